@@ -33,6 +33,7 @@ NAVIGATION = {
         "docs/models.md",
         "docs/concepts.md",
         "docs/causal_world.md",
+        "docs/reasons.md",
         "docs/corpus.md",
         "docs/imported.md",
     ],

@@ -1,0 +1,435 @@
+"""Write answers in words that others have collected as one table, a row for each answer (docs/reasons.md).
+
+    python workflow/tools/convert_answers.py dialect --input dialect/ --output answers.parquet --keep model=gpt-4
+    python workflow/tools/convert_answers.py walk_the_talk --input walk_the_talk/ --output answers.parquet
+    python workflow/tools/convert_answers.py inspect_ai --input logs/*.json --output answers.parquet \\
+        --unit metadata.question --level metadata.dialect
+    python workflow/tools/convert_answers.py lm_evaluation_harness --input output/model/samples_*.jsonl \\
+        --output answers.parquet --unit doc.question_id --level doc.dialect
+
+Every table has the columns ``unit``, ``level``, ``draw``, ``model``, ``question``, ``decision`` and ``text``, and what
+else is known. Each row of the input is kept. What it lacks is counted and told in the end.
+"""
+
+import argparse
+import json
+import re
+import zipfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from hashlib import sha256
+from pathlib import Path
+
+import pandas as pd
+import yaml
+
+from evenlight.core.errors import InputError
+from evenlight.core.tables import replacing
+from evenlight.jobs.command_line import run
+
+COLUMNS = ("unit", "level", "draw", "model", "question", "decision", "text")
+# What Matton et al. call the kinds of BBQ's concepts, and which question they leave out.
+BBQ = Path(__file__).parents[2] / "resources" / "published" / "walk_the_talk.yaml"
+
+
+# Two dialects --------------------------------------------------------------------------------------------------------
+
+DIALECT_COLUMNS = ("subject", "question", "answer", "letter_answer", "pure_question", "correct_answer")
+DIALECTS = {"regular": "standard", "sae": "standard", "aave_llm": "african_american", "aave": "african_american"}
+# A choice, of which no question has more than six, alone or in a sentence that says no more.
+LETTER = re.compile(r"\(?([A-F])\)?\.?|The (?:correct )?answer(?: choice)? is \(?([A-F])\)?\.", re.IGNORECASE)
+
+
+def dialect_answers(folder: Path) -> pd.DataFrame:
+    """The answers of the study of two dialects (arXiv 2503.04099), of a folder with its files as they were released.
+
+    ``part`` is ``bigbench``, with one draw, or ``uncertainty``, with ten. ``question`` is what is asked in either
+    dialect and ``asked`` how: each model, and each of the ten draws, was asked in words of its own. ``correct`` is the
+    right answer. A question that is there twice is two units.
+    """
+    files = sorted([*folder.glob("*/*_bigbench_qna.csv"), *folder.glob("uncertainty/*/*_uncertainty_*.csv")])
+    if not files:
+        raise InputError(f"{folder}: no <model>/*_bigbench_qna.csv and no uncertainty/<model>/*.csv; name their folder")
+    return pd.concat([_of_dialect(path) for path in files], ignore_index=True)
+
+
+def _of_dialect(path: Path) -> pd.DataFrame:
+    named = re.fullmatch(r"(\w+?)_(bigbench|uncertainty)_(qna|\d+)", path.stem)
+    if named is None or named[1] not in DIALECTS:
+        raise InputError(f"{path}: no dialect and draw in its name; it must begin with one of {', '.join(DIALECTS)}")
+    dialect, part, number = named.groups()
+    rows = _released(path, DIALECT_COLUMNS)
+    digest = [sha256(question.encode()).hexdigest()[:8] for question in rows["pure_question"]]
+    unit = rows["subject"] + "-" + pd.Series(digest, dtype=str)
+    again = unit.groupby(unit).cumcount()
+    return pd.DataFrame(
+        {
+            "unit": unit.where(again == 0, unit + "-" + (again + 1).astype(str)),
+            "level": DIALECTS[dialect],
+            "draw": int(number) if part == "uncertainty" else 0,
+            "model": path.parent.name,
+            "question": rows["pure_question"],
+            "decision": [_letter(said) for said in rows["letter_answer"]],
+            "text": rows["answer"],
+            "asked": rows["question"],
+            "correct": rows["correct_answer"],
+            "subject": rows["subject"],
+            "part": part,
+        }
+    )
+
+
+def _released(path: Path, columns: Sequence[str]) -> pd.DataFrame:
+    """A table (.csv of texts, .parquet) that must have these columns."""
+    if not path.is_file():
+        raise InputError(f"{path}: no such file; name the folder that holds what was released")
+    try:
+        csv = path.suffix == ".csv"
+        rows = pd.read_csv(path, dtype=str, keep_default_na=False) if csv else pd.read_parquet(path)
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path}: not readable ({error}); give the file as it was released") from None
+    if missing := [name for name in columns if name not in rows]:
+        raise InputError(f"{path}: no column '{missing[0]}'; give the file as it was released")
+    return rows
+
+
+def _letter(said: str) -> str | None:
+    """The letter that somebody read out of an answer; None where there is none.
+
+    >>> [_letter(said) for said in ("B", "(c)", "The answer is (C).", "BD", "None.")]
+    ['B', 'C', 'C', None, None]
+    """
+    found = LETTER.fullmatch(said.strip())
+    return (found[1] or found[2]).upper() if found else None
+
+
+# Concepts removed and replaced ---------------------------------------------------------------------------------------
+
+TALK_COLUMNS = {
+    "answers": ("model", "question", "form", "draw", "asked", "answer", "response"),
+    "concepts": ("question", "concept", "name", "category"),
+    "implied": ("model", "question", "draw", "concept", "implied"),
+}
+# How an answer says that it cannot be known who it is, up to the mark of the choice.
+NOBODY = re.compile(r"(?:can.t|cannot|can not|not|undetermined|unknown)\b.*", re.IGNORECASE)
+
+
+def walk_the_talk_answers(folder: Path) -> pd.DataFrame:
+    """The answers to BBQ's questions with a concept removed or replaced, of the three tables of Matton et al. (2025).
+
+    ``level`` is ``original`` or such as ``0 removed``. ``concept`` is the number of the changed concept, missing of the
+    original, ``concept_name`` and ``kind`` say which it is, and ``change`` what was done. ``reference`` is the choice
+    that names nobody. ``implied`` lists the concepts that the reason says to matter; it is missing where nobody judged
+    it.
+    """
+    answers, concepts, judgements = (
+        _released(folder / f"bbq_{name}.parquet", columns) for name, columns in TALK_COLUMNS.items()
+    )
+    published = yaml.safe_load(BBQ.read_text(encoding="utf-8"))
+    kinds = {fine: kind for kind, listed in published["kinds"].items() for fine in listed}
+    of_category = concepts["category"].map(lambda category: kinds.get(category, category))
+    concepts = concepts.assign(kind=concepts["name"].map(published["exceptions"]).fillna(of_category))
+    concepts = concepts.rename(columns={"name": "concept_name"})
+    changed = answers["form"].map(_changed)
+    answers = answers.assign(
+        concept=pd.array([place for place, _ in changed], dtype="Int64"), change=[change for _, change in changed]
+    )
+    named = answers.merge(
+        concepts[["question", "concept", "concept_name", "kind"]].astype({"concept": "Int64"}),
+        on=["question", "concept"],
+        how="left",
+    )
+    keys = ["model", "question", "draw"]
+    implied = judgements.groupby(keys)[["concept", "implied"]].apply(
+        lambda judged: judged.loc[judged["implied"] == 1, "concept"].tolist()
+    )
+    originals = named["form"] == "original"
+    judged = pd.MultiIndex.from_frame(named[keys])
+    lists = [implied.get(key) if original else None for key, original in zip(judged, originals, strict=True)]
+    level = named["concept"].astype(str) + " " + named["change"].fillna("")
+    return pd.DataFrame(
+        {
+            "unit": named["question"],
+            "level": level.where(~originals, "original"),
+            "draw": named["draw"],
+            "model": named["model"],
+            "question": named["asked"],
+            "decision": [chr(ord("A") + answer) if 0 <= answer < 26 else None for answer in named["answer"]],
+            "text": named["response"],
+            "concept": named["concept"],
+            "concept_name": named["concept_name"],
+            "kind": named["kind"],
+            "change": named["change"],
+            "reference": named["asked"].map(_nobody),
+            "implied": lists,
+        }
+    )
+
+
+def _changed(form: str) -> tuple[int | None, str | None]:
+    """Which concept a form changes, and how.
+
+    >>> _changed("original"), _changed("00-0"), _changed("01")
+    ((None, None), (2, 'removed'), (1, 'replaced'))
+    """
+    if form == "original":
+        return None, None
+    places = [place for place, sign in enumerate(form) if sign != "0"]
+    if len(places) != 1 or form[places[0]] not in "-1":
+        raise InputError(f"form '{form}': not one concept changed; it must be 0 throughout, but one 1 or -")
+    return places[0], "removed" if form[places[0]] == "-" else "replaced"
+
+
+def _nobody(asked: str) -> str | None:
+    """The letter of the choice that names nobody; None where no choice, or more than one, does."""
+    choices = re.findall(r"^\(([A-Z])\) (.*)$", asked, re.MULTILINE)
+    letters = [letter for letter, choice in choices if NOBODY.fullmatch(choice.strip())]
+    return letters[0] if len(letters) == 1 else None
+
+
+# Logs ----------------------------------------------------------------------------------------------------------------
+
+
+def inspect_ai_answers(paths: Iterable[Path], unit: str = "id", level: str | None = None) -> pd.DataFrame:
+    """The samples of logs of inspect_ai, as JSON or as ``.eval`` (version 2 of its format, since 0.3).
+
+    Args:
+        paths: of the logs.
+        unit: which field of a sample says its unit, such as ``id`` or ``metadata.question``.
+        level: which says its level; without it all have the level ``all``.
+
+    The draw is the epoch, from 0. The decision is the answer that the first scorer read out, the text what the model
+    said without its hidden reasoning; ``score`` is that scorer's value.
+    """
+    rows = []
+    for path in paths:
+        model, samples = _inspect_log(path)
+        for number, sample in enumerate(samples):
+            location = f"{path}, sample {number} (from 0)"
+            try:
+                choices = sample["output"].get("choices") or []
+                row = {"draw": int(sample["epoch"]) - 1, "model": sample["output"].get("model") or model}
+                row |= {"question": _said(sample["input"]), "text": _said(choices[0]["message"]) if choices else ""}
+            except (KeyError, TypeError, ValueError, AttributeError) as error:
+                raise InputError(f"{location}: no {error} as inspect_ai 0.3 writes it; give its log") from None
+            score = next(iter((sample.get("scores") or {}).values()), {})
+            rows.append(
+                _named(sample, unit, level, location)
+                | row
+                | {"decision": _decision(score.get("answer")), "score": _decision(score.get("value"))}
+                | {"correct": _decision(sample.get("target"))}
+            )
+    return pd.DataFrame(rows)
+
+
+def _inspect_log(path: Path) -> tuple[str, list[dict]]:
+    """The model's name and the samples of a log."""
+    try:
+        if zipfile.is_zipfile(path):
+            with zipfile.ZipFile(path) as packed:
+                header = json.loads(packed.read("header.json"))
+                names = sorted(name for name in packed.namelist() if name.startswith("samples/"))
+                samples = [json.loads(packed.read(name)) for name in names]
+        else:
+            header = json.loads(path.read_text(encoding="utf-8"))
+            samples = header.get("samples") or []
+        if header["version"] != 2:
+            raise InputError(f"{path}: version {header['version']} of inspect_ai's logs; convert it by `inspect log`")
+        return header["eval"]["model"], samples
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, NotImplementedError) as error:
+        raise InputError(f"{path}: not a log of inspect_ai ({error}); convert it by `inspect log convert`") from None
+
+
+def _said(message: str | dict | Sequence[dict]) -> str:
+    """What a message, a list of messages or of parts says in words; of several messages what a user says."""
+    if isinstance(message, str):
+        return message
+    if isinstance(message, dict):
+        return _said(message["content"])
+    if all("role" in part for part in message):
+        return "\n".join(_said(part) for part in message if part["role"] == "user")
+    return "\n".join(part["text"] for part in message if part["type"] == "text")
+
+
+def harness_answers(
+    paths: Iterable[Path], unit: str = "doc_id", level: str | None = None, filtered_by: str | None = None
+) -> pd.DataFrame:
+    """Samples of lm-evaluation-harness 0.4 (``--log_samples``), of tasks in which the model writes.
+
+    Args:
+        paths: ``samples_<task>_<time>.jsonl``, in a folder with the name of the model.
+        unit: which field of a row says its unit, such as ``doc_id`` or ``doc.question_id``.
+        level: which says its level; without it all have the level ``all``.
+        filtered_by: the filter that reads the decision out; needed where a task has several.
+
+    Each response is a draw, and what the filter made of it its decision. ``correct`` is the row's target.
+    """
+    rows = []
+    for path in paths:
+        samples = list(_lines(path))
+        filters = sorted({sample.get("filter", "none") for _, sample in samples})
+        if (filtered_by or (filters[0] if len(filters) == 1 else None)) not in filters:
+            raise InputError(f"{path}: rows of the filters {', '.join(filters)}; choose one of them by --filter")
+        for location, sample in samples:
+            if filtered_by in (None, sample.get("filter", "none")):
+                rows += _of_harness(path, location, sample, unit, level)
+    return pd.DataFrame(rows)
+
+
+def _lines(path: Path) -> Iterator[tuple[str, dict]]:
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path}: not readable ({error}); give what --log_samples wrote") from None
+    for number, line in enumerate(lines, start=1):
+        location = f"{path}, row {number}"
+        try:
+            row = json.loads(line)
+        except ValueError as error:
+            raise InputError(f"{location}: not JSON ({error}); give what --log_samples wrote") from None
+        if not isinstance(row, dict) or not {"doc", "resps", "arguments"} <= row.keys():
+            raise InputError(f"{location}: no doc, arguments and resps; give what --log_samples of version 0.4 wrote")
+        yield location, row
+
+
+def _of_harness(path: Path, location: str, sample: dict, unit: str, level: str | None) -> list[dict]:
+    texts = sample["resps"][0] if sample["resps"] and isinstance(sample["resps"][0], list) else sample["resps"]
+    if not texts or not all(isinstance(text, str) for text in texts):
+        raise InputError(f"{location}: resps are no texts; use a task with output_type: generate_until")
+    filtered = sample.get("filtered_resps") or []
+    filtered = filtered[0] if filtered and isinstance(filtered[0], list) else filtered
+    arguments = sample["arguments"]
+    try:
+        prompt = arguments["gen_args_0"]["arg_0"] if isinstance(arguments, dict) else arguments[0][0]
+    except (KeyError, IndexError, TypeError):
+        raise InputError(f"{location}: arguments have no prompt; give what --log_samples of 0.4 wrote") from None
+    named = _named(sample, unit, level, location)
+    return [
+        named
+        | {"draw": draw, "model": path.parent.name, "question": prompt, "text": text}
+        # A filter that keeps some of the responses does not say which.
+        | {"decision": _decision(filtered[draw]) if len(filtered) == len(texts) else None}
+        | {"correct": _decision(sample.get("target"))}
+        for draw, text in enumerate(texts)
+    ]
+
+
+def _decision(value) -> str | None:
+    """A decision as text; None where a log has none, or what a filter of the harness writes of no match."""
+    return None if value in (None, "", "[invalid]") or isinstance(value, list | dict) else str(value)
+
+
+def _named(sample: dict, unit: str, level: str | None, location: str) -> dict[str, str]:
+    """The unit and the level of a sample, by paths such as ``metadata.dialect``."""
+    named = {}
+    for flag, field in (("unit", unit), ("level", level)):
+        value = "all" if field is None else sample
+        for key in [] if field is None else field.split("."):
+            value = value.get(key) if isinstance(value, dict) else None
+        if value is None or isinstance(value, dict | list):
+            raise InputError(f"{location}: no value '{field}'; choose another field by --{flag}")
+        named[flag] = str(value)
+    return named
+
+
+# Command line --------------------------------------------------------------------------------------------------------
+
+# What the command reads; the first two read folders, the others logs.
+FOLDERS: dict[str, Callable[[Path], pd.DataFrame]] = {
+    "dialect": dialect_answers,
+    "walk_the_talk": walk_the_talk_answers,
+}
+LOGS: dict[str, Callable[..., pd.DataFrame]] = {
+    "inspect_ai": inspect_ai_answers,
+    "lm_evaluation_harness": harness_answers,
+}
+
+
+def kept(answers: pd.DataFrame, wanted: dict[str, str]) -> pd.DataFrame:
+    """The rows in which the columns have the wanted values.
+
+    Raises:
+        InputError: there is no such column or value.
+    """
+    for column, value in wanted.items():
+        if column not in answers:
+            raise InputError(f"--keep {column}={value}: no such column; there are {', '.join(answers)}")
+        is_wanted = answers[column].astype(str) == value
+        if not is_wanted.any():
+            values = ", ".join(sorted(answers[column].astype(str).unique())[:10])
+            raise InputError(f"--keep {column}={value}: no such row; the column has {values}")
+        answers = answers[is_wanted]
+    return answers
+
+
+def described(answers: pd.DataFrame) -> list[str]:
+    """What is in a table of answers and what is missing in it, a line each.
+
+    Raises:
+        InputError: there is no answer, or two rows are the same draw.
+    """
+    if not len(answers):
+        raise InputError("no answer in the input; name other files")
+    keys = ["model", "unit", "level", "draw"]
+    if (twice := answers.duplicated(keys)).any():
+        row = answers.loc[twice, keys].iloc[0]
+        raise InputError(f"two answers of {', '.join(f'{key} {row[key]}' for key in keys)}; give each log once")
+    per_form = answers.groupby(["model", "unit", "level"]).size()
+    forms = answers.groupby(["model", "unit"])["level"].nunique()
+    lines = [
+        f"models: {', '.join(sorted(answers['model'].unique()))}",
+        f"answers: {len(answers):,}, units: {answers['unit'].nunique():,}, levels: {answers['level'].nunique():,}",
+        f"draws of a form: {per_form.min()} to {per_form.max()}",
+    ]
+    counts = {
+        "answers without a decision": int(answers["decision"].isna().sum()),
+        "empty answers": int((answers["text"].str.strip() == "").sum()),
+        "units with one level only, of each model": int((forms == 1).sum()),
+    }
+    return lines + [f"{what}: {count:,}" for what, count in counts.items() if count]
+
+
+def main(arguments: argparse.Namespace) -> None:
+    """Convert all files, write the table, and say what is in it."""
+    if arguments.kind in FOLDERS:
+        answers = FOLDERS[arguments.kind](arguments.input)
+    else:
+        settings = {key: value for key in ("unit", "level", "filtered_by") if (value := getattr(arguments, key, None))}
+        answers = LOGS[arguments.kind](arguments.input, **settings)
+    answers = kept(answers, dict(arguments.keep))
+    lines = described(answers)
+    answers = answers[[*COLUMNS, *(name for name in answers if name not in COLUMNS)]]
+    with replacing(arguments.output) as path:
+        answers.to_parquet(path, index=False, compression="zstd")
+    print("\n".join(lines))
+
+
+def flags() -> argparse.ArgumentParser:
+    """The flags of all converters."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    kinds = parser.add_subparsers(dest="kind", required=True)
+    for name in (*FOLDERS, *LOGS):
+        kind = kinds.add_parser(name)
+        several = {"nargs": "+"} if name in LOGS else {}
+        kind.add_argument("--input", type=Path, required=True, **several, help="the folder, or the logs")
+        kind.add_argument("--output", type=Path, required=True, help="the table (.parquet)")
+        kind.add_argument(
+            "--keep", type=_pair, nargs="+", default=[], metavar="COLUMN=VALUE", help="only rows with these values"
+        )
+        if name in LOGS:
+            kind.add_argument("--unit", help="field of a sample that says its unit, such as metadata.question")
+            kind.add_argument("--level", help="field of a sample that says its level")
+    kinds.choices["lm_evaluation_harness"].add_argument(
+        "--filter", dest="filtered_by", help="the filter that reads the decision out"
+    )
+    return parser
+
+
+def _pair(text: str) -> tuple[str, str]:
+    column, sign, value = text.partition("=")
+    if not sign:
+        raise argparse.ArgumentTypeError(f"'{text}': write COLUMN=VALUE")
+    return column, value
+
+
+if __name__ == "__main__":
+    run(main, flags())
