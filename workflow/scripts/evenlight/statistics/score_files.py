@@ -37,6 +37,12 @@ def read_scores(
     return pd.concat(parts, axis=1)
 
 
+def with_most_texts(folder: str | Path, run: Run, explainers: Sequence[str], metrics: Mapping[str, str]) -> str:
+    """The explainer of a run that has scores of most texts: one that a look has closed has only those of this look."""
+    family = next(iter(metrics.values()))
+    return max(explainers, key=lambda name: tables.count_rows(score_path(folder, run, family, name), SCORES))
+
+
 def _read_file(path: Path, metrics: Collection[str]) -> pd.DataFrame:
     there = tables.read_columns(path, SCORES)
     for metric in metrics:

@@ -1,0 +1,206 @@
+"""Questions that are closed: who is asked no more, and that the others' verdicts stay right."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from study_files import StudyFiles, asked, called
+from test_effects import SETTINGS, scores
+from test_looks import grown
+
+from evenlight.core import tables
+from evenlight.core.contracts.explanations import SCORES
+from evenlight.core.contracts.results import CLOSED
+from evenlight.statistics.cells import CELL, read_models
+from evenlight.statistics.closed_records import closed_said, is_open, read_closed, with_closed
+from evenlight.statistics.closing import P_VALUES, continued, without_closed
+from evenlight.statistics.effects import effect_table
+from evenlight.statistics.looks import POCOCK, Looks, boundaries, found
+from evenlight.statistics.study import StudyScores
+
+EMPTY = pd.DataFrame(columns=CLOSED.schema.names)
+LOOKS = Looks((20, 40, 60), (0, 1, 2), POCOCK)
+
+
+# Who is asked no more ---------------------------------------------------------------------------------------------
+
+
+def table_of(verdicts: dict[tuple[str, str], tuple[str, str]], reason: str | None = None) -> pd.DataFrame:
+    """Effects of cells, from (explainer, metric) to (family, verdict)."""
+    rows = [
+        dict(zip(CELL, ("plots", "small", *names, "gender", "male", "female"), strict=True))
+        | {"family": family, "verdict": verdict, "reason": reason if verdict == "not decidable" else None}
+        for names, (family, verdict) in verdicts.items()
+    ]
+    return pd.DataFrame(rows)
+
+
+FIRST = {
+    ("lime", "gini"): ("primary", "disparity for these trained models"),
+    ("lime", "aopc"): ("primary", "equivalent"),
+    ("lime", "mass"): ("exploratory", "undecided"),
+    ("shap", "gini"): ("primary", "disparity"),
+    ("shap", "aopc"): ("primary", "undecided"),
+    ("grad", "gini"): ("exploratory", "undecided"),
+    ("random", "gini"): ("control", "undecided"),
+}
+
+
+def closed_by(record: pd.DataFrame, verdicts: dict, look: tuple = ("first", 1, 20)) -> pd.DataFrame:
+    return with_closed(record, table_of(verdicts), look, ["random"])
+
+
+def test_an_explainer_is_closed_when_all_that_counts_is_decided():
+    record = closed_by(EMPTY, FIRST)
+    # With its questions that do not count, and so is one that has no other; the yardstick goes on with the others.
+    assert record[["explainer", "metric"]].to_numpy().tolist() == [
+        ["lime", "gini"],
+        ["lime", "aopc"],
+        ["lime", "mass"],
+        ["grad", "gini"],
+    ]
+    assert set(record["look"]) == {1}
+    assert record["verdict"].tolist()[:2] == ["disparity for these trained models", "equivalent"]
+
+
+def test_what_a_look_has_closed_stays_closed_as_it_was():
+    first = closed_by(EMPTY, FIRST)
+    # At the next look all else is decided, and something of the closed explainer reads otherwise.
+    later = FIRST | {("shap", "aopc"): ("primary", "equivalent"), ("lime", "aopc"): ("primary", "undecided")}
+    second = closed_by(first, later, ("first", 2, 40))
+    pd.testing.assert_frame_equal(second.iloc[: len(first)], first)
+    assert second.iloc[len(first) :][["explainer", "look"]].to_numpy().tolist() == [
+        ["shap", 2],
+        ["shap", 2],
+        ["random", 2],
+    ]
+    # The same look again says the same, and what it said before is not there twice.
+    pd.testing.assert_frame_equal(closed_by(second, later, ("first", 2, 40)), second)
+    # Another plan begins with all.
+    other = closed_by(second, FIRST, ("second", 1, 20))
+    assert other["plan"].value_counts().to_dict() == {"first": 7, "second": 4}
+
+
+def test_without_questions_that_count_nothing_is_closed():
+    assert closed_by(EMPTY, {("grad", "gini"): ("exploratory", "disparity")}).empty
+
+
+@pytest.mark.parametrize(
+    ("reason", "is_left"),
+    [
+        ("7 units are too few", True),
+        ("a look that spends so little finds nothing among 4 cells", True),
+        ("what varies rests on one or two units", True),
+        ("all scores are the same", False),
+    ],
+)
+def test_what_cannot_be_decided_keeps_an_explainer_at_work_only_where_texts_may_help(reason, is_left):
+    table = table_of({("lime", "gini"): ("study", "not decidable")}, reason)
+    assert is_open(table).tolist() == [is_left]
+
+
+def test_a_look_reads_what_looks_before_it_have_closed(tmp_path):
+    path = tmp_path / "closed.parquet"
+    later = FIRST | {("shap", "aopc"): ("primary", "equivalent")}
+    tables.write_table(closed_by(closed_by(EMPTY, FIRST), later, ("first", 2, 40)), path, CLOSED)
+    # The look that closes an explainer has asked it, also when it is run again.
+    assert read_closed(path, "first", 20) == {}
+    assert read_closed(path, "first", 40) == {"plots": {"small": {"lime": 20, "grad": 20}}}
+    assert read_closed(path, "first", 60)["plots"]["small"] == {"lime": 20, "grad": 20, "shap": 40, "random": 40}
+    assert read_closed(path, "second", 60) == {}
+    [of_lime, _] = closed_said(read_closed(path, "first", 40))
+    assert of_lime.startswith("explainer 'lime' was asked no more after 20 pairs (dataset 'plots', model 'small')")
+
+
+# The others' verdicts ---------------------------------------------------------------------------------------------
+
+
+def test_a_closed_cell_goes_on_as_an_open_one_would():
+    resampled = np.random.default_rng(5).normal(size=(2, 40_000, 3)).astype(np.float32)
+    second, third = continued(resampled, [20, 40, 80])
+    for claim in range(2):
+        for cell in range(3):
+            looks = np.stack([each[claim, :, cell] for each in (resampled, second, third)])
+            # The correlation of looks at growing samples, √(nᵢ / nⱼ), and a variance of 1.
+            expected = np.sqrt([[1, 1 / 2, 1 / 4], [1 / 2, 1, 1 / 2], [1 / 4, 1 / 2, 1]])
+            np.testing.assert_allclose(np.cov(looks), expected, atol=0.03)
+
+
+def test_the_level_holds_whatever_closes_the_others():
+    """The worst that texts can do: all cells are closed but the one that is nearest to being found."""
+    looks, draws, studies, cells, level = Looks((50, 100), (0, 1), POCOCK), 199, 2000, 8, 0.2
+    random, hits = np.random.default_rng(4), {"goes on": 0, "left out": 0}
+    for _ in range(studies):
+        steps = random.normal(size=(2, 1 + draws, cells))
+        first, second = steps[0], (steps[0] + steps[1]) / np.sqrt(2)
+        others = np.arange(cells) != first[0].argmax()
+        for how, of_resamples in (
+            ("goes on", continued(first[1:, others], looks.units)[0]),
+            ("left out", np.full((draws, cells - 1), -np.inf)),
+        ):
+            later = second.copy()
+            later[0, others], later[1:, others] = -np.inf, of_resamples
+            hits[how] += (found([first, later], looks.spent(level)) > 0).any()
+    # Half of the level, since resamples have their sign, and four standard errors.
+    error = 4 * np.sqrt(0.1 * 0.9 / studies)
+    assert hits["goes on"] / studies <= 0.1 + error
+    assert hits["left out"] / studies > 0.1 + error
+
+
+def test_a_closed_cell_is_not_found_by_a_later_look():
+    """Though its statistic, which no more changes, lies beyond the lower boundary of that look."""
+    looks, statistics = replace(LOOKS, spending="obrien_fleming"), grown(2, LOOKS, 1999)
+    bounds = boundaries(np.array([of_look[1:].max(axis=1) for of_look in statistics]), looks.spent(0.05))
+    for of_look in statistics:
+        of_look[0] = [(bounds[1] + bounds[2]) / 2, 0]
+    both = [np.stack([of_look, of_look]) for of_look in statistics]
+    names = [*P_VALUES, "reason", "few", "rarest"]
+    cells = [pd.DataFrame({name: [number, number] for name in names}) for number in (0.1, 0.2, 0.3)]
+    for last, at_look in (([2, 2], 3), ([1, 2], 0)):
+        seen, asked_of = without_closed(cells, both, looks.units, np.array(last))
+        assert found([of_look[0] for of_look in asked_of], looks.spent(0.05)).tolist() == [at_look, 0]
+    # It has no p there, and the number of its units is that of its last look; nothing that was given has changed.
+    assert seen[2][P_VALUES].isna().to_numpy().tolist() == [[True] * 4, [False] * 4]
+    assert seen[2]["few"].tolist() == [0.2, 0.3]
+    assert cells[2].notna().all(axis=None)
+    assert np.isfinite(both[2]).all()
+
+
+BOTH = SETTINGS | {"explainers": {"lime": {"label": "LIME"}, "shap": {"label": "SHAP"}}}
+
+
+@pytest.fixture
+def files(tmp_path) -> StudyFiles:
+    """Two explainers of the same texts, of which the first has only those of the first look."""
+    files, settings = StudyFiles(tmp_path), asked(effect_table, BOTH)
+    for seed in SETTINGS["seeds"]:
+        files.write(pd.concat([scores(seed), scores(seed).assign(explainer="shap")]), seed, "any")
+    known = {name: value for name, value in settings.items() if name in StudyScores.__annotations__}
+    [model] = read_models(StudyScores(scores=files.scores, units=files.datasets, first=20, **known))
+    for path in files.scores.rglob("lime.parquet"):
+        table = tables.read_table(path, SCORES)
+        tables.write_table(table[table["item_id"].isin(model.items["item_id"])], path, SCORES)
+    return files
+
+
+def effects(files: StudyFiles, **more) -> pd.DataFrame:
+    table = called(effect_table, *files.folders, **asked(effect_table, BOTH), **more)
+    return table.set_index(["explainer", "metric"])
+
+
+def test_a_closed_explainer_stays_as_it_was_decided(files):
+    at_first = effects(files, first=20, looks=replace(LOOKS, made=(0,)))
+    at_last = effects(files, looks=LOOKS, closed={"plots": {"small": {"lime": 20}}})
+    for name in ("verdict", "look", "units_a", "difference", "p_models"):
+        pd.testing.assert_series_equal(at_last.loc["lime", name], at_first.loc["lime", name])
+    assert at_last.loc[("lime", "shifted"), "verdict"] == "disparity"
+    assert at_last.loc["shap", "units_a"].eq(60).all()
+    # Its interval holds at the boundary of its own look, which lies farther out than that of the last one.
+    open_one = effects(files, looks=LOOKS)
+    width = (at_last["family_high"] - at_last["family_low"]) / (open_one["family_high"] - open_one["family_low"])
+    assert width[("lime", "noisy")] > 1.005
+    # What is open is held against all, whether they go on or not.
+    assert at_last.loc[("shap", "noisy"), "p_models_adjusted"] == pytest.approx(
+        open_one.loc[("shap", "noisy"), "p_models_adjusted"], abs=0.2
+    )
