@@ -148,6 +148,54 @@ def test_the_level_holds_whatever_closes_the_others():
     assert hits["left out"] / studies > 0.1 + error
 
 
+def closing_study(random: np.random.Generator, differences: np.ndarray, bound: float, level: float) -> np.ndarray:
+    """What a study that grows says of each cell, where a cell is closed once a look has found anything of it.
+
+    Args:
+        random: draws the study, whose cells have a correlation of one half.
+        differences: of the cells, in standard errors at the last look.
+        bound: the smallest one of interest, likewise.
+        level: of either claim.
+
+    Returns:
+        Whether a disparity and whether an equivalence was found, bool (2, cells).
+    """
+    cells, shares = len(differences), np.array(LOOKS.units) / LOOKS.units[-1]
+    tables_of = [pd.DataFrame({name: np.zeros(cells) for name in (*P_VALUES, "reason", "few", "rarest")})] * len(shares)
+    paths = np.zeros((200, cells))
+    statistics, last = [], np.full(cells, len(shares) - 1)
+    for number, (share, before) in enumerate(zip(shares, np.r_[0, shares[:-1]], strict=True)):
+        noise = (random.normal(size=(200, cells)) + random.normal(size=(200, 1))) / np.sqrt(2)
+        paths = paths + np.sqrt(share - before) * noise
+        deviates = paths / np.sqrt(share)
+        seen = np.abs(deviates[0] + np.sqrt(share) * differences)
+        of_look = np.stack([deviates, deviates])
+        of_look[:, 0] = seen, np.sqrt(share) * bound - seen
+        statistics.append(of_look)
+        made = replace(LOOKS, made=tuple(range(number + 1)))
+        ended = np.minimum(last, number)
+        _, asked_of = without_closed(tables_of[: number + 1], statistics, made.units, ended)
+        claims = np.stack([found([each[claim] for each in asked_of], made.spent(level)) > 0 for claim in range(2)])
+        last[claims.any(axis=0) & (last > number)] = number
+    return claims
+
+
+@pytest.mark.parametrize(("differences", "claim"), [([5, 5, 5, 0, 0, 0], 0), ([7, 7, 0, 0, 3.5, 3.5], 1)])
+def test_the_level_holds_where_questions_are_closed_one_after_the_other(differences, claim):
+    """Of questions without a difference, or with one at the bound, beside others that are soon decided."""
+    studies, level, wrong, right = 400, 0.1, 0, 0.0
+    differences, random = np.array(differences, dtype=float), np.random.default_rng(6)
+    null = differences == (0 if claim == 0 else 3.5)
+    for _ in range(studies):
+        claims = closing_study(random, differences, 3.5, level)
+        wrong += claims[claim, null].any()
+        right += claims[0, differences > 3.5].mean() / studies
+    assert wrong / studies <= level + 4 * np.sqrt(level * (1 - level) / studies)
+    # They are tested, and the others found.
+    assert wrong > 0
+    assert right > 0.8
+
+
 def test_a_closed_cell_is_not_found_by_a_later_look():
     """Though its statistic, which no more changes, lies beyond the lower boundary of that look."""
     looks, statistics = replace(LOOKS, spending="obrien_fleming"), grown(2, LOOKS, 1999)

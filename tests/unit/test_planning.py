@@ -407,7 +407,8 @@ def test_hours_follow_from_what_the_pilot_took(tmp_path, capsys):
     looks = Looks((100, 200), (0, 1), POCOCK)
     plan_study.print_looks(plan, looks, seconds)
     assert (
-        "| 1 | 100 | 1 | 50 % [25, 75] | 50 % [25, 75] | 50 % [25, 75] | 80 [70, 90] | 0.8 |" in capsys.readouterr().out
+        "| 1 | 100 | 1 | 50 % [25, 75] | 50 % [25, 75] | 50 % [25, 75] | 80 [70, 90] | 0.8 to 1 |"
+        in capsys.readouterr().out
     )
     plan_study.print_looks(plan, looks, None)
     assert "does not say how long its explanations took" in capsys.readouterr().out

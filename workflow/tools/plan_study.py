@@ -65,7 +65,7 @@ def main(arguments: argparse.Namespace) -> None:
         plan = planned_looks(study, judging, looks=looks, **asked)
     else:
         plan = planned_studies(study, judging, units=arguments.units, **asked)
-    sizes = "the study" if arguments.looks else "each size"
+    sizes = "the whole plan" if arguments.looks else "each size"
     print(
         f"{plan['cells'].iloc[0]} cells, an effect of {arguments.effect:g} standard deviations in half of them; "
         f"{arguments.studies} studies of {sizes}; in brackets the range of the answer, as far as a pilot of "
@@ -132,7 +132,8 @@ def print_looks(plan: pd.DataFrame, looks: Looks, seconds: float | None) -> None
             said_of_power(*(getattr(row, part + end) for end in ("", "_low", "_high"))) for part in (*PARTS, "decided")
         ]
         expected = f"{row.expected:.0f} [{row.expected_low:.0f}, {row.expected_high:.0f}]"
-        hours = "–" if seconds is None else f"{row.expected * seconds / 3600:.1f}"
+        ends = [f"{units * (seconds or 0) / 3600:.2g}" for units in (row.expected, row.units)]
+        hours = "–" if seconds is None else " to ".join(dict.fromkeys(ends))
         print(
             f"| {row.look} | {row.units} | {row.seeds} | {' | '.join(shares)} | {expected} | {hours} |",
             flush=True,
@@ -142,7 +143,8 @@ def print_looks(plan: pd.DataFrame, looks: Looks, seconds: float | None) -> None
         + (
             "The pilot does not say how long its explanations took."
             if seconds is None
-            else "Hours: of explanations on one core for that many, with the runs of the pilot; scores come on top."
+            else "Hours are of explanations by a core like the pilot's, with its runs; scores come on top. The first number "
+            "is for units a cell, the last one for all units: an explainer goes on until all its questions are decided."
         )
     )
 
