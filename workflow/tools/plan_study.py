@@ -143,7 +143,7 @@ def print_looks(plan: pd.DataFrame, looks: Looks, seconds: float | None) -> None
         + (
             "The pilot does not say how long its explanations took."
             if seconds is None
-            else "Hours are of explanations by a core like the pilot's, with its runs; scores come on top. The first number "
+            else "Hours are of explanations by a core like the pilot's; scores come on top. The first number "
             "is for units a cell, the last one for all units: an explainer goes on until all its questions are decided."
         )
     )
