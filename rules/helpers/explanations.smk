@@ -101,7 +101,10 @@ def closed_explainers():
     # Only here, as it takes time.
     from evenlight.statistics.closed_records import read_closed
 
-    return read_closed(path, statistics["plan"], config["explain"]["pairs"])
+    try:
+        return read_closed(path, statistics["plan"], config["explain"]["pairs"])
+    except InputError as error:
+        raise WorkflowError(str(error))
 
 
 CLOSED = closed_explainers()

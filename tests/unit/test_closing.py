@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from rendering import page_of
 from study_files import StudyFiles, asked, called
 from test_effects import SETTINGS, scores
 from test_looks import grown
@@ -12,6 +13,7 @@ from test_looks import grown
 from evenlight.core import tables
 from evenlight.core.contracts.explanations import SCORES
 from evenlight.core.contracts.results import CLOSED
+from evenlight.core.errors import InputError
 from evenlight.statistics.cells import CELL, read_models
 from evenlight.statistics.closed_records import closed_said, is_open, read_closed, with_closed
 from evenlight.statistics.closing import P_VALUES, continued, without_closed
@@ -252,3 +254,50 @@ def test_a_closed_explainer_stays_as_it_was_decided(files):
     assert at_last.loc[("shap", "noisy"), "p_models_adjusted"] == pytest.approx(
         open_one.loc[("shap", "noisy"), "p_models_adjusted"], abs=0.2
     )
+
+
+def test_a_record_that_was_edited_is_refused(files, tmp_path):
+    with pytest.raises(
+        InputError, match=r"'lime' was closed with 30 units, and looks were made with 20, 40, 60; delete"
+    ):
+        effects(files, looks=LOOKS, closed={"plots": {"small": {"lime": 30}}})
+    tables.write_table(closed_by(EMPTY, FIRST), tmp_path / "closed.parquet", CLOSED)
+    table = pd.read_parquet(tmp_path / "closed.parquet").drop(columns="units")
+    table.to_parquet(tmp_path / "closed.parquet")
+    with pytest.raises(InputError, match=r"closed\.parquet.*units.*close_questions"):
+        read_closed(tmp_path / "closed.parquet", "first", 40)
+
+
+# The page ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_page_says_when_each_look_was_made_and_what_it_has_closed():
+    made = [("first", 1, 20, 0.031, "2026-11-24 10:00 UTC"), ("first", 2, 40, 0.043, "2026-11-25 10:00 UTC")]
+    made += [("second", 1, 20, 0.05, "2026-11-26 10:00 UTC")]
+    looks = pd.DataFrame(made, columns=["plan", "look", "units", "spent", "made"]).assign(planned="", settings="{}")
+    later = FIRST | {("shap", "aopc"): ("primary", "equivalent")}
+    closed = closed_by(closed_by(EMPTY, FIRST), later, ("first", 2, 40))
+    names = {
+        "datasets": {"plots": "Plots"},
+        "models": {"small": "Small BERT"},
+        "explainers": {name: name.upper() for name in ("lime", "shap", "grad", "random")},
+        "metrics": {name: {"label": name.title(), "better": "higher"} for name in ("gini", "aopc", "mass", "other")},
+    }
+    page = page_of("looks", looks, closed, plan="first", planned=[20, 40, 60], **names)
+    assert "2 of 3 looks were made, and 7 questions are closed" in page.introduction
+    plan, questions = page.tables
+    [(_, rows)] = plan.rows
+    assert [[cell.text for cell in cells] for _, cells in rows] == [
+        ["20", "2026-11-24 10:00 UTC", "0.031", "4"],
+        ["40", "2026-11-25 10:00 UTC", "0.043", "3"],
+        ["60", "–", "–", "–"],
+    ]
+    [(dataset, rows)] = questions.rows
+    assert dataset == "Plots"
+    # A metric that no closed question has is not there.
+    assert [label.split("\N{NO-BREAK SPACE}")[0] for label in questions.columns[0][1]] == ["Gini", "Aopc", "Mass"]
+    shown = {name: [cell.text for cell in cells] for name, cells in rows}
+    assert shown["Small BERT, SHAP, male against female"] == ["disparity (look 2)", "equivalent (look 2)", "–"]
+    assert shown["Small BERT, GRAD, male against female"] == ["undecided (look 1)", "–", "–"]
+    # Before anything is closed, the looks stand alone.
+    assert len(page_of("looks", looks, EMPTY, plan="first", planned=[20, 40, 60], **names).tables) == 1

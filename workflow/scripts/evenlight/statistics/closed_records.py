@@ -13,6 +13,7 @@ import pandas as pd
 
 from evenlight.core import tables
 from evenlight.core.contracts.results import CLOSED
+from evenlight.core.errors import InputError
 from evenlight.statistics.cells import CELL
 from evenlight.statistics.study import UNDECIDABLE, UNDECIDED
 from evenlight.statistics.verdicts import CONTROL, EXPLORATORY
@@ -78,12 +79,22 @@ def closed_at(table: pd.DataFrame, closed: Mapping, units: Sequence[int]) -> np.
         closed: as :func:`read_closed` gives it.
         units: of the looks that were made.
 
+    Raises:
+        InputError: an explainer is closed by a look that was not made.
+
     >>> cells = pd.DataFrame({"dataset": ["d"] * 2, "model": ["m"] * 2, "explainer": ["lime", "shap"]})
     >>> closed_at(cells, {"d": {"m": {"lime": 20}}}, [10, 20, 40]).tolist()
     [1, 2]
     """
+    numbers = {None: len(units) - 1} | {of_look: number for number, of_look in enumerate(units)}
     of_cells = [closed.get(row.dataset, {}).get(row.model, {}).get(row.explainer) for row in table.itertuples()]
-    return np.array([len(units) - 1 if of_cell is None else list(units).index(of_cell) for of_cell in of_cells], int)
+    for row, of_cell in zip(table.itertuples(), of_cells, strict=True):
+        if of_cell not in numbers:
+            raise InputError(
+                f"tables/closed.parquet: explainer '{row.explainer}' was closed with {of_cell} units, and looks were "
+                f"made with {', '.join(map(str, units))}; delete this file, and all explainers go on"
+            )
+    return np.array([numbers[of_cell] for of_cell in of_cells], dtype=int)
 
 
 def closed_said(closed: Mapping[str, Mapping[str, Mapping[str, int]]]) -> list[str]:
