@@ -55,11 +55,11 @@ def test_it_goes_from_look_to_look_and_on_where_it_ended(tmp_path):
     assert len(pd.read_parquet(scored / "complexity" / "igxi.parquet")) == 20
     # Nor where a plain run makes its file again.
     look = ("--configfile", CONFIGURATION, "results/tiny/look.yaml", "--cores", "2")
-    assert "Nothing to be done" in snakemake(project, "tables", "--dry-run", *look).stdout
+    assert "Nothing to be done" in snakemake(project, *look, "--dry-run", "tables").stdout
     path = explained / "igxi.parquet"
     before = pd.read_parquet(path)
     path.unlink()
-    again = snakemake(project, str(path.relative_to(project)), *look)
+    again = snakemake(project, *look, str(path.relative_to(project)))
     assert again.returncode == 0, again.stdout
     pd.testing.assert_frame_equal(pd.read_parquet(path), before)
     # The record is kept by a run that is refused, and by one of everything.
