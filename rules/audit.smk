@@ -13,7 +13,10 @@ RESULTS |= {
         "How many texts are audited: of each dataset and group, explained ones, and copies of others.",
         ["audited_texts", "audited_groups", "different_texts"],
         json.dumps(runs_of_study() | first_scores() | {"comparisons": comparisons_of(kinds.TOKENS)}),
-        {"scores": (SCORES, every(SCORES, **first_scores())), **of_runs(TEXTS)},
+        {
+            "scores": (SCORES, every(SCORES, family=first_scores()["family"], explainer=first_scores()["explainers"])),
+            **of_runs(TEXTS),
+        },
         minutes=30,
     ),
     "estimate_texts_needed": Result(

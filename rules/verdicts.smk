@@ -34,7 +34,7 @@ RESULTS |= {
     "estimate_effects": Result(
         "Estimate every cell's effect over all seeds, with intervals, and say what can be claimed.",
         ["effects"],
-        verdict_settings("power", **looks()),
+        verdict_settings("power", **looks(), **({"closed": CLOSED} if CLOSED else {})),
         of_runs(*SCORED),
         reads=["looks"] if LOOKS else [],
         minutes=120,

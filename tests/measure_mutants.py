@@ -60,6 +60,7 @@ TESTED_BY = {
     "statistics/chance_level": ("model_quality",),
     "statistics/definitions": ("definition_plot",),
     "statistics/look_records": ("looks",),
+    "statistics/closed_records": ("closing",),
     "statistics/text_counts": ("audit",),
     "statistics/texts_needed": ("audit",),
     "statistics/without_words": ("audit",),

@@ -11,7 +11,11 @@ units, then more, as a reader would who asks for more texts until the question i
 - ``false_unplanned``: the same of a reader who looks as often without a plan, each time at the whole level;
 - ``found``, ``found_fixed``: share of cells with a difference that are called a disparity by the last look, and by a
   study of as many units that looks once;
-- ``needed``: mean number of units, in parts of the whole, until such a cell is found, or the plan ends.
+- ``needed``: mean number of units, in parts of the whole, until such a cell is found, or the plan ends;
+- ``false_closing``: as ``false``, where a cell is asked no more once a look has decided anything of it;
+- ``false_beside``: the same of studies in which half of the cells differ: share in which another cell is called a
+  disparity;
+- ``asked``: mean number of units, in parts of the whole, that the cells of these studies are asked with.
 """
 
 import argparse
@@ -44,7 +48,7 @@ from evenlight.statistics.cells import CELL, ExplainerScores
 from evenlight.statistics.designs import Design, Side
 from evenlight.statistics.effects import gathered, pooled_rows
 from evenlight.statistics.looks import ONE_LOOK, POCOCK, Looks
-from evenlight.statistics.study import VerdictSettings
+from evenlight.statistics.study import UNDECIDABLE, UNDECIDED, VerdictSettings
 from evenlight.statistics.verdicts import CONTROL, STUDY, is_disparity, judged
 
 COLUMNS = [*CELL, *(name for name in JUDGED if name not in CELL)]
@@ -87,8 +91,22 @@ def seen_at(scores: list[tuple[Design, ExplainerScores]], share: float, judging:
     return table, statistics
 
 
+def closing(plan: Plan, seen: list[tuple]) -> tuple[pd.DataFrame, np.ndarray]:
+    """The verdicts by the plan, where what a look has decided is closed; and the last look that asks each cell."""
+    last = np.full(len(seen[0][0]), len(seen) - 1)
+    for number, look in enumerate(seen):
+        looks = Looks(plan.units, tuple(range(number + 1)), plan.spending)
+        table = judged(*look, ALPHA, looks, seen[:number], np.minimum(last, number))
+        decided = ~table["verdict"].isin([UNDECIDED, UNDECIDABLE]).to_numpy()
+        last[decided & (last > number)] = number
+    return table, last
+
+
 def judged_by(plan: Plan, scores: list[tuple[Design, ExplainerScores]], draws: int, single: bool) -> tuple:
-    """The verdicts by the plan, by the last look alone, or, with ``single``, by each look as if there were no other."""
+    """The verdicts by the plan, by the last look alone, or, with ``single``, by each look as if there were no other.
+
+    First of all stand those of :func:`closing`, with the part of the units that each cell is asked with.
+    """
     reach = reach_of_population() if plan.row.population else {}
     judging = VerdictSettings.plain(
         alpha=ALPHA, equivalence_bound=BOUND, confidence=1 - ALPHA, bootstrap_draws=draws, reach=reach
@@ -97,7 +115,9 @@ def judged_by(plan: Plan, scores: list[tuple[Design, ExplainerScores]], draws: i
     looks = Looks(plan.units, tuple(range(len(seen))), plan.spending)
     planned = judged(*seen[-1], ALPHA, looks, seen[:-1])
     alone = [judged(*look, ALPHA, ONE_LOOK) for look in (seen if single else seen[-1:])]
-    return tuple(_of_study(table) for table in (planned, *alone))
+    closed, last = closing(plan, seen)
+    closed["asked"] = np.array(plan.shares)[last]
+    return tuple(_of_study(table) for table in (closed, planned, *alone))
 
 
 def _of_study(table: pd.DataFrame) -> pd.DataFrame:
@@ -108,7 +128,8 @@ def errors(plan: Plan, studies: int, draws: int) -> dict:
     """The columns of one row."""
     row = plan.row
     shape = LAYOUTS[row.cells] if row.cells else (cells_of(row.population),)
-    counts = dict.fromkeys(("false", "false_unplanned", "false_equivalent", "found", "found_fixed", "needed"), 0.0)
+    names = ("false", "false_unplanned", "false_equivalent", "found", "found_fixed", "needed")
+    counts = dict.fromkeys((*names, "false_closing", "false_beside", "asked"), 0.0)
     there_in_all = 0
     for number in range(studies):
         random = generator_for("simulated looks", *map(str, asdict(plan).values()), number)
@@ -117,14 +138,18 @@ def errors(plan: Plan, studies: int, draws: int) -> dict:
             of_row = drawn_study(random, row, effects) if row.population else study(random, row, effects, True)
             return list(of_row)
 
-        planned, *alone = judged_by(plan, drawn(np.zeros(shape)), draws, True)
+        closed, planned, *alone = judged_by(plan, drawn(np.zeros(shape)), draws, True)
+        counts["false_closing"] += is_disparity(closed["verdict"], False).any() / studies
         counts["false"] += is_disparity(planned["verdict"], False).any() / studies
         counts["false_unplanned"] += any(is_disparity(look["verdict"], False).any() for look in alone) / studies
         if not row.population:
-            planned, _ = judged_by(plan, drawn(np.full(shape, BOUND * row.sd)), draws, False)
+            _, planned, _ = judged_by(plan, drawn(np.full(shape, BOUND * row.sd)), draws, False)
             counts["false_equivalent"] += planned["verdict"].str.contains("equivalent|negligible").any() / studies
         there = random.random(int(np.prod(shape))) < 0.5
-        planned, fixed = judged_by(plan, drawn(np.reshape(there * EFFECT / np.sqrt(row.units), shape)), draws, False)
+        effects = np.reshape(there * EFFECT / np.sqrt(row.units), shape)
+        closed, planned, fixed = judged_by(plan, drawn(effects), draws, False)
+        counts["false_beside"] += is_disparity(closed["verdict"][: len(there)][~there], False).any() / studies
+        counts["asked"] += closed["asked"].mean() / studies
         planned, fixed = planned[: len(there)][there], fixed[: len(there)][there]
         is_found = is_disparity(planned["verdict"], False)
         there_in_all += there.sum()

@@ -15,6 +15,7 @@ EVIDENCE = (
     "groups",
     "beyond_random",
     "reliance",
+    "looks",
 )
 # The pages of tables that only some studies have, with the tables that the audit reads.
 SOMETIMES = {
@@ -35,8 +36,8 @@ def audited_tables():
 
 
 def first_scores():
-    """One family of metrics and one explainer: all have scores of the same texts."""
-    return {"family": next(iter(SCORED_FAMILIES)), "explainer": EXPLAINERS[0]}
+    """One family of metrics and one explainer: all have scores of the same texts, but for those that a look has closed."""
+    return {"family": next(iter(SCORED_FAMILIES)), "explainers": EXPLAINERS if CLOSED else EXPLAINERS[:1]}
 
 
 def hidden_tokens():

@@ -21,6 +21,11 @@ def compared_datasets(of=None):
     ]
 
 
+def yardsticks():
+    """The explainers that others are held against, which are needed as long as one of these is."""
+    return [*configuration.no_hypotheses(config), *challengers()]
+
+
 def yardstick_settings():
     """As of all verdicts; the random explainers, and of which metrics the best attainable scores are sought."""
     attainable = configuration.attainable(config)

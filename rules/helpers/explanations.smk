@@ -84,8 +84,43 @@ def attribute_settings(family):
         explainers=methods_of(family, wildcards),
         tags=tags_of(EXPLAINER_FAMILIES[family]),
         seed=int(wildcards.seed),
+        **closed_settings(wildcards, ATTRIBUTING_FAMILIES[family]),
         **asking_settings("explainers", family, wildcards.model),
     )
+
+
+def closed_explainers():
+    """The explainers that explain no more texts, since earlier looks have decided all that they are asked: of each
+    dataset and model, each with its units.
+
+    The present look closes none, so that the same look run again has the same texts.
+    """
+    statistics, path = config["statistics"], Path("results", config["study"], "tables", "closed.parquet")
+    if config["kind"] != "disparity" or not statistics["looks"] or not path.is_file():
+        return {}
+    # Only here, as it takes time.
+    from evenlight.statistics.closed_records import read_closed
+
+    try:
+        return read_closed(path, statistics["plan"], config["explain"]["pairs"])
+    except InputError as error:
+        raise WorkflowError(str(error))
+
+
+CLOSED = closed_explainers()
+
+
+def closed_settings(wildcards, explainers):
+    """How many units those of some explainers have that are closed, and by which factors they were drawn."""
+    of_model = CLOSED.get(wildcards.dataset, {}).get(wildcards.model, {})
+    units = {name: of_model[name] for name in explainers if name in of_model}
+    return {"closed": {"units": units, "factors": sample(wildcards.dataset)["factors"]}} if units else {}
+
+
+def units_of_closed(explainers):
+    """The units of a dataset, by which closed ones of some explainers find their texts, as a function of the wildcards."""
+    path = "<results>/datasets/{dataset}/units.parquet"
+    return lambda wildcards: [path] if closed_settings(wildcards, explainers) else []
 
 
 def of_first_seed(path, wildcards):
@@ -154,6 +189,7 @@ def score_settings(wildcards):
         ),
         explains_again=configuration.explains_again(wildcards.family),
         needs_other_texts=configuration.scores_need_other_texts(wildcards.family),
+        **closed_settings(wildcards, EXPLAINERS),
         **asking_settings("metrics", wildcards.family, wildcards.model),
     )
 

@@ -64,6 +64,20 @@ RESULTS |= {
 }
 
 
+if LOOKS:
+    RESULTS |= {
+        "close_questions": Result(
+            "Write down the questions of explainers of which a look has decided all, so that they are asked no more.",
+            ["closed"],
+            json.dumps(
+                {"pairs": config["explain"]["pairs"], "following": yardsticks()} | of_statistics("plan"), sort_keys=True
+            ),
+            reads=["effects", "looks"],
+            keeps=True,
+        ),
+    }
+
+
 PLOTS |= {
     "definitions": Plot(
         "The effects on one dataset under each definition of the disputed metrics: which disparities survive?",
@@ -155,6 +169,10 @@ if any(len(levels) > 2 for levels in compared_sets()):
 if configuration.beyond_random(config):
     TABLES["beyond_random"] = Page(
         ["beyond_random"], shown(*COMPARED, **of_statistics("equivalence_bound", "confidence")), "Disparity"
+    )
+if LOOKS:
+    TABLES["looks"] = Page(
+        ["looks", "closed"], shown(*COMPARED, plan=config["statistics"]["plan"], planned=LOOKS), "Disparity"
     )
 if config["statistics"]["published"]:
     TABLES["published"] = Page(

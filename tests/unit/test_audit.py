@@ -96,7 +96,7 @@ class AuditedStudy(ExplorerStudy):
                 self.folders.datasets,
                 **runs,
                 family="made",
-                explainer=self.explainers[0],
+                explainers=self.explainers[:1],
                 comparisons=comparisons,
             ),
             texts_needed(effects, **interest),
@@ -233,6 +233,25 @@ def test_the_first_line_says_how_many_questions_have_which_answer(study, effects
         ("excluded", "1 ruled out"),
         ("open", "2 open, 1 of them not decidable"),
     ]
+
+
+def test_each_question_says_which_look_was_the_first_to_decide_it(study, effects):
+    verdicts = ["disparity", "equivalent", "undecided", "negligible disparity for these trained models"]
+    content = study.audit(effects.assign(verdict=verdicts, look=[1, 2, None, 1]))
+    metrics = [{"comprehensiveness": "Comprehensiveness"}.get(name, name.title()) for name in effects["metric"]]
+    explainers = [study.settings()["explainers"][name] for name in effects["explainer"]]
+    names = [f"{metric} of {explainer}" for metric, explainer in zip(metrics, explainers, strict=True)]
+    expected = [
+        f"Look 1: {names[0]} (disparity), {names[3]} (negligible disparity for these trained models)",
+        f"Look 2: {names[1]} (equivalent)",
+    ]
+    assert content["found"][0]["by_look"] == expected
+    shown = unescape(page(content))
+    place = shown.index("Which look was the first to decide each question?")
+    assert all(shown.index(said) > place for said in expected)
+    # Of a disparity it stands with its numbers, too; without a plan nothing is said of looks.
+    assert any("first found by look 1" in finding["behind"] for finding in content["found"][0]["findings"])
+    assert " look " not in unescape(page(study.audit(effects)))
 
 
 def test_the_same_reason_is_told_once_for_all_numbers_of_units(study, effects):

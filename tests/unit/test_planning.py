@@ -16,12 +16,15 @@ from simulate_verdicts import LAYOUTS, Row, study, verdicts
 from study_files import StudyFiles
 
 from evenlight.configuration import complete
+from evenlight.core import tables
+from evenlight.core.contracts.explanations import COSTS
 from evenlight.core.errors import InputError
 from evenlight.core.seeds import generator_for
 from evenlight.statistics import planning
 from evenlight.statistics.cells import ExplainerScores, ModelScores
 from evenlight.statistics.designs import Design, Side
-from evenlight.statistics.planning import planned_studies
+from evenlight.statistics.looks import POCOCK, Looks
+from evenlight.statistics.planning import planned_looks, planned_studies
 from evenlight.statistics.pooled import pooled_effects
 from evenlight.statistics.study import Comparison, StudyScores, VerdictSettings
 from evenlight.statistics.verdicts import is_disparity
@@ -332,3 +335,80 @@ def test_the_command_prints_a_row_for_each_size(tmp_path):
     asked = {field.name for kind in (StudyScores, VerdictSettings) for field in fields(kind)}
     not_planned = {"scores", "units", "predictions", "regimes", "claims", "together", "of_several", "first", "drawn_by"}
     assert asked - set(settings) == not_planned
+
+
+# Looks ------------------------------------------------------------------------------------------------------------
+
+
+def planned_by_looks(looks: Looks, effect: float, studies: int = 12) -> pd.DataFrame:
+    nothing = {"datasets": [], "models": {}, "explainers": [], "metrics": {}}
+    study_scores = StudyScores(scores=Path(), units=Path(), **nothing)
+    return planned_looks(study_scores, HOW, looks=looks, seeds=[1], effect=effect, studies=studies)
+
+
+def test_the_last_look_finds_what_one_look_would_and_asks_less(monkeypatch):
+    looks = Looks((25, 50, 100), (0, 1, 2), POCOCK)
+    read(monkeypatch, pilot_of(Row(1, 200)))
+    plan = planned_by_looks(looks, 0.8)
+    read(monkeypatch, pilot_of(Row(1, 200)))
+    alone = planned([25, 50, 100], [1], 0.8)
+    name = "disparity_for_these_models"
+    # What is found stays found; a level that is spent by parts finds less at each look than the whole does.
+    assert plan[name].is_monotonic_increasing
+    assert (plan[name] <= alone[name] + 0.05).all()
+    assert plan[name].iloc[-1] == pytest.approx(alone[name].iloc[-1], abs=0.15)
+    assert plan["decided"].is_monotonic_increasing
+    # Each look asks those again that those before have left open.
+    new, left = np.diff([0, *looks.planned]), np.r_[1, 1 - plan["decided"].to_numpy()[:-1]]
+    np.testing.assert_allclose(plan["expected"], np.cumsum(new * left))
+    assert plan["expected"].iloc[-1] < 0.9 * 100
+    for number in (name, "decided", "expected"):
+        assert (plan[f"{number}_low"] <= plan[number]).all()
+        assert (plan[number] <= plan[f"{number}_high"]).all()
+
+
+def test_the_first_units_of_a_drawn_study_are_those_of_its_first_clusters(monkeypatch):
+    """Of texts within labels, whose clusters have several, and of pairs."""
+    for row in (Row(1, 200, "texts within labels"), Row(2, 80)):
+        read(monkeypatch, pilot_of(row))
+        for pilot in planning._pilots(None, HOW):
+            design, scores = pilot.study(60, pilot.runs, np.zeros(len(pilot)), 0)
+            half = planning._first_units(design, 0.5)
+            for side, first in zip((design.a, design.b), (half.a, half.b), strict=True):
+                assert set(first.clusters) < set(side.clusters)
+                np.testing.assert_array_equal(
+                    side.scores(scores.values)[..., np.isin(side.items, first.items)], first.scores(scores.values)
+                )
+            assert planning._first_units(design, 1).a.items.tolist() == design.a.items.tolist()
+
+
+@pytest.mark.parametrize(
+    ("looks", "shares", "message"),
+    [([50, 50], [], "two numbers or more, that rise"), ([50], [], "that rise"), ([50, 100], [0.1, 0.5, 1], "3 parts")],
+)
+def test_a_plan_that_cannot_be_is_refused(looks, shares, message):
+    with pytest.raises(InputError, match=message):
+        plan_study.plan_of(looks, {"spending_shares": shares, "spending": POCOCK})
+
+
+def test_hours_follow_from_what_the_pilot_took(tmp_path, capsys):
+    row = {"texts": 40, "seconds": 720.0, "rows": 1, "rows_asked": 1, "device": "cpu", "threads": 1, "made_of": ["a"]}
+    for explainer in ("igxi", "ig"):
+        table = pd.DataFrame([row | {"together": ["igxi", "ig"]}])
+        tables.write_table(table, tmp_path / "costs" / "plots" / "small" / "seed0" / f"{explainer}.parquet", COSTS)
+    # 720 seconds for 20 units, once for the two that were computed together.
+    seconds = plan_study.seconds_per_unit(tmp_path / "costs", 20)
+    assert seconds == 36
+    assert plan_study.seconds_per_unit(tmp_path / "none", 20) is None
+    plan = pd.DataFrame([{"look": 1, "units": 100, "seeds": 1, "cells": 4, "pilot": 20}])
+    for name in ("disparity", "disparity_for_these_models", "decided", "expected"):
+        plan[[name, f"{name}_low", f"{name}_high"]] = [[0.5, 0.25, 0.75]]
+    plan[["expected", "expected_low", "expected_high"]] = [[80.0, 70.0, 90.0]]
+    looks = Looks((100, 200), (0, 1), POCOCK)
+    plan_study.print_looks(plan, looks, seconds)
+    assert (
+        "| 1 | 100 | 1 | 50 % [25, 75] | 50 % [25, 75] | 50 % [25, 75] | 80 [70, 90] | 0.8 to 1 |"
+        in capsys.readouterr().out
+    )
+    plan_study.print_looks(plan, looks, None)
+    assert "does not say how long its explanations took" in capsys.readouterr().out

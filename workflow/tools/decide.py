@@ -22,8 +22,12 @@ from evenlight.core.contracts.explanations import COSTS
 from evenlight.core.contracts.results import EFFECTS, LOOKS
 from evenlight.core.errors import InputError
 from evenlight.jobs import command_line, own_files
-from evenlight.statistics.study import UNDECIDABLE, UNDECIDED
-from evenlight.statistics.verdicts import CONTROL, EXPLORATORY
+from evenlight.statistics.cells import CELL
+from evenlight.statistics.closed_records import is_open, questions, read_closed
+from evenlight.statistics.texts_needed import texts_needed
+
+# Open questions that are told one by one.
+TOLD = 12
 
 
 def read_plan(path: Path) -> dict:
@@ -49,22 +53,61 @@ def made(results: Path, plan: str) -> int:
     return int(record.loc[record["plan"] == plan, "units"].max()) if plan in set(record["plan"]) else 0
 
 
-def undecided(results: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The questions of the study that count, and those of them that are undecided."""
-    effects = tables.read_table(results / "tables" / "effects.parquet", EFFECTS)
-    asked = effects[~effects["family"].isin([CONTROL, EXPLORATORY])]
-    # What is not decidable for the number of its texts may be with more of them.
-    too_few = asked["reason"].str.contains("too few|spends so little", na=False)
-    return asked, asked[(asked["verdict"] == UNDECIDED) | ((asked["verdict"] == UNDECIDABLE) & too_few)]
+def closed(results: Path, plan: str, pairs: int) -> dict:
+    """The explainers that a look with so many pairs does not ask, as :func:`read_closed` gives them."""
+    path = results / "tables" / "closed.parquet"
+    return read_closed(path, plan, pairs) if path.is_file() else {}
 
 
-def minutes_of(results: Path, more: float) -> str:
-    """What the explanations of the next look will take, of which ``more`` is the part of texts that is new."""
+def seconds_of(results: Path, not_asked: dict) -> float | None:
+    """What the explanations that are there have taken, of explainers that go on; None where nothing is known."""
     paths = sorted((results / "costs").rglob("*.parquet"))
-    seconds = sum(tables.read_table(path, COSTS)["seconds"].sum() for path in paths)
-    if not paths:
-        return "not known before the first look"
-    return f"about {seconds * more / 60:.1f} minutes of explaining on one core, and scores and statistics on top"
+    known: dict[tuple, float] = {}
+    for path in paths:
+        dataset, model, seed, explainer = path.relative_to(results / "costs").with_suffix("").parts
+        if explainer not in not_asked.get(dataset, {}).get(model, {}):
+            for part in tables.read_table(path, COSTS).itertuples():
+                # The time of all that were computed together, which each of their files has.
+                known[dataset, model, seed, *part.together, part.texts, part.seconds] = part.seconds
+    return sum(known.values()) if paths else None
+
+
+def said_before(results: Path, before: int, pairs: int, not_asked: dict) -> str:
+    """What the explanations of a look will take, from what those before it took, and who is asked no more."""
+    if pairs == before:
+        return "what is missing of it"
+    seconds = seconds_of(results, not_asked) if before else None
+    if seconds is None:
+        return "how long it takes is not known before the first look"
+    ended: dict[str, list[str]] = {}
+    for dataset, models in not_asked.items():
+        for model, of_model in models.items():
+            for name in of_model:
+                ended.setdefault(name, []).append(f"{dataset}, {model}")
+    listed = ", ".join(f"{name} ({'; '.join(where)})" for name, where in ended.items())
+    minutes = seconds * (pairs - before) / before / 60
+    said = f"about {minutes:.1f} minutes to explain {pairs - before} more pairs on one core, then scores and statistics"
+    return f"{said}; no more questions to {listed}" if listed else said
+
+
+def said_of_open(left: pd.DataFrame, effects: pd.DataFrame, statistics: dict) -> list[str]:
+    """Which questions are open, and how many pairs would decide each, those with fewest first."""
+    interest = {name: statistics[name] for name in ("equivalence_bound", "smallest_effects")}
+    needed = texts_needed(effects, **interest)
+    told = left[[*CELL, "reason"]].merge(needed[[*CELL, "needed"]], on=CELL, how="left").sort_values("needed")
+    lines = []
+    for row in told.head(TOLD).itertuples():
+        name = f"{row.dataset}, {row.model}, {row.explainer}, {row.metric}, {row.level_a} and {row.level_b}"
+        lines.append(f"  {name}: {_enough(row.needed, row.reason)}")
+    if len(told) > TOLD:
+        lines.append(f"  and {len(told) - TOLD} more, which tables/effects.html has")
+    return lines
+
+
+def _enough(needed: float, reason: str | None) -> str:
+    if pd.notna(needed):
+        return f"about {needed:,.0f} pairs would show the smallest effect of interest"
+    return reason if isinstance(reason, str) else "how many pairs would decide it is not known"
 
 
 def main(arguments: argparse.Namespace) -> None:
@@ -72,24 +115,29 @@ def main(arguments: argparse.Namespace) -> None:
     arguments.study, arguments.directory = arguments.study.resolve(), arguments.directory.resolve()
     config = read_plan(arguments.study)
     statistics, results = config["statistics"], arguments.directory / "results" / config["study"]
-    began = time.monotonic()
-    for number, pairs in enumerate(statistics["looks"], start=1):
-        before = made(results, statistics["plan"])
+    began, plan, looks = time.monotonic(), statistics["plan"], statistics["looks"]
+    for number, pairs in enumerate(looks, start=1):
+        before = made(results, plan)
         if pairs < before:
             continue
-        share = (pairs - before) / before if before else 0
-        print(f"look {number} of {len(statistics['looks'])}, {pairs} pairs: {minutes_of(results, share)}", flush=True)
+        said = said_before(results, before, pairs, closed(results, plan, pairs))
+        print(f"look {number} of {len(looks)}, {pairs} pairs: {said}", flush=True)
         _run(arguments, results, pairs)
-        asked, left = undecided(results)
+        effects = tables.read_table(results / "tables" / "effects.parquet", EFFECTS)
+        asked = questions(effects)
+        left = asked[is_open(asked)]
         print(f"look {number}: {len(asked) - len(left)} of {len(asked)} questions are decided or cannot be", flush=True)
         if left.empty:
-            print(f"nothing is left that more texts could decide; {results}/tables/effects.html says what was found")
+            print("nothing is left that more texts could decide")
             break
-        if (time.monotonic() - began) / 3600 >= arguments.hours:
-            print(f"the {arguments.hours:g} hours are over; the same command goes on")
+        if number < len(looks) and (time.monotonic() - began) / 3600 >= arguments.hours:
+            print(f"the {arguments.hours:g} hours are over before look {number + 1}; the same command goes on")
             break
     else:
-        print(f"the plan has ended, and {len(left)} questions are open: {results}/tables/effects.html says which")
+        print("the plan has ended")
+    if len(left):
+        print("\n".join([f"{len(left)} questions are open:", *said_of_open(left, effects, statistics)]))
+    print(f"what was found: {results}/tables/effects.html; what each look has closed: {results}/tables/looks.html")
     print(
         f"any other command of this look: snakemake --cores all ... --configfile {arguments.study} {results}/look.yaml"
     )

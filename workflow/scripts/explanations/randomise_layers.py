@@ -20,10 +20,12 @@ def main(arguments: argparse.Namespace) -> None:
     """Write one row per text, order and stage."""
     settings = arguments.settings
     item_ids = explained_items(arguments.predictions).to_pylist()
-    drawn = randomised_items(item_ids, settings["texts"], settings["seed"])
-    [texts] = read_explained(arguments.predictions, arguments.items, len(item_ids), "words")
     scores = read_arrow(arguments.attributions, EXPLAINED).to_pydict()
     score_of = dict(zip(scores["item_id"], scores["token_score"], strict=True))
+    # An explainer that a look has closed explains some of the texts.
+    explained = [item for item in item_ids if item in score_of]
+    drawn = randomised_items(explained, settings["texts"], settings["seed"])
+    [texts] = read_explained(arguments.predictions, arguments.items, len(item_ids), "words")
     sentences = [sentence for sentence in sentences_of(texts) if sentence.item_id in drawn]
     before = [pd.Series(score_of[sentence.item_id], dtype=float).to_numpy() for sentence in sentences]
     training = training_items(arguments.items, settings["tags"])

@@ -16,7 +16,7 @@ from evenlight.core.contracts.texts import ITEMS, PREDICTIONS, UNITS
 from evenlight.core.errors import InputError
 from evenlight.statistics.designs import Design, design_of
 from evenlight.statistics.files import Run, items_path, predictions_path, units_path
-from evenlight.statistics.score_files import read_scores
+from evenlight.statistics.score_files import read_scores, with_most_texts
 from evenlight.statistics.study import TRAININGS, Comparison, StudyScores, pairs_of
 from evenlight.texts.items import check_strata, forms_of, sampled_units
 
@@ -97,7 +97,7 @@ class ModelScores:
 def read_models(study: StudyScores) -> Iterator[ModelScores]:
     """The scores of every model on every dataset, in configured order: of all texts first, then of all changes.
 
-    The items are those that the first explainer has scores of under any seed; another explainer with another item is
+    The items are those that the explainer with most scores has under any seed; another explainer with another item is
     refused.
     """
     for of_modality in study.sources().values():
@@ -119,9 +119,8 @@ def _read_source(study: StudyScores) -> Iterator[ModelScores]:
             compared = {factor: sets for factor, sets in compared.items() if _can_compare(units, factor, sets)}
         for model, seeds in study.models.items():
             runs = [Run(dataset, model, seed) for seed in seeds]
-            first = [
-                read_scores(study.scores, run, study.explainers[0], study.metrics, only_items=True) for run in runs
-            ]
+            fullest = with_most_texts(study.scores, runs[0], study.explainers, study.metrics)
+            first = [read_scores(study.scores, run, fullest, study.metrics, only_items=True) for run in runs]
             scored = pd.concat([table["item_id"] for table in first]).drop_duplicates()
             items = pd.DataFrame({"item_id": scored}).join(texts["cluster"], on="item_id")
             if items["cluster"].isna().any():
@@ -150,7 +149,7 @@ def _read_source(study: StudyScores) -> Iterator[ModelScores]:
                     for design in designs
                     if design is not None and _is_large(design, units, items, study.smallest_group)
                 ],
-                _explainers(study, runs, items, set(every["item_id"]).difference(items["item_id"])),
+                _explainers(study, runs, fullest, items, set(every["item_id"]).difference(items["item_id"])),
                 codes,
                 study.smallest_group or 1,
                 compared,
@@ -198,9 +197,9 @@ def _strata(
 
 
 def _explainers(
-    study: StudyScores, runs: Sequence[Run], items: pd.DataFrame, later: Collection[str]
+    study: StudyScores, runs: Sequence[Run], fullest: str, items: pd.DataFrame, later: Collection[str]
 ) -> Iterator[ExplainerScores]:
-    """The scores of ``items``; those of ``later`` ones do not count yet."""
+    """The scores of ``items``, which ``fullest`` has; those of ``later`` ones do not count yet."""
     index = pd.Index(items["item_id"])
     for explainer in study.explainers:
         values = np.full((len(study.metrics), len(runs), len(items)), np.nan)
@@ -213,7 +212,7 @@ def _explainers(
                 unknown = table["item_id"].to_numpy()[columns < 0][0]
                 raise InputError(
                     f"{run}: explainer '{explainer}' has scores of item '{unknown}', explainer "
-                    f"'{study.explainers[0]}' under no seed; delete the scores of both and run the workflow again"
+                    f"'{fullest}' under no seed; delete the scores of both and run the workflow again"
                 )
             values[:, row, columns] = table[list(study.metrics)].to_numpy(float).T
             present[row, columns] = True

@@ -10,6 +10,7 @@ from evenlight.core.contracts.results import EFFECTS
 from evenlight.core.seeds import generator_for
 from evenlight.statistics.blocks import NUMBERS
 from evenlight.statistics.cells import ExplainerScores
+from evenlight.statistics.closed_records import closed_at
 from evenlight.statistics.compared import read_compared
 from evenlight.statistics.designs import Design
 from evenlight.statistics.familywise import (
@@ -83,7 +84,12 @@ def _alike(row: Mapping) -> tuple[str, str]:
 
 
 def effect_table(
-    study: StudyScores, judging: VerdictSettings, *, power: float, looks: Looks = ONE_LOOK
+    study: StudyScores,
+    judging: VerdictSettings,
+    *,
+    power: float,
+    looks: Looks = ONE_LOOK,
+    closed: Mapping[str, Mapping[str, Mapping[str, int]]] | None = None,
 ) -> pd.DataFrame:
     """The effects of all cells of what a study compares (:func:`evenlight.statistics.compared.read_compared`).
 
@@ -122,6 +128,8 @@ def effect_table(
     - ``verdict``, ``reason``: :func:`evenlight.statistics.verdicts.verdict`; why it is "not decidable".
 
     With ``looks`` the verdicts hold over all looks of the plan; the study has the units of the last that was made.
+    ``closed`` has the units of those explainers that earlier looks have closed
+    (:func:`evenlight.statistics.closed_records.read_closed`).
     """
     check_level(judging.alpha, judging.bootstrap_draws)
 
@@ -144,7 +152,8 @@ def effect_table(
     table = pd.DataFrame(rows)
     table["family"] = [hypothesis_family(row, judging.primary, judging.noise) for row in rows]
     earlier = [_at_look(replace(study, first=units), judging) for units in looks.units[:-1]]
-    table = with_family_intervals(judged(table, deviates, judging.alpha, looks, earlier), judging.alpha)
+    last = closed_at(table, closed or {}, looks.units)
+    table = with_family_intervals(judged(table, deviates, judging.alpha, looks, earlier, last), judging.alpha)
     table["detectable_pooled"] = [
         detectable_effect_pooled(row.units_error, row.degrees, row.sd, row.critical, power, row.reserve)
         for row in table.itertuples()

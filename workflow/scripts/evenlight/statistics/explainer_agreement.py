@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 from scipy.stats import rankdata
 
 from evenlight.core import tables
@@ -25,7 +26,7 @@ from evenlight.statistics.rank_sum import mann_whitney
 from evenlight.statistics.study import pairs_of
 from evenlight.statistics.summary import population_sd
 from evenlight.texts.items import forms_of
-from evenlight.texts.predictions import Sentence, read_explained, sentences_of
+from evenlight.texts.predictions import Sentence, explained_items, read_explained, sentences_of
 
 RANK, TOP, SIGN = MEASURES = ("rank_correlation", "top_agreement", "sign_agreement")
 # Between the names in a column: two explainers and a measure.
@@ -84,21 +85,23 @@ def agreement_by_text(predictions: Path, items: Path, attribution_files: Mapping
         top: see :func:`agreements`.
 
     Raises:
-        InputError: an attribution file has other texts, or another number of scores, than the predictions.
+        InputError: an attribution file has other texts, or another number of scores, than the predictions. It may have
+            some of them only, where a look has closed its explainer; of the others no agreement is defined.
     """
     pairs = list(combinations(range(len(attribution_files)), 2))
     item_ids: list[str] = []
     rows: list[np.ndarray] = []
-    parts = [tables.read_groups(path, EXPLAINED, ROWS) for path in attribution_files.values()]
-    for texts, *of_explainers in zip(read_explained(predictions, items, ROWS), *parts, strict=True):
-        for path, table in zip(attribution_files.values(), of_explainers, strict=True):
-            if not table["item_id"].equals(texts["item_id"]):
-                raise InputError(
-                    f"{path}: column 'item_id' has other texts than the predictions; delete the file and run the "
-                    "workflow again"
-                )
-        columns = [table["token_score"].to_pylist() for table in of_explainers]
-        for sentence, *token_scores in zip(sentences_of(texts), *columns, strict=True):
+    explained = explained_items(predictions)
+    there = [_those_there(path, explained) for path in attribution_files.values()]
+    rows_of = [_token_scores(path) for path in attribution_files.values()]
+    for texts in read_explained(predictions, items, ROWS):
+        for sentence in sentences_of(texts):
+            number = len(item_ids)
+            # Scores of 0 say nothing, and agree with none.
+            token_scores = [
+                next(scores) if known[number] else [0.0] * len(sentence.token_id)
+                for scores, known in zip(rows_of, there, strict=True)
+            ]
             found = agreements(_of_words(sentence, token_scores, attribution_files), top)
             item_ids.append(sentence.item_id)
             rows.append(np.array([found[measure][pair] for pair in pairs for measure in MEASURES]))
@@ -106,6 +109,23 @@ def agreement_by_text(predictions: Path, items: Path, attribution_files: Mapping
     columns = [BETWEEN.join((names[a], names[b], measure)) for a, b in pairs for measure in MEASURES]
     values = np.array(rows).reshape(len(rows), len(columns))
     return pa.table({"item_id": pa.array(item_ids, pa.string())} | dict(zip(columns, values.T, strict=True)))
+
+
+def _those_there(path: Path, explained: pa.ChunkedArray) -> np.ndarray:
+    """Which of the explained texts have explanations in a file, bool (texts,)."""
+    names = tables.read_arrow(path, EXPLAINED.only("item_id"))["item_id"]
+    there = pc.is_in(explained, value_set=names)
+    if not explained.filter(there).equals(names):
+        raise InputError(
+            f"{path}: column 'item_id' has other texts than the predictions; delete the file and run the workflow again"
+        )
+    return np.asarray(there)
+
+
+def _token_scores(path: Path) -> Iterator[list[float]]:
+    """The scores of each text of a file, in its order."""
+    for table in tables.read_groups(path, EXPLAINED, ROWS):
+        yield from table["token_score"].to_pylist()
 
 
 def _of_words(

@@ -18,7 +18,7 @@ Another pilot would give another answer, and few units differ much. So the pilot
 and studies are planned from each of these: the range of their answers is the range of the answer.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -31,8 +31,9 @@ from evenlight.core.seeds import derived_seed, generator_for
 from evenlight.statistics.cells import ExplainerScores, read_models
 from evenlight.statistics.designs import Design, Side
 from evenlight.statistics.effects import gathered, pooled_rows
+from evenlight.statistics.looks import Looks
 from evenlight.statistics.pooled import pooled_effects
-from evenlight.statistics.study import Comparison, StudyScores, VerdictSettings
+from evenlight.statistics.study import UNDECIDABLE, UNDECIDED, Comparison, StudyScores, VerdictSettings
 from evenlight.statistics.verdicts import PRIMARY, STUDY, check_level, hypothesis_family, is_disparity, judged
 
 PARTS = ("disparity", "disparity_for_these_models")
@@ -63,6 +64,49 @@ def planned_studies(
 
     Raises :class:`InputError` where the pilot has no decidable cell, or no second run where several are planned.
     """
+    pilots, others = _pilots_and_others(study, judging, seeds)
+    rows = []
+    for count in units:
+        for number in seeds:
+            power = partial(_power, units=count, seeds=number, effect=effect, judging=judging)
+            ranges = _with_range(power, pilots, others, studies)
+            rows.append((count, number, *_of_pilots(pilots), *ranges.T.ravel().tolist()))
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def planned_looks(
+    study: StudyScores, judging: VerdictSettings, *, looks: Looks, seeds: Sequence[int], effect: float, studies: int
+) -> pd.DataFrame:
+    """The power of a study by each look of a plan, and how many units its questions are likely to need.
+
+    A row for each number of ``seeds`` and each look, in order. The columns are those of :func:`planned_studies`, where
+    the shares are of what some look has found by then, over all looks of the plan; and
+
+    - ``look``: its number, from 1;
+    - ``decided``: the share of all cells of which the look, or one before it, says anything;
+    - ``expected``: mean number of units that a cell has been asked with by then, if a cell of which something is said
+      is asked no more; the last one is the number for the whole plan. Each has ``_low`` and ``_high``.
+
+    Cells without the effect count for the two, too: these are decided where they are found to be equivalent.
+
+    Raises as :func:`planned_studies`.
+    """
+    pilots, others = _pilots_and_others(study, judging, seeds)
+    rows = []
+    for number in seeds:
+        power = partial(_power_of_looks, looks=looks, seeds=number, effect=effect, judging=judging)
+        ranges = _with_range(power, pilots, others, studies, np.tile([1, 1, 1, looks.planned[-1]], len(looks.planned)))
+        of_looks = np.split(ranges, len(looks.planned), axis=1)
+        for look, (units, of_look) in enumerate(zip(looks.planned, of_looks, strict=True), start=1):
+            rows.append((units, number, *_of_pilots(pilots), *of_look.T.ravel().tolist(), look))
+    ends = [f"{name}{end}" for name in ("decided", "expected") for end in ("", "_low", "_high")]
+    return pd.DataFrame(rows, columns=[*COLUMNS, *ends, "look"])
+
+
+def _pilots_and_others(
+    study: StudyScores, judging: VerdictSettings, seeds: Sequence[int]
+) -> tuple[list["_Pilot"], list[list["_Pilot"]]]:
+    """What the pilot has, and what other pilots of its size could have."""
     check_level(judging.alpha, judging.bootstrap_draws)
     pilots = _pilots(study, judging)
     if not pilots:
@@ -72,29 +116,39 @@ def planned_studies(
             f"--seeds: found {max(seeds)}, and the pilot study has one run of each model, which does not tell how "
             "trainings vary; give it a second seed, or plan with --seeds 1"
         )
-    others = [_drawn_again(pilots, number) for number in range(PILOTS)]
-    pilot_units = min(pilot.units for pilot in pilots)
-    rows = []
-    for count in units:
-        for number in seeds:
-            size = (count, number, effect)
-            power = np.array([_power(pilots, *size, draw, judging) for draw in range(studies)])
-            # A few studies of each other pilot: their means differ by the pilots, and by chance.
-            few = max(studies // PILOTS, 2)
-            of_others = np.array([[_power(other, *size, draw, judging) for draw in range(few)] for other in others])
-            answer = power.mean(axis=0)
-            # Of the other pilots alone: what is added by drawing few studies of each is no uncertainty of the pilot.
-            by_chance = of_others.var(axis=1, ddof=1).mean(axis=0) / few
-            by_pilot = np.maximum(of_others.mean(axis=1).var(axis=0, ddof=1) - by_chance, 0)
-            error = np.sqrt(by_pilot + power.var(axis=0, ddof=1) / studies)
-            half = t.isf(0.05, PILOTS - 1) * error
-            # Resamples of a pilot lack some of what the pilot has, as the pilot lacks some of what there is.
-            middle = 2 * answer - of_others.mean(axis=(0, 1))
-            ends = np.clip([np.minimum(answer, middle) - half, np.maximum(answer, middle) + half], 0, 1)
-            rows.append(
-                (count, number, sum(map(len, pilots)), pilot_units, *np.stack([answer, *ends]).T.ravel().tolist())
-            )
-    return pd.DataFrame(rows, columns=COLUMNS)
+    return pilots, [_drawn_again(pilots, number) for number in range(PILOTS)]
+
+
+def _of_pilots(pilots: Sequence["_Pilot"]) -> tuple[int, int]:
+    """Cells and units of the pilot."""
+    return sum(map(len, pilots)), min(pilot.units for pilot in pilots)
+
+
+def _with_range(
+    answer_of: Callable, pilots: Sequence["_Pilot"], others: Sequence, studies: int, most: np.ndarray | float = 1.0
+) -> np.ndarray:
+    """Some numbers that planned studies have on average, and the ends of the range of each, (3, numbers).
+
+    Args:
+        answer_of: the numbers of the drawn study ``draw`` of some pilots.
+        pilots, others: the pilot, and what other pilots could be.
+        studies: so many are drawn.
+        most: what each number is at most.
+    """
+    answers = np.array([answer_of(pilots, draw=draw) for draw in range(studies)])
+    # A few studies of each other pilot: their means differ by the pilots, and by chance.
+    few = max(studies // PILOTS, 2)
+    of_others = np.array([[answer_of(other, draw=draw) for draw in range(few)] for other in others])
+    answer = answers.mean(axis=0)
+    # Of the other pilots alone: what is added by drawing few studies of each is no uncertainty of the pilot.
+    by_chance = of_others.var(axis=1, ddof=1).mean(axis=0) / few
+    by_pilot = np.maximum(of_others.mean(axis=1).var(axis=0, ddof=1) - by_chance, 0)
+    error = np.sqrt(by_pilot + answers.var(axis=0, ddof=1) / studies)
+    half = t.isf(0.05, PILOTS - 1) * error
+    # Resamples of a pilot lack some of what the pilot has, as the pilot lacks some of what there is.
+    middle = 2 * answer - of_others.mean(axis=(0, 1))
+    ends = np.clip([np.minimum(answer, middle) - half, np.maximum(answer, middle) + half], 0, most)
+    return np.stack([answer, *ends])
 
 
 def units_to_tell(pilot: int, low: float, high: float) -> int | None:
@@ -279,20 +333,79 @@ def _taken_apart(
 
 
 def _power(
-    pilots: Sequence[_Pilot], units: int, seeds: int, effect: float, draw: int, judging: VerdictSettings
-) -> tuple[float, float]:
+    pilots: Sequence[_Pilot], *, units: int, seeds: int, effect: float, draw: int, judging: VerdictSettings
+) -> list[float]:
     """What share of the cells with the effect is found in one drawn study."""
+    studies, effects = _drawn_study(pilots, units, seeds, effect, draw)
+    rows, deviates = gathered(pooled_rows([scores], [design], judging) for design, scores in studies)
+    table = judged(pd.DataFrame(rows).assign(family=STUDY), deviates, judging.alpha)
+    return _shares_found(pilots, table, effects)
+
+
+def _power_of_looks(
+    pilots: Sequence[_Pilot], *, looks: Looks, seeds: int, effect: float, draw: int, judging: VerdictSettings
+) -> list[float]:
+    """The same by each look, the share of all cells that are decided, and the units with which a cell was asked."""
+    studies, effects = _drawn_study(pilots, looks.planned[-1], seeds, effect, draw)
+    seen, answers, asked_with = [], [], np.zeros(len(effects))
+    is_open = np.ones(len(effects), dtype=bool)
+    for number, units in enumerate(looks.planned):
+        share = units / looks.planned[-1]
+        parts = [(_first_units(design, share), scores) for design, scores in studies]
+        rows, deviates = gathered(pooled_rows([scores], [design], judging) for design, scores in parts)
+        if len(rows) < len(effects):
+            raise InputError(f"--looks: found {units}, at which some cell has no score yet; begin with a larger look")
+        # The explainers of a pilot have no names, and cells are found again by theirs.
+        seen.append((pd.DataFrame(rows).assign(family=STUDY, explainer=range(len(rows))), deviates))
+        made = replace(looks, made=tuple(range(number + 1)))
+        table = judged(*seen[-1], judging.alpha, made, seen[:-1])
+        asked_with[is_open] = units
+        is_open &= table["verdict"].isin([UNDECIDED, UNDECIDABLE]).to_numpy()
+        answers += [*_shares_found(pilots, table, effects), float(1 - is_open.mean()), float(asked_with.mean())]
+    return answers
+
+
+def _drawn_study(
+    pilots: Sequence[_Pilot], units: int, seeds: int, effect: float, draw: int
+) -> tuple[list[tuple[Design, ExplainerScores]], np.ndarray]:
+    """The scores of one drawn study, and the effect of each cell in standard deviations, (cells,)."""
     random = generator_for(0, "planned effects", units, seeds, draw)
     cells = sum(map(len, pilots))
     effects = np.zeros(cells)
     there = random.permutation(cells)[: -(-cells // 2)]
     effects[there] = effect * random.choice([-1, 1], size=len(there))
     parts = np.split(effects, np.cumsum([len(pilot) for pilot in pilots])[:-1])
-    studies = (pilot.study(units, seeds, part, draw) for pilot, part in zip(pilots, parts, strict=True))
-    rows, deviates = gathered(pooled_rows([scores], [design], judging) for design, scores in studies)
-    table = judged(pd.DataFrame(rows).assign(family=STUDY), deviates, judging.alpha)
+    return [pilot.study(units, seeds, part, draw) for pilot, part in zip(pilots, parts, strict=True)], effects
+
+
+def _first_units(design: Design, share: float) -> Design:
+    """The design of the units of the clusters that a study of :meth:`_Pilot.study` has drawn first."""
+    numbers = [np.array([int(name.rpartition(" ")[2]) for name in side.clusters]) for side in (design.a, design.b)]
+    joined = not set(design.a.clusters).isdisjoint(design.b.clusters)
+    drawn = [1 + part.max() for part in numbers]
+    sides = []
+    for side, part, count in zip((design.a, design.b), numbers, [max(drawn)] * 2 if joined else drawn, strict=True):
+        kept = part < round(share * count)
+        strata = None if side.strata is None else side.strata[:, kept]
+        index = np.flatnonzero(kept[side.unit_index])
+        sides.append(
+            Side(
+                side.items[kept],
+                side.clusters[kept],
+                side.columns[index],
+                np.cumsum(kept)[side.unit_index[index]] - 1,
+                strata,
+            )
+        )
+    return Design(design.comparison, design.paired, *sides)
+
+
+def _shares_found(pilots: Sequence[_Pilot], table: pd.DataFrame, effects: np.ndarray) -> list[float]:
+    """The shares of cells with an effect that are called a disparity in its direction: across retraining, and for these
+    trained models at least."""
+    there = np.flatnonzero(effects)
     right = table["difference"] * effects > 0
     several = np.repeat([pilot.runs > 1 for pilot in pilots], [len(pilot) for pilot in pilots])
     of_trainings, of_models = (right & is_disparity(table["verdict"], which) for which in (True, False))
     among = there[several[there]]
-    return float(of_trainings[among].mean()) if len(among) else np.nan, float(of_models[there].mean())
+    return [float(of_trainings[among].mean()) if len(among) else np.nan, float(of_models[there].mean())]

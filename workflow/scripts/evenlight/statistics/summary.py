@@ -10,7 +10,7 @@ from evenlight.core.contracts.texts import UNITS
 from evenlight.core.errors import InputError
 from evenlight.statistics.cells import CELL
 from evenlight.statistics.files import Run, runs, units_path
-from evenlight.statistics.score_files import STANDARD_ERROR, read_scores
+from evenlight.statistics.score_files import STANDARD_ERROR, read_scores, with_most_texts
 from evenlight.statistics.study import ALL, StudyScores
 from evenlight.texts.items import forms_of
 
@@ -161,7 +161,8 @@ def _levels_of_runs(study: StudyScores, factors: Sequence[str]) -> Iterator[tupl
     """Each run with the levels of its scored items, see :func:`_levels`."""
     units = {dataset: tables.read_table(units_path(study.units, dataset), UNITS) for dataset in study.datasets}
     for run in runs(study.datasets, study.models):
-        first = read_scores(study.scores, run, study.explainers[0], study.metrics, only_items=True)
+        fullest = with_most_texts(study.scores, run, study.explainers, study.metrics)
+        first = read_scores(study.scores, run, fullest, study.metrics, only_items=True)
         yield run, _levels(units[run.dataset], factors, first)
 
 

@@ -25,7 +25,7 @@ def count_texts(
     datasets: Sequence[str],
     models: Mapping[str, Sequence[int]],
     family: str,
-    explainer: str,
+    explainers: Sequence[str],
     comparisons: Mapping[str, list[list[str]]],
 ) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
     """A row per dataset; one per dataset and level of a factor; one per dataset and pair of levels with copies.
@@ -33,7 +33,7 @@ def count_texts(
     Args:
         scores, folder: of the scores and the datasets.
         datasets, models: names, and the seeds of each model.
-        family, explainer: whose scores say which texts were explained; all have the same.
+        family, explainers: whose scores say which texts were explained; those that no look has closed have all.
         comparisons: factors to sets of levels.
     """
     rows, groups, different = [], [], []
@@ -42,7 +42,11 @@ def count_texts(
         metadata = tables.read_metadata(items_path(folder, name), ITEMS)
         units = tables.read_table(units_path(folder, name), UNITS)
         explained = _explained(
-            [score_path(scores, Run(name, of, seeds[0]), family, explainer) for of, seeds in models.items()]
+            [
+                score_path(scores, Run(name, of, seeds[0]), family, explainer)
+                for of, seeds in models.items()
+                for explainer in explainers
+            ]
         )
         tested = items[items["split"] == "test"]
         rows.append(

@@ -9,6 +9,7 @@ import pandas as pd
 from evenlight.core.errors import InputError
 from evenlight.core.factors import JOINT, PLACEBO
 from evenlight.statistics.cells import CELL
+from evenlight.statistics.closing import without_closed
 from evenlight.statistics.familywise import deviate_of, scales
 from evenlight.statistics.looks import ONE_LOOK, Looks, boundaries, found, sequential_p, step_down_over_looks
 from evenlight.statistics.many_groups import holm
@@ -97,6 +98,7 @@ def judged(
     alpha: float,
     looks: Looks = ONE_LOOK,
     earlier: Sequence[tuple[pd.DataFrame, np.ndarray]] = (),
+    last: np.ndarray | None = None,
 ) -> pd.DataFrame:
     """The table with the columns ``p_…_adjusted``, ``critical``, ``side``, ``look``, ``verdict``, and further reasons.
 
@@ -125,9 +127,13 @@ def judged(
         alpha: the level.
         looks: the plan, of which this is the last look that was made; without one there is no other.
         earlier: table and statistics of each look before, of some or all of these cells.
+        last: the last look that asks each cell, by number from 0 among those that were made, int (cells,); later ones
+            neither find it nor take back that it is found (:mod:`evenlight.statistics.closing`). All ask it by default.
     """
     table = table.reset_index(drop=True)
+    last = np.full(len(table), len(looks.made) - 1) if last is None else last
     tables, of_looks = zip(*(_of_cells(*look, table) for look in earlier), (table, statistics), strict=True)
+    tables, of_looks = without_closed(tables, of_looks, looks.units, last)
     new = {f"{name}{claim}_adjusted": np.full(len(table), np.nan) for claim in CLAIMS for name in ("p_models", "p")}
     critical, reasons = np.full(len(table), np.nan), table["reason"].to_numpy(dtype=object, na_value=None, copy=True)
     first, few = np.zeros(len(table), dtype=int), table["few"].to_numpy()
@@ -140,12 +146,13 @@ def judged(
             continue
         resampled = [of_look[0][1:, cells] for of_look in of_looks]
         needed, reached = decidable(resampled, deviates[:, cells], alpha, metrics[cells], looks, asked[:, cells])
-        lacking = asked[-1, cells] & ~reached[-1]
+        at_last = last[cells], np.arange(len(cells))
+        lacking = asked[last, np.arange(len(table))][cells] & ~reached[at_last]
         words = few[cells[lacking]] if np.isfinite(needed[-1]).any() else ["a look that spends so little finds nothing"]
         reasons[cells[lacking]] = [
             f"{what} among {asked[-1, cells].sum()} cells" for what in np.resize(words, lacking.sum())
         ]
-        critical[cells] = np.where(reached[-1], needed[-1], np.nan)
+        critical[cells] = np.where(reached[at_last], needed[at_last], np.nan)
         cells, reached = cells[reached.any(axis=0)], reached[:, reached.any(axis=0)]
         for claim, name in enumerate(CLAIMS):
             names = (f"p_models{name}", f"p{name}")

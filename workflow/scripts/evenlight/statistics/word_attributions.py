@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow.compute as pc
 
 from evenlight.core import tables
 from evenlight.core.contracts.explanations import EXPLAINED
@@ -22,7 +23,7 @@ from evenlight.statistics.paired_tests import signed_rank_p
 from evenlight.statistics.rounding import differences
 from evenlight.statistics.study import Comparison
 from evenlight.texts.items import forms_of
-from evenlight.texts.predictions import read_explained
+from evenlight.texts.predictions import explained_items, read_explained
 
 # Texts that are read together.
 ROWS = 2**12
@@ -47,10 +48,14 @@ def word_shares(token_score: np.ndarray, word_id: np.ndarray, words: int) -> np.
 def read_explanations(
     attributions: str | Path, datasets_folder: str | Path, predictions: str | Path, run: Run, explainer: str
 ) -> Iterator[tuple[Explanation, int]]:
-    """The explanation of every explained text of a run, and how many words the text has."""
+    """The explanation of every text that an explainer has explained in a run, and how many words the text has."""
     path, items = attribution_path(attributions, run, explainer), items_path(datasets_folder, run.dataset)
+    read = predictions_path(predictions, run)
+    # One that a look has closed explains some of them.
+    there = tables.read_arrow(path, EXPLAINED.only("item_id"))["item_id"]
+    wanted = np.asarray(pc.is_in(explained_items(read), value_set=there))
     attributions_in_groups = tables.read_groups(path, EXPLAINED, ROWS)
-    texts_in_groups = read_explained(predictions_path(predictions, run), items, ROWS, "ground_truth", "words")
+    texts_in_groups = read_explained(read, items, ROWS, "ground_truth", "words", wanted=wanted)
     for texts, attributed in zip(texts_in_groups, attributions_in_groups, strict=True):
         words = [len(each) for each in texts["words"].to_pylist()]
         yield from zip(explanations_of(texts, attributed, path), words, strict=True)

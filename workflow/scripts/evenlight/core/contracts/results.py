@@ -115,6 +115,21 @@ LOOKS = Contract(
 )
 
 
+# `tables/closed.parquet`: a question of an explainer of which all were decided by a look, so that it is asked no more.
+CLOSED = Contract(
+    "closed",
+    "close_questions",
+    pa.schema(
+        [
+            required("plan", pa.string()),  # its name
+            *columns(pa.int64(), "look", "units"),  # the last one that has asked
+            *columns(pa.string(), "dataset", "model", "explainer", "metric", "factor", "level_a", "level_b"),
+            required("verdict", pa.string()),  # that of the look
+        ]
+    ),
+)
+
+
 # `tables/verdict_control.parquet`: a family of cells under one permutation of the labels.
 VERDICT_CONTROL = Contract(
     "verdict_control",

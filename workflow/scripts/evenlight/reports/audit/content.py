@@ -415,8 +415,22 @@ def told_of_comparison(
         "counts": counts,
         "said": _said(pair, counts, findings, interest.in_words(cells[alike])),
         "findings": findings,
+        "by_look": _by_look(cells, labels),
         "open": _open(needed, interest, different) + _reasons(cells[undecidable], labels),
     }
+
+
+def _by_look(cells: pd.DataFrame, labels: Labels) -> list[str]:
+    """Which questions each look of a plan was the first to decide, with their verdicts; empty without a plan."""
+    decided = cells[cells["look"].notna()] if "look" in cells else cells.iloc[:0]
+    return [
+        f"Look {look:.0f}: "
+        + ", ".join(
+            f"{labels.metrics[row.metric].label} of {labels.explainers[row.explainer]} ({row.verdict})"
+            for row in of_look.itertuples()
+        )
+        for look, of_look in decided.groupby("look")
+    ]
 
 
 def _verdicts(compared: Sequence[Mapping], cells: int) -> dict:

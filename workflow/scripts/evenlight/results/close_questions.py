@@ -1,0 +1,19 @@
+"""Write down the questions of explainers of which a look has decided all, so that they are asked no more."""
+
+from evenlight.core.contracts.results import CLOSED, EFFECTS, LOOKS
+from evenlight.results import Computed, Inputs
+from evenlight.statistics.closed_records import with_closed
+
+TABLES = (CLOSED,)
+READS = (EFFECTS, LOOKS)
+# The table that is there has what earlier looks have closed.
+KEEPS = True
+
+
+def compute(inputs: Inputs, settings: dict) -> Computed:
+    """The record with a row for each question that this look closes."""
+    effects, looks = inputs.tables
+    made = looks[(looks["plan"] == settings["plan"]) & (looks["units"] == settings["pairs"])]
+    look = (settings["plan"], int(made["look"].iloc[0]), settings["pairs"])
+    record = with_closed(inputs.before, effects, look, settings["following"])
+    return Computed([record], said=[record.to_string()])
