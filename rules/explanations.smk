@@ -81,6 +81,7 @@ for family, explainers in ATTRIBUTING_FAMILIES.items():
             predictions="<results>/predictions/{dataset}/{model}/seed{seed}.parquet",
             model=asked_model("explainers", family),
             imported=imported_files(family),
+            looks=LOOKED_INTO,
         output:
             attribution_files=taken_over(of_explainers(ATTRIBUTION_FILE, explainers)),
             costs=taken_over(of_explainers(COST, explainers)),

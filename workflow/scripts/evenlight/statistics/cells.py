@@ -19,6 +19,7 @@ from evenlight.statistics.files import Run, items_path, predictions_path, units_
 from evenlight.statistics.score_files import read_scores
 from evenlight.statistics.study import TRAININGS, Comparison, StudyScores, pairs_of
 from evenlight.texts.items import check_strata, forms_of, sampled_units
+from evenlight.texts.predictions import explained_items
 
 # By what a dataset may be stratified: its labels, what a model predicts, and whether that is right.
 STRATA = ("label", "prediction", "correct")
@@ -119,10 +120,7 @@ def _read_source(study: StudyScores) -> Iterator[ModelScores]:
             compared = {factor: sets for factor, sets in compared.items() if _can_compare(units, factor, sets)}
         for model, seeds in study.models.items():
             runs = [Run(dataset, model, seed) for seed in seeds]
-            first = [
-                read_scores(study.scores, run, study.explainers[0], study.metrics, only_items=True) for run in runs
-            ]
-            scored = pd.concat([table["item_id"] for table in first]).drop_duplicates()
+            scored = pd.concat([_scored_items(study, run) for run in runs]).drop_duplicates()
             items = pd.DataFrame({"item_id": scored}).join(texts["cluster"], on="item_id")
             if items["cluster"].isna().any():
                 unknown = items.loc[items["cluster"].isna(), "item_id"].iloc[0]
@@ -155,6 +153,13 @@ def _read_source(study: StudyScores) -> Iterator[ModelScores]:
                 study.smallest_group or 1,
                 compared,
             )
+
+
+def _scored_items(study: StudyScores, run: Run) -> pd.Series:
+    """``item_id`` of what is scored of a run, or, in a study without scores, of what will be."""
+    if study.scores is None:
+        return explained_items(predictions_path(study.predictions, run)).to_pandas()
+    return read_scores(study.scores, run, study.explainers[0], study.metrics, only_items=True)["item_id"]
 
 
 def _can_compare(units: pd.DataFrame, factor: str, sets: list[list[str]]) -> bool:
