@@ -38,8 +38,9 @@ MADE_OF, CHECKSUM = "made_of", "checksum"
 DIGEST = np.dtype("S32")
 # How often rows are computed that are gone when they are to be read: another job may remove parts, but not for long.
 ATTEMPTS = 3
-# Row groups in memory at once while rows are put in order.
-OPEN = 4
+# Row groups that stay in memory while rows are put in order, and about how many bytes of rows are put in order at once:
+# of rows in another order than in their files, each time all row groups are read.
+OPEN, AT_ONCE = 4, 2**27
 
 
 # Digests -----------------------------------------------------------------------------------------------------------
@@ -149,18 +150,28 @@ class Rows:
         Raises:
             InputError: a file is another than the one that was looked into.
         """
+        try:
+            yield from self._tables(size)
+        except InputError:
+            files = ", ".join(map(str, self.files()))
+            said = f"{files}: rows have changed while they were read; end the other run, and start again"
+            raise InputError(said) from None
 
+    def _tables(self, size: int) -> Iterator[pa.Table]:
         @lru_cache(OPEN)
         def block(number: int) -> pa.Table:
             path, group = self.blocks[number]
             return read_row_group(path, self.contract, group)
 
-        for start in range(0, len(self.place), size):
-            table = _taken(self.place[start : start + size], block)
-            if not np.array_equal(_made_of(table), self.made_of[start : start + size]):
-                files = ", ".join(map(str, self.files()))
-                raise InputError(f"{files}: rows have changed while they were read; end the other run, and start again")
-            yield table
+        if not len(self.place):
+            return
+        first = block(int(self.place[0, 0]))
+        several = max(1, int(AT_ONCE * len(first) / first.nbytes) // size) * size
+        for start in range(0, len(self.place), several):
+            table = _taken(self.place[start : start + several], block)
+            if not np.array_equal(_made_of(table), self.made_of[start : start + several]):
+                raise InputError("other rows")
+            yield from (table.slice(place, size) for place in range(0, len(table), size))
 
 
 def _made_of(table: pa.Table) -> np.ndarray:
