@@ -38,9 +38,10 @@ MADE_OF, CHECKSUM = "made_of", "checksum"
 DIGEST = np.dtype("S32")
 # How often rows are computed that are gone when they are to be read: another job may remove parts, but not for long.
 ATTEMPTS = 3
-# Row groups that stay in memory while rows are put in order, and about how many bytes of rows are put in order at once:
-# of rows in another order than in their files, each time all row groups are read.
-OPEN, AT_ONCE = 4, 2**27
+# Row groups that stay in memory while rows are put in order.
+OPEN = 4
+# About how many bytes of rows are put in order at once that stand all over their files, which are then read each time.
+AT_ONCE = 2**27
 
 
 # Digests -----------------------------------------------------------------------------------------------------------
@@ -163,15 +164,23 @@ class Rows:
             path, group = self.blocks[number]
             return read_row_group(path, self.contract, group)
 
-        if not len(self.place):
-            return
-        first = block(int(self.place[0, 0]))
-        several = max(1, int(AT_ONCE * len(first) / first.nbytes) // size) * size
+        several = size
+        if not self._stand_together(size):
+            first = block(int(self.place[0, 0]))
+            several = max(1, int(AT_ONCE * len(first) / first.nbytes) // size) * size
         for start in range(0, len(self.place), several):
             table = _taken(self.place[start : start + several], block)
             if not np.array_equal(_made_of(table), self.made_of[start : start + several]):
                 raise InputError("other rows")
             yield from (table.slice(place, size) for place in range(0, len(table), size))
+
+    def _stand_together(self, size: int) -> bool:
+        """Whether row groups would be read twice at most, as where files with their rows in order become one."""
+        read = lru_cache(OPEN)(int)
+        for start in range(0, len(self.place), size):
+            for number in np.unique(self.place[start : start + size, 0]):
+                read(number)
+        return read.cache_info().misses <= 2 * len(self.blocks)
 
 
 def _made_of(table: pa.Table) -> np.ndarray:
