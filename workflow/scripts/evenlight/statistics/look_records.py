@@ -98,7 +98,7 @@ def looks_said(plan: Plan, record: pd.DataFrame, draws: int) -> list[str]:
     said = [
         f"look {present + 1} of {len(plan.planned)}, with {plan.planned[present]} of {plan.planned[-1]} pairs (texts, "
         f"where there are none): {spent[-1]:.2g} of the level {plan.alpha:g} is spent so far. Verdicts hold over all "
-        "looks of the plan; other tables test at this look alone"
+        "looks of the plan; tests without a verdict hold at this look alone, and are exploratory"
     ]
     if skipped := [number + 1 for number in range(present) if number not in looks.made]:
         said.append(f"skipped, so that nothing was spent by them: {_numbered(skipped)}")
