@@ -353,6 +353,7 @@ verdicts: .venv/ready  ## how often verdicts are wrong: in studies drawn from re
 
 looks: .venv/ready  ## how often a plan of looks is wrong, and how many texts it needs: docs/looks.md (hours)
 	PYTHONPATH=workflow/scripts $(BIN)/python bench/research/simulate_looks.py --processes $(if $(filter all,$(CORES)),$$(nproc),$(CORES)) --output results/looks.csv
+	PYTHONPATH=workflow/scripts $(BIN)/python bench/research/simulate_looks_of_tables.py
 
 GECOBENCH := $(wildcard results/gecobench_cpu)
 

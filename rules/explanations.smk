@@ -82,6 +82,7 @@ for family, explainers in ATTRIBUTING_FAMILIES.items():
             model=asked_model("explainers", family),
             imported=imported_files(family),
             units=units_of_closed(explainers),
+            looks=LOOKED_INTO,
         output:
             attribution_files=taken_over(of_explainers(ATTRIBUTION_FILE, explainers)),
             costs=taken_over(of_explainers(COST, explainers)),

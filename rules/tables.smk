@@ -34,10 +34,11 @@ for page, asked in TABLES.items():
         params:
             page=page,
             settings=asked.settings,
+            notes=asked.notes,
             code=code_of("figures/tabulate.py", f"evenlight.reports.pages.{page}"),
         shell:
             "python {input.script:q} --page {params.page} --tables {input.tables:q} --settings {params.settings:q} "
-            "--csv {output.csv:q} --html {output.html:q} --latex {output.latex:q} > {log:q} 2>&1"
+            "{params.notes:q} --csv {output.csv:q} --html {output.html:q} --latex {output.latex:q} > {log:q} 2>&1"
 
 
 for plot, asked in PLOTS.items():

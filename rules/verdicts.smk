@@ -42,20 +42,29 @@ RESULTS |= {
     "permute_verdicts": Result(
         "Judge again with the groups' labels permuted: how many verdicts come out without any disparity?",
         ["verdict_control"],
-        verdict_settings("verdict_permutations"),
+        verdict_settings("verdict_permutations", **looks()),
         of_runs(*SCORED),
+        reads=["looks"] if LOOKS else [],
         minutes=120,
     ),
 }
 
 
 if LOOKS:
+    refuse_what_voids_the_plan()
     RESULTS |= {
+        "check_looks": Result(
+            "Refuse, before anything is explained, what would void the level of the plan.",
+            ["look_texts"],
+            verdict_settings(pairs=config["explain"]["pairs"], record=LOOKS_MADE, **looks()),
+            of_runs(*EXPLAINED.values(), PREDICTIONS),
+        ),
         "record_looks": Result(
             "Write down the look that is made, and refuse what would void the level of the plan.",
             ["looks"],
-            verdict_settings(pairs=config["explain"]["pairs"], **looks()),
+            verdict_settings(pairs=config["explain"]["pairs"], record=LOOKS_MADE, **looks()),
             of_runs(*SCORED),
+            reads=["look_texts"],
             keeps=True,
         ),
     }

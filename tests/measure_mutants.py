@@ -59,6 +59,7 @@ TESTED_BY = {
     "statistics/jackknife": ("covariate_adjusted",),
     "statistics/chance_level": ("model_quality",),
     "statistics/definitions": ("definition_plot",),
+    "statistics/look_plans": ("looks",),
     "statistics/look_records": ("looks",),
     "statistics/closed_records": ("closing",),
     "statistics/text_counts": ("audit",),

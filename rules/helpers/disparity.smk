@@ -31,7 +31,7 @@ def yardstick_settings():
     attainable = configuration.attainable(config)
     lower = [name for name in attainable if METRICS[name]["better"] == "lower"]
     random = configuration.random_explainers(config)
-    return verdict_settings(random=random, attainable=attainable, lower_is_better=lower)
+    return verdict_settings(random=random, attainable=attainable, lower_is_better=lower, **looks())
 
 
 def left_out():

@@ -31,6 +31,10 @@ if config["explain"]["compile"]:
     IN_GROUPS += " --compile"
 
 
+# Of what a plan of looks is made; what voids it is refused before anything is explained.
+LOOKED_INTO = ["<results>/tables/look_texts.parquet"] if config["statistics"]["looks"] else []
+
+
 def of_explainers(path, explainers):
     """The file of each of some explainers; the other wildcards stay."""
     return expand(path, explainer=explainers, allow_missing=True)

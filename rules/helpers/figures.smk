@@ -46,13 +46,24 @@ def labelled(shows, form="figure", **place):
 class Page:
     """A page of tables: what it reads below <results>/tables/, its settings, its place in the report.
 
-    ``csv``: the names of the CSV files, where they are not those of ``tables``.
+    ``csv``: the names of the CSV files, where they are not those of ``tables``. ``at_one_look``: whether it tests, and
+    its tests do not know of a plan of looks.
     """
 
     tables: list[str]
     settings: str
     category: str
     csv: list[str] = field(default_factory=list)
+    at_one_look: bool = False
+
+    @property
+    def notes(self):
+        """The flag of what its tables do not say of themselves, where there is something."""
+        said = (
+            "statistics.looks plans several looks, and the tests of this page hold at the present one alone: they are "
+            "exploratory. Verdicts that hold over all looks are those of effects.html"
+        )
+        return [f"--note={said}"] if self.at_one_look and config["statistics"]["looks"] else []
 
 
 @dataclass(frozen=True)

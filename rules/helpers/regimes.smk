@@ -42,7 +42,7 @@ def challenger_settings():
     settings = of_statistics("regimes", "challengers", "alpha", "confidence", "bootstrap_draws")
     # Not sorted: the order of the configuration is that of the tables.
     settings |= {"higher_is_better": metrics, "primary": config["statistics"]["primary"]["metrics"]}
-    return json.dumps(scored() | settings | {"rivals": together()})
+    return json.dumps(scored() | settings | {"rivals": together()} | looks())
 
 
 MASKED = "<results>/masked_words/{dataset}/{model}/seed{seed}.parquet"

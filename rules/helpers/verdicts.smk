@@ -1,5 +1,7 @@
 # What rules/verdicts.smk asks: its settings.
 
+from evenlight.statistics import look_plans
+
 # Where the report has what is compared.
 CATEGORY = "Regimes" if config["kind"] == "regimes" else "Disparity"
 
@@ -18,6 +20,8 @@ def verdict_settings(*keys, **settings):
 
 # The plan of looks: how many pairs, or texts, each has.
 LOOKS = config["statistics"]["looks"]
+# The record of those that were made.
+LOOKS_MADE = f"results/{config['study']}/tables/looks.parquet"
 
 
 def looks():
@@ -43,6 +47,17 @@ def looks():
     }
     drawn_by = {dataset: sample(dataset)["factors"] for dataset in config["datasets"] if sample(dataset)["factors"]}
     return {"looks": plan, "drawn_by": drawn_by}
+
+
+def refuse_what_voids_the_plan():
+    """Refuse a record of looks that is lost or edited, and another plan than it has, when the study is planned."""
+    planned = looks()["looks"]
+    plan = look_plans.Plan.of(planned, config["statistics"]["alpha"], planned["settings"])
+    try:
+        record = look_plans.read_record(Path(LOOKS_MADE), plan)
+        look_plans.refuse_another_plan(record, plan, config["explain"]["pairs"])
+    except InputError as error:
+        raise WorkflowError(str(error))
 
 
 def factors_compared():

@@ -31,6 +31,7 @@ RESULTS |= {
         ["beyond_random"],
         yardstick_settings(),
         of_runs(*SCORED),
+        reads=["looks"] if LOOKS else [],
         minutes=60,
     ),
     "compare_many_groups": Result(
@@ -138,13 +139,19 @@ TABLES = {
         shown(*COMPARED, **of_statistics("alpha", "considerable_effect")),
         "Disparity",
         csv=["disparity"],
+        at_one_look=True,
     ),
     "effects": Page(
         ["effects", "tests", "verdict_control", "balanced_accuracy"],
         shown(*COMPARED, **of_statistics("equivalence_bound", "confidence")),
         "Disparity",
     ),
-    "control": Page(["control"], shown("datasets", "models", **of_statistics("alpha", "control_draws")), "Disparity"),
+    "control": Page(
+        ["control"],
+        shown("datasets", "models", **of_statistics("alpha", "control_draws")),
+        "Disparity",
+        at_one_look=True,
+    ),
     "scores": SCORE_PAGE,
     **MODEL_PAGES,
     **EXPLAINER_PAGES,
@@ -152,7 +159,7 @@ TABLES = {
 # Changes have no tokens and no predictions, by which disparities are adjusted.
 if EXPLAINERS:
     TABLES["covariate_adjusted"] = Page(
-        ["covariate_adjusted"], shown(*COMPARED, **of_statistics("confidence")), "Disparity"
+        ["covariate_adjusted"], shown(*COMPARED, **of_statistics("confidence")), "Disparity", at_one_look=True
     )
 FIGURES = [*SCORE_FIGURES, *EXPLAINER_FIGURES]
 if compared_datasets():
@@ -165,7 +172,9 @@ if compared_datasets(CONTROLLED):
 
 # What only some studies have.
 if any(len(levels) > 2 for levels in compared_sets()):
-    TABLES["groups"] = Page(["groups", "group_pairs"], shown(*COMPARED, **of_statistics("alpha")), "Disparity")
+    TABLES["groups"] = Page(
+        ["groups", "group_pairs"], shown(*COMPARED, **of_statistics("alpha")), "Disparity", at_one_look=True
+    )
 if configuration.beyond_random(config):
     TABLES["beyond_random"] = Page(
         ["beyond_random"], shown(*COMPARED, **of_statistics("equivalence_bound", "confidence")), "Disparity"
@@ -185,6 +194,7 @@ if disputed_metrics():
         ["definitions"],
         shown("datasets", **of_disputed(), **of_statistics("alpha", "considerable_effect")),
         "Disparity",
+        at_one_look=True,
     )
     FIGURES.append(every(drawn("definitions"), dataset=compared_datasets()))
 if specified():
@@ -197,5 +207,6 @@ if specified():
             **of_statistics("alpha"),
         ),
         "Disparity",
+        at_one_look=True,
     )
     FIGURES.append(every(rules.draw_specifications.output, dataset=compared_datasets(), kind=list(specified())))

@@ -29,6 +29,7 @@ RESULTS |= {
         ["challengers", "challenger_pairs"],
         challenger_settings(),
         of_runs(SCORES, TEXTS),
+        reads=["looks"] if LOOKS else [],
         minutes=60,
     ),
     "check_ground_truth": Result(
@@ -201,6 +202,7 @@ TABLES = {
         shown(*COMPARED, **names_compared(), **of_statistics("alpha", "considerable_effect")),
         "Regimes",
         csv=["disparity"],
+        at_one_look=True,
     ),
     "predictions": Page(
         ["confusions", "roc_curves", "models"],
@@ -247,6 +249,7 @@ if comparisons():
         ["attribution_differences"],
         shown("datasets", "explainers", regimes=config["statistics"]["regimes"], **of_statistics("alpha")),
         "Regimes",
+        at_one_look=True,
     )
     FIGURES.append(every(drawn("attribution_differences"), view=["sizes", "tests"]))
 if config["masked_words"] and masked_models():

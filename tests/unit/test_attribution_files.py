@@ -45,6 +45,8 @@ from evenlight.engine.training import HISTORY, save_classifier
 from evenlight.explainers import Context, explain
 from evenlight.explainers.attribution import Remark, note_of, remarks_on_items
 from evenlight.explainers.costs import device_used, processor, write_cost
+from evenlight.explainers.derivatives import remarks_on_cancelling, remarks_on_gaps, remarks_on_scaling
+from evenlight.explainers.relevance import shares_remark
 from evenlight.jobs.command_line import settings_argument
 from evenlight.jobs.parts import Rows
 from evenlight.models.classifier import load_saved
@@ -731,6 +733,28 @@ def test_remarks_on_items_are_one_note():
     assert note_of(nothing) == note_of([]) == ""
 
 
+def of_scaling(along: list[np.ndarray]) -> list[Remark]:
+    return remarks_on_scaling(along, lambda: "take another")
+
+
+@pytest.mark.parametrize(
+    ("remarks", "of_items"),
+    [
+        (remarks_on_cancelling, [1e-6, 0.5, 1e-5]),
+        (of_scaling, [np.array([1e-6, 1e-5]), np.array([1.0, 0.5])]),
+        (remarks_on_gaps, [(0.1, 1.0), (0.01, 1.0)]),
+        (lambda taken: [shares_remark(np.array(taken))], [[3.0, 0.0, 0.0, 1.0], [1.0, 2.0, 0.5, 0.0]]),
+    ],
+    ids=["cancelling", "scaling", "gaps", "shares"],
+)
+def test_what_is_said_of_an_item_does_not_depend_on_those_beside_it(remarks, of_items):
+    """Or a file that grew would say something else than one of one run."""
+    together = remarks_on_items(remarks(of_items), len(of_items))
+    alone = [remarks_on_items(remarks([of_item]), 1)[0] for of_item in of_items]
+    assert together == alone
+    assert note_of(together)
+
+
 def test_notes_reach_the_tables(study, tmp_path):
     attribute.main(attribute_arguments(study, tmp_path, "path"))
     paths = [tmp_path / f"{name}.parquet" for name in ("ig", "igxi")]
@@ -740,7 +764,7 @@ def test_notes_reach_the_tables(study, tmp_path):
         score.main(score_arguments(study, paths, folder, "complexity", 1000))
     families = {"gini": "complexity"}
     [note] = explainer_notes(tmp_path / "scores", runs, ["igxi", "ig"], families)
-    assert note.startswith("explainer 'ig': these scores are rounding noise: ")
+    assert note.startswith("explainer 'ig': the scores of 12 of 12 items are rounding noise: ")
     assert note.endswith(" (dataset 'geco', model 'bert', seeds 0, 1)")
     assert explainer_notes(tmp_path / "scores", runs, ["igxi"], families) == []
     about = {"datasets": ["geco"], "models": {"bert": [0, 1]}, "explainers": ["igxi", "ig"]}

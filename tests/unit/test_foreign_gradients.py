@@ -15,6 +15,7 @@ from models_for_tests import by_hand, context_of, sentences_of, three_targets, t
 from evenlight.core.errors import InputError
 from evenlight.engine.batches import Batch
 from evenlight.explainers import explain
+from evenlight.explainers.attribution import remarks_on_items
 from evenlight.explainers.deeplift import paper
 from evenlight.explainers.starts import probes
 from evenlight.models.classifier import prepared
@@ -263,8 +264,30 @@ def test_a_class_whose_output_is_constant_hides_no_refusal(output):
 
     classifier = by_hand(dict.fromkeys("abcdefgh", (1.0,)), rule)
     settings = {"layer": "word_embeddings", "baseline": "pad", "output": output}
-    missed = paper.share_missed(settings, context_of(classifier).evaluator)
+    missed = paper.tried_out(settings, context_of(classifier).evaluator)[0]
     assert missed == pytest.approx(2, rel=1e-5) if output == "logit" else missed > 1
+
+
+@pytest.mark.parametrize("definition", ["paper", "released"])
+def test_operations_without_a_rule_are_said_of_the_model_and_not_of_texts(definition):
+    """Texts that are explained with others, which take another way through the network, say the same as alone."""
+
+    def rule(embedding, mask):
+        total = (embedding[..., 0] * mask).sum(-1)
+        # As a network that folds what is longer than four tokens.
+        total = total + 1e-6 * (embedding[..., 0].amax(1) if mask.shape[1] > 4 else embedding[..., 0].amin(1))
+        return torch.stack([torch.zeros_like(total), total], dim=-1)
+
+    classifier = by_hand(dict.fromkeys("abcdefgh", (1.0,)), rule)
+    texts = sentences_of(classifier, [["a"], ["b", "c", "d", "e"]], targets=[1, 1])
+    settings = COMMON | {"method": "deeplift", "definition": definition}
+
+    def said(some):
+        found = explain("deeplift", some, {"it": settings}, context_of(classifier))["it"]
+        return remarks_on_items(found.remarks, len(some))
+
+    assert said(texts) == said(texts[:1]) + said(texts[1:])
+    assert "plain gradient: amax" in str(said(texts))
 
 
 @pytest.mark.parametrize("output", ["logit", "probability"])
@@ -280,7 +303,7 @@ def test_that_an_output_hardly_changes_hides_no_refusal(output, missed, size, ce
 
     classifier = by_hand(dict.fromkeys("abcdefgh", (1.0,)), rule)
     settings = {"layer": "word_embeddings", "baseline": "pad", "output": output}
-    assert paper.share_missed(settings, context_of(classifier).evaluator) == pytest.approx(missed)
+    assert paper.tried_out(settings, context_of(classifier).evaluator)[0] == pytest.approx(missed)
     [text] = sentences_of(classifier, [["a", "b"]], targets=[1])
     methods = {"it": COMMON | {"method": "deeplift", "output": output}}
     if missed < 0.1:
@@ -299,9 +322,9 @@ def test_deeplift_is_judged_by_its_rules_where_a_transformer_is_sure(monkeypatch
     evaluator = context_of(classifier).evaluator
     settings = {"layer": "word_embeddings", "baseline": "pad", "output": output}
     assert evaluator.probabilities([probe.row for probe in probes(classifier)]).max(axis=1).min() > 0.9999
-    assert paper.share_missed(settings, evaluator) < 1e-4
+    assert paper.tried_out(settings, evaluator)[0] < 1e-4
     monkeypatch.delitem(paper.STAND_INS, "layer_norm")
-    assert paper.share_missed(settings, evaluator) > paper.MOST_MISSED
+    assert paper.tried_out(settings, evaluator)[0] > paper.MOST_MISSED
 
 
 @pytest.mark.parametrize("steps", [2, 64])

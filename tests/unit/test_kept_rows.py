@@ -118,6 +118,36 @@ def without_text(folder: Path) -> None:
         write_table(table[table["item_id"] != "item3"], path, contract, read_metadata(path, contract))
 
 
+def with_windows(first: int, last: int) -> Callable[[Path], None]:
+    """An edit by which the text ``item3`` is read in windows, all tokens in the same ones."""
+
+    def edit(folder: Path) -> None:
+        def change(table: pd.DataFrame) -> None:
+            [row] = table.index[table["item_id"] == "item3"]
+            tokens = len(table.at[row, "token_id"])
+            for column, window in (("first_window", first), ("last_window", last)):
+                table[column] = table[column].astype(object)
+                table.at[row, column] = np.full(tokens, window)
+
+        edit_table(folder, "predictions", change)
+
+    return edit
+
+
+def with_types(value: int) -> Callable[[Path], None]:
+    """An edit by which all tokens of the text ``item3`` have a type."""
+
+    def edit(folder: Path) -> None:
+        def change(table: pd.DataFrame) -> None:
+            [row] = table.index[table["item_id"] == "item3"]
+            table["token_type"] = table["token_type"].astype(object)
+            table.at[row, "token_type"] = np.full(len(table.at[row, "token_id"]), value)
+
+        edit_table(folder, "predictions", change)
+
+    return edit
+
+
 def nothing(folder: Path) -> None:
     """Other notes of the predictions only."""
     edit_table(folder, "predictions", lambda table: None)
@@ -143,7 +173,10 @@ ROWS = {
     "tokens": (with_cell("predictions", "token_id", lambda tokens: np.r_[tokens[0], tokens[2:], tokens[1]]), 1),
     "words of tokens": (with_cell("predictions", "word_id", lambda words: words[::-1]), 1),
     "texts of tokens": (with_cell("predictions", "token_text", lambda texts: [text.upper() for text in texts]), 1),
-    "types of tokens": (with_cell("predictions", "token_type", lambda _: None), 0),
+    "no types of tokens": (with_cell("predictions", "token_type", lambda _: None), 0),
+    "types of tokens": (with_types(1), 1),
+    "windows": (with_windows(0, 0), 1),
+    "more windows": (with_windows(0, 1), 1),
     "target": (with_cell("predictions", "target", lambda target: 1 - target), 1),
     "foil": (with_cell("predictions", "foil", lambda _: 1.0), 1),
     "words": (with_cell("items", "words", lambda words: [*words[:-1], "?"]), 1),
@@ -160,6 +193,25 @@ def test_a_text_is_explained_again_by_what_explainers_are_told_of_it(copy, done,
     left = read_table(copy / "predictions.parquet", PREDICTIONS)["item_id"].tolist()
     for name in ("grad", "gxi"):
         assert read_table(copy / "attributions" / f"{name}.parquet", ATTRIBUTIONS)["item_id"].tolist() == left
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [(with_types(0), with_types(1)), (with_windows(0, 0), with_windows(0, 1))],
+    ids=["types of tokens", "windows"],
+)
+def test_a_text_that_was_read_otherwise_is_explained_and_scored_again(copy, done, before, after):
+    """Other windows and other types are another row, and not only whether a text has any."""
+    before(copy)
+    attribute.main(of_study(copy))
+    score.main(scored(copy, "faithfulness"))
+    done.explained.clear()
+    done.scored.clear()
+    after(copy)
+    attribute.main(of_study(copy))
+    score.main(scored(copy, "faithfulness"))
+    assert done.explained == [("grad", "item3"), ("gxi", "item3")]
+    assert done.scored == ["item3"]
 
 
 def with_settings(**changes) -> Callable[[argparse.Namespace], None]:

@@ -1,25 +1,32 @@
 """Looks that are planned: levels, what is found at which look, and what would void the level."""
 
 import re
+import shutil
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from rendering import run_result
 from scipy.stats import norm
 from study_files import StudyFiles, asked, called
 from test_configuration import refusal
 from test_effects import SETTINGS, scores, written
 
-from evenlight.core.contracts.results import LOOKS
+from evenlight.core.contracts.results import EFFECTS, LOOKS
+from evenlight.core.contracts.texts import ITEMS, PREDICTIONS
 from evenlight.core.errors import InputError
+from evenlight.core.tables import read_metadata, read_table, write_table
 from evenlight.reports.pages.effects import effect_cell
 from evenlight.statistics.cells import read_models
 from evenlight.statistics.effects import effect_table, with_family_intervals
 from evenlight.statistics.familywise import step_down_p
-from evenlight.statistics.look_records import Plan, looks_said, texts_digest, with_look
+from evenlight.statistics.files import Run, items_path, predictions_path
+from evenlight.statistics.look_plans import Plan, read_record, record_digest
+from evenlight.statistics.look_records import looks_of, looks_said, texts_digest, with_look
 from evenlight.statistics.looks import ONE_LOOK, POCOCK, Looks, boundaries, found, sequential_p, step_down_over_looks
 from evenlight.statistics.study import StudyScores
 from evenlight.statistics.verdicts import judged
@@ -207,8 +214,8 @@ def recorded(*units: int, plan: Plan = PLAN) -> pd.DataFrame:
 def test_each_look_is_written_down_once():
     record = recorded(20, 40, 40)
     assert record[["look", "units"]].to_numpy().tolist() == [[1, 20], [2, 40]]
-    assert PLAN.looks(record) == Looks((20, 40, 60), (0, 1), POCOCK)
-    assert record["spent"].tolist() == pytest.approx(PLAN.looks(record).spent(0.05).tolist())
+    assert looks_of(PLAN, record) == Looks((20, 40, 60), (0, 1), POCOCK)
+    assert record["spent"].tolist() == pytest.approx(looks_of(PLAN, record).spent(0.05).tolist())
     [said] = looks_said(PLAN, record, 2000)
     assert said.startswith("look 2 of 3, with 40 of 60 pairs")
 
@@ -241,11 +248,99 @@ def test_fewer_texts_than_were_looked_at_are_refused():
         with_look(recorded(40), PLAN, 20, DIGESTS, "2026-11-25")
 
 
-def test_a_text_that_is_replaced_has_another_digest(files):
+def write_record(folder: Path, record: pd.DataFrame, effects_at: dict[str, list[int]]) -> Path:
+    """A record of looks, and effects beside it that were estimated at some."""
+    write_table(record, folder / "looks.parquet", LOOKS, {"digest": record_digest(record)})
+    effects = EFFECTS.schema.empty_table()
+    write_table(effects, folder / "effects.parquet", EFFECTS, {"looks": effects_at} if effects_at else {})
+    return folder / "looks.parquet"
+
+
+def test_a_record_is_read_as_it_was_written(tmp_path):
+    path = write_record(tmp_path, recorded(20, 40), {"first": [20, 40]})
+    pd.testing.assert_frame_equal(read_record(path, PLAN), recorded(20, 40), check_dtype=False)
+    # A look that was made, and not yet estimated.
+    path = write_record(tmp_path, recorded(20, 40), {"first": [20]})
+    assert len(read_record(path, PLAN)) == 2
+    # Of a study that had no plan before.
+    path = write_record(tmp_path, recorded(20), {})
+    path.unlink()
+    assert read_record(path, PLAN).empty
+
+
+def test_a_record_that_was_edited_is_refused(tmp_path):
+    path = write_record(tmp_path, recorded(20, 40), {})
+    about = read_metadata(path, LOOKS)
+    write_table(read_table(path, LOOKS).assign(spent=0.0), path, LOOKS, about)
+    with pytest.raises(InputError, match=rf"^{path}: its rows are not those that were written; put back the file"):
+        read_record(path, PLAN)
+
+
+@pytest.mark.parametrize("is_there", [True, False])
+def test_a_record_that_was_lost_is_refused(tmp_path, is_there):
+    """Or one of which a look was cut off."""
+    path = write_record(tmp_path, recorded(20), {"first": [20, 40]})
+    if not is_there:
+        path.unlink()
+    lost = "40" if is_there else "20, 40"
+    with pytest.raises(InputError, match=rf"^{path}: has no look with {lost}, at which .*effects\.parquet was made by"):
+        read_record(path, PLAN)
+    assert len(read_record(path, replace(PLAN, name="second"))) == is_there
+
+
+def study_of(files: StudyFiles) -> StudyScores:
     settings = {
         key: value for key, value in asked(effect_table, SETTINGS).items() if key in StudyScores.__annotations__
     }
-    study = StudyScores(scores=files.scores, units=files.datasets, **settings)
+    return StudyScores(scores=files.scores, units=files.datasets, **settings)
+
+
+def write_predictions(files: StudyFiles, left_out: str) -> None:
+    """Of all texts under every seed, one of which is not explained."""
+    items = read_table(items_path(files.datasets, "plots"), ITEMS)
+    rows = {"split": "test", "token_id": [[1]] * len(items), "word_id": [[0]] * len(items), "target": 0}
+    rows |= {"token_text": [["a"]] * len(items), "probability": [[0.5, 0.5]] * len(items), "predicted": 0}
+    rows |= dict.fromkeys(("first_window", "last_window", "token_type", "foil"))
+    rows["left_out"] = items["item_id"].map({left_out: "too_long"})
+    for seed in SETTINGS["seeds"]:
+        path = predictions_path(files.predictions, Run("plots", "small", seed))
+        write_table(items[["item_id"]].assign(**rows), path, PREDICTIONS)
+
+
+def test_texts_have_the_same_digest_before_they_are_scored(files):
+    """So that what voids a plan is refused before it is explained."""
+    scored = study_of(files)
+    write_predictions(files, "")
+    unscored = replace(scored, scores=None, predictions=files.predictions)
+    for units in (20, 60):
+        assert texts_digest(unscored, units) == texts_digest(scored, units)
+    first = next(read_models(replace(scored, first=20))).items["item_id"][0]
+    write_predictions(files, first)
+    assert texts_digest(unscored, 20) != texts_digest(scored, 20)
+
+
+def test_another_text_of_an_earlier_look_is_refused_without_scores(files, tmp_path):
+    write_predictions(files, "")
+    shutil.rmtree(files.scores)
+    settings = {key: value for key, value in asked(effect_table, SETTINGS).items() if key != "power"}
+    planned = {"looks": [20, 40, 60], "spending": POCOCK, "spending_shares": [], "plan": "first", "settings": "{}"}
+    settings |= {"looks": planned, "pairs": 40, "record": str(tmp_path / "looks.parquet")}
+    flags = ("--datasets", files.datasets, "--predictions", files.predictions, "--output", tmp_path / "texts.parquet")
+    done = run_result("check_looks", settings, *flags)
+    assert done.returncode == 0, done.stderr
+    texts = pd.read_parquet(tmp_path / "texts.parquet")
+    assert texts["units"].tolist() == [20, 40]
+    made = with_look(EMPTY, PLAN, 20, {20: texts["texts"][0]}, "2026-11-24")
+    write_record(tmp_path, made, {})
+    assert run_result("check_looks", settings, *flags).returncode == 0
+    write_record(tmp_path, made.assign(texts="others"), {})
+    refused = run_result("check_looks", settings, *flags)
+    assert refused.returncode == 1
+    assert "the texts of the look with 20 pairs are others than on 2026-11-24; take the change back" in refused.stderr
+
+
+def test_a_text_that_is_replaced_has_another_digest(files):
+    study = study_of(files)
     before = texts_digest(study, 20), texts_digest(study, 60)
     assert before[0] != before[1]
     items = pd.read_parquet(files.datasets / "plots" / "items.parquet")

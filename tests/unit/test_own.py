@@ -5,6 +5,7 @@ import os
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -16,11 +17,13 @@ from evenlight import configuration
 from evenlight.configuration.explainers import Lime
 from evenlight.configuration.own import REGISTRIES
 from evenlight.core.errors import InputError
+from evenlight.core.seeds import generator_for
 from evenlight.datasets import load, reader_for
 from evenlight.datasets.importing import named_resources
 from evenlight.explainers import explain
 from evenlight.jobs import own_files
 from evenlight.metrics import explanation_of, score
+from evenlight.own import Explainer, Metric
 
 LAST, CAPTUM = "parts/last_layer.py:LastLayer", "parts/by_captum.py:ByCaptum"
 TOP, LINES = "parts/top_share.py:TopShare", "parts/reviews.py:JsonLines"
@@ -272,6 +275,66 @@ def test_a_notebook_takes_a_class_or_one_with_settings(folder):
         evenlight.explain(classifier, texts, last, by="frist")
     with pytest.raises(InputError, match=r"TopShare is no evenlight\.own\.Explainer"):
         evenlight.explain(classifier, texts, top)
+
+
+SEEN = []
+
+
+class Counting(Explainer):
+    """Says that other texts do not matter; ``of`` says what its scores are."""
+
+    title: ClassVar[str] = "Counting"
+    needs_other_texts: ClassVar[bool] = False
+
+    of: str = "text"
+
+    def explain(self, sentences, context):
+        numbers = {
+            "text": lambda place: len(sentences[place].row),
+            "own draws": lambda place: generator_for(context.seed, sentences[place].item_id).random(),
+            "number": lambda place: len(sentences),
+            "mean length": lambda place: np.mean([len(sentence.row) for sentence in sentences]),
+            "order": lambda place: place,
+            "earlier calls": lambda place: SEEN.append(place) or len(SEEN),
+        }
+        for place, sentence in enumerate(sentences):
+            yield np.full(len(sentence.row), numbers[self.of](place), dtype=float)
+
+
+class Keeping(Metric):
+    """Says that other texts do not matter, and counts them, where it ``keeps`` what it has seen."""
+
+    title: ClassVar[str] = "Keeping"
+    better: ClassVar[str] = "higher"
+    needs_other_texts: ClassVar[bool] = False
+
+    keeps: bool
+
+    def score(self, explanation, evaluator):
+        SEEN.append(explanation)
+        return len(SEEN) if self.keeps else explanation.token_score.sum()
+
+
+TEXTS = ["A good play", "A bad one", "It went on and on and on"]
+
+
+@pytest.mark.parametrize("part", [Counting(of="text"), Counting(of="own draws"), Keeping(keeps=False)])
+def test_who_looks_at_one_text_alone_passes(part):
+    evenlight.check_alone(tiny_classifier("bert"), TEXTS, part)
+
+
+@pytest.mark.parametrize(
+    ("part", "how"),
+    [
+        *((Counting(of=of), "alone") for of in ("number", "mean length")),
+        *((Counting(of=of), "in another order") for of in ("order", "earlier calls")),
+        (Keeping(keeps=True), "in another order"),
+    ],
+)
+def test_who_needs_other_texts_is_found_out(part, how):
+    name = type(part).__name__
+    with pytest.raises(InputError, match=rf"^{name}: says of text 0 something else {how} than beside the others"):
+        evenlight.check_alone(tiny_classifier("bert"), TEXTS, part)
 
 
 # What is refused -------------------------------------------------------------------------------------------------

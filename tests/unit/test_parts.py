@@ -1,6 +1,7 @@
 """Rows that are there are taken over, others are computed, and no row is lost or taken for another."""
 
 import re
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -221,3 +222,29 @@ def test_a_digest_tells_all_that_a_row_says():
     # Not how it lies in memory.
     sliced = pa.concat_tables([pa.Table.from_pandas(table)] * 2).slice(1, 3)
     assert parts.digests_of(sliced) == [digests[1], digests[2], digests[0]]
+
+
+@pytest.mark.parametrize("at_once", [parts.AT_ONCE, 1])
+def test_rows_in_another_order_are_read_once_where_they_fit_into_memory(tmp_path, monkeypatch, at_once):
+    """And not a block for every few of them; where they do not fit, some at a time."""
+    monkeypatch.setattr(sys.modules[__name__], "SIZE", 10)
+    texts = {f"text{number}": float(number) for number in range(100)}
+    path, read = first_run(tmp_path, texts), []
+
+    def reading(path, contract, number, of=parts.read_row_group):
+        read.append(number)
+        return of(path, contract, number)
+
+    monkeypatch.setattr(parts, "read_row_group", reading)
+    monkeypatch.setattr(parts, "AT_ONCE", at_once)
+    order = np.random.default_rng(0).permutation(list(texts)).tolist()
+    work = Work(tmp_path).run({item: texts[item] for item in order})
+    assert not work.computed
+    assert list(work.found().items()) == [(item, texts[item]) for item in order]
+    assert count_row_groups(path, SCORES) == 10
+    # Once to see which rows are there, and once to take them; one shows how large rows are.
+    assert (len(read) <= 2 * 10 + 1) == (at_once > 1)
+    read.clear()
+    # Rows in order need no more memory than those that are given at once.
+    Work(tmp_path).run({item: texts[item] for item in order[::-1]})
+    assert len(read) <= 2 * 10 + 1

@@ -344,10 +344,11 @@ def note(taken):
 
 def test_the_note_says_where_the_relevance_went():
     assert note(np.array([[3.0, -1.0, 0.0, 1.0], [-3.0, 1.0, 0.0, 1.0]])) == (
-        "the tokens have 60% of the relevance; the rest: positions 20%, softmax 20%"
+        "the tokens have 60% of the relevance; the rest: positions 20%, biases 0%, softmax 20%"
     )
-    assert note(np.array([[2.0, 0.0, 0.0, 0.0]])) == "the tokens have 100% of the relevance"
-    assert note(np.zeros((2, 4))) == "the tokens have 0% of the relevance"
+    nothing = "the rest: positions 0%, biases 0%, softmax 0%"
+    assert note(np.array([[2.0, 0.0, 0.0, 0.0]])) == f"the tokens have 100% of the relevance; {nothing}"
+    assert note(np.zeros((2, 4))) == f"the tokens have 0% of the relevance; {nothing}"
     classifier = classifier_of("bert")
     sentences = sentences_of(classifier)
     methods = {"attnlrp": {"method": "attnlrp", "layer": "word_embeddings", "softmax": "taylor"}}

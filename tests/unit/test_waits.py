@@ -222,7 +222,8 @@ def explained_on_card(architecture: str, method: str, how: str = "as they are", 
     context = explainers.Context(Evaluator(on_card(classifier), TOKENS), 0, None)
     context.memory.update({("sound_baseline", "word_embeddings", "pad"): "pad", "turns_embeddings": False})
     if method == "deeplift":
-        context.memory["share_missed", settings["layer"], settings["baseline"], settings["output"]] = 0.0
+        context.memory["tried_out", settings["layer"], settings["baseline"], settings["output"]] = 0.0, []
+        context.memory["without_rule", method] = []
     with waits_for_card() as waits:
         explainers.explain(family_of("explainers", method), sentences, {method: settings}, context)
     return waits

@@ -25,6 +25,11 @@ def decide(project, *flags: str) -> subprocess.CompletedProcess:
     return subprocess.run(command, cwd=project, env=variables, text=True, capture_output=True)
 
 
+def made_at(project) -> dict:
+    """When each explanation was made."""
+    return {path: path.stat().st_mtime_ns for path in project.glob("results/tiny/attributions/**/*.parquet")}
+
+
 def test_it_goes_from_look_to_look_and_on_where_it_ended(tmp_path):
     project = copy_of_project(tmp_path / "project", STUDY)
     tables = project / "results" / "tiny" / "tables"
@@ -66,13 +71,23 @@ def test_it_goes_from_look_to_look_and_on_where_it_ended(tmp_path):
     kept = (tables / "looks.parquet").read_bytes()
     study = STUDY | {"statistics": STUDY["statistics"] | {"looks": [10, 17]}, "explain": {"pairs": 17}}
     (project / CONFIGURATION).write_text(yaml.safe_dump(study), encoding="utf-8")
+    explained = made_at(project)
     refused = decide(project)
     assert refused.returncode != 0
+    # When the study is planned, and not when the new texts have been explained.
+    assert made_at(project) == explained
     assert (
         "statistics.looks: plan 'first' had 10 16 by obrien_fleming at 0.05, is now 10 17"
         in refused.stdout + refused.stderr
     )
     assert (tables / "looks.parquet").read_bytes() == kept
+    # So is the study as it was, without its record.
+    (project / CONFIGURATION).write_text(yaml.safe_dump(STUDY), encoding="utf-8")
+    (tables / "looks.parquet").rename(project / "lost.parquet")
+    refused = decide(project)
+    assert refused.returncode != 0
+    assert "tables/looks.parquet: has no look with 10, 16" in refused.stdout + refused.stderr
+    assert made_at(project) == explained
 
 
 def test_a_study_without_a_plan_is_told_to_write_one(tmp_path):

@@ -7,7 +7,7 @@ explain, score, compare, plot``; these functions are read from :mod:`evenlight.n
 
 import importlib
 
-NOTEBOOK = ("load_classifier", "probabilities", "explain", "score", "compare", "plot")
+NOTEBOOK = ("load_classifier", "probabilities", "explain", "score", "check_alone", "compare", "plot")
 
 
 def __getattr__(name: str):

@@ -35,8 +35,8 @@ class Explainer(explainers.Explainer):
     The tags of :class:`evenlight.configuration.explainers.Explainer` hold what is known of it: ``draws = True`` where
     another seed may give other scores, ``False`` where it cannot; ``needs_internals = False`` where it only asks
     ``context.evaluator.probabilities``, so that services can be explained, too; ``needs_other_texts = False`` where the
-    scores of a text depend on nothing but that text, the fields and the model, so that they are taken over when other
-    texts change.
+    scores of a text depend on nothing but that text, the fields, the seed and the model, so that they are taken over
+    when other texts change. :func:`evenlight.notebook.check_alone` tests it.
     """
 
     own_section: ClassVar[str] = "explainers"

@@ -18,7 +18,7 @@ def main(arguments: argparse.Namespace) -> None:
     shown = [tables.read_exactly(path, contract) for path, contract in read]
     notes = [note for path, contract in read for note in tables.read_metadata(path, contract).get("notes", [])]
     page = module.page(*shown, **keywords(arguments.settings))
-    page = replace(page, notes=[*page.notes, *notes])
+    page = replace(page, notes=[*page.notes, *arguments.note, *notes])
     for table, path in zip(shown, arguments.csv, strict=True):
         tables.write_csv(table, path)
     write_page(page, arguments.html)
@@ -30,6 +30,7 @@ if __name__ == "__main__":
     parser.add_argument("--page", required=True, metavar="NAME", help="a module of evenlight.reports.pages")
     parser.add_argument("--tables", nargs="+", required=True, metavar="PARQUET", help="those that the page reads")
     parser.add_argument("--csv", nargs="+", required=True, metavar="CSV", help="one for each table")
+    parser.add_argument("--note", action="append", default=[], help="what readers must know besides")
     parser.add_argument("--html", required=True)
     parser.add_argument("--latex", required=True)
     command_line.run(main, parser)

@@ -1,12 +1,9 @@
 """Compute one result of a study, a module of ``evenlight.results``, and write its tables."""
 
 import argparse
-from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
-
-import pandas as pd
 
 from evenlight import results
 from evenlight.core import tables
@@ -17,19 +14,13 @@ def main(arguments: argparse.Namespace) -> None:
     """Write the tables, the notes with the first of them."""
     result = import_module(f"evenlight.results.{arguments.result}")
     inputs = _inputs(arguments, getattr(result, "READS", ()))
-    if getattr(result, "KEEPS", False):
-        inputs = replace(inputs, before=_before(arguments.output[0], result.TABLES[0]))
     computed = result.compute(inputs, arguments.settings)
     written = list(zip(computed.tables, arguments.output, result.TABLES, strict=True))
     for number, (table, path, contract) in enumerate(written):
-        tables.write_table(table, path, contract, {} if number else {"notes": list(computed.notes)})
+        tables.write_table(table, path, contract, {} if number else {"notes": list(computed.notes), **computed.about})
         print(f"{len(table):,} rows written to {path}")
     for line in [*(f"note: {note}" for note in computed.notes), *computed.said]:
         print(line, flush=True)
-
-
-def _before(path: Path, contract: tables.Contract) -> pd.DataFrame:
-    return tables.read_table(path, contract) if path.is_file() else pd.DataFrame(columns=contract.schema.names)
 
 
 def _inputs(arguments: argparse.Namespace, contracts: tuple) -> results.Inputs:

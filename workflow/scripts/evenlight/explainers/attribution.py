@@ -35,13 +35,18 @@ class Remark:
     An attribution file keeps with each item what is said of it, and :func:`note_of` adds it up.
 
     Attributes:
-        text: one sentence, the same for every group of items. In a text with counts ``{name}`` is a count,
-            ``{share[name]}`` its share of the sum of all counts, and ``{items}`` the number of items.
+        text: one sentence, the same whatever the items are that are explained together: a file may have been made in
+            groups, at different times. In a text with counts ``{name}`` is a count, ``{share[name]}`` its share of the
+            sum of all counts, and ``{items}`` the number of items.
         counts: numbers that add up over items, one for each item, (items,).
     """
 
     text: str
     counts: Mapping[str, Sequence[float]] = field(default_factory=dict)
+
+    def holds(self, item: int) -> bool:
+        """Whether it says anything of an item: not where it counts none, but where it tells shares."""
+        return not self.counts or "{share[" in self.text or any(numbers[item] for numbers in self.counts.values())
 
     def on(self, item: int) -> dict:
         """What is said of one item, as an attribution file keeps it."""
@@ -52,13 +57,13 @@ class Remark:
 def remarks_on_items(remarks: Iterable[Remark], items: int) -> list[list[dict]]:
     """What remarks on a group of items say of each."""
     remarks = list(remarks)
-    return [[remark.on(item) for remark in remarks] for item in range(items)]
+    return [[remark.on(item) for remark in remarks if remark.holds(item)] for item in range(items)]
 
 
 def note_of(on_items: Iterable[Sequence[Mapping]]) -> str:
     """One text of what is said of each item, see :meth:`Remark.on`.
 
-    A remark without counts that is not on all items says of how many it holds. One that counts none is not said.
+    A remark without counts that is not on all items says of how many it holds.
 
     >>> rare = Remark("{missed:.0f} of {items} items missed the bound", {"missed": [1, 0, 1]})
     >>> note_of(remarks_on_items([rare], 3) + remarks_on_items([Remark("no ReLU here")], 1))
@@ -75,8 +80,6 @@ def note_of(on_items: Iterable[Sequence[Mapping]]) -> str:
             holds[remark["text"]] += 1
     said = []
     for text, numbers in counts.items():
-        if numbers and not any(numbers.values()) and "{share[" not in text:
-            continue
         if numbers:
             total = sum(numbers.values()) or 1.0
             share = {name: number / total for name, number in numbers.items()}

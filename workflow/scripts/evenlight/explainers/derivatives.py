@@ -11,8 +11,8 @@ from evenlight.models.classifier import EmbeddingLayer
 # A layer normalisation does not see a constant added to all hidden dimensions. Where the embeddings reach the output
 # only through such layers, the gradient's sum over the hidden dimension is zero whatever the text.
 CANCELLED = (
-    "these scores are rounding noise: the model normalises its embeddings, so that the gradient's hidden dimensions "
-    "add up to zero for every token"
+    "the scores of {cancelled:.0f} of {items} items are rounding noise: the model normalises its embeddings, so that "
+    "the gradient's hidden dimensions add up to zero for every token"
 )
 
 
@@ -60,12 +60,12 @@ def left_over(gradient: torch.Tensor) -> torch.Tensor:
 
 
 def remarks_on_cancelling(left: Sequence[float]) -> list[Remark]:
-    """Whether scores that are a gradient's sum over the hidden dimension mean nothing.
+    """How many items' scores, which are a gradient's sum over the hidden dimension, mean nothing.
 
     Args:
         left: what :func:`left_over` says of each sentence.
     """
-    return [Remark(CANCELLED)] if len(left) and np.max(left) < 1e-4 else []
+    return [Remark(CANCELLED, {"cancelled": [of_item < 1e-4 for of_item in left]})]
 
 
 def along_embedding(gradient: torch.Tensor, embedding: torch.Tensor) -> torch.Tensor:

@@ -244,12 +244,10 @@ def shares_remark(taken: np.ndarray) -> Remark:
     Args:
         taken: relevance of each taker, (sentences, 4), in the order of ``TAKERS``.
     """
-    size = dict(zip(TAKERS, np.abs(taken).T, strict=True))
-    other_shares = ", ".join(f"{name} {{share[{name}]:.0%}}" for name in TAKERS[1:] if size[name].any())
+    other_shares = ", ".join(f"{name} {{share[{name}]:.0%}}" for name in TAKERS[1:])
     return Remark(
-        "the tokens have {share[tokens]:.0%} of the relevance"
-        + (f"; the rest: {other_shares}" if other_shares else ""),
-        size,
+        f"the tokens have {{share[tokens]:.0%}} of the relevance; the rest: {other_shares}",
+        dict(zip(TAKERS, np.abs(taken).T, strict=True)),
     )
 
 

@@ -38,8 +38,10 @@ MADE_OF, CHECKSUM = "made_of", "checksum"
 DIGEST = np.dtype("S32")
 # How often rows are computed that are gone when they are to be read: another job may remove parts, but not for long.
 ATTEMPTS = 3
-# Row groups in memory at once while rows are put in order.
+# Row groups that stay in memory while rows are put in order.
 OPEN = 4
+# About how many bytes of rows are put in order at once that stand all over their files, which are then read each time.
+AT_ONCE = 2**27
 
 
 # Digests -----------------------------------------------------------------------------------------------------------
@@ -149,18 +151,36 @@ class Rows:
         Raises:
             InputError: a file is another than the one that was looked into.
         """
+        try:
+            yield from self._tables(size)
+        except InputError:
+            files = ", ".join(map(str, self.files()))
+            said = f"{files}: rows have changed while they were read; end the other run, and start again"
+            raise InputError(said) from None
 
+    def _tables(self, size: int) -> Iterator[pa.Table]:
         @lru_cache(OPEN)
         def block(number: int) -> pa.Table:
             path, group = self.blocks[number]
             return read_row_group(path, self.contract, group)
 
+        several = size
+        if not self._stand_together(size):
+            first = block(int(self.place[0, 0]))
+            several = max(1, int(AT_ONCE * len(first) / first.nbytes) // size) * size
+        for start in range(0, len(self.place), several):
+            table = _taken(self.place[start : start + several], block)
+            if not np.array_equal(_made_of(table), self.made_of[start : start + several]):
+                raise InputError("other rows")
+            yield from (table.slice(place, size) for place in range(0, len(table), size))
+
+    def _stand_together(self, size: int) -> bool:
+        """Whether row groups would be read twice at most, as where files with their rows in order become one."""
+        read = lru_cache(OPEN)(int)
         for start in range(0, len(self.place), size):
-            table = _taken(self.place[start : start + size], block)
-            if not np.array_equal(_made_of(table), self.made_of[start : start + size]):
-                files = ", ".join(map(str, self.files()))
-                raise InputError(f"{files}: rows have changed while they were read; end the other run, and start again")
-            yield table
+            for number in np.unique(self.place[start : start + size, 0]):
+                read(number)
+        return read.cache_info().misses <= 2 * len(self.blocks)
 
 
 def _made_of(table: pa.Table) -> np.ndarray:

@@ -159,6 +159,66 @@ def score(
     return np.concatenate([np.zeros(0), *values])
 
 
+@in_words_of_a_notebook()
+def check_alone(
+    classifier: Asked,
+    texts: Sequence[Text],
+    part: str | Entry | type[Entry],
+    *,
+    seed: int = 0,
+    tolerance: float = 1e-3,
+    **parameters: object,
+) -> None:
+    """Refuse an explainer or a metric that says of a text something else beside other texts than alone.
+
+    This is what ``needs_other_texts = False`` promises of a class of your own, as far as some texts can show it. They
+    are asked together, in reverse order, and one by one.
+
+    Args:
+        classifier: as for :func:`explain`.
+        texts: two or more, of different lengths, as for :func:`explain`.
+        part: an explainer or a metric, by its name or of your own.
+        seed: as for :func:`explain`.
+        tolerance: what values may differ by, in parts of the largest: batches of other texts round otherwise.
+        **parameters: of the part.
+
+    Raises:
+        InputError: a value differs; the message names the text.
+    """
+    is_metric = part in Metric.entries if isinstance(part, str) else part.key == "metric"
+    section = "metrics" if is_metric else "explainers"
+    name, settings = _completed(section, part, parameters)
+    _refuse_beyond(classifier, section, settings)
+    family, method = family_of(section, name), {name: settings}
+    sentences = read_sentences(classifier, texts, None, None)
+    targets = _probabilities(classifier, sentences).argmax(axis=1)
+    sentences = [replace(sentence, target=int(target)) for sentence, target in zip(sentences, targets, strict=True)]
+    explanations = explain(classifier, texts, "uniform_random", seed=seed) if is_metric else ()
+    with progress(name, 3 * len(sentences)) as bar:
+        evaluator = _evaluator(classifier, bar)
+
+        def asked(places: Sequence[int]) -> list[np.ndarray]:
+            """What it says of some texts, which are asked together."""
+            if is_metric:
+                return list(metrics.score(family, [explanations[place] for place in places], method, evaluator)[name])
+            context = explainers.Context(evaluator, seed, None)
+            found = explainers.explain(family, [sentences[place] for place in places], method, context)[name]
+            return [each.token_score for each in found.attributions]
+
+        places = range(len(sentences))
+        together, backwards = asked(places), asked(places[::-1])[::-1]
+        alone = [asked([place])[0] for place in places]
+    for place, (value, *others) in enumerate(zip(together, backwards, alone, strict=True)):
+        bound = tolerance * np.nan_to_num(np.abs([value, *others])).max()
+        for other, how in zip(others, ("in another order", "alone"), strict=True):
+            if not np.allclose(value, other, rtol=0, atol=bound, equal_nan=True):
+                raise InputError(
+                    f"{name}: says of text {place} something else {how} than beside the others, so that "
+                    "needs_other_texts = False does not hold; take the tag out, or let nothing pass from text to text"
+                )
+
+
+@in_words_of_a_notebook()
 def compare(
     scores_a: Sequence[float],
     scores_b: Sequence[float],

@@ -4,7 +4,6 @@ A module of this package has
 
 - ``TABLES``: the contracts of the tables that it makes, in the order in which they are written;
 - ``READS``: the contracts of the tables that it reads, where it reads any;
-- ``KEEPS``, where it adds to the rows of its first table that are there;
 - ``compute(inputs, settings)``, which takes :class:`Inputs` and gives :class:`Computed`.
 
 ``settings`` are what the configuration says of the result. The rules that name a result say where its files lie.
@@ -29,19 +28,17 @@ class Inputs:
         folders: of what runs have made, by the names that the rule gives them.
         tables: those that its module reads, in the order of ``READS``.
         notes: what is to be said of each of these tables.
-        before: of a result that keeps what it had, its first table as it is; without a row where there is none.
     """
 
     folders: Mapping[str, Path]
     tables: Sequence[pd.DataFrame] = ()
     notes: Sequence[Sequence[str]] = ()
-    before: pd.DataFrame = field(default_factory=pd.DataFrame)
 
     def study(self, settings: Mapping[str, Any]) -> tuple[StudyScores, dict[str, Any]]:
         """The scores of the study, and the settings that are about something else."""
         units = {name: self.folders[of.units] for name, of in MODALITIES.items() if of.units in self.folders}
         several = {name: of | {"units": units[name]} for name, of in settings.get("modalities", {}).items()}
-        folders = {"scores": self.folders["scores"], "units": next(iter(units.values()))}
+        folders = {"scores": self.folders.get("scores"), "units": next(iter(units.values()))}
         folders |= {"modalities": several, "predictions": self.folders.get("predictions")}
         return taken(StudyScores, {**settings, **folders})
 
@@ -59,11 +56,13 @@ class Computed:
         tables: in the order of ``TABLES``.
         notes: what is to be said of them on every page; the first table keeps it.
         said: lines for the log. Those that begin with ``warning:`` are shown where the run was started, too.
+        about: what else the first table says of itself.
     """
 
     tables: Sequence[pd.DataFrame]
     notes: Sequence[str] = ()
     said: Sequence[str] = ()
+    about: Mapping[str, Any] = field(default_factory=dict)
 
 
 def said_of_left_out(explainers: Sequence[str]) -> list[str]:

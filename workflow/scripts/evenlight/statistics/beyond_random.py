@@ -24,6 +24,7 @@ from evenlight.core.contracts.results import BEYOND_RANDOM
 from evenlight.statistics.cells import CELL, ExplainerScores, ModelScores, read_models
 from evenlight.statistics.designs import Design
 from evenlight.statistics.effects import PooledRows, gathered, pooled_rows
+from evenlight.statistics.looks import ONE_LOOK, Looks, sequential_p
 from evenlight.statistics.many_groups import holm
 from evenlight.statistics.pooled import Estimate, pooled_effects
 from evenlight.statistics.study import Comparison, StudyScores, VerdictSettings
@@ -48,6 +49,7 @@ def beyond_random_table(
     attainable: Mapping[str, str],
     random: Sequence[str],
     lower_is_better: Sequence[str] = (),
+    looks: Looks = ONE_LOOK,
 ) -> pd.DataFrame:
     """The differences of all cells, and those beyond random explanations.
 
@@ -55,11 +57,11 @@ def beyond_random_table(
     metric, where there is one, and ``lower_is_better`` those of these metrics of which the lowest are the best. Where
     any explainer of the study has a better score than the search, that is attainable, too. One row per dataset, model,
     explainer that is not random, metric and pair of levels, from the texts that have a score of the explainer and of a
-    random one, see :func:`beyond_random`.
+    random one, see :func:`beyond_random`. With ``looks`` what is claimed holds over all looks of the plan.
     """
     check_level(judging.alpha, judging.bootstrap_draws)
 
-    def of_models() -> Iterator[PooledRows]:
+    def of_models(study: StudyScores) -> Iterator[PooledRows]:
         for source in study.sources().values():
             noise = [name for name in random if name in source.explainers]
             explainers = [name for name in source.explainers if name not in noise]
@@ -72,11 +74,12 @@ def beyond_random_table(
                 of_noise, best = _ends(model, again, noise, attainable, lower_is_better)
                 yield rows_beyond(model.explainers, model.designs, of_noise, best, judging)
 
-    rows, deviates = gathered(of_models())
+    rows, deviates = gathered(of_models(study))
     if not rows:
         return pd.DataFrame(columns=BEYOND_RANDOM.schema.names)
     family = partial(hypothesis_family, primary=judging.primary, noise=judging.noise)
-    return beyond_random(rows, deviates, family, judging.alpha)
+    earlier = [gathered(of_models(replace(study, first=units))) for units in looks.units[:-1]]
+    return beyond_random(rows, deviates, family, judging.alpha, looks, earlier)
 
 
 def _ends(
@@ -372,12 +375,18 @@ def own_part(
 
 
 def beyond_random(
-    rows: list[dict], deviates: np.ndarray, families: Callable[[Mapping[str, str]], str], alpha: float
+    rows: list[dict],
+    deviates: np.ndarray,
+    families: Callable[[Mapping[str, str]], str],
+    alpha: float,
+    looks: Looks = ONE_LOOK,
+    earlier: Sequence[tuple[list[dict], np.ndarray]] = (),
 ) -> pd.DataFrame:
     """The table of cells, from what :func:`rows_beyond` gives of all models.
 
-    ``deviates`` are the statistics, (2, 1 + draws, rows), and ``families`` names the family of a row. Columns, besides
-    the names, ``family``, ``seeds`` and the numbers of units:
+    ``deviates`` are the statistics, (2, 1 + draws, rows), and ``families`` names the family of a row. ``looks`` is a
+    plan, and ``earlier`` has rows and statistics of each look before the last. Columns, besides the names, ``family``,
+    ``seeds`` and the numbers of units:
 
     - ``sd``: the standard deviation of the scores within levels, in which all that follows is told;
     - ``plain``, ``random``, ``beyond``: the pooled differences of the scores, of the mean random scores, and of what is
@@ -392,17 +401,21 @@ def beyond_random(
       random and of the best attainable explanations;
     - ``reached_a``, ``reached_b``, ``reached_difference`` with its interval, see :func:`reached`;
     - ``own`` with the columns of ``plain``: the explainer's own part (:func:`own_part`), judged by itself;
-      ``own_p_lesser_adjusted``: of the claim that it is less than half of the disparity, by Holm's method;
+      ``own_p_lesser_adjusted``: of the claim that it is less than half of the disparity, over looks
+      (:func:`evenlight.statistics.looks.sequential_p`) and by Holm's method;
     - ``made_by``: who makes a disparity, :func:`maker_of`; None where nothing is known of the attainable.
     """
-    table = pd.DataFrame(rows)
+    *before, table = (pd.DataFrame(of_look) for of_look, _ in (*earlier, (rows, deviates)))
     table["family"] = [families(row) for row in rows]
     # The rows of all parts stand in the order of the scores'.
     cells = pd.MultiIndex.from_frame(table.loc[table["part"] == PLAIN, CELL])
     parts = {}
     for name in (PLAIN, BEYOND, OWN):
-        places = np.flatnonzero(table["part"] == name)
-        part = judged(table.iloc[places], deviates[:, :, places], alpha)
+        *seen, now = (
+            _of_part(name, of_look, statistics, deviates.shape[1])
+            for of_look, statistics in zip((*before, table), (*(each for _, each in earlier), deviates), strict=True)
+        )
+        part = judged(*now, alpha, looks, seen)
         parts[name] = part.set_index(CELL).reindex(cells).reset_index()
     result, beyond, own = parts[PLAIN].copy(), parts[BEYOND], parts[OWN]
     sd = result["sd"].where(result["sd"] > 0)
@@ -416,10 +429,9 @@ def beyond_random(
     for column in (f"random{end}" for end in _ENDS):
         result[column] = beyond[column] / sd
     result["outcome"] = _outcomes(parts, BEYOND)
-    if "p_lesser" in own:
-        result["own_p_lesser_adjusted"] = own.groupby("family")["p_lesser"].transform(holm)
-    else:
-        result["own_p_lesser_adjusted"] = np.nan
+    lesser = np.stack([_p_lesser(of_look, cells) for of_look in (*before, table)])
+    lesser = pd.Series(sequential_p(lesser, looks, alpha), own.index)
+    result["own_p_lesser_adjusted"] = lesser.groupby(own["family"]).transform(holm)
     makers = zip(result["outcome"], _outcomes(parts, OWN), result["own_p_lesser_adjusted"] <= alpha, strict=True)
     result["made_by"] = [maker_of(*outcomes) for outcomes in makers]
     error = beyond["units_error"].where(beyond["units_error"] > 0)
@@ -430,10 +442,30 @@ def beyond_random(
     return result[BEYOND_RANDOM.schema.names].astype(text)
 
 
+def _of_part(name: str, table: pd.DataFrame, statistics: np.ndarray, draws: int) -> tuple[pd.DataFrame, np.ndarray]:
+    """The rows of one part and their statistics, at a look that may have none."""
+    if table.empty:
+        return table, np.empty((2, draws, 0))
+    places = np.flatnonzero(table["part"] == name)
+    return table.iloc[places], statistics[:, :, places]
+
+
+def _p_lesser(table: pd.DataFrame, cells: pd.MultiIndex) -> np.ndarray:
+    """The p of each cell, (cells,), that its own part is less than half of the disparity; NaN where nobody asked."""
+    if "p_lesser" not in table:
+        return np.full(len(cells), np.nan)
+    return table[table["part"] == OWN].set_index(CELL)["p_lesser"].reindex(cells).to_numpy(float)
+
+
+def _signs(part: pd.DataFrame) -> pd.Series:
+    """The sign of each difference: at the look that has found it, else now."""
+    return part["side"].where(part["side"] != 0, np.sign(part["difference"]))
+
+
 def _outcomes(parts: Mapping[str, pd.DataFrame], name: str) -> list[str | None]:
     """What becomes of each disparity of the scores in another part; None also where it is not known."""
     plain, part = parts[PLAIN], parts[name]
-    same = plain["difference"] * part["difference"] > 0
+    same = _signs(plain) * _signs(part) > 0
     judgements = zip(plain["verdict"], part["verdict"], same, strict=True)
     return [None if pd.isna(judgement[1]) else outcome_of(*judgement) for judgement in judgements]
 

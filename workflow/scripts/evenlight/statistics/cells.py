@@ -19,6 +19,7 @@ from evenlight.statistics.files import Run, items_path, predictions_path, units_
 from evenlight.statistics.score_files import read_scores, with_most_texts
 from evenlight.statistics.study import TRAININGS, Comparison, StudyScores, pairs_of
 from evenlight.texts.items import check_strata, forms_of, sampled_units
+from evenlight.texts.predictions import explained_items
 
 # By what a dataset may be stratified: its labels, what a model predicts, and whether that is right.
 STRATA = ("label", "prediction", "correct")
@@ -119,9 +120,10 @@ def _read_source(study: StudyScores) -> Iterator[ModelScores]:
             compared = {factor: sets for factor, sets in compared.items() if _can_compare(units, factor, sets)}
         for model, seeds in study.models.items():
             runs = [Run(dataset, model, seed) for seed in seeds]
-            fullest = with_most_texts(study.scores, runs[0], study.explainers, study.metrics)
-            first = [read_scores(study.scores, run, fullest, study.metrics, only_items=True) for run in runs]
-            scored = pd.concat([table["item_id"] for table in first]).drop_duplicates()
+            fullest = study.explainers[0]
+            if study.scores is not None:
+                fullest = with_most_texts(study.scores, runs[0], study.explainers, study.metrics)
+            scored = pd.concat([_scored_items(study, run, fullest) for run in runs]).drop_duplicates()
             items = pd.DataFrame({"item_id": scored}).join(texts["cluster"], on="item_id")
             if items["cluster"].isna().any():
                 unknown = items.loc[items["cluster"].isna(), "item_id"].iloc[0]
@@ -154,6 +156,13 @@ def _read_source(study: StudyScores) -> Iterator[ModelScores]:
                 study.smallest_group or 1,
                 compared,
             )
+
+
+def _scored_items(study: StudyScores, run: Run, explainer: str) -> pd.Series:
+    """``item_id`` of what an explainer's scores of a run are of, or, in a study without scores, of what will be."""
+    if study.scores is None:
+        return explained_items(predictions_path(study.predictions, run)).to_pandas()
+    return read_scores(study.scores, run, explainer, study.metrics, only_items=True)["item_id"]
 
 
 def _can_compare(units: pd.DataFrame, factor: str, sets: list[list[str]]) -> bool:

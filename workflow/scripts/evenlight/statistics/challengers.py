@@ -21,6 +21,7 @@ from evenlight.statistics.cells import ExplainerScores, read_models
 from evenlight.statistics.designs import Design, Side
 from evenlight.statistics.effects import gathered, pooled_rows
 from evenlight.statistics.familywise import deviate_of
+from evenlight.statistics.looks import ONE_LOOK, Looks
 from evenlight.statistics.regimes import common_seeds, run_of_seed
 from evenlight.statistics.study import ALL, UNDECIDABLE, UNDECIDED, Comparison, StudyScores, VerdictSettings
 from evenlight.statistics.verdicts import EXPLORATORY, PRIMARY, adjusted, decidable
@@ -42,6 +43,7 @@ def challenger_tables(
     alpha: float,
     confidence: float,
     bootstrap_draws: int,
+    looks: Looks = ONE_LOOK,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The verdict on every challenger, and what it is made of: its difference from each of the others.
 
@@ -69,6 +71,8 @@ def challenger_tables(
     - these with ``_adjusted``: over the rows of the family, as :func:`evenlight.statistics.verdicts.adjusted` has it;
       NaN where so few texts could not show the claim beside so many rows;
     - ``verdict``: :func:`verdict_of`.
+
+    With ``looks`` the adjusted p-values and the verdicts hold over all looks of the plan.
     """
     of_regimes = {model: study.models[model] for named in study.regimes.values() for model in named.values()}
     others = [name for name in study.explainers if name not in challengers]
@@ -76,26 +80,36 @@ def challenger_tables(
     judging = VerdictSettings.plain(
         alpha=alpha, equivalence_bound=1.0, confidence=confidence, bootstrap_draws=bootstrap_draws
     )
-    verdicts: list[dict] = []
-    claims: list[dict[str, _Claim]] = []
-    pairs: list[pd.DataFrame] = []
-    for dataset in study.datasets:
-        of_dataset = replace(study, datasets=[dataset], models=of_regimes, explainers=[*challengers, *others])
-        for model, seeds, items, values in read_scores_of(of_dataset):
-            for challenger in challengers:
-                beside = {other: (values[challenger], values[other]) for other in others}
-                names = (dataset, model, challenger)
-                table, resampled = _pairs(names, seeds, items, beside, list(study.metrics), judging)
-                pairs.append(table)
-                for metric, better_is_higher in higher_is_better.items():
-                    places = np.flatnonzero((table["metric"] == metric) & table["other"].isin(rivals))
-                    if len(places):
-                        row, of_row = _of_pairs(table.iloc[places], resampled[:, places], better_is_higher)
-                        verdicts.append(dict(zip(_NAMES, (*names, metric), strict=True)) | row)
-                        claims.append(of_row)
-    if not verdicts:
+
+    def seen(first: int | None) -> tuple[pd.DataFrame, list[dict[str, _Claim]], list[pd.DataFrame]]:
+        """The rows of challengers, what they claim, and those of their pairs, of the first units."""
+        verdicts, claims, pairs = [], [], []
+        for dataset in study.datasets:
+            of_dataset = replace(
+                study, first=first, datasets=[dataset], models=of_regimes, explainers=[*challengers, *others]
+            )
+            for model, seeds, items, values in read_scores_of(of_dataset):
+                for challenger in challengers:
+                    beside = {other: (values[challenger], values[other]) for other in others}
+                    names = (dataset, model, challenger)
+                    table, resampled = _pairs(names, seeds, items, beside, list(study.metrics), judging)
+                    pairs.append(table)
+                    for metric, better_is_higher in higher_is_better.items():
+                        places = np.flatnonzero((table["metric"] == metric) & table["other"].isin(rivals))
+                        if len(places):
+                            row, of_row = _of_pairs(table.iloc[places], resampled[:, places], better_is_higher)
+                            verdicts.append(dict(zip(_NAMES, (*names, metric), strict=True)) | row)
+                            claims.append(of_row)
+        return pd.DataFrame(verdicts), claims, pairs
+
+    verdicts, claims, pairs = seen(study.first)
+    if verdicts.empty:
         return tuple(pd.DataFrame(columns=contract.schema.names) for contract in (CHALLENGERS, CHALLENGER_PAIRS))
-    return _judged(pd.DataFrame(verdicts), claims, primary, alpha), pd.concat(pairs)[CHALLENGER_PAIRS.schema.names]
+    earlier = [seen(units)[:2] for units in looks.units[:-1]]
+    return (
+        _judged([*earlier, (verdicts, claims)], primary, alpha, looks),
+        pd.concat(pairs)[CHALLENGER_PAIRS.schema.names],
+    )
 
 
 @dataclass(frozen=True)
@@ -108,30 +122,63 @@ class _Claim:
 
 
 def _judged(
-    verdicts: pd.DataFrame, claims: Sequence[Mapping[str, _Claim]], primary: Sequence[str], alpha: float
+    seen: Sequence[tuple[pd.DataFrame, Sequence[Mapping[str, _Claim]]]],
+    primary: Sequence[str],
+    alpha: float,
+    looks: Looks,
 ) -> pd.DataFrame:
-    """The rows with their families, p-values over these, and verdicts."""
+    """The rows of the last look with their families, p-values over these and over looks, and verdicts.
+
+    ``seen`` has the rows and claims of each look that was made.
+    """
+    verdicts = seen[-1][0]
     of_study = (verdicts["model"] == ALL) & (verdicts["metric"].isin(primary) if primary else True)
     verdicts["family"] = np.where(of_study, PRIMARY, EXPLORATORY)
     for claim in _CLAIMS:
         names = [f"p_{claim}_models", f"p_{claim}"]
-        p_values = verdicts[names].to_numpy()
-        of_families = np.full_like(p_values, np.nan)
+        of_looks = [_of_rows(*of_look, claim, names, verdicts) for of_look in seen]
+        most, p_values = (np.stack([of_look[part] for of_look in of_looks]) for part in (1, 2))
+        asked = ~np.isnan(p_values[..., 0])
+        of_families = np.full(p_values.shape[1:], np.nan)
         for family in (PRIMARY, EXPLORATORY):
-            rows = np.flatnonzero((verdicts["family"] == family) & ~np.isnan(p_values[:, 0]))
+            rows = np.flatnonzero((verdicts["family"] == family) & asked.any(axis=0))
             if len(rows):
-                of_rows = [claims[row][claim] for row in rows]
-                statistics = np.stack([np.append(of.real, of.resampled) for of in of_rows], axis=1)
-                _, (reached,) = decidable([statistics[1:]], np.array([[of.most for of in of_rows]]), alpha)
-                if reached.any():
-                    *values, _ = adjusted([statistics[:, reached]], *p_values[rows[reached]].T[:, None], alpha)
-                    of_families[rows[reached]] = np.stack(values, axis=1)
+                statistics = [of_look[0][:, rows] for of_look in of_looks]
+                resampled = [of_look[1:] for of_look in statistics]
+                _, reached = decidable(resampled, most[:, rows], alpha, None, looks, asked[:, rows])
+                found = reached.any(axis=0)
+                if found.any():
+                    statistics = [of_look[:, found] for of_look in statistics]
+                    of_found = np.moveaxis(p_values[:, rows[found]], -1, 0)
+                    *values, _ = adjusted(statistics, *of_found, alpha, None, looks, reached[:, found])
+                    of_families[rows[found]] = np.stack(values, axis=1)
         verdicts[[f"{name}_adjusted" for name in names]] = of_families
     columns = [f"p_{claim}{of}_adjusted" for claim in _CLAIMS for of in ("_models", "")]
     verdicts["verdict"] = [
         verdict_of(*values, alpha) for values in verdicts[columns].itertuples(index=False, name=None)
     ]
     return verdicts[CHALLENGERS.schema.names]
+
+
+def _of_rows(
+    verdicts: pd.DataFrame, claims: Sequence[Mapping[str, _Claim]], claim: str, names: list[str], rows: pd.DataFrame
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """What a look has of one claim of ``rows``: the statistics (1 + draws, rows), how convincing they can be at most
+    (rows,), and the p-values (rows, 2), NaN where it does not ask.
+    """
+    p_values = np.full((len(rows), len(names)), np.nan)
+    asked = {}
+    if not verdicts.empty:
+        of_look = verdicts.set_index(list(_NAMES))[names]
+        keys = pd.MultiIndex.from_frame(rows[list(_NAMES)])
+        p_values = of_look.reindex(keys).to_numpy(float)
+        places = of_look.index.get_indexer(keys)
+        asked = {row: claims[places[row]][claim] for row in np.flatnonzero(~np.isnan(p_values[:, 0]))}
+    draws = next((len(of_row.resampled) for of_row in asked.values()), 1)
+    statistics, most = np.zeros((1 + draws, len(rows))), np.zeros(len(rows))
+    for row, of_row in asked.items():
+        statistics[:, row], most[row] = np.append(of_row.real, of_row.resampled), of_row.most
+    return statistics, most, p_values
 
 
 def read_scores_of(study: StudyScores) -> Iterator[tuple[str, list[int], pd.DataFrame, dict[str, np.ndarray]]]:

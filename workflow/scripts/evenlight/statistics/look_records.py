@@ -1,13 +1,13 @@
 """The record of looks: which looks of a plan were made, with which texts, and what they spent.
 
 The level of a plan holds only if the plan and the texts of earlier looks stay as they are. So a look that is made is
-written down, and what would void the level is refused.
+written down, and what would void the level is refused (:mod:`evenlight.statistics.look_plans`).
 """
 
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -15,51 +15,32 @@ import pandas as pd
 from evenlight.core import tables
 from evenlight.core.contracts.results import LOOKS
 from evenlight.core.contracts.texts import ITEMS
-from evenlight.core.errors import InputError
 from evenlight.statistics.compared import read_compared
 from evenlight.statistics.files import items_path
-from evenlight.statistics.looks import Looks
+from evenlight.statistics.look_plans import Plan, refuse_another_plan, refuse_other_texts
+from evenlight.statistics.looks import ONE_LOOK, Looks
 from evenlight.statistics.study import StudyScores
 
 
-@dataclass(frozen=True)
-class Plan:
-    """What a study says of its looks.
+def looks_of(plan: Plan, record: pd.DataFrame) -> Looks:
+    """The looks that a record has of a plan."""
+    made = record.loc[record["plan"] == plan.name, "look"].sort_values() - 1
+    return Looks(plan.planned, tuple(int(number) for number in made), plan.spending)
 
-    Attributes:
-        name: of the plan; another name begins anew.
-        planned: units of every look.
-        spending: as :class:`evenlight.statistics.looks.Looks` has it.
-        alpha: the level that is spent.
-        settings: what else must not change after the first look, as text.
+
+def planned_looks(planned: Mapping[str, Any] | None, alpha: float, tables: Sequence[pd.DataFrame]) -> Looks:
+    """The looks that were made, of what the configuration says of a plan and of its record, the first of ``tables``.
+
+    One look where there is no plan.
     """
-
-    name: str
-    planned: tuple[int, ...]
-    spending: str | tuple[float, ...]
-    alpha: float
-    settings: str
-
-    @classmethod
-    def of(cls, looks: Mapping[str, Any], alpha: float, settings: str) -> "Plan":
-        """The plan of what the configuration says."""
-        spending = tuple(looks["spending_shares"]) or looks["spending"]
-        return cls(looks["plan"], tuple(looks["looks"]), spending, alpha, settings)
-
-    @property
-    def shown(self) -> str:
-        """Its numbers, in words."""
-        spending = self.spending if isinstance(self.spending, str) else " ".join(f"{part:g}" for part in self.spending)
-        return f"{' '.join(map(str, self.planned))} by {spending} at {self.alpha:g}"
-
-    def looks(self, record: pd.DataFrame) -> Looks:
-        """The looks that a record has of it."""
-        made = record.loc[record["plan"] == self.name, "look"].sort_values() - 1
-        return Looks(self.planned, tuple(int(number) for number in made), self.spending)
+    return looks_of(Plan.of(planned, alpha, ""), tables[0]) if planned else ONE_LOOK
 
 
 def texts_digest(study: StudyScores, units: int) -> str:
-    """A digest of the texts that the first so many units have, of all datasets: words, labels, clusters and levels."""
+    """A digest of the texts that the first so many units have, of all datasets: words, labels, clusters and levels.
+
+    It is the same before they are scored, of a study without scores.
+    """
     lines = set()
     for source in replace(study, first=units).sources().values():
         words: dict[str, pd.DataFrame] = {}
@@ -90,32 +71,12 @@ def with_look(record: pd.DataFrame, plan: Plan, units: int, digests: Mapping[int
     Raises :class:`InputError` where the plan, or a text of an earlier look, is another than it was, or a later look was
     made already.
     """
-    of_plan = record[record["plan"] == plan.name]
-    remedy = (
-        "take the change back, or begin a new plan with texts that nobody has looked at: give statistics.plan another "
-        "name"
-    )
-    for look in of_plan.itertuples():
-        if (look.planned, look.settings) != (plan.shown, plan.settings):
-            change = f"{look.planned}, is now {plan.shown}"
-            if look.planned == plan.shown:
-                change = f"other settings than now ({', '.join(_differing(look.settings, plan.settings))})"
-            raise InputError(
-                f"statistics.looks: plan '{plan.name}' had {change}, and look {look.look} was made on {look.made}; "
-                f"{remedy}"
-            )
-        if look.units > units:
-            raise InputError(
-                f"explain.pairs: found {units}, but the look with {look.units} was made on {look.made}; {remedy}"
-            )
-        if look.texts != digests[look.units]:
-            raise InputError(
-                f"explain.pairs: the texts of the look with {look.units} pairs are others than on {look.made}; {remedy}"
-            )
-    if units in set(of_plan["units"]):
+    refuse_another_plan(record, plan, units)
+    refuse_other_texts(record, plan, digests)
+    if units in set(record.loc[record["plan"] == plan.name, "units"]):
         return record
     number = plan.planned.index(units)
-    looks = Looks(plan.planned, (*plan.looks(record).made, number), plan.spending)
+    looks = Looks(plan.planned, (*looks_of(plan, record).made, number), plan.spending)
     row = {
         "plan": plan.name,
         "planned": plan.shown,
@@ -129,25 +90,15 @@ def with_look(record: pd.DataFrame, plan: Plan, units: int, digests: Mapping[int
     return pd.concat([record, pd.DataFrame([row])], ignore_index=True)[LOOKS.schema.names]
 
 
-def _differing(before: str, now: str) -> list[str]:
-    """The keys of two mappings, as JSON, whose values differ.
-
-    >>> _differing('{"a": 1, "b": 2}', '{"a": 1, "b": 3, "c": 4}')
-    ['b', 'c']
-    """
-    first, second = json.loads(before), json.loads(now)
-    return sorted(key for key in first.keys() | second.keys() if first.get(key) != second.get(key))
-
-
 def looks_said(plan: Plan, record: pd.DataFrame, draws: int) -> list[str]:
     """What a reader must know of the looks that were made."""
-    looks = plan.looks(record)
+    looks = looks_of(plan, record)
     spent = looks.spent(plan.alpha)
     present = looks.made[-1]
     said = [
         f"look {present + 1} of {len(plan.planned)}, with {plan.planned[present]} of {plan.planned[-1]} pairs (texts, "
         f"where there are none): {spent[-1]:.2g} of the level {plan.alpha:g} is spent so far. Verdicts hold over all "
-        "looks of the plan; other tables test at this look alone"
+        "looks of the plan; tests without a verdict hold at this look alone, and are exploratory"
     ]
     if skipped := [number + 1 for number in range(present) if number not in looks.made]:
         said.append(f"skipped, so that nothing was spent by them: {_numbered(skipped)}")

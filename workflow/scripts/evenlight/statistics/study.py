@@ -60,7 +60,7 @@ class StudyScores:
 
     Attributes:
         scores, units: folders of the scores, and of the items and units that have them
-            (:mod:`evenlight.statistics.files`).
+            (:mod:`evenlight.statistics.files`). No scores before there are any; then texts can be read, and no cells.
         predictions: their folder; None where nothing depends on it.
         datasets, explainers: names, in configured order.
         models: name to seeds.
@@ -79,7 +79,7 @@ class StudyScores:
         drawn_by: of a dataset, the factors by which its units were drawn, where not by all.
     """
 
-    scores: Path
+    scores: Path | None
     units: Path
     predictions: Path | None = None
     datasets: Sequence[str]

@@ -4,45 +4,60 @@ Labels are permuted as for the tests (:mod:`evenlight.statistics.control`), and 
 done again.
 """
 
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 
 from evenlight.core.contracts.results import VERDICT_CONTROL
+from evenlight.statistics.cells import CELL, ExplainerScores
 from evenlight.statistics.compared import read_compared
 from evenlight.statistics.control import permuted_labels
 from evenlight.statistics.designs import Design, Side
 from evenlight.statistics.effects import gathered, pooled_rows
+from evenlight.statistics.looks import ONE_LOOK, Looks
 from evenlight.statistics.study import StudyScores, VerdictSettings
 from evenlight.statistics.verdicts import check_level, hypothesis_family, is_disparity, judged
 
 
-def permuted_verdicts(study: StudyScores, judging: VerdictSettings, *, verdict_permutations: int) -> pd.DataFrame:
+def permuted_verdicts(
+    study: StudyScores, judging: VerdictSettings, *, verdict_permutations: int, looks: Looks = ONE_LOOK
+) -> pd.DataFrame:
     """How many cells are called a disparity in each of some permutations of the labels.
 
     One row per permutation and family: ``cells``;
     ``disparities``, of the mean across retraining; ``disparities_of_models``, these and those for these trained models.
+    With ``looks`` they are those of all looks that were made, at each of which a unit has the same labels.
     """
     check_level(judging.alpha, judging.bootstrap_draws)
     counts = []
-    # Scores are read again for each, so that the statistics of one permutation only are in memory.
-    for number in range(verdict_permutations):
+
+    def seen(number: int, first: int | None) -> tuple[pd.DataFrame, np.ndarray]:
+        """The rows and statistics of one permutation, of the first units."""
         rows, deviates = gathered(
             pooled_rows(
-                model.explainers,
+                _first(model.explainers, model.items["item_id"].isin(there.items["item_id"]).to_numpy()),
                 [
                     permuted(design, permuted_labels(design, verdict_permutations)[1 + number])
                     for design in model.designs
                 ],
                 judging,
             )
-            for model in read_compared(study)
+            for model, there in zip(read_compared(study), read_compared(replace(study, first=first)), strict=True)
         )
-        if not rows:
+        return pd.DataFrame(rows), deviates if rows else np.empty((2, 1 + judging.bootstrap_draws, 0))
+
+    # Scores are read again for each, so that the statistics of one permutation only are in memory.
+    for number in range(verdict_permutations):
+        table, deviates = seen(number, study.first)
+        if table.empty:
             break
-        families = [hypothesis_family(row, judging.primary, judging.noise) for row in rows]
-        table = judged(pd.DataFrame(rows).assign(family=families), deviates, judging.alpha)
+        table["family"] = [
+            hypothesis_family(cell, judging.primary, judging.noise) for cell in table[CELL].to_dict("records")
+        ]
+        earlier = [seen(number, units) for units in looks.units[:-1]]
+        table = judged(table, deviates, judging.alpha, looks, earlier)
         counts += [
             {
                 "permutation": number,
@@ -54,6 +69,12 @@ def permuted_verdicts(study: StudyScores, judging: VerdictSettings, *, verdict_p
             for family, part in table.groupby("family", sort=False)
         ]
     return pd.DataFrame(counts, columns=VERDICT_CONTROL.schema.names)
+
+
+def _first(explainers: Iterable[ExplainerScores], there: np.ndarray) -> Iterator[ExplainerScores]:
+    """The scores of some of the items, bool (items,); of the others nothing is known yet."""
+    for scores in explainers:
+        yield replace(scores, values=np.where(there, scores.values, np.nan), present=scores.present & there)
 
 
 def permuted(design: Design, in_first: np.ndarray) -> Design:

@@ -130,6 +130,19 @@ CLOSED = Contract(
 )
 
 
+# `tables/look_texts.parquet`: a look of the plan, up to the present one.
+LOOK_TEXTS = Contract(
+    "look_texts",
+    "check_looks",
+    pa.schema(
+        [
+            required("units", pa.int64()),  # pairs, or texts
+            required("texts", pa.string()),  # a digest of their names, words, labels and levels
+        ]
+    ),
+)
+
+
 # `tables/verdict_control.parquet`: a family of cells under one permutation of the labels.
 VERDICT_CONTROL = Contract(
     "verdict_control",

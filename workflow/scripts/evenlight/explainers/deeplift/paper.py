@@ -329,9 +329,9 @@ def deeplift(sentences: Sequence[Sentence], name: str, settings: dict, context: 
         context: the model.
 
     Raises:
-        InputError: the method does not explain this model, see :func:`share_missed`.
+        InputError: the method does not explain this model, see :func:`tried_out`.
     """
-    _require_explains(name, settings, context)
+    remarks = remarks_on(_require_explains(name, settings, context))
     operations = Operations(STAND_INS)
     aggregation = aggregation_of(settings)
 
@@ -348,7 +348,7 @@ def deeplift(sentences: Sequence[Sentence], name: str, settings: dict, context: 
         completeness = gap if aggregation == "sum" else None
         attributions.append(Attribution(score, forward_rows=2, completeness_gap=completeness))
     text = "the scores of {open_gaps:.0f} of {items} items do not add up to the change of the output within 1 %"
-    return Explanations(attributions, [Remark(text, {"open_gaps": open_gaps}), *remarks_on(operations)])
+    return Explanations(attributions, [Remark(text, {"open_gaps": open_gaps}), *remarks])
 
 
 def _contributions(
@@ -362,12 +362,15 @@ def _contributions(
     return multiplier * (end - start), outputs
 
 
-def share_missed(settings: dict, evaluator: Evaluator) -> float:
+def tried_out(settings: dict, evaluator: Evaluator) -> tuple[float, list[str]]:
     """How much of the change of the output the scores miss, as a share of the change; median of the ``probes``.
 
     Gaps and changes are added up over the classes, since the output of one class may be constant. In the place of a
     probability, which hardly changes where a model is sure, so that rounding drowns the change, the contrast of classes
     is judged. Of two classes both miss the same share, because softmax's rule hands on the difference of the logits.
+
+    Returns:
+        The share, and the names of the operations that have no rule.
     """
     if settings["output"] == "probability":
         settings = settings | {"output": "contrast"}
@@ -386,13 +389,14 @@ def share_missed(settings: dict, evaluator: Evaluator) -> float:
         return gaps.abs(), sizes_of_change(outputs)
 
     missed, size = np.array(sentences_in_batches(texts, evaluator, compute, rows=2)).reshape(-1, classes, 2).sum(1).T
-    return float(np.median(missed / size))
+    return float(np.median(missed / size)), sorted(operations.unhandled)
 
 
-def _require_explains(name: str, settings: dict, context: Context) -> None:
+def _require_explains(name: str, settings: dict, context: Context) -> list[str]:
+    """The names of the operations that have no rule, of a model that the method explains."""
     # The decision is the model's and not that of the sentences, which come in groups of any size.
-    key = ("share_missed", settings["layer"], settings["baseline"], settings["output"])
-    missed = context.once(key, lambda: share_missed(settings, context.evaluator))
+    key = ("tried_out", settings["layer"], settings["baseline"], settings["output"])
+    missed, without_rule = context.once(key, lambda: tried_out(settings, context.evaluator))
     if not missed <= MOST_MISSED:
         classifier = context.evaluator.classifier
         rounds = classifier.precision != "float32"
@@ -408,6 +412,7 @@ def _require_explains(name: str, settings: dict, context: Context) -> None:
             f"{'set explain.precision to float32, ' if rounds else ''}choose another baseline, or take the explainer "
             "or the model out of the study"
         )
+    return without_rule
 
 
 def _is_activation(module: nn.Module) -> bool:
@@ -420,8 +425,6 @@ def _is_activation(module: nn.Module) -> bool:
     return is_named and not any(module.children())
 
 
-def remarks_on(operations: Operations) -> list[Remark]:
+def remarks_on(without_rule: Sequence[str]) -> list[Remark]:
     """Which operations have no rule."""
-    if not operations.unhandled:
-        return []
-    return [Remark(f"these operations pass on their plain gradient: {', '.join(sorted(operations.unhandled))}")]
+    return [Remark(f"these operations pass on their plain gradient: {', '.join(without_rule)}")] * bool(without_rule)

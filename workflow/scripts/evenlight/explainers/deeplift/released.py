@@ -1,6 +1,7 @@
 """DeepLIFT as GECOBench's code has it: captum's ``DeepLift`` with ``multiply_by_inputs=None``."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import torch
 from torch import nn
@@ -14,7 +15,7 @@ from evenlight.explainers.attribution import Attribution, Remark
 from evenlight.explainers.deeplift.paper import multipliers, remarks_on
 from evenlight.explainers.derivatives import left_over, remarks_on_cancelling
 from evenlight.explainers.operations import Operations
-from evenlight.explainers.starts import baseline_ids
+from evenlight.explainers.starts import baseline_ids, probes
 
 # The modules to which captum's DeepLift applies the rescale rule, and no subclasses of them.
 RESCALED = (nn.ReLU, nn.ELU, nn.LeakyReLU, nn.Sigmoid, nn.Tanh, nn.Softplus)
@@ -49,6 +50,13 @@ def deeplift(sentences: Sequence[Sentence], name: str, settings: dict, context: 
         multiplier, _ = multipliers(start, end, batch, embedding_layer, settings["output"], operations, modules)
         return left_over(multiplier), aggregated(multiplier, aggregation_of(settings))
 
+    def without_rule() -> list[str]:
+        tried = [replace(probe, foil=classifier.classes - 1) for probe in probes(classifier)]
+        sentences_in_batches(tried, context.evaluator, compute, rows=2)
+        return sorted(operations.unhandled)
+
+    # As the paper's definition has it, this is said of the model, and not of some sentences.
+    operations_said = remarks_on(context.once(("without_rule", name), without_rule))
     left, scores = zip(*sentences_in_batches(sentences, context.evaluator, compute, rows=2), strict=True)
     rescaled = " and ".join(sorted({type(module).__name__ for module in modules}))
     remark = Remark(
@@ -58,4 +66,4 @@ def deeplift(sentences: Sequence[Sentence], name: str, settings: dict, context: 
     )
     cancels = remarks_on_cancelling(left) if aggregation_of(settings) == "sum" else []
     attributions = [Attribution(score, forward_rows=2) for score in scores]
-    return Explanations(attributions, [remark, *remarks_on(operations), *cancels])
+    return Explanations(attributions, [remark, *operations_said, *cancels])

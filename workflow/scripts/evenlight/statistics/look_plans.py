@@ -1,0 +1,127 @@
+"""The plan of looks and its record, and what is refused: known before anything is explained.
+
+The level of a plan holds only if the plan and the texts of earlier looks stay as they are. Where rules are made this is
+imported, too, so that it waits for no library of statistics.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from evenlight.core import tables
+from evenlight.core.contracts.results import EFFECTS, LOOKS
+from evenlight.core.errors import InputError
+
+REMEDY = (
+    "take the change back, or begin a new plan with texts that nobody has looked at: give statistics.plan another name"
+)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a study says of its looks.
+
+    Attributes:
+        name: of the plan; another name begins anew.
+        planned: units of every look.
+        spending: as :class:`evenlight.statistics.looks.Looks` has it.
+        alpha: the level that is spent.
+        settings: what else must not change after the first look, as text.
+    """
+
+    name: str
+    planned: tuple[int, ...]
+    spending: str | tuple[float, ...]
+    alpha: float
+    settings: str
+
+    @classmethod
+    def of(cls, looks: Mapping[str, Any], alpha: float, settings: str) -> "Plan":
+        """The plan of what the configuration says."""
+        spending = tuple(looks["spending_shares"]) or looks["spending"]
+        return cls(looks["plan"], tuple(looks["looks"]), spending, alpha, settings)
+
+    @property
+    def shown(self) -> str:
+        """Its numbers, in words."""
+        spending = self.spending if isinstance(self.spending, str) else " ".join(f"{part:g}" for part in self.spending)
+        return f"{' '.join(map(str, self.planned))} by {spending} at {self.alpha:g}"
+
+
+def record_digest(record: pd.DataFrame) -> str:
+    """A digest of a record's rows, which its file keeps."""
+    return hashlib.sha256(record[LOOKS.schema.names].to_csv(index=False).encode()).hexdigest()
+
+
+def read_record(path: Path, plan: Plan) -> pd.DataFrame:
+    """The record of looks in a folder of tables; without a row before the first look.
+
+    Raises:
+        InputError: its rows were edited; or it is lost, or an earlier one, as effects beside it were estimated at a
+            look of the plan that it does not have.
+    """
+    record, effects = pd.DataFrame(columns=LOOKS.schema.names), path.with_name("effects.parquet")
+    remedy = "put back the file as it was written, such as from an archive of the study"
+    if path.is_file():
+        record = tables.read_table(path, LOOKS)
+        if tables.read_metadata(path, LOOKS).get("digest", record_digest(record)) != record_digest(record):
+            raise InputError(f"{path}: its rows are not those that were written; {remedy}")
+    known = tables.read_metadata(effects, EFFECTS).get("looks", {}) if effects.is_file() else {}
+    if lost := sorted(set(known.get(plan.name, ())) - set(record.loc[record["plan"] == plan.name, "units"])):
+        raise InputError(
+            f"{path}: has no look with {', '.join(map(str, lost))}, at which {effects} was made by plan '{plan.name}'; "
+            f"{remedy}, or begin a new plan with texts that nobody has looked at: give statistics.plan another name"
+        )
+    return record
+
+
+def refuse_another_plan(record: pd.DataFrame, plan: Plan, units: int) -> None:
+    """Refuse a plan that is another one than at its first look, and fewer ``units`` than were looked at.
+
+    Args:
+        record: rows of :data:`LOOKS`, of this plan and others.
+        plan: the present one.
+        units: of the present look.
+    """
+    for look in record[record["plan"] == plan.name].itertuples():
+        if (look.planned, look.settings) != (plan.shown, plan.settings):
+            change = f"{look.planned}, is now {plan.shown}"
+            if look.planned == plan.shown:
+                change = f"other settings than now ({', '.join(_differing(look.settings, plan.settings))})"
+            raise InputError(
+                f"statistics.looks: plan '{plan.name}' had {change}, and look {look.look} was made on {look.made}; "
+                f"{REMEDY}"
+            )
+        if look.units > units:
+            raise InputError(
+                f"explain.pairs: found {units}, but the look with {look.units} was made on {look.made}; {REMEDY}"
+            )
+
+
+def refuse_other_texts(record: pd.DataFrame, plan: Plan, digests: Mapping[int, str]) -> None:
+    """Refuse texts of an earlier look that are others now.
+
+    Args:
+        record, plan: as for :func:`refuse_another_plan`.
+        digests: of the texts that each look of the plan up to the present one has now.
+    """
+    for look in record[record["plan"] == plan.name].itertuples():
+        if look.texts != digests[look.units]:
+            raise InputError(
+                f"explain.pairs: the texts of the look with {look.units} pairs are others than on {look.made}; {REMEDY}"
+            )
+
+
+def _differing(before: str, now: str) -> list[str]:
+    """The keys of two mappings, as JSON, whose values differ.
+
+    >>> _differing('{"a": 1, "b": 2}', '{"a": 1, "b": 3, "c": 4}')
+    ['b', 'c']
+    """
+    first, second = json.loads(before), json.loads(now)
+    return sorted(key for key in first.keys() | second.keys() if first.get(key) != second.get(key))
