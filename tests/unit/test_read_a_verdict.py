@@ -3,10 +3,15 @@
 import re
 from pathlib import Path
 
+import pandas as pd
 import pytest
+from tutorials import is_model_of_the_pages
 
-from evenlight.reports.pages.effects import VERDICTS
-from evenlight.reports.questions import READ
+from evenlight import configuration
+from evenlight.reports.pages.effects import VERDICTS, effect_cell
+from evenlight.reports.questions import READ, answer
+from evenlight.reports.text import signed
+from evenlight.statistics.verdicts import CONTROL
 
 ROOT = Path(__file__).parents[2]
 GUIDE = ROOT / "docs" / "read_a_verdict.md"
@@ -42,3 +47,52 @@ def test_pages_name_a_file_that_is_there():
     named = re.findall(r"docs/\w+\.md", READ[1])
     assert len(named) == 2
     assert all((ROOT / name).is_file() for name in named)
+
+
+def test_the_demo_has_as_many_questions_as_the_guide_says():
+    demo = configuration.of_file(ROOT / "config" / "demo.yaml")
+    yardsticks = configuration.no_hypotheses(demo)
+    pairs = sum(len(sets) for sets in demo["statistics"]["compare"].values())
+    places = len(demo["datasets"]) * len(demo["models"]) * len(demo["metrics"]) * pairs
+    guide = GUIDE.read_text(encoding="utf-8")
+    questions = re.findall(r"[Oo]f (\d+) (?:cells|questions)|has (\d+) such questions", guide)
+    assert len(questions) == 3
+    assert {int(first or second) for first, second in questions} == {
+        places * (len(demo["explainers"]) - len(yardsticks))
+    }
+    assert re.findall(r"Its (\d+) cells of random", guide) == [str(places * len(yardsticks))]
+
+
+@pytest.fixture(scope="module")
+def effects():
+    """The effects of the demo, where it was run here, and its models are those of the pages."""
+    path = ROOT / "results" / "demo" / "tables" / "effects.parquet"
+    if not path.exists():
+        pytest.skip("the numbers of the guide are not compared, since the demo was not run here (make demo)")
+    if not is_model_of_the_pages(ROOT):
+        pytest.skip("the numbers of the guide are not compared, since the models trained here are other ones")
+    return pd.read_parquet(path)
+
+
+def test_the_numbers_of_the_guide_are_those_of_the_demo(effects):
+    guide = GUIDE.read_text(encoding="utf-8")
+    asked = effects[effects["family"] != CONTROL]
+    said = answer(asked["verdict"])
+    confirmed, still_open = re.search(r"confirmed in (\d+), .* and (\d+) are open", said).groups()
+    assert f"of {len(asked)} cells a disparity is confirmed in {confirmed}, and {still_open} are open" in guide
+    assert f"can be decided, here {asked['reason'].isna().sum()};" in guide
+    cells = effects[effects["dataset"] == "demo_books"].set_index(["model", "explainer", "metric"])
+    for place in (("small_bert", "lime", "comprehensiveness"), ("ola_cea", "lime", "gini")):
+        sign, number, *interval = effect_cell(cells.loc[place]).text.split(" n ")[0].split(" ", 2)
+        assert f"`{place[0]}`, `{place[1]}`, {place[2].title() if place[2] == 'gini' else place[2]}: " in guide
+        assert f": {number} {interval[0]}" in guide
+        assert sign in guide
+    lime = cells.loc["small_bert", "lime", "comprehensiveness"]
+    assert f"here from {signed(lime['standardised_low'])} to {signed(lime['standardised_high'])}" in guide
+    assert f"it is {cells.loc['ola_cea', 'lime', 'gini']['p_models_adjusted']:.2g}." in guide
+    random = cells.loc["small_bert", "uniform_random", "comprehensiveness"]
+    assert f"(`small_bert`, comprehensiveness: {signed(random['standardised'])}, dashed in the map)" in guide
+    decidable = asked[asked["reason"].isna()]
+    width = decidable["standardised_models_high"] - decidable["standardised_models_low"]
+    low, high = decidable.loc[width.idxmin(), ["standardised_models_low", "standardised_models_high"]]
+    assert f"[{signed(low)}, {signed(high)}], is too wide" in guide
