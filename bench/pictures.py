@@ -57,7 +57,7 @@ PICTURES = {
     "gallery/disparity_table": Picture("demo/tables/disparity.html", 1505, last="table"),
     "gallery/scores_table": Picture("demo/tables/scores.html", 1562, last="table"),
     "gallery/explorer": Picture("demo/explorer.html", 1100, last="#maps table"),
-    "gallery/report": Picture("demo/report.html", 1100, last="#configuration"),
+    "gallery/report": Picture("demo/report.html", 1100, last="a[data-page^='data:text/plain']"),
     "gallery/review": Picture("demo/corpus/review.html", 1000, last="#forms .forms"),
     "gallery/effects": Picture("demo/figures/effects/demo_books.svg"),
     "gallery/disparity": Picture("demo/figures/disparity/demo_books.svg"),
@@ -110,11 +110,12 @@ FIRST = {
 }
 # The explorer draws itself and says when it is ready; other pages are.
 READY = "return !document.getElementById('maps') || 'ready' in document.body.dataset"
+THERE = "return document.querySelector(arguments[0]) !== null"
 # Where a picture begins and ends, with a margin.
 ENDS = """
 const side = (selector, name) => scrollY + document.querySelector(selector).getBoundingClientRect()[name];
 const [first, last] = arguments;
-return [first ? Math.max(0, side(first, "top") - 16) : 0, side(last, "bottom") + 16];
+return [first ? Math.max(0, side(first, "top") - 8) : 0, side(last, "bottom") + 8];
 """
 POINT = 96 / 72  # pixels
 
@@ -156,9 +157,13 @@ def photograph(driver: webdriver.Chrome, page: Path, seen: Picture, output: Path
     driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", window)
     driver.get("about:blank")  # another view of one page would else be no new page
     driver.get(f"{page.resolve().as_uri()}#{seen.page.partition('#')[2]}")
-    WebDriverWait(driver, 30).until(lambda _: driver.execute_script(READY))
+    wait = WebDriverWait(driver, 30)
+    wait.until(lambda _: driver.execute_script(READY), f"{page} was not ready")
     driver.execute_script(script)
-    top, bottom = driver.execute_script(ENDS, seen.first, seen.last) if seen.width else (0, height)
+    top, bottom = 0, height
+    if seen.width:
+        wait.until(lambda _: driver.execute_script(THERE, seen.last), f"{page} has no element {seen.last}")
+        top, bottom = driver.execute_script(ENDS, seen.first, seen.last)
     part = {"x": 0, "y": top, "width": width, "height": bottom - top, "scale": 1}
     # Not what the window shows: its size is another one than the page is told.
     taken = driver.execute_cdp_cmd("Page.captureScreenshot", {"clip": part, "captureBeyondViewport": True})

@@ -11,7 +11,7 @@ PAGE = """<!DOCTYPE html>
 <style>body {{ margin: 0 }} div {{ height: {height}px }}</style>
 <div id="first"></div><div id="second"></div><div id="third"></div></html>
 """
-MARGIN = 16
+MARGIN = 8
 
 
 def size(picture: Path) -> tuple[int, int]:
