@@ -38,7 +38,7 @@ from evenlight.models.tokenizers import loaded_tokenizer
 COMMON = ["the", "a", "of", "to", "and", "in", "is", "was", "he", "she", "for", "on", "with", "at", "by", "from"]
 # Those of an audit that names none, and others to choose from.
 EXPLAINERS = Study.model_fields["explainers"].default | {
-    "lime, all its texts asked": {"method": "lime"},
+    "lime, as published": {"method": "lime"},
     "kernel_shap": {"method": "kernel_shap"},
     "integrated_gradients": {"method": "integrated_gradients"},
 }

@@ -9,6 +9,8 @@ make gallery    # after `make demo` and `make tutorials`; runs the audit's examp
 import argparse
 import shutil
 import sys
+from base64 import b64decode
+from dataclasses import dataclass, replace
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -23,25 +25,43 @@ from every_figure import FIGURES, Names
 from evenlight.reports.style import draw
 from evenlight.statistics.study import MetricLabel
 
-# By the name of the picture: the page, with the view of it behind a #; the size that is seen of it, or None where it is
-# a figure, as large as that; and what is seen first, where that is not the top.
+
+@dataclass(frozen=True)
+class Picture:
+    """What is seen of a page, or a figure as large as it is.
+
+    Attributes:
+        page: below the folder of the results, with the view of the page behind a #.
+        width: of the window, in pixels; 0 of a figure.
+        first: where the picture begins, a CSS selector; the top of the page without one.
+        last: what is the last to be seen, and is seen whole.
+    """
+
+    page: str
+    width: int = 0
+    first: str = ""
+    last: str = ""
+
+
 PICTURES = {
-    "audit": ("audit_example/audit.html", (900, 480)),
-    "effects": ("demo/tables/effects.html", (1000, 560)),
-    "map": ("demo/explorer.html", (900, 720)),
-    "verdict": ("demo/explorer.html#dataset=demo_books&model=small_bert&explainer=lime", (1000, 1000)),
-    "first_audit": ("tutorials/results/first_audit/audit.html", (900, 380)),
-    "my_study_scores": ("tutorials/results/my_study/tables/scores.html", (900, 480), "table"),
-    "my_study_effects": ("tutorials/results/my_study/figures/effects/sentences.svg", None),
-    "my_sentences_pairs": ("tutorials/results/my_sentences/audit.html", (900, 420), "section.texts"),
-    "gallery/disparity_table": ("demo/tables/disparity.html", (1000, 760)),
-    "gallery/scores_table": ("demo/tables/scores.html", (1000, 640)),
-    "gallery/explorer": ("demo/explorer.html", (1100, 760)),
-    "gallery/report": ("demo/report.html", (1100, 700)),
-    "gallery/review": ("demo/corpus/review.html", (1000, 640)),
-    "gallery/effects": ("demo/figures/effects/demo_books.svg", None),
-    "gallery/disparity": ("demo/figures/disparity/demo_books.svg", None),
-    "gallery/score_panels": ("demo/figures/panels/demo_books/small_bert.svg", None),
+    "audit": Picture("audit_example/audit.html", 900, last="#found + section > p"),
+    "effects": Picture("demo/tables/effects.html", 1000, last="details:last-of-type"),
+    "map": Picture("demo/explorer.html", 900, last="#maps table"),
+    "verdict": Picture(
+        "demo/explorer.html#dataset=demo_books&model=small_bert&explainer=lime", 1000, "#cell", "#effects-figure"
+    ),
+    "first_audit": Picture("tutorials/results/first_audit/audit.html", 900, last="details + p.soft"),
+    "my_study_scores": Picture("tutorials/results/my_study/tables/scores.html", 900, "table", "table"),
+    "my_study_effects": Picture("tutorials/results/my_study/figures/effects/sentences.svg"),
+    "my_sentences_pairs": Picture("tutorials/results/my_sentences/audit.html", 900, ".texts", ".pair"),
+    "gallery/disparity_table": Picture("demo/tables/disparity.html", 1505, last="table"),
+    "gallery/scores_table": Picture("demo/tables/scores.html", 1562, last="table"),
+    "gallery/explorer": Picture("demo/explorer.html", 1100, last="#maps table"),
+    "gallery/report": Picture("demo/report.html", 1100, last="a[data-page^='data:text/plain']"),
+    "gallery/review": Picture("demo/corpus/review.html", 1000, last="#forms .forms"),
+    "gallery/effects": Picture("demo/figures/effects/demo_books.svg"),
+    "gallery/disparity": Picture("demo/figures/disparity/demo_books.svg"),
+    "gallery/score_panels": Picture("demo/figures/panels/demo_books/small_bert.svg"),
 }
 # What is small enough to be copied.
 COPIED = {
@@ -55,8 +75,7 @@ COPIED = {
     "gallery/associations": "gallery/figures/word_associations/sentences.svg",
     "gallery/sentence": "gallery/figures/sentences/sentences.svg",
 }
-MADE_UP = ("definitions", "specifications", "concepts", "concept_grid", "masked_words")
-NAMES = Names(
+TOKENS = Names(
     {"reviews": "Reviews", "posts": "Posts"},
     {"bert": "BERT", "lstm": "LSTM"},
     {"ig": "Integrated Gradients", "lime": "LIME", "shap": "SHAP"},
@@ -67,56 +86,88 @@ NAMES = Names(
     ["male", "female"],
     "Made-up numbers",
 )
+CONCEPTS = replace(
+    TOKENS,
+    explainers={"s_learner": "S-Learner", "concept_shap": "ConceptSHAP", "tcav": "TCAV"},
+    metrics={
+        name: MetricLabel(name, f"{label} error", False) for name, label in {"cosine": "Cosine", "l2": "L2"}.items()
+    },
+)
+MASKED = replace(TOKENS, models={"bert": "BERT", "roberta": "RoBERTa"})
+MADE_UP = {
+    "definitions": TOKENS,
+    "specifications": TOKENS,
+    "concepts": CONCEPTS,
+    "concept_grid": CONCEPTS,
+    "masked_words": MASKED,
+}
 # What is done on a page before it is photographed.
 FIRST = {
     "gallery/review": "document.querySelector('#name-dialog input').value = 'Ada';"
-    "document.querySelector('#name-dialog button').click()",
+    "document.querySelector('#name-dialog button').click();"
+    # An empty line for messages, which is fixed to the window's end.
+    "document.querySelector('footer').style.display = 'none'",
 }
 # The explorer draws itself and says when it is ready; other pages are.
 READY = "return !document.getElementById('maps') || 'ready' in document.body.dataset"
+THERE = "return document.querySelector(arguments[0]) !== null"
+# Where a picture begins and ends, with a margin.
+ENDS = """
+const side = (selector, name) => scrollY + document.querySelector(selector).getBoundingClientRect()[name];
+const [first, last] = arguments;
+return [first ? Math.max(0, side(first, "top") - 8) : 0, side(last, "bottom") + 8];
+"""
 POINT = 96 / 72  # pixels
 
 
 def main(arguments: argparse.Namespace) -> None:
     """Make all pictures, or say which page is missing."""
-    pages = {}
-    for name, (page, size, *first) in PICTURES.items():
-        path, _, view = page.partition("#")
-        pages[name] = (arguments.results / path, view, size, *first)
+    pages = {name: arguments.results / seen.page.partition("#")[0] for name, seen in PICTURES.items()}
     copied = {name: arguments.results / page for name, page in COPIED.items()}
-    missing = [str(page) for page in (*(page for page, *_ in pages.values()), *copied.values()) if not page.is_file()]
+    missing = [str(page) for page in (*pages.values(), *copied.values()) if not page.is_file()]
     if missing:
         sys.exit(f"error: no page {', '.join(missing)}; run `make demo tutorials` and then `make gallery`")
     (arguments.output / "gallery").mkdir(parents=True, exist_ok=True)
     for name, page in copied.items():
         shutil.copyfile(page, arguments.output / f"{name}.svg")
-    for kind in MADE_UP:
+    for kind, names in MADE_UP.items():
         path = arguments.output / "gallery" / f"{kind}.svg"
-        draw([path], lambda kind=kind: FIGURES[kind][0](NAMES), "Made-up numbers")
-    photograph(pages, arguments.output)
+        draw([path], lambda kind=kind, names=names: FIGURES[kind][0](names), names.title)
+    driver = browser()
+    try:
+        for name, page in pages.items():
+            photograph(driver, page, PICTURES[name], arguments.output / f"{name}.png", FIRST.get(name, ""))
+            print(arguments.output / f"{name}.png")
+    finally:
+        driver.quit()
 
 
-def photograph(pages: dict[str, tuple], output: Path) -> None:
-    """A picture of what is seen first of every page: its path, view, size and, where it is not the top, an element."""
+def browser() -> webdriver.Chrome:
+    """Chromium without a window."""
     options = webdriver.ChromeOptions()
     for flag in ("--headless=new", "--no-sandbox", "--hide-scrollbars", "--force-device-scale-factor=1"):
         options.add_argument(flag)
-    driver = webdriver.Chrome(options=options)
-    try:
-        for name, (page, view, size, *first) in pages.items():
-            width, height = size or size_of(page)
-            seen = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
-            driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", seen)
-            driver.get("about:blank")  # another view of one page would else be no new page
-            driver.get(f"{page.resolve().as_uri()}#{view}")
-            WebDriverWait(driver, 30).until(lambda _: driver.execute_script(READY))
-            driver.execute_script(FIRST.get(name, ""))
-            if first:
-                driver.execute_script("document.querySelector(arguments[0]).scrollIntoView()", *first)
-            driver.save_screenshot(str(output / f"{name}.png"))
-            print(output / f"{name}.png")
-    finally:
-        driver.quit()
+    return webdriver.Chrome(options=options)
+
+
+def photograph(driver: webdriver.Chrome, page: Path, seen: Picture, output: Path, script: str = "") -> None:
+    """Take the picture of a page after a ``script`` on it."""
+    width, height = (seen.width, 900) if seen.width else size_of(page)
+    window = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+    driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", window)
+    driver.get("about:blank")  # another view of one page would else be no new page
+    driver.get(f"{page.resolve().as_uri()}#{seen.page.partition('#')[2]}")
+    wait = WebDriverWait(driver, 30)
+    wait.until(lambda _: driver.execute_script(READY), f"{page} was not ready")
+    driver.execute_script(script)
+    top, bottom = 0, height
+    if seen.width:
+        wait.until(lambda _: driver.execute_script(THERE, seen.last), f"{page} has no element {seen.last}")
+        top, bottom = driver.execute_script(ENDS, seen.first, seen.last)
+    part = {"x": 0, "y": top, "width": width, "height": bottom - top, "scale": 1}
+    # Not what the window shows: its size is another one than the page is told.
+    taken = driver.execute_cdp_cmd("Page.captureScreenshot", {"clip": part, "captureBeyondViewport": True})
+    output.write_bytes(b64decode(taken["data"]))
 
 
 def size_of(figure: Path) -> tuple[int, int]:

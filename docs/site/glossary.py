@@ -15,8 +15,8 @@ ROW = re.compile(r'^\| <a id="(?P<anchor>[^"]*)"></a>\*\*(?P<names>.+?)\*\*.*? \
 EVERYDAY = """
 attainable, attribute, audit, cell, challenger, change, class, cluster, comparison, complexity, concept, contract,
 contrast, edit, equivalent, explanation, exploratory, factor, for these trained models, form, gradient, group,
-guessing, item, made by, metric, model, note, pair, predictions, primary, regime, reserve, reversed, row, run, seed,
-sensitivity, service, study, target, token, undecided, unit, word, world
+guessing, item, look, made by, metric, model, note, pair, predictions, primary, regime, reserve, reversed, row, run,
+seed, sensitivity, service, study, target, token, undecided, unit, word, world
 """
 
 # Where a link would stand in another, or change what is quoted.

@@ -21,7 +21,7 @@ if comparisons():
     )
     TABLES["disparity"] = Page(
         ["disparity_summary"],
-        shown(*COMPARED, **of_statistics("alpha", "considerable_effect")),
+        shown(*COMPARED, noise=configuration.no_hypotheses(config), **of_statistics("alpha", "considerable_effect")),
         "Concepts",
         csv=["disparity"],
     )

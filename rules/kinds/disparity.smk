@@ -136,7 +136,7 @@ rule draw_specifications:
 TABLES = {
     "disparity": Page(
         ["disparity_summary"],
-        shown(*COMPARED, **of_statistics("alpha", "considerable_effect")),
+        shown(*COMPARED, noise=configuration.no_hypotheses(config), **of_statistics("alpha", "considerable_effect")),
         "Disparity",
         csv=["disparity"],
         at_one_look=True,

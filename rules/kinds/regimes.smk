@@ -199,7 +199,12 @@ TABLES = {
     ),
     "disparity": Page(
         ["disparity_summary"],
-        shown(*COMPARED, **names_compared(), **of_statistics("alpha", "considerable_effect")),
+        shown(
+            *COMPARED,
+            **names_compared(),
+            noise=configuration.no_hypotheses(config),
+            **of_statistics("alpha", "considerable_effect"),
+        ),
         "Regimes",
         csv=["disparity"],
         at_one_look=True,

@@ -313,13 +313,15 @@ def specifications(names: Names) -> Figure:
     rows, curves = [], []
     for pair in names.pairs:
         estimates = np.sort(random.normal(0, 0.3, len(choices)))
-        for rank, (choice, estimate) in enumerate(zip(choices, estimates, strict=True)):
-            model, explainer, metric, seed, effect = choice
+        for rank, (number, estimate) in enumerate(zip(random.permutation(len(choices)), estimates, strict=True)):
+            model, explainer, metric, seed, effect = choices[number]
             chosen = {"model": model, "explainer": explainer, "metric": metric, "seed": seed, "effect": effect}
-            numbers = {"estimate": estimate, "p": np.exp(-9 * abs(estimate)), "null_low": -0.2, "null_high": 0.2}
+            numbers = {"estimate": estimate, "p": np.exp(-15 * abs(estimate)), "null_low": -0.2, "null_high": 0.2}
             rows.append(pair | chosen | numbers | {"rank": rank})
-        counts = {"specifications": len(choices), "a_better": 3, "b_better": 1, "significant": 2}
-        joint = {"median": 0.1, "p_median": 0.4, "null_significant": 1.5, "p_significant": 0.2}
+        a, b = int((estimates > 0).sum()), int((estimates < 0).sum())
+        significant = int((np.sign(a - b) * estimates > 0.2).sum())
+        counts = {"specifications": len(choices), "a_better": a, "b_better": b, "significant": significant}
+        joint = {"median": np.median(estimates), "p_median": 0.4, "null_significant": 1.5, "p_significant": 0.2}
         curves.append(pair | counts | joint | {"method": ALL, "mean_z": 0.5, "p_mean_z": 0.3})
     return draw_specifications(
         pd.DataFrame(rows), pd.DataFrame(curves), names.explainers, names.models, names.metrics, 0.05, names.title

@@ -21,6 +21,7 @@ from evenlight.core.contracts.texts import ITEMS, PREDICTIONS, UNITS
 from evenlight.reports.audit.content import Found, audit_content
 from evenlight.reports.audit.page import card, page, write_audit
 from evenlight.reports.audit.reliance import WORDS, RelianceTables, read_reliance, said_of_reliance
+from evenlight.reports.pages.effects import VERDICTS, legend_of
 from evenlight.statistics.examples import PAIRS, example_pairs
 from evenlight.statistics.files import Run, attribution_path, items_path, predictions_path, units_path
 from evenlight.statistics.reliance import measure_reliance
@@ -228,11 +229,24 @@ def test_the_first_line_says_how_many_questions_have_which_answer(study, effects
     assert re.fullmatch(rf"1 question is not decidable \({metric} of .*\): all scores are the same\.", why)
     for text in (page(content), card(content)):
         assert text.index(said) < text.index("Explained is" if text.startswith("<!") else "How good are")
-    assert re.findall(r'<li class="(\w+)">([^<]*)</li>', page(content)) == [
-        ("confirmed", "1 confirmed"),
-        ("excluded", "1 ruled out"),
-        ("open", "2 open, 1 of them not decidable"),
+    # In the signs and colours of the page of effects.
+    legend = {meaning.partition(":")[0]: (cell.background, cell.text) for cell, meaning in legend_of(0.2)}
+    assert re.findall(r'<li style="background: (#\w+)">(\S+) ([^<]*)</li>', page(content)) == [
+        (*look, f"{verdict}: 1") for verdict, look in legend.items() if verdict in verdicts
     ]
+    counts = {entry["sign"]: entry["count"] for entry in content["verdicts"]["signs"]}
+    assert counts == {"(≠)": 1, "=": 1, "?": 1, "–": 1}
+
+
+def test_a_question_is_what_the_comparisons_of_the_study_differ_in(study, effects):
+    """Six questions of one explainer, three metrics and two pairs of groups are not told as explainers and metrics."""
+    other = effects.assign(level_a=effects["level_b"], level_b=effects["level_a"])
+    content = study.audit(pd.concat([effects, other], ignore_index=True))
+    assert content["verdicts"]["said"].startswith("Of 8 questions, each an explainer, a metric and two groups, ")
+    assert all(told["said"].startswith("Of 4 questions, each an explainer and a metric, ") for told in content["found"])
+    signs = content["verdicts"]["signs"]
+    assert sum(entry["count"] for entry in signs) == 8
+    assert [entry["verdict"] for entry in signs] == [v for v in VERDICTS if v in set(effects["verdict"])]
 
 
 def test_each_question_says_which_look_was_the_first_to_decide_it(study, effects):

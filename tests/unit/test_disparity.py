@@ -218,7 +218,7 @@ def test_notes_of_explainers_say_of_which_runs(files):
     for seed in (0, 1):
         files.write(score_table(same, same, ["lime"]), seed)
         files.write(score_table(same, same, ["grad"]), seed, note="equals saliency")
-    assert table_of(files)[1] == ["explainer 'grad': equals saliency (dataset 'plots', model 'small', seeds 0, 1)"]
+    assert table_of(files)[1] == ["explainer 'grad': equals saliency"]
 
 
 def test_notes_come_in_turn_and_each_once(files):
@@ -239,8 +239,7 @@ def test_notes_come_in_turn_and_each_once(files):
             "1 (male) or 0 (female)"
             for model in ("small", "large")
         ),
-        "explainer 'lime': equals saliency (dataset 'plots', model 'small', seed 0; dataset 'plots', model 'large', "
-        "seed 0)",
+        "explainer 'lime': equals saliency (dataset 'plots': 'small' with seed 0, 'large' with seed 0)",
     ]
 
 

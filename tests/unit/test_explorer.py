@@ -132,7 +132,7 @@ def test_effects_have_the_verdicts_of_their_table(held, effects):
         assert row["standardised"] == pytest.approx(cell.standardised, abs=1e-5)
         assert row["standardised_models_low"] == pytest.approx(cell.standardised_models_low, abs=1e-5)
         assert row["said"].startswith(f"{cell.verdict}; difference {three_digits(cell.difference)}")
-        assert (row["family"], row["cells"]) == ("study", 4)
+        assert (row["family"], row["decidable"], row["cells"]) == ("study", 4, 4)
     verdicts = held.content["verdicts"]
     assert {row["verdict"] for row in rows} <= set(verdicts)
     assert verdicts["disparity for these trained models"]["meaning"].startswith(
@@ -196,7 +196,7 @@ def test_a_cell_that_is_not_decidable_says_why(study):
     held = Held(*study.content(effects))
     first, second, *_ = held.part(held.dataset["effects"])
     assert (first["verdict"], first["reason"]) == ("not decidable", "7 units are too few")
-    assert second["cells"] == 3
+    assert (second["decidable"], second["cells"]) == (3, 4)
 
 
 def test_undefined_scores_stay_undefined(tmp_path):

@@ -53,6 +53,12 @@ def test_made_up_numbers_are_called_so():
         assert "the numbers are made up" in ENTRIES[kind][2]
 
 
+def test_dots_further_left_are_better_in_figures_of_errors():
+    for kind in ("concepts", "concept_grid"):
+        assert "further left are better" in ENTRIES[kind][2]
+        assert not any(metric.higher_is_better for metric in pictures.MADE_UP[kind].metrics.values())
+
+
 def test_nothing_is_photographed_where_a_page_is_missing(tmp_path):
     arguments = type("Arguments", (), {"results": tmp_path / "results", "output": tmp_path / "pictures"})
     with pytest.raises(

@@ -91,15 +91,35 @@ def test_notes_name_the_runs_of_each_explainer(tmp_path):
         write(tmp_path, "complexity", run, "grad", grad, gini=[1.0] * 3)
         write(tmp_path, "complexity", run, "shap", gini=[1.0] * 3)
     assert explainer_notes(tmp_path, study, ["shap", "lime"], METRICS) == [
-        "explainer 'lime': noise "
-        "(dataset 'plots', model 'small', seeds 2, 1; dataset 'plots', model 'large', seeds 2, 1)"
+        "explainer 'lime': noise (dataset 'plots': 'small', 'large')"
     ]
     with pytest.raises(InputError, match=r"shapley\.parquet: no such file; rule score makes it"):
         explainer_notes(tmp_path, study, ["lime", "shapley"], METRICS)
-    names = [f"dataset '{dataset}', model '{model}'" for dataset in ("plots", "films") for model in ("small", "large")]
+    where = "; ".join(f"dataset '{name}': 'small' with seed %d, 'large' with seed %d" for name in ("plots", "films"))
     assert explainer_notes(tmp_path, study, ["grad"], METRICS) == [
-        f"explainer 'grad': no rectifier ({'; '.join(f'{name}, seed 2' for name in names)})",
-        f"explainer 'grad': noise ({'; '.join(f'{name}, seed 1' for name in names)})",
+        f"explainer 'grad': no rectifier ({where % (2, 2, 2, 2)})",
+        f"explainer 'grad': noise ({where % (1, 1, 1, 1)})",
+    ]
+
+
+def test_a_remark_is_a_note_of_all_runs_and_explainers_that_have_it(tmp_path):
+    """One file may have several remarks, with numbers that are each run's own."""
+    study = list(runs(["plots"], {"small": [0, 1], "large": [0]}))
+    for run, missed in zip(study, (2, 3, 0), strict=True):
+        steps = [f"too few steps for {missed} of 8 items: by more than 5 %"] * bool(missed)
+        notes = {
+            "ig": ["rounding noise: zero for every token", *steps],
+            "igxi": steps,
+            "lrp": [f"the tokens have {missed + 7}% of the relevance; the rest: bias {90 - missed}%"],
+            "grad": [f"the scores of {missed + 1} of 8 items are a remainder; take layer 'embedding_output'"],
+        }
+        for explainer, texts in notes.items():
+            write(tmp_path, "complexity", run, explainer, {"note": "; ".join(texts)}, gini=[1.0] * 3)
+    assert explainer_notes(tmp_path, study, list(notes), METRICS) == [
+        "explainer 'ig': rounding noise: zero for every token",
+        "explainers 'ig', 'igxi': too few steps for 5 of 16 items: by more than 5 % (dataset 'plots': 'small')",
+        "explainer 'lrp': the tokens have 7% to 10% of the relevance; the rest: bias 87% to 90%",
+        "explainer 'grad': the scores of 8 of 24 items are a remainder; take layer 'embedding_output'",
     ]
 
 
@@ -119,8 +139,7 @@ def test_notes_of_a_table_tell_of_left_out_texts_and_of_chance(tmp_path):
     notes = score_notes(StudyScores(scores=tmp_path, units=tmp_path, **names))
     assert notes == [
         "dataset 'plots', models 'small', 'large': 2 of 8 pairs",
-        "explainer 'grad': no rectifier (dataset 'plots', model 'small', seeds 0, 1; dataset 'plots', model 'large', "
-        "seed 0)",
+        "explainer 'grad': no rectifier",
         "explainer 'lime': explained again with other random draws, 6 explanations have a standard error of "
         "0.10 (0.10 to 0.30) of their spread over tokens and a rank correlation of 0.90 (0.90 to 0.90) (medians, "
         "lowest to highest of a run)",

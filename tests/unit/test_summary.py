@@ -43,7 +43,7 @@ SETTINGS = {
     },
     "statistics": {"groups": [["male", "female"]], "alpha": 0.05, "considerable_effect": 0.2},
 }
-DISPARITIES = shown(SETTINGS, *COMPARED, alpha=0.05, considerable_effect=0.2)
+DISPARITIES = shown(SETTINGS, *COMPARED, alpha=0.05, considerable_effect=0.2, noise=["random"])
 SCORES = shown(SETTINGS, *COMPARED, levels=["male", "female"])
 
 
@@ -162,6 +162,20 @@ def test_the_page_marks_where_d_points_the_other_way():
     )
     assert Structure(html).cells[::2] == ["2 F†", "(2) 0.25 ± 0.15 F†"]
     assert "Of 1 cells with at least two significant seeds, 0 have significant seeds in opposite directions" in html
+
+
+def test_cells_of_yardsticks_stand_in_the_tables_and_are_not_counted():
+    """As on the page of effects, so that both tell of the same number of questions."""
+    table = disparity("gini", [(0.01, 0.4), (0.2, 0.1)])
+    table = pd.concat([table, table.assign(explainer="random")], ignore_index=True)
+    labels = {"explainers": {"lime": "LIME", "random": "Random"}}
+    summary = summarise_disparity(table, **asked(summarise_disparity, SETTINGS))
+    page = page_of("disparity", summary, **DISPARITIES | labels)
+    assert "Of 1 cells, 1 have a significant seed, and in 0 most seeds are significant." in page.introduction
+    assert dict(page.details)["Which cells are not counted?"].startswith("The 1 cells of random or attainable")
+    assert len(Structure(render(page)).cells) == 2 * len(summary) * 2  # two tables, two metrics
+    without = page_of("disparity", summary[summary["explainer"] == "lime"], **DISPARITIES)
+    assert "Which cells are not counted?" not in dict(without.details)
 
 
 def test_cells_come_in_the_order_of_the_table_with_their_names():

@@ -1,6 +1,8 @@
 """Reading score files: one row per item, one column per metric, a file per explainer and family of metrics."""
 
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -92,31 +94,70 @@ def left_out_notes(
 def explainer_notes(
     folder: str | Path, runs: Iterable[Run], explainers: Collection[str], metrics: Mapping[str, str]
 ) -> list[str]:
-    """What a reader must know of the explainers, as their attribution files say it: each text once, with its runs.
+    """What a reader must know of the explainers, as their attribution files say it: each remark once, with its runs.
 
-    How much of the scores is chance is said once for each explainer, over all runs.
+    Remarks that differ in their numbers only are one. How much of the scores is chance is said once for each explainer,
+    over all runs.
     """
     # Every family of metrics has scored the same attribution files.
-    family = next(iter(metrics.values()))
-    runs_with_note: dict[tuple[str, str], dict[tuple[str, str], list[int]]] = {}
+    runs, family = list(runs), next(iter(metrics.values()))
+    remarks: dict[tuple[str, str], dict[Run, str]] = {}
     explained_again: dict[str, list[list[dict]]] = {}
-    for run in runs:
-        for explainer in explainers:
-            path = score_path(folder, run, family, explainer)
-            metadata = tables.read_metadata(path, SCORES)
-            explained_again.setdefault(explainer, []).append(metadata.get("explained_again", []))
-            if note := metadata.get("note"):
-                by_model = runs_with_note.setdefault((explainer, note), {})
-                by_model.setdefault((run.dataset, run.model), []).append(run.seed)
+    for run, explainer in product(runs, explainers):
+        metadata = tables.read_metadata(score_path(folder, run, family, explainer), SCORES)
+        explained_again.setdefault(explainer, []).append(metadata.get("explained_again", []))
+        for remark in _ENDS.split(metadata.get("note") or ""):
+            if remark:
+                remarks.setdefault((explainer, _NUMBERS.sub("", remark)), {})[run] = remark
+    said: dict[str, list[str]] = {}
+    for (explainer, _), of_runs in remarks.items():
+        said.setdefault(f"{_added_up(list(of_runs.values()))}{_places(of_runs, runs)}", []).append(f"'{explainer}'")
     notes = [
-        f"explainer '{explainer}': {note} ({'; '.join(_runs(*names, seeds) for names, seeds in by_model.items())})"
-        for (explainer, note), by_model in runs_with_note.items()
+        f"{'explainer' if len(names) == 1 else 'explainers'} {', '.join(names)}: {text}" for text, names in said.items()
     ]
     on_chance = {explainer: note_on_chance(of_runs) for explainer, of_runs in explained_again.items()}
     return notes + [f"explainer '{explainer}': {note}" for explainer, note in on_chance.items() if note]
 
 
-def _runs(dataset: str, model: str, seeds: list[int]) -> str:
-    return (
-        f"dataset '{dataset}', model '{model}', {'seed' if len(seeds) == 1 else 'seeds'} {', '.join(map(str, seeds))}"
-    )
+# Where a remark ends and the next begins; what follows these words belongs to the remark before.
+_ENDS = re.compile("; (?!the rest: |take )")
+# What of a remark differs between runs.
+_NUMBERS = re.compile(r"\d+ of \d+ items|\d[\d.]*%")
+
+
+def _added_up(remarks: Sequence[str]) -> str:
+    """One remark of several that differ in their numbers: counts of items add up, shares are told from low to high.
+
+    >>> _added_up(["12% is left over in 2 of 8 items", "9% is left over in 1 of 8 items"])
+    '9% to 12% is left over in 3 of 16 items'
+    """
+    numbers = zip(*map(_NUMBERS.findall, remarks), strict=True)
+    return _NUMBERS.sub(lambda _: _one_number(next(numbers)), remarks[0])
+
+
+def _one_number(numbers: Sequence[str]) -> str:
+    if numbers[0].endswith("%"):
+        ordered = sorted(numbers, key=lambda number: float(number.removesuffix("%")))
+        return " to ".join(dict.fromkeys((ordered[0], ordered[-1])))
+    counts, sizes = zip(*(map(int, re.findall(r"\d+", number)) for number in numbers), strict=True)
+    return f"{sum(counts)} of {sum(sizes)} items"
+
+
+def _places(some: Collection[Run], runs: Sequence[Run]) -> str:
+    """In which of the runs, in brackets; nothing where these are all.
+
+    >>> study = [Run("plots", model, seed) for model in ("small", "large") for seed in (0, 1)]
+    >>> _places(study[:3], study), _places(study, study)
+    (" (dataset 'plots': 'small', 'large' with seed 0)", '')
+    """
+    if len(some) == len(runs):
+        return ""
+    told: dict[str, list[str]] = {}
+    for dataset, model in dict.fromkeys((run.dataset, run.model) for run in some):
+        seeds, all_seeds = (
+            [run.seed for run in of if (run.dataset, run.model) == (dataset, model)] for of in (some, runs)
+        )
+        which = f" with {'seed' if len(seeds) == 1 else 'seeds'} {' and '.join(map(str, seeds))}"
+        told.setdefault(dataset, []).append(f"'{model}'" + which * (seeds != all_seeds))
+    of_datasets = [f"dataset '{dataset}': {', '.join(models)}" for dataset, models in told.items()]
+    return f" ({'; '.join(of_datasets)})"

@@ -33,7 +33,7 @@ from evenlight.core.contracts.texts import ITEMS
 from evenlight.core.factors import JOINT, PLACEBO
 from evenlight.core.sources import SOURCES
 from evenlight.reports.audit.reliance import RelianceTables, read_reliance, said_of_reliance
-from evenlight.reports.pages.effects import said_of_control
+from evenlight.reports.pages.effects import VERDICTS, said_of_control
 from evenlight.reports.text import json_number, signed, three_digits, too_small
 from evenlight.statistics.beyond_random import BOTH, EXPLAINER, GONE, LEFT, MODEL, MOSTLY_MODEL, REVERSED
 from evenlight.statistics.cells import CELL
@@ -413,6 +413,7 @@ def told_of_comparison(
         "paired": bool(first["paired"]),
         "units": sorted({_units(row, different) for row in cells.itertuples(index=False)}),
         "counts": counts,
+        "signs": _by_sign(cells["verdict"].value_counts()),
         "said": _said(pair, counts, findings, interest.in_words(cells[alike])),
         "findings": findings,
         "by_look": _by_look(cells, labels),
@@ -437,29 +438,56 @@ def _verdicts(compared: Sequence[Mapping], cells: int) -> dict:
     """The counts of all comparisons together, and what they say; ``cells`` are those of random explanations, too.
 
     >>> _verdicts([], 0)
-    {'counts': {}, 'said': 'Nothing could be compared: no dataset has both groups with scores.'}
+    {'counts': {}, 'signs': [], 'said': 'Nothing could be compared: no dataset has both groups with scores.'}
     """
-    total = Counter()
+    total, verdicts = Counter(), Counter()
     for of in compared:
         total.update(of["counts"])
+        verdicts.update({each["verdict"]: each["count"] for each in of["signs"]})
     if compared:
-        said = [counts_in_words(total)]
+        said = [counts_in_words(total, _question_of(compared))]
         makers = _makers(finding for of in compared for finding in of["findings"])
         if of_model := makers[MODEL] + makers[MOSTLY_MODEL]:
             is_are = "is" if of_model == 1 else "are"
             said.append(
                 f"Of the disparities {of_model} {is_are} made by the model, or the metric, at least for the most part."
             )
-        return {"counts": dict(total), "said": " ".join(said)}
+        return {"counts": dict(total), "signs": _by_sign(verdicts), "said": " ".join(said)}
     why = (
         "every explainer is random or every group drawn by chance"
         if cells
         else "no dataset has both groups with scores"
     )
-    return {"counts": {}, "said": f"Nothing could be compared: {why}."}
+    return {"counts": {}, "signs": [], "said": f"Nothing could be compared: {why}."}
 
 
-def counts_in_words(counts: Mapping[str, int]) -> str:
+def _by_sign(counts: Mapping[str, int]) -> list[dict]:
+    """How many questions have each verdict that is there, with its sign, in the order of the page of effects.
+
+    >>> _by_sign({"undecided": 4, "disparity for these trained models": 2})[0]
+    {'sign': '(≠)', 'verdict': 'disparity for these trained models', 'count': 2}
+    """
+    return [
+        {"sign": sign, "verdict": verdict, "count": int(counts[verdict])}
+        for verdict, (sign, _) in VERDICTS.items()
+        if verdict in counts
+    ]
+
+
+def _question_of(compared: Sequence[Mapping]) -> str:
+    """What one question of these comparisons has: an explainer and a metric, and whatever else they differ in.
+
+    >>> levels = [["female", "male"], ["female", "neutral"]]
+    >>> _question_of([{"dataset": "letters", "model": "mine", "factor": "gender", "levels": pair} for pair in levels])
+    'an explainer, a metric and two groups'
+    """
+    places = [(of["dataset"], of["model"], (of["factor"], *of["levels"])) for of in compared]
+    dataset, model, groups = (len(set(of_all)) > 1 for of_all in zip(*places, strict=True))
+    parts = ["a dataset"] * dataset + ["a model"] * model + ["an explainer", "a metric"] + ["two groups"] * groups
+    return f"{', '.join(parts[:-1])} and {parts[-1]}"
+
+
+def counts_in_words(counts: Mapping[str, int], question: str = "an explainer and a metric") -> str:
     """How many questions have which answer, in a sentence; ``counts`` as those of a comparison.
 
     >>> counts_in_words({"asked": 6, "disparity": 0, "no disparity": 0, "undecided": 4, "not decidable": 2})[:84]
@@ -467,7 +495,7 @@ def counts_in_words(counts: Mapping[str, int]) -> str:
     """
     still_open = counts[UNDECIDED] + counts[UNDECIDABLE]
     said = (
-        f"Of {_number(counts['asked'], 'question')}, each an explainer and a metric, a disparity is confirmed in "
+        f"Of {_number(counts['asked'], 'question')}, each {question}, a disparity is confirmed in "
         f"{counts['disparity']:,}{too_small(counts.get('negligible', 0))}, one that matters is ruled out in "
         f"{counts['no disparity']:,}, and {still_open:,} "
         f"{'is' if still_open == 1 else 'are'} open."

@@ -8,6 +8,7 @@ from pathlib import Path
 from jinja2 import Environment, StrictUndefined
 
 from evenlight.core.tables import replacing
+from evenlight.reports.pages.effects import VERDICTS
 from evenlight.reports.questions import READ
 from evenlight.reports.text import signed
 from evenlight.reports.word_scores import word_scores_html
@@ -27,6 +28,7 @@ def page(content: Mapping) -> str:
         **content,
         several_factors=len(factors) > 1,
         style=_file("page.css"),
+        colours={verdict: colour for verdict, (_, colour) in VERDICTS.items()},
         coloured=_coloured,
         signed=_signed,
         interval=_interval,

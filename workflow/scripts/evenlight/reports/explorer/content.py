@@ -103,7 +103,7 @@ def study_content(
     better = {name: entry["better"] for name, entry in metrics.items()}
     content = {name: {"label": label, "comparisons": [], "models": {}} for name, label in datasets.items()}
     whole = EFFECTS.schema.empty_table().to_pandas() if effects is None else effects
-    sizes = whole.loc[whole["reason"].isna(), "family"].value_counts()
+    sizes = whole["reason"].isna().groupby(whole["family"]).agg(["sum", "size"])
     effects = overview.of_the_page(whole, named)
     offered: dict[str, dict[tuple, None]] = {dataset: {} for dataset in datasets}
     scored = StudyScores(scores=folders.scores, units=folders.datasets, comparisons=comparisons, **named)
@@ -277,12 +277,15 @@ def _level_means(means: np.ndarray, levels: list[Level], metrics: Sequence[str])
     return found
 
 
-def _effect_rows(effects: pd.DataFrame, sizes: pd.Series, better: Mapping[str, str]) -> list[dict]:
-    """What is shown of each cell of a dataset; ``sizes`` of the families, and which scores of a metric are better."""
-    return [_effect_row(row, int(sizes.get(row.family, 0)), better) for row in effects.itertuples(index=False)]
+def _effect_rows(effects: pd.DataFrame, sizes: pd.DataFrame, better: Mapping[str, str]) -> list[dict]:
+    """What is shown of each cell of a dataset; ``sizes`` of the families, and which scores of a metric are better.
+
+    Of a family the ``sum`` is of the cells that can be decided, the ``size`` of all.
+    """
+    return [_effect_row(row, sizes.loc[row.family], better) for row in effects.itertuples(index=False)]
 
 
-def _effect_row(row, cells: int, better: Mapping[str, str]) -> dict:
+def _effect_row(row, size: pd.Series, better: Mapping[str, str]) -> dict:
     level = overview.better_level(row, better[row.metric])
     return (
         {name: getattr(row, name) for name in ("model", "explainer", "metric", "factor", "level_a", "level_b")}
@@ -291,7 +294,8 @@ def _effect_row(row, cells: int, better: Mapping[str, str]) -> dict:
             "verdict": row.verdict,
             "reason": None if pd.isna(row.reason) else row.reason,
             "family": row.family,
-            "cells": cells,
+            "decidable": int(size["sum"]),
+            "cells": int(size["size"]),
             "better": level,
             "mark": overview.mark(row, level),
             "effect": effect_cell(row).text,

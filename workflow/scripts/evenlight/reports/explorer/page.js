@@ -379,8 +379,8 @@ async function showVerdict(effects, [factor, a, b]) {
   at("badge").replaceChildren(badge, cell ? ` ${cell.reason ?? cell.effect.slice(verdict.sign.length + 1)}` : "");
   const found = cell?.better ? `Explanations of ${cell.better} texts are better. ` : "";
   at("meaning").textContent = cell
-    ? found + sentence(verdict.meaning) + (cell.reason ? "" : ` Of each kind of claim, the chance that any is wrong among the ` +
-      `${count(cell.cells, "cell")} of the family “${cell.family}” is meant to be ${100 * study.alpha}%; the page tables/effects.html says where it is.`)
+    ? found + sentence(verdict.meaning) + (cell.reason ? "" : ` Of each kind of claim, the chance that any is wrong is meant to be ${100 * study.alpha}%, among the ` +
+      `${cell.decidable} decidable of ${count(cell.cells, "cell")} of the family “${cell.family}”; the page tables/effects.html says where it is.`)
     : "The study tests no effect between these groups for this metric.";
   const parts = cell ? cell.said.split("; ").filter((text) => text !== cell.verdict) : [];
   at("numbers").hidden = !parts.length;

@@ -1,6 +1,6 @@
 """Disparities as a page: how many seeds are significant, and how large the effect is."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 import pandas as pd
@@ -12,6 +12,7 @@ from evenlight.reports.questions import CELL, ELSE, HOLDS, SURE, answered
 from evenlight.reports.text import mean_sd, signed
 from evenlight.statistics.study import Comparison, MetricLabel, comparisons_in, factor_in_brackets
 from evenlight.statistics.summary import seeds_that_disagree
+from evenlight.statistics.verdicts import CONTROL, hypothesis_family
 
 TABLES = (SUMMARY,)
 DISAGREE, CONTRADICTED = "*", "†"
@@ -28,9 +29,13 @@ def page(
     metrics: dict[str, MetricLabel],
     alpha: float,
     considerable_effect: float,
+    noise: Collection[str],
 ) -> Page:
     """Per pair of groups the table of counts and the table of effect sizes, laid out as Tables 3 and 8 of Dhaini et
-    al. (2025), from :func:`evenlight.statistics.summary.summarise_disparity`."""
+    al. (2025), from :func:`evenlight.statistics.summary.summarise_disparity`.
+
+    ``noise``: the explainers that are yardsticks, whose cells ask no question.
+    """
     pairs = comparisons_in(summary)
     layout = datasets, models, explainers, metrics
     parts = []
@@ -45,12 +50,13 @@ def page(
         if len(stratified):
             caption = f"Significant seeds and Cliff's delta within strata, {versus}"
             parts.append(_disparity_table(caption, stratified, layout, None))
+    asked = summary[[hypothesis_family(cell, {}, noise) != CONTROL for cell in summary.to_dict("records")]]
     introduction = (
         "Are the explanations of one group better than those of the other? "
-        f"{_said_of_seeds(summary)}"
+        f"{_said_of_seeds(asked)}"
         "A cell counts the significant seeds, and its letter names the group that they find better."
     )
-    details = _details(summary, models, alpha)
+    details = _details(summary, len(summary) - len(asked), models, alpha)
     return Page("Disparity of explanations", introduction, parts, _legend(pairs, considerable_effect), details=details)
 
 
@@ -64,7 +70,7 @@ def _said_of_seeds(summary: pd.DataFrame) -> str:
     )
 
 
-def _details(summary: pd.DataFrame, models: dict[str, str], alpha: float) -> list[tuple[str, str]]:
+def _details(summary: pd.DataFrame, controls: int, models: dict[str, str], alpha: float) -> list[tuple[str, str]]:
     return answered(
         (
             CELL,
@@ -74,6 +80,7 @@ def _details(summary: pd.DataFrame, models: dict[str, str], alpha: float) -> lis
             "group has the higher mean. Which group is better follows the ranks as the test does, by Cliff's delta. "
             "An arrow beside a metric says which scores are the better ones, higher (↑) or lower (↓).",
         ),
+        ("Which cells are not counted?", _said_of_controls(controls)),
         (HOLDS, said_of_single_runs(summary, models)),
         (
             SURE,
@@ -88,6 +95,17 @@ def _details(summary: pd.DataFrame, models: dict[str, str], alpha: float) -> lis
         ),
         (ELSE, _on_strata(summary)),
     )
+
+
+def _said_of_controls(number: int) -> str:
+    """That cells are no question.
+
+    >>> _said_of_controls(20)
+    'The 20 cells of random or attainable explanations, or of groups by chance, are a control.'
+    """
+    if not number:
+        return ""
+    return f"The {number:,} cells of random or attainable explanations, or of groups by chance, are a control."
 
 
 def _agreement_of_seeds(summary: pd.DataFrame) -> str:
