@@ -9,8 +9,8 @@ from pydantic import AfterValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from evenlight.configuration.explainers import AskedOutput, HiddenToken
-from evenlight.configuration.settings import Different, Entry, Heading, refusal, shown
-from evenlight.core.kinds import EFFECTS, TOKENS
+from evenlight.configuration.settings import Different, Entry, Heading, Text, refusal, shown
+from evenlight.core.kinds import EFFECTS, TEXT, TOKENS
 
 
 class Metric(Entry):
@@ -537,3 +537,46 @@ class IcaceError(Metric):
             "both."
         ),
     )
+
+
+class AnswerMetric(Metric):
+    """What the metrics of answers in words have in common."""
+
+    family: ClassVar[str] = "answers"
+    modality: ClassVar[str] = TEXT
+    asks_model: ClassVar[bool] = False
+    needs_internals: ClassVar[bool] = False
+
+
+class Words(AnswerMetric):
+    """How many words an answer has, which white space separates. That more are better only gives the tables a
+    direction.
+    """
+
+    title: ClassVar[str] = "Words"
+    better: ClassVar[str] = "higher"
+
+    metric: Literal["words"]
+
+
+class Refusal(AnswerMetric):
+    """1 where an answer has no decision, else 0: the mean is the share of answers that decide nothing."""
+
+    title: ClassVar[str] = "Refusals"
+    better: ClassVar[str] = "lower"
+    reach: ClassVar[float] = 1.0
+
+    metric: Literal["refusal"]
+
+
+class Decision(AnswerMetric):
+    """1 where an answer has the named decision, 0 where it has another one: the mean is the share among the answers
+    that decide. Undefined where there is no decision. That more are better only gives the tables a direction.
+    """
+
+    title: ClassVar[str] = "Decision"
+    better: ClassVar[str] = "higher"
+    reach: ClassVar[float] = 1.0
+
+    metric: Literal["decision"]
+    decision: Text = Field(description="The decision that is counted, as the answers have it.")

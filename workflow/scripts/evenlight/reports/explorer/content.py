@@ -23,7 +23,7 @@ from evenlight.statistics.cells import ModelScores, read_models
 from evenlight.statistics.explained_words import Explained, Level, known_mean, relative, shown_levels, unit_means
 from evenlight.statistics.files import items_path
 from evenlight.statistics.score_files import score_notes
-from evenlight.statistics.study import StudyScores, comparisons_in
+from evenlight.statistics.study import FURTHER, REPETITIONS, StudyScores, comparisons_in
 
 # A score is one of so many steps between the least and the largest of its metric; the last number says "undefined".
 STEPS = 2**16 - 2
@@ -301,11 +301,12 @@ def _effect_row(row, cells: int, better: Mapping[str, str]) -> dict:
 
 
 def _meaning(verdict: str, known: Mapping[str, str]) -> str:
-    """What a verdict says; one for these trained models says the same as its namesake, of fewer."""
-    ending = " for these trained models"
-    if verdict.endswith(ending):
-        return f"{known[verdict.removesuffix(ending)]}; said for these trained models, not across retraining"
-    return known[verdict]
+    """What a verdict says; one for these trained models, or answers, says the same as its namesake, of fewer."""
+    claim, scoped, these = verdict.partition(" for ")
+    if not scoped:
+        return known[verdict]
+    beyond = next(FURTHER[name] for name, words in REPETITIONS.items() if words == these)
+    return f"{known[claim]}; said for {these}, not for {beyond}"
 
 
 _DRAWN = (
