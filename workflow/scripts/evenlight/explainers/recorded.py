@@ -147,17 +147,38 @@ def _notes(answers: pd.DataFrame, tested: set[str], counted: Counter) -> list[st
     """What a reader of the scores must know of the answers."""
     text, per_item = answers["text"], answers.groupby("item_id").size()
     fewest, most = int(per_item.min()), int(per_item.max())
-    draws = f"{most} to each question" if fewest == most else f"{fewest} to {most} to a question"
-    notes = [f"{len(answers):,} answers, {draws}"]
-    counts = {
-        "questions have no answer": len(tested) - len(per_item),
-        f"questions have fewer than {most} answers": int((per_item < most).sum()),
-        "answers have no decision": int(answers["decision"].isna().sum()),
-        "answers are empty": int((text == "").sum()),
-        f"answers have more than {LONG:,} words": int((text.map(lambda said: len(said.split())) > LONG).sum()),
-        "answers have markup": int(text.str.contains(_MARKUP).sum()),
-        "answers have control characters": int(text.str.contains(_CONTROL).sum()),
-        "answers are to questions of another split": counted["untested"],
-        "answers are to questions that the dataset has not, and left out": counted["unknown"],
+    of_answers = {
+        "without a decision": answers["decision"].isna(),
+        "empty": text == "",
+        f"longer than {LONG:,} words": text.map(lambda said: len(said.split())) > LONG,
+        "with markup": text.str.contains(_MARKUP),
+        "with control characters": text.str.contains(_CONTROL),
     }
-    return notes + [f"{count:,} {what}" for what, count in counts.items() if count]
+    of_questions = {
+        "unanswered": len(tested) - len(per_item),
+        f"with fewer than {most} answers": (per_item < most).sum(),
+    }
+    draws = f"{most}" if fewest == most else f"{fewest} to {most}"
+    return [
+        f"{len(answers):,} answers, {draws} to a question",
+        *_counts("answers", len(answers), {what: holds.sum() for what, holds in of_answers.items()}),
+        *_counts("questions", len(tested), of_questions),
+        *_counts(
+            "further answers",
+            counted.total(),
+            {
+                "to questions of another split": counted["untested"],
+                "to questions not in the dataset": counted["unknown"],
+            },
+        ),
+    ]
+
+
+def _counts(of: str, total: int, counts: dict[str, int]) -> list[str]:
+    """How many there are of each kind, in one note; none where there is none of any.
+
+    >>> _counts("answers", 20, {"empty": 3, "with markup": 0, "without a decision": 1})
+    ['of 20 answers 3 empty, 1 without a decision']
+    """
+    said = [f"{count:,} {what}" for what, count in counts.items() if count]
+    return [f"of {total:,} {of} {', '.join(said)}"] if said else []

@@ -97,7 +97,7 @@ ANSWERS = Contract(
     pa.schema(
         [
             required("item_id", pa.string()),  # of the question
-            required("draw", pa.int64()),
+            required("draw", pa.int64()),  # its number among the answers to the question
             pa.field("decision", pa.string()),  # null where the answer has none
             required("text", pa.string()),  # as it came; may be empty
             # What is known of how it was made.

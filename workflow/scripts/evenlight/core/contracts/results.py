@@ -108,9 +108,8 @@ DRAWS = Contract(
             required("units", pa.int64()),  # with two answers to either form
             *columns(pa.float64(), "draws_a", "draws_b", missing=True),  # answers to a form, mean over units and seeds
             *with_interval("difference"),  # of the means of both forms, first level minus second
-            pa.field(
-                "absolute", pa.float64()
-            ),  # mean absolute difference of an answer to one form and one to the other
+            # Mean absolute difference of an answer to one form and one to the other.
+            pa.field("absolute", pa.float64()),
             pa.field("null", pa.float64()),  # the same of two answers to one form
             *with_interval("beyond"),  # the one less the other
         ]
