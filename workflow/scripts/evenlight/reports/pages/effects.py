@@ -138,7 +138,7 @@ def _details(
             "one text count once. Copies of a text count each, though equal texts are one cluster.",
         ),
         *about_verdicts(effects, models),
-        ("What does chance alone find?", said_of_control(control)),
+        ("What does chance alone find?", said_of_control(control, repeated_in(effects))),
         (
             ELSE,
             f"The first table counts significant tests of single seeds, for {of_these}. A pointer on a cell of the "
@@ -160,6 +160,20 @@ TAKES = {
 }
 
 
+# In which simulated studies claims are wrong as often as they are meant to be.
+SIMULATED = {
+    TRAININGS: (
+        "For these trained models it is so in all simulated studies, drawn from real scores or made. Across retraining "
+        "it is so where runs differ as normal numbers do. Where one run in ten goes wrong, most studies of a few runs "
+        "have a wrong claim."
+    ),
+    DRAWS: (
+        "For these answers it is so in all simulated studies of scores, drawn from real ones or made. For further "
+        "answers single intervals were simulated, with draws that are normal numbers."
+    ),
+}
+
+
 def about_verdicts(effects: pd.DataFrame, models: dict[str, str]) -> list[tuple[str, str]]:
     """For what the verdicts of the effects hold, how sure they are, and which of them are a hypothesis."""
     repeated = repeated_in(effects)
@@ -176,10 +190,8 @@ def about_verdicts(effects: pd.DataFrame, models: dict[str, str]) -> list[tuple[
             SURE,
             "An interval is of each cell alone. A pointer on a cell tells the one that holds for all cells at once. "
             "Intervals have a reserve for units that nobody saw. Verdicts are adjusted over all cells of a family. "
-            "Of each kind of claim, the chance that any is wrong is meant to be the study's level. For these trained "
-            "models it is so in all simulated studies, drawn from real scores or made. Across retraining it is so "
-            "where runs differ as normal numbers do. Where one run in ten goes wrong, most studies of a few runs have "
-            "a wrong claim.",
+            "Of each kind of claim, the chance that any is wrong is meant to be the study's level. "
+            f"{' '.join(SIMULATED[name] for name in repeated)}",
         ),
         ("Which cells are a hypothesis?", _said_of_families(effects)),
         READ,
@@ -245,7 +257,7 @@ def _said_of_runs(effects: pd.DataFrame) -> str:
     )
 
 
-def said_of_control(control: pd.DataFrame) -> str:
+def said_of_control(control: pd.DataFrame, repeated: Sequence[str] = (TRAININGS,)) -> str:
     """In how many permutations of the labels there is a verdict of disparity, by family, and what that does not tell.
 
     >>> said_of_control(pd.DataFrame({"family": "study", "cells": 9, "disparities_of_models": [0, 2]}))[:95]
@@ -265,8 +277,8 @@ def said_of_control(control: pd.DataFrame) -> str:
         return ""
     return (
         f"With the labels of the groups permuted, {''.join(said)}In brackets stands the 95% interval of the share that "
-        "so few permutations leave open. Permuted labels are exchangeable, and no training differs between them. So "
-        "this control is of statements about these trained models. It sees nothing of what trainings do to the others. "
+        "so few permutations leave open. Permuted labels are exchangeable, and no repetition differs between them. So "
+        f"this control is of statements about {these(repeated)}. It sees nothing of what repetitions do to the others. "
     )
 
 
