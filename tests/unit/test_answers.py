@@ -300,6 +300,21 @@ def test_one_draw_says_nothing_of_further_ones():
     assert np.isnan(pooled(a[:, :, [0, 0]], b[:, :, [0, 0]]).difference.trainings.value).all()
 
 
+def test_the_variance_over_draws_is_that_of_the_mean():
+    """Where numbers of draws differ, some questions have one, and draws share what moves both forms alike."""
+    generator = np.random.default_rng(9)
+    a, b = simulated(generator, (4000, 6, 20))
+    a[:, :, 1:, :10] = np.nan
+    b[:, :, 4:, 5:] = np.nan
+    alike = generator.normal(0, 3, (4000, 1, 6, 1))
+    # Weights are a twentieth; ten questions have one draw of the first form, others six, and so on.
+    expected = ((10 * 1 + 10 / 6) + (5 / 6 + 15 / 4)) / 20**2
+    assert pooled(a, b).difference.trainings.value.mean() == pytest.approx(expected, rel=0.1)
+    whole = simulated(generator, (4000, 6, 20))
+    same = pooled(*(side + alike for side in whole)).difference.trainings.value.mean()
+    assert same == pytest.approx(2 / 6 / 20, rel=0.05)
+
+
 @pytest.mark.parametrize(("lacking", "shared_sd"), [(0.0, 0.0), (0.5, 0.0), (0.0, 0.5), (0.3, 0.5)])
 def test_intervals_for_further_answers_hold_the_difference(lacking, shared_sd):
     """In simulated studies whose draws have something in common, and some of which are not there."""
@@ -385,6 +400,24 @@ def test_forms_that_are_answered_alike_have_nothing_beyond():
     assert found["absolute"].mean() > 1
     far = between_and_within(a, b + 100)
     assert far["beyond"].mean() == pytest.approx(100 - found["null"].mean(), abs=0.1)
+
+
+def test_real_answers_differ_as_much_as_their_draws(mirror):
+    """Ten answers to each of 56 questions in two dialects (arXiv 2503.04099), counted in another way before: two draws
+    differ by 63 words, and the dialects by 67.
+    """
+    words = {}
+    for form in ("sae", "aave"):
+        files = [
+            mirror / "dialect" / "uncertainty" / "gpt-3.5" / f"{form}_uncertainty_{draw}.csv" for draw in range(10)
+        ]
+        read = [pd.read_csv(path).set_index("pure_question")["answer"].str.split().map(len) for path in files]
+        words[form] = pd.concat(read, axis=1).sort_index().to_numpy(float).T
+    found = between_and_within(words["sae"], words["aave"])
+    assert found["absolute"].shape == (56,)
+    assert found["absolute"].mean() == pytest.approx(67, abs=0.5)
+    assert found["null"].mean() == pytest.approx(63.5, abs=0.5)
+    assert found["difference"].mean() == pytest.approx(words["sae"].mean() - words["aave"].mean())
 
 
 def test_the_page_has_the_size_beside_that_of_draws(tmp_path):

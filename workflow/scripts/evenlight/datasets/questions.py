@@ -40,7 +40,10 @@ def read(files: dict[str, Path], settings: dict) -> Dataset:
         item = "/".join(cells[columns[key]] for key in ("unit", "level"))
         first, known = asked.setdefault(item, (location, cells | {ITEM: item, CLASS: CLASSES[0]}))
         if any(known[column] != value for column, value in cells.items()):
-            raise InputError(f"{location}: question '{item}' is asked in other words than in {first}; make them equal")
+            raise InputError(
+                f"{location}: question '{item}' is asked in other words than in {first}; make "
+                "them equal, or name a column that is the same in all"
+            )
     dataset = dataset_of(asked.values(), _as_table(settings), path)
     if not dropped:
         return dataset

@@ -595,27 +595,29 @@ def unit_variances(parts: Sequence[Part], joined: bool) -> list[Variance]:
 def _over_draws(draws: Sequence[np.ndarray], weights: Sequence[np.ndarray]) -> Variance:
     """The variance of a difference of means over draws, the draws of one number being one repetition.
 
-    A jackknife over numbers of draws (:class:`Part`), whose degrees of freedom are those of the level with fewer.
-    Units with one draw of a level are taken to vary as its others do. NaN where a level has no unit with two.
+    The variance of a unit's mean over n draws is Σ e² / (n (n − 1)), with the deviations e of its draws. Here what the
+    draws of one number deviate by is added up over units and both levels before it is squared. Units with one draw of a
+    level are taken to vary as its others do. Degrees of freedom are those of the level with fewer draws. NaN where a
+    level has no unit with two.
 
     Args:
         draws: of both levels, (cells, 1, draws, units).
         weights: of the units in the mean of their level, (cells, 1, units).
     """
-    parts = []
+    moved, degrees = 0.0, []
     for sign, level, weight in zip((1, -1), draws, weights, strict=True):
         level, weight = level[:, 0], weight[:, 0, None]
         known = ~np.isnan(level)
-        count = np.maximum(known.sum(axis=1, keepdims=True), 1)
-        mean = np.nan_to_num(level).sum(axis=1, keepdims=True) / count
-        share = weight * known / count
-        added = (sign * share * np.where(known, level - mean, 0)).sum(axis=2)
-        squares = weight**2 / count
-        several = (squares * (count > 1)).sum(axis=(1, 2))
+        count = known.sum(axis=1, keepdims=True)
+        several = weight * (count > 1)
+        mean = np.nan_to_num(level).sum(axis=1, keepdims=True) / np.maximum(count, 1)
+        deviation = np.where(known, level - mean, 0) / np.sqrt(np.maximum(count * (count - 1), 1))
+        share = (several * known / np.maximum(count, 1)).sum(axis=2)
+        squares = [(part**2 / np.maximum(count, 1)).sum(axis=(1, 2)) for part in (weight, several)]
         with np.errstate(divide="ignore", invalid="ignore"):
-            added *= np.sqrt(squares.sum(axis=(1, 2)) / several)[:, None]
-        parts.append(Part(added, share.sum(axis=2), np.ones(len(level))))
-    return unit_variances(parts, joined=True)[0]
+            moved = moved + sign * (several * deviation).sum(axis=2) * np.sqrt(squares[0] / squares[1])[:, None]
+            degrees.append(share.sum(axis=1) ** 2 / (share**2).sum(axis=1) - 1)
+    return Variance((moved**2).sum(axis=1), np.maximum(np.min(degrees, axis=0), 1))
 
 
 def _beyond_means(draws: np.ndarray) -> np.ndarray:

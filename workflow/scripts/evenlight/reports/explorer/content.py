@@ -18,12 +18,12 @@ from evenlight.core import tables
 from evenlight.core.contracts.results import EFFECTS
 from evenlight.core.contracts.texts import ITEMS
 from evenlight.reports.explorer import overview
-from evenlight.reports.pages.effects import VERDICTS, effect_cell, meanings
+from evenlight.reports.pages.effects import VERDICTS, effect_cell, meanings, these
 from evenlight.statistics.cells import ModelScores, read_models
 from evenlight.statistics.explained_words import Explained, Level, known_mean, relative, shown_levels, unit_means
 from evenlight.statistics.files import items_path
 from evenlight.statistics.score_files import score_notes
-from evenlight.statistics.study import FURTHER, REPETITIONS, StudyScores, comparisons_in
+from evenlight.statistics.study import FURTHER, REPETITIONS, StudyScores, comparisons_in, repeated_in
 
 # A score is one of so many steps between the least and the largest of its metric; the last number says "undefined".
 STEPS = 2**16 - 2
@@ -139,6 +139,7 @@ def study_content(
         "target": target,
         "formats": list(formats),
         "alpha": alpha,
+        "scopes": [these(repeated_in(whole), words) for words in (REPETITIONS, FURTHER)],
         "verdicts": {
             verdict: {"sign": sign, "colour": colour, "meaning": verdicts[verdict]}
             for verdict, (sign, colour) in VERDICTS.items()

@@ -1,6 +1,6 @@
 """The effects over all seeds as pages: intervals and verdicts, and what each way of testing finds."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
@@ -178,7 +178,7 @@ def about_verdicts(effects: pd.DataFrame, models: dict[str, str]) -> list[tuple[
     """For what the verdicts of the effects hold, how sure they are, and which of them are a hypothesis."""
     repeated = repeated_in(effects)
     trained = effects[effects["repeated"].fillna(TRAININGS) == TRAININGS] if "repeated" in effects else effects
-    further = " or ".join(FURTHER[name] for name in repeated)
+    further = these(repeated, FURTHER)
     of_runs = "" if trained.empty else f"{_said_of_runs(trained)}{said_of_single_runs(trained, models)}"
     return answered(
         (
@@ -208,13 +208,13 @@ def legend_of(equivalence_bound: float, repeated: Sequence[str] = (TRAININGS,)) 
     ]
 
 
-def these(repeated: Sequence[str]) -> str:
-    """The repetitions that a study has, in words.
+def these(repeated: Sequence[str], words: Mapping[str, str] = REPETITIONS) -> str:
+    """The repetitions that a study has, or further ones (:data:`evenlight.statistics.study.FURTHER`), in words.
 
     >>> these(["draws"]), these(["trainings", "draws"])
     ('these answers', 'these trained models or these answers')
     """
-    return " or ".join(REPETITIONS[name] for name in repeated)
+    return " or ".join(words[name] for name in repeated)
 
 
 def meanings(equivalence_bound: float) -> dict[str, str]:
