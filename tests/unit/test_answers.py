@@ -190,11 +190,11 @@ def test_a_table_without_the_model_or_a_column_is_refused(tmp_path):
 
 def test_metrics_by_hand():
     answers = pd.DataFrame({"text": ["", " one  two\nthree ", "No."], "decision": [None, "yes", "no"]})
-    asked = {"words": {"metric": "words"}, "refusal": {"metric": "refusal"}}
+    asked = {"words": {"metric": "words"}, "undecided": {"metric": "no_decision"}}
     asked["yes"] = {"metric": "decision", "decision": "yes"}
     found = metrics.score(answers, asked)
     assert found["words"].tolist() == [0, 3, 1]
-    assert found["refusal"].tolist() == [1, 0, 0]
+    assert found["undecided"].tolist() == [1, 0, 0]
     assert np.array_equal(found["yes"], [np.nan, 1, 0], equal_nan=True)
 
 
@@ -454,7 +454,7 @@ def test_the_example_is_read_as_it_was_written(example, tmp_path):
         answers, _ = read_answers(path, example["explainers"]["reasons"], items, units, model["called"])
         of_model = plain[plain["model"] == model["called"]]
         assert len(answers) == len(of_model)
-        assert metrics.score(answers, {"refusal": {"metric": "refusal"}})["refusal"].mean() == pytest.approx(
+        assert metrics.score(answers, {"undecided": {"metric": "no_decision"}})["undecided"].mean() == pytest.approx(
             of_model["decision"].isna().mean()
         )
         words = metrics.score(answers, {"words": {"metric": "words"}})["words"]

@@ -559,14 +559,14 @@ class Words(AnswerMetric):
     metric: Literal["words"]
 
 
-class Refusal(AnswerMetric):
+class NoDecision(AnswerMetric):
     """1 where an answer has no decision, else 0: the mean is the share of answers that decide nothing."""
 
-    title: ClassVar[str] = "Refusals"
+    title: ClassVar[str] = "No decision"
     better: ClassVar[str] = "lower"
     reach: ClassVar[float] = 1.0
 
-    metric: Literal["refusal"]
+    metric: Literal["no_decision"]
 
 
 class Decision(AnswerMetric):

@@ -15,7 +15,7 @@ def words(text: str) -> float:
 OF_TEXT: dict[str, Callable[..., float]] = {"words": words}
 
 
-def refusal(answers: pd.DataFrame) -> np.ndarray:
+def no_decision(answers: pd.DataFrame) -> np.ndarray:
     """1 where an answer has no decision, else 0; float (answers,)."""
     return answers["decision"].isna().to_numpy(float)
 
@@ -27,7 +27,7 @@ def decision(answers: pd.DataFrame, decision: str) -> np.ndarray:
 
 
 # Of what else is known of an answer.
-OF_ANSWER: dict[str, Callable[..., np.ndarray]] = {"refusal": refusal, "decision": decision}
+OF_ANSWER: dict[str, Callable[..., np.ndarray]] = {"no_decision": no_decision, "decision": decision}
 
 
 def score(answers: pd.DataFrame, metrics: Mapping[str, Mapping]) -> dict[str, np.ndarray]:
