@@ -75,9 +75,9 @@ def of_made_runs(path, model):
 
 def told_settings():
     """Which findings there are, and what no check looks at."""
-    others = (family for family in EXPLAINER_FAMILIES if family not in ATTRIBUTING_FAMILIES)
-    named = ", ".join(f"explainers.{name}" for family in others for name in EXPLAINER_FAMILIES[family])
-    unchecked = [f"{named}, which need more than one text"] if named else []
+    why = {kinds.EFFECTS: "which ask about changes of many texts", kinds.TEXT: "whose answers the study reads"}
+    named = {modality: [f"explainers.{name}" for name in explainers_of(modality)] for modality in why}
+    unchecked = [f"{', '.join(names)}, {why[modality]}" for modality, names in named.items() if names]
     unchecked.append("metrics and statistics, which begin where explanations are there")
     runs = {name: seeds_made(name) for name in CHECKED_MODELS}
     # Not sorted: what is told has the order of the configuration.
