@@ -41,6 +41,7 @@ rule score_answers:
     input:
         script=script("explanations/score_answers.py"),
         answers=ANSWER,
+        lexicons=answer_lexicons,
     output:
         SCORES,
     log:
@@ -50,14 +51,14 @@ rule score_answers:
     wildcard_constraints:
         family=any_of(ANSWER_FAMILIES),
         explainer=any_of(ANSWERERS),
-    localrule: True
     conda:
-        "../envs/data.yaml"
+        "../envs/models.yaml"
     resources:
         mem_mb=growing(4000),
         runtime=growing(60),
     params:
         settings=answer_metrics,
+        words=lambda wildcards: [*ANSWER_WORDS, *content_of(answer_lexicons(wildcards))],
         code=code_of("explanations/score_answers.py"),
     shell:
         "python {input.script:q} --answers {input.answers:q} --settings {params.settings:q} --output {output:q} "

@@ -36,3 +36,13 @@ def answer_metrics(wildcards):
     """What the metrics of one family depend on."""
     names = ANSWER_FAMILIES[wildcards.family]
     return as_json(metrics=configuration.without_labels({name: config["metrics"][name] for name in names}))
+
+
+def answer_lexicons(wildcards):
+    """The lexicons of one's own that the metrics of one family name."""
+    names = ANSWER_FAMILIES[wildcards.family]
+    return [own_file(config["metrics"][name]["file"]) for name in names if config["metrics"][name].get("file")]
+
+
+# The words that come with the project, which a metric may read.
+ANSWER_WORDS = content_of(sorted(BASE.glob("resources/lexicons/*")))

@@ -1,6 +1,7 @@
 """Answers in words: recorded tables, their questions, scores, and what is said of draws."""
 
 import json
+from inspect import signature
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +19,7 @@ from evenlight.core.kinds import TEXT
 from evenlight.datasets.importing import import_dataset
 from evenlight.explainers.recorded import LONG, read_answers
 from evenlight.metrics import answers as metrics
+from evenlight.metrics import texts
 from evenlight.reports.pages.draws import page as draws_page
 from evenlight.statistics.draws import between_and_within, draw_table
 from evenlight.statistics.effects import effect_table
@@ -192,7 +194,9 @@ def test_metrics_by_hand():
     answers = pd.DataFrame({"text": ["", " one  two\nthree ", "No."], "decision": [None, "yes", "no"]})
     asked = {"words": {"metric": "words"}, "undecided": {"metric": "no_decision"}}
     asked["yes"] = {"metric": "decision", "decision": "yes"}
-    found = metrics.score(answers, asked)
+    found, notes = metrics.score(answers, asked | {"variety": {"metric": "mtld", "threshold": 0.72, "file": None}})
+    assert notes == ["variety has no value of 1 (no word), 2 (no word comes twice) of 3 answers"]
+    assert np.isnan(found["variety"]).all()
     assert found["words"].tolist() == [0, 3, 1]
     assert found["undecided"].tolist() == [1, 0, 0]
     assert np.array_equal(found["yes"], [np.nan, 1, 0], equal_nan=True)
@@ -200,7 +204,10 @@ def test_metrics_by_hand():
 
 def test_every_metric_of_answers_is_one_of_the_functions():
     entries = {name: entry for name, entry in configuration.Metric.entries.items() if entry.modality == TEXT}
-    assert set(entries) == {*metrics.OF_TEXT, *metrics.OF_ANSWER}
+    assert set(entries) == {*texts.METRICS, *metrics.OF_ANSWER}
+    for name, function in texts.METRICS.items():
+        parameters = list(signature(function).parameters)[1:]
+        assert set(parameters) == set(entries[name].model_fields) - {"metric", "label"}
     assert {entry.family for entry in entries.values()} == {"answers"}
 
 
@@ -454,11 +461,15 @@ def test_the_example_is_read_as_it_was_written(example, tmp_path):
         answers, _ = read_answers(path, example["explainers"]["reasons"], items, units, model["called"])
         of_model = plain[plain["model"] == model["called"]]
         assert len(answers) == len(of_model)
-        assert metrics.score(answers, {"undecided": {"metric": "no_decision"}})["undecided"].mean() == pytest.approx(
+        assert metrics.score(answers, {"undecided": {"metric": "no_decision"}})[0]["undecided"].mean() == pytest.approx(
             of_model["decision"].isna().mean()
         )
-        words = metrics.score(answers, {"words": {"metric": "words"}})["words"]
-        assert words.sum() == of_model["reasons"].fillna("").str.split().map(len).sum()
+        words = metrics.score(answers, {"words": {"metric": "words"}})[0]["words"]
+        # Tags are no words.
+        assert (
+            words.sum()
+            == of_model["reasons"].fillna("").str.replace("<[^>]*>", "", regex=True).str.split().map(len).sum()
+        )
 
 
 def test_a_model_that_only_answers_needs_nothing(example):

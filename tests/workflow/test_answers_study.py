@@ -26,7 +26,7 @@ def project(tmp_path_factory):
 
 def test_pages_have_the_numbers_of_the_table(project):
     rows = pd.read_csv(project / "resources" / "answers" / "made.csv").assign(
-        words=lambda rows: rows["reasons"].fillna("").str.split().map(len)
+        words=lambda rows: rows["reasons"].fillna("").str.replace("<[^>]*>", "", regex=True).str.split().map(len)
     )
     rows = rows[rows["model"] == "Uneven 1.0"]
     means = rows.groupby(["case", "gender"])["words"].mean().unstack()

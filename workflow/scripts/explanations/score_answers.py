@@ -12,8 +12,9 @@ from evenlight.metrics.answers import score
 def main(arguments: argparse.Namespace) -> None:
     """Write a row for each answer, a column for each metric."""
     answers = read_table(arguments.answers, ANSWERS)
-    scores = answers[["item_id", "draw"]].assign(**score(answers, arguments.settings["metrics"]))
-    note = read_metadata(arguments.answers, ANSWERS)["note"]
+    of_metrics, notes = score(answers, arguments.settings["metrics"])
+    scores = answers[["item_id", "draw"]].assign(**of_metrics)
+    note = "; ".join([read_metadata(arguments.answers, ANSWERS)["note"], *notes])
     write_table(scores, arguments.output, ANSWER_SCORES, {"settings": arguments.settings, "note": note})
 
 

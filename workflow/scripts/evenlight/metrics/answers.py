@@ -1,18 +1,12 @@
-"""Metrics of answers in words: each scores one answer, by its text or by its decision."""
+"""Metrics of answers in words: each scores one answer, by its text (:mod:`evenlight.metrics.texts`) or its decision."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 
 import numpy as np
 import pandas as pd
 
-
-def words(text: str) -> float:
-    """How many words a text has, which white space separates; 0 of an empty one."""
-    return float(len(text.split()))
-
-
-# Of a text alone. A metric has its name here, and a class of settings, whose keys it is given.
-OF_TEXT: dict[str, Callable[..., float]] = {"words": words}
+from evenlight.metrics.texts import measure
 
 
 def no_decision(answers: pd.DataFrame) -> np.ndarray:
@@ -30,19 +24,23 @@ def decision(answers: pd.DataFrame, decision: str) -> np.ndarray:
 OF_ANSWER: dict[str, Callable[..., np.ndarray]] = {"no_decision": no_decision, "decision": decision}
 
 
-def score(answers: pd.DataFrame, metrics: Mapping[str, Mapping]) -> dict[str, np.ndarray]:
-    """The scores of answers by metric, float (answers,) each; NaN where one is undefined.
+def score(answers: pd.DataFrame, metrics: Mapping[str, Mapping]) -> tuple[dict[str, np.ndarray], list[str]]:
+    """The scores of answers by metric, float (answers,) each, NaN where one is undefined, and how often and why.
 
     Args:
         answers: of the contract ``answers``.
         metrics: metric name to its completed settings (``metric`` and its parameters).
     """
-    scores = {}
+    scores, notes = {}, []
     for name, settings in metrics.items():
-        parameters = {key: value for key, value in settings.items() if key != "metric"}
+        parameters = {key: value for key, value in settings.items() if key != "metric" and value is not None}
         if settings["metric"] in OF_ANSWER:
             scores[name] = OF_ANSWER[settings["metric"]](answers, **parameters)
-        else:
-            of_text = OF_TEXT[settings["metric"]]
-            scores[name] = np.array([of_text(text, **parameters) for text in answers["text"]], dtype=float)
-    return scores
+            continue
+        measured = [measure(settings["metric"], text, parameters) for text in answers["text"]]
+        scores[name] = np.array([value for value, _ in measured], dtype=float)
+        reasons = Counter(reason for _, reason in measured if reason)
+        if reasons:
+            said = ", ".join(f"{count:,} ({reason})" for reason, count in reasons.items())
+            notes.append(f"{name} has no value of {said} of {len(answers):,} answers")
+    return scores, notes
