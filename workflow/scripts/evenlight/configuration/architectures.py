@@ -368,6 +368,21 @@ def _expression(text: str) -> str:
 Expression = Annotated[Text, AfterValidator(_expression)]
 
 
+class Answers(Architecture):
+    """A model of which only recorded answers are known. It has no network: nothing is trained or predicted, and only
+    explainers in words are asked about it. It has one run, under the first of `seeds`. See [the
+    guide](../docs/answers.md).
+    """
+
+    title: ClassVar[str] = "Model of which answers were recorded"
+
+    architecture: Literal["answers"]
+    called: Text | None = Field(
+        None,
+        description="What tables of answers call it in their column of models; `null` is the name of the entry.",
+    )
+
+
 class Asking(Settings):
     """How a service is asked; nothing here changes an answer."""
 
@@ -484,21 +499,6 @@ class Service(Architecture):
         except InputError as error:
             raise refusal((("address",), f"found {shown(self.address)}, which {error}")) from None
         return self
-
-
-class Answers(Architecture):
-    """A model of which only recorded answers are known. It has no network: nothing is trained or predicted, and only
-    explainers in words are asked about it. It has one run, under the first of `seeds`. See [the
-    guide](../docs/answers.md).
-    """
-
-    title: ClassVar[str] = "Model of which answers were recorded"
-
-    architecture: Literal["answers"]
-    called: Text | None = Field(
-        None,
-        description="What tables of answers call it in their column of models; `null` is the name of the entry.",
-    )
 
 
 # The keys of a model that is trained already that may differ from run to run.

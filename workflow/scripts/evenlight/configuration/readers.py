@@ -614,26 +614,6 @@ class OwnColumns(Reader):
     split_seed: SplitSeed = 0
 
 
-class Table(OwnColumns, OwnFile):
-    """Texts of any kind in a CSV or Parquet file, one on each row, whose columns are named here; see [the
-    example](../docs/datasets.md#a-table-of-your-own).
-    """
-
-    title: ClassVar[str] = "A table of your own"
-
-    reader: Literal["table"]
-
-
-class Hub(OwnColumns, OnHub):
-    """A dataset of the Hugging Face hub, by its id, from the hub, its cache or a folder; columns are named as those of
-    a table. See [the example](../docs/datasets.md#a-dataset-of-the-hub).
-    """
-
-    title: ClassVar[str] = "A dataset of the Hugging Face hub"
-
-    reader: Literal["hub"]
-
-
 class Questions(Reader):
     """The questions of a table of answers, in which each stands as often as it was answered; see [the
     guide](../docs/answers.md). Questions have no class, so that only models of which answers were recorded are asked
@@ -677,3 +657,23 @@ class Questions(Reader):
     def _addresses_have_digests(self) -> Self:
         check_addressed(self.file, self.sha256)
         return self
+
+
+class Table(OwnColumns, OwnFile):
+    """Texts of any kind in a CSV or Parquet file, one on each row, whose columns are named here; see [the
+    example](../docs/datasets.md#a-table-of-your-own).
+    """
+
+    title: ClassVar[str] = "A table of your own"
+
+    reader: Literal["table"]
+
+
+class Hub(OwnColumns, OnHub):
+    """A dataset of the Hugging Face hub, by its id, from the hub, its cache or a folder; columns are named as those of
+    a table. See [the example](../docs/datasets.md#a-dataset-of-the-hub).
+    """
+
+    title: ClassVar[str] = "A dataset of the Hugging Face hub"
+
+    reader: Literal["hub"]
