@@ -299,6 +299,21 @@ class Trained(BroughtAlong):
     max_tokens: MaxTokens = 128
 
 
+class Answers(Architecture):
+    """A model of which only recorded answers are known. It has no network: nothing is trained or predicted, and only
+    explainers in words are asked about it. It has one run, under the first of `seeds`. See [the
+    guide](../docs/answers.md).
+    """
+
+    title: ClassVar[str] = "Model of which answers were recorded"
+
+    architecture: Literal["answers"]
+    called: Text | None = Field(
+        None,
+        description="What tables of answers call it in their column of models; `null` is the name of the entry.",
+    )
+
+
 class Prompted(BroughtAlong):
     """A language model that is asked by a prompt which class a text has; nothing is trained. The class with the most
     probable label words is predicted. There is a run for each checkpoint, as of `trained` models, or for each wording
@@ -366,21 +381,6 @@ def _expression(text: str) -> str:
 
 
 Expression = Annotated[Text, AfterValidator(_expression)]
-
-
-class Answers(Architecture):
-    """A model of which only recorded answers are known. It has no network: nothing is trained or predicted, and only
-    explainers in words are asked about it. It has one run, under the first of `seeds`. See [the
-    guide](../docs/answers.md).
-    """
-
-    title: ClassVar[str] = "Model of which answers were recorded"
-
-    architecture: Literal["answers"]
-    called: Text | None = Field(
-        None,
-        description="What tables of answers call it in their column of models; `null` is the name of the entry.",
-    )
 
 
 class Asking(Settings):
