@@ -35,6 +35,11 @@ if kinds.EFFECTS in MODALITIES:
     include: "rules/effects.smk"
 
 
+if kinds.TEXT in MODALITIES:
+
+    include: "rules/answers.smk"
+
+
 include: f"rules/kinds/{config['kind']}.smk"
 include: "rules/explorer.smk"
 

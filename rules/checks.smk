@@ -72,7 +72,7 @@ rule check:
     input:
         script=script("checks/tell_findings.py"),
         datasets=expand(DATASET_CHECK, dataset=config["datasets"]),
-        models=[file for model in config["models"] for file in of_made_runs(MODEL_CHECK, model)],
+        models=[file for model in CHECKED_MODELS for file in of_made_runs(MODEL_CHECK, model)],
     log:
         "<logs>/check.log",
     localrule: True

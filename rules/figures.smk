@@ -98,6 +98,9 @@ PLOTS |= {
 
 SCORE_PAGE = Page(["scores"], shown(*COMPARED, levels=compared_levels()), "Scores")
 MODEL_PAGES = {"models": Page(["models", "models_per_seed"], shown("datasets", "models"), "Models")}
+# How good the models are is asked of those that predict.
+if ANSWERS_ONLY:
+    MODEL_PAGES = {}
 if config["learning_rates"] and TRAINED_HERE:
     MODEL_PAGES["learning_rates"] = Page(["learning_rates"], shown("datasets", "models"), "Models")
 SCORE_FIGURES = [

@@ -104,7 +104,7 @@ rule load_model:
     benchmark:
         "<benchmarks>/load_model/{dataset}/{model}/seed{seed}.tsv"
     wildcard_constraints:
-        model=any_of(name for name in config["models"] if name not in TRAINED_HERE and name not in SERVICES),
+        model=any_of(name for name in config["models"] if name not in {*TRAINED_HERE, *SERVICES, *ANSWERS_ONLY}),
     conda:
         "../envs/models.yaml"
     resources:

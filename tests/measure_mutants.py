@@ -53,6 +53,7 @@ TESTED_BY = {
     "statistics/designs": ("cells",),
     "statistics/intervals": ("intervals", "strata"),
     "statistics/compared": ("compared_regimes",),
+    "statistics/draws": ("answers",),
     "statistics/regimes": ("compared_regimes",),
     "statistics/regime_summary": ("compared_regimes",),
     "statistics/cells": ("cells", "disparity"),

@@ -36,6 +36,7 @@ NAVIGATION = {
         "docs/reasons.md",
         "docs/corpus.md",
         "docs/imported.md",
+        "docs/answers.md",
     ],
     "Learn by example": ["docs/tutorials/*", "docs/notebooks/*", "docs/gallery.md"],
     "In a notebook": ["docs/notebook.md", "docs/site/api/notebook.rst"],

@@ -10,6 +10,8 @@ DATASET_CHECK = "<results>/checks/{dataset}/dataset.json"
 MODEL_CHECK = "<results>/checks/{dataset}/{model}/seed{seed}.json"
 # A check is never taken for done: what it looks at lies outside of the workflow, which cannot know that it has changed.
 ASKED_AT = time.time()
+# A model that only answers has nothing to be looked at.
+CHECKED_MODELS = [name for name in config["models"] if name not in ANSWERS_ONLY]
 # As a module may have renamed it.
 CHECK = workflow.modifier.modify_rulename("check")
 
@@ -28,7 +30,7 @@ def made_flag(paths):
 
 def files_of_run(wildcards):
     """The files that a model is made of, by their paths."""
-    if wildcards.model in SERVICES:
+    if wildcards.model in {*SERVICES, *ANSWERS_ONLY}:
         return []
     files = pretrained_files if wildcards.model in TRAINED_HERE else checkpoint_files
     return list(map(str, files(wildcards)))
@@ -56,9 +58,9 @@ def check_settings(wildcards):
 
 
 def imported_paths(wildcards):
-    """The files that explanations are read from."""
-    methods = (method for family in ATTRIBUTING_FAMILIES for method in methods_of(family, wildcards).items())
-    return [method["file"] for name, method in methods if name in MADE_ELSEWHERE]
+    """The files that explanations are read from; those with an address are fetched."""
+    methods = (method for family in EXPLAINER_FAMILIES for method in methods_of(family, wildcards).items())
+    return [method["file"] for name, method in methods if name in MADE_ELSEWHERE and not method.get("sha256")]
 
 
 def seeds_made(model):
@@ -73,11 +75,11 @@ def of_made_runs(path, model):
 
 def told_settings():
     """Which findings there are, and what no check looks at."""
-    others = (family for family in EXPLAINER_FAMILIES if family not in ATTRIBUTING_FAMILIES)
-    named = ", ".join(f"explainers.{name}" for family in others for name in EXPLAINER_FAMILIES[family])
-    unchecked = [f"{named}, which ask about changes of many texts"] if named else []
+    why = {kinds.EFFECTS: "which ask about changes of many texts", kinds.TEXT: "whose answers the study reads"}
+    named = {modality: [f"explainers.{name}" for name in explainers_of(modality)] for modality in why}
+    unchecked = [f"{', '.join(names)}, {why[modality]}" for modality, names in named.items() if names]
     unchecked.append("metrics and statistics, which begin where explanations are there")
-    runs = {name: seeds_made(name) for name in config["models"]}
+    runs = {name: seeds_made(name) for name in CHECKED_MODELS}
     # Not sorted: what is told has the order of the configuration.
     return json.dumps({"datasets": list(config["datasets"]), "models": runs, "unchecked": unchecked})
 

@@ -15,9 +15,10 @@ def named_files(wildcards):
 
 def source_digest(wildcards):
     """What the file must be, so that another pinned version is fetched again."""
-    if wildcards.name not in sources.SOURCES:
+    source = sources.source(wildcards.name)
+    if source is None:
         raise WorkflowError(f"results/sources/{wildcards.name}: no known source; evenlight/core/sources.py lists them")
-    return sources.SOURCES[wildcards.name].sha256
+    return source.sha256
 
 
 def resource_files(wildcards):

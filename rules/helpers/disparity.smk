@@ -35,9 +35,9 @@ def yardstick_settings():
 
 
 def left_out():
-    """The explainers of changes that a table of texts alone leaves out, where the study has both."""
-    of_changes = explainers_of(kinds.EFFECTS)
-    return {"left_out": of_changes} if EXPLAINERS and of_changes else {}
+    """The explainers of changes, or in words, that a table of tokens alone leaves out, where the study has both."""
+    others = [name for modality in MODALITIES if modality != kinds.TOKENS for name in explainers_of(modality)]
+    return {"left_out": others} if EXPLAINERS and others else {}
 
 
 def from_probability():

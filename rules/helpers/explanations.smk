@@ -19,7 +19,7 @@ EXPLAINERS = explainers_of(kinds.TOKENS)
 ATTRIBUTING_FAMILIES = explainer_families(kinds.TOKENS)
 ASKING_FAMILIES = [family for family in ATTRIBUTING_FAMILIES if configuration.asks_model("explainers", family)]
 # How fast a service answers is not for this machine to say; of it, questions are estimated.
-PLANNED_MODELS = [name for name in config["models"] if name not in SERVICES]
+PLANNED_MODELS = [name for name in config["models"] if name not in {*SERVICES, *ANSWERS_ONLY}]
 SCORED_FAMILIES = metric_families(kinds.TOKENS)
 FAMILY_OF = {name: family for family, names in EXPLAINER_FAMILIES.items() for name in names}
 # Explainers that can be asked again about another model.

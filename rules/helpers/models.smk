@@ -6,6 +6,8 @@ TRAINED_HERE = [name for name in config["models"] if configuration.is_trained_he
 LEARNING_RATE = "<results>/learning_rates/{dataset}/{model}/rate{rate}.csv"
 
 SERVICES = configuration.services_of(config)
+# Models without a network, of which only answers are known: where there is one, there is no other, and no predictions.
+ANSWERS_ONLY = configuration.answers_only(config)
 # How services are asked: a resource and no param, since it changes no answer and reruns nothing.
 ASKING = as_json(**{name: model["asking"] for name, model in SERVICES.items()})
 QUESTIONS = "<results>/questions/{dataset}/{model}.txt"

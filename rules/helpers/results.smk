@@ -61,7 +61,7 @@ def files_of_runs(pattern):
 
 
 # What compares scores needs all of these: strata may follow from how the models read a text.
-SCORED = (SCORES, *EXPLAINED.values(), PREDICTIONS)
+SCORED = (SCORES, *EXPLAINED.values(), *[PREDICTIONS] * (not ANSWERS_ONLY))
 
 
 def of_texts(*patterns):

@@ -6,6 +6,10 @@ from evenlight.statistics import look_plans
 CATEGORY = "Regimes" if config["kind"] == "regimes" else "Disparity"
 
 
+# What the page of effects reads: beside verdicts, which models only guess.
+EFFECT_TABLES = ["effects", "tests", "verdict_control", *["balanced_accuracy"] * (not ANSWERS_ONLY)]
+
+
 def verdict_settings(*keys, **settings):
     """What verdicts depend on, ``keys`` of the statistics, and further ``settings``."""
     named = config["statistics"]["primary"]

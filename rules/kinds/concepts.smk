@@ -15,7 +15,7 @@ if EXPLAINERS:
 # Are the estimates equally good for every concept, every kind of change and every group of texts?
 if comparisons():
     TABLES["effects"] = Page(
-        ["effects", "tests", "verdict_control", "balanced_accuracy"],
+        EFFECT_TABLES,
         shown(*COMPARED, **of_statistics("equivalence_bound", "confidence")),
         "Concepts",
     )

@@ -142,7 +142,7 @@ TABLES = {
         at_one_look=True,
     ),
     "effects": Page(
-        ["effects", "tests", "verdict_control", "balanced_accuracy"],
+        EFFECT_TABLES,
         shown(*COMPARED, **of_statistics("equivalence_bound", "confidence")),
         "Disparity",
     ),

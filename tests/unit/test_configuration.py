@@ -40,7 +40,7 @@ from evenlight.configuration.combinations import SCORE_COLUMNS
 from evenlight.configuration.explainers import Explainer
 from evenlight.configuration.readers import Reader
 from evenlight.configuration.schema import schema_of
-from evenlight.core.contracts.explanations import SCORES
+from evenlight.core.contracts.explanations import ANSWER_SCORES, SCORES
 from evenlight.core.errors import InputError
 from evenlight.datasets import READERS
 from evenlight.jobs import own_files
@@ -934,7 +934,7 @@ def test_every_entry_of_a_registry_names_itself_and_what_it_computes():
 
 def test_readers_and_columns_agree_with_the_library():
     assert set(Reader.entries) == set(READERS)
-    assert set(SCORES.schema.names) == set(SCORE_COLUMNS)
+    assert {*SCORES.schema.names, *ANSWER_SCORES.schema.names} == set(SCORE_COLUMNS)
 
 
 # The JSON Schema -------------------------------------------------------------------------------------------------

@@ -25,7 +25,7 @@ from safetensors.torch import load as load_tensors
 
 from evenlight.core.errors import InputError
 from evenlight.core.tables import replacing
-from evenlight.explainers.imported import read_rows
+from evenlight.datasets.rows import read_rows
 from evenlight.jobs.command_line import run
 
 AGGREGATIONS = {

@@ -14,7 +14,8 @@ from evenlight.reports.latex_table import write_latex
 def main(arguments: argparse.Namespace) -> None:
     """Write the page, with the notes of its tables."""
     module = import_module(f"evenlight.reports.pages.{arguments.page}")
-    read = list(zip(arguments.tables, module.TABLES, strict=True))
+    # A study may do without the last tables of a page.
+    read = list(zip(arguments.tables, module.TABLES, strict=False))
     shown = [tables.read_exactly(path, contract) for path, contract in read]
     notes = [note for path, contract in read for note in tables.read_metadata(path, contract).get("notes", [])]
     page = module.page(*shown, **keywords(arguments.settings))

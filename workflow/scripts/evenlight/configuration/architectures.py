@@ -299,6 +299,21 @@ class Trained(BroughtAlong):
     max_tokens: MaxTokens = 128
 
 
+class Answers(Architecture):
+    """A model of which only recorded answers are known. It has no network: nothing is trained or predicted, and only
+    explainers in words are asked about it. It has one run, under the first of `seeds`. See [the
+    guide](../docs/answers.md).
+    """
+
+    title: ClassVar[str] = "Model of which answers were recorded"
+
+    architecture: Literal["answers"]
+    called: Text | None = Field(
+        None,
+        description="What tables of answers call it in their column of models; `null` is the name of the entry.",
+    )
+
+
 class Prompted(BroughtAlong):
     """A language model that is asked by a prompt which class a text has; nothing is trained. The class with the most
     probable label words is predicted. There is a run for each checkpoint, as of `trained` models, or for each wording
@@ -512,6 +527,11 @@ def services_of(config: dict) -> dict[str, dict]:
     return {name: model for name, model in config["models"].items() if model["architecture"] == "service"}
 
 
+def answers_only(config: dict) -> list[str]:
+    """The models of a complete configuration of which only recorded answers are known."""
+    return [name for name, model in config["models"].items() if model["architecture"] == "answers"]
+
+
 def seeds_of(config: dict, model: str) -> list[int]:
     """The seeds of a model's runs: those of the study, or of them one for each checkpoint that a model brings along.
 
@@ -525,4 +545,4 @@ def seeds_of(config: dict, model: str) -> list[int]:
     values = [value for name in OF_RUNS for value in by_key(name, settings.get(name)).values()]
     if any("{seed}" in part for value in values for part in listed_texts(value)):
         return config["seeds"]
-    return config["seeds"][: max(len(value) if isinstance(value, list) else 1 for value in values)]
+    return config["seeds"][: max([len(value) for value in values if isinstance(value, list)], default=1)]

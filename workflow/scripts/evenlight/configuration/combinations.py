@@ -8,17 +8,25 @@ from functools import partial
 from itertools import combinations, pairwise
 from typing import Any
 
-from evenlight.configuration.architectures import OF_RUNS, by_key, is_trained_here, listed_texts, seeds_of, services_of
+from evenlight.configuration.architectures import (
+    OF_RUNS,
+    answers_only,
+    by_key,
+    is_trained_here,
+    listed_texts,
+    seeds_of,
+    services_of,
+)
 from evenlight.configuration.explainers import FILE_FIELDS, Explainer
 from evenlight.configuration.metrics import Metric
 from evenlight.configuration.problems import suggestion
 from evenlight.configuration.settings import shown
-from evenlight.core.kinds import EFFECTS, KINDS, MODALITIES, TOKENS
+from evenlight.core.kinds import EFFECTS, KINDS, MODALITIES, TEXT, TOKENS
 from evenlight.datasets import change_factors, concept_levels, levels_of, reader_for
 
 # Columns of the score tables that are no metric (``tables.SCORES``, which this module does without because
 # it would bring pandas into every start of the workflow; a test holds the two in agreement).
-SCORE_COLUMNS = ("item_id", "made_of", "checksum")
+SCORE_COLUMNS = ("item_id", "draw", "made_of", "checksum")
 
 
 # What tables call the comparisons with the baseline, and the mean of all explainers (``evenlight.statistics.regimes``).
@@ -143,8 +151,9 @@ def _check_looks(config: dict) -> Iterator[str]:
         )
     if explain["pairs_on"]:
         yield "explain.pairs_on: with statistics.looks every dataset has the pairs of the look; take one of both out"
-    if EFFECTS in modalities(config):
-        yield "statistics.looks: changes of a concept are explained all at once; take the looks out"
+    for name in (EFFECTS, TEXT):
+        if name in modalities(config):
+            yield f"statistics.looks: {MODALITIES[name].about} are explained all at once; take the looks out"
 
 
 def _check_masked_words(config: dict) -> Iterator[str]:
@@ -265,6 +274,33 @@ def _asks_probabilities(entry: type[Explainer] | type[Metric]) -> bool:
     return entry.asks_model and not entry.needs_internals and (issubclass(entry, Metric) or not entry.is_yardstick)
 
 
+def _check_answers_only(config: dict) -> Iterator[str]:
+    """Of a model without a network nothing is known but its answers."""
+    answering = answers_only(config)
+    questions = [name for name, settings in config["datasets"].items() if settings["reader"] == "questions"]
+    others = [name for name in config["models"] if name not in answering]
+    if others and questions:
+        yield (
+            f"models.{others[0]}: datasets.{questions[0]} has questions without a class, which no model can learn or "
+            "predict; use architecture answers, or another reader"
+        )
+    if not answering:
+        return
+    why = f"and of models.{answering[0]} only answers are known"
+    if others:
+        yield f"models.{others[0]}: predicts, {why}; make a study of each"
+    for name, settings in config["explainers"].items():
+        if modality("explainers", settings) != TEXT:
+            yield f"explainers.{name}.method: found {shown(settings['method'])}, {why}; use recorded"
+    if config["randomisation"] is not None:
+        yield f"randomisation: makes layers of a network random, {why}; leave the key out"
+    if config["explain"]["pairs"] or config["explain"]["pairs_on"]:
+        yield f"explain.pairs: answers are not drawn, {why}; leave it out, and choose rows of their table"
+    for dataset, by in config["statistics"]["strata"].items():
+        if by != "label":
+            yield f"statistics.strata.{dataset}: found {shown(by)}, {why}, no predictions; use label"
+
+
 def _check_prompts(config: dict) -> Iterator[str]:
     """A template has one place for a text."""
     for why in _second_parts(config):
@@ -360,11 +396,8 @@ def _check_files(config: dict) -> Iterator[str]:
     names_of_runs = {"dataset": config["datasets"], "model": config["models"], "seed": sorted(seeds)}
     for name, settings in config["explainers"].items():
         for part in FILE_FIELDS:
-            if (
-                Explainer.entries[settings["method"]].is_made_elsewhere
-                and len(names_of_runs[part]) > 1
-                and f"{{{part}}}" not in settings["file"]
-            ):
+            told = f"{{{part}}}" in settings.get("file", "") or (part == "model" and settings.get("model"))
+            if Explainer.entries[settings["method"]].is_made_elsewhere and len(names_of_runs[part]) > 1 and not told:
                 listing = ", ".join(map(str, names_of_runs[part]))
                 yield f"explainers.{name}.file: has no {{{part}}}, and the {part}s are {listing}; give each a file"
 
@@ -605,6 +638,7 @@ CHECKS = (
     (("models", "explainers", "explain"), _check_levels_by),
     (("datasets", "explain", "explainers", "metrics"), _check_foils),
     (("models", "explainers", "metrics"), _check_windows),
+    (("datasets", "models", "explainers", "explain", "randomisation", "statistics"), _check_answers_only),
     (("datasets", "models"), _check_prompts),
     (("kind", "datasets", "models", "explainers", "metrics", "randomisation"), _check_services),
     (("datasets", "explainers"), _check_second),

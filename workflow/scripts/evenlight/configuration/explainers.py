@@ -7,9 +7,21 @@ import re
 from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import AfterValidator, Field, ValidationError, field_validator, model_validator
+from pydantic.fields import FieldInfo
 
-from evenlight.configuration.settings import Entry, Heading, Location, LocationWithFields, Name, Text, refusal, shown
-from evenlight.core.kinds import EFFECTS, TOKENS
+from evenlight.configuration.settings import (
+    Entry,
+    Heading,
+    Location,
+    LocationWithFields,
+    Name,
+    Sha256,
+    Text,
+    check_addressed,
+    refusal,
+    shown,
+)
+from evenlight.core.kinds import EFFECTS, TEXT, TOKENS
 
 
 class Explainer(Entry):
@@ -925,3 +937,69 @@ class Imported(Explainer):
             "`tokens`, and `scores`. `{dataset}`, `{model}` and `{seed}` in it stand for the names of the run."
         )
     )
+
+
+def _column(description: str) -> FieldInfo:
+    return Field(None, description=f"Column with {description}")
+
+
+class Recorded(Explainer):
+    """Answers in words that were recorded elsewhere, each with the reasons that a language model gave, read from a
+    table with one answer in each row. See [the guide](../docs/answers.md).
+    """
+
+    title: ClassVar[str] = "Recorded answers"
+    family: ClassVar[str] = "recorded"
+    modality: ClassVar[str] = TEXT
+    asks_model: ClassVar[bool] = False
+    needs_internals: ClassVar[bool] = False
+    draws: ClassVar[bool | None] = None
+    is_made_elsewhere: ClassVar[bool] = True
+
+    method: Literal["recorded"]
+    file: Annotated[LocationWithFields, AfterValidator(_with_known_fields)] = Field(
+        description=(
+            "Path of a table (.csv, .jsonl, .json or .parquet), or its address. `{dataset}`, `{model}` and `{seed}` in "
+            "it stand for the names of the run."
+        )
+    )
+    sha256: Sha256 = None
+    unit: Text | None = _column(
+        "the unit of the question, as the dataset names it (`pair` of a table); null where `item` names the question."
+    )
+    level: Text | None = _column(
+        "the level of the form that was asked, such as the dialect; null where each unit is one text."
+    )
+    item: Text | None = _column("the `item_id` of the question, in place of `unit` and `level`.")
+    text: Text = Field(description="Column with the answer in words.")
+    other_questions: Literal["refuse", "drop"] = Field(
+        "refuse",
+        description=(
+            "What happens to answers to questions that the dataset has not: `drop` leaves them out and reports how "
+            "many."
+        ),
+    )
+    draw: Text | None = _column(
+        "the number of the draw, a whole number; null numbers the answers to a question by their rows, from 0."
+    )
+    decision: Text | None = _column("what the answer decides; empty where it decides nothing, as a refusal.")
+    model: Text | None = _column(
+        "the name of the model, where a table has answers of several: only rows with the model's own name count, or "
+        "with what `called` says of it."
+    )
+    prompt: Text | None = _column("a digest, or a name, of the prompt.")
+    temperature: Text | None = _column("the temperature of sampling.")
+    seed: Text | None = _column("the seed of sampling, a whole number.")
+    tokens: Text | None = _column("the number of tokens that were written.")
+    seconds: Text | None = _column("the seconds that the answer took.")
+
+    @model_validator(mode="after")
+    def _names_the_question(self) -> Self:
+        check_addressed(self.file, self.sha256)
+        if (self.item is None) == (self.unit is None):
+            raise refusal((("item",), "exactly one of item and unit must name a column, by which a question is found"))
+        if self.item is not None and self.level is not None:
+            raise refusal(
+                (("level",), f"found {shown(self.level)} beside item, which names a form alone; leave it out")
+            )
+        return self

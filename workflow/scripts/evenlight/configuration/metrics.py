@@ -9,8 +9,9 @@ from pydantic import AfterValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from evenlight.configuration.explainers import AskedOutput, HiddenToken
-from evenlight.configuration.settings import Different, Entry, Heading, refusal, shown
-from evenlight.core.kinds import EFFECTS, TOKENS
+from evenlight.configuration.readers import Segmenter
+from evenlight.configuration.settings import Different, Entry, Heading, Location, Text, refusal, shown
+from evenlight.core.kinds import EFFECTS, TEXT, TOKENS
 
 
 class Metric(Entry):
@@ -537,3 +538,220 @@ class IcaceError(Metric):
             "both."
         ),
     )
+
+
+class AnswerMetric(Metric):
+    """What the metrics of answers in words have in common."""
+
+    family: ClassVar[str] = "answers"
+    modality: ClassVar[str] = TEXT
+    asks_model: ClassVar[bool] = False
+    needs_internals: ClassVar[bool] = False
+
+
+class TextMetric(AnswerMetric):
+    """What the metrics of the text of an answer have in common (:data:`evenlight.metrics.texts.METRICS`)."""
+
+    better: ClassVar[str] = "higher"
+
+
+class CountingMetric(TextMetric):
+    """Those that count words, which a segmenter finds."""
+
+    segmenter: Segmenter = "unicode"
+
+
+class Words(CountingMetric):
+    """How many words an answer has: what has a letter or a digit, markup aside."""
+
+    title: ClassVar[str] = "Words"
+
+    metric: Literal["words"]
+
+
+class Sentences(CountingMetric):
+    """How many sentences an answer has; an item of a list and a heading are one, too."""
+
+    title: ClassVar[str] = "Sentences"
+
+    metric: Literal["sentences"]
+
+
+class Syllables(TextMetric):
+    """How many syllables an answer in English has."""
+
+    title: ClassVar[str] = "Syllables"
+
+    metric: Literal["syllables"]
+
+
+class WordsPerSentence(CountingMetric):
+    """Mean length of the sentences of an answer, in words."""
+
+    title: ClassVar[str] = "Words per sentence"
+    better: ClassVar[str] = "lower"
+
+    metric: Literal["words_per_sentence"]
+
+
+WordList = Annotated[
+    Location | None,
+    Field(
+        description=(
+            "A lexicon of your own, like those in `resources/lexicons`; path from where Snakemake is started. `null` "
+            "is the one that comes with the project, in English."
+        )
+    ),
+]
+
+
+class Hedges(CountingMetric):
+    """Words and phrases that make a claim weaker, in 100 words (Hyland 2005)."""
+
+    title: ClassVar[str] = "Hedges"
+
+    metric: Literal["hedges"]
+    file: WordList = None
+
+
+class Boosters(CountingMetric):
+    """Words and phrases that make a claim stronger, in 100 words (Hyland 2005)."""
+
+    title: ClassVar[str] = "Boosters"
+
+    metric: Literal["boosters"]
+    file: WordList = None
+
+
+class NamedGroups(CountingMetric):
+    """Words that name a group of people, in 100 words."""
+
+    title: ClassVar[str] = "Named groups"
+
+    metric: Literal["named_groups"]
+    file: WordList = None
+    groups: Different[Text] | None = Field(None, description="Headings of the lexicon that count; `null` is all.")
+
+
+class Refusal(CountingMetric):
+    """1 where one of the first sentences says that it will not answer, else 0."""
+
+    title: ClassVar[str] = "Refusals"
+    better: ClassVar[str] = "lower"
+    reach: ClassVar[float] = 1.0
+
+    metric: Literal["refusal"]
+    file: WordList = None
+    first: int = Field(3, ge=1, description="How many sentences are looked at.")
+
+
+class Sentiment(TextMetric):
+    """How favourable an answer in English is, from −1 to 1: the mean over its sentences (Hutto & Gilbert 2014)."""
+
+    title: ClassVar[str] = "Sentiment"
+
+    metric: Literal["sentiment"]
+
+
+class FleschReadingEase(TextMetric):
+    """How easy an answer in English is to read, by the lengths of its words and sentences (Flesch 1948)."""
+
+    title: ClassVar[str] = "Flesch reading ease"
+
+    metric: Literal["flesch_reading_ease"]
+
+
+class GradeMetric(TextMetric):
+    """Those that give the years of school which a reader needs."""
+
+    better: ClassVar[str] = "lower"
+
+
+class FleschKincaid(GradeMetric):
+    """Years of school that a reader of an answer in English needs (Kincaid et al. 1975)."""
+
+    title: ClassVar[str] = "Flesch–Kincaid grade"
+
+    metric: Literal["flesch_kincaid"]
+
+
+class GunningFog(GradeMetric):
+    """Years of school, by complex words (Gunning 1952)."""
+
+    title: ClassVar[str] = "Gunning fog"
+
+    metric: Literal["gunning_fog"]
+
+
+class Smog(GradeMetric):
+    """Years of school, by words of three syllables and more (McLaughlin 1969)."""
+
+    title: ClassVar[str] = "SMOG"
+
+    metric: Literal["smog"]
+
+
+class ColemanLiau(GradeMetric):
+    """Years of school, by letters (Coleman & Liau 1975)."""
+
+    title: ClassVar[str] = "Coleman–Liau"
+
+    metric: Literal["coleman_liau"]
+
+
+class DaleChall(GradeMetric):
+    """How hard an answer in English is, by words that are not familiar (Dale & Chall 1948)."""
+
+    title: ClassVar[str] = "Dale–Chall"
+
+    metric: Literal["dale_chall"]
+    file: Location = Field(description="The familiar words, one in a line. No list comes with the project.")
+
+
+class TypeTokenRatio(CountingMetric):
+    """Different words divided by words, which falls with the length of an answer."""
+
+    title: ClassVar[str] = "Type–token ratio"
+
+    metric: Literal["type_token_ratio"]
+
+
+class Mtld(CountingMetric):
+    """Mean length of a run of words whose type–token ratio stays above a threshold (McCarthy & Jarvis 2010)."""
+
+    title: ClassVar[str] = "MTLD"
+
+    metric: Literal["mtld"]
+    threshold: float = Field(0.72, gt=0, lt=1, description="The type–token ratio at which a run ends.")
+
+
+class Hdd(CountingMetric):
+    """Mean type–token ratio of words that are drawn at random (HD-D, McCarthy & Jarvis 2007)."""
+
+    title: ClassVar[str] = "HD-D"
+
+    metric: Literal["hdd"]
+    draws: int = Field(42, ge=1, description="How many words are drawn; of an answer with fewer there is none.")
+
+
+class NoDecision(AnswerMetric):
+    """1 where an answer has no decision, else 0: the mean is the share of answers that decide nothing."""
+
+    title: ClassVar[str] = "No decision"
+    better: ClassVar[str] = "lower"
+    reach: ClassVar[float] = 1.0
+
+    metric: Literal["no_decision"]
+
+
+class Decision(AnswerMetric):
+    """1 where an answer has the named decision, 0 where it has another one: the mean is the share among the answers
+    that decide. Undefined where there is no decision. That more are better only gives the tables a direction.
+    """
+
+    title: ClassVar[str] = "Decision"
+    better: ClassVar[str] = "higher"
+    reach: ClassVar[float] = 1.0
+
+    metric: Literal["decision"]
+    decision: Text = Field(description="The decision that is counted, as the answers have it.")

@@ -12,7 +12,9 @@ from evenlight.configuration.settings import (
     Location,
     Name,
     Settings,
+    Sha256,
     Text,
+    check_addressed,
     refusal,
     shown,
 )
@@ -610,6 +612,51 @@ class OwnColumns(Reader):
     )
     validation_share: ValidationShare = 0.1
     split_seed: SplitSeed = 0
+
+
+class Questions(Reader):
+    """The questions of a table of answers, in which each stands as often as it was answered; see [the
+    guide](../docs/answers.md). Questions have no class, so that only models of which answers were recorded are asked
+    about them.
+    """
+
+    title: ClassVar[str] = "Questions of recorded answers"
+
+    reader: Literal["questions"]
+    file: Location = Field(
+        description=(
+            "Path of the table, ending in .csv, .jsonl, .json or .parquet, from where Snakemake is started; or its "
+            "address."
+        )
+    )
+    sha256: Sha256 = None
+    text: Text = Field(description="Column with what was asked, which is split into words.")
+    segmenter: Segmenter = "unicode"
+    unit: Text = Field(description="Column that is equal for the forms of one question.")
+    level: Text = Field(description="Column with the form that was asked, such as the dialect.")
+    factor: Name = Field(description="What the forms differ in, such as `dialect`.")
+    levels: Different[Text] = Field(
+        min_length=2, description="The values of `level`, all of which must occur; without the sign +."
+    )
+    other_levels: Literal["refuse", "drop"] = Field(
+        "refuse", description="What happens to rows of other levels: `drop` leaves them out and reports how many."
+    )
+    balanced: bool = Field(
+        True,
+        description="Whether a question with several forms must have one of each level; `false` where some lack.",
+    )
+    cluster: Text | None = Field(
+        None,
+        description=(
+            "Column that is equal for questions that belong together, such as those of one subject. Null takes the "
+            "unit."
+        ),
+    )
+
+    @model_validator(mode="after")
+    def _addresses_have_digests(self) -> Self:
+        check_addressed(self.file, self.sha256)
+        return self
 
 
 class Table(OwnColumns, OwnFile):

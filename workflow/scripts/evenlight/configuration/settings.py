@@ -19,6 +19,8 @@ from pydantic import (
 )
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
+from evenlight.core.sources import is_address
+
 # YAML 1.1, which Snakemake reads, takes 1e-3 for text; ``--config seeds='[0, 1]'`` makes text of everything.
 SPELLED_NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
 
@@ -186,7 +188,18 @@ Heading = Annotated[str, Field(pattern=r"^[^\x00-\x1f\x7f]+$")]
 # A path, or what may be one; ``~`` is the home folder, as in a shell. Of braces Snakemake would make wildcards.
 Location = Annotated[str, Field(pattern=r"^[^{}\x00-\x1f\x7f]+$"), AfterValidator(os.path.expanduser)]
 LocationWithFields = Annotated[Text, AfterValidator(os.path.expanduser)]
+Sha256 = Annotated[
+    Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")] | None,
+    Field(description="SHA-256 of the file, where `file` is an address (`https://`); null where it is a path."),
+]
 NumberPerDataset = dict[Name, Annotated[int, Field(ge=1)]]
+
+
+def check_addressed(file: str, sha256: str | None) -> None:
+    """Refuse an address without a SHA-256, by which the file is known again, and a path with one."""
+    if is_address(file) != (sha256 is not None):
+        what = "an address, of which sha256 must be given" if sha256 is None else "no address (https://…)"
+        raise refusal((("sha256",), f"found {shown(sha256)}, and file {shown(file)} is {what}"))
 
 
 def first_with_all_keys(alternatives: Iterable[type[Settings]]) -> WrapValidator:

@@ -7,8 +7,8 @@ this module, so it imports nothing.
 
 from dataclasses import dataclass
 
-# What an explanation is: a score for each token of a text, or the effect of a change of a concept.
-TOKENS, EFFECTS = "tokens", "effects"
+# What an explanation is: a score for each token of a text, the effect of a change of a concept, or an answer in words.
+TOKENS, EFFECTS, TEXT = "tokens", "effects", "text"
 
 
 @dataclass(frozen=True)
@@ -27,6 +27,7 @@ class Modality:
 MODALITIES = {
     TOKENS: Modality("the tokens of texts", "datasets"),
     EFFECTS: Modality("changes of a concept", "changes"),
+    TEXT: Modality("answers in words", "datasets"),
 }
 
 

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
+from urllib.parse import quote, unquote
 
 from evenlight.core.errors import InputError
 
@@ -126,6 +127,35 @@ SOURCES = {
     )
     for path, sha256 in digests.items()
 }
+
+
+# What begins the name of a file that a study names by its address: name, SHA-256 and address are one.
+ADDRESSED = "at"
+
+
+def addressed(url: str, sha256: str) -> str:
+    """The name of a file that a study names by its address and SHA-256, under which it lies like any other source.
+
+    >>> addressed("https://host/a/answers.csv", "0f")
+    'at/0f/https%3A%2F%2Fhost%2Fa%2Fanswers.csv'
+    """
+    return f"{ADDRESSED}/{sha256}/{quote(url, safe='')}"
+
+
+def source(name: str) -> Source | None:
+    """Where the file of a name comes from and what it must contain; None of an unknown name.
+
+    >>> source(addressed("https://host/a/answers.csv", "0f"))
+    Source(url='https://host/a/answers.csv', sha256='0f')
+    """
+    folder, _, rest = name.partition("/")
+    sha256, _, url = rest.partition("/")
+    return Source(unquote(url), sha256) if folder == ADDRESSED and url else SOURCES.get(name)
+
+
+def is_address(path: str) -> bool:
+    """Whether what names a file is no path."""
+    return path.startswith(("https://", "http://"))
 
 
 def digest(path: str | Path) -> str:
@@ -252,7 +282,7 @@ def mirror_folder(named: str | Path | None = None) -> Path | None:
 def refuse_changed(name: str, path: str | Path) -> None:
     """Refuse a fetched file that is no longer what was fetched."""
     remedy = "delete it and run the workflow again, rule fetch_source makes it"
-    _check_digest(Path(path), SOURCES[name].sha256, path, remedy)
+    _check_digest(Path(path), source(name).sha256, path, remedy)
 
 
 def fetch(name: str, output: str | Path, mirror: Path | None = None, waits: Sequence[float] = WAITS) -> None:
@@ -264,20 +294,19 @@ def fetch(name: str, output: str | Path, mirror: Path | None = None, waits: Sequ
     # Here and not above, so that the Snakefile can read the registry without loading pandas.
     from evenlight.core.tables import replacing
 
-    if name not in SOURCES:
+    if (found := source(name)) is None:
         raise InputError(f"source '{name}' is unknown; known sources: {', '.join(SOURCES)}")
-    source = SOURCES[name]
     mirrored = mirror / name if mirror else None
     with replacing(output) as temporary:
         if mirrored and mirrored.is_file():
             shutil.copyfile(mirrored, temporary)
             remedy = "delete it there to have it downloaded, or replace it by the published file"
-            _check_digest(temporary, source.sha256, mirrored, remedy)
+            _check_digest(temporary, found.sha256, mirrored, remedy)
         else:
             destination = mirrored or f"<folder>/{name} and name that folder with --mirror or {MIRROR_VARIABLE}"
             remedy = f"check the network, or place the file at {destination}"
-            _download(source.url, temporary, remedy, waits)
-            _check_digest(temporary, source.sha256, source.url, "something on the way changed the file; " + remedy)
+            _download(found.url, temporary, remedy, waits)
+            _check_digest(temporary, found.sha256, found.url, "something on the way changed the file; " + remedy)
 
 
 def _check_digest(path: Path, expected: str, origin: str | Path, remedy: str) -> None:

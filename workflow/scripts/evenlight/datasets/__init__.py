@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from evenlight.core.errors import InputError
 from evenlight.core.factors import JOINT, PLACEBO, PLACEBO_LEVELS
+from evenlight.core.sources import addressed
 from evenlight.corpus import annotation
 from evenlight.datasets.hatecheck_levels import DIRECTED, ENGLISH, GENERAL, functionalities
 from evenlight.datasets.hatecheck_levels import GROUPS as GROUPS_NAMED
@@ -283,6 +284,14 @@ READERS = {
         factors=_own_factors,
         files=lambda settings: [Path(settings["file"]).as_posix()],
         unbalanced=_own_unbalanced,
+        whole_clusters=True,
+    ),
+    "questions": ReaderKind(
+        "evenlight.datasets.questions",
+        sources=lambda settings: [addressed(settings["file"], settings["sha256"])] if settings["sha256"] else [],
+        factors=lambda settings: {settings["factor"]: list(settings["levels"])},
+        files=lambda settings: [] if settings["sha256"] else [Path(settings["file"]).as_posix()],
+        unbalanced=lambda settings: [] if settings["balanced"] else [settings["factor"]],
         whole_clusters=True,
     ),
     "hub": ReaderKind(

@@ -1,12 +1,17 @@
-"""The rows of a table in CSV, as the readers of datasets need them: each with its place, for messages."""
+"""The rows of tables from elsewhere, as readers need them: each with its place, for messages."""
 
 import codecs
 import csv
+import json
+import math
 import re
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from evenlight.core.errors import InputError
 
@@ -41,6 +46,60 @@ def csv_rows(path: str | Path, fields: Sequence[str], remedy: str) -> Iterator[t
         raise InputError(f"{path}: not CSV in UTF-8 ({error.reason}); {_other_encoding(path)}") from None
     except csv.Error as error:
         raise InputError(f"{path}: not CSV in UTF-8 ({error}); {remedy}") from None
+
+
+def read_rows(path: Path) -> list:
+    """What a file of JSON Lines, JSON or Parquet has, row by row, whatever the rows are.
+
+    Raises:
+        InputError: the file cannot be read, or is of another kind.
+    """
+    try:
+        if path.suffix == ".parquet":
+            return pq.read_table(path).to_pylist()
+        if path.suffix == ".jsonl":
+            return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+        if path.suffix == ".json":
+            rows = json.loads(path.read_text(encoding="utf-8"))
+            return rows if isinstance(rows, list) else [rows]
+    except (OSError, pa.ArrowInvalid, ValueError) as error:
+        raise InputError(f"{path}: not readable ({error}); write it again") from None
+    raise InputError(f"{path}: none of .parquet, .jsonl and .json; convert it to one of them")
+
+
+def named_rows(path: Path, fields: Iterable[str], remedy: str) -> Iterator[tuple[str, dict]]:
+    """(file and row, row) of each row of a CSV, JSON Lines, JSON or Parquet file; rows count from 1.
+
+    Raises:
+        InputError: the file cannot be read, is of another kind, or has no column of a name in ``fields``.
+    """
+    fields = list(dict.fromkeys(fields))
+    if path.suffix.lower() == ".csv":
+        yield from csv_rows(path, fields, remedy)
+        return
+    rows = read_rows(path)
+    # A row of JSON may leave out what it has not.
+    there = list(dict.fromkeys(name for row in rows if isinstance(row, dict) for name in row))
+    require_columns(path, fields, there, remedy)
+    for number, row in enumerate(rows, start=1):
+        location = f"{path}, row {number}"
+        if not isinstance(row, dict):
+            raise InputError(f"{location}: is {row!r}, no object with columns; {remedy}")
+        yield location, dict.fromkeys(fields) | row
+
+
+def is_empty(value) -> bool:
+    """Whether a cell says nothing: it is missing, not a number, or white space alone."""
+    return value is None or (isinstance(value, float) and math.isnan(value)) or not str(value).strip()
+
+
+def name_of(value) -> str:
+    """A cell as a name. CSV has texts alone, and Parquet may have numbers in a column of names.
+
+    >>> name_of(" yes "), name_of(7.0)
+    ('yes', '7')
+    """
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value).strip()
 
 
 def require_columns(path: str | Path, fields: Sequence[str], header: Sequence[str], remedy: str) -> None:

@@ -5,7 +5,6 @@ A file has one row per text: ``item_id``, or the ``text`` itself, its words with
 there and is then checked. JSON Lines, JSON (a list of objects) and Parquet are read.
 """
 
-import json
 import re
 from collections.abc import Sequence
 from functools import partial
@@ -13,10 +12,9 @@ from itertools import compress
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 from evenlight.core.errors import InputError
+from evenlight.datasets.rows import read_rows
 from evenlight.explainers import Context, Explanations
 from evenlight.explainers.attribution import Attribution
 from evenlight.texts.predictions import Sentence
@@ -47,25 +45,6 @@ def read_explanations(path: Path) -> dict[str, dict]:
     if not rows:
         raise InputError(f"{path}: no rows; write one for each text that is explained")
     return rows
-
-
-def read_rows(path: Path) -> list:
-    """What a file of JSON Lines, JSON or Parquet has, row by row, whatever the rows are.
-
-    Raises:
-        InputError: the file cannot be read, or is of another kind.
-    """
-    try:
-        if path.suffix == ".parquet":
-            return pq.read_table(path).to_pylist()
-        if path.suffix == ".jsonl":
-            return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
-        if path.suffix == ".json":
-            rows = json.loads(path.read_text(encoding="utf-8"))
-            return rows if isinstance(rows, list) else [rows]
-    except (OSError, pa.ArrowInvalid, ValueError) as error:
-        raise InputError(f"{path}: not readable ({error}); write it again") from None
-    raise InputError(f"{path}: none of .parquet, .jsonl and .json; convert it to one of them")
 
 
 def _checked(row, location: str) -> str:

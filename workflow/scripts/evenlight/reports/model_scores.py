@@ -11,7 +11,7 @@ from evenlight.statistics.study import ordered_levels
 from evenlight.statistics.summary import grouped_scores
 
 # Below <results>: the scores, and what has them.
-FOLDERS = ("scores", *(modality.units for modality in MODALITIES.values()))
+FOLDERS = tuple(dict.fromkeys(["scores", *(modality.units for modality in MODALITIES.values())]))
 
 
 def model_scores(

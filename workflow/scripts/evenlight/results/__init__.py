@@ -66,10 +66,10 @@ class Computed:
 
 
 def said_of_left_out(explainers: Sequence[str]) -> list[str]:
-    """What a table of texts alone says where the study explains changes of a concept, too, by these explainers.
+    """What a table of explained tokens says where the study explains in words or by changes, too, by these explainers.
 
     >>> said_of_left_out(["leace", "tcav"]), said_of_left_out([])
-    (["explanations of changes of a concept are not in this table: 'leace', 'tcav'"], [])
+    (["explanations of changes of a concept, or in words, are not in this table: 'leace', 'tcav'"], [])
     """
     listed = ", ".join(map(repr, explainers))
-    return [f"explanations of changes of a concept are not in this table: {listed}"] if listed else []
+    return [f"explanations of changes of a concept, or in words, are not in this table: {listed}"] if listed else []

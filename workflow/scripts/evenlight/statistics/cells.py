@@ -5,7 +5,7 @@ a mapping. All cells of one explainer and one comparison stand in two arrays, me
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -16,8 +16,8 @@ from evenlight.core.contracts.texts import ITEMS, PREDICTIONS, UNITS
 from evenlight.core.errors import InputError
 from evenlight.statistics.designs import Design, design_of
 from evenlight.statistics.files import Run, items_path, predictions_path, units_path
-from evenlight.statistics.score_files import read_scores, with_most_texts
-from evenlight.statistics.study import TRAININGS, Comparison, StudyScores, pairs_of
+from evenlight.statistics.score_files import is_of_answers, read_draws, read_scores, with_most_texts
+from evenlight.statistics.study import DRAWS, TRAININGS, Comparison, StudyScores, pairs_of
 from evenlight.texts.items import check_strata, forms_of, sampled_units
 from evenlight.texts.predictions import explained_items
 
@@ -38,7 +38,10 @@ class ExplainerScores:
         present: bool (seeds, items), whether the item was scored.
         sd_of: the scores whose standard deviation within levels is the measure of effects, like ``values``, which they
             are by default.
-        repeated: what the seeds are, a name of :data:`evenlight.statistics.study.REPETITIONS`.
+        repeated: what is repeated, a name of :data:`evenlight.statistics.study.REPETITIONS`: what the seeds are, or the
+            draws of a single seed.
+        draws: of answers the scores of each draw, float (metrics, seeds, draws, items), NaN where one is not there.
+            ``values`` are their means.
     """
 
     dataset: str
@@ -50,6 +53,7 @@ class ExplainerScores:
     present: np.ndarray
     sd_of: np.ndarray | None = None
     repeated: str = TRAININGS
+    draws: np.ndarray | None = None
 
     def cells(self, comparison: Comparison) -> list[dict[str, str]]:
         """What stands in the first columns of every table of cells: a mapping for each metric."""
@@ -120,10 +124,13 @@ def _read_source(study: StudyScores) -> Iterator[ModelScores]:
             compared = {factor: sets for factor, sets in compared.items() if _can_compare(units, factor, sets)}
         for model, seeds in study.models.items():
             runs = [Run(dataset, model, seed) for seed in seeds]
-            fullest = study.explainers[0]
+            fullest, asked = study.explainers[0], study.explainers[:1]
             if study.scores is not None:
                 fullest = with_most_texts(study.scores, runs[0], study.explainers, study.metrics)
-            scored = pd.concat([_scored_items(study, run, fullest) for run in runs]).drop_duplicates()
+                # A question may have an answer of one explainer and none of another.
+                of_answers = is_of_answers(study.scores, runs[0], fullest, study.metrics)
+                asked = study.explainers if of_answers else [fullest]
+            scored = pd.concat([_scored_items(study, run, name) for run in runs for name in asked]).drop_duplicates()
             items = pd.DataFrame({"item_id": scored}).join(texts["cluster"], on="item_id")
             if items["cluster"].isna().any():
                 unknown = items.loc[items["cluster"].isna(), "item_id"].iloc[0]
@@ -211,6 +218,7 @@ def _explainers(
     """The scores of ``items``, which ``fullest`` has; those of ``later`` ones do not count yet."""
     index = pd.Index(items["item_id"])
     for explainer in study.explainers:
+        drawn = [read_draws(study.scores, run, explainer, study.metrics) for run in runs]
         values = np.full((len(study.metrics), len(runs), len(items)), np.nan)
         present = np.zeros((len(runs), len(items)), dtype=bool)
         for row, run in enumerate(runs):
@@ -225,10 +233,23 @@ def _explainers(
                 )
             values[:, row, columns] = table[list(study.metrics)].to_numpy(float).T
             present[row, columns] = True
-        first = runs[0]
-        yield ExplainerScores(
-            first.dataset, first.model, explainer, [run.seed for run in runs], list(study.metrics), values, present
-        )
+        first, seeds = runs[0], [run.seed for run in runs]
+        scores = ExplainerScores(first.dataset, first.model, explainer, seeds, list(study.metrics), values, present)
+        yield scores if drawn[0] is None else _with_draws(scores, drawn, index)
+
+
+def _with_draws(scores: ExplainerScores, drawn: Sequence[pd.DataFrame], items: pd.Index) -> ExplainerScores:
+    """The same with the scores of each answer, from a table of :func:`read_draws` for each seed.
+
+    One training has its draws for repetitions; of several, draws are part of what trainings vary by.
+    """
+    numbers = pd.Index(np.unique(np.concatenate([table["draw"] for table in drawn])))
+    draws = np.full((*scores.values.shape[:2], len(numbers), len(items)), np.nan)
+    for seed, table in enumerate(drawn):
+        table = table[table["item_id"].isin(items)]
+        place = numbers.get_indexer(table["draw"]), items.get_indexer(table["item_id"])
+        draws[:, seed, *place] = table[list(scores.metrics)].to_numpy(float).T
+    return replace(scores, draws=draws, repeated=DRAWS if len(drawn) == 1 else TRAININGS)
 
 
 def rows_by_comparison(

@@ -349,6 +349,10 @@ def _pooled(
     if scores.sd_of is not None:
         values = scores.sd_of[[scores.metrics.index(metric) for metric in metrics]]
         sd_of = design.a.scores(values), design.b.scores(values)
+    draws = None
+    if scores.draws is not None:
+        values = scores.draws[[scores.metrics.index(metric) for metric in metrics]]
+        draws = design.a.scores(values), design.b.scores(values)
     effects = pooled_effects(
         a,
         b,
@@ -358,6 +362,7 @@ def _pooled(
         clusters=design.clusters,
         strata=None if design.a.strata is None else (design.a.strata, design.b.strata),
         sd_of=sd_of,
+        draws=draws,
     )
     difference = effects.difference
     with np.errstate(divide="ignore", invalid="ignore"):

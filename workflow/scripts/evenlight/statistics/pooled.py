@@ -17,6 +17,11 @@ normal scores this is never liberal, at any level, whatever the true variances a
 degrees of freedom (Satterthwaite 1946) are, and so are variances that are pooled where they happen to look alike: far
 out, where a study with hundreds of cells asks, they are wrong by orders of magnitude. Nor is the seeds' variance of a
 cell moderated by that of others: where few cells vary with the seed these would be found.
+
+Where scores are means of draws, as of answers to one question, and there is one seed, draws take the place of
+trainings: what a draw of some number adds to D, in all units together, is what it is measured by. Draws that are
+independent from unit to unit are in the variance over units already. What draws of one number have in common, such as a
+day, is not.
 """
 
 from collections.abc import Sequence
@@ -103,7 +108,8 @@ class Estimate:
     Attributes:
         value: float (cells,).
         units: the parts of its variance over units.
-        trainings: that over seeds; NaN where there is one, or where seeds do not differ at all.
+        trainings: that over seeds, or over the draws of a single one; NaN where there is one of these, or where they do
+            not differ at all.
         rarest: the least p that a test by exchange of so few clusters could have; (cells,). It is p where clusters do
             not vary at all, which is no certainty.
         parts: what clusters add to it, of pairs or of either level; with the same clusters where a cluster is in both.
@@ -318,6 +324,7 @@ def pooled_effects(
     clusters: tuple[Sequence, Sequence] | None = None,
     strata: tuple[np.ndarray, np.ndarray] | None = None,
     sd_of: tuple[np.ndarray, np.ndarray] | None = None,
+    draws: tuple[np.ndarray, np.ndarray] | None = None,
 ) -> PooledEffects:
     """The pooled effects of scores (cells, seeds, units), NaN where one is undefined.
 
@@ -339,6 +346,8 @@ def pooled_effects(
             where both forms are in one stratum.
         sd_of: the scores whose standard deviation counts, where these are not ``a`` and ``b``, which were computed from
             them and others.
+        draws: the draws whose means ``a`` and ``b`` are, (cells, seeds, draws, units), NaN where there is none. The
+            standard deviation is then that of single draws.
     """
     a, b, codes = _within_strata(a, b, paired, strata)
     counted = _counted(a, b)
@@ -374,7 +383,8 @@ def pooled_effects(
         constant = np.minimum(constant, np.abs(sum(added)).max(axis=1, initial=0) * added[0].shape[1])
     for values in added:
         values[constant <= rounding] = 0
-    sd_by_seed, of_sd = _within(*sd_of, paired)
+    sd_by_seed, of_sd = _within(*sd_of, paired, None if draws is None else list(map(_beyond_means, draws)))
+    of_draws = None if draws is None or a.shape[1] > 1 else _over_draws(draws, weights * (2 if paired else 1))
     of_sd = [_summed(values.sum(axis=1) / once, member) for values, member in zip(of_sd, members, strict=True)]
     parts = [Part(values, share, means) for values, share in zip(added, shares, strict=True)]
     differing = _differing(a, b, rounding, paired, members, joined)
@@ -389,6 +399,9 @@ def pooled_effects(
             variance = np.nansum((values - mean[:, None]) ** 2, axis=1) / (seeds - 1) / seeds
         alike = np.nan_to_num(np.abs(values - mean[:, None])).max(axis=1) <= rounding
         trainings = Variance(np.where((seeds > 1) & ~alike, variance, np.nan), np.maximum(seeds - 1, 1))
+        if of_draws is not None:
+            # That draws move the standard deviation, too, is far less than what they do to the difference.
+            trainings = Variance(np.where(of_draws.value > rounding**2, of_draws.value, np.nan), of_draws.degrees)
         of_bound = [
             Part(sign * part.added + scale * values, part.share, part.means)
             for part, values in zip(parts, of_sd, strict=True)
@@ -579,8 +592,52 @@ def unit_variances(parts: Sequence[Part], joined: bool) -> list[Variance]:
     ]
 
 
-def _within(a: np.ndarray, b: np.ndarray, paired: bool) -> tuple[np.ndarray, list[np.ndarray]]:
-    """The standard deviation within levels, (cells, seeds), 0 where it is rounding, and what units add to its mean."""
+def _over_draws(draws: Sequence[np.ndarray], weights: Sequence[np.ndarray]) -> Variance:
+    """The variance of a difference of means over draws, the draws of one number being one repetition.
+
+    The variance of a unit's mean over n draws is Σ e² / (n (n − 1)), with the deviations e of its draws. Here what the
+    draws of one number deviate by is added up over units and both levels before it is squared. Units with one draw of a
+    level are taken to vary as its others do. Degrees of freedom are those of the level with fewer draws. NaN where a
+    level has no unit with two.
+
+    Args:
+        draws: of both levels, (cells, 1, draws, units).
+        weights: of the units in the mean of their level, (cells, 1, units).
+    """
+    moved, degrees = 0.0, []
+    for sign, level, weight in zip((1, -1), draws, weights, strict=True):
+        level, weight = level[:, 0], weight[:, 0, None]
+        known = ~np.isnan(level)
+        count = known.sum(axis=1, keepdims=True)
+        several = weight * (count > 1)
+        mean = np.nan_to_num(level).sum(axis=1, keepdims=True) / np.maximum(count, 1)
+        deviation = np.where(known, level - mean, 0) / np.sqrt(np.maximum(count * (count - 1), 1))
+        share = (several * known / np.maximum(count, 1)).sum(axis=2)
+        squares = [(part**2 / np.maximum(count, 1)).sum(axis=(1, 2)) for part in (weight, several)]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            moved = moved + sign * (several * deviation).sum(axis=2) * np.sqrt(squares[0] / squares[1])[:, None]
+            degrees.append(share.sum(axis=1) ** 2 / (share**2).sum(axis=1) - 1)
+    return Variance((moved**2).sum(axis=1), np.maximum(np.min(degrees, axis=0), 1))
+
+
+def _beyond_means(draws: np.ndarray) -> np.ndarray:
+    """By how much a single draw varies more than the mean of a unit's, (cells, seeds, units), from its draws.
+
+    s² (1 − 1/n) of n draws; 0 of one, which is its own mean.
+    """
+    known = ~np.isnan(draws)
+    count = np.maximum(known.sum(axis=2, keepdims=True), 1)
+    mean = np.nan_to_num(draws).sum(axis=2, keepdims=True) / count
+    return (np.where(known, draws - mean, 0) ** 2).sum(axis=2) / count[:, :, 0]
+
+
+def _within(
+    a: np.ndarray, b: np.ndarray, paired: bool, more: Sequence[np.ndarray] | None = None
+) -> tuple[np.ndarray, list[np.ndarray]]:
+    """The standard deviation within levels, (cells, seeds), 0 where it is rounding, and what units add to its mean.
+
+    ``more`` is a variance of each unit of either level beyond its score, (cells, seeds, units).
+    """
     known = [~np.isnan(side) for side in (a, b)]
     counts = [np.maximum(part.sum(axis=2, keepdims=True), 1) for part in known]
     scores = [np.nan_to_num(side) for side in (a, b)]
@@ -588,6 +645,11 @@ def _within(a: np.ndarray, b: np.ndarray, paired: bool) -> tuple[np.ndarray, lis
         np.where(part, score - score.sum(axis=2, keepdims=True) / count, 0) ** 2
         for part, score, count in zip(known, scores, counts, strict=True)
     ]
+    if more is not None:
+        squares = [
+            square + np.where(part, variance, 0) * (count - 1) / count
+            for square, part, variance, count in zip(squares, known, more, counts, strict=True)
+        ]
     variances = [
         square.sum(axis=2, keepdims=True) / np.maximum(count - 1, 1)
         for square, count in zip(squares, counts, strict=True)

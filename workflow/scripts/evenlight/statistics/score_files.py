@@ -10,7 +10,7 @@ import pandas as pd
 
 from evenlight.core import tables
 from evenlight.core.chance import note_on_chance
-from evenlight.core.contracts.explanations import SCORES
+from evenlight.core.contracts.explanations import ANSWER_SCORES, SCORES
 from evenlight.core.errors import InputError
 from evenlight.statistics.files import Run, notes_of_runs, runs, score_path
 from evenlight.statistics.study import StudyScores
@@ -25,7 +25,8 @@ def read_scores(
     """The scores of one run's explainer: ``item_id`` and a column for each of ``metrics`` (name to family).
 
     NaN where a score is undefined. A metric that is a mean of random draws has a column ``<metric>_standard_error``
-    beside it. What the files hold besides is left out; with ``only_items`` all metrics.
+    beside it. What the files hold besides is left out; with ``only_items`` all metrics. Of answers, of which an item
+    may have several, it is the mean of those that are defined; :func:`read_draws` has each.
     """
     parts = []
     for family in dict.fromkeys(metrics.values()):
@@ -53,7 +54,11 @@ def _read_file(path: Path, metrics: Collection[str]) -> pd.DataFrame:
         if metric not in there:
             raise InputError(f"{path}: no column '{metric}'; rule {SCORES.rule} makes it, {_REMEDY}")
     errors = [f"{metric}{STANDARD_ERROR}" for metric in metrics if f"{metric}{STANDARD_ERROR}" in there]
-    table = tables.read_table(path, SCORES.only("item_id", *metrics, *errors))
+    if "draw" in there:
+        table = tables.read_table(path, ANSWER_SCORES.only("item_id", *metrics))
+        table = table.groupby("item_id", sort=False)[list(metrics)].mean().reset_index()
+    else:
+        table = tables.read_table(path, SCORES.only("item_id", *metrics, *errors))
     repeated = table.loc[table["item_id"].duplicated(), "item_id"]
     if len(repeated):
         raise InputError(f"{path}: item '{repeated.iloc[0]}' has two rows; {_REMEDY}")
@@ -61,6 +66,36 @@ def _read_file(path: Path, metrics: Collection[str]) -> pd.DataFrame:
         if np.isinf(table[metric]).any():
             raise InputError(f"{path}: column '{metric}' has infinite scores; {_REMEDY}")
     return table
+
+
+def is_of_answers(folder: str | Path, run: Run, explainer: str, metrics: Mapping[str, str]) -> bool:
+    """Whether the scores of an explainer are of answers in words."""
+    return "draw" in tables.read_columns(score_path(folder, run, next(iter(metrics.values())), explainer), SCORES)
+
+
+def read_draws(folder: str | Path, run: Run, explainer: str, metrics: Mapping[str, str]) -> pd.DataFrame | None:
+    """The scores of single answers: ``item_id``, ``draw`` and a column for each of ``metrics`` (name to family).
+
+    None where explanations are no answers.
+
+    Raises:
+        InputError: two answers to a question have the same draw, or families have scored other answers.
+    """
+    if not is_of_answers(folder, run, explainer, metrics):
+        return None
+    parts: list[pd.DataFrame] = []
+    for family in dict.fromkeys(metrics.values()):
+        path = score_path(folder, run, family, explainer)
+        columns = [name for name in metrics if metrics[name] == family]
+        table = tables.read_table(path, ANSWER_SCORES.only("item_id", "draw", *columns))
+        table = table.set_index(["item_id", "draw"])
+        if table.index.has_duplicates:
+            item, draw = table.index[table.index.duplicated()][0]
+            raise InputError(f"{path}: item '{item}' has two rows of draw {draw}; {_REMEDY}")
+        if parts and not table.index.equals(parts[0].index):
+            raise InputError(f"{path}: other answers than those of the other metrics; {_REMEDY}")
+        parts.append(table)
+    return pd.concat(parts, axis=1).reset_index()
 
 
 def _in_order(table: pd.DataFrame, items: pd.Series, path: Path) -> pd.DataFrame:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Self, TypeVar
 
 import pandas as pd
 
-from evenlight.core.kinds import TOKENS
+from evenlight.core.kinds import EFFECTS
 
 # In the place of a name, in rows that are about all datasets, models or texts together.
 ALL = "all"
@@ -18,8 +18,15 @@ UNDECIDED = "undecided"
 
 # What is repeated of the scores of a cell, and what verdicts call those repetitions that the study has. What they say
 # without it is for further ones.
-TRAININGS = "trainings"
-REPETITIONS = {TRAININGS: "these trained models"}
+TRAININGS, DRAWS = "trainings", "draws"
+REPETITIONS = {TRAININGS: "these trained models", DRAWS: "these answers"}
+FURTHER = {TRAININGS: "the mean across retraining", DRAWS: "further answers of the model"}
+
+
+def repeated_in(table: pd.DataFrame) -> list[str]:
+    """What the verdicts of a table are about, in a fixed order; trainings where it does not say."""
+    said = set(table["repeated"].fillna(TRAININGS)) if "repeated" in table else set()
+    return [name for name in REPETITIONS if name in said] or [TRAININGS]
 
 
 @dataclass(frozen=True)
@@ -112,7 +119,7 @@ class StudyScores:
                 modalities={},
                 of_several=True,
                 units=of["units"],
-                strata={name: by for name, by in self.strata.items() if modality == TOKENS or by == "label"},
+                strata={name: by for name, by in self.strata.items() if modality != EFFECTS or by == "label"},
                 explainers=[name for name in self.explainers if name in of["explainers"]],
                 metrics={name: family for name, family in self.metrics.items() if name in of["metrics"]},
                 comparisons={factor: sets for factor, sets in self.comparisons.items() if factor in of["compared"]},

@@ -89,6 +89,33 @@ SCORES = Contract(
     extra_columns=pa.float64(),
     optional=KEPT_NAMES,
 )
+# `answers/{dataset}/{model}/seed{seed}/{explainer}.parquet`: what a model answered, in words, when it was asked about
+# an item once more. The unit and the level of an item stand in its units.
+ANSWERS = Contract(
+    "answers",
+    "record_answers",
+    pa.schema(
+        [
+            required("item_id", pa.string()),  # of the question
+            required("draw", pa.int64()),  # its number among the answers to the question
+            pa.field("decision", pa.string()),  # null where the answer has none
+            required("text", pa.string()),  # as it came; may be empty
+            # What is known of how it was made.
+            *columns(pa.string(), "model", "prompt", missing=True),  # prompt: a digest of it
+            pa.field("temperature", pa.float64()),
+            *columns(pa.int64(), "seed", "tokens", missing=True),
+            pa.field("seconds", pa.float64()),
+        ]
+    ),
+)
+# `scores/{dataset}/{model}/seed{seed}/{family}/{explainer}.parquet` of answers in words: an answer, with a column for
+# each metric.
+ANSWER_SCORES = Contract(
+    "scores of answers",
+    "score_answers",
+    pa.schema([required("item_id", pa.string()), required("draw", pa.int64())]),
+    extra_columns=pa.float64(),
+)
 # `changes/{dataset}/changes.parquet`: a change of what a text says of one concept.
 CHANGES = Contract(
     "changes",

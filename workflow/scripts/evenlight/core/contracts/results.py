@@ -91,9 +91,29 @@ EFFECTS = Contract(
             required("verdict", pa.string()),
             pa.field("reason", pa.string()),  # why a cell is not decidable
             pa.field("look", pa.int64()),  # of a plan of looks, the first that has found it
+            pa.field("repeated", pa.string()),  # what verdicts are about: trainings, or draws of answers
         ]
     ),
-    optional=("look",),
+    optional=("look", "repeated"),
+)
+
+
+# `tables/draws.parquet`: a cell of answers in words whose forms are pairs, beside two answers to one form.
+DRAWS = Contract(
+    "draws",
+    "compare_draws",
+    pa.schema(
+        [
+            *columns(pa.string(), "dataset", "model", "explainer", "metric", "factor", "level_a", "level_b"),
+            required("units", pa.int64()),  # with two answers to either form
+            *columns(pa.float64(), "draws_a", "draws_b", missing=True),  # answers to a form, mean over units and seeds
+            *with_interval("difference"),  # of the means of both forms, first level minus second
+            # Mean absolute difference of an answer to one form and one to the other.
+            pa.field("absolute", pa.float64()),
+            pa.field("null", pa.float64()),  # the same of two answers to one form
+            *with_interval("beyond"),  # the one less the other
+        ]
+    ),
 )
 
 

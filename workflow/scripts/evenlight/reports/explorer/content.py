@@ -18,12 +18,12 @@ from evenlight.core import tables
 from evenlight.core.contracts.results import EFFECTS
 from evenlight.core.contracts.texts import ITEMS
 from evenlight.reports.explorer import overview
-from evenlight.reports.pages.effects import VERDICTS, effect_cell, meanings
+from evenlight.reports.pages.effects import VERDICTS, effect_cell, meanings, these
 from evenlight.statistics.cells import ModelScores, read_models
 from evenlight.statistics.explained_words import Explained, Level, known_mean, relative, shown_levels, unit_means
 from evenlight.statistics.files import items_path
 from evenlight.statistics.score_files import score_notes
-from evenlight.statistics.study import StudyScores, comparisons_in
+from evenlight.statistics.study import FURTHER, REPETITIONS, StudyScores, comparisons_in, repeated_in
 
 # A score is one of so many steps between the least and the largest of its metric; the last number says "undefined".
 STEPS = 2**16 - 2
@@ -139,6 +139,7 @@ def study_content(
         "target": target,
         "formats": list(formats),
         "alpha": alpha,
+        "scopes": [these(repeated_in(whole), words) for words in (REPETITIONS, FURTHER)],
         "verdicts": {
             verdict: {"sign": sign, "colour": colour, "meaning": verdicts[verdict]}
             for verdict, (sign, colour) in VERDICTS.items()
@@ -305,11 +306,12 @@ def _effect_row(row, size: pd.Series, better: Mapping[str, str]) -> dict:
 
 
 def _meaning(verdict: str, known: Mapping[str, str]) -> str:
-    """What a verdict says; one for these trained models says the same as its namesake, of fewer."""
-    ending = " for these trained models"
-    if verdict.endswith(ending):
-        return f"{known[verdict.removesuffix(ending)]}; said for these trained models, not across retraining"
-    return known[verdict]
+    """What a verdict says; one for these trained models, or answers, says the same as its namesake, of fewer."""
+    claim, scoped, these = verdict.partition(" for ")
+    if not scoped:
+        return known[verdict]
+    beyond = next(FURTHER[name] for name, words in REPETITIONS.items() if words == these)
+    return f"{known[claim]}; said for {these}, not for {beyond}"
 
 
 _DRAWN = (

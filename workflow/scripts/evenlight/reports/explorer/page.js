@@ -390,7 +390,7 @@ async function showVerdict(effects, [factor, a, b]) {
   at("effects-figure").hidden = !drawn.length;
   if (!drawn.length) return;
   at("effects-caption").textContent = `The effects of all explainers in standard deviations of the scores, positive where ${a} has the higher ones: the thick line is the ` +
-    "interval for these trained models, the thin one that across retraining, where there are several runs. The chosen explainer has a ◂ and is orange. " +
+    `interval for ${study.scopes[0]}, the thin one that for ${study.scopes[1]}, where there are several. The chosen explainer has a ◂ and is orange. ` +
     "A thin line that is far longer than the thick ones is cut; where it ends stands beside an arrow.";
   files("effects-files", `effects/${state.dataset}`);
   const order = Object.keys(study.explainers);

@@ -1,5 +1,7 @@
 """The effects over all seeds as pages: intervals and verdicts, and what each way of testing finds."""
 
+from collections.abc import Mapping, Sequence
+
 import pandas as pd
 
 from evenlight.core.contracts.results import BALANCED_ACCURACY, EFFECTS, TEST_COUNTS, VERDICT_CONTROL
@@ -9,19 +11,32 @@ from evenlight.reports.questions import CELL, ELSE, HOLDS, READ, SURE, answer, a
 from evenlight.reports.text import signed, three_digits
 from evenlight.statistics.chance_level import said_of_chance
 from evenlight.statistics.intervals import share_interval
-from evenlight.statistics.study import Comparison, MetricLabel, comparisons_in, factor_in_brackets
+from evenlight.statistics.study import (
+    DRAWS,
+    FURTHER,
+    REPETITIONS,
+    TRAININGS,
+    Comparison,
+    MetricLabel,
+    comparisons_in,
+    factor_in_brackets,
+    repeated_in,
+)
 from evenlight.statistics.verdicts import CONTROL, EXPLORATORY, PRIMARY, STUDY, UNDECIDABLE, UNDECIDED
 
 TABLES = (EFFECTS, TEST_COUNTS, VERDICT_CONTROL, BALANCED_ACCURACY)
-# A sign and a colour each (Okabe and Ito, lightened), so that neither stands alone; for these trained models alone in
-# brackets.
+# A sign and a colour each (Okabe and Ito, lightened), so that neither stands alone; for these trained models, or these
+# answers, alone in brackets.
+FOR_THESE = {
+    "disparity": ("(≠)", "#fbe8d6"),
+    "negligible disparity": ("(≈)", "#f9ecf3"),
+    "equivalent": ("(=)", "#e3f2fb"),
+}
 VERDICTS = {
     "disparity": ("≠", "#f5c9a0"),
     "negligible disparity": ("≈", "#f0d4e3"),
     "equivalent": ("=", "#b5dcf3"),
-    "disparity for these trained models": ("(≠)", "#fbe8d6"),
-    "negligible disparity for these trained models": ("(≈)", "#f9ecf3"),
-    "equivalent for these trained models": ("(=)", "#e3f2fb"),
+    **{f"{claim} for {these}": sign for these in REPETITIONS.values() for claim, sign in FOR_THESE.items()},
     # Grey: white would look like a test that was passed.
     UNDECIDED: ("?", "#d0d4d9"),
     UNDECIDABLE: ("–", "#d0d4d9"),
@@ -62,7 +77,7 @@ def page(
     effects: pd.DataFrame,
     counts: pd.DataFrame,
     control: pd.DataFrame,
-    balanced: pd.DataFrame,
+    balanced: pd.DataFrame | None = None,
     *,
     datasets: dict[str, str],
     models: dict[str, str],
@@ -75,7 +90,8 @@ def page(
     :func:`evenlight.statistics.counts.count_tests` and
     :func:`evenlight.statistics.verdict_control.permuted_verdicts`: what the tests find, then every cell.
 
-    First stands which models only guess, from :func:`evenlight.statistics.model_quality.balanced_accuracies`.
+    First stands which models only guess, from :func:`evenlight.statistics.model_quality.balanced_accuracies`; None
+    where models predict nothing.
     """
     single = (effects["seeds"] <= 1).all()
     introduction = (
@@ -96,66 +112,109 @@ def page(
                 names += ({name: metric for name, metric in metrics.items() if name in set(cells["metric"])},)
                 parts.append(_effect_table(caption, datasets[dataset], cells, models, *names))
     title = "Effects" if single else "Effects over all seeds"
-    warnings = said_of_chance(balanced, datasets, models)
+    warnings = [] if balanced is None else said_of_chance(balanced, datasets, models)
     details = _details(effects, control, models, confidence)
-    return Page(title, introduction, parts, legend_of(equivalence_bound), warnings=warnings, details=details)
+    return Page(
+        title,
+        introduction,
+        parts,
+        legend_of(equivalence_bound, repeated_in(effects)),
+        warnings=warnings,
+        details=details,
+    )
 
 
 def _details(
     effects: pd.DataFrame, control: pd.DataFrame, models: dict[str, str], confidence: float
 ) -> list[tuple[str, str]]:
+    of_these = these(repeated_in(effects))
     return answered(
         (
             CELL,
             "The sign is the verdict. The number is the mean difference in standard deviations of the scores, over all "
             "runs of a model. It is positive where the first-named group has the higher scores. In square brackets "
-            f"stands its {confidence:.0%} interval for these trained models and further sentences. The number n says "
-            "on how many pairs it rests. Without pairs, n is the number of texts in the first and in the second group. "
-            "Variants of one text count once. Copies of a text count each, though equal texts are one cluster.",
+            f"stands its {confidence:.0%} interval for {of_these} and further sentences. The number n says on how many "
+            "pairs it rests. Without pairs, n is the number of texts in the first and in the second group. Variants of "
+            "one text count once. Copies of a text count each, though equal texts are one cluster.",
         ),
         *about_verdicts(effects, models),
-        ("What does chance alone find?", said_of_control(control)),
+        ("What does chance alone find?", said_of_control(control, repeated_in(effects))),
         (
             ELSE,
-            "The first table counts significant tests of single seeds, for these trained models. A pointer on a cell "
-            "of the other tables tells its robustness against an unmeasured confounder (Cinelli and Hazlett 2020). "
-            "Such a confounder is associated with the group and with the scores. Robustness is the share that it would "
+            f"The first table counts significant tests of single seeds, for {of_these}. A pointer on a cell of the "
+            "other tables tells its robustness against an unmeasured confounder (Cinelli and Hazlett 2020). Such a "
+            "confounder is associated with the group and with the scores. Robustness is the share that it would "
             "have to explain of the variance of the group, and of what is left of the scores. With that share the "
             "effect would be none, or, for the robustness of significance, not significant.",
         ),
     )
 
 
+# What a verdict without brackets takes.
+TAKES = {
+    TRAININGS: "That takes several runs, and with few of them large effects. ",
+    DRAWS: (
+        "Scores of a question are means of its answers. A verdict for further answers takes several of each form, and "
+        "with few of them large effects. What answers vary by from question to question, the intervals always have. "
+    ),
+}
+
+
+# In which simulated studies claims are wrong as often as they are meant to be.
+SIMULATED = {
+    TRAININGS: (
+        "For these trained models it is so in all simulated studies, drawn from real scores or made. Across retraining "
+        "it is so where runs differ as normal numbers do. Where one run in ten goes wrong, most studies of a few runs "
+        "have a wrong claim."
+    ),
+    DRAWS: (
+        "For these answers it is so in all simulated studies of scores, drawn from real ones or made. For further "
+        "answers single intervals were simulated, with draws that are normal numbers."
+    ),
+}
+
+
 def about_verdicts(effects: pd.DataFrame, models: dict[str, str]) -> list[tuple[str, str]]:
     """For what the verdicts of the effects hold, how sure they are, and which of them are a hypothesis."""
+    repeated = repeated_in(effects)
+    trained = effects[effects["repeated"].fillna(TRAININGS) == TRAININGS] if "repeated" in effects else effects
+    further = these(repeated, FURTHER)
+    of_runs = "" if trained.empty else f"{_said_of_runs(trained)}{said_of_single_runs(trained, models)}"
     return answered(
         (
             HOLDS,
-            "A verdict in brackets holds for these trained models. One without brackets holds for the mean across "
-            "retraining. That takes several runs, and with few of them large effects. "
-            f"{_said_of_runs(effects)}{said_of_single_runs(effects, models)}",
+            f"A verdict in brackets holds for {these(repeated)}. One without brackets holds for {further}. "
+            f"{''.join(TAKES[name] for name in repeated)}{of_runs}",
         ),
         (
             SURE,
             "An interval is of each cell alone. A pointer on a cell tells the one that holds for all cells at once. "
             "Intervals have a reserve for units that nobody saw. Verdicts are adjusted over all cells of a family. "
-            "Of each kind of claim, the chance that any is wrong is meant to be the study's level. For these trained "
-            "models it is so in all simulated studies, drawn from real scores or made. Across retraining it is so "
-            "where runs differ as normal numbers do. Where one run in ten goes wrong, most studies of a few runs have "
-            "a wrong claim.",
+            "Of each kind of claim, the chance that any is wrong is meant to be the study's level. "
+            f"{' '.join(SIMULATED[name] for name in repeated)}",
         ),
         ("Which cells are a hypothesis?", _said_of_families(effects)),
         READ,
     )
 
 
-def legend_of(equivalence_bound: float) -> list[tuple[Cell, str]]:
-    """What the signs of the verdicts say."""
+def legend_of(equivalence_bound: float, repeated: Sequence[str] = (TRAININGS,)) -> list[tuple[Cell, str]]:
+    """What the signs of the verdicts say, where this is ``repeated``."""
     said = meanings(equivalence_bound)
     return [
         (Cell(sign, background=colour), f"{verdict}: {said[verdict]}" if verdict in said else verdict)
         for verdict, (sign, colour) in VERDICTS.items()
+        if verdict in said or verdict.endswith(tuple(REPETITIONS[name] for name in repeated))
     ]
+
+
+def these(repeated: Sequence[str], words: Mapping[str, str] = REPETITIONS) -> str:
+    """The repetitions that a study has, or further ones (:data:`evenlight.statistics.study.FURTHER`), in words.
+
+    >>> these(["draws"]), these(["trainings", "draws"])
+    ('these answers', 'these trained models or these answers')
+    """
+    return " or ".join(words[name] for name in repeated)
 
 
 def meanings(equivalence_bound: float) -> dict[str, str]:
@@ -198,7 +257,7 @@ def _said_of_runs(effects: pd.DataFrame) -> str:
     )
 
 
-def said_of_control(control: pd.DataFrame) -> str:
+def said_of_control(control: pd.DataFrame, repeated: Sequence[str] = (TRAININGS,)) -> str:
     """In how many permutations of the labels there is a verdict of disparity, by family, and what that does not tell.
 
     >>> said_of_control(pd.DataFrame({"family": "study", "cells": 9, "disparities_of_models": [0, 2]}))[:95]
@@ -218,8 +277,8 @@ def said_of_control(control: pd.DataFrame) -> str:
         return ""
     return (
         f"With the labels of the groups permuted, {''.join(said)}In brackets stands the 95% interval of the share that "
-        "so few permutations leave open. Permuted labels are exchangeable, and no training differs between them. So "
-        "this control is of statements about these trained models. It sees nothing of what trainings do to the others. "
+        "so few permutations leave open. Permuted labels are exchangeable, and no repetition differs between them. So "
+        f"this control is of statements about {these(repeated)}. It sees nothing of what repetitions do to the others. "
     )
 
 
@@ -268,6 +327,7 @@ def effect_cell(row) -> Cell:
     if row is None:
         return Cell("–", "not tested: the metric has no defined scores")
     sign, colour = VERDICTS[row.verdict]
+    of_draws = getattr(row, "repeated", None) == DRAWS
     if row.verdict == UNDECIDABLE:
         return Cell(sign, f"{row.verdict}: {row.reason}", colour)
     units = f"{row.units_a:,}" if row.paired else f"{row.units_a:,} + {row.units_b:,}"
@@ -277,12 +337,12 @@ def effect_cell(row) -> Cell:
     title = (
         f"{row.verdict}; difference {of_scores[0]} [{of_scores[1]}, {of_scores[2]}], of all cells "
         f"at once [{of_scores[3]}, {of_scores[4]}]; Cliff's delta {signed(row.cliffs_delta)}; adjusted p "
-        f"for these trained models {row.p_models_adjusted:.2g}, of equivalence "
-        f"{row.p_models_equivalence_adjusted:.2g}; {_about_trainings(row)}smallest detectable effect "
+        f"for {REPETITIONS[DRAWS if of_draws else TRAININGS]} {row.p_models_adjusted:.2g}, of equivalence "
+        f"{row.p_models_equivalence_adjusted:.2g}; {_about_trainings(row, of_draws)}smallest detectable effect "
         f"{signed(row.detectable_pooled)}; robustness {row.robustness:.0%}, of significance "
         f"{row.robustness_significance:.0%}{_contradiction(row)}"
     )
-    bold = row.verdict in ("disparity", "disparity for these trained models")
+    bold = row.verdict.startswith("disparity")
     if not pd.isna(getattr(row, "look", None)):
         title += f"; first found by look {row.look:.0f}"
     if row.left_out_seeds:
@@ -290,13 +350,14 @@ def effect_cell(row) -> Cell:
     return Cell(f"{sign} {signed(row.standardised)} {interval} n {units}", title, colour, bold)
 
 
-def _about_trainings(row) -> str:
+def _about_trainings(row, of_draws: bool) -> str:
     if pd.isna(row.p_adjusted):
         return ""
+    runs = f"; single runs {three_digits(row.lowest_seed)} to {three_digits(row.highest_seed)}{_apart(row)}"
     return (
-        f"for the mean across retraining [{signed(row.standardised_low)}, {signed(row.standardised_high)}], "
-        f"adjusted p {row.p_adjusted:.2g}, of equivalence {row.p_equivalence_adjusted:.2g}; single runs "
-        f"{three_digits(row.lowest_seed)} to {three_digits(row.highest_seed)}{_apart(row)}; "
+        f"for {FURTHER[DRAWS if of_draws else TRAININGS]} "
+        f"[{signed(row.standardised_low)}, {signed(row.standardised_high)}], "
+        f"adjusted p {row.p_adjusted:.2g}, of equivalence {row.p_equivalence_adjusted:.2g}{'' if of_draws else runs}; "
     )
 
 

@@ -23,7 +23,16 @@ from evenlight.reports.study_figures import (
     row_labels_width,
     row_places,
 )
-from evenlight.statistics.study import UNDECIDABLE, UNDECIDED, MetricLabel, comparisons_in, factor_in_brackets
+from evenlight.statistics.study import (
+    FURTHER,
+    REPETITIONS,
+    UNDECIDABLE,
+    UNDECIDED,
+    MetricLabel,
+    comparisons_in,
+    factor_in_brackets,
+    repeated_in,
+)
 
 TABLE = EFFECTS.only(
     "dataset",
@@ -39,17 +48,23 @@ TABLE = EFFECTS.only(
     "standardised_low",
     "standardised_high",
     "verdict",
+    "repeated",
 )
 SHOWS = "Pooled effects"
-# Shape and colour, and whether filled: what is said for these trained models alone is hollow. No two kinds of verdict
-# share a shape, so that they are told apart without colours.
-VERDICTS = {
+# Shape and colour, and whether filled: what is said for these trained models, or these answers, alone is hollow. No two
+# kinds of verdict share a shape, so that they are told apart without colours.
+CLAIMS = {
     "disparity": ("o", "#D55E00", True),
     "negligible disparity": ("D", "#CC79A7", True),
     "equivalent": ("s", "#0072B2", True),
-    "disparity for these trained models": ("o", "#D55E00", False),
-    "negligible disparity for these trained models": ("D", "#CC79A7", False),
-    "equivalent for these trained models": ("s", "#0072B2", False),
+}
+VERDICTS = {
+    **CLAIMS,
+    **{
+        f"{claim} for {these}": (shape, colour, False)
+        for these in REPETITIONS.values()
+        for claim, (shape, colour, _) in CLAIMS.items()
+    },
     UNDECIDED: ("^", "#555555", False),
     UNDECIDABLE: ("x", "#555555", False),
 }
@@ -90,7 +105,10 @@ def draw_effects(
     ]
     heights = [0.4 + rows * (0.55 + ROW_HEIGHT * len(models) * len(names[1])) for _, names, (rows, _) in parts]
     width = row_labels_width(models, explainers) + PANEL_WIDTH * max(columns for *_, (_, columns) in parts)
-    handles = [Line2D([], [], label=verdict, **_look(verdict)) for verdict in VERDICTS]
+    repeated = repeated_in(effects)
+    these, further = (" or ".join(words[name] for name in repeated) for words in (REPETITIONS, FURTHER))
+    others = {f"{claim} for {words}" for claim in CLAIMS for name, words in REPETITIONS.items() if name not in repeated}
+    handles = [Line2D([], [], label=verdict, **_look(verdict)) for verdict in VERDICTS if verdict not in others]
     handles.append(Patch(facecolor=BAND, label=f"within ±{equivalence_bound:g}"))
     figure = Figure(figsize=(max(7.5, width), 1.2 + sum(heights)), layout="constrained")
     blocks = figure.subfigures(len(parts), 1, squeeze=False, height_ratios=heights)[:, 0]
@@ -102,8 +120,8 @@ def draw_effects(
     legend_below(
         figure,
         handles,
-        title=f"Thick line: {confidence:.0%} interval of the cell alone for these trained models;\n"
-        "thin: for the mean across retraining. Verdicts are adjusted for the number of cells.\n"
+        title=f"Thick line: {confidence:.0%} interval of the cell alone for {these};\n"
+        f"thin: for {further}. Verdicts are adjusted for the number of cells.\n"
         "Arrow: beyond the axis; of an effect, with the value.",
     )
     return figure

@@ -1,0 +1,84 @@
+# From recorded answers in words to their scores.
+#
+# Comes in: <results>/datasets/; tables of answers, by path or address. Goes out: <results>/answers/, a file for each
+# explainer; <results>/scores/; <results>/tables/draws.parquet; more EXPLAINER_PAGES.
+
+
+include: "helpers/answers.smk"
+
+
+rule record_answers:
+    """Read recorded answers of a model from a table, and match them with the questions of a dataset."""
+    input:
+        script=script("explanations/record_answers.py"),
+        dataset="<results>/datasets/{dataset}/items.parquet",
+        units="<results>/datasets/{dataset}/units.parquet",
+        table=recorded_table,
+    output:
+        ANSWER,
+    log:
+        "<logs>/record_answers/{dataset}/{model}/seed{seed}/{explainer}.log",
+    benchmark:
+        "<benchmarks>/record_answers/{dataset}/{model}/seed{seed}/{explainer}.tsv"
+    wildcard_constraints:
+        explainer=any_of(ANSWERERS),
+    localrule: True
+    conda:
+        "../envs/data.yaml"
+    resources:
+        mem_mb=growing(4000),
+        runtime=growing(30),
+    params:
+        settings=answer_settings,
+        code=code_of("explanations/record_answers.py"),
+    shell:
+        "python {input.script:q} --items {input.dataset:q} --units {input.units:q} --table {input.table:q} "
+        "--settings {params.settings:q} --output {output:q} > {log:q} 2>&1"
+
+
+rule score_answers:
+    """Score the answers of one explainer with one family of metrics."""
+    input:
+        script=script("explanations/score_answers.py"),
+        answers=ANSWER,
+        lexicons=answer_lexicons,
+    output:
+        SCORES,
+    log:
+        "<logs>/score_answers/{dataset}/{model}/seed{seed}/{family}/{explainer}.log",
+    benchmark:
+        "<benchmarks>/score_answers/{dataset}/{model}/seed{seed}/{family}/{explainer}.tsv"
+    wildcard_constraints:
+        family=any_of(ANSWER_FAMILIES),
+        explainer=any_of(ANSWERERS),
+    conda:
+        "../envs/models.yaml"
+    resources:
+        mem_mb=growing(4000),
+        runtime=growing(60),
+    params:
+        settings=answer_metrics,
+        words=lambda wildcards: [*ANSWER_WORDS, *content_of(answer_lexicons(wildcards))],
+        code=code_of("explanations/score_answers.py"),
+    shell:
+        "python {input.script:q} --answers {input.answers:q} --settings {params.settings:q} --output {output:q} "
+        "> {log:q} 2>&1"
+
+
+RESULTS |= {
+    "compare_draws": Result(
+        "Do the answers to two forms differ by more than two answers to one form do?",
+        ["draws"],
+        compared_settings("confidence", "bootstrap_draws", of=kinds.TEXT),
+        {"scores": (SCORES, every_score(kinds.TEXT)), **of_runs(TEXTS)},
+        minutes=30,
+    ),
+}
+
+
+if comparisons_of(kinds.TEXT):
+    EXPLAINER_PAGES["draws"] = Page(
+        ["draws"],
+        shown("datasets", "models", "explainers", "metrics", of=kinds.TEXT, **of_statistics("confidence")),
+        "Disparity",
+    )

@@ -1,0 +1,540 @@
+"""Answers in words: recorded tables, their questions, scores, and what is said of draws."""
+
+import json
+from inspect import signature
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+import yaml
+from study_files import StudyFiles, called
+
+from evenlight import configuration, datasets
+from evenlight.core import sources, tables
+from evenlight.core.contracts.explanations import ANSWER_SCORES, ANSWERS
+from evenlight.core.errors import InputError
+from evenlight.core.kinds import TEXT
+from evenlight.datasets.importing import import_dataset
+from evenlight.explainers.recorded import LONG, read_answers
+from evenlight.metrics import answers as metrics
+from evenlight.metrics import texts
+from evenlight.reports.pages.draws import page as draws_page
+from evenlight.statistics.draws import between_and_within, draw_table
+from evenlight.statistics.effects import effect_table
+from evenlight.statistics.files import Run
+from evenlight.statistics.pooled import pooled_effects
+from evenlight.statistics.score_files import read_draws, read_scores
+from evenlight.statistics.study import MetricLabel
+
+ROOT = Path(__file__).parents[2]
+EXAMPLE = ROOT / "config" / "studies" / "answers_example.yaml"
+
+
+@pytest.fixture
+def example(monkeypatch) -> dict:
+    """The example's configuration, read where its paths begin."""
+    monkeypatch.chdir(ROOT)
+    return configuration.of_file(EXAMPLE)
+
+
+# The questions of a table ------------------------------------------------------------------------------------------
+
+ASKED = [
+    {"q": f"q{number}", "dialect": level, "asked": f"{level} words {number}?", "draw": draw, "said": "Yes, as it is."}
+    for number in range(3)
+    for level in ("one", "two")
+    for draw in range(2)
+]
+READER = {"reader": "questions", "text": "asked", "unit": "q", "level": "dialect"}
+READER |= {"factor": "dialect", "levels": ["one", "two"]}
+
+
+def write(rows: list[dict], path: Path) -> Path:
+    """A table of answers, as its name says it is written."""
+    if path.suffix == ".jsonl":
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    elif path.suffix == ".csv":
+        pd.DataFrame(rows).to_csv(path, index=False)
+    else:
+        pd.DataFrame(rows).to_parquet(path)
+    return path
+
+
+def questions_of(path: Path, **settings) -> datasets.Dataset:
+    entry = READER | {"file": str(path)} | settings
+    entry = configuration.completed_entry("datasets", "asked", entry)
+    return datasets.load({path.as_posix(): path}, entry)
+
+
+@pytest.mark.parametrize("suffix", ["csv", "jsonl", "parquet"])
+def test_a_question_is_an_item_however_often_it_is_answered(tmp_path, suffix):
+    dataset = questions_of(write(ASKED, tmp_path / f"answers.{suffix}"))
+    assert dataset.items["item_id"].tolist() == ["q0/one", "q0/two", "q1/one", "q1/two", "q2/one", "q2/two"]
+    assert dataset.items["words"].iloc[0] == ["one", "words", "0", "?"]
+    assert (dataset.items["split"] == "test").all()
+    assert dataset.units[["unit_id", "level"]].to_numpy().tolist()[:2] == [["q0", "one"], ["q0", "two"]]
+
+
+def test_one_form_has_one_wording(tmp_path):
+    rows = [*ASKED, ASKED[0] | {"asked": "other words?"}]
+    with pytest.raises(InputError, match=r"row 13: question 'q0/one' is asked in other words than in .*row 1;"):
+        questions_of(write(rows, tmp_path / "answers.csv"))
+
+
+def test_other_levels_are_refused_or_counted(tmp_path):
+    path = write([*ASKED, ASKED[0] | {"dialect": "thre"}], tmp_path / "answers.csv")
+    with pytest.raises(InputError, match="'thre', not one of 'one', 'two'"):
+        questions_of(path)
+    dataset = questions_of(path, other_levels="drop")
+    assert dataset.notes == ["1 rows of other levels of dialect are left out: 'thre'"]
+
+
+def test_an_empty_field_has_its_row_and_column(tmp_path):
+    with pytest.raises(InputError, match=r"row 2: field 'dialect' \(level\) is empty"):
+        questions_of(write([ASKED[0], ASKED[1] | {"dialect": " "}], tmp_path / "answers.csv"))
+
+
+# Recorded answers ---------------------------------------------------------------------------------------------------
+
+COLUMNS = {"method": "recorded", "unit": "q", "level": "dialect", "text": "said", "draw": "draw"}
+
+
+def recorded(rows: list[dict], path: Path, called: str = "m", **settings) -> tuple[pd.DataFrame, list[str]]:
+    """The answers of a table to the questions of ``ASKED``, of the model that it has under this name."""
+    asked = questions_of(write(ASKED, path.with_name("asked.csv")))
+    columns = {key: value for key, value in (COLUMNS | settings).items() if value is not None}
+    entry = configuration.completed_entry("explainers", "theirs", columns | {"file": "any.csv"})
+    answers, notes = read_answers(write(rows, path), entry, asked.items, asked.units, called)
+    tables.write_table(answers, path.with_name("answers.parquet"), ANSWERS)
+    return answers, notes
+
+
+@pytest.mark.parametrize("suffix", ["csv", "jsonl", "parquet"])
+def test_answers_are_the_same_from_every_kind_of_file(tmp_path, suffix):
+    rows = [row | {"choice": "A" if row["draw"] else "", "warm": 0.5, "seconds": 2} for row in ASKED[::-1]]
+    settings = {"decision": "choice", "temperature": "warm", "seconds": "seconds"}
+    answers, notes = recorded(rows, tmp_path / f"table.{suffix}", **settings)
+    assert answers["item_id"].tolist() == [f"{row['q']}/{row['dialect']}" for row in ASKED]
+    assert answers["draw"].tolist() == [0, 1] * 6
+    assert answers["decision"].fillna("none").tolist() == ["none", "A"] * 6
+    assert answers[["model", "temperature", "seconds"]].drop_duplicates().to_numpy().tolist() == [["m", 0.5, 2.0]]
+    assert answers[["prompt", "seed", "tokens"]].isna().all().all()
+    assert notes == ["12 answers, 2 to a question", "of 12 answers 6 without a decision"]
+
+
+def test_draws_are_numbered_where_nothing_numbers_them(tmp_path):
+    answers, _ = recorded(ASKED, tmp_path / "table.csv", draw=None)
+    assert answers["draw"].tolist() == [0, 1] * 6
+
+
+def test_texts_stay_as_they_came_and_what_is_unusual_is_counted(tmp_path):
+    said = ["", "<b>No</b>", "right\u202eleft", "a\x07b", "a < b and c > d", "word " * (LONG + 1)]
+    rows = [row | {"said": text} for row, text in zip(ASKED[:9], [*said, *["Fine."] * 3], strict=True)]
+    answers, notes = recorded(rows, tmp_path / "table.jsonl")
+    assert answers["text"].tolist() == [*said, *["Fine."] * 3]
+    assert notes == [
+        "9 answers, 1 to 2 to a question",
+        "of 9 answers 9 without a decision, 1 empty, 1 longer than 10,000 words, 1 with markup, "
+        "2 with control characters",
+        "of 6 questions 1 unanswered, 1 with fewer than 2 answers",
+    ]
+
+
+def test_only_the_rows_of_the_model_count(tmp_path):
+    rows = [row | {"who": who} for row in ASKED for who in ("gpt-x", 7)]
+    answers, _ = recorded(rows, tmp_path / "table.jsonl", called="gpt-x", model="who")
+    assert len(answers) == 12
+
+
+@pytest.mark.parametrize(
+    ("change", "settings", "message"),
+    [
+        ({"dialect": "three"}, {}, "no question of unit 'q0' and level 'three'; this unit has one, two;"),
+        ({"q": "q9"}, {}, "no question of unit 'q9' and level 'one';"),
+        ({"q": ""}, {}, r"field 'q' \(unit\) is empty"),
+        ({"draw": 1}, {}, "a second answer to 'q0/one' of draw 1"),
+        ({"draw": None}, {}, r"field 'draw' \(draw\) is empty"),
+        ({"draw": 0.5}, {}, "field 'draw' is 0.5, no whole number"),
+        ({"said": ["a"]}, {}, r"field 'said' \(text\) is \['a'\], no text"),
+        ({"warm": "hot"}, {"temperature": "warm"}, "field 'warm' is 'hot', no number"),
+        (
+            {},
+            {"level": None},
+            r"has 2 questions of unit 'q0' \(q0/one, q0/two\); name the column of levels, or of items",
+        ),
+    ],
+)
+def test_a_wrong_row_has_its_place_and_a_remedy(tmp_path, change, settings, message):
+    rows = [ASKED[0] | change, *ASKED[1:]]
+    with pytest.raises(InputError, match=rf"row [12]: .*{message}|row [12]: {message}"):
+        recorded(rows, tmp_path / "table.jsonl", **settings)
+
+
+def test_answers_to_other_questions_are_counted_where_the_study_says_so(tmp_path):
+    rows = [*ASKED, ASKED[0] | {"q": "q9"}]
+    answers, notes = recorded(rows, tmp_path / "table.csv", other_questions="drop")
+    assert len(answers) == 12
+    assert notes[-1] == "of 1 further answers 1 to questions not in the dataset"
+
+
+def test_a_table_without_the_model_or_a_column_is_refused(tmp_path):
+    rows = [row | {"who": "m"} for row in ASKED]
+    with pytest.raises(InputError, match=r"no answer of model 'other' .*; it has rows of 'm'"):
+        recorded(rows, tmp_path / "table.csv", called="other", model="who")
+    with pytest.raises(InputError, match="no column 'said'; the columns are q"):
+        recorded([{"q": "q0", "dialect": "one", "draw": 0}], tmp_path / "other.csv")
+
+
+# Scores ------------------------------------------------------------------------------------------------------------
+
+
+def test_metrics_by_hand():
+    answers = pd.DataFrame({"text": ["", " one  two\nthree ", "No."], "decision": [None, "yes", "no"]})
+    asked = {"words": {"metric": "words"}, "undecided": {"metric": "no_decision"}}
+    asked["yes"] = {"metric": "decision", "decision": "yes"}
+    found, notes = metrics.score(answers, asked | {"variety": {"metric": "mtld", "threshold": 0.72, "file": None}})
+    assert notes == ["variety has no value of 1 (no word), 2 (no word comes twice) of 3 answers"]
+    assert np.isnan(found["variety"]).all()
+    assert found["words"].tolist() == [0, 3, 1]
+    assert found["undecided"].tolist() == [1, 0, 0]
+    assert np.array_equal(found["yes"], [np.nan, 1, 0], equal_nan=True)
+
+
+def test_every_metric_of_answers_is_one_of_the_functions():
+    entries = {name: entry for name, entry in configuration.Metric.entries.items() if entry.modality == TEXT}
+    assert set(entries) == {*texts.METRICS, *metrics.OF_ANSWER}
+    for name, function in texts.METRICS.items():
+        parameters = list(signature(function).parameters)[1:]
+        assert set(parameters) == set(entries[name].model_fields) - {"metric", "label"}
+    assert {entry.family for entry in entries.values()} == {"answers"}
+
+
+class AnswerFiles(StudyFiles):
+    """Files of a study whose scores are of answers; ``draws`` is float (draws, units, levels)."""
+
+    def write_answers(self, draws: np.ndarray, seed: int = 0, explainer: str = "reasons", model: str = "small") -> Path:
+        rows = [
+            {"item_id": f"{unit}{level}", "pair_id": f"u{unit}", "group": level, "explainer": explainer, "words": 0.0}
+            for unit in range(draws.shape[1])
+            for level in ("female", "male")
+        ]
+        [path] = self.write(pd.DataFrame(rows), seed, "answers", model=model)
+        scores = [
+            {"item_id": row["item_id"], "draw": draw, "words": draws[draw, number // 2, number % 2]}
+            for draw in range(len(draws))
+            for number, row in enumerate(rows)
+        ]
+        tables.write_table(pd.DataFrame(scores).dropna(), path, ANSWER_SCORES, {"note": "as written"})
+        return path
+
+
+JUDGED = {"alpha": 0.05, "equivalence_bound": 0.2, "smallest_effects": {}, "confidence": 0.95, "bootstrap_draws": 400}
+JUDGED |= {"primary": {}, "noise": [], "power": 0.8}
+
+
+def effects_of(files: AnswerFiles, seeds: tuple[int, ...] = (0,)) -> pd.DataFrame:
+    study = {"datasets": ["plots"], "models": {"small": seeds}, "explainers": ["reasons"]}
+    study |= {"metrics": {"words": "answers"}, "comparisons": {"gender": [["male", "female"]]}}
+    return called(effect_table, *files.folders, **study, **JUDGED)
+
+
+def test_scores_of_an_item_are_the_mean_of_its_answers(tmp_path):
+    files = AnswerFiles(tmp_path)
+    draws = np.array([[[1.0, 4.0]], [[3.0, np.nan]]])
+    path = files.write_answers(draws)
+    run, names = Run("plots", "small", 0), {"words": "answers"}
+    assert read_scores(files.scores, run, "reasons", names).to_numpy().tolist() == [["0female", 2.0], ["0male", 4.0]]
+    assert read_scores(files.scores, run, "reasons", names, only_items=True)["item_id"].tolist() == ["0female", "0male"]
+    assert read_draws(files.scores, run, "reasons", names).to_numpy().tolist() == [
+        ["0female", 0, 1.0],
+        ["0male", 0, 4.0],
+        ["0female", 1, 3.0],
+    ]
+    twice = pd.concat([tables.read_table(path, ANSWER_SCORES)] * 2)
+    tables.write_table(twice, path, ANSWER_SCORES)
+    with pytest.raises(InputError, match="item '0female' has two rows of draw 0"):
+        read_draws(files.scores, run, "reasons", names)
+
+
+# What is said of draws ---------------------------------------------------------------------------------------------
+
+
+def simulated(generator, shape, units_sd: float = 1.0, draws_sd: float = 1.0, shared_sd: float = 0.0) -> list:
+    """Draws of both forms, (cells, 1, draws, units) each, without a difference.
+
+    ``shared_sd`` is of what a number of draw does to a form in all units at once.
+    """
+    cells, draws, units = shape
+    of_units = generator.normal(0, units_sd, (cells, 1, 1, units))
+    return [
+        of_units
+        + generator.normal(0, draws_sd, (cells, 1, draws, units))
+        + generator.normal(0, shared_sd, (cells, 1, draws, 1))
+        for _ in range(2)
+    ]
+
+
+def pooled(a: np.ndarray, b: np.ndarray, paired: bool = True):
+    return pooled_effects(np.nanmean(a, axis=2), np.nanmean(b, axis=2), paired, 0.2, draws=(a, b))
+
+
+@pytest.mark.parametrize("paired", [True, False])
+def test_equal_draws_are_what_seeds_would_be(paired):
+    """Of as many draws everywhere, the difference and its variance over draws are those of as many seeds."""
+    a, b = simulated(np.random.default_rng(0), (3, 5, 40))
+    of_draws, of_seeds = pooled(a, b, paired), pooled_effects(a[:, 0], b[:, 0], paired, 0.2)
+    assert np.allclose(of_draws.difference.value, of_seeds.difference.value)
+    assert np.allclose(of_draws.difference.trainings.value, of_seeds.difference.trainings.value)
+    assert np.allclose(of_draws.difference.trainings.degrees, 4)
+    assert np.allclose(of_draws.difference.units_variance, of_seeds.difference.units_variance)
+    # Standard deviations of single draws, whose root is taken of another mean.
+    assert np.allclose(of_draws.sd, of_seeds.sd, rtol=0.01)
+
+
+def test_the_standard_deviation_does_not_depend_on_how_many_draws_there_are():
+    few, many = (pooled(*simulated(np.random.default_rng(1), (1, draws, 4000))).sd for draws in (2, 20))
+    assert few == pytest.approx(np.sqrt(2), rel=0.03)
+    assert many == pytest.approx(np.sqrt(2), rel=0.03)
+
+
+def test_one_draw_says_nothing_of_further_ones():
+    a, b = simulated(np.random.default_rng(2), (1, 3, 20))
+    assert np.isfinite(pooled(a, b).difference.trainings.value).all()
+    assert np.isnan(pooled(a, b[:, :, :1]).difference.trainings.value).all()
+    # Nor do draws that are all alike.
+    assert np.isnan(pooled(a[:, :, [0, 0]], b[:, :, [0, 0]]).difference.trainings.value).all()
+
+
+def test_the_variance_over_draws_is_that_of_the_mean():
+    """Where numbers of draws differ, some questions have one, and draws share what moves both forms alike."""
+    generator = np.random.default_rng(9)
+    a, b = simulated(generator, (4000, 6, 20))
+    a[:, :, 1:, :10] = np.nan
+    b[:, :, 4:, 5:] = np.nan
+    alike = generator.normal(0, 3, (4000, 1, 6, 1))
+    # Weights are a twentieth; ten questions have one draw of the first form, others six, and so on.
+    expected = ((10 * 1 + 10 / 6) + (5 / 6 + 15 / 4)) / 20**2
+    assert pooled(a, b).difference.trainings.value.mean() == pytest.approx(expected, rel=0.1)
+    whole = simulated(generator, (4000, 6, 20))
+    same = pooled(*(side + alike for side in whole)).difference.trainings.value.mean()
+    assert same == pytest.approx(2 / 6 / 20, rel=0.05)
+
+
+@pytest.mark.parametrize(("lacking", "shared_sd"), [(0.0, 0.0), (0.5, 0.0), (0.0, 0.5), (0.3, 0.5)])
+def test_intervals_for_further_answers_hold_the_difference(lacking, shared_sd):
+    """In simulated studies whose draws have something in common, and some of which are not there."""
+    generator = np.random.default_rng(3)
+    a, b = simulated(generator, (2000, 6, 30), shared_sd=shared_sd)
+    for side in (a, b):
+        gone = generator.random(side.shape) < lacking
+        gone[:, :, 0] = False  # a question has an answer
+        side[gone] = np.nan
+    difference = pooled(a, b).difference
+    wrong = [
+        np.mean(np.abs(difference.value) > np.sqrt(difference.half_width(0.95, draws) ** 2 - difference.reserve**2))
+        for draws in (True, False)
+    ]
+    assert wrong[0] <= 0.06
+    if shared_sd:
+        # What draws have in common, units do not tell.
+        assert wrong[1] > 0.2
+    else:
+        # Draws that have nothing in common vary from unit to unit.
+        assert wrong[1] <= 0.06
+
+
+@pytest.mark.parametrize(("draws", "scope"), [(6, "disparity"), (1, "disparity for these answers")])
+def test_verdicts_say_for_which_answers_they_hold(tmp_path, draws, scope):
+    files = AnswerFiles(tmp_path)
+    generator = np.random.default_rng(4)
+    files.write_answers(generator.normal(0, 1, (draws, 60, 2)) + np.array([0.0, 4.0]))
+    [row] = effects_of(files).itertuples()
+    assert (row.verdict, row.repeated, row.seeds) == (scope, "draws", 1)
+    assert row.difference == pytest.approx(4, abs=0.6)
+    # Of several trainings draws are a part of what these vary by.
+    files.write_answers(generator.normal(0, 1, (draws, 60, 2)) + np.array([0.0, 4.0]), seed=1)
+    [row] = effects_of(files, (0, 1)).itertuples()
+    assert (row.verdict.startswith("disparity"), row.repeated, row.seeds) == (True, "trainings", 2)
+
+
+def test_explainers_may_have_answered_other_questions(tmp_path):
+    files = AnswerFiles(tmp_path)
+    generator = np.random.default_rng(5)
+    whole = generator.normal(0, 1, (3, 40, 2))
+    whole[:, :4] = np.nan
+    files.write_answers(whole)
+    files.write_answers(generator.normal(0, 1, (3, 40, 2)), explainer="others")
+    study = {"datasets": ["plots"], "models": {"small": [0]}, "explainers": ["reasons", "others"]}
+    study |= {"metrics": {"words": "answers"}, "comparisons": {"gender": [["male", "female"]]}}
+    table = called(effect_table, *files.folders, **study, **JUDGED)
+    assert table["units_a"].tolist() == [36, 40]
+
+
+# Draws against draws -----------------------------------------------------------------------------------------------
+
+
+def test_between_and_within_by_hand():
+    a, b = np.array([[0.0], [2.0], [4.0]]), np.array([[1.0], [1.0], [np.nan]])
+    found = {name: value.tolist() for name, value in between_and_within(a, b).items()}
+    # Pairs of a: 2, 4, 2; of b: 0. Between: 1, 1, 1, 1, 3, 3.
+    assert found["difference"] == [1.0]
+    assert found["absolute"] == pytest.approx([10 / 6])
+    assert found["null"] == pytest.approx([(8 / 3 + 0) / 2])
+    assert found["beyond"] == pytest.approx([10 / 6 - 8 / 6])
+    assert np.isnan(between_and_within(a, b[:1])["beyond"]).all()
+
+
+def test_the_null_is_the_mean_over_random_halves():
+    generator = np.random.default_rng(6)
+    draws = generator.gamma(2.0, size=(8, 1))
+    halves = []
+    for _ in range(4000):
+        order = generator.permutation(8)
+        first, second = draws[order[:4]], draws[order[4:]]
+        halves.append(np.abs(first[:, None] - second[None]).mean())
+    assert between_and_within(draws, draws)["null"][0] == pytest.approx(np.mean(halves), rel=0.02)
+
+
+def test_forms_that_are_answered_alike_have_nothing_beyond():
+    """However many draws there are, and however unlike their numbers; a difference is found as large as it is."""
+    generator = np.random.default_rng(7)
+    a, b = generator.gamma(2.0, size=(3, 20000)), generator.gamma(2.0, size=(7, 20000))
+    b[2:, ::2] = np.nan
+    found = between_and_within(a, b)
+    assert found["beyond"].mean() == pytest.approx(0, abs=0.02)
+    assert found["absolute"].mean() > 1
+    far = between_and_within(a, b + 100)
+    assert far["beyond"].mean() == pytest.approx(100 - found["null"].mean(), abs=0.1)
+
+
+def test_real_answers_differ_as_much_as_their_draws(mirror):
+    """Ten answers to each of 56 questions in two dialects (arXiv 2503.04099), counted in another way before: two draws
+    differ by 63 words, and the dialects by 67.
+    """
+    words = {}
+    for form in ("sae", "aave"):
+        files = [
+            mirror / "dialect" / "uncertainty" / "gpt-3.5" / f"{form}_uncertainty_{draw}.csv" for draw in range(10)
+        ]
+        read = [pd.read_csv(path).set_index("pure_question")["answer"].str.split().map(len) for path in files]
+        words[form] = pd.concat(read, axis=1).sort_index().to_numpy(float).T
+    found = between_and_within(words["sae"], words["aave"])
+    assert found["absolute"].shape == (56,)
+    assert found["absolute"].mean() == pytest.approx(67, abs=0.5)
+    assert found["null"].mean() == pytest.approx(63.5, abs=0.5)
+    assert found["difference"].mean() == pytest.approx(words["sae"].mean() - words["aave"].mean())
+
+
+def test_the_page_has_the_size_beside_that_of_draws(tmp_path):
+    files = AnswerFiles(tmp_path)
+    generator = np.random.default_rng(8)
+    files.write_answers(generator.normal(0, 1, (5, 40, 2)))
+    study = {"datasets": ["plots"], "models": {"small": [0]}, "explainers": ["reasons"], "confidence": 0.95}
+    study |= {"metrics": {"words": "answers"}, "comparisons": {"gender": [["male", "female"]]}, "bootstrap_draws": 400}
+    table = called(draw_table, *files.folders, **study)
+    [row] = table.itertuples()
+    assert (row.units, row.draws_a) == (40, 5)
+    assert row.difference_low < 0 < row.difference_high
+    assert row.absolute == pytest.approx(row.null, rel=0.15)
+    assert row.beyond == pytest.approx(row.absolute - row.null)
+    names = {"datasets": {"plots": "Plots"}, "models": {"small": "Small"}, "explainers": {"reasons": "Reasons"}}
+    label = {"words": MetricLabel("words", "Words", higher_is_better=True)}
+    shown = draws_page(table, **names, metrics=label, confidence=0.95)
+    [[_, [[_, cells]]]] = shown.tables[0].rows
+    assert [len(cells), "In 0 of 1 cells they do" in shown.introduction] == [4, True]
+    assert cells[0].title == "40 questions; 5 and 5 answers to each form"
+
+
+# The study ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_example_is_read_as_it_was_written(example, tmp_path):
+    """From its table to scores, against a plain reading of the file."""
+    path = ROOT / "resources" / "answers" / "made.csv"
+    settings = {"dataset": "cases"} | example["datasets"]["cases"]
+    import_dataset({settings["file"]: path}, settings, tmp_path / "items.parquet", tmp_path / "units.parquet")
+    items, units = (pq.read_table(tmp_path / f"{name}.parquet").to_pandas() for name in ("items", "units"))
+    plain = pd.read_csv(path)
+    for model in example["models"].values():
+        answers, _ = read_answers(path, example["explainers"]["reasons"], items, units, model["called"])
+        of_model = plain[plain["model"] == model["called"]]
+        assert len(answers) == len(of_model)
+        assert metrics.score(answers, {"undecided": {"metric": "no_decision"}})[0]["undecided"].mean() == pytest.approx(
+            of_model["decision"].isna().mean()
+        )
+        words = metrics.score(answers, {"words": {"metric": "words"}})[0]["words"]
+        # Tags are no words.
+        assert (
+            words.sum()
+            == of_model["reasons"].fillna("").str.replace("<[^>]*>", "", regex=True).str.split().map(len).sum()
+        )
+
+
+def test_a_model_that_only_answers_needs_nothing(example):
+    assert configuration.answers_only(example) == ["plain", "uneven"]
+    assert configuration.seeds_of(example, "plain") == [0]
+    assert not configuration.is_trained_here(example, "plain")
+    assert configuration.modalities(example) == [TEXT]
+    assert not configuration.asks_model("explainers", "recorded")
+    assert not configuration.asks_model("metrics", "answers")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            {"explainers": {"lime": {"method": "lime"}}},
+            'explainers.lime.method: found "lime", and of models.plain only',
+        ),
+        ({"randomisation": {}}, "randomisation: makes layers of a network random, and of models.plain"),
+        ({"explain": {"pairs": 4}}, "explain.pairs: answers are not drawn"),
+        ({"statistics": {"strata": {"cases": "correct"}}}, 'statistics.strata.cases: found "correct", and of'),
+        ({"metrics": {"gini": {"metric": "gini"}}}, "which is about answers in words, and no metric scores these"),
+        (
+            {"models": {"net": {"architecture": "service", "address": "https://host/x"}}},
+            "models.net: datasets.cases has questions without a class",
+        ),
+        ({"explainers": {"own": {"method": "recorded", "file": "a.csv", "text": "t"}}}, "exactly one of item and unit"),
+        (
+            {"explainers": {"own": {"method": "recorded", "file": "a.csv", "text": "t", "item": "i", "level": "l"}}},
+            "beside item, which names a form alone",
+        ),
+        (
+            {"explainers": {"own": {"method": "recorded", "file": "a.csv", "text": "t", "unit": "u"}}},
+            "explainers.own.file: has no {model}, and the models are plain, uneven",
+        ),
+        (
+            {"explainers": {"own": {"method": "recorded", "file": "https://h/a.csv", "text": "t", "item": "i"}}},
+            "is an address, of which sha256 must be given",
+        ),
+    ],
+)
+def test_what_does_not_go_together_is_refused(monkeypatch, change, message):
+    monkeypatch.chdir(ROOT)
+    config = yaml.safe_load(EXAMPLE.read_text(encoding="utf-8"))
+    config |= {
+        key: {**config.get(key, {}), **value} if key in ("statistics", "models") else value
+        for key, value in change.items()
+    }
+    with pytest.raises(InputError) as refused:
+        configuration.complete(config)
+    assert message in str(refused.value)
+
+
+def test_a_file_with_an_address_is_known_by_its_digest(tmp_path):
+    url = "https://host.example/a folder/answers.csv?raw=1"
+    content = tmp_path / "answers.csv"
+    content.write_text("q,said\n", encoding="utf-8")
+    name = sources.addressed(url, sources.digest(content))
+    assert sources.source(name) == sources.Source(url, sources.digest(content))
+    mirrored = tmp_path / "mirror" / name
+    mirrored.parent.mkdir(parents=True)
+    mirrored.write_bytes(content.read_bytes())
+    sources.fetch(name, tmp_path / "fetched.csv", tmp_path / "mirror")
+    assert (tmp_path / "fetched.csv").read_bytes() == content.read_bytes()
+    mirrored.write_text("other", encoding="utf-8")
+    with pytest.raises(InputError, match="wrong checksum"):
+        sources.fetch(name, tmp_path / "fetched.csv", tmp_path / "mirror")
+    assert sources.source("no/such/file") is None

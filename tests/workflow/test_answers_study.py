@@ -1,0 +1,66 @@
+"""Answers in words through the whole workflow, of models without a network."""
+
+import html
+import re
+
+import pandas as pd
+import pytest
+import yaml
+from running import PROJECT, chosen, configure, copy_of_project, edited, planned_jobs, results, run_study
+
+EXAMPLE = yaml.safe_load((PROJECT / "config" / "studies" / "answers_example.yaml").read_text(encoding="utf-8"))
+STUDY = EXAMPLE | {
+    "statistics": EXAMPLE["statistics"] | {"bootstrap_draws": 200, "control_draws": 20, "verdict_permutations": 1},
+    "figures": {"formats": ["svg"]},
+}
+PAGES = [f"results/{STUDY['study']}/{page}" for page in ("tables/effects.html", "tables/draws.html", "explorer.html")]
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory):
+    """A project after the pages of the example."""
+    project = copy_of_project(tmp_path_factory.mktemp("answers") / "project", STUDY)
+    run_study(project, *PAGES)
+    return project
+
+
+def test_pages_have_the_numbers_of_the_table(project):
+    rows = pd.read_csv(project / "resources" / "answers" / "made.csv").assign(
+        words=lambda rows: rows["reasons"].fillna("").str.replace("<[^>]*>", "", regex=True).str.split().map(len)
+    )
+    rows = rows[rows["model"] == "Uneven 1.0"]
+    means = rows.groupby(["case", "gender"])["words"].mean().unstack()
+    effects = pd.read_csv(results(project) / "tables" / "effects.csv").set_index(["model", "metric"])
+    words = effects.loc[("uneven", "words")]
+    assert words["difference"] == pytest.approx((means["male"] - means["female"]).mean())
+    assert words["verdict"].startswith("disparity")
+    assert set(effects["repeated"]) == {"draws"}
+    draws = pd.read_csv(results(project) / "tables" / "draws.csv").set_index(["model", "metric"])
+    assert draws.loc[("uneven", "words"), "difference"] == pytest.approx(words["difference"])
+    assert draws.loc[("plain", "words"), "beyond_low"] < 0 < draws.loc[("uneven", "words"), "beyond_low"]
+
+
+def test_what_is_unusual_is_told_on_every_page_and_no_answer_is_shown(project):
+    for page in PAGES[:2]:
+        text = html.unescape((project / page).read_text(encoding="utf-8"))
+        assert "1 without a decision, 1 empty, 1 with markup, 1 with control characters" in text
+        assert "receipt" not in text
+        assert not re.search("retrain|trained models", text)
+
+
+def test_only_what_an_edit_concerns_runs_again(project):
+    """Last of all, since it changes the study."""
+    assert planned_jobs(project, *PAGES) == set()
+    configure(project, edited(STUDY, "metrics", "complains", "label", value="Complaints"))
+    assert {rule for rule, _ in planned_jobs(project, *PAGES)} == {
+        "tabulate_draws",
+        "tabulate_effects",
+        "write_explorer",
+    }
+    configure(project, edited(STUDY, "metrics", "complains", "decision", value="wait"))
+    planned = planned_jobs(project, *PAGES)
+    assert len(chosen(planned, "score_answers")) == 2
+    assert "record_answers" not in {rule for rule, _ in planned}
+    configure(project, edited(STUDY, "models", "plain", "called", value="Uneven 1.0"))
+    planned = planned_jobs(project, *PAGES)
+    assert {dict(wildcards)["model"] for _, wildcards in chosen(planned, "record_answers")} == {"plain"}

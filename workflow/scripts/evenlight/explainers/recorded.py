@@ -1,0 +1,184 @@
+"""Answers in words that were recorded elsewhere, read from a table and matched with the questions of a dataset.
+
+A table (CSV, JSON Lines, JSON, Parquet) has an answer in each row, under columns that the settings name. Nothing of a
+text is changed. What is unusual is counted, and the counts are told beside the scores.
+"""
+
+import math
+import re
+from collections import Counter
+from pathlib import Path
+
+import pandas as pd
+
+from evenlight.core.contracts.explanations import ANSWERS
+from evenlight.core.errors import InputError
+from evenlight.datasets.rows import is_empty, name_of, named_rows
+
+REMEDY = "correct the table, or the columns that the explainer names"
+# What is known of how an answer was made, and how it is read.
+MAKING = {"prompt": str, "temperature": float, "seed": int, "tokens": int, "seconds": float}
+# From here on an answer is counted as long.
+LONG = 10_000
+# Tags as HTML has them, and all but tab, line feed and carriage return that no page shows, signs that turn the
+# direction of writing included.
+_MARKUP = re.compile(r"</?[A-Za-z][^<>]*>")
+_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+
+
+def read_answers(
+    path: Path, settings: dict, items: pd.DataFrame, units: pd.DataFrame, model: str
+) -> tuple[pd.DataFrame, list[str]]:
+    """The answers of a model to the questions of the test split, in the contract ``answers``, and notes on them.
+
+    Args:
+        path: of the table.
+        settings: completed, of an entry ``recorded``.
+        items, units: of the dataset.
+        model: what the table calls it, where the settings name a column of models.
+
+    Raises:
+        InputError: a row has no question, draw or number that it needs, a draw is there twice, or there is no answer.
+    """
+    named = {key: settings[key] for key in ("unit", "level", "item", "text", "draw", "decision", "model", *MAKING)}
+    named = {key: column for key, column in named.items() if column is not None}
+    questions = _questions(items, units, by_level="level" in named, by_item="item" in named)
+    tested, seen, counted = set(items.loc[items["split"] == "test", "item_id"]), {}, Counter()
+    rows, other_models = [], Counter()
+    for location, row in named_rows(path, named.values(), REMEDY):
+        cells = {key: row[column] for key, column in named.items()}
+        if "model" in cells and (is_empty(cells["model"]) or name_of(cells["model"]) != model):
+            other_models["(none)" if is_empty(cells["model"]) else name_of(cells["model"])] += 1
+            continue
+        item = _question(cells, named, questions, location, drops=settings["other_questions"] == "drop")
+        if item not in tested:
+            counted["unknown" if item is None else "untested"] += 1
+            continue
+        of_item = seen.setdefault(item, set())
+        draw = _number(cells["draw"], int, named["draw"], location) if "draw" in named else len(of_item)
+        if draw is None:
+            raise InputError(f"{location}: field '{named['draw']}' (draw) is empty; number the answers to a question")
+        if draw in of_item:
+            raise InputError(f"{location}: a second answer to '{item}' of draw {draw}; delete one, or number them")
+        of_item.add(draw)
+        rows.append(
+            {"item_id": item, "draw": draw, "model": model}
+            | {"text": _text(cells["text"], named["text"], location), "decision": _decision(cells)}
+            | {key: _number(cells.get(key), kind, named.get(key), location) for key, kind in MAKING.items()}
+        )
+    if not rows:
+        others = f"; it has rows of {', '.join(map(repr, other_models))}" if other_models else ""
+        raise InputError(f"{path}: no answer of model '{model}' to a question of the test split{others}; {REMEDY}")
+    table = pd.DataFrame(rows).sort_values(["item_id", "draw"], kind="stable", ignore_index=True)
+    return table[ANSWERS.schema.names], _notes(table, tested, counted)
+
+
+def _questions(items: pd.DataFrame, units: pd.DataFrame, by_level: bool, by_item: bool) -> dict[tuple, list[str]]:
+    """Which items are found by what a row names: the item alone, its unit, or its unit and level."""
+    found: dict[tuple, dict[str, None]] = {}
+    if not by_item:
+        for row in units.itertuples(index=False):
+            key = (row.unit_id, row.level) if by_level else (row.unit_id,)
+            found.setdefault(key, {})[row.item_id] = None
+    if not by_level:
+        in_units = set() if by_item else set(units["item_id"])
+        for item in items["item_id"]:
+            if item not in in_units:
+                found.setdefault((item,), {})[item] = None
+    return {key: list(names) for key, names in found.items()}
+
+
+def _question(
+    cells: dict, named: dict[str, str], questions: dict[tuple, list[str]], location: str, drops: bool
+) -> str | None:
+    """The item that a row answers; None where the dataset has none and such rows are dropped."""
+    keys = [key for key in ("item", "unit", "level") if key in named]
+    for key in keys:
+        if is_empty(cells[key]):
+            raise InputError(f"{location}: field '{named[key]}' ({key}) is empty; {REMEDY}")
+    wanted = tuple(name_of(cells[key]) for key in keys)
+    found = questions.get(wanted, [])
+    said = " and ".join(f"{key} '{name}'" for key, name in zip(keys, wanted, strict=True))
+    if not found and drops:
+        return None
+    if not found:
+        levels = dict.fromkeys(key[1] for key in questions if len(key) == 2 and key[0] == wanted[0])
+        there = f"; this unit has {', '.join(levels)}" if levels else ""
+        raise InputError(
+            f"{location}: the dataset has no question of {said}{there}; {REMEDY}, or set other_questions to drop"
+        )
+    if len(found) > 1:
+        raise InputError(
+            f"{location}: the dataset has {len(found)} questions of {said} ({', '.join(found[:3])}); name the column "
+            "of levels, or of items"
+        )
+    return found[0]
+
+
+def _text(value, column: str, location: str) -> str:
+    if is_empty(value):
+        return ""
+    if not isinstance(value, str):
+        raise InputError(f"{location}: field '{column}' (text) is {value!r}, no text; {REMEDY}")
+    return value
+
+
+def _decision(cells: dict) -> str | None:
+    return None if is_empty(cells.get("decision")) else name_of(cells["decision"])
+
+
+def _number(value, kind: type, column: str | None, location: str):
+    """A cell as what it should be; None where it says nothing."""
+    if is_empty(value):
+        return None
+    if kind is str:
+        return name_of(value)
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = math.nan
+    if not math.isfinite(number) or (kind is int and not number.is_integer()):
+        what = "whole number" if kind is int else "number"
+        raise InputError(f"{location}: field '{column}' is {value!r}, no {what}; {REMEDY}")
+    return kind(number)
+
+
+def _notes(answers: pd.DataFrame, tested: set[str], counted: Counter) -> list[str]:
+    """What a reader of the scores must know of the answers."""
+    text, per_item = answers["text"], answers.groupby("item_id").size()
+    fewest, most = int(per_item.min()), int(per_item.max())
+    of_answers = {
+        "without a decision": answers["decision"].isna(),
+        "empty": text == "",
+        f"longer than {LONG:,} words": text.map(lambda said: len(said.split())) > LONG,
+        "with markup": text.str.contains(_MARKUP),
+        "with control characters": text.str.contains(_CONTROL),
+    }
+    of_questions = {
+        "unanswered": len(tested) - len(per_item),
+        f"with fewer than {most} answers": (per_item < most).sum(),
+    }
+    draws = f"{most}" if fewest == most else f"{fewest} to {most}"
+    return [
+        f"{len(answers):,} answers, {draws} to a question",
+        *_counts("answers", len(answers), {what: holds.sum() for what, holds in of_answers.items()}),
+        *_counts("questions", len(tested), of_questions),
+        *_counts(
+            "further answers",
+            counted.total(),
+            {
+                "to questions of another split": counted["untested"],
+                "to questions not in the dataset": counted["unknown"],
+            },
+        ),
+    ]
+
+
+def _counts(of: str, total: int, counts: dict[str, int]) -> list[str]:
+    """How many there are of each kind, in one note; none where there is none of any.
+
+    >>> _counts("answers", 20, {"empty": 3, "with markup": 0, "without a decision": 1})
+    ['of 20 answers 3 empty, 1 without a decision']
+    """
+    said = [f"{count:,} {what}" for what, count in counts.items() if count]
+    return [f"of {total:,} {of} {', '.join(said)}"] if said else []

@@ -1,0 +1,105 @@
+"""Draws against draws: do the answers to two forms differ by more than two answers to one form do?
+
+Two answers of one model to one question differ. The size of a difference between forms therefore says nothing without
+the size of that between draws of one form, and no test of the absolute difference against zero can be right. The null
+is made of the draws themselves: those of a form are divided in two halves, which are compared as if they were two
+forms. Of all divisions the mean is known: every two draws of the form. So of a unit with draws a and b of its forms
+
+- the absolute difference is the mean of |a − b| over all pairs of a draw of the one form with one of the other;
+- its null is the mean of |a − a'| over all pairs of different draws of one form, and the mean of this over both forms;
+- what is beyond is half of the energy distance (Székely & Rizzo 2013), whose expectation is 0 where both forms have the
+  same distribution, and positive elsewhere.
+
+Numbers of draws may differ between units and forms: each mean is unbiased with two draws or more. Intervals are over
+units, in whole clusters.
+"""
+
+import numpy as np
+import pandas as pd
+
+from evenlight.core.contracts.results import DRAWS
+from evenlight.core.seeds import generator_for
+from evenlight.statistics.cells import ExplainerScores, rows_by_comparison
+from evenlight.statistics.compared import read_compared
+from evenlight.statistics.designs import Design
+from evenlight.statistics.resamples import drawn_counts, mean_ends, means_of_draws
+from evenlight.statistics.study import StudyScores
+
+MEASURES = ("difference", "absolute", "null", "beyond")
+# Of which the table has intervals.
+WITH_INTERVAL = ("difference", "beyond")
+
+
+def between_and_within(a: np.ndarray, b: np.ndarray) -> dict[str, np.ndarray]:
+    """The measures of each unit, from the draws of its two forms, NaN where there is none.
+
+    Args:
+        a, b: float (…, draws, units); the numbers of draws may differ.
+
+    Returns:
+        ``difference``, ``absolute``, ``null`` and ``beyond``, (…, units); NaN where a form has fewer than two draws.
+    """
+    enough = (_count(a) > 1) & (_count(b) > 1)
+    between = _sum_of_distances(a, b) / np.maximum(_count(a) * _count(b), 1)
+    within = [_sum_of_distances(side, side) / np.maximum(_count(side) * (_count(side) - 1), 1) for side in (a, b)]
+    means = [np.nan_to_num(side).sum(axis=-2) / np.maximum(_count(side), 1) for side in (a, b)]
+    null = sum(within) / 2
+    values = {"difference": means[0] - means[1], "absolute": between, "null": null, "beyond": between - null}
+    return {name: np.where(enough, value, np.nan) for name, value in values.items()}
+
+
+def _count(draws: np.ndarray) -> np.ndarray:
+    return (~np.isnan(draws)).sum(axis=-2)
+
+
+def _sum_of_distances(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Σ |a − b| over all pairs of draws that are there, (…, units); a draw at a time, which needs little memory."""
+    total = np.zeros(np.broadcast_shapes(a[..., 0, :].shape, b[..., 0, :].shape))
+    for draw in range(a.shape[-2]):
+        total += np.nan_to_num(np.abs(a[..., draw : draw + 1, :] - b)).sum(axis=-2)
+    return total
+
+
+def draw_table(study: StudyScores, *, confidence: float, bootstrap_draws: int) -> pd.DataFrame:
+    """The measures of every cell whose units are pairs of forms, in the contract ``DRAWS``."""
+    rows: list[dict] = []
+    for model in read_compared(study):
+        designs = [design for design in model.designs if design.paired]
+        rows += rows_by_comparison(
+            model.explainers,
+            designs,
+            lambda scores, design: _rows(scores, design, confidence, bootstrap_draws),
+        )
+    return pd.DataFrame(rows, columns=DRAWS.schema.names)
+
+
+def _rows(scores: ExplainerScores, design: Design, confidence: float, draws: int) -> list[dict]:
+    if scores.draws is None:
+        return []
+    a, b = (side.scores(scores.draws) for side in (design.a, design.b))
+    of_units = between_and_within(a, b)
+    known = ~np.isnan(of_units["beyond"])
+    codes, first = design.numbered_clusters
+    generator = generator_for(0, "draws", scores.dataset, *design.comparison.levels)
+    weights = drawn_counts(len(first), draws, generator)
+    rows = []
+    for number, cell in enumerate(scores.cells(design.comparison)):
+        there = known[number]
+        if not there.any():
+            continue
+        row = cell | {"units": int(there.any(axis=0).sum())}
+        row |= {f"draws_{end}": float(_count(side[number])[there].mean()) for end, side in (("a", a), ("b", b))}
+        for name in MEASURES:
+            values = of_units[name][number]
+            row[name] = float(np.mean([np.nanmean(seed) for seed in values if not np.isnan(seed).all()]))
+            if name in WITH_INTERVAL:
+                drawn = means_of_draws(values, weights, codes)
+                row |= dict(
+                    zip(
+                        (f"{name}_low", f"{name}_high"),
+                        map(float, mean_ends(values, drawn, codes, confidence)),
+                        strict=True,
+                    )
+                )
+        rows.append(row)
+    return rows
