@@ -83,7 +83,7 @@ def test_pages_show_both(project):
     assert "Explanations of changes of a concept (4 questions); tables/effects.html has them." in audit
     assert "leace" not in audit
     # So is the control, whose labels texts and changes do not share.
-    left_out = "explanations of changes of a concept are not in this table: 'random', 'leace'"
+    left_out = "explanations of changes of a concept, or in words, are not in this table: 'random', 'leace'"
     for page in ("control", "covariate_adjusted"):
         said = html.unescape((results(project) / f"tables/{page}.html").read_text(encoding="utf-8"))
         assert left_out in said, page
