@@ -93,13 +93,16 @@ def attribute_settings(family):
     )
 
 
+CLOSED_BEFORE = f"results/{config['study']}/tables/closed.parquet"
+
+
 def closed_explainers():
     """The explainers that explain no more texts, since earlier looks have decided all that they are asked: of each
     dataset and model, each with its units.
 
     The present look closes none, so that the same look run again has the same texts.
     """
-    statistics, path = config["statistics"], Path("results", config["study"], "tables", "closed.parquet")
+    statistics, path = config["statistics"], Path(CLOSED_BEFORE)
     if config["kind"] != "disparity" or not statistics["looks"] or not path.is_file():
         return {}
     # Only here, as it takes time.

@@ -71,7 +71,9 @@ if LOOKS:
             "Write down the questions of explainers of which a look has decided all, so that they are asked no more.",
             ["closed"],
             json.dumps(
-                {"pairs": config["explain"]["pairs"], "following": yardsticks()} | of_statistics("plan"), sort_keys=True
+                {"pairs": config["explain"]["pairs"], "following": yardsticks(), "record": CLOSED_BEFORE}
+                | of_statistics("plan"),
+                sort_keys=True,
             ),
             reads=["effects", "looks"],
             keeps=True,

@@ -1,13 +1,16 @@
 """Write down the questions of explainers of which a look has decided all, so that they are asked no more."""
 
+from pathlib import Path
+
+import pandas as pd
+
+from evenlight.core import tables
 from evenlight.core.contracts.results import CLOSED, EFFECTS, LOOKS
 from evenlight.results import Computed, Inputs
 from evenlight.statistics.closed_records import with_closed
 
 TABLES = (CLOSED,)
 READS = (EFFECTS, LOOKS)
-# The table that is there has what earlier looks have closed.
-KEEPS = True
 
 
 def compute(inputs: Inputs, settings: dict) -> Computed:
@@ -15,5 +18,8 @@ def compute(inputs: Inputs, settings: dict) -> Computed:
     effects, looks = inputs.tables
     made = looks[(looks["plan"] == settings["plan"]) & (looks["units"] == settings["pairs"])]
     look = (settings["plan"], int(made["look"].iloc[0]), settings["pairs"])
-    record = with_closed(inputs.before, effects, look, settings["following"])
+    path = Path(settings["record"])
+    # The table that is there has what earlier looks have closed.
+    before = tables.read_table(path, CLOSED) if path.is_file() else pd.DataFrame(columns=CLOSED.schema.names)
+    record = with_closed(before, effects, look, settings["following"])
     return Computed([record], said=[record.to_string()])
