@@ -1,82 +1,82 @@
-"""Metrics of style as a study of answers computes them: their settings, languages, lexicons and notes."""
-
-import inspect
-import json
-import runpy
-import signal
-import sys
-from pathlib import Path
+"""Metrics of style as a study of answers computes them: by text, in a language, with what is undefined told."""
 
 import numpy as np
 import pandas as pd
 import pytest
+import yaml
 
-from evenlight import configuration
-from evenlight.core.contracts.explanations import ANSWER_SCORES, ANSWERS
+from evenlight.configuration import complete
+from evenlight.core.contracts.explanations import ANSWERS
 from evenlight.core.errors import InputError
-from evenlight.core.tables import read_metadata, read_table, write_table
+from evenlight.metrics import answers as metrics
 from evenlight.metrics import texts
-from evenlight.metrics.answers import score
-from evenlight.metrics.texts.languages import BY_LEXICON
+from evenlight.metrics.texts.languages import language_read
 
-SCRIPT = Path(__file__).parents[2] / "workflow/scripts/explanations/score_answers.py"
-ENTRIES = {name: configuration.Metric.entries[name] for name in texts.METRICS}
 TEXTS = ["", "Perhaps it rains. Perhaps it may snow.", "Every word differs."]
 
 
 def answers_of(said: list[str]) -> pd.DataFrame:
-    empty = {"decision": None, "model": "m", "prompt": None, "temperature": None, "seed": None, "tokens": None}
-    rows = [{"item_id": "q", "draw": draw, "text": text, "seconds": None} | empty for draw, text in enumerate(said)]
-    return pd.DataFrame(rows)[ANSWERS.schema.names]
-
-
-@pytest.mark.parametrize("name", texts.METRICS)
-def test_settings_of_a_metric_are_those_of_its_function(name):
-    fields = ENTRIES[name].model_fields.keys() - {"metric", "label"}
-    parameters = dict(list(inspect.signature(texts.METRICS[name]).parameters.items())[1:])
-    assert fields == parameters.keys()
-    for key in fields - {"file"}:
-        assert ENTRIES[name].model_fields[key].default == parameters[key].default
-    assert ("file" in fields and name != "dale_chall") == (name in BY_LEXICON)
+    rows = [dict.fromkeys(ANSWERS.schema.names) | {"draw": draw, "text": text} for draw, text in enumerate(said)]
+    return pd.DataFrame(rows)
 
 
 def test_texts_are_scored_and_what_is_undefined_is_told():
-    asked = {name: {"metric": name, "file": None} for name in ("hedges", "words", "mtld")}
-    found, notes = score(answers_of(TEXTS), asked)
+    asked = {"open": {"metric": "hedges", "file": None}, "words": {"metric": "words"}, "mtld": {"metric": "mtld"}}
+    found, notes = metrics.score(answers_of(TEXTS), asked | {"variety": {"metric": "mtld"}})
     assert found["words"].tolist() == [0, 7, 3]
-    assert found["hedges"] == pytest.approx([np.nan, 300 / 7, 0], nan_ok=True)
+    assert found["open"] == pytest.approx([np.nan, 300 / 7, 0], nan_ok=True)
     assert np.isnan(found["mtld"]).tolist() == [True, False, True]
-    assert notes == ["of 1 answers no hedges, mtld (no word)", "of 1 answers no mtld (no word comes twice)"]
+    assert notes == [
+        "open has no value of 1 (no word) of 3 answers",
+        "mtld, variety have no value of 1 (no word), 1 (no word comes twice) of 3 answers",
+    ]
 
 
-def test_a_metric_of_another_language_is_refused(tmp_path):
-    asked = {"easy": {"metric": "smog"}}
+def test_all_metrics_of_a_text_are_computed_before_the_next_text(monkeypatch):
+    order = []
+
+    def measure(metric: str, text: str, settings: dict) -> tuple[float, str]:
+        order.append((text, metric))
+        return 0.0, ""
+
+    monkeypatch.setattr(texts, "measure", measure)
+    metrics.score(answers_of(["a", "b"]), {"one": {"metric": "words"}, "two": {"metric": "smog"}})
+    assert order == [("a", "words"), ("a", "smog"), ("b", "words"), ("b", "smog")]
+
+
+def test_a_metric_that_cannot_do_the_language_is_refused(tmp_path):
+    german = answers_of(["Vielleicht regnet es."])
     with pytest.raises(InputError, match="metric smog reads en, and the texts are in de; leave the metric out"):
-        score(answers_of(TEXTS), asked, "de")
+        metrics.score(german, {"easy": {"metric": "smog"}}, "de")
     with pytest.raises(InputError, match=r"metric hedges reads en, .* name a lexicon in de as its 'file'"):
-        score(answers_of(TEXTS), {"open": {"metric": "hedges", "file": None}}, "de")
+        metrics.score(german, {"open": {"metric": "hedges", "file": None}}, "de")
     own = tmp_path / "offen.yaml"
     own.write_text("language: de\nphrases: [vielleicht]\n")
-    found, _ = score(answers_of(["Vielleicht regnet es."]), {"open": {"metric": "hedges", "file": str(own)}}, "de")
+    asked = {"open": {"metric": "hedges", "file": str(own)}, "words": {"metric": "words"}}
+    found, notes = metrics.score(german, asked, "de")
     assert found["open"] == pytest.approx([100 / 3])
+    assert found["words"].tolist() == [3]
+    assert notes == []
+    with pytest.raises(InputError, match="metric hedges reads de, and the texts are in en"):
+        metrics.score(german, asked, "en")
 
 
-def test_the_command_reads_the_lexicons_where_they_lie(tmp_path, monkeypatch):
-    lexicons = [tmp_path / f"{name}.yaml" for name in ("first", "second")]
-    for path, word in zip(lexicons, ("rains", "snow"), strict=True):
-        path.write_text(f"language: en\nphrases: [{word}]\n")
-    write_table(answers_of(TEXTS), tmp_path / "answers.parquet", ANSWERS, {"note": "3 answers"})
-    metrics = {"a": {"metric": "hedges", "file": "elsewhere/one"}, "b": {"metric": "words"}}
-    settings = {"metrics": metrics | {"c": {"metric": "boosters", "file": "elsewhere/two"}}, "language": "en"}
-    monkeypatch.setattr(sys, "argv", ["score_answers.py", "--settings", json.dumps(settings)])
-    sys.argv += ["--answers", str(tmp_path / "answers.parquet"), "--output", str(tmp_path / "scores.parquet")]
-    sys.argv += ["--lexicons", *map(str, lexicons)]
-    handler = signal.getsignal(signal.SIGTERM)
-    runpy.run_path(str(SCRIPT), run_name="__main__")
-    signal.signal(signal.SIGTERM, handler)
-    table = read_table(tmp_path / "scores.parquet", ANSWER_SCORES)
-    assert table["a"].tolist()[1:] == pytest.approx([100 / 7, 0])
-    assert table["c"].tolist()[1:] == pytest.approx([100 / 7, 0])
-    assert read_metadata(tmp_path / "scores.parquet", ANSWER_SCORES)["note"] == (
-        "3 answers; of 1 answers no a, c (no word)"
+@pytest.mark.parametrize("name", texts.METRICS)
+def test_which_language_a_metric_reads(name):
+    reads_english = language_read(name) == "en"
+    german = (
+        "Der Zug fährt heute nicht, weil auf der ganzen Strecke seit gestern Abend sehr viel Schnee liegt und fällt."
     )
+    _, reason = texts.measure(name, f"{german} {german}") if name != "dale_chall" else (None, "not in English")
+    assert (reason == "not in English") == reads_english
+
+
+@pytest.mark.parametrize("study", ["dialect_cpu", "dialect_draws_cpu"])
+def test_the_studies_of_two_dialects_are_complete(study, request):
+    path = request.config.rootpath / "config" / "studies" / f"{study}.yaml"
+    config = complete(yaml.safe_load(path.read_text(encoding="utf-8")))
+    assert config["study"] == study
+    asked, answered = config["datasets"]["questions"], config["explainers"]["reasons"]
+    assert asked["file"] == answered["file"]
+    assert asked["file"].startswith(f"results/{study}/released/dialect_")
+    assert asked["show_texts"] is False
