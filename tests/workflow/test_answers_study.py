@@ -25,7 +25,7 @@ PAGES = [f"results/{STUDY['study']}/{page}" for page in ("tables/effects.html", 
 def project(tmp_path_factory):
     """A project after the pages of the example."""
     project = copy_of_project(tmp_path_factory.mktemp("answers") / "project", STUDY)
-    (project / LEXICON).write_text("language: en\nphrases: [because]\n")
+    (project / LEXICON).write_text("language: en\nphrases: [it]\n")
     run_study(project, *PAGES)
     return project
 
@@ -49,7 +49,7 @@ def test_pages_have_the_numbers_of_the_table(project):
 def test_metrics_of_style_come_from_the_study_to_the_table(project):
     rows = pd.read_csv(project / "resources" / "answers" / "made.csv").query("model == 'Plain 1.0'")
     said = rows["reasons"].fillna("").str.replace("<[^>]*>", "", regex=True).str.lower()
-    rows["open"] = 100 * said.str.count(r"\bbecause\b") / said.str.split().map(len).replace(0, float("nan"))
+    rows["open"] = 100 * said.str.count(r"\bit\b") / said.str.split().map(len).replace(0, float("nan"))
     rows["easy"] = rows["reasons"].fillna("").map(flesch_reading_ease)
     effects = pd.read_csv(results(project) / "tables" / "effects.csv").set_index(["model", "metric"])
     for metric in STYLE:
@@ -80,7 +80,7 @@ def test_only_what_an_edit_concerns_runs_again(project):
     assert len(chosen(planned, "score_answers")) == 2
     assert "record_answers" not in {rule for rule, _ in planned}
     configure(project, STUDY)
-    (project / LEXICON).write_text("language: en\nphrases: [since]\n")
+    (project / LEXICON).write_text("language: en\nphrases: [is]\n")
     assert len(chosen(planned_jobs(project, *PAGES), "score_answers")) == 2
     configure(project, edited(STUDY, "models", "plain", "called", value="Uneven 1.0"))
     planned = planned_jobs(project, *PAGES)
