@@ -63,6 +63,11 @@ WITHOUT_CONTRACT = (
         "`measure_co_occurrence`",
     ),
     (
+        "`released/dialect_{part}.parquet`",
+        "answers of language models in two dialects, as their authors released them, in one table",
+        "`import_dialect`",
+    ),
+    (
         "`models/{dataset}/{model}/seed{seed}/`",
         "weights as safetensors, tokenizer, `manifest.json`; `history.csv` where it was trained here",
         "`train`, `load_model`",

@@ -7,6 +7,32 @@
 include: "helpers/answers.smk"
 
 
+rule import_dialect:
+    """Fetch the released answers in two dialects, and write those of one part as a table."""
+    input:
+        script=script("explanations/import_dialect.py"),
+    output:
+        "<results>/released/dialect_{part}.parquet",
+    log:
+        "<logs>/import_dialect/{part}.log",
+    benchmark:
+        "<benchmarks>/import_dialect/{part}.tsv"
+    wildcard_constraints:
+        part=any_of(DIALECT_PARTS),
+    localrule: True
+    conda:
+        "../envs/data.yaml"
+    resources:
+        mem_mb=1000,
+        runtime=30,
+    params:
+        names=lambda wildcards: DIALECT_PARTS[wildcards.part],
+        sha256=lambda wildcards: [sources.source(name).sha256 for name in DIALECT_PARTS[wildcards.part]],
+        code=code_of("explanations/import_dialect.py"),
+    shell:
+        "python {input.script:q} --names {params.names:q} --output {output:q} > {log:q} 2>&1"
+
+
 rule record_answers:
     """Read recorded answers of a model from a table, and match them with the questions of a dataset."""
     input:

@@ -4,6 +4,12 @@ ANSWER = "<results>/answers/{dataset}/{model}/seed{seed}/{explainer}.parquet"
 ANSWERERS = explainers_of(kinds.TEXT)
 ANSWER_FAMILIES = metric_families(kinds.TEXT)
 
+# The parts of the released answers in two dialects, each with its sources.
+DIALECT_PARTS = {
+    "bigbench": [f"dialect/{path}" for path in sources.DIALECT_SHA256],
+    "uncertainty": [f"dialect/uncertainty/{path}" for path in sources.DIALECT_DRAWS_SHA256],
+}
+
 
 def recorded(wildcards):
     """The settings of an explainer whose answers are recorded, with the file of this run."""
@@ -35,7 +41,10 @@ def answer_settings(wildcards):
 def answer_metrics(wildcards):
     """What the metrics of one family depend on."""
     names = ANSWER_FAMILIES[wildcards.family]
-    return as_json(metrics=configuration.without_labels({name: config["metrics"][name] for name in names}))
+    return as_json(
+        metrics=configuration.without_labels({name: config["metrics"][name] for name in names}),
+        language=config["datasets"][wildcards.dataset].get("language"),
+    )
 
 
 def answer_lexicons(wildcards):

@@ -106,6 +106,9 @@ def other_files():
     yield from ((key, path) for key, paths in CORPUS_FILES.items() for path in paths)
     lexicons = {name: settings.get("lexicon") for name, settings in config["explainers"].items()}
     yield from ((f"explainers.{name}.lexicon", path) for name, path in lexicons.items() if path)
+    of_answers = {name: config["metrics"][name] for names in metric_families(kinds.TEXT).values() for name in names}
+    named = {name: settings.get("file") for name, settings in of_answers.items()}
+    yield from ((f"metrics.{name}.file", path) for name, path in named.items() if path)
     for run in wildcards_of_runs():
         yield from (("explainers", path) for path in imported_paths(run))
 

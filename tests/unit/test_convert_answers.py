@@ -12,8 +12,8 @@ import pandas as pd
 import pytest
 from convert_answers import (
     COLUMNS,
+    answers_in_dialects,
     described,
-    dialect_answers,
     harness_answers,
     inspect_ai_answers,
     kept,
@@ -21,6 +21,7 @@ from convert_answers import (
 )
 
 from evenlight.core.errors import InputError
+from evenlight.datasets.dialect import COLUMNS as RELEASED
 
 # Two dialects --------------------------------------------------------------------------------------------------------
 
@@ -29,7 +30,7 @@ def write_dialect(path: Path, *rows: tuple[str, str, str, str]) -> None:
     """Rows of (subject, question, answer, what was read out)."""
     path.parent.mkdir(parents=True, exist_ok=True)
     table = [(subject, f"Hi, {asked}", answer, read, asked, "B") for subject, asked, answer, read in rows]
-    pd.DataFrame(table, columns=convert_answers.DIALECT_COLUMNS).to_csv(path, index=False)
+    pd.DataFrame(table, columns=RELEASED).to_csv(path, index=False)
 
 
 @pytest.fixture
@@ -47,7 +48,7 @@ def dialect(tmp_path) -> Path:
 
 
 def test_every_row_of_two_dialects_is_kept(dialect):
-    table = dialect_answers(dialect)
+    table = answers_in_dialects(dialect)
     assert len(table) == 3 + 3 + 2
     big = table[(table["part"] == "bigbench") & (table["level"] == "standard")]
     # The same question twice is two units, an answer 'None' is a text, and no decision is none.
@@ -71,20 +72,20 @@ def test_every_row_of_two_dialects_is_kept(dialect):
 
 def test_files_that_are_no_dialects_are_refused(tmp_path):
     with pytest.raises(InputError, match=r"no <model>/\*_bigbench_qna.csv and no uncertainty"):
-        dialect_answers(tmp_path)
+        answers_in_dialects(tmp_path)
     write_dialect(tmp_path / "gpt" / "scots_bigbench_qna.csv", ("dates", "When?", "Now.", "A"))
     with pytest.raises(
         InputError, match=r"scots_bigbench_qna.csv: no dialect and draw in its name; it must begin with one of regular"
     ):
-        dialect_answers(tmp_path)
+        answers_in_dialects(tmp_path)
     (tmp_path / "gpt" / "scots_bigbench_qna.csv").unlink()
     (tmp_path / "gpt" / "sae_bigbench_qna.csv").write_text("subject,question\na,b\n")
     with pytest.raises(InputError, match=r"sae_bigbench_qna.csv: no column 'answer'; give the file as it was released"):
-        dialect_answers(tmp_path)
+        answers_in_dialects(tmp_path)
 
 
 def test_the_released_dialects(mirror):
-    table = dialect_answers(mirror / "dialect")
+    table = answers_in_dialects(mirror / "dialect")
     assert len(table) == 6 * 1333 + 20 * (56 + 3 * 57)
     lines = described(table)
     assert lines == [

@@ -8,8 +8,13 @@ import pytest
 import yaml
 from running import PROJECT, chosen, configure, copy_of_project, edited, planned_jobs, results, run_study
 
+from evenlight.metrics.texts.readability import flesch_reading_ease
+
 EXAMPLE = yaml.safe_load((PROJECT / "config" / "studies" / "answers_example.yaml").read_text(encoding="utf-8"))
+LEXICON = "own_hedges.yaml"
+STYLE = {"open": {"metric": "hedges", "file": LEXICON}, "easy": {"metric": "flesch_reading_ease"}}
 STUDY = EXAMPLE | {
+    "metrics": EXAMPLE["metrics"] | STYLE,
     "statistics": EXAMPLE["statistics"] | {"bootstrap_draws": 200, "control_draws": 20, "verdict_permutations": 1},
     "figures": {"formats": ["svg"]},
 }
@@ -20,6 +25,7 @@ PAGES = [f"results/{STUDY['study']}/{page}" for page in ("tables/effects.html", 
 def project(tmp_path_factory):
     """A project after the pages of the example."""
     project = copy_of_project(tmp_path_factory.mktemp("answers") / "project", STUDY)
+    (project / LEXICON).write_text("language: en\nphrases: [it]\n")
     run_study(project, *PAGES)
     return project
 
@@ -38,6 +44,18 @@ def test_pages_have_the_numbers_of_the_table(project):
     draws = pd.read_csv(results(project) / "tables" / "draws.csv").set_index(["model", "metric"])
     assert draws.loc[("uneven", "words"), "difference"] == pytest.approx(words["difference"])
     assert draws.loc[("plain", "words"), "beyond_low"] < 0 < draws.loc[("uneven", "words"), "beyond_low"]
+
+
+def test_metrics_of_style_come_from_the_study_to_the_table(project):
+    rows = pd.read_csv(project / "resources" / "answers" / "made.csv").query("model == 'Plain 1.0'")
+    said = rows["reasons"].fillna("").str.replace("<[^>]*>", "", regex=True).str.lower()
+    rows["open"] = 100 * said.str.count(r"\bit\b") / said.str.split().map(len).replace(0, float("nan"))
+    rows["easy"] = rows["reasons"].fillna("").map(flesch_reading_ease)
+    effects = pd.read_csv(results(project) / "tables" / "effects.csv").set_index(["model", "metric"])
+    for metric in STYLE:
+        means = rows.groupby(["case", "gender"])[metric].mean().unstack()
+        assert rows[metric].std() > 0
+        assert effects.loc[("plain", metric), "difference"] == pytest.approx((means["male"] - means["female"]).mean())
 
 
 def test_what_is_unusual_is_told_on_every_page_and_no_answer_is_shown(project):
@@ -61,6 +79,9 @@ def test_only_what_an_edit_concerns_runs_again(project):
     planned = planned_jobs(project, *PAGES)
     assert len(chosen(planned, "score_answers")) == 2
     assert "record_answers" not in {rule for rule, _ in planned}
+    configure(project, STUDY)
+    (project / LEXICON).write_text("language: en\nphrases: [is]\n")
+    assert len(chosen(planned_jobs(project, *PAGES), "score_answers")) == 2
     configure(project, edited(STUDY, "models", "plain", "called", value="Uneven 1.0"))
     planned = planned_jobs(project, *PAGES)
     assert {dict(wildcards)["model"] for _, wildcards in chosen(planned, "record_answers")} == {"plain"}

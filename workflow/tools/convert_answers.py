@@ -16,7 +16,6 @@ import json
 import re
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from hashlib import sha256
 from pathlib import Path
 
 import pandas as pd
@@ -24,6 +23,7 @@ import yaml
 
 from evenlight.core.errors import InputError
 from evenlight.core.tables import replacing
+from evenlight.datasets.dialect import dialect_answers, read_released
 from evenlight.jobs.command_line import run
 
 COLUMNS = ("unit", "level", "draw", "model", "question", "decision", "text")
@@ -33,73 +33,13 @@ BBQ = Path(__file__).parents[2] / "resources" / "published" / "walk_the_talk.yam
 
 # Two dialects --------------------------------------------------------------------------------------------------------
 
-DIALECT_COLUMNS = ("subject", "question", "answer", "letter_answer", "pure_question", "correct_answer")
-DIALECTS = {"regular": "standard", "sae": "standard", "aave_llm": "african_american", "aave": "african_american"}
-# A choice, of which no question has more than six, alone or in a sentence that says no more.
-LETTER = re.compile(r"\(?([A-F])\)?\.?|The (?:correct )?answer(?: choice)? is \(?([A-F])\)?\.", re.IGNORECASE)
 
-
-def dialect_answers(folder: Path) -> pd.DataFrame:
-    """The answers of the study of two dialects (arXiv 2503.04099), of a folder with its files as they were released.
-
-    ``part`` is ``bigbench``, with one draw, or ``uncertainty``, with ten. ``question`` is what is asked in either
-    dialect and ``asked`` how: each model, and each of the ten draws, was asked in words of its own. ``correct`` is the
-    right answer. A question that is there twice is two units.
-    """
+def answers_in_dialects(folder: Path) -> pd.DataFrame:
+    """The answers of the study of two dialects, of a folder with its files as they were released."""
     files = sorted([*folder.glob("*/*_bigbench_qna.csv"), *folder.glob("uncertainty/*/*_uncertainty_*.csv")])
     if not files:
         raise InputError(f"{folder}: no <model>/*_bigbench_qna.csv and no uncertainty/<model>/*.csv; name their folder")
-    return pd.concat([_of_dialect(path) for path in files], ignore_index=True)
-
-
-def _of_dialect(path: Path) -> pd.DataFrame:
-    named = re.fullmatch(r"(\w+?)_(bigbench|uncertainty)_(qna|\d+)", path.stem)
-    if named is None or named[1] not in DIALECTS:
-        raise InputError(f"{path}: no dialect and draw in its name; it must begin with one of {', '.join(DIALECTS)}")
-    dialect, part, number = named.groups()
-    rows = _released(path, DIALECT_COLUMNS)
-    digest = [sha256(question.encode()).hexdigest()[:8] for question in rows["pure_question"]]
-    unit = rows["subject"] + "-" + pd.Series(digest, dtype=str)
-    again = unit.groupby(unit).cumcount()
-    return pd.DataFrame(
-        {
-            "unit": unit.where(again == 0, unit + "-" + (again + 1).astype(str)),
-            "level": DIALECTS[dialect],
-            "draw": int(number) if part == "uncertainty" else 0,
-            "model": path.parent.name,
-            "question": rows["pure_question"],
-            "decision": [_letter(said) for said in rows["letter_answer"]],
-            "text": rows["answer"],
-            "asked": rows["question"],
-            "correct": rows["correct_answer"],
-            "subject": rows["subject"],
-            "part": part,
-        }
-    )
-
-
-def _released(path: Path, columns: Sequence[str]) -> pd.DataFrame:
-    """A table (.csv of texts, .parquet) that must have these columns."""
-    if not path.is_file():
-        raise InputError(f"{path}: no such file; name the folder that holds what was released")
-    try:
-        csv = path.suffix == ".csv"
-        rows = pd.read_csv(path, dtype=str, keep_default_na=False) if csv else pd.read_parquet(path)
-    except (OSError, ValueError) as error:
-        raise InputError(f"{path}: not readable ({error}); give the file as it was released") from None
-    if missing := [name for name in columns if name not in rows]:
-        raise InputError(f"{path}: no column '{missing[0]}'; give the file as it was released")
-    return rows
-
-
-def _letter(said: str) -> str | None:
-    """The letter that somebody read out of an answer; None where there is none.
-
-    >>> [_letter(said) for said in ("B", "(c)", "The answer is (C).", "BD", "None.")]
-    ['B', 'C', 'C', None, None]
-    """
-    found = LETTER.fullmatch(said.strip())
-    return (found[1] or found[2]).upper() if found else None
+    return dialect_answers(files)
 
 
 # Concepts removed and replaced ---------------------------------------------------------------------------------------
@@ -122,7 +62,7 @@ def walk_the_talk_answers(folder: Path) -> pd.DataFrame:
     it.
     """
     answers, concepts, judgements = (
-        _released(folder / f"bbq_{name}.parquet", columns) for name, columns in TALK_COLUMNS.items()
+        read_released(folder / f"bbq_{name}.parquet", columns) for name, columns in TALK_COLUMNS.items()
     )
     published = yaml.safe_load(BBQ.read_text(encoding="utf-8"))
     kinds = {fine: kind for kind, listed in published["kinds"].items() for fine in listed}
@@ -335,7 +275,7 @@ def _named(sample: dict, unit: str, level: str | None, location: str) -> dict[st
 
 # What the command reads; the first two read folders, the others logs.
 FOLDERS: dict[str, Callable[[Path], pd.DataFrame]] = {
-    "dialect": dialect_answers,
+    "dialect": answers_in_dialects,
     "walk_the_talk": walk_the_talk_answers,
 }
 LOGS: dict[str, Callable[..., pd.DataFrame]] = {

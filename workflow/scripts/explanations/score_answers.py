@@ -12,7 +12,7 @@ from evenlight.metrics.answers import score
 def main(arguments: argparse.Namespace) -> None:
     """Write a row for each answer, a column for each metric."""
     answers = read_table(arguments.answers, ANSWERS)
-    of_metrics, notes = score(answers, arguments.settings["metrics"])
+    of_metrics, notes = score(answers, arguments.settings["metrics"], arguments.settings["language"])
     scores = answers[["item_id", "draw"]].assign(**of_metrics)
     note = "; ".join([read_metadata(arguments.answers, ANSWERS)["note"], *notes])
     write_table(scores, arguments.output, ANSWER_SCORES, {"settings": arguments.settings, "note": note})

@@ -632,6 +632,14 @@ class Questions(Reader):
     sha256: Sha256 = None
     text: Text = Field(description="Column with what was asked, which is split into words.")
     segmenter: Segmenter = "unicode"
+    language: Annotated[str, Field(pattern="^[a-z]{2,3}$")] | None = Field(
+        None,
+        description=(
+            "Code of the language of questions and answers, such as `de`. A metric that cannot do it is refused. Null "
+            "where it is not known: metrics that read English have no value of an answer that seems to be in another "
+            "language."
+        ),
+    )
     unit: Text = Field(description="Column that is equal for the forms of one question.")
     level: Text = Field(description="Column with the form that was asked, such as the dialect.")
     factor: Name = Field(description="What the forms differ in, such as `dialect`.")

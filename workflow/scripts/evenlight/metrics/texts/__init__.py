@@ -35,7 +35,7 @@ from collections.abc import Callable
 import numpy as np
 
 from evenlight.metrics.texts import lexicons, readability, reading, sentiment, variety
-from evenlight.metrics.texts.languages import BY_LEXICON, ENGLISH, seems_english
+from evenlight.metrics.texts.languages import language_read, seems_english
 
 
 def words(text: str, segmenter: str = "unicode") -> float:
@@ -96,9 +96,7 @@ def measure(metric: str, text: str, settings: dict | None = None) -> tuple[float
     ((33.333333333333336, ''), 'no word comes twice')
     """
     settings = settings or {}
-    file = settings.get("file")
-    reads_english = metric in ENGLISH or (metric in BY_LEXICON and (not file or lexicons.language_of(file) == "en"))
-    if reads_english and not seems_english(text):
+    if language_read(metric, settings.get("file")) == "en" and not seems_english(text):
         return np.nan, "not in English"
     value = METRICS[metric](text, **settings)
     return value, "" if value == value else _UNDEFINED.get(metric, "") if reading.words(text) else "no word"

@@ -21,6 +21,18 @@ LEAST_WORDS, LEAST_SHARE = 20, 0.05
 _LATIN = regex.compile(r"\p{Latin}")
 
 
+def language_read(metric: str, file: str | None = None) -> str | None:
+    """The code of the language that a metric reads; None where it reads any.
+
+    Args:
+        metric: its name in the registry.
+        file: the lexicon that it is to use, where it uses one; None for the one that comes with the project.
+    """
+    if metric in ENGLISH or (metric in BY_LEXICON and not file):
+        return "en"
+    return language_of(file) if metric in BY_LEXICON else None
+
+
 def require_language(metric: str, language: str, file: str | None = None) -> None:
     """Refuse a metric for texts of a language that it cannot do.
 
@@ -32,8 +44,8 @@ def require_language(metric: str, language: str, file: str | None = None) -> Non
     Raises:
         InputError: the metric cannot do it.
     """
-    can = "en" if metric in ENGLISH else language_of(file) if metric in BY_LEXICON and file else language
-    if can != language:
+    can = language_read(metric, file)
+    if can not in (None, language):
         remedy = "leave the metric out" if metric in ENGLISH else f"name a lexicon in {language} as its 'file'"
         raise InputError(f"metric {metric} reads {can}, and the texts are in {language}; {remedy}")
 

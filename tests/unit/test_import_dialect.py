@@ -1,0 +1,88 @@
+"""The released answers in two dialects: fetched, checked, and written as one table that a study reads."""
+
+import hashlib
+import runpy
+import signal
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from evenlight.core import sources
+from evenlight.datasets import questions
+from evenlight.datasets.dialect import COLUMNS
+
+SCRIPT = Path(__file__).parents[2] / "workflow" / "scripts" / "explanations" / "import_dialect.py"
+FILES = {
+    "dialect/gpt/regular_bigbench_qna.csv": (
+        "dates",
+        "Please, when?",
+        "On Monday.",
+        "The answer is (B).",
+        "When?",
+        "B",
+    ),
+    "dialect/gpt/aave_llm_bigbench_qna.csv": ("dates", "When it be?", "It depends.", "None.", "When?", "B"),
+}
+
+
+@pytest.fixture
+def released(tmp_path, monkeypatch):
+    """Two made rows in a mirror, each a file."""
+    for name, row in FILES.items():
+        path = tmp_path / "mirror" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        pd.DataFrame([row], columns=COLUMNS).to_csv(path, index=False)
+        found = sources.Source("http://127.0.0.1:1/", hashlib.sha256(path.read_bytes()).hexdigest())
+        monkeypatch.setitem(sources.SOURCES, name, found)
+    return tmp_path / "mirror"
+
+
+def run(mirror: Path, output: Path) -> str:
+    """What the command says where it fails."""
+    handler = signal.getsignal(signal.SIGTERM)
+    try:
+        with pytest.MonkeyPatch.context() as patch:
+            flags = ["--names", *FILES, "--mirror", str(mirror), "--output", str(output)]
+            patch.setattr(sys, "argv", ["import_dialect.py", *flags])
+            runpy.run_path(str(SCRIPT), run_name="__main__")
+    except SystemExit as end:
+        return str(end)
+    finally:
+        signal.signal(signal.SIGTERM, handler)
+    return ""
+
+
+def test_two_rows_become_one_question_with_two_answers(released, tmp_path):
+    output = tmp_path / "answers.parquet"
+    assert run(released, output) == ""
+    table = pd.read_parquet(output).set_index("level")
+    assert table["decision"].fillna("none").to_dict() == {"standard": "B", "african_american": "none"}
+    assert table["text"].to_dict() == {"standard": "On Monday.", "african_american": "It depends."}
+    assert table["unit"].nunique() == 1
+    settings = {"reader": "questions", "file": str(output), "text": "question", "unit": "unit", "level": "level"}
+    settings |= {"factor": "dialect", "levels": ["standard", "african_american"], "cluster": None, "sha256": None}
+    settings |= {"other_levels": "refuse", "balanced": True, "segmenter": "unicode"}
+    dataset = questions.read({str(output): output}, settings)
+    assert dataset.items["words"].map(list).tolist() == [["When", "?"]] * 2
+    assert sorted(dataset.units["level"]) == ["african_american", "standard"]
+
+
+def test_a_changed_file_is_refused_and_nothing_is_written(released, tmp_path):
+    with (released / next(iter(FILES))).open("a") as file:
+        file.write("x,y\n")
+    said = run(released, tmp_path / "answers.parquet")
+    assert "regular_bigbench_qna.csv: wrong checksum" in said
+    assert not (tmp_path / "answers.parquet").exists()
+
+
+def test_the_parts_have_every_dialect_and_draw():
+    parts = {"dialect": sources.DIALECT_SHA256, "dialect/uncertainty": sources.DIALECT_DRAWS_SHA256}
+    assert [len(part) for part in parts.values()] == [3 * 2, 4 * 2 * 10]
+    for folder, part in parts.items():
+        for path, digest in part.items():
+            found = sources.SOURCES[f"{folder}/{path}"]
+            assert found.sha256 == digest
+            assert "/dce014cf60b69fbf3d965c2452da3d40095265eb/" in found.url
+            assert found.url.endswith(path)
