@@ -764,7 +764,7 @@ def test_notes_reach_the_tables(study, tmp_path):
         score.main(score_arguments(study, paths, folder, "complexity", 1000))
     families = {"gini": "complexity"}
     [note] = explainer_notes(tmp_path / "scores", runs, ["igxi", "ig"], families)
-    assert note.startswith("explainer 'ig': the scores of 12 of 12 items are rounding noise: ")
+    assert note.startswith("explainer 'ig': the scores of 24 of 24 items are rounding noise: ")
     assert note.endswith(" (dataset 'geco', model 'bert', seeds 0, 1)")
     assert explainer_notes(tmp_path / "scores", runs, ["igxi"], families) == []
     about = {"datasets": ["geco"], "models": {"bert": [0, 1]}, "explainers": ["igxi", "ig"]}
