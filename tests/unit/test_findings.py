@@ -16,6 +16,7 @@ from evenlight.configuration.explainers import Explainer
 from evenlight.core.contracts.texts import ITEMS, UNITS
 from evenlight.core.errors import InputError, all_of, reworded, unless
 from evenlight.core.findings import Findings, joined, others_said, problems_said
+from evenlight.core.kinds import TOKENS
 from evenlight.core.tables import read_metadata, read_table
 from evenlight.explainers import explain
 
@@ -132,7 +133,7 @@ def test_errors_of_a_kind_are_said_in_other_words():
 TRIED = {name: given for name, (given, _) in METHODS.items() if name != "kernel_shap of all"} | {
     method: {"method": method}
     for method, entry in Explainer.entries.items()
-    if entry.family not in ("concepts", "imported") and method not in ("pattern_variant", *METHODS)
+    if entry.modality == TOKENS and entry.family != "imported" and method not in ("pattern_variant", *METHODS)
 }
 TRIED |= {
     f"{method} {estimator}": {"method": method, "estimator": estimator}

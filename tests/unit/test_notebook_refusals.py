@@ -151,6 +151,11 @@ def test_what_is_about_concepts_is_refused(classifier):
         score(classifier, explain(classifier, TEXTS, "saliency"), "icace_error")
 
 
+def test_what_is_about_answers_in_words_is_refused(classifier):
+    with pytest.raises(InputError, match=r"mtld is about answers in words and not about tokens; a study has them"):
+        score(classifier, explain(classifier, TEXTS, "saliency"), "mtld")
+
+
 @pytest.mark.parametrize(
     ("scores", "more", "message"),
     [

@@ -20,6 +20,7 @@ from evenlight.configuration import completed_entry, without_labels
 from evenlight.configuration.explainers import Explainer
 from evenlight.configuration.metrics import Metric
 from evenlight.core.errors import InputError
+from evenlight.core.kinds import TOKENS
 from evenlight.datasets.words import text_columns
 from evenlight.engine import training
 from evenlight.engine.evaluator import Evaluator
@@ -425,7 +426,7 @@ def with_mask(folder: Path, name: str) -> Classifier:
     return classifier
 
 
-ATTRIBUTING = [name for name, entry in Explainer.entries.items() if entry.family != "concepts"]
+ATTRIBUTING = [name for name, entry in Explainer.entries.items() if entry.modality == TOKENS]
 
 
 class Watched(Evaluator):
@@ -527,7 +528,7 @@ def test_deeplift_adds_up_on_every_language_model(classifier_of, name, output):
     context = Context(Evaluator(classifier), 0, None)
     explanations = explain("deeplift", sentences, {"it": settings}, context)["it"]
     assert explanations.note == ""
-    [missed] = context.memory.values()
+    [(missed, _)] = context.memory.values()
     assert missed < 1e-3
     # Of a probability near 1 single precision has no more digits.
     rounding = 1e-6 if output == "probability" else 0
@@ -541,7 +542,7 @@ def test_every_metric_holds_or_is_refused_in_words(folders, name):
     classifier = with_mask(folders(name), name)
     explanations = notebook.explain(classifier, TEXTS[:2], "saliency")
     explanations = [replace(one, ground_truth=np.arange(len(one.words)) % 2) for one in explanations]
-    for metric in (name for name, entry in Metric.entries.items() if entry.family != "concepts"):
+    for metric in (name for name, entry in Metric.entries.items() if entry.modality == TOKENS):
         assert np.isfinite(notebook.score(classifier, explanations, metric)).all(), metric
     with pytest.raises(InputError, match="leaves out special tokens, and with them the prompt"):
         notebook.score(classifier, explanations, "flip_area", definition="released")

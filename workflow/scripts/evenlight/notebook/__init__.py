@@ -17,7 +17,7 @@ from evenlight.configuration.metrics import Metric
 from evenlight.configuration.problems import suggestion
 from evenlight.configuration.settings import Entry
 from evenlight.core.errors import InputError
-from evenlight.core.kinds import TOKENS
+from evenlight.core.kinds import EFFECTS, MODALITIES, TEXT, TOKENS
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.service import ServiceEvaluator
 from evenlight.metrics import Explanation, Origin, explanation_of
@@ -275,7 +275,8 @@ def _completed(section: str, named: str | Entry | type[Entry], parameters: dict)
     registry = configuration.REGISTRIES[section]
     entry_of = registry.entries.get(name)
     if entry_of and entry_of.modality != TOKENS:
-        raise InputError(f"{name} is about changes of a concept and not about tokens; use evenlight.concepts")
+        where = {EFFECTS: "use evenlight.concepts", TEXT: "a study has them (docs/answers.md)"}[entry_of.modality]
+        raise InputError(f"{name} is about {MODALITIES[entry_of.modality].about} and not about tokens; {where}")
     # Names of entries have small letters.
     completed = completed_entry(section, name.lower(), {registry.key: name, **parameters})
     return name, configuration.without_labels({name: completed})[name]
