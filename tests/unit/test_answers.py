@@ -9,6 +9,7 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 import yaml
+from rendering import page_of
 from study_files import StudyFiles, called
 
 from evenlight import configuration, datasets
@@ -20,13 +21,11 @@ from evenlight.datasets.importing import import_dataset
 from evenlight.explainers.recorded import LONG, read_answers
 from evenlight.metrics import answers as metrics
 from evenlight.metrics import texts
-from evenlight.reports.pages.draws import page as draws_page
 from evenlight.statistics.draws import between_and_within, draw_table
 from evenlight.statistics.effects import effect_table
 from evenlight.statistics.files import Run
 from evenlight.statistics.pooled import pooled_effects
 from evenlight.statistics.score_files import read_draws, read_scores
-from evenlight.statistics.study import MetricLabel
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "config" / "studies" / "answers_example.yaml"
@@ -440,8 +439,8 @@ def test_the_page_has_the_size_beside_that_of_draws(tmp_path):
     assert row.absolute == pytest.approx(row.null, rel=0.15)
     assert row.beyond == pytest.approx(row.absolute - row.null)
     names = {"datasets": {"plots": "Plots"}, "models": {"small": "Small"}, "explainers": {"reasons": "Reasons"}}
-    label = {"words": MetricLabel("words", "Words", higher_is_better=True)}
-    shown = draws_page(table, **names, metrics=label, confidence=0.95)
+    label = {"words": {"label": "Words", "better": "higher"}}
+    shown = page_of("draws", table, **names, metrics=label, confidence=0.95)
     [[_, [[_, cells]]]] = shown.tables[0].rows
     assert [len(cells), "In 0 of 1 cells they do" in shown.introduction] == [4, True]
     assert cells[0].title == "40 questions; 5 and 5 answers to each form"

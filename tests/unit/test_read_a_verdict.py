@@ -15,7 +15,7 @@ from evenlight.statistics.verdicts import CONTROL
 
 ROOT = Path(__file__).parents[2]
 GUIDE = ROOT / "docs" / "read_a_verdict.md"
-ENDING = " for these trained models"
+ENDING = (" for these trained models", " for these answers")
 # Another kind of processor trains another model. That of the guide is of an AMD EPYC (family 26, model 2).
 MODEL = "models/demo_subj/small_bert/seed0/model.safetensors"
 SHA256 = "f8db13ce98687226d9f58144707ae6ec1673d03070dcadc4f1b385c4d19c5a86"
