@@ -442,7 +442,7 @@ def test_the_page_has_the_size_beside_that_of_draws(tmp_path):
     label = {"words": {"label": "Words", "better": "higher"}}
     shown = page_of("draws", table, **names, metrics=label, confidence=0.95)
     [[_, [[_, cells]]]] = shown.tables[0].rows
-    assert [len(cells), "In 0 of 1 cells they do" in shown.introduction] == [4, True]
+    assert [len(cells), "In 0 of 1 cells the interval says so" in shown.introduction] == [4, True]
     assert cells[0].title == "40 questions; 5 and 5 answers to each form"
 
 

@@ -27,7 +27,7 @@ def page(
     beyond = int((draws["beyond_low"] > 0).sum())
     introduction = (
         "Do the answers to two forms differ by more than two answers to one form do? "
-        f"In {beyond:,} of {len(draws):,} cells they do. "
+        f"In {beyond:,} of {len(draws):,} cells the interval says so, which is of one cell alone. "
     )
     pairs, parts = comparisons_in(draws), []
     for (dataset, *compared), of_pair in draws.groupby(["dataset", "factor", "level_a", "level_b"], sort=False):
