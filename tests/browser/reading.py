@@ -7,6 +7,11 @@ from selenium.webdriver import ActionChains
 PHONE, DESK = 360, 1200
 
 
+def wait_until_painted(driver) -> None:
+    """Chromium drops keys that come before the first picture of a page."""
+    driver.execute_async_script("const done = arguments[0]; requestAnimationFrame(() => setTimeout(done))")
+
+
 class Reader:
     """A person before a page."""
 
@@ -22,6 +27,7 @@ class Reader:
         for kind in ("browser", "performance"):
             self.driver.get_log(kind)
         self.driver.get(self.page.as_uri() + address)
+        wait_until_painted(self.driver)
         return self.wait()
 
     def wait(self) -> "Reader":

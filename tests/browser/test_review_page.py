@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 from jsonschema import Draft202012Validator, FormatChecker
+from reading import wait_until_painted
 from review_samples import candidate_rows, draft_rows, write_samples
 from selenium import webdriver
 from selenium.webdriver import ActionChains
@@ -34,7 +35,15 @@ class Reviewer:
     def open(self, name: str = "Ada") -> "Reviewer":
         self.browser.get(self.page.as_uri())
         self.browser.execute_script("document.getElementById('name').value = ''")
-        return self.press(name, Keys.ENTER)
+        return self.enter(name)
+
+    def enter(self, *name: str) -> "Reviewer":
+        """Give the name that the page asks for first, or keep the known one."""
+        wait_until_painted(self.browser)
+        self.press(*name, Keys.ENTER)
+        entered = WebDriverWait(self.browser, 5, 0.05)
+        entered.until(lambda _: self.text("#progress-text"), "no name was entered")
+        return self
 
     def press(self, *keys: str) -> "Reviewer":
         ActionChains(self.browser, duration=0).send_keys(*keys).perform()
@@ -139,7 +148,7 @@ def test_review_from_the_first_key_to_the_import(reviewer, tmp_path):
     before = reviewer.exported()
 
     reviewer.browser.refresh()
-    reviewer.press(Keys.ENTER)  # the name is known
+    reviewer.enter()  # the name is known
     assert reviewer.text("#progress-text") == "2 of 3 decided: 1 accepted, 1 rejected"
     assert reviewer.text("#heading").startswith("Sentence 3 of 3, b2-1")
     assert reviewer.words(0) == ["Paul", "waits", "."]
