@@ -124,6 +124,12 @@ def closed_settings(wildcards, explainers):
     return {"closed": {"units": units, "factors": sample(wildcards.dataset)["factors"]}} if units else {}
 
 
+def still_asked(names, wildcards):
+    """Those explainers that a look has not closed for this dataset and model."""
+    closed = CLOSED.get(wildcards.dataset, {}).get(wildcards.model, {})
+    return [name for name in names if name not in closed]
+
+
 def units_of_closed(explainers):
     """The units of a dataset, by which closed ones of some explainers find their texts, as a function of the wildcards."""
     path = "<results>/datasets/{dataset}/units.parquet"
@@ -144,7 +150,9 @@ def plan_settings(wildcards):
     """What decides how many rows the explainers and the scores take, and of which network."""
     seeds = seeds_of(wildcards.model)
     seed = seeds[0]
-    explainers = {family: methods_of(family, {**wildcards, "seed": seed}) for family in ASKING_FAMILIES}
+    asked = still_asked(EXPLAINERS, wildcards)
+    methods = {family: methods_of(family, {**wildcards, "seed": seed}) for family in ASKING_FAMILIES}
+    explainers = {family: {name: some[name] for name in some if name in asked} for family, some in methods.items()}
     return as_json(
         explainers=explainers,
         tags=tags_of(name for methods in explainers.values() for name in methods),
@@ -153,7 +161,7 @@ def plan_settings(wildcards):
             for family in SCORED_FAMILIES
             if configuration.asks_model("metrics", family)
         },
-        explanations=sum(map(len, ATTRIBUTING_FAMILIES.values())),
+        explanations=sum(name in asked for names in ATTRIBUTING_FAMILIES.values() for name in names),
         runs=len(seeds),
         seed=seed,
         precision=config["explain"]["precision"],

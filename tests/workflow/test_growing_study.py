@@ -58,8 +58,12 @@ def test_it_goes_from_look_to_look_and_on_where_it_ended(tmp_path):
     explained, scored = (Path(str(run).format(name)) for name in ("attributions", "scores"))
     assert {path.stem: len(pd.read_parquet(path)) for path in explained.glob("*.parquet")} == {"igxi": 20, "more": 32}
     assert len(pd.read_parquet(scored / "complexity" / "igxi.parquet")) == 20
-    # Nor where a plain run makes its file again.
+    # Nor is it planned, and a plain run that makes its file again explains no more.
     look = ("--configfile", CONFIGURATION, "results/tiny/look.yaml", "--cores", "2")
+    plan = project / "results" / "tiny" / "plans" / "demo" / "ola_cea.txt"
+    snakemake(project, *look, "--forcerun", "plan_explanations", "--", str(plan.relative_to(project)))
+    said = plan.read_text(encoding="utf-8")
+    assert "  more: about" in said and "igxi" not in said
     assert "Nothing to be done" in snakemake(project, *look, "--dry-run", "tables").stdout
     path = explained / "igxi.parquet"
     before = pd.read_parquet(path)
