@@ -145,7 +145,9 @@ def estimate_settings(wildcards):
     kept = {"explainers": open_explainers, "metrics": config["metrics"]}
     asking = {
         section: {
-            family: configuration.without_labels({name: config[section][name] for name in names if name in kept[section]})
+            family: configuration.without_labels(
+                {name: config[section][name] for name in names if name in kept[section]}
+            )
             for family, names in families.items()
             if configuration.asks_model(section, family)
         }
