@@ -2,6 +2,7 @@
 
 PYTHON ?= python3
 CORES ?= all
+HOURS ?= 2
 
 # Looked up before the environment's own python comes first on the path.
 INTERPRETER := $(or $(shell command -v $(PYTHON) 2>/dev/null),$(PYTHON))
@@ -26,7 +27,7 @@ define NEW_PYTHON
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help docs progress archive unpack check-archive explain-result compare-studies decide demo disparity gecobench beyond-random makers soft-scale known-disparity cebab dialect known-concepts hatecheck test test-slow faults lint check tutorials notebooks documents prose gallery pictures page-figures house browser slurm measure-corpus bench bench-memory bench-profile bench-precision bench-training bench-prompt bench-engines bench-fewer-rows bench-exact-shapley bench-shapley bench-chance bench-chance-longer bench-sensitivity bench-ola-cea bench-grow bench-graph bench-start bench-audit bench-minutes bench-statistics populations verdicts looks bench-few-sentences bench-statements bench-coverage bench-cebab bench-makers bench-covariate-adjusted estimate-cost mutation architectures clean clean-all
+.PHONY: help docs progress archive unpack check-archive explain-result compare-studies decide demo disparity gecobench beyond-random makers soft-scale known-disparity cebab disparity-looks dialect known-concepts hatecheck test test-slow faults lint check tutorials notebooks documents prose gallery pictures page-figures house browser slurm measure-corpus bench bench-memory bench-profile bench-precision bench-training bench-prompt bench-engines bench-fewer-rows bench-exact-shapley bench-shapley bench-chance bench-chance-longer bench-sensitivity bench-ola-cea bench-grow bench-graph bench-start bench-audit bench-minutes bench-statistics populations verdicts looks bench-few-sentences bench-statements bench-coverage bench-cebab bench-makers bench-covariate-adjusted estimate-cost mutation architectures clean clean-all
 
 # The scripts of the workflow are run as `python ...`, which must be the environment's.
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
@@ -74,8 +75,11 @@ soft-scale: .venv/ready-for-tests  ## what of soft disparities is made by the nu
 cebab: $(MINILM)  ## which explanations tell what edits of restaurant reviews do to a model (under an hour)
 	$(BIN)/snakemake --cores $(CORES) --configfile config/studies/cebab_cpu.yaml
 
-hatecheck: $(MINILM)  ## a classifier of hate speech, explained for seven groups in two languages (half an hour beside other work)
-	$(BIN)/snakemake --cores $(CORES) --configfile config/studies/hatecheck_cpu.yaml
+hatecheck: $(MINILM)  ## a classifier of hate speech, explained for seven groups in two languages, until it is decided (an hour)
+	$(BIN)/python workflow/tools/decide.py config/studies/hatecheck_cpu.yaml --hours $(HOURS) --cores $(CORES)
+
+disparity-looks: $(MINILM)  ## a few questions of the disparity study, until they are decided (an hour)
+	$(BIN)/python workflow/tools/decide.py config/studies/disparity_looks_cpu.yaml --hours $(HOURS) --cores $(CORES)
 
 dialect: .venv/ready  ## reasons of language models to questions in two dialects: docs/results/dialect.md (minutes)
 	for study in dialect_cpu dialect_draws_cpu; do \
@@ -120,8 +124,6 @@ progress: .venv-progress/ready  ## jobs, and the time left, of the run in this f
 
 explain-result: .venv/ready  ## what made a file: make explain-result FILE=results/demo/figures/control.svg
 	$(BIN)/python workflow/tools/explain_result.py "$(FILE)" $(if $(ALL),--all)
-
-HOURS := 2
 
 decide: .venv/ready  ## ask with more and more texts until all is decided: make decide STUDY=config/my_study.yaml HOURS=2
 	$(BIN)/python workflow/tools/decide.py $(STUDY) --hours $(HOURS) --cores $(CORES)
