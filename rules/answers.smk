@@ -1,4 +1,4 @@
-# From recorded answers in words to their scores.
+# From answers in words to their scores. Each family of explainers in words has a rule that writes them.
 #
 # Comes in: <results>/datasets/; tables of answers, by path or address. Goes out: <results>/answers/, a file for each
 # explainer; <results>/scores/; <results>/tables/draws.parquet; more EXPLAINER_PAGES.
@@ -47,7 +47,7 @@ rule record_answers:
     benchmark:
         "<benchmarks>/record_answers/{dataset}/{model}/seed{seed}/{explainer}.tsv"
     wildcard_constraints:
-        explainer=any_of(ANSWERERS),
+        explainer=answerers("recorded"),
     localrule: True
     conda:
         "../envs/data.yaml"
@@ -55,7 +55,7 @@ rule record_answers:
         mem_mb=growing(4000),
         runtime=growing(30),
     params:
-        settings=answer_settings,
+        settings=lambda wildcards: answer_settings(wildcards),
         code=code_of("explanations/record_answers.py"),
     shell:
         "python {input.script:q} --items {input.dataset:q} --units {input.units:q} --table {input.table:q} "

@@ -116,10 +116,16 @@ Tokenizer = Annotated[
 
 
 class Architecture(Entry):
-    """A model."""
+    """A model.
+
+    Attributes:
+        answers_only: whether nothing is known of it but what it answers in words: it has no network, predicts no class,
+            and only explainers in words ask about it.
+    """
 
     key: ClassVar[str] = "architecture"
     entries: ClassVar[dict[str, type[Entry]]] = {}
+    answers_only: ClassVar[bool] = False
 
     architecture: str
 
@@ -306,6 +312,7 @@ class Answers(Architecture):
     """
 
     title: ClassVar[str] = "Model of which answers were recorded"
+    answers_only: ClassVar[bool] = True
 
     architecture: Literal["answers"]
     called: Text | None = Field(
@@ -528,8 +535,10 @@ def services_of(config: dict) -> dict[str, dict]:
 
 
 def answers_only(config: dict) -> list[str]:
-    """The models of a complete configuration of which only recorded answers are known."""
-    return [name for name, model in config["models"].items() if model["architecture"] == "answers"]
+    """The models of a complete configuration of which only answers in words are known."""
+    return [
+        name for name, model in config["models"].items() if Architecture.entries[model["architecture"]].answers_only
+    ]
 
 
 def seeds_of(config: dict, model: str) -> list[int]:
