@@ -62,6 +62,62 @@ rule record_answers:
         "--settings {params.settings:q} --output {output:q} > {log:q} 2>&1"
 
 
+rule estimate_answers:
+    """Say, before the first of them, how many questions a language model will be asked; refuse what the limits forbid."""
+    input:
+        script=script("explanations/estimate_answers.py"),
+        dataset="<results>/datasets/{dataset}/items.parquet",
+    output:
+        QUESTIONS,
+    log:
+        "<logs>/estimate_answers/{dataset}/{model}.log",
+    benchmark:
+        "<benchmarks>/estimate_answers/{dataset}/{model}.tsv"
+    wildcard_constraints:
+        model=any_of(CHATS),
+    localrule: True
+    conda:
+        "../envs/data.yaml"
+    resources:
+        mem_mb=growing(4000),
+        runtime=growing(30),
+    params:
+        settings=estimated_answers,
+        code=code_of("explanations/estimate_answers.py"),
+    shell:
+        # Where it is read.
+        "python {input.script:q} --items {input.dataset:q} --settings {params.settings:q} --output {output:q} "
+        "2>&1 | tee {log:q}"
+
+
+rule ask_answers:
+    """Ask a language model behind an address about the questions of a dataset; what was asked before is not asked again."""
+    input:
+        script=script("explanations/ask_answers.py"),
+        dataset="<results>/datasets/{dataset}/items.parquet",
+        questions=ancient(QUESTIONS),
+    output:
+        ANSWER,
+    log:
+        "<logs>/ask_answers/{dataset}/{model}/seed{seed}/{explainer}.log",
+    benchmark:
+        "<benchmarks>/ask_answers/{dataset}/{model}/seed{seed}/{explainer}.tsv"
+    wildcard_constraints:
+        explainer=answerers("asked"),
+    conda:
+        "../envs/data.yaml"
+    resources:
+        asking=ASKING,
+        mem_mb=growing(4000),
+        runtime=growing(240),
+    params:
+        settings=lambda wildcards: answer_settings(wildcards, name=wildcards.model, chat=chat(wildcards)),
+        code=code_of("explanations/ask_answers.py"),
+    shell:
+        "python {input.script:q} --items {input.dataset:q} --settings {params.settings:q} "
+        "--asking {resources.asking:q} --output {output:q} > {log:q} 2>&1"
+
+
 rule score_answers:
     """Score the answers of one explainer with one family of metrics."""
     input:

@@ -47,6 +47,23 @@ def answer_settings(wildcards, **more):
     )
 
 
+def chat(wildcards):
+    """What a language model behind an address answers by, without what only says how it is asked and what it costs."""
+    settings = CHATS[wildcards.model]
+    return {name: value for name, value in settings.items() if name not in ("asking", "limits", "prices")}
+
+
+def estimated_answers(wildcards):
+    """What decides how many questions a language model behind an address is asked, and how many it may be."""
+    names = ANSWERING_FAMILIES.get("asked", [])
+    return as_json(
+        name=wildcards.model,
+        chat={name: value for name, value in CHATS[wildcards.model].items() if name != "asking"},
+        explainers=configuration.without_labels({name: config["explainers"][name] for name in names}),
+        seed=seeds_of(wildcards.model)[0],
+    )
+
+
 def answer_metrics(wildcards):
     """What the metrics of one family depend on."""
     names = ANSWER_FAMILIES[wildcards.family]

@@ -1012,10 +1012,7 @@ class Recorded(Explainer):
 
 
 class Decision(Settings):
-    """Where the decision of an answer stands: a `pattern` finds it, a `field` of JSON holds it, or the answer begins
-    with it. In the last case only `words` are given, and the most probable of them decides. An answer in which nothing
-    is found has no decision.
-    """
+    """Where the decision of an answer stands."""
 
     pattern: Text | None = Field(
         None,
@@ -1088,7 +1085,12 @@ class Answering(Explainer):
     max_tokens: int = Field(512, ge=1, description="Most tokens of an answer; a longer one is cut off and counted.")
     stop: list[Text] = Field([], max_length=4, description="Texts that end an answer where the model writes them.")
     decision: Decision | None = Field(
-        None, description="Where the decision of an answer stands; `null` looks for none, so that no answer has one."
+        None,
+        description=(
+            "Where the decision of an answer stands: a `pattern` finds it, a `field` of JSON holds it, or the answer "
+            "begins with it. In the last case only `words` are given, and the most probable of them decides. An answer "
+            "in which nothing is found has no decision; `null` looks for none."
+        ),
     )
 
     @model_validator(mode="after")
@@ -1098,3 +1100,18 @@ class Answering(Explainer):
                 (("template",), f"found {shown(self.template)}, without {{text}}; write it where the text stands")
             )
         return self
+
+
+class Asked(Answering):
+    """Answers in words that a language model behind an address gives, asked by its chat API. Each answer is a request
+    of its own, with a seed of its own. It is kept, so that none is asked for twice, in any study. It needs models of
+    architecture `chat`, the network, and where the service has one, its key. See [the guide](../docs/answers.md).
+    """
+
+    title: ClassVar[str] = "Asked of a service"
+    family: ClassVar[str] = "asked"
+    asks_model: ClassVar[bool] = False
+    needs_internals: ClassVar[bool] = False
+    answered_by: ClassVar[tuple[str, ...]] = ("chat",)
+
+    method: Literal["asked"]

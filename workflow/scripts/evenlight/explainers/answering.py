@@ -60,12 +60,13 @@ def questions_of(items: pd.DataFrame) -> list[Question]:
     return found
 
 
-def messages_of(question: Question, settings: Mapping) -> list[dict[str, str]]:
+def messages_of(question: Question, settings: Mapping, explainer: str = "<explainer>") -> list[dict[str, str]]:
     """The messages of one question, each with its ``role`` and ``content``, as chat templates take them.
 
     Args:
         question: of a dataset.
         settings: ``template`` and ``system`` of an explainer.
+        explainer: its name, for messages.
 
     Raises:
         InputError: the template names a field that the question has not.
@@ -75,7 +76,7 @@ def messages_of(question: Question, settings: Mapping) -> list[dict[str, str]]:
         if match[1] not in question.fields:
             there = ", ".join(f"{{{name}}}" for name in sorted(question.fields))
             raise InputError(
-                f"explainers.<explainer>: the prompt names {match[0]}, which question '{question.item_id}' has not; "
+                f"explainers.{explainer}: the prompt names {match[0]}, which question '{question.item_id}' has not; "
                 f"it has {there}"
             )
         return question.fields[match[1]]
@@ -97,18 +98,20 @@ def seed_of(seed: int, item_id: str, draw: int) -> int:
 # The decision -------------------------------------------------------------------------------------------------------
 
 
-def decided(said: str, settings: Mapping | None) -> tuple[str, str | None]:
+def decided(said: str, settings: Mapping | None, explainer: str = "<explainer>") -> tuple[str, str | None]:
     """What is scored of an answer as it came, and what it decides, None where it decides nothing.
 
     Args:
         said: the answer.
         settings: ``pattern``, ``take``, ``field``, ``text_field`` and ``words`` of an explainer's ``decision``. Where
             neither a pattern nor a field is named, the decision is not in the text: see :func:`label_probabilities`.
+        explainer: its name, for messages.
 
     Raises:
         InputError: the pattern takes too long.
 
-    >>> decided("Answer: A. No, answer: b", {"pattern": "nswer: (.)", "take": "last", "words": {"buy": ["B"]}})
+    >>> of_pattern = {"pattern": "nswer: (.)", "field": None, "take": "last", "words": {"buy": ["B"]}}
+    >>> decided("Answer: A. No, answer: b", of_pattern)
     ('Answer: A. No, answer: b', 'buy')
     >>> json_settings = {"pattern": None, "field": "do", "text_field": "why", "take": "last", "words": {}}
     >>> decided('So: {"do": "buy", "why": "It is cheap."}', json_settings)
@@ -118,7 +121,7 @@ def decided(said: str, settings: Mapping | None) -> tuple[str, str | None]:
         return said, None
     place = 0 if settings["take"] == "first" else -1
     if settings["pattern"]:
-        found = list(_matches(settings["pattern"], said))
+        found = list(_matches(settings["pattern"], said, explainer))
         return said, _named(found[place], settings["words"]) if found else None
     if settings["field"]:
         objects = [each for each in _objects(said) if settings["field"] in each]
@@ -129,14 +132,14 @@ def decided(said: str, settings: Mapping | None) -> tuple[str, str | None]:
     return said, None
 
 
-def _matches(pattern: str, said: str) -> Iterator[str | None]:
+def _matches(pattern: str, said: str, explainer: str) -> Iterator[str | None]:
     """What a pattern finds: its first group where it has one."""
     try:
         for match in regex.finditer(pattern, said, timeout=PATTERN_SECONDS):
             yield match[1] if match.re.groups else match[0]
     except TimeoutError:
         raise InputError(
-            f"explainers.<explainer>.decision.pattern: takes more than {PATTERN_SECONDS:g} s on an answer of "
+            f"explainers.{explainer}.decision.pattern: takes more than {PATTERN_SECONDS:g} s on an answer of "
             f"{len(said):,} characters; write one without repetitions within repetitions"
         ) from None
 
