@@ -1,4 +1,4 @@
-# From recorded answers in words to their scores.
+# From answers in words to their scores. Each family of explainers in words has a rule that writes them.
 #
 # Comes in: <results>/datasets/; tables of answers, by path or address. Goes out: <results>/answers/, a file for each
 # explainer; <results>/scores/; <results>/tables/draws.parquet; more EXPLAINER_PAGES.
@@ -47,7 +47,7 @@ rule record_answers:
     benchmark:
         "<benchmarks>/record_answers/{dataset}/{model}/seed{seed}/{explainer}.tsv"
     wildcard_constraints:
-        explainer=any_of(ANSWERERS),
+        explainer=answerers("recorded"),
     localrule: True
     conda:
         "../envs/data.yaml"
@@ -55,11 +55,67 @@ rule record_answers:
         mem_mb=growing(4000),
         runtime=growing(30),
     params:
-        settings=answer_settings,
+        settings=lambda wildcards: answer_settings(wildcards),
         code=code_of("explanations/record_answers.py"),
     shell:
         "python {input.script:q} --items {input.dataset:q} --units {input.units:q} --table {input.table:q} "
         "--settings {params.settings:q} --output {output:q} > {log:q} 2>&1"
+
+
+rule estimate_answers:
+    """Say, before the first of them, how many questions a language model will be asked; refuse what the limits forbid."""
+    input:
+        script=script("explanations/estimate_answers.py"),
+        dataset="<results>/datasets/{dataset}/items.parquet",
+    output:
+        QUESTIONS,
+    log:
+        "<logs>/estimate_answers/{dataset}/{model}.log",
+    benchmark:
+        "<benchmarks>/estimate_answers/{dataset}/{model}.tsv"
+    wildcard_constraints:
+        model=any_of(CHATS),
+    localrule: True
+    conda:
+        "../envs/data.yaml"
+    resources:
+        mem_mb=growing(4000),
+        runtime=growing(30),
+    params:
+        settings=estimated_answers,
+        code=code_of("explanations/estimate_answers.py"),
+    shell:
+        # Where it is read.
+        "python {input.script:q} --items {input.dataset:q} --settings {params.settings:q} --output {output:q} "
+        "2>&1 | tee {log:q}"
+
+
+rule ask_answers:
+    """Ask a language model behind an address about the questions of a dataset; what was asked before is not asked again."""
+    input:
+        script=script("explanations/ask_answers.py"),
+        dataset="<results>/datasets/{dataset}/items.parquet",
+        questions=ancient(QUESTIONS),
+    output:
+        ANSWER,
+    log:
+        "<logs>/ask_answers/{dataset}/{model}/seed{seed}/{explainer}.log",
+    benchmark:
+        "<benchmarks>/ask_answers/{dataset}/{model}/seed{seed}/{explainer}.tsv"
+    wildcard_constraints:
+        explainer=answerers("asked"),
+    conda:
+        "../envs/data.yaml"
+    resources:
+        asking=ASKING,
+        mem_mb=growing(4000),
+        runtime=growing(240),
+    params:
+        settings=lambda wildcards: answer_settings(wildcards, name=wildcards.model, chat=chat(wildcards)),
+        code=code_of("explanations/ask_answers.py"),
+    shell:
+        "python {input.script:q} --items {input.dataset:q} --settings {params.settings:q} "
+        "--asking {resources.asking:q} --output {output:q} > {log:q} 2>&1"
 
 
 rule score_answers:

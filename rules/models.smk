@@ -175,12 +175,12 @@ rule estimate_questions:
         "--model $(dirname {input.description:q}) --settings {params.settings:q} --output {output:q} 2>&1 | tee {log:q}"
 
 
-if SERVICES:
+if SERVICES or CHATS:
 
     rule questions:
-        """Print how many questions each classifier behind an address will be asked."""
+        """Print how many questions each model behind an address will be asked."""
         input:
-            expand(QUESTIONS, dataset=config["datasets"], model=SERVICES),
+            expand(QUESTIONS, dataset=config["datasets"], model=[*SERVICES, *CHATS]),
         localrule: True
         shell:
             "cat {input:q}"

@@ -2,6 +2,9 @@
 
 ANSWER = "<results>/answers/{dataset}/{model}/seed{seed}/{explainer}.parquet"
 ANSWERERS = explainers_of(kinds.TEXT)
+# Each family of them has a rule, by what it needs: `recorded` a table, `asked` the network and perhaps a key,
+# `generated` the folder of a model and, where there is one, a graphics card.
+ANSWERING_FAMILIES = explainer_families(kinds.TEXT)
 ANSWER_FAMILIES = metric_families(kinds.TEXT)
 
 # The parts of the released answers in two dialects, each with its sources.
@@ -11,30 +14,53 @@ DIALECT_PARTS = {
 }
 
 
-def recorded(wildcards):
-    """The settings of an explainer whose answers are recorded, with the file of this run."""
+def answerers(family):
+    """A pattern of the explainers of a family, for its rule."""
+    return any_of(ANSWERING_FAMILIES.get(family, []))
+
+
+def answering_method(wildcards):
+    """The settings of an explainer in words; of one that is read from a table, with the file of this run."""
     family = FAMILY_OF[wildcards.explainer]
     return methods_of(family, wildcards)[wildcards.explainer]
 
 
 def recorded_table(wildcards):
     """The table that answers are read from: a file of one's own, or one that is fetched."""
-    method = recorded(wildcards)
+    method = answering_method(wildcards)
     if method["sha256"]:
         return f"results/sources/{sources.addressed(method['file'], method['sha256'])}"
     return own_file(method["file"])
 
 
-def answer_settings(wildcards):
-    """What the answers of an explainer depend on."""
+def answer_settings(wildcards, **more):
+    """What the answers of an explainer depend on, and what more they do in one family."""
     model = config["models"][wildcards.model]
     return as_json(
+        **more,
         explainer=wildcards.explainer,
         family=FAMILY_OF[wildcards.explainer],
-        settings=recorded(wildcards),
+        settings=answering_method(wildcards),
         tags=configuration.tags(config["explainers"][wildcards.explainer]["method"]),
         model=model.get("called") or wildcards.model,
         seed=int(wildcards.seed),
+    )
+
+
+def chat(wildcards):
+    """What a language model behind an address answers by, without what only says how it is asked and what it costs."""
+    settings = CHATS[wildcards.model]
+    return {name: value for name, value in settings.items() if name not in ("asking", "limits", "prices")}
+
+
+def estimated_answers(wildcards):
+    """What decides how many questions a language model behind an address is asked, and how many it may be."""
+    names = ANSWERING_FAMILIES.get("asked", [])
+    return as_json(
+        name=wildcards.model,
+        chat={name: value for name, value in CHATS[wildcards.model].items() if name != "asking"},
+        explainers=configuration.without_labels({name: config["explainers"][name] for name in names}),
+        seed=seeds_of(wildcards.model)[0],
     )
 
 

@@ -75,7 +75,10 @@ def of_made_runs(path, model):
 
 def told_settings():
     """Which findings there are, and what no check looks at."""
-    why = {kinds.EFFECTS: "which ask about changes of many texts", kinds.TEXT: "whose answers the study reads"}
+    why = {
+        kinds.EFFECTS: "which ask about changes of many texts",
+        kinds.TEXT: "whose answers the study reads or asks for",
+    }
     named = {modality: [f"explainers.{name}" for name in explainers_of(modality)] for modality in why}
     unchecked = [f"{', '.join(names)}, {why[modality]}" for modality, names in named.items() if names]
     unchecked.append("metrics and statistics, which begin where explanations are there")

@@ -6,12 +6,14 @@ TRAINED_HERE = [name for name in config["models"] if configuration.is_trained_he
 LEARNING_RATE = "<results>/learning_rates/{dataset}/{model}/rate{rate}.csv"
 
 SERVICES = configuration.services_of(config)
+# Language models behind an address, which explainers in words ask.
+CHATS = configuration.chats_of(config)
 # Models without a network, of which only answers are known: where there is one, there is no other, and no predictions.
 ANSWERS_ONLY = configuration.answers_only(config)
 # How services are asked: a resource and no param, since it changes no answer and reruns nothing.
-ASKING = as_json(**{name: model["asking"] for name, model in SERVICES.items()})
+ASKING = as_json(**{name: model["asking"] for name, model in {**SERVICES, **CHATS}.items()})
 QUESTIONS = "<results>/questions/{dataset}/{model}.txt"
-if SERVICES and STORED:
+if (SERVICES or CHATS) and STORED:
     raise WorkflowError(
         "answers of services are kept in a folder that all jobs see, and --default-storage-provider has none; leave it out"
     )

@@ -18,7 +18,8 @@ from evenlight.core.contracts.explanations import ANSWER_SCORES, ANSWERS
 from evenlight.core.errors import InputError
 from evenlight.core.kinds import TEXT
 from evenlight.datasets.importing import import_dataset
-from evenlight.explainers.recorded import LONG, read_answers
+from evenlight.explainers.answering import LONG
+from evenlight.explainers.recorded import read_answers
 from evenlight.metrics import answers as metrics
 from evenlight.metrics import texts
 from evenlight.statistics.draws import between_and_within, draw_table

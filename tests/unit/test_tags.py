@@ -18,7 +18,7 @@ from evenlight.core.seeds import generator_for
 from evenlight.explainers import Context, explain, explained_again
 from evenlight.metrics import Origin, explanation_of, score
 
-METHODS = [method for method, entry in Explainer.entries.items() if entry.family != "concepts"]
+METHODS = [method for method, entry in Explainer.entries.items() if entry.modality == TOKENS]
 MADE_HERE = [method for method in METHODS if not Explainer.entries[method].is_made_elsewhere]
 ASKING = [method for method in MADE_HERE if Explainer.entries[method].asks_model]
 # Of the other concept explainers the estimates come from attributions, or from networks, of the same seed.

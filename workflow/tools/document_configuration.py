@@ -210,7 +210,7 @@ def _is_open(part: dict) -> bool:
     So is one to mappings of this kind.
     """
     values = part.get("additionalProperties")
-    return isinstance(values, dict) and (not is_mapping(values) or _is_open(values))
+    return values is True or (isinstance(values, dict) and (not is_mapping(values) or _is_open(values)))
 
 
 def _annotations(entry: dict) -> Iterator[str]:
@@ -237,6 +237,8 @@ def _row(name: str, part: dict) -> str:
 
 
 def _values(name: str, part: dict) -> str:
+    if part.get("additionalProperties") is True:
+        return "a mapping of names to any values"
     if is_mapping(part) and _is_open(part):
         mapping = f"a mapping of names to values, each {allowed_values(part['additionalProperties'])}"
         return allowed_values(part).replace("a mapping of keys to values", mapping)

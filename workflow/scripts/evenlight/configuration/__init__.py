@@ -12,6 +12,7 @@ from pydantic import ValidationError, create_model
 
 from evenlight.configuration.architectures import OF_RUNS, Architecture, seeds_of
 from evenlight.configuration.architectures import answers_only as answers_only
+from evenlight.configuration.architectures import chats_of as chats_of
 from evenlight.configuration.architectures import is_trained_here as is_trained_here
 from evenlight.configuration.architectures import services_of as services_of
 from evenlight.configuration.combinations import CHECKS, labels

@@ -1,6 +1,6 @@
 """The architectures: one class for each entry of ``evenlight.models.architectures``, with its parameters."""
 
-from typing import Annotated, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
 
@@ -20,7 +20,7 @@ from evenlight.configuration.settings import (
 )
 from evenlight.core.errors import InputError
 from evenlight.models.services.addresses import checked_address
-from evenlight.models.services.shapes import HUGGING_FACE, compiled
+from evenlight.models.services.shapes import HUGGING_FACE, SET_HERE, compiled
 
 Dropout = Annotated[
     float, Field(ge=0, lt=1, description="Probability with which an activation is set to zero in training.")
@@ -116,10 +116,16 @@ Tokenizer = Annotated[
 
 
 class Architecture(Entry):
-    """A model."""
+    """A model.
+
+    Attributes:
+        answers_only: whether nothing is known of it but what it answers in words: it has no network, predicts no class,
+            and only explainers in words ask about it.
+    """
 
     key: ClassVar[str] = "architecture"
     entries: ClassVar[dict[str, type[Entry]]] = {}
+    answers_only: ClassVar[bool] = False
 
     architecture: str
 
@@ -306,6 +312,7 @@ class Answers(Architecture):
     """
 
     title: ClassVar[str] = "Model of which answers were recorded"
+    answers_only: ClassVar[bool] = True
 
     architecture: Literal["answers"]
     called: Text | None = Field(
@@ -383,10 +390,9 @@ def _expression(text: str) -> str:
 Expression = Annotated[Text, AfterValidator(_expression)]
 
 
-class Asking(Settings):
+class Connecting(Settings):
     """How a service is asked; nothing here changes an answer."""
 
-    batch: int = Field(32, ge=1, description="Most texts of a request.")
     connections: int = Field(1, ge=1, le=64, description="Requests that are on their way at the same time.")
     requests_per_minute: float | None = Field(
         None, gt=0, description="No more requests than these in a minute, evenly spread; `null` sets no limit."
@@ -400,7 +406,11 @@ class Asking(Settings):
             "one."
         ),
     )
-    timeout: float = Field(60.0, gt=0, description="Seconds within which an answer must be there.")
+    timeout: float = Field(
+        60.0,
+        gt=0,
+        description="Seconds within which an answer must be there; by default 300 of a language model (`chat`).",
+    )
     key_variable: Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")] | None = Field(
         None,
         description=(
@@ -412,12 +422,18 @@ class Asking(Settings):
         "Authorization: Bearer {key}",
         description="Header that the key is sent in, such as `X-Api-Key: {key}`, with `{key}` where it stands.",
     )
+
+
+class Asking(Connecting):
+    """How a service is asked; nothing here changes an answer."""
+
+    batch: int = Field(32, ge=1, description="Most texts of a request; only of a classifier.")
     asked_again: int = Field(
         8,
         ge=0,
         description=(
             "Texts that every job asks about a second time, to see whether the answers change; a note says so if they "
-            "do."
+            "do. Only of a classifier."
         ),
     )
 
@@ -494,11 +510,93 @@ class Service(Architecture):
 
     @model_validator(mode="after")
     def _texts_may_be_sent(self) -> Self:
-        try:
-            checked_address(self.address, self.plain_http)
-        except InputError as error:
-            raise refusal((("address",), f"found {shown(self.address)}, which {error}")) from None
-        return self
+        return _with_safe_address(self)
+
+
+def _with_safe_address(service):
+    """A service, if texts may be sent to its address."""
+    try:
+        checked_address(service.address, service.plain_http)
+    except InputError as error:
+        raise refusal((("address",), f"found {shown(service.address)}, which {error}")) from None
+    return service
+
+
+class AskingForAnswers(Connecting):
+    """How a language model is asked; nothing here changes an answer."""
+
+    timeout: float = Field(300.0, gt=0, description="Seconds within which an answer must be there.")
+
+
+class Prices(Settings):
+    """What a million tokens cost, in whatever currency."""
+
+    read: float = Field(ge=0, description="A million tokens of questions.")
+    written: float = Field(ge=0, description="A million tokens of answers.")
+
+
+class Limits(Settings):
+    """The most that is left to be asked on one dataset. What goes beyond it is refused before the first question;
+    answers that are kept do not count.
+    """
+
+    questions: int | None = Field(None, ge=0, description="Requests; `null` sets no limit.")
+    tokens: int | None = Field(None, ge=0, description="Tokens, read and written; `null` sets no limit.")
+    cost: float | None = Field(None, ge=0, description="Cost by `prices`; `null` sets no limit.")
+
+
+class Chat(Architecture):
+    """A language model behind an address that speaks the chat API (`/v1/chat/completions`), as OpenAI, vLLM, llama.cpp,
+    Ollama and others have it. Only explainers in words ask about it. Every answer is kept in `results/answers/`. It has
+    one run, under the first of `seeds`. See [the guide](../docs/answers.md#answers-of-a-service).
+    """
+
+    title: ClassVar[str] = "Language model behind an address"
+    answers_only: ClassVar[bool] = True
+
+    architecture: Literal["chat"]
+    address: Text = Field(
+        description="Where questions are sent (POST), such as `http://localhost:8000/v1/chat/completions`; no key."
+    )
+    called: Text | None = Field(
+        None, description="The name of the model in requests, such as `gpt-4o`; `null` is the name of the entry."
+    )
+    plain_http: bool = Field(
+        False,
+        description=(
+            "Whether texts and key may be sent unencrypted (`http://`) to another machine; to this one they always may."
+        ),
+    )
+    version: Text | None = Field(
+        None,
+        description=(
+            "What distinguishes the model at this address from earlier ones, such as a date. Another version is asked "
+            "again."
+        ),
+    )
+    seed_field: Text | None = Field(
+        "seed", description="Name of the field in which the server takes a seed; `null` sends none."
+    )
+    tokens_field: Text = Field(
+        "max_tokens",
+        description="Name of the field for `max_tokens`; newer models of OpenAI want `max_completion_tokens`.",
+    )
+    extra: dict[Text, Any] = Field(
+        {}, description="Further fields of each request, as the server takes them, such as `{top_p: 0.9}`."
+    )
+    prices: Prices | None = Field(None, description="What tokens cost, for estimates and limits; `null` is unknown.")
+    limits: Limits = Field(default_factory=Limits)
+    asking: AskingForAnswers = Field(default_factory=AskingForAnswers)
+
+    @model_validator(mode="after")
+    def _can_be_asked(self) -> Self:
+        for key in (*SET_HERE, self.tokens_field, self.seed_field):
+            if key in self.extra:
+                said = f"found {shown(key)}, which the explainer or another key of the model sets; take it out"
+                raise refusal((("extra",), said))
+        if self.limits.cost is not None and self.prices is None:
+            raise refusal((("limits", "cost"), "cannot be known without prices; name them, or limit the tokens"))
+        return _with_safe_address(self)
 
 
 # The keys of a model that is trained already that may differ from run to run.
@@ -527,9 +625,17 @@ def services_of(config: dict) -> dict[str, dict]:
     return {name: model for name, model in config["models"].items() if model["architecture"] == "service"}
 
 
+def chats_of(config: dict) -> dict[str, dict]:
+    """The models of a complete configuration that are asked by a chat API, by name, each with what it is called."""
+    chats = {name: model for name, model in config["models"].items() if model["architecture"] == "chat"}
+    return {name: model | {"called": model["called"] or name} for name, model in chats.items()}
+
+
 def answers_only(config: dict) -> list[str]:
-    """The models of a complete configuration of which only recorded answers are known."""
-    return [name for name, model in config["models"].items() if model["architecture"] == "answers"]
+    """The models of a complete configuration of which only answers in words are known."""
+    return [
+        name for name, model in config["models"].items() if Architecture.entries[model["architecture"]].answers_only
+    ]
 
 
 def seeds_of(config: dict, model: str) -> list[int]:

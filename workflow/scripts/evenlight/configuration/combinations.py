@@ -301,6 +301,19 @@ def _check_answers_only(config: dict) -> Iterator[str]:
             yield f"statistics.strata.{dataset}: found {shown(by)}, {why}, no predictions; use label"
 
 
+def _check_answering(config: dict) -> Iterator[str]:
+    """Who is asked for answers in words must be able to give them."""
+    for name, settings in config["explainers"].items():
+        able = Explainer.entries[settings["method"]].answered_by
+        for model, of_model in config["models"].items():
+            if able and of_model["architecture"] not in able:
+                found = f"found {shown(settings['method'])}, which asks models of architecture {' or '.join(able)}"
+                yield (
+                    f"explainers.{name}.method: {found}, and models.{model} has {shown(of_model['architecture'])}; "
+                    "make a study of each"
+                )
+
+
 def _check_prompts(config: dict) -> Iterator[str]:
     """A template has one place for a text."""
     for why in _second_parts(config):
@@ -639,6 +652,7 @@ CHECKS = (
     (("datasets", "explain", "explainers", "metrics"), _check_foils),
     (("models", "explainers", "metrics"), _check_windows),
     (("datasets", "models", "explainers", "explain", "randomisation", "statistics"), _check_answers_only),
+    (("models", "explainers"), _check_answering),
     (("datasets", "models"), _check_prompts),
     (("kind", "datasets", "models", "explainers", "metrics", "randomisation"), _check_services),
     (("datasets", "explainers"), _check_second),

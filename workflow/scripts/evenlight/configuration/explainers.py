@@ -15,6 +15,7 @@ from evenlight.configuration.settings import (
     Location,
     LocationWithFields,
     Name,
+    Settings,
     Sha256,
     Text,
     check_addressed,
@@ -43,6 +44,7 @@ class Explainer(Entry):
         adds_up: whether a score says what a token adds to the output, so that a sum of scores says what they all add.
         sums_explainer: whether it sums up the scores of another explainer, that of its key `explainer`.
         trains_network: whether it trains a network of its own for each concept.
+        answered_by: of answers in words, the architectures of models that can be asked for them; none where any can.
     """
 
     key: ClassVar[str] = "method"
@@ -61,6 +63,7 @@ class Explainer(Entry):
     adds_up: ClassVar[bool] = False
     sums_explainer: ClassVar[bool] = False
     trains_network: ClassVar[bool] = False
+    answered_by: ClassVar[tuple[str, ...]] = ()
 
     method: str
     label: Heading | None = Field(None, description="Heading in tables and figures; `null` is the name of the entry.")
@@ -992,6 +995,9 @@ class Recorded(Explainer):
     seed: Text | None = _column("the seed of sampling, a whole number.")
     tokens: Text | None = _column("the number of tokens that were written.")
     seconds: Text | None = _column("the seconds that the answer took.")
+    finish: Text | None = _column(
+        "why the answer ended where it does: `stop`, `length` where it was cut off, or `content_filter`."
+    )
 
     @model_validator(mode="after")
     def _names_the_question(self) -> Self:
@@ -1003,3 +1009,109 @@ class Recorded(Explainer):
                 (("level",), f"found {shown(self.level)} beside item, which names a form alone; leave it out")
             )
         return self
+
+
+class Decision(Settings):
+    """Where the decision of an answer stands."""
+
+    pattern: Text | None = Field(
+        None,
+        description=(
+            "Regular expression that finds the decision in the text, such as `answer is ([AB])`: its first group, or "
+            "all of it where it has none. `(?i)` before it takes either case."
+        ),
+    )
+    field: Text | None = Field(
+        None,
+        description="Name in an object of JSON under which the decision stands, whatever stands around the object.",
+    )
+    text_field: Text | None = Field(
+        None,
+        description="Name in the same object under which the reasons stand; `null` scores the answer as it came.",
+    )
+    take: Literal["first", "last"] = Field(
+        "last", description="Which one decides where a pattern, or objects with this field, are found several times."
+    )
+    words: dict[Text, Annotated[list[Text], Field(min_length=1)]] = Field(
+        {},
+        description=(
+            "For each decision the words that stand for it, such as `{complain: [A, Complain], wait: [B, Wait]}`. "
+            "Empty takes what was found as it is; else what is none of them is no decision."
+        ),
+    )
+
+    @model_validator(mode="after")
+    def _is_somewhere(self) -> Self:
+        if self.pattern is not None and self.field is not None:
+            raise refusal((("field",), f"found {shown(self.field)} beside a pattern; take one of both out"))
+        if self.text_field is not None and self.field is None:
+            raise refusal((("text_field",), "stands beside a field, which is missing; name it, or take this one out"))
+        if self.pattern is None and self.field is None and len(self.words) < 2:
+            raise refusal((("words",), "without a pattern or a field, words of two decisions must be given"))
+        if self.pattern is not None:
+            try:
+                re.compile(self.pattern)
+            except re.error as error:
+                said = f"found {shown(self.pattern)}, which is no regular expression ({error})"
+                raise refusal((("pattern",), said)) from None
+        seen: dict[str, str] = {}
+        for name, its in self.words.items():
+            for word in its:
+                if (other := seen.setdefault(word.casefold(), name)) != name:
+                    raise refusal((("words", name), f"found {shown(word)}, which stands for {other}, too"))
+        return self
+
+
+class Answering(Explainer):
+    """What explainers have in common that let a language model answer in words."""
+
+    modality: ClassVar[str] = TEXT
+    draws: ClassVar[bool | None] = None
+
+    template: Text = Field(
+        "{text}",
+        description=(
+            "What the model is asked, with `{text}` where the text stands. Other names in braces are attributes of the "
+            "dataset, such as `{gender}`; `{second}` is the second part of a text. Other braces stay as they are."
+        ),
+    )
+    system: Text | None = Field(None, description="Message before it, from the system; `null` sends none.")
+    answers: int = Field(1, ge=1, description="Answers to each question, each a draw of its own.")
+    temperature: float | None = Field(
+        1.0,
+        ge=0,
+        description="Temperature of sampling; 0 writes the most probable token, `null` leaves it to the model.",
+    )
+    max_tokens: int = Field(512, ge=1, description="Most tokens of an answer; a longer one is cut off and counted.")
+    stop: list[Text] = Field([], max_length=4, description="Texts that end an answer where the model writes them.")
+    decision: Decision | None = Field(
+        None,
+        description=(
+            "Where the decision of an answer stands: a `pattern` finds it, a `field` of JSON holds it, or the answer "
+            "begins with it. In the last case only `words` are given, and the most probable of them decides. An answer "
+            "in which nothing is found has no decision; `null` looks for none."
+        ),
+    )
+
+    @model_validator(mode="after")
+    def _asks_about_the_text(self) -> Self:
+        if "{text}" not in self.template:
+            raise refusal(
+                (("template",), f"found {shown(self.template)}, without {{text}}; write it where the text stands")
+            )
+        return self
+
+
+class Asked(Answering):
+    """Answers in words that a language model behind an address gives, asked by its chat API. Each answer is a request
+    of its own, with a seed of its own. It is kept, so that none is asked for twice, in any study. It needs models of
+    architecture `chat`, the network, and where the service has one, its key. See [the guide](../docs/answers.md).
+    """
+
+    title: ClassVar[str] = "Asked of a service"
+    family: ClassVar[str] = "asked"
+    asks_model: ClassVar[bool] = False
+    needs_internals: ClassVar[bool] = False
+    answered_by: ClassVar[tuple[str, ...]] = ("chat",)
+
+    method: Literal["asked"]

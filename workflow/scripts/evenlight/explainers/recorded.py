@@ -5,7 +5,6 @@ text is changed. What is unusual is counted, and the counts are told beside the 
 """
 
 import math
-import re
 from collections import Counter
 from pathlib import Path
 
@@ -14,16 +13,11 @@ import pandas as pd
 from evenlight.core.contracts.explanations import ANSWERS
 from evenlight.core.errors import InputError
 from evenlight.datasets.rows import is_empty, name_of, named_rows
+from evenlight.explainers.answering import counts, notes_of
 
 REMEDY = "correct the table, or the columns that the explainer names"
 # What is known of how an answer was made, and how it is read.
-MAKING = {"prompt": str, "temperature": float, "seed": int, "tokens": int, "seconds": float}
-# From here on an answer is counted as long.
-LONG = 10_000
-# Tags as HTML has them, and all but tab, line feed and carriage return that no page shows, signs that turn the
-# direction of writing included.
-_MARKUP = re.compile(r"</?[A-Za-z][^<>]*>")
-_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+MAKING = {"prompt": str, "temperature": float, "seed": int, "tokens": int, "seconds": float, "finish": str}
 
 
 def read_answers(
@@ -70,7 +64,12 @@ def read_answers(
         others = f"; it has rows of {', '.join(map(repr, other_models))}" if other_models else ""
         raise InputError(f"{path}: no answer of model '{model}' to a question of the test split{others}; {REMEDY}")
     table = pd.DataFrame(rows).sort_values(["item_id", "draw"], kind="stable", ignore_index=True)
-    return table[ANSWERS.schema.names], _notes(table, tested, counted)
+    further = {
+        "to questions of another split": counted["untested"],
+        "to questions not in the dataset": counted["unknown"],
+    }
+    notes = [*notes_of(table, tested), *counts("further answers", counted.total(), further)]
+    return table[ANSWERS.schema.names], notes
 
 
 def _questions(items: pd.DataFrame, units: pd.DataFrame, by_level: bool, by_item: bool) -> dict[tuple, list[str]]:
@@ -141,44 +140,3 @@ def _number(value, kind: type, column: str | None, location: str):
         what = "whole number" if kind is int else "number"
         raise InputError(f"{location}: field '{column}' is {value!r}, no {what}; {REMEDY}")
     return kind(number)
-
-
-def _notes(answers: pd.DataFrame, tested: set[str], counted: Counter) -> list[str]:
-    """What a reader of the scores must know of the answers."""
-    text, per_item = answers["text"], answers.groupby("item_id").size()
-    fewest, most = int(per_item.min()), int(per_item.max())
-    of_answers = {
-        "without a decision": answers["decision"].isna(),
-        "empty": text == "",
-        f"longer than {LONG:,} words": text.map(lambda said: len(said.split())) > LONG,
-        "with markup": text.str.contains(_MARKUP),
-        "with control characters": text.str.contains(_CONTROL),
-    }
-    of_questions = {
-        "unanswered": len(tested) - len(per_item),
-        f"with fewer than {most} answers": (per_item < most).sum(),
-    }
-    draws = f"{most}" if fewest == most else f"{fewest} to {most}"
-    return [
-        f"{len(answers):,} answers, {draws} to a question",
-        *_counts("answers", len(answers), {what: holds.sum() for what, holds in of_answers.items()}),
-        *_counts("questions", len(tested), of_questions),
-        *_counts(
-            "further answers",
-            counted.total(),
-            {
-                "to questions of another split": counted["untested"],
-                "to questions not in the dataset": counted["unknown"],
-            },
-        ),
-    ]
-
-
-def _counts(of: str, total: int, counts: dict[str, int]) -> list[str]:
-    """How many there are of each kind, in one note; none where there is none of any.
-
-    >>> _counts("answers", 20, {"empty": 3, "with markup": 0, "without a decision": 1})
-    ['of 20 answers 3 empty, 1 without a decision']
-    """
-    said = [f"{count:,} {what}" for what, count in counts.items() if count]
-    return [f"of {total:,} {of} {', '.join(said)}"] if said else []

@@ -105,6 +105,7 @@ ANSWERS = Contract(
             pa.field("temperature", pa.float64()),
             *columns(pa.int64(), "seed", "tokens", missing=True),
             pa.field("seconds", pa.float64()),
+            pa.field("finish", pa.string()),  # why it ended there: stop, length where it was cut off, content_filter
         ]
     ),
 )

@@ -1,22 +1,59 @@
-"""A service that is asked about each text once."""
+"""Services that are asked each question once: what all kinds of them share, and classifiers."""
 
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from itertools import islice
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 
 from evenlight.core.errors import InputError
 from evenlight.models.services.client import Client, RequestPolicy
-from evenlight.models.services.store import Answers
+from evenlight.models.services.shapes import body_of, probabilities_in, with_labels
+from evenlight.models.services.store import Answers, Store
 
 # Keys of a service's settings that its answers depend on.
 IDENTITY = ("address", "request", "answers", "version")
 # Probabilities that differ by less are the same; services round.
 SAME = 1e-6
+Part = TypeVar("Part")
+Answer = TypeVar("Answer")
+
+
+def ask_each(
+    client: Client, parts: Iterator[Part], ask: Callable[[Part], Answer], keep: Callable[[Part, Answer], None]
+) -> None:
+    """Ask a service about parts, several at the same time, and keep each answer as it comes.
+
+    Raises:
+        InputError: one has no answer. Those that are on their way are kept, and no other one is asked.
+    """
+    waiting: dict[Future, Part] = {}
+    failed: InputError | None = None
+    pool = ThreadPoolExecutor(client.policy.connections)
+    try:
+        while True:
+            # The next one leaves when an answer is kept: more than these are never lost.
+            for part in islice(parts, 0 if failed else client.policy.connections - len(waiting)):
+                waiting[pool.submit(ask, part)] = part
+            if not waiting:
+                break
+            for future in wait(waiting, return_when=FIRST_COMPLETED).done:
+                part = waiting.pop(future)
+                try:
+                    keep(part, future.result())
+                except InputError as error:
+                    failed = failed or error
+                    client.stop()
+    finally:
+        client.stop()
+        pool.shutdown(wait=True, cancel_futures=True)
+        client.stopped.clear()
+    if failed:
+        raise failed
 
 
 def kept_answers(settings: Mapping, folder: str | Path) -> Answers:
@@ -48,16 +85,10 @@ class CachedService:
     ):
         self.store = kept_answers(settings, folder)
         self.policy, self.on_texts = policy, on_texts
-        self._limit = _Limit(self.store, policy.requests_per_minute)
-        self.client = Client(
-            settings["address"],
-            settings["request"],
-            settings["answers"],
-            policy,
-            excluding=None not in settings["classes"].values(),
-            plain_http=settings["plain_http"],
-            before=self._limit.wait,
-        )
+        self.settings = settings
+        self.excluding = None not in settings["classes"].values()
+        before = Limit(self.store, policy.requests_per_minute).wait
+        self.client = Client(settings["address"], policy, settings["plain_http"], before)
         self.asked = 0
         self.notes: list[str] = []
         self._was_asked_again = False
@@ -91,32 +122,19 @@ class CachedService:
         batches = [texts[start : start + size] for start in range(0, len(texts), size)]
         # One alone shows what the labels are, and what is wrong, before others are on their way.
         first = batches.pop(0)
-        self._keep(first, self.client.ask(first, self.labels))
-        labels, left = self.labels, iter(batches)
-        waiting: dict[Future, list[str]] = {}
-        failed: InputError | None = None
-        pool = ThreadPoolExecutor(self.policy.connections)
-        try:
-            while True:
-                # The next one leaves when an answer is kept: more than these are never lost.
-                for batch in islice(left, 0 if failed else self.policy.connections - len(waiting)):
-                    waiting[pool.submit(self.client.ask, batch, labels)] = batch
-                if not waiting:
-                    break
-                for future in wait(waiting, return_when=FIRST_COMPLETED).done:
-                    batch = waiting.pop(future)
-                    try:
-                        self._keep(batch, future.result())
-                    except InputError as error:
-                        failed = failed or error
-                        self.client.stop()
-        finally:
-            self.client.stop()
-            pool.shutdown(wait=True, cancel_futures=True)
-            self.client.stopped.clear()
-        if failed:
-            raise failed
+        self._keep(first, self._ask(first, self.labels))
+        labels = self.labels
+        ask_each(self.client, iter(batches), lambda batch: self._ask(batch, labels), self._keep)
         return self.store.known(texts)
+
+    def _ask(self, texts: list[str], labels: Sequence[str]) -> list[dict[str, float]]:
+        """Probabilities by label of the texts of one request; where no labels are known, those of the first answer."""
+
+        def read(answer: object, seconds: float) -> list[dict[str, float]]:
+            found = probabilities_in(answer, self.settings["answers"], len(texts), self.excluding)
+            return with_labels(found, labels)
+
+        return self.client.ask(body_of(self.settings["request"], texts), read)
 
     def _keep(self, texts: list[str], answers: list[dict[str, float]]) -> None:
         self.store.keep(dict(zip(texts, answers, strict=True)))
@@ -134,7 +152,7 @@ class CachedService:
         change = []
         for start in range(0, len(texts), self.policy.batch):
             some = texts[start : start + self.policy.batch]
-            for text, answer in zip(some, self.client.ask(some, labels), strict=True):
+            for text, answer in zip(some, self._ask(some, labels), strict=True):
                 second = np.array([answer[label] for label in labels])
                 change.append(np.abs(second - known[text]).max())
         changed = sum(each > SAME for each in change)
@@ -146,15 +164,16 @@ class CachedService:
             )
 
 
-class _Limit:
+class Limit:
     """Waits until the next request may be sent, that of another job included."""
 
-    def __init__(self, store: Answers, requests_per_minute: float | None):
+    def __init__(self, store: Store, requests_per_minute: float | None):
         self.store = store
         self.seconds = 60 / requests_per_minute if requests_per_minute else 0.0
         self._one_at_a_time = threading.Lock()
 
     def wait(self) -> None:
+        """Wait, and note that a request is sent."""
         if not self.seconds:
             return
         with self._one_at_a_time:

@@ -3,14 +3,15 @@
 import os
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from evenlight.core.errors import InputError, first_line
 from evenlight.core.waiting import asked_wait
 from evenlight.models.services.addresses import checked_address, is_loopback
-from evenlight.models.services.shapes import UnusableAnswer, beginning, body_of, parsed, probabilities_in, with_labels
+from evenlight.models.services.shapes import UnusableAnswer, beginning, parsed
 
 # Seconds before the second attempt, which double from one to the next, and the most that is waited.
 FIRST_WAIT, LONGEST_WAIT = 1.0, 60.0
@@ -22,6 +23,7 @@ CONNECT = 10.0
 LARGEST_ANSWER = 64 * 2**20
 # States of HTTP, beside those of 500 and more, after which another attempt may end better.
 MAY_PASS = {408, 425, 429}
+Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True)
@@ -62,30 +64,25 @@ class Client:
 
     Args:
         address: of the service.
-        request: expression that makes the body of a request, see :func:`evenlight.models.services.shapes.body_of`.
-        answers: expression that finds the probabilities, see :func:`evenlight.models.services.shapes.probabilities_in`.
         policy: how it is asked.
-        excluding: whether a text has exactly one of the labels.
         plain_http: whether texts may be sent unencrypted.
         before: called before each request, which waits for it.
+        is_answer: whether what comes with a state of HTTP that is none of success is an answer nevertheless.
     """
 
     def __init__(
         self,
         address: str,
-        request: str,
-        answers: str,
         policy: RequestPolicy,
-        excluding: bool = True,
         plain_http: bool = False,
         before: Callable[[], None] = lambda: None,
+        is_answer: Callable[[int, bytes], bool] = lambda status, content: False,
     ):
         try:
             self.address = checked_address(address, plain_http)
         except InputError as error:
             raise InputError(f"models.<model>.address: {address} {error}") from None
-        self.request, self.answers, self.policy, self.excluding = request, answers, policy, excluding
-        self.before = before
+        self.policy, self.before, self.is_answer = policy, before, is_answer
         self.stopped = threading.Event()
         self._own = threading.local()
 
@@ -93,22 +90,22 @@ class Client:
         """Let threads that wait for another attempt give up."""
         self.stopped.set()
 
-    def ask(self, texts: list[str], labels: Sequence[str] = ()) -> list[dict[str, float]]:
-        """Probabilities by label of each text, by one request that is sent again where it fails.
+    def ask(self, body: object, read: Callable[[Any, float], Answer]) -> Answer:
+        """What is read in the answer to one request, which is sent again where it fails.
 
         Args:
-            texts: of one request.
-            labels: that each answer must have; where there are none, those of the first text's.
+            body: of the request, a JSON value.
+            read: is given what came back, a JSON value, and in how many seconds. It raises
+                :class:`evenlight.models.services.shapes.UnusableAnswer` where that says nothing.
 
         Raises:
             InputError: no attempt had a usable answer, or none can have; with what the service said.
         """
-        body = body_of(self.request, texts)
         unusable = False
         for attempt in range(self.policy.retries + 1):
             try:
-                found = probabilities_in(parsed(self._sent(body)), self.answers, len(texts), self.excluding)
-                return with_labels(found, labels)
+                content, seconds = self._sent(body)
+                return read(parsed(content), seconds)
             except (_Failed, UnusableAnswer) as error:
                 said, wait = str(error), getattr(error, "wait", None)
                 # Nonsense is paid for, so that it has a second chance and no more.
@@ -173,13 +170,13 @@ class Client:
             self._own.session = session
         return self._own.session
 
-    def _sent(self, body: object) -> bytes:
-        """What the service answers to one request."""
+    def _sent(self, body: object) -> tuple[bytes, float]:
+        """What the service answers to one request, and the seconds that it took."""
         import requests
 
         session = self._session()
         self.before()
-        end = time.monotonic() + self.policy.timeout
+        start = time.monotonic()
         try:
             with session.post(
                 self.address,
@@ -195,13 +192,13 @@ class Client:
                     content += block
                     if len(content) > LARGEST_ANSWER:
                         raise UnusableAnswer(f"its answer has more than {LARGEST_ANSWER >> 20} MiB")
-                    if time.monotonic() > end:
+                    if time.monotonic() > start + self.policy.timeout:
                         raise requests.Timeout(f"the answer is not complete after {self.policy.timeout:g} s")
         except requests.RequestException as error:
             raise _Failed(f"no answer ({_reason(error)})") from None
         status = response.status_code
-        if status < 300:
-            return content
+        if status < 300 or self.is_answer(status, content):
+            return content, time.monotonic() - start
         said = f"HTTP {status} {response.reason or ''}".strip()
         if content:
             said += f": {beginning(content)}"
@@ -211,7 +208,7 @@ class Client:
             said += f"; it leads to {response.headers['Location']}: where that is right, write it as the address"
         if status in (401, 403):
             said += "; look at the key (models.<model>.asking.key_variable)"
-        if status == 413:
+        if status == 413 and self.policy.batch > 1:
             said += "; ask about fewer texts at once (models.<model>.asking.batch)"
         raise self._refused(said)
 

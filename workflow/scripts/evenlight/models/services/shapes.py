@@ -9,6 +9,8 @@ from evenlight.core.errors import InputError, first_line
 
 # Those of Hugging Face's endpoints for text classification; a top_k of null asks for all labels.
 HUGGING_FACE = {"request": "{inputs: texts, parameters: {top_k: `null`}}", "answers": "@"}
+# What the settings of a study put into every request of a chat API, or what it has to be without.
+SET_HERE = ("model", "messages", "n", "stream", "temperature", "stop", "logprobs", "top_logprobs")
 # Services round what they say.
 ROUNDING = 0.02
 # So much of an answer stands in messages.

@@ -13,27 +13,28 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 
 from evenlight.core.errors import InputError
 
-_TABLES = (
-    "service (description TEXT)",
-    "labels (place INTEGER PRIMARY KEY, label TEXT)",
-    "answers (text BLOB PRIMARY KEY, probability BLOB, asked REAL) WITHOUT ROWID",
-)
 # How many texts one query names; SQLite has a limit.
 _AT_ONCE = 500
 
 
-class Answers:
-    """The answers of one service.
+class Store:
+    """The answers of one service, in its table ``answers``.
 
     Args:
         folder: of the answers of all services.
         service: what the answers depend on, JSON values: they are those of this service and no other.
+
+    Attributes:
+        tables: of the file, beside the description of the service.
     """
+
+    tables: ClassVar[tuple[str, ...]]
 
     def __init__(self, folder: str | Path, service: Mapping):
         description = json.dumps(service, sort_keys=True)
@@ -51,7 +52,7 @@ class Answers:
             with closing(sqlite3.connect(self.path, timeout=60)) as opened, opened:
                 # At once, since SQLite refuses without waiting where two who read want to write.
                 opened.execute("BEGIN IMMEDIATE")
-                for table in _TABLES:
+                for table in ("service (description TEXT)", *self.tables):
                     opened.execute(f"CREATE TABLE IF NOT EXISTS {table}")
                 if not opened.execute("SELECT * FROM service").fetchone():
                     opened.execute("INSERT INTO service VALUES (?)", [self._description])
@@ -62,39 +63,17 @@ class Answers:
                 "move the file away"
             ) from None
 
-    @property
-    def labels(self) -> list[str]:
-        """The labels of the service, none before its first answer."""
-        if not self.path.exists():
-            return []
-        with self._opened() as opened:
-            return [label for (label,) in opened.execute("SELECT label FROM labels ORDER BY place")]
-
-    def known(self, texts: Sequence[str]) -> dict[str, np.ndarray]:
-        """The answers there are to ``texts``: probabilities, float64 (labels,), by text."""
+    def found(self, digests: Sequence[bytes], column: str) -> dict[bytes, object]:
+        """What the answers have in a column, by the digest that is their key; those that are not there are left out."""
         if not self.path.exists():
             return {}
         found = {}
-        by_digest = {_digest(text): text for text in texts}
-        digests = list(by_digest)
         with self._opened() as opened:
             for start in range(0, len(digests), _AT_ONCE):
                 some = digests[start : start + _AT_ONCE]
                 marks = ",".join("?" * len(some))
-                query = f"SELECT text, probability FROM answers WHERE text IN ({marks})"
-                found |= {by_digest[text]: np.frombuffer(value) for text, value in opened.execute(query, some)}
+                found |= opened.execute(f"SELECT text, {column} FROM answers WHERE text IN ({marks})", some)
         return found
-
-    def keep(self, answers: Mapping[str, Mapping[str, float]]) -> None:
-        """Keep probabilities by label, by text; the labels of all are the same."""
-        labels = self.labels or list(next(iter(answers.values())))
-        rows = [
-            (_digest(text), np.array([of_text[label] for label in labels]).tobytes(), time.time())
-            for text, of_text in answers.items()
-        ]
-        with self._opened() as opened:
-            opened.executemany("INSERT OR IGNORE INTO labels VALUES (?, ?)", enumerate(labels))
-            opened.executemany("INSERT OR IGNORE INTO answers VALUES (?, ?, ?)", rows)
 
     def __len__(self) -> int:
         """How many answers there are."""
@@ -126,6 +105,61 @@ class Answers:
     def note_request(self) -> None:
         """A request is sent now."""
         os.utime(self._lock_file)
+
+
+class Answers(Store):
+    """The answers of a classifier: probabilities by label, of each text."""
+
+    tables = (
+        "labels (place INTEGER PRIMARY KEY, label TEXT)",
+        "answers (text BLOB PRIMARY KEY, probability BLOB, asked REAL) WITHOUT ROWID",
+    )
+
+    @property
+    def labels(self) -> list[str]:
+        """The labels of the service, none before its first answer."""
+        if not self.path.exists():
+            return []
+        with self._opened() as opened:
+            return [label for (label,) in opened.execute("SELECT label FROM labels ORDER BY place")]
+
+    def known(self, texts: Sequence[str]) -> dict[str, np.ndarray]:
+        """The answers there are to ``texts``: probabilities, float64 (labels,), by text."""
+        by_digest = {_digest(text): text for text in texts}
+        found = self.found(list(by_digest), "probability")
+        return {by_digest[digest]: np.frombuffer(value) for digest, value in found.items()}
+
+    def keep(self, answers: Mapping[str, Mapping[str, float]]) -> None:
+        """Keep probabilities by label, by text; the labels of all are the same."""
+        labels = self.labels or list(next(iter(answers.values())))
+        rows = [
+            (_digest(text), np.array([of_text[label] for label in labels]).tobytes(), time.time())
+            for text, of_text in answers.items()
+        ]
+        with self._opened() as opened:
+            opened.executemany("INSERT OR IGNORE INTO labels VALUES (?, ?)", enumerate(labels))
+            opened.executemany("INSERT OR IGNORE INTO answers VALUES (?, ?, ?)", rows)
+
+
+class Replies(Store):
+    """The answers of a language model: a JSON value to each request, which is known by all that was asked.
+
+    The column ``text`` has the digest of the request.
+    """
+
+    tables = ("answers (text BLOB PRIMARY KEY, reply TEXT, asked REAL) WITHOUT ROWID",)
+
+    def known(self, requests: Sequence[Mapping]) -> dict[int, dict]:
+        """The replies there are, each by the place of its request."""
+        digests = [_digest(json.dumps(request, sort_keys=True)) for request in requests]
+        found = self.found(digests, "reply")
+        return {place: json.loads(found[digest]) for place, digest in enumerate(digests) if digest in found}
+
+    def keep(self, request: Mapping, reply: Mapping) -> None:
+        """Keep the reply to a request."""
+        row = (_digest(json.dumps(request, sort_keys=True)), json.dumps(reply), time.time())
+        with self._opened() as opened:
+            opened.execute("INSERT OR IGNORE INTO answers VALUES (?, ?, ?)", row)
 
 
 def _digest(text: str) -> bytes:
