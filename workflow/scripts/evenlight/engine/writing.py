@@ -5,7 +5,7 @@ of its own, so that it depends on its prompt and on them, and on no other answer
 """
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -65,6 +65,7 @@ class Writer(FullBatches):
         top_p: of the most probable tokens so many may be drawn that their probabilities add up to this.
         stop: texts at which an answer ends; they are no part of it.
         tokens_per_batch: most tokens that are kept at once, padding included; 0 is what suits the device.
+        on_answers: called with the number of answers of every batch.
     """
 
     def __init__(
@@ -75,12 +76,13 @@ class Writer(FullBatches):
         top_p: float = 1.0,
         stop: Sequence[str] = (),
         tokens_per_batch: int = 0,
+        on_answers: Callable[[int], None] | None = None,
     ):
         suits = TOKENS_ON_CUDA if decoder.device.type == "cuda" else TOKENS_ON_CPU
         super().__init__(tokens_per_batch or suits, (tokens_per_batch or suits) if decoder.keeps else 0)
         self.decoder, self.most_tokens = decoder, most_tokens
         self.temperature, self.top_p, self.stop = temperature, top_p, tuple(stop)
-        self.answers = 0
+        self.on_answers = on_answers
 
     def refuse_too_long(self, prompts: Sequence[np.ndarray], names: Sequence[str]) -> None:
         """Refuse prompts that leave no room for an answer.
@@ -91,9 +93,9 @@ class Writer(FullBatches):
         length, longest = [len(prompt) for prompt in prompts], self.decoder.longest
         if longest is not None and (most := max(length, default=0)) + self.most_tokens > longest:
             raise InputError(
-                f"item {names[length.index(most)]}: its prompt has {most} tokens, and with an answer of at most "
-                f"{self.most_tokens} (max_tokens) these are more than the {longest} that the model reads; lower "
-                "max_tokens, make the prompt shorter, or leave long texts out"
+                f"explainers.<explainer>.max_tokens is {self.most_tokens}, and the prompt of item "
+                f"{names[length.index(most)]} has {most} tokens: together more than the {longest} that the model "
+                "reads; lower max_tokens, make template shorter, or leave long texts out"
             )
 
     @torch.inference_mode()
@@ -105,7 +107,8 @@ class Writer(FullBatches):
             started = time.monotonic()
             rows, finish = self._written([asked[index] for index in batch], beginning)
             seconds = (time.monotonic() - started) / len(batch)
-            self.answers += len(batch)
+            if self.on_answers:
+                self.on_answers(len(batch))
             texts = [self._text(row) for row in rows]
             return [Written(tuple(row), text, why, seconds) for row, text, why in zip(rows, texts, finish, strict=True)]
 

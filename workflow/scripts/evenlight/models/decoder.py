@@ -10,7 +10,7 @@ asked about whole rows of one length, each time again.
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from inspect import signature
 
@@ -66,16 +66,19 @@ class Decoder:
         network: of Transformers, in evaluation mode.
         tokenizer: its own.
         precision: ``float32``, or ``bfloat16`` for linear layers in half the bits.
+        chats: whether prompts are put into the tokenizer's chat template; False where it has none.
         keeps: whether rows go on from what is kept of them, with padding in a batch; None tries it out.
     """
 
     network: PreTrainedModel
     tokenizer: PreTrainedTokenizerBase
     precision: str = "float32"
-    keeps: bool | None = field(default=None)
+    chats: bool = True
+    keeps: bool | None = None
 
     def __post_init__(self):
         """Try out whether the network gives the logits of whole rows from what it keeps of their beginnings."""
+        object.__setattr__(self, "chats", self.chats and bool(self.tokenizer.chat_template))
         if self.keeps is None:
             object.__setattr__(self, "keeps", _keeps(replace(self, keeps=True)))
 
@@ -102,7 +105,7 @@ class Decoder:
         return frozenset(ids - {None}) | self._closing()
 
     def _closing(self) -> set[int]:
-        if not self.tokenizer.chat_template:
+        if not self.chats:
             return set()
         try:
             asked = [{"role": "user", "content": "a"}]
@@ -115,65 +118,70 @@ class Decoder:
 
     # Prompts ---------------------------------------------------------------------------------------------------------
 
-    def rows(self, prompts: Sequence[str], system: str | None = None) -> list[np.ndarray]:
-        """Token ids of prompts as the model reads them, int64 (tokens,) each.
+    def rendered(self, conversations: Sequence[Sequence[dict]]) -> list[str]:
+        """The texts that the model reads of conversations, each a list of messages with ``role`` and ``content``.
 
-        With a chat template each is what a user says, behind what the system says. Without one the model reads the
-        prompt as it is, behind the system's text and an empty line. Spaces at its end are left out: tokenizers put them
-        to the word that follows.
+        With a chat template they are put into it. Without one they stand one below the other, with an empty line
+        between them. Spaces at the end are left out then: tokenizers put them to the word that follows.
 
         Raises:
-            InputError: the chat template takes no such prompt, or the tokenizer puts a token behind every text.
+            InputError: the chat template does not take a conversation.
         """
-        return [self._ids(text) for text in self.rendered(prompts, system)]
+        if self.chats:
+            return [self._chat(messages) for messages in conversations]
+        return ["\n\n".join(each["content"] for each in messages).rstrip(" ") for messages in conversations]
 
-    def rendered(self, prompts: Sequence[str], system: str | None = None) -> list[str]:
-        """The texts that :meth:`rows` reads."""
-        if self.tokenizer.chat_template:
-            before = [{"role": "system", "content": system}] if system else []
-            return [self._chat([*before, {"role": "user", "content": prompt}]) for prompt in prompts]
-        before = f"{system}\n\n" if system else ""
-        return [f"{before}{prompt}".rstrip(" ") for prompt in prompts]
-
-    def _chat(self, messages: list[dict], add_generation_prompt: bool = True) -> str:
+    def _chat(self, messages: Sequence[dict], add_generation_prompt: bool = True) -> str:
         try:
             return self.tokenizer.apply_chat_template(
-                messages, tokenize=False, add_generation_prompt=add_generation_prompt
+                list(messages), tokenize=False, add_generation_prompt=add_generation_prompt
             )
         # What a template refuses, it says by errors of its own.
         except (TemplateError, ValueError, TypeError) as error:
-            remedy = "put the system message into the prompt" if len(messages) > 1 else "name another model"
+            remedy = "put the system's message into template" if len(messages) > 1 else "set chat_template to false"
             raise InputError(
-                f"the model's chat template does not take the prompt ({first_line(error)}); {remedy}"
+                f"explainers.<explainer>: the model's chat template does not take the prompt ({first_line(error)}); "
+                f"{remedy}"
             ) from None
 
-    def _ids(self, text: str) -> np.ndarray:
-        """Ids of a text that the model is to go on with."""
-        is_chat = bool(self.tokenizer.chat_template)
-        row = self.tokenizer(text, add_special_tokens=not is_chat, verbose=False)["input_ids"]
-        if row and not is_chat and row[-1] in self.ends:
-            raise InputError(
-                f"the tokenizer puts {self.tokenizer.convert_ids_to_tokens(row[-1])} behind every text, so that no "
-                "answer can follow; name another model"
-            )
-        if not row:
-            raise InputError("a prompt has no token; give a prompt, or a system message")
-        return np.array(row, dtype=np.int64)
-
-    def label_tokens(self, rendered: str, word: str) -> tuple[int, ...]:
-        """Token ids of a word at the beginning of the answer to a prompt as :meth:`rendered` gives it.
+    def rows(self, rendered: Sequence[str]) -> list[np.ndarray]:
+        """Token ids of texts that the model is to go on with, int64 (tokens,) each.
 
         Raises:
-            InputError: the tokenizer reads the word together with the prompt.
+            InputError: the tokenizer makes no token of one, or puts the end behind every text.
         """
-        gap = "" if self.tokenizer.chat_template or rendered[-1:].isspace() else " "
-        before, both = self._ids(rendered), self._ids(f"{rendered}{gap}{word}")
-        if len(both) <= len(before) or not np.array_equal(both[: len(before)], before):
+        # A chat template writes all special tokens itself.
+        encoded = self.tokenizer(list(rendered), add_special_tokens=not self.chats, verbose=False)["input_ids"]
+        for row in encoded:
+            if not row:
+                raise InputError(
+                    "explainers.<explainer>.template: the tokenizer makes no token of a prompt; write more"
+                )
+            if not self.chats and row[-1] in self.ends:
+                raise InputError(
+                    f"models.<model>: the tokenizer puts {self.tokenizer.convert_ids_to_tokens(row[-1])} behind every "
+                    "text, so that no answer can follow; name another model"
+                )
+        return [np.array(row, dtype=np.int64) for row in encoded]
+
+    def label_tokens(self, rendered: Sequence[str], word: str) -> tuple[int, ...]:
+        """Token ids of a word at the beginning of the answers to prompts as :meth:`rendered` gives them.
+
+        Raises:
+            InputError: the tokenizer reads the word together with a prompt, or otherwise than behind another one.
+        """
+        found = set()
+        gaps = ["" if self.chats or text[-1:].isspace() else " " for text in rendered]
+        with_word = self.rows([f"{text}{gap}{word}" for text, gap in zip(rendered, gaps, strict=True)])
+        for before, both in zip(self.rows(rendered), with_word, strict=True):
+            starts_alike = np.array_equal(both[: len(before)], before)
+            found.add(tuple(both[len(before) :].tolist()) if starts_alike else ())
+        if len(found) != 1 or () in found:
             raise InputError(
-                f"the tokenizer reads the label word '{word}' together with the end of the prompt; end the prompt with "
-                "a line break, or choose another word"
+                f"explainers.<explainer>.decision.words: the tokenizer reads '{word}' together with the end of the "
+                "prompt; end template with a line break, or choose another word"
             )
-        return tuple(both[len(before) :].tolist())
+        return found.pop()
 
     # Reading and going on --------------------------------------------------------------------------------------------
 
@@ -282,9 +290,9 @@ class Beginning:
 def load_decoder(
     source: str,
     revision: str | None = None,
-    special_tokens: dict[str, str | None] | None = None,
     device: str = "cpu",
     precision: str = "float32",
+    chats: bool = True,
 ) -> Decoder:
     """The causal language model in a folder or on the hub, where it is asked and as fast as it can be.
 
@@ -292,7 +300,7 @@ def load_decoder(
         InputError: the source cannot be loaded or is no decoder, or there is no such device.
     """
     options = {"revision": revision} if revision else {}
-    tokenizer = loaded_tokenizer(source, revision, special_tokens)
+    tokenizer = loaded_tokenizer(source, revision)
     network = load_network(source, with_head=True, kind=AutoModelForCausalLM, remedy=WITH_HEAD, **options)
     network.eval().requires_grad_(False)
     if looks_ahead(network):
@@ -300,7 +308,7 @@ def load_decoder(
             f"model {source}: a {network.config.model_type} model with these settings sees what follows, and is no "
             "decoder, so that it cannot write; name a causal language model"
         )
-    decoder = Decoder(network, tokenizer)
+    decoder = Decoder(network, tokenizer, chats=chats)
     return replace(decoder, network=prepared(network.to(pick_device(device)), precision), precision=precision)
 
 
