@@ -118,6 +118,40 @@ rule ask_answers:
         "--asking {resources.asking:q} --output {output:q} > {log:q} 2>&1"
 
 
+rule generate_answers:
+    """Let a causal language model of the study answer the questions of a dataset; answers that are there stay."""
+    input:
+        script=script("explanations/generate_answers.py"),
+        dataset="<results>/datasets/{dataset}/items.parquet",
+        predictions=predictions_of_writer,
+        model=writer_files,
+    output:
+        taken_over(ANSWER),
+    log:
+        "<logs>/generate_answers/{dataset}/{model}/seed{seed}/{explainer}.log",
+    benchmark:
+        "<benchmarks>/generate_answers/{dataset}/{model}/seed{seed}/{explainer}.tsv"
+    wildcard_constraints:
+        explainer=answerers("generated"),
+    conda:
+        "../envs/models.yaml"
+    threads: config["threads"]
+    resources:
+        device=config["device"],
+        in_groups=IN_GROUPS,
+        gpu=GPU,
+        mem_mb=growing(8000),
+        runtime=growing(240),
+    params:
+        settings=generated_settings,
+        files=writer_flags,
+        code=code_of("explanations/generate_answers.py"),
+    shell:
+        "python {input.script:q} --items {input.dataset:q} {params.files:q} --settings {params.settings:q} "
+        "--code {params.code} --device {resources.device} --threads {threads} {resources.in_groups} "
+        "--output {output:q} > {log:q} 2>&1"
+
+
 rule score_answers:
     """Score the answers of one explainer with one family of metrics."""
     input:

@@ -64,6 +64,32 @@ def estimated_answers(wildcards):
     )
 
 
+def generated_settings(wildcards):
+    """What the answers of an explainer depend on that a model of the study writes."""
+    source = None
+    if wildcards.model in ANSWERS_ONLY:
+        settings = configuration.checkpoint(config, wildcards.model, wildcards.dataset, int(wildcards.seed))
+        source = {key: settings[key] for key in ("source", "revision")}
+    return answer_settings(wildcards, precision=config["explain"]["precision"], checkpoint=source)
+
+
+def predictions_of_writer(wildcards):
+    """The predictions of a model that predicts, whose explained texts it answers; none of one that answers only."""
+    return [] if wildcards.model in ANSWERS_ONLY else ["<results>/predictions/{dataset}/{model}/seed{seed}.parquet"]
+
+
+def writer_files(wildcards):
+    """The files of a model that writes: as the study keeps it, or where it lies."""
+    return checkpoint_files(wildcards) if wildcards.model in ANSWERS_ONLY else MODEL
+
+
+def writer_flags(wildcards, input):
+    """The flags that name what a model has that the study keeps."""
+    if not input.predictions:
+        return []
+    return [f"--model={Path(input.model[0]).parent}", f"--predictions={input.predictions[0]}"]
+
+
 def answer_metrics(wildcards):
     """What the metrics of one family depend on."""
     names = ANSWER_FAMILIES[wildcards.family]

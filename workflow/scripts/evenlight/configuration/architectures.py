@@ -321,6 +321,18 @@ class Answers(Architecture):
     )
 
 
+class Decoder(BroughtAlong):
+    """A causal language model that answers in words and predicts no class: nothing is trained, and only the explainer
+    `generated` asks it. There is a run for each checkpoint, as of `trained` models. It is loaded where it lies, and no
+    copy of it is kept. See [the guide](../docs/answers.md).
+    """
+
+    title: ClassVar[str] = "Language model that answers in words"
+    answers_only: ClassVar[bool] = True
+
+    architecture: Literal["decoder"]
+
+
 class Prompted(BroughtAlong):
     """A language model that is asked by a prompt which class a text has; nothing is trained. The class with the most
     probable label words is predicted. There is a run for each checkpoint, as of `trained` models, or for each wording

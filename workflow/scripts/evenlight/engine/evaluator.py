@@ -1,17 +1,16 @@
 """The one place where a model is asked: full batches of rows from any number of sentences."""
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import torch
 from transformers import Cache
 
 from evenlight.core.errors import first_line
+from evenlight.engine.full_batches import FullBatches
 from evenlight.models.classifier import Classifier
-from evenlight.models.transfers import fetched
 from evenlight.texts.rows import row_behind
 
 # What fills a graphics card.
@@ -26,7 +25,7 @@ Rows = list[np.ndarray]
 Question = Generator[Rows, np.ndarray, object]
 
 
-class Evaluator:
+class Evaluator(FullBatches):
     """Answers rows of token ids with class probabilities.
 
     Equal rows are computed once, rows of similar length share a batch, and a batch that does not fit into
@@ -48,8 +47,10 @@ class Evaluator:
 
     def __init__(self, classifier: Classifier, tokens_per_batch: int = 0, compiled: bool = False):
         self.classifier = classifier
-        self.tokens_per_batch = tokens_per_batch or fitting_tokens(classifier)
-        self.padding_per_batch = fitting_padding(classifier)
+        super().__init__(
+            tokens_per_batch or fitting_tokens(classifier),
+            0 if classifier.model_inputs.reads_padding else fitting_padding(classifier),
+        )
         self.rows_computed = 0
         self.compiled = compiled
         self.found_out: dict = {}
@@ -65,97 +66,6 @@ class Evaluator:
     def _beginning(self) -> Cache | None:
         """What the network keeps of the beginning of its prompt."""
         return self._asked.read_beginning()
-
-    def batches(self, lengths: Sequence[int], rows: int = 1) -> Iterator[np.ndarray]:
-        """Indices of ``lengths`` in batches of similar length that keep to ``tokens_per_batch``, with little padding.
-
-        Where the network reads padding, the lengths in a batch are equal. See :meth:`in_batches`.
-        """
-        order = np.argsort(lengths, kind="stable")
-        ordered = np.array(lengths)[order].tolist()
-        most_padding = 0 if self.classifier.model_inputs.reads_padding else self.padding_per_batch
-        start = 0
-        while start < len(order):
-            # The longest row of a batch is its last one, and every row is padded to it.
-            end, padding = start + 1, 0
-            while end < len(order):
-                padding += (end - start) * (ordered[end] - ordered[end - 1]) * rows
-                if (end + 1 - start) * ordered[end] * rows > self.tokens_per_batch or padding > most_padding:
-                    break
-                end += 1
-            yield order[start:end]
-            start = end
-
-    def in_batches(self, lengths: Sequence[int], compute: Callable[[np.ndarray], Sequence], rows: int = 1) -> list:
-        """One result for each of ``lengths``, in their order, from full batches that fit into memory.
-
-        Args:
-            lengths: tokens of each text.
-            compute: the indices of a batch's texts to one result per text.
-            rows: how many rows a text makes of itself. Where they are more than a batch, ``compute`` cuts them.
-        """
-        results: list = [None] * len(lengths)
-        for batch, found in self._computed(lengths, compute, rows):
-            for index, result in zip(batch, found, strict=True):
-                results[index] = result
-        return results
-
-    def fetched(
-        self, lengths: Sequence[int], compute: Callable[[np.ndarray], tuple[torch.Tensor, ...]], rows: int = 1
-    ) -> list[tuple[np.ndarray, ...]]:
-        """As :meth:`in_batches`, of numbers on the device: a graphics card is waited for once, after all batches.
-
-        Args:
-            lengths: tokens of each text.
-            compute: the indices of a batch's texts to tensors (texts, …).
-            rows: how many rows a text makes of itself.
-
-        Returns:
-            what each tensor has for each of ``lengths``, float64 (…).
-        """
-        parts = list(self._computed(lengths, compute, rows))
-        arrays = iter(fetched([tensor for _, tensors in parts for tensor in tensors]))
-        results: list = [None] * len(lengths)
-        for batch, tensors in parts:
-            for index, result in zip(batch, zip(*(next(arrays) for _ in tensors), strict=True), strict=True):
-                results[index] = result
-        return results
-
-    def _computed(
-        self, lengths: Sequence[int], compute: Callable[[np.ndarray], Any], rows: int
-    ) -> Iterator[tuple[np.ndarray, Any]]:
-        """The indices of each batch with what ``compute`` makes of them."""
-        for batch in self.batches(lengths, rows):
-            yield from self._in_memory(batch, compute, self.tokens_per_batch)
-
-    def _in_memory(
-        self, batch: np.ndarray, compute: Callable[[np.ndarray], Any], tokens: int
-    ) -> list[tuple[np.ndarray, Any]]:
-        """The rows' indices with what is computed, in halves where the device's memory is too small for the whole.
-
-        ``tokens`` is the limit that ``batch`` was made for.
-        """
-        try:
-            return [(batch, compute(batch))]
-        except (torch.OutOfMemoryError, MemoryError):
-            if tokens == 1:
-                raise
-        # Outside of the except clause, so that the failed attempt's tensors are released before the next.
-        if torch.cuda.is_available():
-            torch.cuda.empty_cache()
-        # Both halves may be too large in turn, which must count once only.
-        tokens //= 2
-        self.tokens_per_batch = min(self.tokens_per_batch, tokens)
-        if len(batch) == 1:
-            # One sentence may still be many rows, which ``compute`` cuts by ``tokens_per_batch``.
-            return self._in_memory(batch, compute, tokens)
-        half = len(batch) // 2
-        return self._in_memory(batch[:half], compute, tokens) + self._in_memory(batch[half:], compute, tokens)
-
-    def slices(self, count: int, tokens: int) -> Iterator[slice]:
-        """``count`` copies of a batch of ``tokens``, as many at a time as keep to ``tokens_per_batch``."""
-        size = max(1, self.tokens_per_batch // tokens)
-        return (slice(start, start + size) for start in range(0, count, size))
 
     @torch.inference_mode()
     def probabilities(self, rows: Rows) -> np.ndarray:

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pandas as pd
 
-from evenlight.core.contracts.explanations import ANSWERS
 from evenlight.core.errors import InputError
 from evenlight.datasets.rows import is_empty, name_of, named_rows
 from evenlight.explainers.answering import counts, notes_of
@@ -69,7 +68,7 @@ def read_answers(
         "to questions not in the dataset": counted["unknown"],
     }
     notes = [*notes_of(table, tested), *counts("further answers", counted.total(), further)]
-    return table[ANSWERS.schema.names], notes
+    return table, notes
 
 
 def _questions(items: pd.DataFrame, units: pd.DataFrame, by_level: bool, by_item: bool) -> dict[tuple, list[str]]:

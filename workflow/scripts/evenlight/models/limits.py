@@ -4,6 +4,8 @@ import math
 
 import numpy as np
 import torch
+from torch import nn
+from transformers import PreTrainedConfig, PreTrainedTokenizerBase
 
 from evenlight.core.errors import InputError
 from evenlight.models.classifier import Classifier
@@ -52,12 +54,18 @@ def _limit(classifier: Classifier) -> float:
 
 
 def _dependent_positions(classifier: Classifier) -> tuple[float, str]:
+    """The same as :func:`dependent_positions`, of the texts that a classifier reads."""
+    limit, rope_type = dependent_positions(classifier.network)
+    return limit - _further(classifier), rope_type
+
+
+def dependent_positions(network: nn.Module) -> tuple[float, str]:
     """The most tokens up to which a network takes no other rotary positions for all texts of a batch, and their type.
 
     Texts by which the model inputs are tried out are too short to show it.
     """
     found = {}
-    for module in classifier.network.modules():
+    for module in network.modules():
         config = getattr(module, "config", None)
         parameters = getattr(config, "rope_parameters", None) or {}
         # Some networks have others for each type of layer.
@@ -71,7 +79,7 @@ def _dependent_positions(classifier: Classifier) -> tuple[float, str]:
     if not found:
         return math.inf, ""
     rope_type = min(found, key=found.get)
-    return found[rope_type] - _further(classifier), rope_type
+    return found[rope_type], rope_type
 
 
 def _further(classifier: Classifier) -> int:
@@ -80,13 +88,16 @@ def _further(classifier: Classifier) -> int:
 
 
 def _declared(classifier: Classifier) -> float:
-    """The limit that the files of the model and its tokenizer name."""
-    config = classifier.network.config
+    return declared_limit(classifier.network.config, classifier.tokenizer) - _further(classifier)
+
+
+def declared_limit(config: PreTrainedConfig, tokenizer: PreTrainedTokenizerBase) -> float:
+    """How many tokens a model reads, by what its files and its tokenizer's name; infinite where they name nothing."""
     # DeBERTa's relative positions have none, whatever stands in its configuration.
     has_positions = getattr(config, "position_biased_input", True)
-    named = (classifier.tokenizer.model_max_length, has_positions and getattr(config, "max_position_embeddings", None))
+    named = (tokenizer.model_max_length, has_positions and getattr(config, "max_position_embeddings", None))
     # XLNet, which has no limit, says -1.
-    return min((limit for limit in named if limit and limit > 0), default=math.inf) - _further(classifier)
+    return min((limit for limit in named if limit and limit > 0), default=math.inf)
 
 
 @torch.no_grad()

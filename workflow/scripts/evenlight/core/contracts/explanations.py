@@ -106,8 +106,10 @@ ANSWERS = Contract(
             *columns(pa.int64(), "seed", "tokens", missing=True),
             pa.field("seconds", pa.float64()),
             pa.field("finish", pa.string()),  # why it ended there: stop, length where it was cut off, content_filter
+            *KEPT,
         ]
     ),
+    optional=KEPT_NAMES,
 )
 # `scores/{dataset}/{model}/seed{seed}/{family}/{explainer}.parquet` of answers in words: an answer, with a column for
 # each metric.

@@ -1,0 +1,101 @@
+"""Answers in words that a decoder writes here, each from its question and a random generator of its own."""
+
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+import pyarrow as pa
+
+from evenlight.core.contracts.explanations import ANSWERS, KEPT_NAMES
+from evenlight.core.seeds import generator_for
+from evenlight.engine.writing import Asked, Writer, Written
+from evenlight.explainers.answering import Question, decided, digest_of, messages_of, most_probable, seed_of
+from evenlight.models.decoder import Decoder
+
+# A question and the number of an answer to it.
+Draw = tuple[Question, int]
+
+
+class Generator:
+    """Writes answers to questions by the settings of one explainer.
+
+    Args:
+        decoder: the model.
+        settings: completed, of an entry ``generated``.
+        seed: of the study.
+        model: its name.
+        **flags: of :class:`evenlight.engine.writing.Writer`.
+    """
+
+    def __init__(self, decoder: Decoder, settings: dict, seed: int, model: str, **flags):
+        self.settings, self.seed, self.model = settings, seed, model
+        self.writer = Writer(
+            decoder, settings["max_tokens"], settings["temperature"], settings["top_p"], settings["stop"], **flags
+        )
+
+    @cached_property
+    def _label_words(self) -> dict[str, list[str]]:
+        """The words of each decision, where answers begin with them."""
+        decision = self.settings["decision"]
+        by_words = decision and not decision["pattern"] and not decision["field"]
+        return decision["words"] if by_words else {}
+
+    def prompts(self, questions: Sequence[Question]) -> list[np.ndarray]:
+        """Token ids of what the model reads of each question, int64 (tokens,).
+
+        Raises:
+            InputError: a prompt leaves no room for an answer, or cannot be made.
+        """
+        rows = self.writer.decoder.rows(self._rendered(questions))
+        self.writer.refuse_too_long(rows, [question.item_id for question in questions])
+        return rows
+
+    def _rendered(self, questions: Sequence[Question]) -> list[str]:
+        return self.writer.decoder.rendered([messages_of(question, self.settings) for question in questions])
+
+    def probabilities(self, questions: Sequence[Question]) -> list[dict[str, float]]:
+        """The probability of each decision among all, by the label words with which the answer to a question begins."""
+        rendered = self._rendered(questions)
+        decoder, words = self.writer.decoder, self._label_words
+        tokens = [[decoder.label_tokens(rendered, word) for word in its] for its in words.values()]
+        logits = self.writer.class_logits(decoder.rows(rendered), tokens)
+        share = np.exp(logits - np.logaddexp.reduce(logits, axis=1, keepdims=True))
+        return [dict(zip(words, row, strict=True)) for row in share.tolist()]
+
+    def answers(self, draws: Sequence[Draw]) -> pa.Table:
+        """The answers that some draws ask for, in their order (contract ``answers``, without what rows are made of)."""
+        questions = list({question.item_id: question for question, _ in draws}.values())
+        prompts = dict(zip([each.item_id for each in questions], self.prompts(questions), strict=True))
+        decisions = {}
+        if self._label_words:
+            found = map(most_probable, self.probabilities(questions))
+            decisions = dict(zip(prompts, found, strict=True))
+        written = self.writer.written([Asked(prompts[each.item_id], self._chance(each, draw)) for each, draw in draws])
+        rows = [
+            self._row(question, draw, answer, decisions.get(question.item_id))
+            for (question, draw), answer in zip(draws, written, strict=True)
+        ]
+        fields = [field for field in ANSWERS.schema if field.name not in KEPT_NAMES]
+        return pa.Table.from_pylist(rows, pa.schema(fields))
+
+    def _chance(self, question: Question, draw: int) -> np.ndarray | None:
+        """Random numbers of one answer, one for each token; None where the most probable one is written."""
+        if not self.settings["temperature"]:
+            return None
+        return generator_for("generated", seed_of(self.seed, question.item_id, draw)).random(self.writer.most_tokens)
+
+    def _row(self, question: Question, draw: int, answer: Written, by_words: str | None) -> dict:
+        text, decision = decided(answer.text, self.settings["decision"])
+        return {
+            "item_id": question.item_id,
+            "draw": draw,
+            "decision": by_words if self._label_words else decision,
+            "text": text,
+            "model": self.model,
+            "prompt": digest_of(messages_of(question, self.settings)),
+            "temperature": self.settings["temperature"],
+            "seed": seed_of(self.seed, question.item_id, draw) if self.settings["temperature"] else None,
+            "tokens": len(answer.token_id),
+            "seconds": answer.seconds,
+            "finish": answer.finish,
+        }

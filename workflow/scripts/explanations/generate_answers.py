@@ -1,0 +1,154 @@
+"""Let a causal language model answer the questions of a dataset in words; killed and started again, it goes on.
+
+Answers are taken over that were made of the same question, settings, model and code. So more questions or more answers
+to each cost what is new.
+"""
+
+import argparse
+from collections.abc import Iterator
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from evenlight.core.contracts.explanations import ANSWERS
+from evenlight.core.contracts.texts import ITEMS
+from evenlight.core.tables import read_table
+from evenlight.engine import model_files, rounding_of
+from evenlight.engine.progress import Progress
+from evenlight.explainers.answering import Question, messages_of, notes_of, questions_of
+from evenlight.explainers.generated import Generator
+from evenlight.jobs.code_digest import LIBRARIES, library_versions
+from evenlight.jobs.command_line import add_group_flag, add_model_flags, run, settings_argument
+from evenlight.jobs.parts import DIGEST, Missing, digest_of, digest_of_inputs, make_rows, write_part
+from evenlight.models.decoder import load_decoder
+from evenlight.models.processor import use_processor
+from evenlight.models.ready import loaded_files
+from evenlight.texts.predictions import explained_items
+
+
+class Job:
+    """What one run of this command works on.
+
+    Args:
+        arguments: its flags.
+    """
+
+    def __init__(self, arguments: argparse.Namespace):
+        self.arguments, self.settings = arguments, arguments.settings
+        self.method = self.settings["settings"]
+
+    @cached_property
+    def questions(self) -> list[Question]:
+        """Those of the test split; where the model predicts, those whose texts are explained."""
+        found = questions_of(read_table(self.arguments.items, ITEMS))
+        if self.arguments.predictions is None:
+            return found
+        explained = set(explained_items(self.arguments.predictions).to_pylist())
+        return [question for question in found if question.item_id in explained]
+
+    @cached_property
+    def draws(self) -> list[tuple[Question, int]]:
+        """All answers that are wanted, in the order of the table."""
+        return [(question, draw) for question in self.questions for draw in range(self.method["answers"])]
+
+    @cached_property
+    def common(self) -> str:
+        """A digest of what all answers depend on, beside their question and the number of their draw."""
+        arguments, settings = self.arguments, self.settings
+        source = settings["checkpoint"]
+        model = loaded_files(source["source"], source["revision"]) if source else {}
+        return digest_of_inputs(
+            settings
+            | {"settings": {name: value for name, value in self.method.items() if name != "answers"}}
+            | {"code": arguments.code, "libraries": library_versions(LIBRARIES), "model files": model.get("files")}
+            | {"rounding": rounding_of(arguments)},
+            model_files(arguments.model),
+        )
+
+    def made_of(self, names: list[str]) -> dict[str, np.ndarray]:
+        """What each answer depends on."""
+        asked = {question.item_id: digest_of(messages_of(question, self.method)) for question in self.questions}
+        digests = [digest_of(self.common, each.item_id, asked[each.item_id], draw) for each, draw in self.draws]
+        return {name: np.array(digests, DIGEST) for name in names}
+
+    def generator(self, progress: Progress) -> Generator:
+        """The model, with the settings of the explainer."""
+        arguments, settings = self.arguments, self.settings
+        use_processor(arguments.threads)
+        source = settings["checkpoint"] or {"source": str(arguments.model), "revision": None}
+        decoder = load_decoder(
+            source["source"],
+            source["revision"],
+            arguments.device,
+            settings["precision"],
+            self.method["chat_template"],
+        )
+        if not decoder.keeps:
+            print("note: this network gives other logits from keys and values, so that each token reads its text again")
+        return Generator(
+            decoder,
+            self.method,
+            settings["seed"],
+            settings["model"],
+            tokens_per_batch=arguments.tokens_per_batch or 0,
+            on_answers=progress.count_rows,
+        )
+
+    def write_missing(self, missing: Missing) -> None:
+        """Write the answers that are not there, a group at a time."""
+        [name] = missing.rows
+        wanted = np.flatnonzero(missing.rows[name].missing)
+        progress = Progress(len(self.draws), [1.0] * len(self.draws))
+        progress.count_items(len(self.draws) - len(wanted), done_before=True)
+        generator = self.generator(progress)
+        # All prompts at once, so that one which is too long is refused before any answer.
+        generator.prompts(list({self.draws[number][0].item_id: self.draws[number][0] for number in wanted}.values()))
+        print(f"{name}: writing {len(wanted):,} answers on {generator.writer.decoder.device}", flush=True)
+        progress.start()
+        for start in range(0, len(wanted), self.arguments.items_per_group):
+            numbers = wanted[start : start + self.arguments.items_per_group]
+            write_part(missing, numbers, {name: generator.answers([self.draws[number] for number in numbers])})
+            progress.count_items(len(numbers))
+        print(progress.summary(), flush=True)
+
+    def described(self, name: str, tables: Iterator[pa.Table]) -> dict:
+        """What the file says of itself, with what is unusual of its answers."""
+        answers = pa.concat_tables(tables).to_pandas()
+        notes = notes_of(answers, {question.item_id for question in self.questions})
+        print(*notes, sep="\n")
+        return self.settings | {"code": self.arguments.code, "note": "; ".join(notes)}
+
+
+def main(arguments: argparse.Namespace) -> None:
+    """Write an answer in each row."""
+    job = Job(arguments)
+    digest = digest_of(job.common, [job.made_of([""])[""].astype(str).tolist()])
+    make_rows(
+        [arguments.output],
+        ANSWERS,
+        {arguments.output.stem: digest},
+        job=arguments.output.stem,
+        size=arguments.items_per_group,
+        made_of=job.made_of,
+        compute=job.write_missing,
+        describe=job.described,
+    )
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--items", type=Path, required=True, help="table of items (Parquet)")
+    parser.add_argument("--predictions", type=Path, help="table of predictions (Parquet), of a model that predicts")
+    parser.add_argument(
+        "--settings",
+        type=settings_argument,
+        required=True,
+        help="JSON: explainer, settings, model, seed, precision, checkpoint",
+    )
+    parser.add_argument("--code", default="", help="digest of the code, kept in the table")
+    add_model_flags(parser, required=False)
+    add_group_flag(parser)
+    parser.add_argument("--output", type=Path, required=True, help="table of answers, <explainer>.parquet")
+    run(main, parser)
