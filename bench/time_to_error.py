@@ -118,7 +118,7 @@ def workers_of(folder: Path, arguments: argparse.Namespace) -> Iterator[dict[str
             started.append(worker)
             by_task |= {f"{name} {one}": worker for name in packages for one in OF_PEERS[name]}
     try:
-        yield by_task
+        yield {task: worker for task, worker in by_task.items() if arguments.lime_rows or task not in LIMES}
     finally:
         for worker in started:
             worker.stop()
@@ -217,7 +217,8 @@ def page(table: pd.DataFrame, arguments: argparse.Namespace) -> str:
         runs = own["runs"].max()
         sections.append(f"## {model}, {tokens} tokens\n\nUp to {runs} estimates of each number of rows.")
         for limes, what in ((False, "Shapley values"), (True, "LIME")):
-            sections.append(f"{what}:\n\n{markdown(times(own, arguments.errors, limes))}")
+            if (own["task"].isin(LIMES) == limes).any():
+                sections.append(f"{what}:\n\n{markdown(times(own, arguments.errors, limes))}")
     rows = ", ".join(map(str, sorted(table["rows"].unique())))
     body = f"""\
         # Time to the same error
@@ -269,7 +270,7 @@ if __name__ == "__main__":
     parser.add_argument("--seeds", type=int, default=3, help="runs of each estimator per text")
     parser.add_argument("--rows", type=int, nargs="+", default=[32, 64, 128, 256, 512, 1024, 2048])
     parser.add_argument("--blocks", type=int, default=24, help="long runs of a text, whose mean is its truth")
-    parser.add_argument("--lime-rows", type=int, default=32768, help="rows of LIME's long runs")
+    parser.add_argument("--lime-rows", type=int, default=32768, help="rows of LIME's long runs; 0 leaves LIME out")
     parser.add_argument("--errors", type=float, nargs="+", default=[0.2, 0.1, 0.05], help="that are to be reached")
     parser.add_argument("--answers", type=Path, default=Path("results/bench/error.jsonl"), help="where a run goes on")
     parser.add_argument("--output", type=Path, required=True, help="table (CSV); the page is written beside it")

@@ -29,7 +29,7 @@ TRIED = 256
 class Model:
     """A model of Transformers with its tokenizer, read from the files that every version of the library knows."""
 
-    def __init__(self, folder: Path):
+    def __init__(self, folder: Path, device: str = "cpu"):
         special = json.loads((folder / "tokenizer_config.json").read_text())
         names = ("pad_token", "unk_token", "cls_token", "sep_token", "mask_token")
         self.tokenizer = PreTrainedTokenizerFast(
@@ -37,14 +37,15 @@ class Model:
             model_max_length=128,
             **{name: special[name] for name in names if special.get(name)},
         )
-        self.network = AutoModelForSequenceClassification.from_pretrained(folder).eval()
+        self.network = AutoModelForSequenceClassification.from_pretrained(folder).to(device).eval()
         self.batch = BATCHES[0]
 
     @torch.inference_mode()
     def probabilities(self, token_id: np.ndarray) -> np.ndarray:
         """(rows, classes) of ids (rows, tokens), in batches."""
-        parts = torch.from_numpy(token_id).split(self.batch)
-        return torch.cat([self.network(part, torch.ones_like(part)).logits.softmax(-1) for part in parts]).numpy()
+        parts = torch.from_numpy(token_id).to(self.network.device).split(self.batch)
+        answers = [self.network(part, torch.ones_like(part)).logits.softmax(-1) for part in parts]
+        return torch.cat(answers).cpu().numpy()
 
     def choose_batch(self, text: "Text") -> None:
         """Take the batch that is the fastest."""

@@ -74,7 +74,7 @@ def test_a_player_s_value_is_shared_equally_by_its_tokens():
 @pytest.mark.parametrize("features", ["word", "sentence"])
 @pytest.mark.parametrize("name", METHODS)
 def test_an_additive_model_s_players_get_what_their_tokens_add(name, features):
-    classifier = additive({"good": 0.1, "Bad": -0.2, "film": 0.03, ".": 0.01})
+    classifier = additive({"good": 0.1, "bad": -0.2, "film": 0.03, ".": 0.01})
     [sentence] = sentences_of(classifier, [["good", "film", ".", "Bad", "film", "."]], targets=[1])
     [found] = explained(name, classifier, [sentence], features=features)
     expected = [0.1, 0.03, 0.01, -0.2, 0.03, 0.01]
