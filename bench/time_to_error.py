@@ -156,7 +156,9 @@ def errors(answers: Answers) -> pd.DataFrame:
     known = table[table["scores"].notna()].assign(long=table["seed"] >= LONG)
     found = []
     for key, own in known.groupby(list(KEY[:3]), sort=False):
-        runs = {task: np.mean(part["scores"].tolist(), axis=0) for task, part in own[own["long"]].groupby("task")}
+        long = own[own["long"]]
+        longest = long[long["rows"] == long.groupby("task")["rows"].transform("max")]
+        runs = {task: np.mean(part["scores"].tolist(), axis=0) for task, part in longest.groupby("task")}
         exact = runs.get("exact", runs.get("long run"))
         for row in own[~own["long"]].itertuples():
             truth = exact if row.task not in LIMES else runs["lime" if row.task == "lime, asked" else row.task]
