@@ -124,7 +124,7 @@ class ExplorerStudy:
             for item in table["item_id"].to_pylist()
         ]
         place, column = ATTRIBUTIONS.schema.names.index("pairs"), ATTRIBUTIONS.schema.field("pairs")
-        table = table.add_column(place, column, pa.array(pairs, column.type))
+        table = table.set_column(place, column, pa.array(pairs, column.type))
         tables.write_table(table, path, ATTRIBUTIONS)
 
     @property

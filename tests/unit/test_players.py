@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -46,6 +47,16 @@ def test_a_prompt_is_no_player_and_a_special_token_parts_sentences():
     sentence = text([PROMPT, 0, 1, SPECIAL, 2, 3, SPECIAL], ["Rain", "falls", "it", "rains"])
     of_token = players_of(sentence, {"features": "sentence", "special_tokens": "included"}).of_token
     assert of_token.tolist() == [-1, 0, 0, 1, 2, 2, 3]
+
+
+@pytest.mark.parametrize("features", ["word", "sentence"])
+def test_players_are_the_same_where_only_the_tokens_are_known(features):
+    """As where a job plans its rows."""
+    settings = {"features": features, "special_tokens": "excluded"}
+    for sentence in sentences_of(tiny_classifier("bert")):
+        known = players_of(sentence, settings)
+        assert players_of(replace(sentence, words=()), settings).of_token.tolist() == known.of_token.tolist()
+        assert known.count == (len(sentence.words) if features == "word" else 1 + ("asleep" in sentence.words))
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from bench_scripts import script, write_bert, write_texts
+from models_for_tests import WORDS
+from transformers import AutoTokenizer
 
 from evenlight.core.errors import InputError
 
@@ -103,17 +105,26 @@ def test_cells_say_how_many_times_our_fastest_a_package_takes(bench):
 
 def test_texts_have_as_many_tokens_as_are_asked_for(bench, tmp_path):
     folder, items = write_bert(tmp_path / "model"), write_texts(tmp_path)
-    found = bench.texts_of(items, folder, 8, 1)
-    assert [sorted(text) for text in found] == [["target", "words"]]
-    with pytest.raises(InputError, match="only 0 texts of 2 tokens; lower --texts"):
-        bench.texts_of(items, folder, 2, 3)
-    [longer] = bench.texts_of(items, folder, 30, 1)
-    assert len(longer["words"]) > 12
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+
+    def tokens(words):
+        return len(tokenizer(words, is_split_into_words=True, add_special_tokens=False)["input_ids"])
+
+    short = tokens(WORDS[1])
+    assert short <= bench.ENUMERATED
+    assert bench.texts_of(items, folder, short, 1) == [{"words": WORDS[1], "target": 1}]
+    with pytest.raises(InputError, match="only 0 texts of 1 tokens; lower --texts"):
+        bench.texts_of(items, folder, 1, 3)
+    longer = sum(map(tokens, WORDS[:2])) + 8
+    for text in bench.texts_of(items, folder, longer, 1):
+        assert abs(tokens(text["words"]) - longer) <= bench.TOLERANCE
 
 
 def test_packages_and_ours_come_to_the_same_shapley_values(tmp_path):
     """Workers as they are started: each reads the files of the model and hides the same tokens."""
     folder = write_bert(tmp_path / "model")
+    # With the names of the special tokens, as models that are trained here have them.
+    AutoTokenizer.from_pretrained(folder).save_pretrained(folder)
     ours = script("worker_error_evenlight").tasks_of(folder, 1)
     peers = script("worker_error").tasks_of(["captum", "shap", "lime"], folder)
     text = {"words": ["Mara", "leaves", "the", "harbour", "before", "dawn", "."], "target": 1, "rows": 2048, "seed": 0}

@@ -106,8 +106,6 @@ class Explained:
         found: list[dict[tuple[int, int], float]] = [{} for _ in self._items]
         for run, sums in zip(self._runs, self.sums(explainer), strict=True):
             table = tables.read_arrow(attribution_path(self._folder, run, explainer), PAIRED)
-            if "pairs" not in table.column_names:
-                continue
             largest = largest_of_texts(sums, self.starts)
             places = self._items.get_indexer(table["item_id"].to_pandas())
             for place, pairs in zip(places, table["pairs"].to_pylist(), strict=True):

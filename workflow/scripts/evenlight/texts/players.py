@@ -50,7 +50,7 @@ def players_of(sentence: Tokenised, settings: dict) -> Players:
     """The players of a text.
 
     Args:
-        sentence: what is explained; with its ``words`` where the players are sentences.
+        sentence: what is explained; where the players are sentences with its ``words``, or its ``token_text``.
         settings: of the explainer. Its ``features`` are ``token``, which is also meant where none are named, ``word``,
             whose pieces are hidden together, or ``sentence``; ``special_tokens`` are players, each by itself, where
             they are ``included``. Tokens of a prompt never are.
@@ -79,11 +79,23 @@ def _names(sentence: Tokenised, features: str) -> list[Hashable]:
         return [("token", place) for place in range(len(word))]
     # A special token between words parts two texts, and no sentence goes on behind it.
     part = np.cumsum(sentence.is_special).tolist()
-    group = sentence_numbers(sentence.words) if features == "sentence" else range(len(sentence.words) or max(word) + 1)
+    words = _written_words(sentence)
+    group = sentence_numbers(words) if features == "sentence" else range(len(words))
     return [
         ("token", place) if of_word < 0 else (features, part[place] if features == "sentence" else 0, group[of_word])
         for place, of_word in enumerate(word)
     ]
+
+
+def _written_words(sentence: Tokenised) -> list[str]:
+    """The words of a text, or what its tokens stand for where the words are not known."""
+    if sentence.words:
+        return list(sentence.words)
+    words = [""] * (int(sentence.word_id.max(initial=-1)) + 1)
+    for word, written in zip(sentence.word_id.tolist(), sentence.token_text, strict=False):
+        if word >= 0:
+            words[word] += written
+    return words
 
 
 def sentence_numbers(words: Sequence[str]) -> list[int]:
