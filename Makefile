@@ -27,7 +27,7 @@ define NEW_PYTHON
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help docs progress archive unpack check-archive explain-result compare-studies decide demo disparity gecobench beyond-random makers soft-scale known-disparity cebab disparity-looks dialect known-concepts hatecheck test test-slow faults lint check tutorials notebooks documents prose gallery pictures page-figures house browser slurm measure-corpus bench bench-memory bench-profile bench-precision bench-training bench-prompt bench-engines bench-fewer-rows bench-exact-shapley bench-shapley bench-chance bench-chance-longer bench-sensitivity bench-ola-cea bench-grow bench-graph bench-start bench-audit bench-minutes bench-statistics populations verdicts looks bench-few-sentences bench-statements bench-coverage bench-cebab bench-makers bench-covariate-adjusted estimate-cost mutation architectures clean clean-all
+.PHONY: help docs progress archive unpack check-archive explain-result compare-studies decide demo disparity gecobench beyond-random makers soft-scale known-disparity cebab disparity-looks dialect known-concepts hatecheck test test-slow faults lint check tutorials notebooks documents prose gallery pictures page-figures house browser slurm measure-corpus bench bench-memory bench-profile bench-precision bench-training bench-prompt bench-engines bench-error bench-fewer-rows bench-exact-shapley bench-shapley bench-chance bench-chance-longer bench-sensitivity bench-ola-cea bench-grow bench-graph bench-start bench-audit bench-minutes bench-statistics populations verdicts looks bench-few-sentences bench-statements bench-coverage bench-cebab bench-makers bench-covariate-adjusted estimate-cost mutation architectures clean clean-all
 
 # The scripts of the workflow are run as `python ...`, which must be the environment's.
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
@@ -142,7 +142,7 @@ clean:  ## remove the demo's results, the site and the caches of the tools, keep
 	find tests workflow -name __pycache__ -prune -exec rm -rf {} +
 
 clean-all: clean  ## also remove the environment; results of studies stay
-	rm -rf .venv .venv-archive .venv-docs .venv-engines .venv-ferret .venv-kubernetes .venv-mutation .venv-progress .venv-shapiq
+	rm -rf .venv .venv-archive .venv-docs .venv-engines .venv-ferret .venv-kubernetes .venv-mutation .venv-peers .venv-progress
 
 ##@ Development
 
@@ -261,16 +261,19 @@ CEBAB_FILE := cebab/CEBaB-v1.1.zip
 BENCH_ITEMS := $(BENCH)/datasets/geco_all/items.parquet
 TRAIN_BENCH := $(BIN)/snakemake --cores $(CORES) $(BENCH_MODELS:%=%/model.safetensors) --configfile bench/bench.yaml
 SHAPES := $(foreach shape,modernbert decoder,results/pretrained/shapes/$(shape))
+ERROR_MODELS := $(foreach model,small_bert minilm gpt2,$(BENCH)/models/geco_all/$(model)/seed0)
 
-# Named by their last file; both are written at once.
-$(lastword $(SHAPES))/model.safetensors: $(MINILM)
+# Named by their last file; all are written at once.
+SHAPED := results/pretrained/shapes/gpt2/model.safetensors
+
+$(SHAPED): $(MINILM)
 	$(BIN)/python bench/shapes.py --like $(<D) --output results/pretrained/shapes
 
-bench: $(MINILM) $(lastword $(SHAPES))/model.safetensors .venv-ferret/ready  ## time this engine against ferret, captum and lime (three hours)
+bench: $(MINILM) $(SHAPED) .venv-ferret/ready .venv-peers/ready  ## time this engine against ferret, captum and lime, and interpreto (four hours)
 	$(TRAIN_BENCH)
 	$(BIN)/python bench/compare.py --models $(BENCH_NAMED) \
 		$(foreach shape,$(SHAPES),$(notdir $(shape))=$(shape)) \
-		--items $(BENCH_ITEMS) --peer-python .venv-ferret/bin/python --output $(BENCH)/bench
+		--items $(BENCH_ITEMS) --peer-python .venv-ferret/bin/python --interpreto-python .venv-peers/bin/python --output $(BENCH)/bench
 
 bench-profile: $(MINILM)  ## where the time of these tasks goes, by kind of operation (ten minutes)
 	$(TRAIN_BENCH)
@@ -301,15 +304,21 @@ bench-exact-shapley: $(MINILM)  ## estimates of Shapley values beside exact ones
 	$(TRAIN_BENCH)
 	$(BIN)/python bench/research/shapley_error.py --model $(firstword $(BENCH_MODELS)) --items $(BENCH_ITEMS) --output docs/results/shapley_error.csv
 
-bench-shapley: $(MINILM) .venv-shapiq/ready  ## the same on 30 to 60 tokens, beside shapiq's: docs/results/shapley_longer.md (an hour)
+bench-shapley: $(MINILM) .venv-peers/ready  ## the same on 30 to 60 tokens, beside shapiq's: docs/results/shapley_longer.md (an hour)
 	$(TRAIN_BENCH)
 	$(BIN)/snakemake --cores $(CORES) $(CEBAB)/models/five_way/lstm/seed0/model.safetensors --configfile config/studies/cebab_cpu.yaml
-	.venv-shapiq/bin/python bench/research/shapley_longer.py \
+	.venv-peers/bin/python bench/research/shapley_longer.py \
 		--games "small BERT, GECO" joined $(firstword $(BENCH_MODELS)) $(BENCH_ITEMS) 12 12 6 \
 		--games "LSTM with attention, CEBaB" long $(CEBAB)/models/five_way/lstm/seed0 $(CEBAB)/datasets/five_way/items.parquet 30 60 6 \
 		--games "small BERT, GECO" long $(firstword $(BENCH_MODELS)) $(BENCH_ITEMS) 30 60 6 \
 		--games "MiniLM, GECO" joined $(lastword $(BENCH_MODELS)) $(BENCH_ITEMS) 10 11 6 \
 		--output docs/results/shapley_longer.csv
+
+bench-error: $(SHAPED) .venv-peers/ready .venv-ferret/ready  ## seconds to the same error, beside six packages: docs/results/time_to_error.md (hours; goes on where it ended)
+	$(BIN)/snakemake --cores $(CORES) $(ERROR_MODELS:%=%/model.safetensors) --configfile bench/bench.yaml
+	.venv-peers/bin/python bench/time_to_error.py --models "small BERT"=$(word 1,$(ERROR_MODELS)) \
+		MiniLM=$(word 2,$(ERROR_MODELS)) "GPT-2's shape"=$(word 3,$(ERROR_MODELS)) --items $(BENCH_ITEMS) \
+		--ferret-python .venv-ferret/bin/python --output docs/results/time_to_error.csv
 
 bench-chance: $(MINILM)  ## what of explanations is chance, by the number of rows: docs/results/chance_by_rows.md
 	$(TRAIN_BENCH)
@@ -408,7 +417,9 @@ estimate-cost: .venv/ready  ## what a grid would cost on this device (ten minute
 .venv-engines/ready: bench/research/engines.txt .venv/ready
 	$(BESIDE)
 
-.venv-shapiq/ready: bench/research/shapiq.txt .venv/ready-for-tests
+# These ask for other versions of what .venv has, and run on them all the same.
+.venv-peers/ready: ALONE = --no-deps
+.venv-peers/ready: bench/peers.txt .venv/ready-for-tests
 	$(BESIDE)
 
 .venv-archive/ready: envs/archive.txt .venv/ready
@@ -432,7 +443,7 @@ estimate-cost: .venv/ready  ## what a grid would cost on this device (ten minute
 
 define BESIDE
 	@$(call new_environment,$(CURDIR)/$(BIN)/python,$(@D))
-	@$(call install_into,$(@D)) -r $<
+	@$(call install_into,$(@D)) $(ALONE) -r $<
 	@$(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))' > \
 		"$$($(@D)/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/main.pth"
 	@touch $@

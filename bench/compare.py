@@ -166,6 +166,7 @@ def compared(name: str, folder: Path, sentences: list[dict], arguments: argparse
     peers = {
         "ferret": (arguments.peer_python, "worker_ferret.py"),
         "captum and lime": (sys.executable, "worker_captum.py"),
+        "interpreto": (arguments.interpreto_python, "worker_interpreto.py"),
     }
     hidden = json.loads((folder / "config.json").read_text())["hidden_size"]
     ours = (precision, str(arguments.tokens_per_batch))
@@ -246,6 +247,7 @@ if __name__ == "__main__":
     parser.add_argument("--models", nargs="+", required=True, help="name=folder that train.py wrote, each")
     parser.add_argument("--items", type=Path, required=True, help="table of items whose test sentences are explained")
     parser.add_argument("--peer-python", required=True, help="interpreter of ferret's environment")
+    parser.add_argument("--interpreto-python", required=True, help="interpreter of interpreto's environment")
     parser.add_argument("--peers", nargs="+", default=list(SUITES), choices=list(SUITES))
     parser.add_argument("--tasks", nargs="+", default=[], help="some of the peers' tasks; default: all")
     parser.add_argument("--sentences", type=int, default=24)

@@ -70,6 +70,14 @@ def shapley(page: Path) -> pd.DataFrame:
     return table.assign(panel=table["kind"].map({"ours": "Evenlight", "peer": "other packages", "lime": "LIME"}))
 
 
+def time_to_error(page: Path) -> pd.DataFrame:
+    """A panel for each model and length, a line for each estimator of Shapley values."""
+    table = pd.read_csv(page.with_suffix(".csv"))
+    table = table[~table["task"].str.contains("lime", case=False)]
+    panel = table["model"] + ", " + table["tokens"].astype(str) + " tokens"
+    return table.assign(panel=panel, series=table["task"], x=table["seconds"], y=table["error"])
+
+
 def sensitivity(page: Path) -> pd.DataFrame:
     """A panel for each metric and model, a line for each explainer."""
     table = pd.read_csv(page.with_suffix(".csv"))
@@ -125,6 +133,14 @@ CHARTS = {
         "The error of every estimator by the number of rows, for three models",
         "The lower a line, the closer is an estimate to the truth; dashed lines are of other packages.",
         "rows",
+        "relative error, median",
+        "xy",
+    ),
+    "time_to_error": Chart(
+        time_to_error,
+        "The error of every estimator of Shapley values by the seconds that it takes",
+        "The lower and the further left a line, the sooner an error is reached; dashed lines are of other packages.",
+        "seconds of the processor",
         "relative error, median",
         "xy",
     ),

@@ -16,16 +16,18 @@ def serve(tasks: dict[str, Callable[[list[dict]], dict]]) -> None:
     """Answer requests on standard input until it ends.
 
     A request names a task and gives sentences (``words``, ``target``); the answer is what the task returns
-    (``scores`` and, where known, ``rows``) with the ``seconds`` that it took and the process's peak memory in MiB.
+    (``scores`` and, where known, ``rows``) with the ``seconds`` that it took, those of the processor, and the process's
+    peak memory in MiB.
     """
     answers = sys.stdout
     # What libraries print must not mix with the answers.
     sys.stdout = sys.stderr
     for line in sys.stdin:
         request = json.loads(line)
-        started = time.perf_counter()
+        started, worked = time.perf_counter(), time.process_time()
         answer = tasks[request["task"]](request["sentences"])
         answer["seconds"] = time.perf_counter() - started
+        answer["processor_seconds"] = time.process_time() - worked
         answer["peak_mib"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         answers.write(json.dumps(answer) + "\n")
         answers.flush()

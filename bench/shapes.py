@@ -1,9 +1,9 @@
-"""Write models of further shapes for the benchmark, with random weights: ModernBERT's blocks and Llama's.
+"""Write models of further shapes for the benchmark, with random weights: blocks of ModernBERT, Llama and GPT-2.
 
     python bench/shapes.py --like results/pretrained/minilm --output results/pretrained/shapes
 
-What a network takes depends on its blocks and sizes and not on its weights, so nothing is trained. Both are as wide and
-as deep as the model that is named, and have its tokenizer, so that each reads the same tokens.
+What a network takes depends on its blocks and sizes and not on its weights, so nothing is trained for times alone. All
+are as wide and as deep as the model that is named, and have its tokenizer, so that each reads the same tokens.
 """
 
 import argparse
@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "workflow" / "scripts"))
 
 from evenlight.jobs.command_line import run
 
-SHAPES = {"modernbert": "modernbert", "decoder": "llama"}
+SHAPES = {"modernbert": "modernbert", "decoder": "llama", "gpt2": "gpt2"}
 SIZES = ("hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size", "max_position_embeddings")
 
 
@@ -26,8 +26,13 @@ def main(arguments: argparse.Namespace) -> None:
     like = AutoConfig.from_pretrained(arguments.like)
     tokenizer = AutoTokenizer.from_pretrained(arguments.like)
     for name, model_type in SHAPES.items():
-        # Gates have a third matrix, which two thirds of the width make up for, as published models of both types do.
-        sizes = {size: getattr(like, size) for size in SIZES} | {"intermediate_size": like.intermediate_size * 2 // 3}
+        sizes = {size: getattr(like, size) for size in SIZES}
+        if model_type == "gpt2":
+            # Its name for the width of the feed-forward network has no other.
+            sizes["n_inner"] = sizes.pop("intermediate_size")
+        else:
+            # Gates have a third matrix, which two thirds of the width make up for, as published models have it.
+            sizes["intermediate_size"] = sizes["intermediate_size"] * 2 // 3
         config = AutoConfig.for_model(
             model_type,
             vocab_size=len(tokenizer),

@@ -20,6 +20,13 @@ SUITES = {
         "kernel_shap": ["kernel_shap"],
         "word_lime": ["word_lime"],
     },
+    "interpreto": {
+        "token_saliency": ["token_gxi"],
+        "token_path": ["token_igxi"],
+        "token_lime": ["token_lime"],
+        "token_kernel_shap": ["token_kernel_shap"],
+        "token_occlusion": ["token_occlusion"],
+    },
 }
 
 # Forward passes that a row costs: a backward pass to the embeddings computes each product once more. Nothing is
@@ -34,4 +41,9 @@ PASSES = {
     "integrated_gradients": 2,
     "gradient_shap": 2,
     "kernel_shap": 1,
+    "token_saliency": 2,
+    "token_path": 2,
+    "token_lime": 1,
+    "token_kernel_shap": 1,
+    "token_occlusion": 1,
 }

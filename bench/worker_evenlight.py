@@ -41,6 +41,11 @@ EXPLAINERS = {
     "gradient_shap": {"method": "gradient_shap", "samples": 5, **RELEASED},
     "kernel_shap": {"method": "kernel_shap", "evaluations": 25, "definition": "released", "hidden_token": "pad"},
     "word_lime": {"method": "lime", "features": "word", "samples": 100, "definition": "released"},
+    "token_gxi": {"method": "input_x_gradient"},
+    "token_igxi": {"method": "integrated_gradients", "baseline": "zero"},
+    "token_lime": {"method": "lime", "samples": 400},
+    "token_kernel_shap": {"method": "kernel_shap", "evaluations": 400},
+    "token_occlusion": {"method": "occlusion"},
 }
 STUDY = complete(
     {

@@ -282,6 +282,23 @@ def test_a_pair_stands_side_by_side_with_its_words_coloured(reader, study):
         assert f"the class “{('male', 'female')[level == 'female']}”" in side.text
 
 
+def test_interactions_stand_below_the_text_whose_words_they_are_of(driver, tmp_path):
+    study = ExplorerStudy(tmp_path, pairs=2, seeds=(0,))
+    study.keep_pairs("ig", 0, {"m0": [(0, 2, 0.5), (1, 2, -0.25)]})
+    reader = Explorer(driver, study.write(tmp_path / "explorer.html", study.effects()))
+    reader.open("#pair=p0")
+    listed = "[...document.querySelectorAll('#sides > div')].map((side) => [...side.querySelectorAll('.together li')]"
+    first, second = reader.ask(listed + ".map((line) => line.textContent))")
+    words = study.items.set_index("item_id").loc["m0", "words"]
+    assert [line.split(":")[0] for line in first] == [f"“{words[one]}” and “{words[2]}”" for one in (0, 1)]
+    strong, weak = (number(line.split(": ")[1]) for line in first)
+    assert strong > 0 > weak
+    assert strong == pytest.approx(-2 * weak, abs=0.03)
+    assert second == []
+    reader.open("#pair=p0&explainer=lime")
+    assert reader.ask(listed + ".length)") == [0, 0]
+
+
 @pytest.mark.parametrize("order", ["often", "difference"])
 def test_words_have_count_and_mean_by_group(reader, study, order):
     reader.open(f"#least=1&word-order={order}")

@@ -5,12 +5,13 @@ must come to the exact values.
 """
 
 import warnings
+from functools import partial
 
 import numpy as np
 import pytest
 import shap
 import torch
-from captum.attr import FeatureAblation, KernelShap, Occlusion, ShapleyValueSampling
+from captum.attr import FeatureAblation, KernelShap, Occlusion, ShapleyValues, ShapleyValueSampling
 from lime.lime_text import LimeTextExplainer
 from models_for_tests import WORDS, context_of, lime_draws_by_size, sentences_of, tiny_classifier
 from sklearn.linear_model import LinearRegression
@@ -92,6 +93,28 @@ def test_occlusion_is_captum_s_occlusion_and_feature_ablation(architecture):
         # captum sums occlusions in single precision.
         close(found, occluded[0].numpy())
         close(found, ablated[0].numpy())
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+def test_words_as_players_are_captum_s_masks_of_features(architecture):
+    """captum gives a group of tokens one value, which we share among them."""
+    classifier = double(architecture)
+    sentence = next(one for one in sentences_of(classifier) if 2 < len(one.words) < 6)
+    assert len(sentence.token_id) - sentence.is_special.sum() > len(sentence.words)
+    ask = probability_of(classifier)
+    token_id, hidden = as_captum(classifier, sentence)
+    group = torch.from_numpy(np.where(sentence.is_special, len(sentence.words), sentence.word_id))[None]
+    options = {"target": sentence.target, "baselines": hidden, "feature_mask": group}
+    by_captum = {
+        "kernel_shap": ShapleyValues(ask).attribute(token_id, **options),
+        "occlusion": FeatureAblation(ask).attribute(token_id, **options),
+    }
+    paper = KERNEL | {"definition": "paper", "features": "word"}
+    settings = {"kernel_shap": paper, "occlusion": OCCLUSION | {"features": "word", "special_tokens": "excluded"}}
+    for name, expected in by_captum.items():
+        [found] = scores(settings[name] | {"evaluations": 2**10}, classifier, [sentence])
+        first = [np.flatnonzero(sentence.word_id == word)[0] for word in range(len(sentence.words))]
+        close(sentence.word_sums(found), expected[0].numpy()[first])
 
 
 def captum_subsets(seed):
@@ -250,6 +273,31 @@ def test_words_score_what_the_lime_package_gives_them(architecture, monkeypatch)
         distinct = {word for word in sentence.words if word.isalnum()}
         expected = package_scores(" ".join(sentence.words), len(distinct), ask, sentence.target)
         close(sentence.word_sums(score), np.array([expected.get(word, 0.0) for word in sentence.words]), 1e-8)
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+def test_words_apart_score_what_the_lime_package_gives_each_place(architecture, monkeypatch):
+    """The package with ``bow=False``; what it writes for a hidden word becomes a mask token for each piece."""
+    classifier = double(architecture)
+    mask, evaluator = classifier.special_token("mask"), context_of(classifier).evaluator
+    monkeypatch.setattr("evenlight.explainers.lime.paper.kept_tokens", lime_draws_by_size)
+    sentences = sentences_of(classifier)[:4]
+    settings = LIME | {"definition": "paper", "equal_words": "apart"}
+
+    def ask(sentence, texts):
+        hidden = np.array([[word == "UNKWORDZ" for word in text.split()] for text in texts])
+        hidden_tokens = hidden[:, np.maximum(sentence.word_id, 0)] & ~sentence.is_special
+        return evaluator.probabilities(list(np.where(hidden_tokens, mask, sentence.token_id)))
+
+    for sentence, score in zip(sentences, scores(settings, classifier, sentences), strict=True):
+        count = len(sentence.words)
+        package = LimeTextExplainer(bow=False, feature_selection="none", random_state=np.random.RandomState(count))
+        text = " ".join(map(str, range(count)))
+        explained = package.explain_instance(
+            text, partial(ask, sentence), labels=[sentence.target], num_features=count, num_samples=100
+        )
+        expected = [coefficient for _, coefficient in sorted(explained.as_map()[sentence.target])]
+        close(sentence.word_sums(score), np.array(expected), 1e-8)
 
 
 @pytest.mark.parametrize("architecture", ARCHITECTURES)

@@ -10,7 +10,7 @@ import pyarrow as pa
 from study_files import called
 
 from evenlight.core import tables
-from evenlight.core.contracts.explanations import ATTRIBUTIONS, SCORES
+from evenlight.core.contracts.explanations import ATTRIBUTIONS, PAIR, SCORES
 from evenlight.core.contracts.texts import ITEMS, PREDICTIONS, UNITS
 from evenlight.reports.explorer.content import Folders, Store, study_content
 from evenlight.reports.explorer.page import write_explorer
@@ -114,6 +114,18 @@ class ExplorerStudy:
             }
             table = pd.DataFrame({"item_id": self.items["item_id"], **values})
             tables.write_table(table, score_path(self.folders.scores, run, "made", explainer), SCORES)
+
+    def keep_pairs(self, explainer: str, seed: int, kept: dict[str, list[tuple[int, int, float]]]) -> None:
+        """Let an explainer of a run have interactions of pairs of words, by item."""
+        path = attribution_path(self.folders.attributions, Run(self.dataset, self.model, seed), explainer)
+        table = tables.read_arrow(path, ATTRIBUTIONS)
+        pairs = [
+            [dict(zip(PAIR, pair, strict=True)) for pair in kept[item]] if item in kept else None
+            for item in table["item_id"].to_pylist()
+        ]
+        place, column = ATTRIBUTIONS.schema.names.index("pairs"), ATTRIBUTIONS.schema.field("pairs")
+        table = table.set_column(place, column, pa.array(pairs, column.type))
+        tables.write_table(table, path, ATTRIBUTIONS)
 
     @property
     def scored(self) -> dict:

@@ -123,6 +123,23 @@ def test_words_have_their_tokens_sum_over_the_texts_largest_mean_over_the_runs(h
         np.testing.assert_allclose(found, wanted, atol=0.5 / FULL + 1e-9)
 
 
+def test_pairs_of_words_are_means_over_the_runs_by_the_text_s_largest_score(tmp_path):
+    study = ExplorerStudy(tmp_path, pairs=2, seeds=(0, 1))
+    largest = []
+    for seed, pairs in {0: [(0, 2, 0.5), (1, 2, -0.1)], 1: [(1, 2, -0.3)]}.items():
+        study.keep_pairs("ig", seed, {"m0": pairs})
+        path = attribution_path(study.folders.attributions, Run("plots", "small", seed), "ig")
+        scores = np.array(tables.read_table(path, ATTRIBUTIONS)["token_score"][0])
+        largest.append(np.abs([scores[1] + scores[2], *scores[3:-1]]).max())
+    held = Held(*study.content(study.effects(40)))
+    assert "together" not in held.model["explainers"]["lime"]
+    first, *others = held.part(held.model["explainers"]["ig"]["together"])
+    expected = {(0, 2): 0.5 / largest[0] / 2, (1, 2): -0.1 / largest[0] / 2 - 0.3 / largest[1] / 2}
+    assert {(one, other): share for one, other, share in first} == pytest.approx(expected, abs=0.0051)
+    assert [abs(share) for *_, share in first] == sorted((abs(share) for *_, share in first), reverse=True)
+    assert others == [[]] * len(others)
+
+
 def test_effects_have_the_verdicts_of_their_table(held, effects):
     rows = held.part(held.dataset["effects"])
     assert [(row["explainer"], row["metric"], row["verdict"]) for row in rows] == list(

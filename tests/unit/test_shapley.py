@@ -262,31 +262,35 @@ def test_orders_give_nothing_to_a_feature_that_changes_nothing(estimator):
     assert abs(found[7]) < (0.05 if estimator == "adjusted" else 1e-12)
 
 
+PARITIES = [surrogate.WHOLE, surrogate.EVEN, surrogate.ODD]
+
+
 # The surrogate -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("odd", [False, True])
-def test_surrogate_goes_through_what_it_was_fitted_to(odd):
+@pytest.mark.parametrize("parity", PARITIES)
+def test_surrogate_goes_through_what_it_was_fitted_to(parity):
     random = np.random.default_rng(0)
     shown = np.unique(random.random((30, 7)) < 0.5, axis=0)
     shown[:, 0] = True  # no complements
     shown = np.unique(shown, axis=0)
     value = np.array([bumpy(7)(row) for row in shown])
-    fitted = surrogate.fit(shown, value, odd)
+    fitted = surrogate.fit(shown, value, parity)
     np.testing.assert_allclose(surrogate.predict(fitted, shown), value, atol=1e-4)
-    if odd:
-        np.testing.assert_allclose(surrogate.predict(fitted, ~shown), -value, atol=1e-4)
+    if parity:
+        np.testing.assert_allclose(surrogate.predict(fitted, ~shown), parity * value, atol=1e-4)
 
 
-@pytest.mark.parametrize("odd", [False, True])
+@pytest.mark.parametrize("parity", PARITIES)
 @pytest.mark.parametrize("features", [1, 2, 5, 6])
-def test_shapley_values_of_a_surrogate_are_exact(odd, features):
+def test_shapley_values_and_interactions_of_a_surrogate_are_exact(parity, features):
     random = np.random.default_rng(features)
     one = surrogate.Surrogate(
-        random.random((9, features)) < 0.5, random.normal(size=9), random.uniform(0.01, 3, features), 0.3, odd
+        random.random((9, features)) < 0.5, random.normal(size=9), random.uniform(0.01, 3, features), 0.3, parity
     )
     values = surrogate.predict(one, shapley.all_subsets(features))
     np.testing.assert_allclose(surrogate.shapley_values(one), shapley.exact_values(values), atol=1e-12)
+    np.testing.assert_allclose(surrogate.shapley_interactions(one), shapley.exact_interactions(values), atol=1e-12)
 
 
 def test_surrogate_of_nothing_is_nothing():
@@ -298,7 +302,7 @@ def test_surrogate_of_nothing_is_nothing():
 def test_surrogate_of_many_features_stays_finite():
     shown = np.random.default_rng(0).random((20, 700)) < 0.5
     shown[:, 0] = True
-    fitted = surrogate.fit(shown, np.random.default_rng(1).normal(size=20), odd=True)
+    fitted = surrogate.fit(shown, np.random.default_rng(1).normal(size=20), surrogate.ODD)
     assert np.isfinite(surrogate.shapley_values(fitted)).all()
 
 

@@ -155,6 +155,17 @@ SpecialTokenFeatures = Annotated[
 ]
 
 
+Players = Annotated[
+    Literal["token", "word", "sentence"],
+    Field(
+        description=(
+            "What is hidden together, and shares one score equally among its tokens: each `token`; each `word`, all "
+            "its pieces; or each `sentence` of a long text, which ends with `.`, `!`, `?` or `…`."
+        )
+    ),
+]
+
+
 class GradientExplainer(Explainer):
     """What the methods that differentiate the model have in common."""
 
@@ -351,11 +362,19 @@ class Lime(Explainer):
     adds_up: ClassVar[bool] = True
 
     method: Literal["lime"]
-    features: Literal["token", "word"] = Field(
+    features: Literal["token", "word", "sentence"] = Field(
         "token",
         description=(
-            "What is hidden: each `token` by the mask token (ferret, the disparity study), or each distinct "
-            "`word` by leaving out all its occurrences (the authors' package, GECOBench with 100 `samples`)."
+            "What is hidden: each `token` by the mask token (ferret, the disparity study); each distinct `word` by "
+            "leaving out all its occurrences (the authors' package, GECOBench with 100 `samples`), see "
+            "`equal_words`; or each `sentence` of a long text by mask tokens."
+        ),
+    )
+    equal_words: Literal["together", "apart"] = Field(
+        "together",
+        description=(
+            "Of word features: equal words are one feature, left out `together` (the authors' package); or each "
+            "stands `apart`, its pieces hidden by mask tokens, as `features: word` does in Shapley values."
         ),
     )
     definition: Literal["paper", "released"] = Field(
@@ -402,6 +421,9 @@ class Lime(Explainer):
         if (self.features, self.definition, self.output) == ("word", "released", "contrast"):
             said = 'found "contrast" with definition "released", which explains the probability of class 1'
             raise refusal((("output",), f"{said}; leave the key out, or choose another definition"))
+        if (self.features, self.definition, self.equal_words) == ("word", "released", "apart"):
+            said = 'found "apart" with definition "released", whose features are distinct words'
+            raise refusal((("equal_words",), f"{said}; leave the key out, or choose another definition"))
         return self
 
 
@@ -496,8 +518,8 @@ class AttentionRollout(Explainer):
 
 
 class KernelShap(Explainer):
-    """Shapley values of the target's probability, tokens being the features, from a weighted linear regression on
-    random subsets of the tokens (Lundberg and Lee 2017); exact where `evaluations` allow all subsets.
+    """Shapley values of the target's probability, tokens being the features (or words, or sentences), from a weighted
+    linear regression on random subsets of them (Lundberg and Lee 2017); exact where `evaluations` allow all subsets.
     """
 
     title: ClassVar[str] = "Kernel SHAP"
@@ -533,21 +555,39 @@ class KernelShap(Explainer):
             "`special_tokens`."
         ),
     )
+    features: Players = "token"
+    pairs: int = Field(
+        0,
+        ge=0,
+        description=(
+            "How many pairs of words are kept with their interaction, the strongest of each text: what two words do "
+            "together beyond what each does (Shapley interaction index, Grabisch and Roubens 1999). Needs the "
+            "`estimator` `surrogate`, which asks no more rows for it."
+        ),
+    )
     hidden_token: HiddenToken = "mask"
     special_tokens: SpecialTokenFeatures = "excluded"
     output: AskedOutput = "probability"
 
     @model_validator(mode="after")
     def _as_defined(self) -> Self:
+        if self.pairs and (self.estimator != "surrogate" or self.definition == "released"):
+            said = "only estimator 'surrogate' of definition 'paper' tells interactions of pairs"
+            raise refusal((("pairs",), f"found {self.pairs}; {said}"))
+        if self.pairs and self.features == "sentence":
+            raise refusal((("pairs",), f"found {self.pairs} of features 'sentence'; pairs are of words"))
+        if self.definition == "released" and self.features != "token":
+            said = f'found {shown(self.features)} with definition "released", whose features are tokens'
+            raise refusal((("features",), f"{said}; leave the key out, or choose another definition"))
         if self.evaluations is None:
             self.evaluations = 25 if self.definition == "released" else 512
         return self
 
 
 class ShapleySampling(Explainer):
-    """Shapley values of the target's probability, tokens being the features, as the mean of what a token adds when
-    tokens are shown one after the other in random orders (Castro et al. 2009; Štrumbelj and Kononenko 2010). They
-    have no bias, and are exact where the orders' texts would suffice for all subsets.
+    """Shapley values of the target's probability, tokens being the features (or words, or sentences), as the mean of
+    what a token adds when tokens are shown one after the other in random orders (Castro et al. 2009; Štrumbelj and
+    Kononenko 2010). They have no bias, and are exact where the orders' texts would suffice for all subsets.
     """
 
     title: ClassVar[str] = "Shapley sampling"
@@ -573,13 +613,16 @@ class ShapleySampling(Explainer):
             "`adjusted`, these with a regression adjustment by a Gaussian process (after Witter et al. 2025)."
         ),
     )
+    features: Players = "token"
     hidden_token: HiddenToken = "mask"
     special_tokens: SpecialTokenFeatures = "excluded"
     output: AskedOutput = "probability"
 
 
 class Occlusion(Explainer):
-    """What the target's probability loses when one token is hidden (Zeiler and Fergus 2014; Li et al. 2016)."""
+    """What the target's probability loses when one token, word or sentence is hidden (Zeiler and Fergus 2014; Li et al.
+    2016).
+    """
 
     title: ClassVar[str] = "Occlusion"
     family: ClassVar[str] = "occlusion"
@@ -588,6 +631,7 @@ class Occlusion(Explainer):
     adds_up: ClassVar[bool] = True
 
     method: Literal["occlusion"]
+    features: Players = "token"
     hidden_token: HiddenToken = "mask"
     special_tokens: SpecialTokenFeatures = "excluded"
     output: AskedOutput = "probability"

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pyarrow as pa
 
-from evenlight.core.contracts.explanations import ATTRIBUTIONS
+from evenlight.core.contracts.explanations import ATTRIBUTIONS, PAIR
 from evenlight.core.errors import InputError
 from evenlight.texts.predictions import Sentence
 
@@ -21,11 +21,14 @@ class Attribution:
         forward_rows: rows that went through the model for it, those shared with other explainers included.
         completeness_gap: sum of scores minus the difference that the method says they add up to, where it
             says so.
+        pairs: pairs of words with their interaction, the strongest first, as (first word, second word, interaction);
+            empty where the explainer tells none.
     """
 
     token_score: np.ndarray
     forward_rows: int
     completeness_gap: float | None = field(default=None)
+    pairs: tuple[tuple[int, int, float], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -118,6 +121,7 @@ def attribution_table(
             "token_score": attribution.token_score.tolist(),
             "completeness_gap": attribution.completeness_gap,
             "forward_rows": attribution.forward_rows,
+            "pairs": [dict(zip(PAIR, pair, strict=True)) for pair in attribution.pairs] or None,
             "remarks": said,
             "explained_again": (explained_again or {}).get(sentence.item_id),
         }

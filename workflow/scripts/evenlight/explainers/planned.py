@@ -7,6 +7,7 @@ import numpy as np
 
 from evenlight.explainers.token_tree import contexts, token_texts, token_tree
 from evenlight.jobs.own_files import module_of
+from evenlight.texts.players import players_of
 from evenlight.texts.predictions import Sentence
 
 # Adaptive integrated gradients begin with 9 points and double the intervals until the scores add up; most stop here.
@@ -100,14 +101,15 @@ def rows_of(family: str, settings: dict, sentence: Sentence) -> float:
     """
     if family == "partition_shap":
         return float(_partition_shap(settings, sentence))
-    if settings.get("features") == "word":
+    if settings.get("features") == "word" and settings.get("equal_words") == "together":
         # A word that is there twice is one feature.
         words = np.unique(sentence.word_id[~sentence.is_special])
         features = len({sentence.token_id[sentence.word_id == word].tobytes() for word in words})
     else:
-        # As ``hiding.hideable``, which torch comes with.
-        stays = sentence.is_special if settings.get("special_tokens", "excluded") == "excluded" else sentence.is_prompt
-        features = int((~stays).sum())
+        hidden = settings.get("special_tokens", "excluded")
+        is_hidden = hidden == "included" or (hidden == "unscored" and settings["features"] == "token")
+        special = "included" if is_hidden else "excluded"
+        features = players_of(sentence, settings | {"special_tokens": special}).count
     return float(_ROWS.get(module_of(family), lambda settings, features: 1)(settings, features))
 
 

@@ -1,13 +1,15 @@
 """What Shapley values of a sentence's tokens have in common, however they are estimated.
 
-The features are tokens, a subset shows some and hides the others, its value is the explained output. Every method
+The features are players, which are tokens, words or sentences (:mod:`evenlight.texts.players`). A subset shows some and
+hides the others, its value is the explained output. Every method
 first lays out which subsets to ask about, a :class:`Plan`; all are asked in one go, and the plan turns the answers
 into values. Where the rows allow it all subsets are asked, and the values are exact.
 """
 
+import itertools
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -16,7 +18,8 @@ from evenlight.engine.evaluator import Question, answer_in_lockstep
 from evenlight.engine.sentences import Sentence
 from evenlight.explainers import Context, Explanations
 from evenlight.explainers.attribution import Attribution
-from evenlight.explainers.hiding import hideable, reduced_rows, replacement_token
+from evenlight.explainers.hiding import reduced_rows, replacement_token
+from evenlight.texts.players import Players, players_of
 from evenlight.texts.predictions import explained_output
 
 # A method lays out a plan for so many features, by its settings, with a generator for its draws.
@@ -30,10 +33,13 @@ class Plan:
     Attributes:
         shown: bool (subsets, features); the first subset shows nothing, the last shows everything.
         solve: values of the subsets (subsets,) to values of the features (features,).
+        interact: likewise to the interactions of all pairs, symmetric, (features, features); None where the subsets do
+            not tell them.
     """
 
     shown: np.ndarray
     solve: Callable[[np.ndarray], np.ndarray]
+    interact: Callable[[np.ndarray], np.ndarray] | None = None
 
 
 def with_ends(shown: np.ndarray) -> np.ndarray:
@@ -61,15 +67,34 @@ def exact_values(value: np.ndarray) -> np.ndarray:
     return contribution
 
 
+def exact_interactions(value: np.ndarray) -> np.ndarray:
+    """Shapley interaction indices (features, features) of the values of :func:`all_subsets`, zero on the diagonal.
+
+    Grabisch & Roubens 1999, Definition 1: of two features i and j, the mean over the subsets S of the others of
+    v(S ∪ ij) − v(S ∪ i) − v(S ∪ j) + v(S), all sizes of S weighing alike.
+    """
+    features = len(value).bit_length() - 1
+    shown = all_subsets(features)
+    subset, size = np.arange(len(value)), shown.sum(axis=1)
+    interaction = np.zeros((features, features))
+    for first, second in itertools.combinations(range(features), 2):
+        without = subset[~shown[:, first] & ~shown[:, second]]
+        one, other = 1 << first, 1 << second
+        differs = value[without | one | other] - value[without | one] - value[without | other] + value[without]
+        share = [1 / ((features - 1) * math.comb(features - 2, of_size)) for of_size in size[without].tolist()]
+        interaction[first, second] = interaction[second, first] = share @ differs
+    return interaction
+
+
 def exact(features: int) -> Plan:
     """All subsets."""
-    return Plan(all_subsets(features), exact_values)
+    return Plan(all_subsets(features), exact_values, exact_interactions)
 
 
 def token_values(
     planner: Planner, sentence: Sentence, settings: dict, replacement: int | None, generator: np.random.Generator
 ) -> Question:
-    """The Shapley values of a sentence's tokens; special ones are features where the settings include them.
+    """The Shapley values of a sentence's players.
 
     Args:
         planner: the method.
@@ -78,16 +103,44 @@ def token_values(
         replacement: id that stands in for a hidden token; None leaves it out.
         generator: draws the subsets.
     """
-    token_index = hideable(sentence, settings["special_tokens"])
-    plan = planner(len(token_index), settings, generator)
-    answer = yield reduced_rows(sentence, token_index, plan.shown, replacement)
-    return attribution(sentence, token_index, plan, explained_output(answer, sentence, settings))
+    players = players_of(sentence, settings)
+    plan = planner(players.count, settings, generator)
+    answer = yield reduced_rows(sentence, players.token_index, players.tokens_shown(plan.shown), replacement)
+    value = explained_output(answer, sentence, settings)
+    kept = settings.get("pairs", 0)
+    pairs = strongest_pairs(plan.interact(value), players, sentence, kept) if kept else ()
+    return replace(attribution(players, plan, value), pairs=pairs)
 
 
-def attribution(sentence: Sentence, token_index: np.ndarray, plan: Plan, value: np.ndarray) -> Attribution:
-    """What a plan makes of the values of its subsets, as scores of the tokens ``token_index`` (features,)."""
-    score = np.zeros(len(sentence.token_id))
-    score[token_index] = plan.solve(value)
+def strongest_pairs(
+    interaction: np.ndarray, players: Players, sentence: Sentence, most: int
+) -> tuple[tuple[int, int, float], ...]:
+    """The pairs of words with the largest absolute interaction, as (first word, second word, interaction).
+
+    That of two words is the sum over their players, as the score of a word is the sum over its tokens.
+
+    Args:
+        interaction: of the players, symmetric, (players, players).
+        players: tokens or words of the sentence.
+        sentence: what is explained.
+        most: so many pairs at most; none whose interaction is 0.
+    """
+    index = players.token_index
+    # One token speaks for its player.
+    player, first = np.unique(players.of_token[index], return_index=True)
+    word = sentence.word_id[index[first]]
+    belongs = np.zeros((len(sentence.words), players.count))
+    belongs[word[word >= 0], player[word >= 0]] = 1
+    of_words = belongs @ interaction @ belongs.T
+    above = np.triu_indices(len(of_words), 1)
+    order = np.argsort(-np.abs(of_words[above]), kind="stable")[:most]
+    strongest = zip(*(side[order].tolist() for side in (*above, of_words[above])), strict=True)
+    return tuple(pair for pair in strongest if pair[2])
+
+
+def attribution(players: Players, plan: Plan, value: np.ndarray) -> Attribution:
+    """What a plan makes of the values of its subsets, as scores of the tokens."""
+    score = players.token_scores(plan.solve(value))
     gap = float(score.sum() - (value[-1] - value[0]))
     return Attribution(score, forward_rows=len(np.unique(plan.shown, axis=0)), completeness_gap=gap)
 

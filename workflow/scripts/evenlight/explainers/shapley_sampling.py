@@ -96,7 +96,7 @@ def _odd_surrogate(order: np.ndarray, odd: np.ndarray) -> surrogates.Surrogate:
     turned = ~shown[:, 0]
     shown, value = np.where(turned[:, None], ~shown, shown), np.where(turned, -value, value)
     shown, first = np.unique(shown, axis=0, return_index=True)
-    return surrogates.fit(shown, value[first], odd=True)
+    return surrogates.fit(shown, value[first], surrogates.ODD)
 
 
 SAMPLING_ESTIMATORS = {"independent": independent_orders, "paired": paired_orders, "adjusted": adjusted_orders}

@@ -7,9 +7,13 @@ the hypercube (Kondor & Lafferty 2002) with a scale of its own for each feature,
 
 which holds functions of all orders of interaction, the low ones being more likely. Scales are chosen by the marginal
 likelihood (Rasmussen & Williams 2006, Section 5.4.1). The kernel is a product over features, so the Shapley values of
-what is fitted follow without sampling, see :func:`shapley_values`.
+what is fitted, and their interactions, follow without sampling: :func:`shapley_values`, :func:`shapley_interactions`.
+
+The odd part of a function, (f(S) − f(complement)) / 2, is all that its Shapley values depend on, and the even part,
+(f(S) + f(complement)) / 2, all that the interactions of two features depend on. Either may be fitted alone.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,6 +28,8 @@ REFINEMENTS = 2
 LEAST_RELEVANCE = 0.1
 # Added to the diagonal, relative to it: more than the rounding of float32 probabilities, less than any error here.
 JITTER = 1e-8
+# What is fitted: the function, its even part or its odd part.
+WHOLE, EVEN, ODD = 0, 1, -1
 # Matrices this small gain nothing by threads, and beside other work wait for them many times as long.
 _in_one_thread = ThreadpoolController().wrap(limits=1, user_api="blas")
 
@@ -37,41 +43,51 @@ class Surrogate:
         coefficient: (subsets,).
         scale: (features,), positive.
         offset: the mean that it falls back to far from all subsets.
-        odd: whether k(S, T) stands for k(S, T) − k(S, complement of T), so that complements have opposite values.
+        parity: :data:`EVEN` where k(S, T) stands for k(S, T) + k(S, complement of T), so that complements have equal
+            values; :data:`ODD` where it is their difference, so that they have opposite values; else :data:`WHOLE`.
     """
 
     shown: np.ndarray
     coefficient: np.ndarray
     scale: np.ndarray
     offset: float
-    odd: bool
+    parity: int
 
 
-def _kernel(first: np.ndarray, second: np.ndarray, scale: np.ndarray, odd: bool) -> np.ndarray:
+def _kernel(first: np.ndarray, second: np.ndarray, scale: np.ndarray, parity: int) -> np.ndarray:
     """Kernel matrix (first, second) with 1 for equal subsets."""
     agreement = ((2.0 * first - 1) * scale) @ (2.0 * second - 1).T
     total = scale.sum()
-    if not odd:
-        return np.exp((agreement - total) / 2)
-    return (np.exp((agreement - total) / 2) - np.exp((-agreement - total) / 2)) / -np.expm1(-total)
+    near = np.exp((agreement - total) / 2)
+    if parity == WHOLE:
+        return near
+    return (near + parity * np.exp((-agreement - total) / 2)) / _of_equal_subsets(scale, parity)
+
+
+def _of_equal_subsets(scale: np.ndarray, parity: int) -> float:
+    """What the kernel of a part is divided by, so that it is 1 for equal subsets."""
+    total = scale.sum()
+    return {WHOLE: 1.0, EVEN: 1 + np.exp(-total), ODD: -np.expm1(-total)}[parity]
 
 
 @_in_one_thread
-def fit(shown: np.ndarray, value: np.ndarray, odd: bool = False) -> Surrogate:
+def fit(shown: np.ndarray, value: np.ndarray, parity: int = WHOLE) -> Surrogate:
     """The surrogate through ``value`` at ``shown``.
 
     Args:
         shown: distinct subsets, bool (subsets, features).
         value: the model's output at each, (subsets,).
-        odd: fit an odd function, f(complement) = −f. Of two complements ``shown`` then has one.
+        parity: fit an even or an odd function, see :class:`Surrogate`. Of two complements ``shown`` then has one.
     """
-    offset = 0.0 if odd else float(value.mean())
+    offset = 0.0 if parity == ODD else float(value.mean())
     centred = value - offset
     relevance = np.ones(shown.shape[1])
     fits = []
     for _ in range(1 + REFINEMENTS):
-        fits.append(max((_fit(shown, centred, offset, scale * relevance, odd) for scale in SCALES), key=_likelihood))
-        importance = np.abs(shapley_values(fits[-1][1]))
+        fits.append(max((_fit(shown, centred, offset, scale * relevance, parity) for scale in SCALES), key=_likelihood))
+        found = fits[-1][1]
+        # Features have no Shapley values in an even function.
+        importance = np.abs(shapley_interactions(found)).sum(0) if parity == EVEN else np.abs(shapley_values(found))
         if not importance.any():
             break
         relevance = np.maximum(importance / importance.max(), LEAST_RELEVANCE)
@@ -83,21 +99,21 @@ def _likelihood(fit: tuple[float, Surrogate]) -> float:
 
 
 def _fit(
-    shown: np.ndarray, centred: np.ndarray, offset: float, scale: np.ndarray, odd: bool
+    shown: np.ndarray, centred: np.ndarray, offset: float, scale: np.ndarray, parity: int
 ) -> tuple[float, Surrogate]:
     """The fit with given scales and its log marginal likelihood, maximised over the process's variance."""
-    matrix = _kernel(shown, shown, scale, odd)
+    matrix = _kernel(shown, shown, scale, parity)
     matrix[np.diag_indices_from(matrix)] += JITTER
     factor = cho_factor(matrix, lower=True, overwrite_a=True)
     coefficient = cho_solve(factor, centred)
     variance = max(centred @ coefficient / len(centred), np.finfo(float).tiny)
     likelihood = -len(centred) / 2 * np.log(variance) - np.log(np.diag(factor[0])).sum()
-    return likelihood, Surrogate(shown, coefficient, scale, offset, odd)
+    return likelihood, Surrogate(shown, coefficient, scale, offset, parity)
 
 
 def predict(surrogate: Surrogate, shown: np.ndarray) -> np.ndarray:
     """Values (rows,) at subsets, bool (rows, features)."""
-    kernel = _kernel(shown, surrogate.shown, surrogate.scale, surrogate.odd)
+    kernel = _kernel(shown, surrogate.shown, surrogate.scale, surrogate.parity)
     return surrogate.offset + kernel @ surrogate.coefficient
 
 
@@ -108,17 +124,38 @@ def shapley_values(surrogate: Surrogate) -> np.ndarray:
     feature joins with probability q (Owen 1972). For a product kernel that expectation is a product again, and a
     polynomial in q of degree below the number of features, which Gauss–Legendre nodes integrate exactly.
     """
+    values = np.zeros(surrogate.shown.shape[1])
+    for weighted, contributed in _expected_products(surrogate):
+        values += (weighted[:, None] * contributed).sum(axis=0)
+    # Complements contribute alike to odd functions, and nothing is left of them in even ones.
+    return values * (1 - surrogate.parity) / _of_equal_subsets(surrogate.scale, surrogate.parity)
+
+
+@_in_one_thread
+def shapley_interactions(surrogate: Surrogate) -> np.ndarray:
+    """Shapley interaction indices of all pairs, exact and symmetric, (features, features) with a zero diagonal.
+
+    Grabisch & Roubens (1999): the mean over q of the expected second difference, f(S ∪ ij) − f(S ∪ i) − f(S ∪ j) +
+    f(S), where each other feature joins S with probability q.
+    """
     features = surrogate.shown.shape[1]
-    nodes, weights = np.polynomial.legendre.leggauss(features // 2 + 1)
+    values = np.zeros((features, features))
+    for weighted, contributed in _expected_products(surrogate):
+        values += (contributed * weighted[:, None]).T @ contributed
+    np.fill_diagonal(values, 0)
+    return values * (1 + surrogate.parity) / _of_equal_subsets(surrogate.scale, surrogate.parity)
+
+
+def _expected_products(surrogate: Surrogate) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """At each node of q, the expected kernels and what each feature contributes to them.
+
+    These are the expectations times coefficient and quadrature weight, (subsets,), and the share that a feature
+    changes of each when it joins, (subsets, features).
+    """
+    nodes, weights = np.polynomial.legendre.leggauss(surrogate.shown.shape[1] // 2 + 1)
     # What a feature contributes to the product when it agrees and when it differs, as the share that differs.
     change = -np.expm1(-surrogate.scale)
-    sign = 2.0 * surrogate.shown - 1
-    values = np.zeros(features)
+    signed = change * (2.0 * surrogate.shown - 1)
     for node, weight in zip((nodes + 1) / 2, weights / 2, strict=True):
         factor = 1 - change * np.where(surrogate.shown, 1 - node, node)
-        product = factor.prod(axis=1) * surrogate.coefficient
-        values += weight * change * ((product[:, None] * sign) / factor).sum(axis=0)
-    if surrogate.odd:
-        # Complements contribute alike, and the kernel was divided by its value for equal subsets.
-        values *= 2 / -np.expm1(-surrogate.scale.sum())
-    return values
+        yield weight * factor.prod(axis=1) * surrogate.coefficient, signed / factor

@@ -127,6 +127,7 @@ def explain(
             class_name=classifier.class_names[sentence.target],
             probability=float(probability[number, sentence.target]),
             tokens=tuple(classifier.tokenizer.convert_ids_to_tokens(sentence.token_id.tolist())),
+            pairs=attribution.pairs,
         )
         for number, (sentence, attribution, truth) in enumerate(zip(sentences, attributions, truths, strict=True))
     )

@@ -22,12 +22,14 @@ class TextExplanation(Explanation):
         class_name: of the class that was explained.
         probability: of this class.
         tokens: as the tokenizer's vocabulary has them; (tokens,).
+        pairs: pairs of words with their interaction, see :class:`evenlight.explainers.attribution.Attribution`.
     """
 
     text: int = 0
     class_name: str = ""
     probability: float = float("nan")
     tokens: tuple[str, ...] = ()
+    pairs: tuple[tuple[int, int, float], ...] = ()
 
     @property
     def title(self) -> str:
@@ -64,21 +66,22 @@ class Explanations(list[TextExplanation]):
         return plot(self[:MOST_DRAWN]) if self else repr(self)
 
     def to_frame(self, per: str = "token") -> pd.DataFrame:
-        """A row for each token, or for each word, of every text.
+        """A row for each token, for each word, or for each pair of words that was kept, of every text.
 
         Args:
-            per: ``token``, whose ``word`` is missing for special tokens and those of a prompt; or ``word``, which is
-                the sum over its tokens.
+            per: ``token``, whose ``word`` is missing for special tokens and those of a prompt; ``word``, which is the
+                sum over its tokens; or ``pair``, of explainers with ``pairs``, the strongest first.
 
         Returns:
             ``text`` (its number), ``explainer``, ``class``, ``position`` in the text, ``token`` (as the vocabulary has
-            it) and ``word``, or ``word`` alone, and ``score``.
+            it) and ``word``, or ``word`` alone, and ``score``. Of pairs ``first`` and ``second`` (words),
+            ``first_position``, ``second_position`` and ``interaction``.
 
         Raises:
             InputError: of another ``per``.
         """
-        if per not in ("token", "word"):
-            raise InputError(f"per: found {per!r}; allowed are 'token' and 'word'")
+        if per not in ("token", "word", "pair"):
+            raise InputError(f"per: found {per!r}; allowed are 'token', 'word' and 'pair'")
         return pd.concat([_rows(each, per) for each in self], ignore_index=True) if self else pd.DataFrame()
 
 
@@ -87,6 +90,10 @@ def _rows(explanation: TextExplanation, per: str) -> pd.DataFrame:
     if per == "word":
         scores = explanation.sentence.word_sums(explanation.token_score)
         return pd.DataFrame(columns | {"position": range(len(scores)), "word": explanation.words, "score": scores})
+    if per == "pair":
+        places = pd.DataFrame(explanation.pairs, columns=["first_position", "second_position", "interaction"])
+        first, second = (places[name].map(explanation.words.__getitem__) for name in places.columns[:2])
+        return pd.DataFrame(columns | {"first": first, "second": second}, index=places.index).join(places)
     words = [explanation.words[word] if word >= 0 else None for word in explanation.word_id]
     tokens = {"position": range(len(words)), "token": explanation.tokens, "word": pd.Series(words, dtype=object)}
     return pd.DataFrame(columns | tokens | {"score": explanation.token_score})

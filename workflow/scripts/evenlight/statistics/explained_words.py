@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from evenlight.core import tables
-from evenlight.core.contracts.explanations import EXPLAINED
+from evenlight.core.contracts.explanations import EXPLAINED, PAIR, PAIRED
 from evenlight.core.contracts.texts import ITEMS, PREDICTIONS
 from evenlight.core.errors import InputError
 from evenlight.statistics.cells import ExplainerScores, ModelScores
@@ -97,6 +97,24 @@ class Explained:
             for run in self._runs
         ]
 
+    def pairs(self, explainer: str, most: int) -> list[list[tuple[int, int, float]]] | None:
+        """The pairs of words of each text with the largest mean interaction over the runs, at most so many.
+
+        They are (first word, second word, interaction), the interaction over the largest absolute score of a word of
+        its text. A pair that a run has not kept counts 0 there. None where no run has any.
+        """
+        found: list[dict[tuple[int, int], float]] = [{} for _ in self._items]
+        for run, sums in zip(self._runs, self.sums(explainer), strict=True):
+            table = tables.read_arrow(attribution_path(self._folder, run, explainer), PAIRED)
+            largest = largest_of_texts(sums, self.starts)
+            places = self._items.get_indexer(table["item_id"].to_pandas())
+            for place, pairs in zip(places, table["pairs"].to_pylist(), strict=True):
+                for one, other, interaction in ([pair[name] for name in PAIR] for pair in pairs or ()):
+                    share = interaction / (largest[place] or 1) / len(self._runs)
+                    found[place][one, other] = found[place].get((one, other), 0.0) + share
+        strongest = [sorted(of_text.items(), key=lambda pair: -abs(pair[1]))[:most] for of_text in found]
+        return [[(*pair, share) for pair, share in of_text] for of_text in strongest] if any(strongest) else None
+
     def _attributions(self, run: Run, explainer: str) -> pa.Table:
         return tables.read_arrow(attribution_path(self._folder, run, explainer), EXPLAINED)
 
@@ -135,7 +153,12 @@ def relative(sums: np.ndarray, starts: np.ndarray) -> np.ndarray:
     >>> relative(np.array([1.0, -2.0, 0.0]), np.array([0, 2, 3]))
     array([ 0.5, -1. ,  0. ])
     """
-    text = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+    largest = np.repeat(largest_of_texts(sums, starts), np.diff(starts))
+    return sums / np.where(largest > 0, largest, 1)
+
+
+def largest_of_texts(sums: np.ndarray, starts: np.ndarray) -> np.ndarray:
+    """The largest absolute score of a word of each text, (texts,); 0 of a text without scores."""
     largest = np.zeros(len(starts) - 1)
-    np.fmax.at(largest, text, np.abs(sums))
-    return sums / np.where(largest > 0, largest, 1)[text]
+    np.fmax.at(largest, np.repeat(np.arange(len(starts) - 1), np.diff(starts)), np.abs(sums))
+    return largest

@@ -9,6 +9,8 @@ from evenlight.core.tables import Contract
 # (evenlight.jobs.parts). They are missing where nothing takes them over.
 KEPT = [pa.field("made_of", pa.string()), pa.field("checksum", pa.string())]
 KEPT_NAMES = tuple(field.name for field in KEPT)
+# Two words of a text, by their numbers, and what they do together beyond what each does.
+PAIR = ("first", "second", "interaction")
 # `attributions/{dataset}/{model}/seed{seed}/{explainer}.parquet`: an explained text, a row group per group of items.
 ATTRIBUTIONS = Contract(
     "attributions",
@@ -19,6 +21,10 @@ ATTRIBUTIONS = Contract(
             required("token_score", pa.list_(pa.float64())),
             pa.field("completeness_gap", pa.float64()),
             required("forward_rows", pa.int64()),
+            # The strongest first; null where the explainer tells none.
+            pa.field(
+                "pairs", pa.list_(pa.struct(list(zip(PAIR, (pa.int64(), pa.int64(), pa.float64()), strict=True))))
+            ),
             pa.field(
                 "remarks",
                 pa.list_(
@@ -35,10 +41,11 @@ ATTRIBUTIONS = Contract(
             *KEPT,
         ]
     ),
-    optional=("remarks", "explained_again", *KEPT_NAMES),
+    optional=("pairs", "remarks", "explained_again", *KEPT_NAMES),
 )
 # What of them is scored and compared.
 EXPLAINED = ATTRIBUTIONS.only("item_id", "token_score")
+PAIRED = ATTRIBUTIONS.only("item_id", "pairs")
 # `costs/{dataset}/{model}/seed{seed}/{explainer}.parquet`: a part that a job computed at once, as long as one of its
 # texts is in the attribution file. There is none where the cost is not known.
 COSTS = Contract(

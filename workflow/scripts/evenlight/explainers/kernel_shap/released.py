@@ -7,6 +7,7 @@ from evenlight.engine.sentences import Sentence
 from evenlight.explainers.hiding import reduced_rows
 from evenlight.explainers.kernel_shap.paper import independent_subsets
 from evenlight.explainers.shapley import Plan, attribution, exact, with_ends
+from evenlight.texts.players import Players
 from evenlight.texts.predictions import explained_output
 
 
@@ -37,4 +38,4 @@ def token_values(
     everywhere = np.arange(len(sentence.token_id))
     plan = kernel_shap(len(everywhere), settings["evaluations"], generator)
     answer = yield reduced_rows(sentence, everywhere, plan.shown | sentence.is_special, replacement)
-    return attribution(sentence, everywhere, plan, explained_output(answer, sentence, settings))
+    return attribution(Players(everywhere), plan, explained_output(answer, sentence, settings))

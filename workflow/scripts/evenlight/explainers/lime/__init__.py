@@ -1,4 +1,4 @@
-"""LIME on tokens as ferret defines it, or on words as the authors' package or GECOBench's code does."""
+"""LIME on tokens as ferret defines it, on words as the authors' package or GECOBench's code does, or on players."""
 
 from collections.abc import Sequence
 
@@ -11,13 +11,8 @@ from evenlight.explainers.lime import paper, released
 # Their copies, thousands for a long sentence, fill the batches; those of more sentences would fill the memory.
 SENTENCES_AT_ONCE = 64
 
-# On tokens, both definitions are the same.
-DEFINITIONS = {
-    ("token", "paper"): paper.on_tokens,
-    ("token", "released"): paper.on_tokens,
-    ("word", "paper"): paper.on_words,
-    ("word", "released"): released.on_words,
-}
+# Of distinct words.
+DEFINITIONS = {"paper": paper.on_words, "released": released.on_words}
 
 
 def explain(sentences: Sequence[Sentence], methods: dict[str, dict], context: Context) -> dict[str, Explanations]:
@@ -25,7 +20,8 @@ def explain(sentences: Sequence[Sentence], methods: dict[str, dict], context: Co
     evaluator = context.evaluator
     explanations = {}
     for name, settings in methods.items():
-        question = DEFINITIONS[settings["features"], settings["definition"]]
+        of_distinct_words = settings["features"] == "word" and settings.get("equal_words", "together") == "together"
+        question = DEFINITIONS[settings["definition"]] if of_distinct_words else paper.on_players
         questions = (
             question(sentence, settings, evaluator.classifier, generator_for(context.seed, sentence.item_id, name))
             for sentence in sentences

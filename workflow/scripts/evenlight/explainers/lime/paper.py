@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -10,8 +11,9 @@ from evenlight.engine.evaluator import Question, Rows
 from evenlight.engine.sentences import Sentence
 from evenlight.explainers import surrogate
 from evenlight.explainers.attribution import Attribution
-from evenlight.explainers.hiding import hideable, reduced_rows
+from evenlight.explainers.hiding import reduced_rows
 from evenlight.models.classifier import Classifier
+from evenlight.texts.players import Players, players_of
 from evenlight.texts.predictions import explained_output
 
 
@@ -84,23 +86,28 @@ def coefficients(
     return coefficient, asked
 
 
-def on_tokens(sentence: Sentence, settings: dict, classifier: Classifier, generator: np.random.Generator) -> Question:
-    """Every token a feature, hidden by the mask token."""
-    # Where special tokens are "unscored" they are hidden like any other, and the coefficient is dropped.
-    token_index = hideable(sentence, "excluded" if settings["special_tokens"] == "excluded" else "included")
+def on_players(sentence: Sentence, settings: dict, classifier: Classifier, generator: np.random.Generator) -> Question:
+    """Every token a feature, or every word or sentence, hidden by the mask token."""
+    unscored = settings["special_tokens"] == "unscored"
+    # "Unscored" special tokens are hidden like any other token, and their coefficients are dropped.
+    with_special = unscored and settings["features"] == "token"
+    players = players_of(sentence, settings | {"special_tokens": "included"} if with_special else settings)
     mask = classifier.special_token("mask")
+    attribution = yield from _explained(sentence, players, mask, settings, generator)
+    return replace(attribution, token_score=np.where(sentence.is_special & unscored, 0.0, attribution.token_score))
+
+
+def _explained(
+    sentence: Sentence, players: Players, replacement: int | None, settings: dict, generator: np.random.Generator
+) -> Question:
     coefficient, asked = yield from coefficients(
-        len(token_index),
-        lambda kept: reduced_rows(sentence, token_index, kept, mask),
+        players.count,
+        lambda kept: reduced_rows(sentence, players.token_index, players.tokens_shown(kept), replacement),
         partial(explained_output, sentence=sentence, settings=settings),
         settings,
         generator,
     )
-    score = np.zeros(len(sentence.token_id))
-    score[token_index] = coefficient
-    if settings["special_tokens"] == "unscored":
-        score[sentence.is_special] = 0.0
-    return Attribution(score, asked)
+    return Attribution(players.token_scores(coefficient), asked)
 
 
 def bag_of_words(pieces: Sequence[str]) -> np.ndarray:

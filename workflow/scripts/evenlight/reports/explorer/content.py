@@ -30,6 +30,8 @@ STEPS = 2**16 - 2
 UNDEFINED = STEPS + 1
 # The strongest word of a text has this share.
 FULL = 127
+# So many pairs of words of a text are shown.
+MOST_TOGETHER = 6
 KINDS = ("int8", "uint8", "uint16", "uint32")
 
 
@@ -239,6 +241,9 @@ def _model(
         of_levels[scores.explainer] = _level_means(means, levels, metrics)
         if spoken:
             entry["shares"] = store.add(_shares(spoken, scores.explainer))
+            if together := spoken.pairs(scores.explainer, MOST_TOGETHER):
+                of_texts = [[(one, other, round(share, 2)) for one, other, share in pairs] for pairs in together]
+                entry["together"] = store.add(of_texts)
         found["explainers"][scores.explainer] = entry
     found["means"] = store.add(of_levels)
     return found

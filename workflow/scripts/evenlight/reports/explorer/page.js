@@ -295,7 +295,8 @@ function starting(lengths) {
 async function explained(dataset, model, explainer) {
   const { starts } = await textsOf(dataset);
   const [items, shares, classes] = await Promise.all([model.items, model.explainers[explainer].shares, model.explained].map(part));
-  return { items, shares, classes, starts: starting(Array.from(items, (item) => starts[item + 1] - starts[item])) };
+  const numbered = model.explainers[explainer].together, together = numbered === undefined ? null : await part(numbered);
+  return { items, shares, classes, together, starts: starting(Array.from(items, (item) => starts[item + 1] - starts[item])) };
 }
 
 // Charts -----------------------------------------------------------------------------------------------------------
@@ -497,7 +498,7 @@ async function showPair() {
   focusWanted();
 }
 
-function textOf(name, side, row, numbers, { vocabulary, second }, { items, shares, classes, starts }) {
+function textOf(name, side, row, numbers, { vocabulary, second }, { items, shares, classes, together, starts }) {
   const item = row.items[side], other = numbers[1 - side] && new Set(numbers[1 - side]), state = shown.state;
   const broken = second ? second[items[item]] : 0, marked = made("p", { class: "marked" });
   numbers[side].forEach((word, place) => {
@@ -513,7 +514,15 @@ function textOf(name, side, row, numbers, { vocabulary, second }, { items, share
   const about = `${metricLabel(state)} ${said(row.scores[side])}; explained is ${label}, ` +
     `${study.target === "label" ? "the text's own" : "which the model predicts"}` +
     (row.counts[side] > 1 ? `; the score is the mean of ${row.counts[side]} texts, of which this is the first` : "");
-  return made("div", {}, made("h4", {}, name), made("p", { class: "legend" }, about), marked);
+  return made("div", {}, made("h4", {}, name), made("p", { class: "legend" }, about), marked, ...togetherOf(together?.[item], numbers[side], vocabulary));
+}
+
+/** The pairs of words that do more, or less, together than each by itself, where the explainer tells them. */
+function togetherOf(pairs, words, vocabulary) {
+  if (!pairs?.length) return [];
+  const word = (place) => `“${vocabulary[words[place]]}”`;
+  const rows = pairs.map(([one, other, value]) => made("li", {}, `${word(one)} and ${word(other)}: ${signed(value)}`));
+  return [made("p", { class: "legend" }, "What two words do together, beyond what each does:"), made("ul", { class: "together" }, ...rows)];
 }
 
 function step(by) {
