@@ -193,8 +193,8 @@ def as_markdown(table: pd.DataFrame) -> str:
             low, high = share_interval(count, studies)
             most = known[name].max()
             text.append(
-                f"- {HEADINGS[name]}: {count} of {studies:,} studies, {count / studies:.3f} [{low:.3f}, {high:.3f}]; at "
-                f"most {most:.3f} in a row"
+                f"- {HEADINGS[name]}: {count} of {studies:,} studies, {count / studies:.3f} [{low:.3f}, {high:.3f}]; "
+                f"at most {most:.3f} in a row"
             )
     return "\n".join(text)
 
