@@ -121,7 +121,7 @@ def _changes(made: list[tuple[Design, ExplainerScores]]) -> Iterator[tuple[Desig
 def errors(row: Row, studies: int, draws: int) -> dict:
     """The shares of one row of the table."""
     wrong = dict.fromkeys(("these", "further", "decided"), 0)
-    beyond = cells = undecidable = covered = 0
+    beyond = cells = undecidable = covered = intervals = 0
     for number in range(studies):
         random = generator_for("simulated answers", *map(str, asdict(row).values()), number)
         made = list(study(random, row))
@@ -129,7 +129,8 @@ def errors(row: Row, studies: int, draws: int) -> dict:
         wrong["these"] += is_disparity(table["verdict"], False).any()
         wrong["further"] += is_disparity(table["verdict"], True).any()
         undecidable += table["reason"].notna().mean() / studies
-        covered += ((table["models_low"] <= 0) & (table["models_high"] >= 0)).sum() / table["models_low"].notna().sum()
+        covered += ((table["models_low"] <= 0) & (table["models_high"] >= 0)).sum()
+        intervals += table["models_low"].notna().sum()
         if row.draws > 1:
             of_draws = [entry for design, scores in made for entry in draw_rows(scores, design, 1 - ALPHA, draws)]
             beyond += sum(entry["beyond_low"] > 0 for entry in of_draws)
@@ -138,7 +139,7 @@ def errors(row: Row, studies: int, draws: int) -> dict:
                 of_decisions = verdicts(_changes(made), draws)
                 wrong["decided"] += is_disparity(of_decisions["verdict"], False).any()
     shares = {name: count / studies for name, count in wrong.items()}
-    shares |= {"beyond": beyond / max(cells, 1), "holds": covered / studies, "undecidable": undecidable}
+    shares |= {"beyond": beyond / max(cells, 1), "holds": covered / max(intervals, 1), "undecidable": undecidable}
     return asdict(row) | {"refused": str(row.refused), "studies": studies} | shares
 
 
