@@ -1,7 +1,7 @@
 # From answers in words to their scores. Each family of explainers in words has a rule that writes them.
 #
 # Comes in: <results>/datasets/; tables of answers, by path or address. Goes out: <results>/answers/, a file for each
-# explainer; <results>/scores/; <results>/tables/draws.parquet; more EXPLAINER_PAGES.
+# explainer; <results>/scores/; <results>/tables/draws.parquet, decisions.parquet; more EXPLAINER_PAGES.
 
 
 include: "helpers/answers.smk"
@@ -189,6 +189,17 @@ RESULTS |= {
         {"scores": (SCORES, every_score(kinds.TEXT)), **of_runs(TEXTS)},
         minutes=30,
     ),
+    "compare_decisions": Result(
+        "Does a form change the decision more often than chance does, and what can be claimed?",
+        ["decisions"],
+        decision_settings(),
+        {
+            "answers": (ANSWER, every(ANSWER, explainer=ANSWERERS)),
+            "scores": (SCORES, every_score(kinds.TEXT)),
+            **of_runs(TEXTS),
+        },
+        minutes=30,
+    ),
 }
 
 
@@ -196,5 +207,10 @@ if comparisons_of(kinds.TEXT):
     EXPLAINER_PAGES["draws"] = Page(
         ["draws"],
         shown("datasets", "models", "explainers", "metrics", of=kinds.TEXT, **of_statistics("confidence")),
+        "Disparity",
+    )
+    EXPLAINER_PAGES["decisions"] = Page(
+        ["decisions"],
+        shown("datasets", "models", "explainers", of=kinds.TEXT, **of_statistics("equivalence_bound", "confidence")),
         "Disparity",
     )

@@ -105,5 +105,13 @@ def answer_lexicons(wildcards):
     return [own_file(config["metrics"][name]["file"]) for name in names if config["metrics"][name].get("file")]
 
 
+def decision_settings():
+    """What verdicts on changes of decision depend on: no metric is part of them."""
+    named = config["statistics"]["primary"]
+    primary = {section[:-1]: names for section, names in named.items() if names}
+    judged = of_statistics("alpha", "equivalence_bound", "confidence", "bootstrap_draws")
+    return compared_settings(of=kinds.TEXT, **judged, smallest_effects={}, primary=primary, noise=[])
+
+
 # The words that come with the project, which a metric may read.
 ANSWER_WORDS = content_of(sorted(BASE.glob("resources/lexicons/*")))

@@ -204,7 +204,7 @@ def test_metrics_by_hand():
 
 def test_every_metric_of_answers_is_one_of_the_functions():
     entries = {name: entry for name, entry in configuration.Metric.entries.items() if entry.modality == TEXT}
-    assert set(entries) == {*texts.METRICS, *metrics.OF_ANSWER}
+    assert set(entries) == {*texts.METRICS, *metrics.OF_ANSWER, *metrics.OF_QUESTION}
     for name, function in texts.METRICS.items():
         parameters = list(signature(function).parameters)[1:]
         assert set(parameters) == set(entries[name].model_fields) - {"metric", "label"}

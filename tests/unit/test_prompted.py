@@ -447,7 +447,9 @@ def without_label(method: str, given: dict) -> dict:
 
 
 @pytest.mark.parametrize("name", ["gpt2", "bert"])
-@pytest.mark.parametrize("method", [name for name in ATTRIBUTING if name not in ("imported", "pattern_variant")])
+@pytest.mark.parametrize(
+    "method", [name for name in ATTRIBUTING if name not in ("imported", "pattern_variant", "quoted")]
+)
 def test_no_explainer_hides_or_scores_the_prompt(folders, method, name):
     classifier = with_mask(folders(name), name)
     settings = without_label(method, SMALL.get(method, {}))

@@ -267,6 +267,7 @@ OPTIONAL_CAPTIONS = (
     "concept_grid",
     "concepts",
     "concepts_table",
+    "decisions_table",
     "definitions",
     "definitions_table",
     "draws_table",

@@ -990,6 +990,39 @@ def _column(description: str) -> FieldInfo:
     return Field(None, description=f"Column with {description}")
 
 
+class Quoted(Explainer):
+    """The words of a text that a language model quotes as its reasons, read from a table with an answer in each row.
+
+    A word scores the share of the answers that name it. What is not in the text is counted.
+    """
+
+    title: ClassVar[str] = "Quoted words"
+    family: ClassVar[str] = "quoted"
+    asks_model: ClassVar[bool] = False
+    needs_internals: ClassVar[bool] = False
+    draws: ClassVar[bool | None] = None
+    is_made_elsewhere: ClassVar[bool] = True
+
+    method: Literal["quoted"]
+    file: Annotated[LocationWithFields, AfterValidator(_with_known_fields)] = Field(
+        description=(
+            "Path of a table (.csv, .jsonl, .json or .parquet). `{dataset}`, `{model}` and `{seed}` in it stand for "
+            "the names of the run."
+        )
+    )
+    item: Text = Field(description="Column with the `item_id` of the text. A text may have several answers.")
+    words: Text | None = _column(
+        "a list of words or phrases of the text: a list, one in JSON, or phrases with commas between them."
+    )
+    text: Text | None = _column("an answer in words, in which phrases of the text stand in quotation marks.")
+
+    @model_validator(mode="after")
+    def _names_one_column(self) -> Self:
+        if (self.words is None) == (self.text is None):
+            raise refusal((("words",), "exactly one of words and text must name a column, by which words are found"))
+        return self
+
+
 class Recorded(Explainer):
     """Answers in words that were recorded elsewhere, each with the reasons that a language model gave, read from a
     table with one answer in each row. See [the guide](../docs/answers.md).

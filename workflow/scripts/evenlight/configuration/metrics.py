@@ -755,3 +755,30 @@ class Decision(AnswerMetric):
 
     metric: Literal["decision"]
     decision: Text = Field(description="The decision that is counted, as the answers have it.")
+
+
+class Agreement(AnswerMetric):
+    """How much the answers to one question have in common: the mean over pairs of answers of the words that both have,
+    divided by those that either has (Jaccard 1901). One score of each question, with two answers or more.
+    """
+
+    title: ClassVar[str] = "Agreement of answers"
+    better: ClassVar[str] = "higher"
+
+    metric: Literal["agreement"]
+    units: Literal["words", "characters"] = Field(
+        "words", description="What two answers have in common: `words`, or runs of `characters`, which see endings."
+    )
+    size: int = Field(3, ge=1, description="How long runs of characters are.")
+
+
+class SameDecision(AnswerMetric):
+    """The share of pairs of answers to one question that decide alike: 1 where all do. One score of each question, with
+    two answers or more. No decision agrees with nothing.
+    """
+
+    title: ClassVar[str] = "Same decision"
+    better: ClassVar[str] = "higher"
+    reach: ClassVar[float] = 1.0
+
+    metric: Literal["same_decision"]

@@ -85,6 +85,7 @@ _ROWS: dict[str, Callable[[dict, int], float]] = {
     "deeplift": lambda settings, features: 2,
     "baseline": lambda settings, features: 0,
     "imported": lambda settings, features: 0,
+    "quoted": lambda settings, features: 0,
     "own": lambda settings, features: 0,  # nobody knows
 }
 # What changes an explanation and not what the model is asked, in families that share their passes.

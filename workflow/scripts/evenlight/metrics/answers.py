@@ -1,12 +1,19 @@
-"""Metrics of answers in words: each scores one answer, by its text (:mod:`evenlight.metrics.texts`) or its decision."""
+"""Metrics of answers in words.
+
+Most score one answer, by its text (:mod:`evenlight.metrics.texts`) or its decision. Those of :data:`OF_QUESTION` score
+all answers to a question together. This one score stands with the first answer, so that it counts once; the others have
+none. So there is nothing to be repeated, and verdicts on it are for these answers alone.
+"""
 
 from collections import Counter
 from collections.abc import Callable, Mapping
+from functools import partial
 
 import numpy as np
 import pandas as pd
 
 from evenlight.metrics import texts
+from evenlight.metrics.texts.draws import agreement, same_decision
 from evenlight.metrics.texts.languages import require_language
 
 
@@ -23,6 +30,13 @@ def decision(answers: pd.DataFrame, decision: str) -> np.ndarray:
 
 # Of what else is known of an answer.
 OF_ANSWER: dict[str, Callable[..., np.ndarray]] = {"no_decision": no_decision, "decision": decision}
+
+# Of all answers to a question, with the column that they read. Both are unbiased for two answers or more, so that forms
+# with other numbers of answers can be compared; entropies of decisions are not.
+OF_QUESTION: dict[str, tuple[str, Callable[..., float]]] = {
+    "agreement": ("text", agreement),
+    "same_decision": ("decision", same_decision),
+}
 
 
 def score(
@@ -51,26 +65,41 @@ def score(
             scores[name][place], reason = texts.measure(named[name], text, parameters[name])
             undefined[name][reason] += bool(reason)
     for name in metrics.keys() - of_text:
-        scores[name] = OF_ANSWER[named[name]](answers, **parameters[name])
-    return scores, _notes(undefined, len(answers))
+        metric = named[name]
+        of_metric = partial(_of_questions, *OF_QUESTION[metric]) if metric in OF_QUESTION else OF_ANSWER[metric]
+        scores[name] = of_metric(answers=answers, **parameters[name])
+    questions = answers["item_id"].nunique()
+    alone = [name for name in metrics if named[name] in OF_QUESTION]
+    lacking = {name: Counter({"too few answers": questions - int(np.isfinite(scores[name]).sum())}) for name in alone}
+    return scores, _notes(undefined, len(answers), "answers") + _notes(lacking, questions, "questions")
+
+
+def _of_questions(column: str, function: Callable[..., float], answers: pd.DataFrame, **parameters) -> np.ndarray:
+    """The score of each question with its first answer, NaN with the others; float (answers,)."""
+    scores = np.full(len(answers), np.nan)
+    for places in answers.groupby("item_id", sort=False).indices.values():
+        said = answers[column].iloc[places]
+        scores[places[0]] = function([text if isinstance(text, str) else None for text in said], **parameters)
+    return scores
 
 
 def _parameters(settings: Mapping) -> dict:
     return {key: value for key, value in settings.items() if key != "metric" and value is not None}
 
 
-def _notes(undefined: Mapping[str, Counter], answers: int) -> list[str]:
+def _notes(undefined: Mapping[str, Counter], count: int, of: str) -> list[str]:
     """Which metrics have no value of how many answers, and why: those of which the same is said together.
 
-    >>> _notes({"mtld": Counter({"no word": 2}), "smog": Counter({"no word": 2}), "words": Counter({"": 0})}, 9)
+    >>> lacking = {"mtld": Counter({"no word": 2}), "smog": Counter({"no word": 2}), "words": Counter({"": 0})}
+    >>> _notes(lacking, 9, "answers")
     ['mtld, smog have no value of 2 (no word) of 9 answers']
     """
     alike: dict[str, list[str]] = {}
     for name, reasons in undefined.items():
-        said = ", ".join(f"{count:,} ({reason})" for reason, count in reasons.items() if count)
+        said = ", ".join(f"{number:,} ({reason})" for reason, number in reasons.items() if number)
         alike.setdefault(said, []).append(name)
     return [
-        f"{', '.join(names)} {'has' if len(names) == 1 else 'have'} no value of {said} of {answers:,} answers"
+        f"{', '.join(names)} {'has' if len(names) == 1 else 'have'} no value of {said} of {count:,} {of}"
         for said, names in alike.items()
         if said
     ]

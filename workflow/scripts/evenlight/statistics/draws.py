@@ -14,6 +14,8 @@ Numbers of draws may differ between units and forms: each mean is unbiased with 
 units, in whole clusters.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 import pandas as pd
 
@@ -30,18 +32,19 @@ MEASURES = ("difference", "absolute", "null", "beyond")
 WITH_INTERVAL = ("difference", "beyond")
 
 
-def between_and_within(a: np.ndarray, b: np.ndarray) -> dict[str, np.ndarray]:
+def between_and_within(a: np.ndarray, b: np.ndarray, size: Callable = np.abs) -> dict[str, np.ndarray]:
     """The measures of each unit, from the draws of its two forms, NaN where there is none.
 
     Args:
         a, b: float (…, draws, units); the numbers of draws may differ.
+        size: how large differences of two draws are, which has 0 for 0 and NaN for NaN.
 
     Returns:
         ``difference``, ``absolute``, ``null`` and ``beyond``, (…, units); NaN where a form has fewer than two draws.
     """
     enough = (_count(a) > 1) & (_count(b) > 1)
-    between = _sum_of_distances(a, b) / np.maximum(_count(a) * _count(b), 1)
-    within = [_sum_of_distances(side, side) / np.maximum(_count(side) * (_count(side) - 1), 1) for side in (a, b)]
+    between = _sum_of_distances(a, b, size) / np.maximum(_count(a) * _count(b), 1)
+    within = [_sum_of_distances(side, side, size) / np.maximum(_count(side) * (_count(side) - 1), 1) for side in (a, b)]
     means = [np.nan_to_num(side).sum(axis=-2) / np.maximum(_count(side), 1) for side in (a, b)]
     null = sum(within) / 2
     values = {"difference": means[0] - means[1], "absolute": between, "null": null, "beyond": between - null}
@@ -52,11 +55,11 @@ def _count(draws: np.ndarray) -> np.ndarray:
     return (~np.isnan(draws)).sum(axis=-2)
 
 
-def _sum_of_distances(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Σ |a − b| over all pairs of draws that are there, (…, units); a draw at a time, which needs little memory."""
+def _sum_of_distances(a: np.ndarray, b: np.ndarray, size: Callable) -> np.ndarray:
+    """Σ size(a − b) over all pairs of draws that are there, (…, units); a draw at a time, which needs little memory."""
     total = np.zeros(np.broadcast_shapes(a[..., 0, :].shape, b[..., 0, :].shape))
     for draw in range(a.shape[-2]):
-        total += np.nan_to_num(np.abs(a[..., draw : draw + 1, :] - b)).sum(axis=-2)
+        total += np.nan_to_num(size(a[..., draw : draw + 1, :] - b)).sum(axis=-2)
     return total
 
 
@@ -68,12 +71,13 @@ def draw_table(study: StudyScores, *, confidence: float, bootstrap_draws: int) -
         rows += rows_by_comparison(
             model.explainers,
             designs,
-            lambda scores, design: _rows(scores, design, confidence, bootstrap_draws),
+            lambda scores, design: draw_rows(scores, design, confidence, bootstrap_draws),
         )
     return pd.DataFrame(rows, columns=DRAWS.schema.names)
 
 
-def _rows(scores: ExplainerScores, design: Design, confidence: float, draws: int) -> list[dict]:
+def draw_rows(scores: ExplainerScores, design: Design, confidence: float, draws: int) -> list[dict]:
+    """The rows of one explainer and comparison, a cell each: those with two draws of either form."""
     if scores.draws is None:
         return []
     a, b = (side.scores(scores.draws) for side in (design.a, design.b))

@@ -117,6 +117,33 @@ DRAWS = Contract(
 )
 
 
+# `tables/decisions.parquet`: a model, an explainer in words and a pair of forms, with how often the decision changes.
+DECISIONS = Contract(
+    "changes of decision",
+    "compare_decisions",
+    pa.schema(
+        [
+            *columns(pa.string(), "dataset", "model", "explainer", "factor", "level_a", "level_b"),
+            required("family", pa.string()),  # the rows among which it is adjusted
+            required("seeds", pa.int64()),
+            required("units", pa.int64()),  # with two decisions on either form
+            *columns(pa.float64(), "draws_a", "draws_b"),  # decisions on a form, mean over units and seeds
+            # The share of pairs of answers that decide otherwise: to two forms, and to one form.
+            *columns(pa.float64(), "changed", "by_chance"),
+            pa.field("difference", pa.float64()),  # the one less the other
+            *columns(pa.float64(), "models_low", "models_high", "low", "high", missing=True),
+            *columns(pa.float64(), "family_low", "family_high", "sd", missing=True),
+            *columns(pa.float64(), "p", "p_adjusted", "p_models", "p_models_adjusted", missing=True),
+            *columns(pa.float64(), "p_equivalence", "p_equivalence_adjusted", missing=True),
+            *columns(pa.float64(), "p_models_equivalence", "p_models_equivalence_adjusted", missing=True),
+            required("verdict", pa.string()),
+            pa.field("reason", pa.string()),  # why a row is not decidable
+            required("repeated", pa.string()),  # what verdicts are about: trainings, or draws of answers
+        ]
+    ),
+)
+
+
 # `tables/looks.parquet`: a look that was made, of a plan.
 LOOKS = Contract(
     "looks",

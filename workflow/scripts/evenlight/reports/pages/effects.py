@@ -168,8 +168,8 @@ SIMULATED = {
         "have a wrong claim."
     ),
     DRAWS: (
-        "For these answers it is so in all simulated studies of scores, drawn from real ones or made. For further "
-        "answers single intervals were simulated, with draws that are normal numbers."
+        "For these answers, and for further ones, it is so in all simulated studies of counts, shares and skewed "
+        "scores, whether or not draws have something in common."
     ),
 }
 

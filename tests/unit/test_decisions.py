@@ -1,0 +1,192 @@
+"""Change of decision between forms, beside that between draws of one; and how far the draws of a question agree."""
+
+from itertools import combinations, product
+
+import numpy as np
+import pandas as pd
+import pytest
+from rendering import page_of
+from study_files import StudyFiles, called
+
+from evenlight.core import tables
+from evenlight.core.contracts.explanations import ANSWER_SCORES, ANSWERS
+from evenlight.metrics.answers import score
+from evenlight.statistics.control import permuted_labels
+from evenlight.statistics.decisions import change_of_decision, decision_codes, decision_table
+from evenlight.statistics.designs import Design, Side
+from evenlight.statistics.effects import effect_table
+from evenlight.statistics.files import Run, explainer_path
+from evenlight.statistics.study import Comparison
+from evenlight.statistics.verdict_control import permuted, permuted_verdicts
+
+JUDGED = {"alpha": 0.05, "equivalence_bound": 0.2, "smallest_effects": {}, "confidence": 0.95, "bootstrap_draws": 400}
+JUDGED |= {"primary": {}, "noise": []}
+STUDY = {"datasets": ["plots"], "models": {"small": [0]}, "explainers": ["reasons"]}
+STUDY |= {"metrics": {"words": "answers"}, "comparisons": {"gender": [["male", "female"]]}}
+
+
+def answers_of(decisions: np.ndarray) -> pd.DataFrame:
+    """Answers with these decisions, (draws, units, levels), None where there is none."""
+    rows = [
+        {"item_id": f"{unit:03}{level}", "draw": draw, "decision": decisions[draw, unit, place], "text": "so"}
+        for unit in range(decisions.shape[1])
+        for place, level in enumerate(("male", "female"))
+        for draw in range(len(decisions))
+    ]
+    return pd.DataFrame(rows).reindex(columns=ANSWERS.schema.names)
+
+
+def table_of(folder, decisions: np.ndarray) -> pd.DataFrame:
+    files, answers = StudyFiles(folder), answers_of(decisions)
+    rows = answers.drop_duplicates("item_id")["item_id"]
+    units = {"item_id": rows, "pair_id": rows.str[:3], "group": rows.str[3:], "explainer": "reasons", "words": 1.0}
+    [path] = files.write(pd.DataFrame(units), family="answers")
+    tables.write_table(answers[["item_id", "draw"]].assign(words=1.0), path, ANSWER_SCORES, {"note": ""})
+    path = explainer_path(folder / "answers", Run("plots", "small", 0), "reasons")
+    path.parent.mkdir(parents=True)
+    tables.write_table(answers, path, ANSWERS)
+    return called(decision_table, *files.folders, **STUDY, **JUDGED, answers=folder / "answers")
+
+
+def test_changes_are_shares_of_pairs_of_answers():
+    """Of every unit by enumeration, with other numbers of draws and answers without a decision."""
+    random = np.random.default_rng(1)
+    a, b = (random.integers(3, size=(draws, 20)).astype(float) for draws in (4, 3))
+    a[random.random(a.shape) < 0.2] = np.nan
+    between, null = change_of_decision(a, b)
+    for unit in range(20):
+        of_a, of_b = (side[:, unit][~np.isnan(side[:, unit])] for side in (a, b))
+        if min(len(of_a), len(of_b)) < 2:
+            assert np.isnan([between[unit], null[unit]]).all()
+            continue
+        assert between[unit] == pytest.approx(np.mean([x != y for x, y in product(of_a, of_b)]))
+        within = [np.mean([x != y for x, y in combinations(side, 2)]) for side in (of_a, of_b)]
+        assert null[unit] == pytest.approx(np.mean(within))
+
+
+def test_forms_that_are_decided_alike_have_nothing_beyond_chance():
+    """In the mean of 20,000 units whose decisions are drawn, by numbers of draws that are not equal."""
+    random = np.random.default_rng(2)
+    chance = random.random(20_000)
+    a, b = ((random.random((draws, 20_000)) < chance).astype(float) for draws in (2, 5))
+    between, null = change_of_decision(a, b)
+    assert (between - null).mean() == pytest.approx(0, abs=0.01)
+    assert between.mean() == pytest.approx(1 / 3, abs=0.01)  # 2 E p (1 − p) of uniform p
+
+
+def test_decisions_that_depend_on_the_form_are_found_in_either_direction(tmp_path):
+    """Half of the units go one way and half the other: no decision is more frequent for a group, and all change."""
+    random = np.random.default_rng(3)
+    first = np.where(np.arange(40) % 2, "complain", "wait")
+    other = np.where(np.arange(40) % 2, "wait", "complain")
+    decisions = np.stack([np.stack([first, other], axis=1)] * 4).astype(object)
+    decisions[0, 0, 0] = None
+    swapped = random.random(decisions.shape) < 0.1
+    decisions[swapped] = "wait"
+    [row] = table_of(tmp_path, decisions).itertuples()
+    assert (row.verdict, row.repeated, row.family, row.units) == ("disparity for these answers", "draws", "study", 40)
+    assert 0 < row.models_low < row.difference < row.models_high <= 1.2
+    assert row.difference == pytest.approx(row.changed - row.by_chance)
+    names = {"datasets": {"plots": "Plots"}, "models": {"small": "Small"}, "explainers": {"reasons": "Reasons"}}
+    shown = page_of("decisions", pd.DataFrame([row]), **names, equivalence_bound=0.2, confidence=0.95)
+    [[_, [[_, cells]]]] = shown.tables[0].rows
+    assert [cell.text for cell in cells][::3] == [f"{row.changed:.3f}", "(≠)"]
+    assert "a disparity is confirmed in 1" in shown.introduction
+
+
+def test_decisions_by_chance_alone_are_no_change(tmp_path):
+    random = np.random.default_rng(4)
+    decisions = np.where(random.random((4, 40, 2)) < 0.5, "complain", "wait").astype(object)
+    [row] = table_of(tmp_path, decisions).itertuples()
+    assert row.changed == pytest.approx(0.5, abs=0.06)
+    assert row.models_low < 0 < row.models_high
+    assert "disparity" not in row.verdict
+
+
+@pytest.mark.parametrize("decisions", [np.full((3, 20, 2), None), np.full((1, 20, 2), "wait", dtype=object)])
+def test_without_two_decisions_of_a_form_there_is_no_row(tmp_path, decisions):
+    assert table_of(tmp_path, decisions).empty
+
+
+def test_codes_are_the_same_in_all_runs_of_a_model(tmp_path):
+    for seed, said in enumerate((["a", "b"], ["b", "c"])):
+        answers = answers_of(np.array(said, dtype=object).reshape(1, 1, 2))
+        tables.write_table(answers, tmp_path / f"{seed}.parquet", ANSWERS)
+    items = pd.Index(["000female", "000male", "other"])
+    codes = decision_codes([tmp_path / "0.parquet", tmp_path / "1.parquet"], items)
+    assert codes[:, 0, :2].tolist() == [[1.0, 0.0], [2.0, 1.0]]
+    assert np.isnan(codes[:, :, 2]).all()
+
+
+# Agreement of the draws of a question ------------------------------------------------------------------------------
+
+
+def test_an_agreement_is_one_score_of_a_question():
+    answers = answers_of(np.array([["a", "a"], ["a", "b"], ["b", None]], dtype=object)[:, None])
+    answers["text"] = ["It rains.", "It rains.", "It pours.", "Yes.", "", "No."]
+    metrics = {"same": {"metric": "same_decision"}, "alike": {"metric": "agreement", "units": "words", "size": 3}}
+    scores, notes = score(answers, metrics)
+    # Of the three pairs of the first question one decides alike; of its words one of two, one of three, one of three.
+    assert scores["same"][[0, 3]].tolist() == [pytest.approx(1 / 3), 0.0]
+    assert scores["alike"][[0, 3]] == pytest.approx([(1 + 1 / 3 + 1 / 3) / 3, 0.0])
+    assert np.isnan(scores["same"][[1, 2, 4, 5]]).all()
+    assert notes == []
+    _, notes = score(answers[answers["draw"] == 0], metrics)
+    assert notes == ["same, alike have no value of 2 (too few answers) of 2 questions"]
+
+
+def test_a_verdict_on_agreement_is_for_these_answers(tmp_path):
+    """From draws to verdict: one group's answers agree less, and no question counts more than once."""
+    random = np.random.default_rng(5)
+    decisions = np.full((4, 40, 2), "wait", dtype=object)
+    decisions[:, :, 1] = np.where(random.random((4, 40)) < 0.5, "complain", "wait")
+    answers = answers_of(decisions)
+    scores, _ = score(answers, {"words": {"metric": "same_decision"}})
+    files, rows = StudyFiles(tmp_path), answers.drop_duplicates("item_id")["item_id"]
+    units = {"item_id": rows, "pair_id": rows.str[:3], "group": rows.str[3:], "explainer": "reasons", "words": 1.0}
+    [path] = files.write(pd.DataFrame(units), family="answers")
+    tables.write_table(answers[["item_id", "draw"]].assign(**scores), path, ANSWER_SCORES, {"note": ""})
+    [row] = called(effect_table, *files.folders, **STUDY, **JUDGED, power=0.8).itertuples()
+    assert (row.verdict, row.units_a) == ("disparity for these answers", 40)
+    # Of four draws of two equal decisions half of the pairs decide alike.
+    assert row.difference == pytest.approx(0.5, abs=0.1)
+    assert np.isnan(row.p)
+
+
+# Labels of forms permuted within the unit ---------------------------------------------------------------------------
+
+
+def test_permuted_labels_take_all_answers_of_a_form_along():
+    """A unit's answers change their label together, so that what is repeated stays what it was."""
+    random = np.random.default_rng(6)
+    units = 30
+    items = np.array([f"{number}" for number in range(2 * units)], dtype=object)
+    places = [np.arange(units), units + np.arange(units)]
+    sides = [Side(items[place], items[:units], place, np.arange(units)) for place in places]
+    design = Design(Comparison("gender", "male", "female"), True, *sides)
+    draws = random.normal(size=(1, 1, 5, 2 * units))
+    other = permuted(design, permuted_labels(design, 1)[1])
+    before, after = ([side.scores(draws) for side in (of.a, of.b)] for of in (design, other))
+    swapped = np.array([(after[0][..., unit] == before[1][..., unit]).all() for unit in range(units)])
+    assert 5 < swapped.sum() < 25
+    for unit in range(units):
+        first, second = (after[place][..., unit] for place in ((1, 0) if swapped[unit] else (0, 1)))
+        assert np.array_equal(first, before[0][..., unit])
+        assert np.array_equal(second, before[1][..., unit])
+
+
+def test_the_control_finds_nothing_where_the_answers_to_two_forms_differ(tmp_path):
+    """In every unit, by 0.8 standard deviations: a disparity, and as good as none with permuted labels."""
+    random = np.random.default_rng(7)
+    decisions = np.full((3, 40, 2), "wait", dtype=object)
+    answers = answers_of(decisions)
+    files, rows = StudyFiles(tmp_path), answers.drop_duplicates("item_id")["item_id"]
+    units = {"item_id": rows, "pair_id": rows.str[:3], "group": rows.str[3:], "explainer": "reasons", "words": 1.0}
+    [path] = files.write(pd.DataFrame(units), family="answers")
+    words = random.normal(size=len(answers)) + 0.8 * answers["item_id"].str.endswith("female")
+    tables.write_table(answers[["item_id", "draw"]].assign(words=words), path, ANSWER_SCORES, {"note": ""})
+    [real] = called(effect_table, *files.folders, **STUDY, **JUDGED, power=0.8).itertuples()
+    assert "disparity" in real.verdict
+    control = called(permuted_verdicts, *files.folders, **STUDY, **JUDGED, verdict_permutations=20)
+    assert control["cells"].tolist() == [1] * 20
+    assert control["disparities_of_models"].sum() <= 3  # of 20 with a chance of 0.05, more in 1.6 %

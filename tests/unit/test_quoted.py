@@ -1,0 +1,104 @@
+"""Words that a model quotes as its reasons: read, found in the text, counted where they are not, scored by tokens."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from evenlight.configuration import completed_entry
+from evenlight.core.errors import InputError
+from evenlight.explainers import Context, explain
+from evenlight.explainers.quoted import places_of, quoted_in
+from evenlight.texts.predictions import SPECIAL, Sentence
+
+# "rows" has two tokens.
+SENTENCE = Sentence(
+    "1-male",
+    ("He", "rows", "home", ",", "home", "alone"),
+    np.array([2, 10, 11, 12, 13, 14, 13, 15, 3]),
+    np.array([SPECIAL, 0, 1, 1, 2, 3, 4, 5, SPECIAL]),
+    1,
+    ("", "He", "row", "s", "home", ",", "home", "alone", ""),
+)
+
+
+def quoted(path, rows, sentences=(SENTENCE,), **columns):
+    if path.suffix == ".jsonl":
+        path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    else:
+        getattr(pd.DataFrame(rows), {".csv": "to_csv", ".parquet": "to_parquet"}[path.suffix])(path, index=False)
+    columns = columns or {"words": "words"}
+    settings = completed_entry("explainers", "said", {"method": "quoted", "file": str(path), "item": "item"} | columns)
+    return explain("quoted", sentences, {"said": settings}, Context(None, 0, None))["said"]
+
+
+def test_a_word_scores_the_share_of_answers_that_name_it(tmp_path):
+    """By hand: of two answers both name "home", which is there twice, and one "rows", whose tokens share its score."""
+    rows = [{"item": "1-male", "words": ["Home", "rows"]}, {"item": "1-male", "words": ["home", "boat"]}]
+    explanations = quoted(tmp_path / "said.jsonl", rows)
+    assert explanations.attributions[0].token_score.tolist() == [0, 0, 0.25, 0.25, 1, 0, 1, 0, 0]
+    assert explanations.note == "1 of 4 quoted phrases are not in their text"
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("said.csv", "rows home, alone"),
+        ("said.csv", '["rows home", "alone"]'),
+        ("said.parquet", ["rows home", "alone"]),
+        ("said.jsonl", ["rows home", "alone"]),
+    ],
+)
+def test_a_list_is_the_same_in_every_kind_of_file(tmp_path, name, said):
+    [attribution] = quoted(tmp_path / name, [{"item": "1-male", "words": said}]).attributions
+    assert attribution.token_score.tolist() == [0, 0, 0.5, 0.5, 1, 0, 0, 1, 0]
+
+
+def test_quoted_words_are_found_in_an_answer(tmp_path):
+    rows = [{"item": "1-male", "why": "He rows, I think: “home alone” and 'HE' settle it; it isn't \"clear\"."}]
+    explanations = quoted(tmp_path / "said.jsonl", rows, text="why")
+    assert explanations.attributions[0].token_score.tolist() == [0, 1, 0, 0, 0, 0, 1, 1, 0]
+    assert explanations.note == "1 of 3 quoted phrases are not in their text"
+
+
+def test_a_text_without_a_quoted_word_scores_nothing_and_is_counted(tmp_path):
+    rows = [{"item": "1-male", "words": None}, {"item": "2-male", "words": ["rows"]}]
+    explanations = quoted(tmp_path / "said.jsonl", rows, [SENTENCE, replace(SENTENCE, item_id="2-male")])
+    assert not explanations.attributions[0].token_score.any()
+    assert explanations.attributions[1].token_score.tolist() == [0, 0, 0.5, 0.5, 0, 0, 0, 0, 0]
+    assert "1 of 2 items have no quoted word" in explanations.note
+
+
+def test_phrases_begin_and_end_with_words():
+    words = ["The", "bus-stop", "is", "n't", "us", "e", "d", "."]
+    found = {
+        phrase: sorted(places_of(phrase, words)) for phrase in ("us", "bus stop", "isn't", "stop", "US-e d", "...")
+    }
+    assert found == {"us": [4], "bus stop": [1], "isn't": [2, 3], "stop": [], "US-e d": [4, 5, 6], "...": []}
+
+
+def test_quotation_marks_of_several_kinds_and_no_apostrophes():
+    text = "„eins“ «deux» `three` ‘four’ “five\nsix” don't and won't 'seven eight'"
+    assert quoted_in(text) == ["eins", "deux", "three", "four", "seven eight"]
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ({"item": "other", "words": []}, r"no answer to item '1-male' \(He rows"),
+        ({"item": "", "words": []}, r"row 1: field 'item' \(item\) is empty; correct the table"),
+        ({"item": "1-male", "words": [7]}, r"row 1: field 'words' is no list of words"),
+        ({"item": "1-male", "words": '["a"'}, r"row 1: field 'words' is no list of words"),
+        ({"item": "1-male"}, "words"),
+    ],
+)
+def test_a_wrong_table_is_refused(tmp_path, row, message):
+    with pytest.raises(InputError, match=message):
+        quoted(tmp_path / "said.jsonl", [row])
+
+
+def test_exactly_one_column_names_the_words(tmp_path):
+    with pytest.raises(InputError, match="exactly one of words and text must name a column"):
+        quoted(tmp_path / "said.jsonl", [{"item": "1-male"}], words="a", text="b")

@@ -1,0 +1,99 @@
+"""Changes of decision as a page: between two forms of a question, and between two answers to one form."""
+
+import pandas as pd
+
+from evenlight.core.contracts.results import DECISIONS
+from evenlight.reports.html_table import Cell, Page, Table
+from evenlight.reports.page_parts import rows_by_model
+from evenlight.reports.pages.effects import FURTHER, VERDICTS, legend_of, these
+from evenlight.reports.questions import CELL, HOLDS, LIMITS, READ, SURE, answer, answered
+from evenlight.reports.text import signed
+from evenlight.statistics.study import comparisons_in, factor_in_brackets, repeated_in
+
+TABLES = (DECISIONS,)
+HEADINGS = ["changed", "by chance", "beyond", "verdict"]
+UNKNOWN = Cell("–", "no question has two decisions on either form")
+
+
+def page(
+    decisions: pd.DataFrame,
+    *,
+    datasets: dict[str, str],
+    models: dict[str, str],
+    explainers: dict[str, str],
+    equivalence_bound: float,
+    confidence: float,
+) -> Page:
+    """A page from :func:`evenlight.statistics.decisions.decision_table`, a table for each dataset."""
+    introduction = (
+        "Does the form of a question change the decision more often than chance does? "
+        f"{answer(decisions['verdict'])}A row has both shares, what is beyond chance, and its verdict."
+    )
+    pairs, parts = comparisons_in(decisions), []
+    for dataset, of_dataset in decisions.groupby("dataset", sort=False):
+        there = comparisons_in(of_dataset)
+        by_names = {
+            (row.model, row.explainer, (row.factor, row.level_a, row.level_b)): row
+            for row in of_dataset.itertuples(index=False)
+        }
+        rows = rows_by_model(
+            models,
+            explainers,
+            lambda *row, found=by_names, there=there: [
+                cell for pair in there for cell in _cells(found.get((*row, pair)))
+            ],
+        )
+        headings = [
+            (f"{pair.level_a} against {pair.level_b}{factor_in_brackets(pair, pairs)}", HEADINGS) for pair in there
+        ]
+        parts.append(Table(datasets[dataset], ("Model", "Explainer"), headings, rows))
+    repeated = repeated_in(decisions)
+    details = answered(
+        (
+            CELL,
+            "Changed is the share of pairs of answers, one to either form of a question, that decide otherwise. By "
+            "chance is the same share of two answers to one form, in the mean of both forms. Beyond is the one less "
+            f"the other. In square brackets stands its {confidence:.0%} interval.",
+        ),
+        (
+            "How does this differ from the other verdicts?",
+            "An unfair decision and an unequal explanation are different things. This page asks whether decisions "
+            "depend on the form, in whichever direction. The effects say which decision a group gets more often, and "
+            "whose reasons are longer or clearer.",
+        ),
+        (
+            HOLDS,
+            f"A verdict in brackets holds for {these(repeated)}, and further questions. One without brackets holds for "
+            f"{these(repeated, FURTHER)}, and takes several trainings. Answers without a decision are left out, and so "
+            "are questions with fewer than two decisions on a form.",
+        ),
+        (
+            SURE,
+            "An interval is of each row alone. Verdicts are adjusted over all rows of a family, and have the study's "
+            "level beside that of the effects.",
+        ),
+        (
+            LIMITS,
+            "What is beyond may come from decisions that go the other way, or that vary more for one form. A form that "
+            "is never decided has no row: see how often there is no decision.",
+        ),
+        READ,
+    )
+    return Page("Changes of decision", introduction, parts, legend_of(equivalence_bound, repeated), details=details)
+
+
+def _cells(row) -> list[Cell]:
+    if row is None:
+        return [UNKNOWN] * len(HEADINGS)
+    sign, colour = VERDICTS[row.verdict]
+    title = (
+        f"{row.units:,} questions; {row.draws_a:.3g} and {row.draws_b:.3g} decisions on each form; family {row.family}"
+    )
+    ends = "" if pd.isna(row.models_low) else f" [{signed(row.models_low, 3)}, {signed(row.models_high, 3)}]"
+    why = f": {row.reason}" if row.reason else ""
+    return [
+        Cell(f"{row.changed:.3f}", title),
+        Cell(f"{row.by_chance:.3f}", title),
+        Cell(f"{signed(row.difference, 3)}{ends}"),
+        Cell(sign, f"{row.verdict}{why}", background=colour),
+    ]
