@@ -1,6 +1,5 @@
 # What rules/answers.smk asks: its settings, and which files it needs.
 
-ANSWER = "<results>/answers/{dataset}/{model}/seed{seed}/{explainer}.parquet"
 ANSWERERS = explainers_of(kinds.TEXT)
 ANSWER_FAMILIES = metric_families(kinds.TEXT)
 
