@@ -1,6 +1,5 @@
 # What rules/answers.smk asks: its settings, and which files it needs.
 
-ANSWER = "<results>/answers/{dataset}/{model}/seed{seed}/{explainer}.parquet"
 ANSWERERS = explainers_of(kinds.TEXT)
 # Each family of them has a rule, by what it needs: `recorded` a table, `asked` the network and perhaps a key,
 # `generated` the folder of a model and, where there is one, a graphics card.

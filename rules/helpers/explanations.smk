@@ -1,6 +1,7 @@
 # What rules/explanations.smk asks: its settings, and which files it needs.
 
 ATTRIBUTION_FILE = "<results>/attributions/{dataset}/{model}/seed{seed}/{explainer}.parquet"
+ANSWER = "<results>/answers/{dataset}/{model}/seed{seed}/{explainer}.parquet"
 COST = "<results>/costs/{dataset}/{model}/seed{seed}/{explainer}.parquet"
 SCORES = "<results>/scores/{dataset}/{model}/seed{seed}/{family}/{explainer}.parquet"
 PLAN = "<results>/plans/{dataset}/{model}.txt"

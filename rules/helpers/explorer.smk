@@ -3,10 +3,10 @@
 PAGE_PARTS = ("html", "css", "js")
 
 
-def shown_texts(files):
-    """Some files or flags, where the page shows texts; none where it does not, nor where a dataset keeps its texts, nor where no token is explained."""
+def shown_texts(files, of=kinds.TOKENS):
+    """Some files or flags, where the page shows texts; none where it does not, nor where a dataset keeps its texts, nor where none is explained in this modality."""
     allowed = config["explorer"]["texts"] and len(datasets_shown()) == len(config["datasets"])
-    return files if allowed and EXPLAINERS else type(files)()
+    return files if allowed and explainers_of(of) else type(files)()
 
 
 def told_effects():
@@ -17,6 +17,18 @@ def told_effects():
 
 # What the explanations are that a page shows one by one: those that the kind asks about, else of texts.
 EXPLORED = kinds.KINDS[config["kind"]].explained or next(iter(MODALITIES))
+
+
+# What of texts it shows beside their words: patterns by the flag that names their folder.
+SPOKEN = {
+    kinds.TOKENS: {"attributions": ATTRIBUTION_FILE, "predictions": PREDICTIONS},
+    kinds.TEXT: {"answers": ANSWER},
+}
+
+
+def spoken():
+    """Those of this study."""
+    return shown_texts(SPOKEN.get(EXPLORED, {}), EXPLORED)
 
 
 def whole_study(of=None, **more):

@@ -3,6 +3,8 @@
 from pathlib import Path
 
 from selenium.webdriver import ActionChains
+from selenium.webdriver.common.by import By
+from selenium.webdriver.support.wait import WebDriverWait
 
 PHONE, DESK = 360, 1200
 
@@ -49,6 +51,30 @@ class Reader:
 
     def messages(self) -> list[str]:
         return [entry["message"] for entry in self.driver.get_log("browser")]
+
+
+class Explorer(Reader):
+    """A person before the explorer."""
+
+    def wait(self) -> "Explorer":
+        """Until what the address names is shown."""
+        shown = "return document.body.dataset.ready === location.hash"
+        WebDriverWait(self.driver, 30, 0.02).until(lambda _: self.driver.execute_script(shown))
+        return self
+
+    def until(self, holds: str) -> None:
+        """Until an expression is true."""
+        WebDriverWait(self.driver, 10, 0.02).until(lambda _: self.ask(holds))
+
+    def rows(self, table: str) -> list[list[str]]:
+        cells = "(row) => [...row.cells].map((cell) => cell.textContent)"
+        return self.ask(f"[...document.querySelectorAll('#{table} tbody tr')].map({cells})")
+
+    def choose(self, name: str, value: str) -> "Explorer":
+        """Set a control as a person does who has reached it."""
+        change = "(([box, value]) => { box.value = value; box.dispatchEvent(new Event('change')); })(arguments)"
+        self.ask(change, self.driver.find_element(By.ID, name), value)
+        return self.wait()
 
 
 COLOURS = """(() => {

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from explorer_study import LABELS, ExplorerStudy
-from reading import PHONE, Reader, colours
+from reading import PHONE, Explorer, colours
 from selenium.webdriver import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
@@ -23,30 +23,6 @@ from evenlight.reports.contrast import contrast_ratio
 from evenlight.statistics.files import Run, attribution_path, score_path, units_path
 
 HOSTILE = "</script><img/src=x/onerror=alert(1)>"
-
-
-class Explorer(Reader):
-    """A person before the explorer."""
-
-    def wait(self) -> "Explorer":
-        """Until what the address names is shown."""
-        shown = "return document.body.dataset.ready === location.hash"
-        WebDriverWait(self.driver, 30, 0.02).until(lambda _: self.driver.execute_script(shown))
-        return self
-
-    def until(self, holds: str) -> None:
-        """Until an expression is true."""
-        WebDriverWait(self.driver, 10, 0.02).until(lambda _: self.ask(holds))
-
-    def rows(self, table: str) -> list[list[str]]:
-        cells = "(row) => [...row.cells].map((cell) => cell.textContent)"
-        return self.ask(f"[...document.querySelectorAll('#{table} tbody tr')].map({cells})")
-
-    def choose(self, name: str, value: str) -> "Explorer":
-        """Set a control as a person does who has reached it."""
-        change = "(([box, value]) => { box.value = value; box.dispatchEvent(new Event('change')); })(arguments)"
-        self.ask(change, self.driver.find_element(By.ID, name), value)
-        return self.wait()
 
 
 @pytest.fixture(scope="module")

@@ -12,8 +12,9 @@ from study_files import called
 from evenlight.core import tables
 from evenlight.core.contracts.explanations import ATTRIBUTIONS, PAIR, SCORES
 from evenlight.core.contracts.texts import ITEMS, PREDICTIONS, UNITS
-from evenlight.reports.explorer.content import Folders, Store, study_content
+from evenlight.reports.explorer.content import Folders, study_content
 from evenlight.reports.explorer.page import write_explorer
+from evenlight.reports.explorer.store import Store
 from evenlight.statistics.effects import effect_table
 from evenlight.statistics.files import Run, attribution_path, items_path, predictions_path, score_path, units_path
 

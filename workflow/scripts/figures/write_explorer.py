@@ -5,13 +5,16 @@ import argparse
 from evenlight.core import tables
 from evenlight.core.contracts.results import EFFECTS
 from evenlight.jobs import command_line
-from evenlight.reports.explorer.content import Folders, Store, study_content
+from evenlight.reports.explorer.content import Folders, study_content
 from evenlight.reports.explorer.page import write_explorer
+from evenlight.reports.explorer.store import Store
 
 
 def main(arguments: argparse.Namespace) -> None:
     """Write the page."""
-    folders = Folders(arguments.scores, arguments.datasets, arguments.attributions, arguments.predictions)
+    folders = Folders(
+        arguments.scores, arguments.datasets, arguments.attributions, arguments.predictions, arguments.answers
+    )
     effects = tables.read_exactly(arguments.effects, EFFECTS) if arguments.effects else None
     store = Store()
     write_explorer(study_content(folders, effects, store, **arguments.settings), store, arguments.output)
@@ -20,7 +23,7 @@ def main(arguments: argparse.Namespace) -> None:
 if __name__ == "__main__":
     parser = command_line.settings_parser(__doc__)
     command_line.add_folder_flags(parser, "scores", "datasets")
-    command_line.add_folder_flags(parser, "attributions", "predictions", required=False)
+    command_line.add_folder_flags(parser, "attributions", "predictions", "answers", required=False)
     parser.add_argument("--effects", metavar="PARQUET", help="the effects of the study, where it tells verdicts")
     parser.add_argument("--output", required=True, metavar="HTML")
     command_line.run(main, parser)

@@ -3,9 +3,8 @@
 The page keeps each array once, compressed, and unpacks what a view needs.
 """
 
-import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
 
@@ -18,6 +17,8 @@ from evenlight.core import tables
 from evenlight.core.contracts.results import EFFECTS
 from evenlight.core.contracts.texts import ITEMS
 from evenlight.reports.explorer import overview
+from evenlight.reports.explorer.answers import MOST_CHARACTERS, answers_of, stored_answers
+from evenlight.reports.explorer.store import Store
 from evenlight.reports.pages.effects import VERDICTS, effect_cell, meanings, these
 from evenlight.statistics.cells import ModelScores, read_models
 from evenlight.statistics.explained_words import Explained, Level, known_mean, relative, shown_levels, unit_means
@@ -32,33 +33,26 @@ UNDEFINED = STEPS + 1
 FULL = 127
 # So many pairs of words of a text are shown.
 MOST_TOGETHER = 6
-KINDS = ("int8", "uint8", "uint16", "uint32")
-
-
-@dataclass
-class Store:
-    """Arrays (kinds of :data:`KINDS`) and JSON values by number, as (kind, bytes, little-endian)."""
-
-    parts: list[tuple[str, bytes]] = field(default_factory=list)
-
-    def add(self, values: object) -> int:
-        """Keep an array or a JSON value; its number."""
-        if isinstance(values, np.ndarray):
-            assert values.dtype.name in KINDS, f"{values.dtype} has no place in the page"
-            self.parts.append((values.dtype.name, values.astype(values.dtype.newbyteorder("<")).tobytes()))
-        else:
-            self.parts.append(("json", json.dumps(values, separators=(",", ":")).encode()))
-        return len(self.parts) - 1
 
 
 @dataclass(frozen=True)
 class Folders:
-    """Where a study's files lie; ``attributions`` is None where no text is shown; only texts need ``predictions``."""
+    """Where a study's files lie.
+
+    Where texts are shown, ``attributions`` and ``predictions`` say what explanations of tokens are, or ``answers``
+    those in words; else these are None.
+    """
 
     scores: Path
     datasets: Path
     attributions: Path | None = None
     predictions: Path | None = None
+    answers: Path | None = None
+
+    @property
+    def with_texts(self) -> bool:
+        """Whether the page shows texts."""
+        return self.attributions is not None or self.answers is not None
 
 
 def study_content(
@@ -108,12 +102,13 @@ def study_content(
     sizes = whole["reason"].isna().groupby(whole["family"]).agg(["sum", "size"])
     effects = overview.of_the_page(whole, named)
     offered: dict[str, dict[tuple, None]] = {dataset: {} for dataset in datasets}
+    room = MOST_CHARACTERS // max(1, len(datasets) * len(models) * len(explainers))
     scored = StudyScores(scores=folders.scores, units=folders.datasets, comparisons=comparisons, **named)
     for model in read_models(scored):
         levels = shown_levels(model, comparisons)
         offered[model.dataset] |= dict.fromkeys(_compared(levels, comparisons))
         content[model.dataset]["models"][model.model] = _model(
-            folders, model, levels, texts[model.dataset], store, list(metrics)
+            folders, model, levels, texts[model.dataset], store, families, room
         )
     for dataset, of_dataset in content.items():
         # Those of which there is a verdict first.
@@ -124,7 +119,7 @@ def study_content(
         of_dataset["counts"] = overview.counts(told, pairs)
         of_dataset["effects"] = store.add(_effect_rows(told, sizes, better))
         of_dataset["units"] = store.add(texts[dataset].units)
-        if folders.attributions:
+        if folders.with_texts:
             of_dataset |= texts[dataset].stored(items_path(folders.datasets, dataset), store)
     verdicts = {verdict: _meaning(verdict, meanings(equivalence_bound)) for verdict in VERDICTS}
     return {
@@ -137,7 +132,8 @@ def study_content(
         "metrics": {name: dict(entry) for name, entry in metrics.items()},
         "runs": {name: len(of_model) for name, of_model in seeds.items()},
         "content": content,
-        "texts": folders.attributions is not None,
+        "texts": folders.with_texts,
+        "answers": folders.answers is not None,
         "target": target,
         "formats": list(formats),
         "alpha": alpha,
@@ -208,9 +204,10 @@ def _model(
     levels: list[Level],
     texts: _Texts,
     store: Store,
-    metrics: Sequence[str],
+    families: Mapping[str, str],
+    room: int,
 ) -> dict:
-    """What the tree has of a model on a dataset."""
+    """What the tree has of a model on a dataset; each explainer's answers have ``room`` characters."""
     items = texts.items_of(model.items["item_id"])
     found: dict = {"items": store.add(items), "levels": {}, "explainers": {}}
     start = 0
@@ -233,7 +230,7 @@ def _model(
     )
     if spoken:
         found["explained"] = store.add(spoken.classes)
-    of_levels = {}
+    of_levels, metrics = {}, list(families)
     for scores in model.explainers:
         means = unit_means(scores, levels)
         codes, ranges = stepped(means)
@@ -244,6 +241,9 @@ def _model(
             if together := spoken.pairs(scores.explainer, MOST_TOGETHER):
                 of_texts = [[(one, other, round(share, 2)) for one, other, share in pairs] for pairs in together]
                 entry["together"] = store.add(of_texts)
+        if folders.answers:
+            said = answers_of(folders.answers, folders.scores, model, scores.explainer, families)
+            entry["answers"] = stored_answers(said, pd.Index(model.items["item_id"]), metrics, store, room)
         found["explainers"][scores.explainer] = entry
     found["means"] = store.add(of_levels)
     return found

@@ -4,6 +4,8 @@
 const at = (id) => document.getElementById(id);
 const study = JSON.parse(at("study").textContent);
 const UNDEFINED = 65535, FULL = 127, SEVERAL = 255, STEP = 20, MOST_BINS = 40;
+// So many words of two answers are compared: the work is their product.
+const MOST_COMPARED = 4000;
 // So many cells of maps are seen at first; maps with more fold out.
 const MOST_CELLS = 500;
 const ORDERS = { differ: "differ most", first: "first group higher", second: "second group higher" };
@@ -13,7 +15,7 @@ const WORD_ORDERS = { strongest: "strongest in a group", difference: "groups dif
 const DEFAULTS = { order: "differ", share: "100", find: "", "word-order": "strongest", least: "5", word: "" };
 
 // Parts of the page ------------------------------------------------------------------------------------------------
-const ARRAYS = { int8: Int8Array, uint8: Uint8Array, uint16: Uint16Array, uint32: Uint32Array };
+const ARRAYS = { int8: Int8Array, uint8: Uint8Array, uint16: Uint16Array, uint32: Uint32Array, float32: Float32Array };
 const unpacked = new Map();
 
 /** An array or a JSON value of the page, by its number; each is unpacked once. */
@@ -66,7 +68,7 @@ function chosen() {
   if (!(state["word-order"] in WORD_ORDERS)) state["word-order"] = DEFAULTS["word-order"];
   if (![1, 5, 10, 100].includes(Number(state.share))) state.share = DEFAULTS.share;
   if (!(Number(state.least) >= 1)) state.least = DEFAULTS.least;
-  state.pair = given.get("pair");
+  for (const name of ["pair", "left", "right"]) state[name] = given.get(name);
   return state;
 }
 
@@ -348,7 +350,7 @@ async function show() {
   at("view").textContent = `${study.content[state.dataset].label} · ${study.models[state.model]} (${count(study.runs[state.model], "run")}) · ` +
     `${study.explainers[state.explainer]} · ${metricLabel(state)} · ${groupsLabel(groups)}`;
   const rest = [showVerdict(effects, groups), showScores(sides)];
-  if (study.texts) rest.push(showWords(before));
+  if (study.texts && !study.answers) rest.push(showWords(before));
   await showPairs();
   await Promise.all([...rest, maps]);
   mark();
@@ -446,10 +448,8 @@ async function showPairs() {
   let listed = known.map((row) => [key(row), row]).sort(([x], [y]) => y - x).map(([, row]) => row);
   listed = listed.slice(0, Math.ceil(listed.length * Number(state.share) / 100));
   if (study.texts && state.find) {
-    const { folded, words, starts } = await textsOf(dataset), items = await part(shown.model.items);
-    const wanted = new Set(folded.flatMap((word, number) => word.includes(state.find.toLowerCase()) ? [number] : []));
-    listed = listed.filter((row) => row.items.some((item) => item !== null &&
-      words.subarray(starts[items[item]], starts[items[item] + 1]).some((word) => wanted.has(word))));
+    const has = await (study.answers ? hasInAnswers : hasInWords)(state.find.toLowerCase());
+    listed = listed.filter((row) => row.items.some((item) => item !== null && has(item)));
   }
   shown.listed = listed;
   const one = paired ? "pair" : "text", without = rows.length - known.length;
@@ -459,6 +459,20 @@ async function showPairs() {
   at("list").tHead.rows[0].replaceChildren(...heads.map(([name, look]) => made("th", { scope: "col", class: look }, name)));
   await listPairs();
   await showPair();
+}
+
+/** Whether a text of the model has a word with these letters in it. */
+async function hasInWords(letters) {
+  const { folded, words, starts } = await textsOf(shown.dataset), items = await part(shown.model.items);
+  const wanted = new Set(folded.flatMap((word, number) => word.includes(letters) ? [number] : []));
+  return (item) => words.subarray(starts[items[item]], starts[items[item] + 1]).some((word) => wanted.has(word));
+}
+
+/** Whether an answer to a question of the model has these letters in it. */
+async function hasInAnswers(letters) {
+  const { items, texts } = await answersOf(shown.model, shown.state.explainer);
+  const found = new Set(texts.flatMap((text, place) => text.toLowerCase().includes(letters) ? [items[place]] : []));
+  return (item) => found.has(item);
 }
 
 async function listPairs() {
@@ -481,7 +495,7 @@ function focusWanted() {
 
 /** The chosen pair, or the first of the list. */
 async function showPair() {
-  const { listed, rows, units, dataset, model, names, state, paired } = shown;
+  const { listed, rows, units, state, paired } = shown;
   const row = rows.find((entry) => units[entry.unit] === state.pair) ?? listed[0];
   at("pair").hidden = !study.texts || !row;
   if (at("pair").hidden) return;
@@ -491,11 +505,17 @@ async function showPair() {
   at("pair-title").textContent = `${paired ? "Pair" : "Text"} ${units[row.unit]}` + (place < 0 ? "" : `, ${place + 1} of ${listed.length.toLocaleString("en")}`);
   at("previous").disabled = place <= 0;
   at("next").disabled = place < 0 ? !listed.length : place + 1 >= listed.length;
+  if (study.answers) await showAnswers(row);
+  else await showTokens(row);
+  focusWanted();
+}
+
+async function showTokens(row) {
+  const { dataset, model, names, state } = shown;
   const found = await textsOf(dataset), spoken = await explained(dataset, model, state.explainer);
   const numbers = row.items.map((item) => item === null ? null : found.words.subarray(found.starts[spoken.items[item]], found.starts[spoken.items[item] + 1]));
   const sides = names.map((name, side) => numbers[side] && textOf(name, side, row, numbers, found, spoken)).filter(Boolean);
   at("sides").replaceChildren(...sides);
-  focusWanted();
 }
 
 function textOf(name, side, row, numbers, { vocabulary, second }, { items, shares, classes, together, starts }) {
@@ -531,6 +551,116 @@ function step(by) {
   const next = listed[Math.max(place, state.pair && rows.some((row) => units[row.unit] === state.pair) ? -1 : 0) + by];
   if (next) choose({ pair: units[next.unit] });
 }
+
+// Answers in words -------------------------------------------------------------------------------------------------
+/** The answers of an explainer: of each its question, draw, decision and text, how many words are left out, and scores. */
+async function answersOf(model, explainer) {
+  const { number, ...parts } = model.explainers[explainer].answers;
+  const names = Object.keys(parts), read = await Promise.all(names.map((name) => part(parts[name])));
+  return { number, ...Object.fromEntries(names.map((name, place) => [name, read[place]])) };
+}
+
+/** The answers to one question that stand side by side: two forms, or two draws of one form, as the reader chooses. */
+async function showAnswers(row) {
+  const mine = shown, { dataset, model, names, state } = mine;
+  const said = await answersOf(model, state.explainer), { vocabulary, words, starts } = await textsOf(dataset), items = await part(model.items);
+  if (mine !== shown) return;
+  const several = new Set(said.draws.map(([seed]) => seed)).size > 1;
+  const offered = names.flatMap((form, side) => [...said.items.keys()].filter((place) => said.items[place] === row.items[side]).map((place) => {
+    const [seed, draw] = said.draws[place];
+    return { place, side, form, item: items[row.items[side]], name: [form, seed, draw].join(" "), label: `${form}, ${several ? `seed ${seed}, ` : ""}draw ${draw}` };
+  }));
+  const named = (name) => offered.find((answer) => answer.name === name);
+  const left = named(state.left) ?? offered[0];
+  const right = named(state.right) ?? offered.find(({ side }) => side !== left?.side) ?? offered[1];
+  const chosen = [left, right].filter(Boolean), listed = offered.map(({ name, label }) => [name, label]);
+  fill(at("left"), listed, left?.name);
+  fill(at("right"), listed, right?.name);
+  at("draws").hidden = offered.length < 2;
+  at("kept").hidden = said.texts.length === said.number;
+  at("kept").textContent = `The page has room for ${said.texts.length.toLocaleString("en")} of ${count(said.number, "answer")}: those with the first numbers. The study's files have all.`;
+  const without = names.filter((_, side) => row.items[side] !== null && !offered.some((answer) => answer.side === side));
+  const parted = chosen.map(({ place }) => wordsOf(said.texts[place])), kept = chosen.length > 1 ? common(...parted) : null;
+  at("sides").replaceChildren(
+    ...chosen.map((answer, side) => sideOf(answer, said, parted[side], kept?.[side], questionOf(answer.item))),
+    ...without.map((form) => made("div", {}, made("h4", {}, form), made("p", { class: "legend" }, "No answer to this question is on the page."))));
+  const marks = chosen.map((_, side) => kept ? parted[side].filter((word, place) => kept[side][place] === 0 && word.trim()).length : 0);
+  at("alike").textContent = !kept ? "There is no second answer to hold beside it." : Math.max(...marks) === 0 && parted[0].join("") === parted[1].join("")
+    ? "Both answers are the same." : Math.max(...marks) === 0 ? "Both answers have the same words; white space differs." :
+    `Marked is what the other answer has not, in this order: ${marks.join(" and ")} words and signs.`;
+  const metrics = Object.keys(study.metrics), total = said.items.length;
+  at("answer-scores").tHead.rows[0].replaceChildren(...["Metric", ...chosen.map(({ label }) => label)].map((name) => made("th", { scope: "col" }, name)));
+  at("answer-scores").tBodies[0].replaceChildren(...metrics.map((metric, number) => made("tr", metric === state.metric ? { "aria-current": "true" } : {},
+    made("th", { scope: "row" }, study.metrics[metric].label), ...chosen.map(({ place }) => made("td", {}, exactly(said.scores[number * total + place]))))));
+  function questionOf(item) {
+    return visible(Array.from(words.subarray(starts[item], starts[item + 1]).subarray(0, MOST_COMPARED), (word) => vocabulary[word]).join(" "));
+  }
+}
+
+const exactly = (value) => Number.isInteger(value) ? value.toLocaleString("en") : said(value);
+
+/** One answer: its decision, its words with those marked that are not in the other one, and what was asked. */
+function sideOf({ place, label }, said, words, kept, question) {
+  const text = made("p", { class: "answer", dir: "auto", tabindex: 0, role: "region", "aria-label": `Answer: ${label}` });
+  // Neighbours that are marked alike are one element.
+  for (let from = 0, to; from < words.length; from = to) {
+    for (to = from + 1; to < words.length && kept?.[to] === kept?.[from];) to++;
+    const run = visible(words.slice(from, to).join(""));
+    text.append(kept?.[from] === 0 ? made("mark", {}, run) : run);
+  }
+  if (!words.length) text.append(made("em", {}, "The answer is empty."));
+  const decision = said.decisions[place] === null ? "No decision" : made("bdi", {}, visible(said.decisions[place]));
+  const notes = [said.cut[place] ? `${count(said.cut[place], "more word")} of this answer are not on the page.` : "",
+                 kept && words.length > MOST_COMPARED ? `Only the first ${MOST_COMPARED.toLocaleString("en")} words and signs are compared.` : ""].filter(Boolean);
+  return made("div", {}, made("h4", {}, label),
+    made("p", { class: "legend decision" }, ...(said.decisions[place] === null ? [decision] : ["Decision: ", decision])), text,
+    ...notes.map((note) => made("p", { class: "legend" }, note)),
+    made("details", {}, made("summary", {}, "What was asked"), made("p", { class: "answer", dir: "auto" }, question)));
+}
+
+const segmenter = new Intl.Segmenter("en", { granularity: "word" });
+
+/** The words and signs of a text, each with the white space behind it: joined, they are the text. */
+function wordsOf(text) {
+  const words = [];
+  for (const { segment } of segmenter.segment(text)) {
+    if (words.length && !segment.trim()) words[words.length - 1] += segment;
+    else words.push(segment);
+  }
+  return words;
+}
+
+/** Of each word of two lists, whether it is in a longest common subsequence of both: 1, else 0, or 2 where nobody looked. */
+function common(...lists) {
+  const numbers = new Map();
+  const [a, b] = lists.map((list) => list.slice(0, MOST_COMPARED).map((word) => {
+    const seen = word.trim();
+    if (!numbers.has(seen)) numbers.set(seen, numbers.size);
+    return numbers.get(seen);
+  }));
+  const kept = lists.map((list) => new Uint8Array(list.length).fill(2, MOST_COMPARED));
+  let start = 0, [left, right] = [a.length, b.length];
+  while (start < left && start < right && a[start] === b[start]) { kept[0][start] = kept[1][start] = 1; start++; }
+  while (start < left && start < right && a[left - 1] === b[right - 1]) kept[0][--left] = kept[1][--right] = 1;
+  // How long the longest is of what follows on either word.
+  const width = right - start + 1, longest = new Uint16Array((left - start + 1) * width);
+  const at = (i, j) => (i - start) * width + j - start;
+  for (let i = left - 1; i >= start; i--) {
+    for (let j = right - 1; j >= start; j--) {
+      longest[at(i, j)] = a[i] === b[j] ? longest[at(i + 1, j + 1)] + 1 : Math.max(longest[at(i + 1, j)], longest[at(i, j + 1)]);
+    }
+  }
+  for (let i = start, j = start; i < left && j < right;) {
+    if (a[i] === b[j]) kept[0][i++] = kept[1][j++] = 1;
+    else if (longest[at(i + 1, j)] >= longest[at(i, j + 1)]) i++;
+    else j++;
+  }
+  return kept;
+}
+
+/** A text without signs that are not seen or that turn the direction of others: they are named in their place. */
+const HIDDEN = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g;
+const visible = (text) => text.replace(HIDDEN, (sign) => `⟨U+${sign.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}⟩`);
 
 // Words ------------------------------------------------------------------------------------------------------------
 /** Count and mean share of each word, lower-cased, in the texts of each group. */
@@ -586,7 +716,7 @@ function listWords() {
 }
 
 // Listening --------------------------------------------------------------------------------------------------------
-for (const name of ["dataset", "model", "explainer", "metric", "groups", "order", "share", "find", "word-order", "least", "word"]) {
+for (const name of ["dataset", "model", "explainer", "metric", "groups", "order", "share", "find", "word-order", "least", "word", "left", "right"]) {
   at(name).addEventListener("change", (event) => choose({ [name]: event.target.value }));
 }
 for (const form of document.forms) form.addEventListener("submit", (event) => event.preventDefault());
@@ -610,7 +740,8 @@ at("back").addEventListener("click", () => {
   (mark() ?? at("map-title")).focus();
 });
 
-for (const element of document.querySelectorAll(".texts")) element.hidden = !study.texts;
+const THERE = { texts: study.texts, tokens: study.texts && !study.answers, answers: study.answers };
+for (const [look, there] of Object.entries(THERE)) for (const element of document.querySelectorAll(`.${look}`)) element.hidden = !there;
 at("notes-section").hidden = !study.notes.length;
 at("notes").replaceChildren(...study.notes.map((note) => made("li", {}, note)));
 show();

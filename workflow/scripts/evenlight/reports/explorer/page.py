@@ -9,7 +9,7 @@ from jinja2 import Environment, StrictUndefined
 
 from evenlight.core.tables import replacing
 from evenlight.reports.explorer.charts import charts, scripts
-from evenlight.reports.explorer.content import Store
+from evenlight.reports.explorer.store import Store
 
 HERE = Path(__file__).parent
 
