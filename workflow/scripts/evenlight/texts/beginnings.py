@@ -1,0 +1,68 @@
+"""Rows as a tree of their beginnings: what several rows begin with is there once.
+
+A decoder computes of a token what stands before it says, and nothing of what follows. So rows that begin alike, as the
+variants of one text do, have the same keys and values there.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Tree:
+    """The distinct beginnings of some rows. Each is a node, which its last token stands for.
+
+    Attributes:
+        token: the last token of each node, (nodes,).
+        depth: how many tokens are before it, (nodes,).
+        path: the node of each token of each row, (rows, longest); behind the end of a row, any node.
+        place: where each node stands first in ``path``, counted row by row; (nodes,).
+        leaf: the node of the last token of each row, (rows,).
+    """
+
+    token: np.ndarray
+    depth: np.ndarray
+    path: np.ndarray
+    place: np.ndarray
+    leaf: np.ndarray
+
+    @classmethod
+    def of(cls, rows: Sequence[np.ndarray]) -> "Tree":
+        """The tree of rows (tokens,), each of at least one token; it is smallest where rows are in order.
+
+        >>> tree = Tree.of([np.array([3, 1, 4]), np.array([3, 1, 5]), np.array([3, 2])])
+        >>> tree.token.tolist(), tree.path.tolist()
+        ([3, 1, 4, 5, 2], [[0, 1, 2], [0, 1, 3], [0, 4, 3]])
+        """
+        token, length = _in_columns(rows)
+        is_own = np.arange(token.shape[1]) >= shared_with_the_last(rows)[:, None]
+        is_own &= np.arange(token.shape[1]) < length[:, None]
+        place = np.flatnonzero(is_own)
+        node = np.zeros(token.shape, dtype=np.int64)
+        node[is_own] = np.arange(len(place))
+        # Nodes are counted row by row, so that the newest of a column is the one that a row shares.
+        path = np.maximum.accumulate(node, axis=0)
+        return cls(token.flat[place], place % token.shape[1], path, place, path[np.arange(len(rows)), length - 1])
+
+
+def in_order(rows: Sequence[np.ndarray]) -> np.ndarray:
+    """The order of rows in which those that begin alike are neighbours, (rows,)."""
+    token, _ = _in_columns(rows)
+    return np.lexsort(token.T[::-1])
+
+
+def shared_with_the_last(rows: Sequence[np.ndarray]) -> np.ndarray:
+    """How many tokens each row begins with as the row before it does, (rows,); 0 for the first."""
+    token, length = _in_columns(rows)
+    alike = (token[1:] == token[:-1]) & (np.arange(token.shape[1]) < np.minimum(length[1:], length[:-1])[:, None])
+    return np.concatenate([[0], alike.cumprod(axis=1).sum(axis=1)])
+
+
+def _in_columns(rows: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """Rows with −1 behind their ends, (rows, longest), and their lengths."""
+    length = np.array([len(row) for row in rows])
+    token = np.full((len(rows), length.max()), -1, dtype=np.int64)
+    token[np.arange(token.shape[1]) < length[:, None]] = np.concatenate(rows)
+    return token, length
