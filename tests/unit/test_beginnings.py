@@ -92,7 +92,8 @@ def test_a_tree_has_each_beginning_once(texts):
         assert tree.token[node].tolist() == row.tolist()
         assert tree.depth[node].tolist() == list(range(len(row)))
         assert leaf == node[-1]
-    np.testing.assert_array_equal(tree.path.flat[tree.place], np.arange(len(tree.token)))
+    own = [path[length - own : length] for path, length, own in zip(tree.path, tree.length, tree.own, strict=True)]
+    np.testing.assert_array_equal(np.concatenate(own), np.arange(len(tree.token)))
 
 
 @pytest.mark.parametrize("model_type", DECODERS)
@@ -163,16 +164,18 @@ def test_label_words_and_the_beginning_of_a_prompt_go_with_it(tmp_path):
     network.save_pretrained(tmp_path)
     given = {"source": str(tmp_path), "revision": None, "language_model": "auto", "max_tokens": 90, "content_free": []}
     given |= {"template": "They say : {text} It is {label}", "special_tokens": {"pad": "<|end_of_text|>"}}
-    given |= {"label_words": {"sea": ["harbour", "the harbour"], "land": ["captain"]}}
+    given |= {"label_words": {"sea": ["the harbour"], "land": ["a captain", "captain"]}}
     classifier, _ = prompted_classifier(given, ["sea", "land"], WORDS)
-    assert len(classifier.model_inputs.beginning)
-    assert max(map(len, classifier.network.prompt.passes)) > 0
-    beginning = np.array(classifier.model_inputs.beginning)
-    rows = [np.append(beginning, row) for row in variants(classifier, 20)]
+    beginning, passes = np.array(classifier.model_inputs.beginning), classifier.network.prompt.passes
+    assert len(beginning)
+    assert sorted(map(len, passes)) == [1, 1]
+    behind = variants(classifier, 20)
+    rows = [np.append(beginning, row) for row in behind]
     with torch.no_grad():
         expected = [classifier.network(torch.from_numpy(row)[None]).logits.softmax(-1)[0].numpy() for row in rows]
     with counting(classifier.network) as tokens:
         found = Evaluator(classifier, 4096).probabilities(rows)
     assert np.ptp(found[:, 0]) > 0.01
-    assert sum(tokens) < 0.8 * sum(map(len, rows)) * len(classifier.network.prompt.passes)
+    ended = [np.append(row, token) for row in behind for token in passes]
+    assert sum(tokens) == len(beginning) + distinct_beginnings(ended)
     np.testing.assert_allclose(found, expected, atol=1e-6)

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 from torch import nn
 from torch.nn import functional
@@ -27,46 +28,105 @@ SHORT = 128
 
 
 @dataclass(frozen=True)
+class _Rows:
+    """Some rows of a tree, as attention has them.
+
+    Attributes:
+        query: the nodes that ask, the last ones of each row; (rows, queries).
+        key: the node of each token, (rows, keys).
+        hidden: the keys that stand behind each query, those of a common beginning included; bool (rows or 1, 1,
+            queries, before + keys).
+    """
+
+    query: torch.Tensor
+    key: torch.Tensor
+    hidden: torch.Tensor
+
+    @classmethod
+    def of(cls, tree: Tree, rows: np.ndarray, queries: int, before: int, device: torch.device) -> "_Rows":
+        """The ``rows`` of ``tree``, each with so many queries, behind a beginning of ``before`` tokens."""
+        length, path = tree.length[rows], tree.path[rows, : tree.length[rows].max()]
+        column = (length[:, None] - queries + np.arange(queries)).clip(min=0)
+        # Variants of a text are often equally long, and one mask is that of all.
+        last = before + (column[:1] if (length == length[0]).all() else column)
+        hidden = np.arange(before + path.shape[1]) > last[:, None, :, None]
+        return cls(*(sent(array, device) for array in (np.take_along_axis(path, column, axis=1), path, hidden)))
+
+    def attention(
+        self, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, scaling: float, softcap: float | None
+    ) -> torch.Tensor:
+        """What these rows attend to, (rows · queries, heads, size), of states (nodes, heads, size).
+
+        Keys and values begin with those of the common beginning.
+        """
+        before = self.hidden.shape[-1] - self.key.shape[1]
+        query = _laid_out(query, self.query, 0)
+        key, value = (_laid_out(states, self.key, before) for states in (key, value))
+        if softcap is None and key.shape[2] > SHORT:
+            found = functional.scaled_dot_product_attention(query, key, value, attn_mask=~self.hidden, scale=scaling)
+        else:
+            score = torch.matmul(query * scaling, key.transpose(-1, -2))
+            if softcap is not None:
+                score = torch.tanh(score / softcap) * softcap
+            found = torch.matmul(score.masked_fill(self.hidden, torch.finfo(score.dtype).min).softmax(-1), value)
+        return found.transpose(1, 2).flatten(0, 1)
+
+
+def _laid_out(states: torch.Tensor, node: torch.Tensor, before: int) -> torch.Tensor:
+    """Of states (before + nodes, heads, size) the first and those of ``node`` (rows, tokens) in each row.
+
+    They are (rows, heads, before + tokens, size).
+    """
+    rows = states[before:].index_select(0, node.flatten()).unflatten(0, node.shape)
+    if before:
+        rows = torch.cat([states[:before].expand(len(rows), *states[:before].shape), rows], dim=1)
+    return rows.transpose(1, 2)
+
+
+@dataclass(frozen=True)
 class TreeOnDevice:
     """A tree as a network reads it.
 
     Attributes:
         token: ids of the nodes, (1, nodes).
         position: of each node, behind a beginning that all rows have; (1, nodes).
-        path: the node of each token of the rows, (rows, longest).
-        place: where each node stands in ``path``, counted row by row; (nodes,).
         leaf: the node of the last token of each row, (rows,).
-        hidden: of each token of a row the keys that stand behind it, bool (longest, keys).
+        groups: the rows, those together that have about as many nodes of their own.
+        place: where each node stands among all queries of the groups, (nodes,).
     """
 
     token: torch.Tensor
     position: torch.Tensor
-    path: torch.Tensor
-    place: torch.Tensor
     leaf: torch.Tensor
-    hidden: torch.Tensor
+    groups: tuple[_Rows, ...]
+    place: torch.Tensor
 
     @classmethod
     def of(cls, tree: Tree, device: torch.device, before: int = 0) -> "TreeOnDevice":
         """``tree`` on a device, behind a beginning of ``before`` tokens."""
-        token, position = tree.token[None], before + tree.depth[None]
-        longest = tree.path.shape[1]
-        hidden = torch.ones(longest, before + longest, dtype=torch.bool, device=device).triu(before + 1)
-        arrays = (token, position, tree.path, tree.place, tree.leaf)
-        return cls(*(sent(array, device) for array in arrays), hidden)
+        chosen, start, first = [], np.zeros(len(tree.own), dtype=np.int64), 0
+        for rows, queries in _alike(tree.own):
+            chosen.append(_Rows.of(tree, rows, queries, before, device))
+            # Of each row's queries its own nodes are the last.
+            start[rows] = first + np.arange(1, len(rows) + 1) * queries - tree.own[rows]
+            first += len(rows) * queries
+        number = np.arange(len(tree.token)) - np.repeat(tree.own.cumsum() - tree.own, tree.own)
+        arrays = (tree.token[None], before + tree.depth[None], tree.leaf)
+        return cls(
+            *(sent(array, device) for array in arrays), tuple(chosen), sent(np.repeat(start, tree.own) + number, device)
+        )
 
-    def in_rows(self, states: torch.Tensor) -> torch.Tensor:
-        """Of states (1, heads, keys, size) those of each row, (rows, heads, keys of a row, size)."""
-        states = states[0].transpose(0, 1)
-        before = len(states) - len(self.place)
-        rows = states[before:].index_select(0, self.path.flatten()).unflatten(0, self.path.shape)
-        if before:
-            rows = torch.cat([states[:before].expand(len(rows), *states[:before].shape), rows], dim=1)
-        return rows.transpose(1, 2)
 
-    def in_nodes(self, rows: torch.Tensor) -> torch.Tensor:
-        """Of states (rows, heads, longest, size) those of each node, (1, nodes, heads, size)."""
-        return rows.transpose(1, 2).flatten(0, 1).index_select(0, self.place)[None]
+def _alike(own: np.ndarray) -> list[tuple[np.ndarray, int]]:
+    """Rows with few nodes of their own and rows with many, each with the most that one of them has.
+
+    Every row of a group has as many queries, so the two are divided where these are fewest. Rows without any are left.
+    """
+    most, sizes = own.max(), np.unique(own)
+    few = np.searchsorted(np.sort(own), sizes, side="right")
+    bound = sizes[(few * sizes + (len(own) - few) * most).argmin()]
+    groups = ((np.flatnonzero((own > 0) & (own <= bound)), bound), (np.flatnonzero(own > bound), most))
+    return [(rows, int(queries)) for rows, queries in groups if len(rows)]
 
 
 _read: ContextVar[TreeOnDevice | None] = ContextVar("read_tree", default=None)
@@ -101,16 +161,10 @@ def tree_attention(
     tree, heads = _read.get(), query.shape[1]
     scaling = query.shape[-1] ** -0.5 if scaling is None else scaling
     query, key, value = (
-        tree.in_rows(states.repeat_interleave(heads // states.shape[1], dim=1)) for states in (query, key, value)
+        states[0].transpose(0, 1).repeat_interleave(heads // states.shape[1], dim=1) for states in (query, key, value)
     )
-    if softcap is None and key.shape[2] > SHORT:
-        rows = functional.scaled_dot_product_attention(query, key, value, attn_mask=~tree.hidden, scale=scaling)
-        return tree.in_nodes(rows), None
-    score = torch.matmul(query * scaling, key.transpose(-1, -2))
-    if softcap is not None:
-        score = torch.tanh(score / softcap) * softcap
-    weight = score.masked_fill(tree.hidden, torch.finfo(score.dtype).min).softmax(-1)
-    return tree.in_nodes(torch.matmul(weight, value)), None
+    found = torch.cat([rows.attention(query, key, value, scaling, softcap) for rows in tree.groups])
+    return found.index_select(0, tree.place)[None], None
 
 
 ALL_ATTENTION_FUNCTIONS.register(ATTENTION, tree_attention)

@@ -152,23 +152,25 @@ class ClassifyingLanguageModel:
         With a ``beginning`` of :meth:`read_beginning`, the rows are what comes behind it.
         """
 
-        def ask(given: Sequence[int], places: Sequence[int]) -> torch.Tensor:
-            tree = Tree.of([np.append(row, given) for row in rows] if given else rows)
-            last = [len(row) - 1 for row in rows]
-            read = tree.path[np.arange(len(rows))[:, None], np.array(last)[:, None] + places]
-            before = 0 if beginning is None else beginning.get_seq_length()
-            on_device = TreeOnDevice.of(tree, self.device, before)
-            options = {"use_cache": False} if beginning is None else {"past_key_values": beginning}
-            with reading(self, on_device):
-                logits = self._logits_at(
-                    sent(read.reshape(1, -1), self.device),
-                    inputs_embeds=embedded(self, on_device.token),
-                    position_ids=on_device.position,
-                    **options,
-                )
-            return logits[0].unflatten(0, read.shape)
-
-        return self._class_logits(ask)
+        read = {given: sorted({place for place, _, _ in of_words}) for given, of_words in self.prompt.passes.items()}
+        # What is put behind a row is a branch of it, whose nodes are few.
+        tree = Tree.of([np.append(row, np.array(given, dtype=np.int64)) for row in rows for given in read])
+        path = tree.path.reshape(len(rows), len(read), -1)
+        row, last = np.arange(len(rows))[:, None], np.array([len(row) - 1 for row in rows])[:, None]
+        nodes = [path[row, number, last + places] for number, places in enumerate(read.values())]
+        before = 0 if beginning is None else beginning.get_seq_length()
+        on_device = TreeOnDevice.of(tree, self.device, before)
+        options = {"use_cache": False} if beginning is None else {"past_key_values": beginning}
+        with reading(self, on_device):
+            found = self._logits_at(
+                sent(np.concatenate(nodes, axis=1).reshape(1, -1), self.device),
+                inputs_embeds=embedded(self, on_device.token),
+                position_ids=on_device.position,
+                **options,
+            )
+        parts = found[0].unflatten(0, (len(rows), -1)).split([len(places) for places in read.values()], dim=1)
+        logits = dict(zip(read, parts, strict=True))
+        return self._class_logits(lambda given, _: logits[given])
 
     def _class_logits(self, ask: Callable[[Sequence[int], Sequence[int]], torch.Tensor]) -> torch.Tensor:
         """Logits of the classes, (rows, classes).

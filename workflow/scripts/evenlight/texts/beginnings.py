@@ -15,36 +15,40 @@ class Tree:
     """The distinct beginnings of some rows. Each is a node, which its last token stands for.
 
     Attributes:
-        token: the last token of each node, (nodes,).
+        token: the last token of each node, (nodes,). Those of a row that no row before it has follow one another.
         depth: how many tokens are before it, (nodes,).
         path: the node of each token of each row, (rows, longest); behind the end of a row, any node.
-        place: where each node stands first in ``path``, counted row by row; (nodes,).
-        leaf: the node of the last token of each row, (rows,).
+        length: tokens of each row, (rows,).
+        own: how many nodes each row has that no row before it has, its last ones; (rows,).
     """
 
     token: np.ndarray
     depth: np.ndarray
     path: np.ndarray
-    place: np.ndarray
-    leaf: np.ndarray
+    length: np.ndarray
+    own: np.ndarray
 
     @classmethod
     def of(cls, rows: Sequence[np.ndarray]) -> "Tree":
         """The tree of rows (tokens,), each of at least one token; it is smallest where rows are in order.
 
         >>> tree = Tree.of([np.array([3, 1, 4]), np.array([3, 1, 5]), np.array([3, 2])])
-        >>> tree.token.tolist(), tree.path.tolist()
-        ([3, 1, 4, 5, 2], [[0, 1, 2], [0, 1, 3], [0, 4, 3]])
+        >>> tree.token.tolist(), tree.path.tolist(), tree.own.tolist()
+        ([3, 1, 4, 5, 2], [[0, 1, 2], [0, 1, 3], [0, 4, 3]], [3, 1, 1])
         """
         token, length = _in_columns(rows)
-        is_own = np.arange(token.shape[1]) >= shared_with_the_last(rows)[:, None]
-        is_own &= np.arange(token.shape[1]) < length[:, None]
-        place = np.flatnonzero(is_own)
+        shared, column = shared_with_the_last(rows), np.arange(token.shape[1])
+        is_own = (column >= shared[:, None]) & (column < length[:, None])
         node = np.zeros(token.shape, dtype=np.int64)
-        node[is_own] = np.arange(len(place))
+        node[is_own] = np.arange(is_own.sum())
         # Nodes are counted row by row, so that the newest of a column is the one that a row shares.
         path = np.maximum.accumulate(node, axis=0)
-        return cls(token.flat[place], place % token.shape[1], path, place, path[np.arange(len(rows)), length - 1])
+        return cls(token[is_own], np.nonzero(is_own)[1], path, length, length - shared)
+
+    @property
+    def leaf(self) -> np.ndarray:
+        """The node of the last token of each row, (rows,)."""
+        return self.path[np.arange(len(self.path)), self.length - 1]
 
 
 def in_order(rows: Sequence[np.ndarray]) -> np.ndarray:
