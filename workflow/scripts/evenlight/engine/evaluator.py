@@ -11,7 +11,8 @@ from transformers import Cache
 from evenlight.core.errors import first_line
 from evenlight.engine.full_batches import FullBatches
 from evenlight.models.classifier import Classifier
-from evenlight.texts.rows import row_behind
+from evenlight.texts.beginnings import in_order, shared_with_the_last
+from evenlight.texts.rows import marks_of, row_behind
 
 # What fills a graphics card.
 TOKENS_ON_CUDA = 32768
@@ -20,6 +21,9 @@ TOKENS_ON_CUDA = 32768
 NUMBERS_ON_CPU, LEAST_ON_CPU = 3 * 2**18, 1024
 # Padding that takes a processor about the time in which a batch is begun, tokens × the square of their width.
 PADDING_ON_CPU = 6 * 2**20
+# Of the tokens of some rows, the share from which on it is less work to compute each beginning once; how many times a
+# batch's tokens its rows may have, whose keys and values are laid out for attention.
+LEAST_SHARED, LAID_OUT = 0.05, 4
 # What a question yields (rows of token ids) and is sent back (their probabilities, rows × classes).
 Rows = list[np.ndarray]
 Question = Generator[Rows, np.ndarray, object]
@@ -89,7 +93,9 @@ class Evaluator(FullBatches):
 
     def _answers(self, rows: dict[bytes, np.ndarray], beginning: Cache | None = None) -> dict[bytes, np.ndarray]:
         """Class probabilities (classes,) of each row, all of which stand behind ``beginning``."""
-        asked = list(rows.values())
+        in_tree = self._worth_a_tree(rows, beginning)
+        alone = {name: row for name, row in rows.items() if name not in in_tree}
+        asked = list(alone.values())
 
         def compute(batch: np.ndarray) -> tuple[torch.Tensor]:
             token_id, mask = self._asked.padded([asked[index] for index in batch])
@@ -97,7 +103,51 @@ class Evaluator(FullBatches):
             return (logits.float().softmax(-1),)
 
         answers = self.fetched([len(row) for row in asked], compute)
+        found = {name: probability for name, (probability,) in zip(alone, answers, strict=True)}
+        return found | (self._answers_in_tree(in_tree, beginning) if in_tree else {})
+
+    def _worth_a_tree(self, rows: dict[bytes, np.ndarray], beginning: Cache | None) -> dict[bytes, np.ndarray]:
+        """Those of some rows that begin alike so often that a tree of them is less work, in order."""
+        most = self._asked.model_inputs.longest_in_tree - (0 if beginning is None else beginning.get_seq_length())
+        # Compiled networks have an attention of their own, and marks say more than a row's ids.
+        if most < 1 or self._asked is not self.classifier:
+            return {}
+        names = [name for name, row in rows.items() if 0 < len(row) <= most and not marks_of(row).any()]
+        if len(names) < 2:
+            return {}
+        order = in_order([rows[name] for name in names])
+        ordered = {names[index]: rows[names[index]] for index in order}
+        tokens = sum(map(len, ordered.values()))
+        return ordered if shared_with_the_last([*ordered.values()]).sum() > LEAST_SHARED * tokens else {}
+
+    def _answers_in_tree(self, rows: dict[bytes, np.ndarray], beginning: Cache | None) -> dict[bytes, np.ndarray]:
+        """Class probabilities (classes,) of each row; ``rows`` are in order."""
+        asked = list(rows.values())
+
+        def compute(batch: np.ndarray) -> tuple[torch.Tensor]:
+            logits = self._asked.tree_logits([asked[index] for index in batch], beginning)
+            return (logits.float().softmax(-1),)
+
+        computed = (
+            part
+            for batch in self._batches_of_tree(asked)
+            for part in self._in_memory(batch, compute, self.tokens_per_batch)
+        )
+        answers = self._fetched(computed, len(asked))
         return {name: probability for name, (probability,) in zip(rows, answers, strict=True)}
+
+    def _batches_of_tree(self, rows: Rows) -> Iterator[np.ndarray]:
+        """Indices of rows that are in order, in batches whose trees keep to ``tokens_per_batch``."""
+        shared, length = shared_with_the_last(rows), np.array([len(row) for row in rows])
+        start = 0
+        while start < len(rows):
+            own = length[start:] - shared[start:]
+            own[0] = length[start]
+            laid_out = np.maximum.accumulate(length[start:]) * np.arange(1, len(own) + 1)
+            fits = (own.cumsum() <= self.tokens_per_batch) & (laid_out <= LAID_OUT * self.tokens_per_batch)
+            end = start + max(1, int(fits.sum()))
+            yield np.arange(start, end)
+            start = end
 
 
 def fitting_tokens(classifier: Classifier) -> int:

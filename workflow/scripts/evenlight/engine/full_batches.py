@@ -1,6 +1,6 @@
 """Rows of any length in batches that fill a device and fit into its memory."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -67,9 +67,13 @@ class FullBatches:
         Returns:
             what each tensor has for each of ``lengths``, float64 (…).
         """
-        parts = list(self._computed(lengths, compute, rows))
+        return self._fetched(self._computed(lengths, compute, rows), len(lengths))
+
+    def _fetched(self, parts: Iterable[tuple[np.ndarray, tuple[torch.Tensor, ...]]], count: int) -> list[tuple]:
+        """What the tensors of each batch have for each of ``count`` texts, float64 (…)."""
+        parts = list(parts)
         arrays = iter(fetched([tensor for _, tensors in parts for tensor in tensors]))
-        results: list = [None] * len(lengths)
+        results: list = [None] * count
         for batch, tensors in parts:
             for index, result in zip(batch, zip(*(next(arrays) for _ in tensors), strict=True), strict=True):
                 results[index] = result

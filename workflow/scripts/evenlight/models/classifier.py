@@ -23,7 +23,7 @@ from evenlight.models.fast_layers import linear_layers, use_fast_layers
 from evenlight.models.in_a_line import in_a_line
 from evenlight.models.language_model import KINDS, PROMPT, ClassifyingLanguageModel, Prompt, as_classifier
 from evenlight.models.location import located
-from evenlight.models.model_inputs import ModelInputs, found_inputs
+from evenlight.models.model_inputs import ModelInputs, found_inputs, tree_logits
 from evenlight.models.networks import embedded
 from evenlight.models.padding import padding_known
 from evenlight.models.tokenizers import NO_CODE, cannot_load, loaded_tokenizer, required_token_id
@@ -169,6 +169,18 @@ class Classifier:
         if self.on_rows:
             self.on_rows(len(embedding))
         return logits
+
+    def tree_logits(self, rows: list[np.ndarray], beginning: Cache | None = None) -> torch.Tensor:
+        """Logits (rows, classes) of rows of ids, of whose beginnings each is computed once.
+
+        The rows are in order (:func:`evenlight.texts.beginnings.in_order`), and none is longer than the model inputs
+        say. With what :meth:`read_beginning` gives, they are without the beginning.
+        """
+        with self._autocast():
+            logits = tree_logits(self.network, rows, beginning)
+        if self.on_rows:
+            self.on_rows(len(rows))
+        return logits.float() if self._is_autocast else logits
 
     def _read(self, embedding: torch.Tensor, mask: torch.Tensor, beginning: Cache | None = None) -> torch.Tensor:
         """Logits of rows that the network reads as they are."""

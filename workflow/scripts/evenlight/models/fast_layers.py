@@ -34,6 +34,7 @@ from transformers.models.xlm_roberta import modeling_xlm_roberta as xlm_roberta
 from transformers.pytorch_utils import Conv1D
 
 from evenlight.models.attention import KNOWN_TYPES
+from evenlight.models.beginnings import SHORT, of_leaves
 
 # The operation that torch's own compiler uses for linear layers on processors.
 AVAILABLE = torch.backends.mkldnn.is_available() and hasattr(torch.ops.mkldnn, "_linear_pointwise")
@@ -127,8 +128,9 @@ def _of_one_token(parent: type, token: int) -> type:
 
     class OfOneToken(parent):
         def forward(self, *features: torch.Tensor) -> torch.Tensor:
-            """(rows, 1, hidden) of inputs (rows, tokens, hidden)."""
-            return super().forward(*(each[:, token].unsqueeze(1) for each in features))
+            """(rows, 1, hidden) of inputs (rows, tokens, hidden); of a tree, see :func:`of_leaves`."""
+            found = of_leaves(super().forward, features) if token == LAST else None
+            return super().forward(*(each[:, token].unsqueeze(1) for each in features)) if found is None else found
 
     return OfOneToken
 
@@ -180,8 +182,6 @@ READS = {
     },
 }
 
-# Up to so many tokens, products of whole matrices are faster than torch's flash attention on processors.
-SHORT = 128
 ATTENTION = "evenlight_short"
 
 

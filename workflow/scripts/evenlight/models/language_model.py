@@ -10,19 +10,22 @@ That is a distribution over all words of k tokens.
 """
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from inspect import signature
 
+import numpy as np
 import torch
 from torch import nn
 from transformers import AutoModelForCausalLM, AutoModelForMaskedLM, DynamicCache, PreTrainedModel
 from transformers.cache_utils import DynamicLayer, DynamicSlidingWindowLayer
 from transformers.modeling_outputs import SequenceClassifierOutput
 
+from evenlight.models.beginnings import TreeOnDevice, reading
 from evenlight.models.networks import embedded, evaluating, word_table
 from evenlight.models.transfers import sent
+from evenlight.texts.beginnings import Tree
 
 # The key of config.json that makes a language model a classifier.
 PROMPT = "prompt"
@@ -132,22 +135,60 @@ class ClassifyingLanguageModel:
         mask = mask if attention_mask is None else (attention_mask > 0).long()
         slot = self._slot(mask)
         behind = self.prompt.kind == DECODER
-        words: list[torch.Tensor | float] = [0.0] * len(self.prompt.words)
-        for given, read in self.prompt.passes.items():
-            places = sorted({place for place, _, _ in read})
-            logits = self.vocabulary_logits(
+
+        def ask(given: Sequence[int], places: Sequence[int]) -> torch.Tensor:
+            return self.vocabulary_logits(
                 *self._with_tokens(values, mask, given, slot + 1 if behind else slot),
                 slot[:, None] + sent(places, slot.device),
                 position_ids is not None,
                 beginning,
-            ).float()
+            )
+
+        return SequenceClassifierOutput(logits=self._class_logits(ask))
+
+    def tree_logits(self, rows: Sequence[np.ndarray], beginning: DynamicCache | None = None) -> torch.Tensor:
+        """Logits (rows, classes) of a decoder's rows of ids, of whose beginnings each is computed once.
+
+        With a ``beginning`` of :meth:`read_beginning`, the rows are what comes behind it.
+        """
+
+        read = {given: sorted({place for place, _, _ in of_words}) for given, of_words in self.prompt.passes.items()}
+        # What is put behind a row is a branch of it, whose nodes are few.
+        tree = Tree.of([np.append(row, np.array(given, dtype=np.int64)) for row in rows for given in read])
+        path = tree.path.reshape(len(rows), len(read), -1)
+        row, last = np.arange(len(rows))[:, None], np.array([len(row) - 1 for row in rows])[:, None]
+        nodes = [path[row, number, last + places] for number, places in enumerate(read.values())]
+        before = 0 if beginning is None else beginning.get_seq_length()
+        on_device = TreeOnDevice.of(tree, self.device, before)
+        options = {"use_cache": False} if beginning is None else {"past_key_values": beginning}
+        with reading(self, on_device):
+            found = self._logits_at(
+                sent(np.concatenate(nodes, axis=1).reshape(1, -1), self.device),
+                inputs_embeds=embedded(self, on_device.token),
+                position_ids=on_device.position,
+                **options,
+            )
+        parts = found[0].unflatten(0, (len(rows), -1)).split([len(places) for places in read.values()], dim=1)
+        logits = dict(zip(read, parts, strict=True))
+        return self._class_logits(lambda given, _: logits[given])
+
+    def _class_logits(self, ask: Callable[[Sequence[int], Sequence[int]], torch.Tensor]) -> torch.Tensor:
+        """Logits of the classes, (rows, classes).
+
+        ``ask`` gives the vocabulary's logits, (rows, places, vocabulary), at places behind the slot, of rows into which
+        tokens are put (:attr:`Prompt.passes`).
+        """
+        words: list[torch.Tensor | float] = [0.0] * len(self.prompt.words)
+        for given, read in self.prompt.passes.items():
+            places = sorted({place for place, _, _ in read})
+            logits = ask(given, places).float()
             total = logits.logsumexp(-1)
             for place, token, number in read:
                 column = places.index(place)
                 words[number] = words[number] + logits[:, column, token] - total[:, column]
         of_class = [[words[i] for i, (n, _) in enumerate(self.prompt.words) if n == number] for number in self._classes]
         logits = torch.stack([torch.stack(own, dim=1).logsumexp(1) for own in of_class], dim=1)
-        return SequenceClassifierOutput(logits=logits - sent(self.prompt.log_prior, logits.device, logits.dtype))
+        return logits - sent(self.prompt.log_prior, logits.device, logits.dtype)
 
     @property
     def _classes(self) -> range:
@@ -201,6 +242,10 @@ class ClassifyingLanguageModel:
             mask = torch.cat([torch.ones_like(mask[:, :1]).expand(-1, before), mask], dim=1)
             options["past_key_values"] = beginning
         values = {"inputs_embeds" if values.dim() == 3 else "input_ids": values}
+        return self._logits_at(places, attention_mask=mask, **values, **options)
+
+    def _logits_at(self, places: torch.Tensor, **options) -> torch.Tensor:
+        """Logits of all tokens of the vocabulary at ``places`` (rows, places), with options for the network."""
         chosen = []
 
         def choose(module: nn.Module, arguments: tuple, output):
@@ -211,7 +256,7 @@ class ClassifyingLanguageModel:
 
         handle = self.base_model.register_forward_hook(choose) if self.head_reads_places else None
         try:
-            logits = super().forward(attention_mask=mask, **values, **options).logits
+            logits = super().forward(**options).logits
         finally:
             if handle is not None:
                 handle.remove()

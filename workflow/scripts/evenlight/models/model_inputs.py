@@ -18,9 +18,11 @@ from torch import nn
 from transformers import Cache, PreTrainedModel, PreTrainedTokenizerBase
 
 from evenlight.core.errors import InputError
-from evenlight.models.language_model import ClassifyingLanguageModel
+from evenlight.models.beginnings import TreeOnDevice, reading
+from evenlight.models.language_model import DECODER, ClassifyingLanguageModel
 from evenlight.models.networks import embedded, evaluating, word_table
 from evenlight.models.tokenizers import read_words, required_token_id
+from evenlight.texts.beginnings import Tree, in_order
 from evenlight.texts.rows import common_beginning
 
 # How far logits may be apart, as a share of the largest: rounding is a hundred times smaller, a text that is moved or
@@ -32,6 +34,10 @@ ROUNDING = 2e-6
 LENGTHS = (4, 11, 7)
 # A batch that is padded to so many tokens is long enough for every network.
 LONG_ENOUGH = 32
+# Rows are laid out in full for attention: beyond so many tokens the copies would count.
+MOST_IN_TREE = 1024
+# How configurations call the number of tokens that a token sees in some layers.
+WINDOWS = ("sliding_window", "sliding_window_size", "window_size", "attention_chunk_size")
 
 
 @dataclass(frozen=True)
@@ -76,6 +82,8 @@ class ModelInputs:
         reads_padding: whether only texts of one length may share a batch.
         shortest: how many tokens a batch must have at least, padding included; shorter ones end in an error (Funnel's).
         beginning: ids with which texts begin that need to be read once only, see :meth:`Classifier.read_beginning`.
+        longest_in_tree: how many tokens rows may have of whose beginnings each is computed once
+            (:meth:`Classifier.tree_logits`); 0 where the network does not take rows so.
     """
 
     pads_left: bool = False
@@ -84,6 +92,7 @@ class ModelInputs:
     reads_padding: bool = False
     shortest: int = 1
     beginning: tuple[int, ...] = ()
+    longest_in_tree: int = 0
 
     def places(self, lengths: Sequence[int]) -> np.ndarray:
         """Where rows of so many tokens stand in a batch and padding does not, bool (rows, longest)."""
@@ -228,7 +237,12 @@ def _tried(network: PreTrainedModel, rows: list[list[int]], stand_ins: StandIns)
         inputs = ModelInputs(stand_ins=accepted[0], reads_padding=True)
     if inputs is not None:
         beginning = _shared_beginning(network, inputs, rows, expected)
-        return replace(inputs, shortest=_shortest(network, inputs, stand_ins), beginning=beginning)
+        return replace(
+            inputs,
+            shortest=_shortest(network, inputs, stand_ins),
+            beginning=beginning,
+            longest_in_tree=_longest_in_tree(network, inputs, rows),
+        )
     raise InputError(
         f"{name} does not give the logits by word embeddings that it gives by token ids"
         f"{f' ({reason})' if reason else ''}; it cannot be explained, choose another architecture"
@@ -255,6 +269,43 @@ def _shared_beginning(
     logits, _ = _answer(ask)
     same = logits is not None and (logits - expected).abs().max() <= _close(network, expected)
     return beginning if same else ()
+
+
+def tree_logits(network: PreTrainedModel, rows: Sequence[np.ndarray], beginning: Cache | None = None) -> torch.Tensor:
+    """See :meth:`evenlight.models.classifier.Classifier.tree_logits`."""
+    if isinstance(network, ClassifyingLanguageModel):
+        return network.tree_logits(rows, beginning)
+    tree = TreeOnDevice.of(Tree.of(rows), network.device)
+    with reading(network, tree):
+        states = network.base_model(
+            inputs_embeds=embedded(network, tree.token), position_ids=tree.position, use_cache=False
+        ).last_hidden_state
+    return network.score(states[0, tree.leaf])
+
+
+def _longest_in_tree(network: PreTrainedModel, inputs: ModelInputs, rows: list[list[int]]) -> int:
+    """Up to which length rows get the same logits when each of their beginnings is computed once; 0 for none."""
+    is_decoder = isinstance(network, ClassifyingLanguageModel) and network.prompt.kind == DECODER
+    if inputs.stand_ins is not None or not (is_decoder or hasattr(network, "score")):
+        return 0
+    # Each text, its halves, and the text with another token in its middle and at its end.
+    halves = [row[: len(row) // 2] for row in rows]
+    changed = [[*half, rows[0][-1], *row[len(half) + 1 :]] for row, half in zip(rows, halves, strict=True)]
+    tried = [np.array(row) for row in (*rows, *halves, *changed) if row]
+    tried = [tried[index] for index in in_order(tried)]
+
+    def alone() -> torch.Tensor:
+        single = [torch.from_numpy(row)[None].to(network.device) for row in tried]
+        return torch.cat([network(input_ids=row).logits for row in single])
+
+    expected, _ = _answer(alone)
+    logits, _ = _answer(lambda: tree_logits(network, tried))
+    if expected is None or logits is None or (logits - expected).abs().max() > _close(network, expected):
+        return 0
+    # A token sees all that stands before it, and label words come behind the row.
+    config, behind = network.config.get_text_config(), network.prompt.longest_insertion if is_decoder else 0
+    limits = (getattr(config, name, None) or 0 for name in WINDOWS)
+    return max(0, min(limit for limit in (*limits, MOST_IN_TREE) if limit > 0) - behind)
 
 
 def _close(network: PreTrainedModel, expected: torch.Tensor) -> torch.Tensor:

@@ -1,0 +1,181 @@
+"""Rows of a decoder as a tree of their beginnings: the answers are those of one row at a time, from fewer tokens."""
+
+from contextlib import contextmanager
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from hub_tokenizers import write_tokenizer
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from models_for_tests import MAX_TOKENS, WORDS, byte_level_tokenizer, tiny_classifier
+from transformers import AutoModelForSequenceClassification, LlamaConfig, LlamaForCausalLM
+from transformers.models.auto.configuration_auto import CONFIG_MAPPING
+
+from evenlight.engine import training
+from evenlight.engine.evaluator import Evaluator
+from evenlight.models import beginnings
+from evenlight.models.classifier import Classifier, load_saved
+from evenlight.models.prompted import prompted_classifier
+from evenlight.texts.beginnings import Tree, in_order
+from evenlight.texts.rows import row_of
+
+SIZES = {"num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 32, "head_dim": 8}
+# Keys that heads share, biases, windows, a cap on scores, normalised queries, rotation of a part, learned positions.
+DECODERS = {
+    "llama": {"num_key_value_heads": 1},
+    "mistral": {"num_key_value_heads": 1, "sliding_window": 12},
+    "gemma2": {"num_key_value_heads": 2, "attn_logit_softcapping": 2.0, "sliding_window": 12},
+    "qwen2": {"num_key_value_heads": 2},
+    "qwen3": {"num_key_value_heads": 2},
+    "gpt_neox": {"rotary_pct": 0.5},
+    "opt": {"ffn_dim": 32, "word_embed_proj_dim": 16},
+}
+
+
+def decoder(model_type: str) -> Classifier:
+    """A classifier of the type with random weights."""
+    torch.manual_seed(3)
+    tokenizer = byte_level_tokenizer(pad_token="<|endoftext|>", mask_token="<|endoftext|>")
+    numbers = {"hidden_size": 16, "max_position_embeddings": MAX_TOKENS, "pad_token_id": tokenizer.pad_token_id}
+    config = CONFIG_MAPPING[model_type](
+        vocab_size=len(tokenizer), initializer_range=0.3, num_labels=2, **numbers, **SIZES, **DECODERS[model_type]
+    )
+    network = AutoModelForSequenceClassification.from_config(config).eval().requires_grad_(False)
+    network.get_input_embeddings().weight[tokenizer.pad_token_id].normal_(0, 0.3)
+    return Classifier(network, tokenizer, MAX_TOKENS)
+
+
+def variants(classifier: Classifier, tokens: int, rows: int = 40) -> list[np.ndarray]:
+    """Rows that differ from one text in a third of its tokens, and beginnings of it."""
+    random = np.random.default_rng(0)
+    text = random.integers(10, len(classifier.tokenizer), tokens)
+    changed = [np.where(random.random(tokens) < 0.3, 9, text) for _ in range(rows)]
+    return [*changed, text, text[: tokens // 2], text[:-1]]
+
+
+def alone(classifier: Classifier, rows: list[np.ndarray]) -> np.ndarray:
+    """What Transformers says of each row by itself, by its ids."""
+    with torch.no_grad():
+        logits = [classifier.network(input_ids=torch.from_numpy(row)[None]).logits[0] for row in rows]
+    return torch.stack(logits).softmax(-1).double().numpy()
+
+
+@contextmanager
+def counting(network):
+    """How many tokens went through each pass."""
+    tokens: list[int] = []
+    handle = network.base_model.register_forward_pre_hook(
+        lambda module, given, options: tokens.append(options["inputs_embeds"].shape[:2].numel()), with_kwargs=True
+    )
+    try:
+        yield tokens
+    finally:
+        handle.remove()
+
+
+def distinct_beginnings(rows: list[np.ndarray]) -> int:
+    """Counted one by one."""
+    return len({tuple(row[:length]) for row in rows for length in range(1, len(row) + 1)})
+
+
+@given(st.lists(st.lists(st.integers(0, 2), min_size=1, max_size=6), min_size=1, max_size=20))
+@settings(deadline=None, max_examples=100)
+def test_a_tree_has_each_beginning_once(texts):
+    rows = [np.array(text) for text in texts]
+    rows = [rows[index] for index in in_order(rows)]
+    tree = Tree.of(rows)
+    assert len(tree.token) == distinct_beginnings(rows)
+    for row, path, leaf in zip(rows, tree.path, tree.leaf, strict=True):
+        node = path[: len(row)]
+        assert tree.token[node].tolist() == row.tolist()
+        assert tree.depth[node].tolist() == list(range(len(row)))
+        assert leaf == node[-1]
+    own = [path[length - own : length] for path, length, own in zip(tree.path, tree.length, tree.own, strict=True)]
+    np.testing.assert_array_equal(np.concatenate(own), np.arange(len(tree.token)))
+
+
+@pytest.mark.parametrize("model_type", DECODERS)
+def test_answers_are_those_of_one_row_at_a_time(model_type):
+    classifier = decoder(model_type)
+    rows = variants(classifier, 12)
+    expected = alone(classifier, rows)
+    assert np.ptp(expected, axis=0).min() > 0.01
+    with counting(classifier.network) as tokens:
+        found = Evaluator(classifier, 4096).probabilities(rows)
+    assert sum(tokens) == distinct_beginnings(rows) < 0.8 * sum(map(len, rows))
+    np.testing.assert_allclose(found, expected, atol=1e-6)
+    # In batches of few tokens some beginnings are computed again.
+    np.testing.assert_allclose(Evaluator(classifier, 40).probabilities(rows), expected, atol=1e-6)
+    assert classifier.network.config._attn_implementation != beginnings.ATTENTION
+
+
+@pytest.mark.parametrize("model_type", ["mistral", "gemma2"])
+def test_rows_that_are_longer_than_a_window_are_read_by_themselves(model_type):
+    classifier = decoder(model_type)
+    assert classifier.model_inputs.longest_in_tree == 12
+    rows = [*variants(classifier, 20), *variants(classifier, 12)]
+    np.testing.assert_allclose(Evaluator(classifier, 4096).probabilities(rows), alone(classifier, rows), atol=1e-6)
+    # The window counts: with attention to all that stands before, answers would be others.
+    unlimited = replace(classifier, model_inputs=replace(classifier.model_inputs, longest_in_tree=100))
+    assert np.abs(Evaluator(unlimited, 4096).probabilities(rows) - alone(classifier, rows)).max() > 1e-4
+
+
+def test_long_rows_have_torchs_own_attention(monkeypatch):
+    classifier = decoder("llama")
+    rows = variants(classifier, 30)
+    monkeypatch.setattr(beginnings, "SHORT", 20)
+    np.testing.assert_allclose(Evaluator(classifier, 4096).probabilities(rows), alone(classifier, rows), atol=1e-6)
+
+
+@pytest.mark.parametrize("architecture", ["bert", "roberta", "distilbert", "one_layer_attention"])
+def test_encoders_are_never_read_so(architecture):
+    assert tiny_classifier(architecture).model_inputs.longest_in_tree == 0
+
+
+@pytest.mark.parametrize("model_type", ["gpt2", "llama"])
+def test_a_saved_decoder_computes_its_last_layer_for_the_ends_of_rows(model_type, tmp_path):
+    classifier = tiny_classifier(model_type)
+    training.save_classifier(classifier, tmp_path, None, {})
+    saved = load_saved(tmp_path, MAX_TOKENS)
+    rows = variants(saved, 25)
+    with counting(saved.network) as tokens:
+        found = Evaluator(saved, 4096).probabilities(rows)
+    assert sum(tokens) == distinct_beginnings(rows)
+    np.testing.assert_allclose(found, alone(classifier, rows), atol=1e-6)
+
+
+def test_rows_that_share_little_or_have_marks_are_read_by_themselves():
+    classifier = tiny_classifier("gpt2")
+    rows = [np.arange(first, first + 6) for first in range(10, 90, 6)]
+    marked = [row_of(row, token_type=np.zeros(len(row), dtype=np.int64)) for row in variants(classifier, 12)]
+    for asked in (rows, marked):
+        with counting(classifier.network) as tokens:
+            Evaluator(classifier, 4096).probabilities(asked)
+        assert sum(tokens) >= sum(len(row) for row in {row.tobytes(): row for row in asked}.values())
+
+
+def test_label_words_and_the_beginning_of_a_prompt_go_with_it(tmp_path):
+    """Words of several tokens stand behind the rows, and the prompt is read once before all of them."""
+    torch.manual_seed(0)
+    write_tokenizer("llama3", tmp_path, [*WORDS, ["They", "say", ":", "the", "harbour", "captain"]])
+    network = LlamaForCausalLM(LlamaConfig(vocab_size=600, hidden_size=16, initializer_range=0.3, **SIZES))
+    network.save_pretrained(tmp_path)
+    given = {"source": str(tmp_path), "revision": None, "language_model": "auto", "max_tokens": 90, "content_free": []}
+    given |= {"template": "They say : {text} It is {label}", "special_tokens": {"pad": "<|end_of_text|>"}}
+    given |= {"label_words": {"sea": ["the harbour"], "land": ["a captain", "captain"]}}
+    classifier, _ = prompted_classifier(given, ["sea", "land"], WORDS)
+    beginning, passes = np.array(classifier.model_inputs.beginning), classifier.network.prompt.passes
+    assert len(beginning)
+    assert sorted(map(len, passes)) == [1, 1]
+    behind = variants(classifier, 20)
+    rows = [np.append(beginning, row) for row in behind]
+    with torch.no_grad():
+        expected = [classifier.network(torch.from_numpy(row)[None]).logits.softmax(-1)[0].numpy() for row in rows]
+    with counting(classifier.network) as tokens:
+        found = Evaluator(classifier, 4096).probabilities(rows)
+    assert np.ptp(found[:, 0]) > 0.01
+    ended = [np.append(row, token) for row in behind for token in passes]
+    assert sum(tokens) == len(beginning) + distinct_beginnings(ended)
+    np.testing.assert_allclose(found, expected, atol=1e-6)
