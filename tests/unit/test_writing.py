@@ -13,7 +13,6 @@ from scipy.stats import chisquare
 from transformers import AutoConfig, AutoModelForCausalLM, TemperatureLogitsWarper, TopPLogitsWarper
 
 from evenlight.configuration import completed_entry, without_labels
-from evenlight.configuration.explainers import Explainer
 from evenlight.core.errors import InputError
 from evenlight.core.seeds import generator_for
 from evenlight.engine.evaluator import Evaluator
@@ -189,7 +188,7 @@ CLASSES = {"sea": ["He", "the harbour"], "land": ["brother", "won't"]}
 
 
 def generator_of(decoder, seed: int = 0, **settings) -> Generator:
-    entry = completed_entry(Explainer, {"method": "generated", "max_tokens": MOST} | settings)
+    entry = completed_entry("explainers", "it", {"method": "generated", "max_tokens": MOST} | settings)
     return Generator(decoder, without_labels({"it": entry})["it"], seed, "mine")
 
 
