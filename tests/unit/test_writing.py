@@ -249,7 +249,7 @@ def test_a_prompt_stands_in_the_chat_template_that_there_is(decoder_of):
         decoder.tokenizer.chat_template = "{% for m in messages %}{{ m['content'] }}" + closing + "\n{% endfor %}"
         assert decoder.tokenizer.convert_tokens_to_ids(closing) in replace(decoder, chats=True).ends
         decoder.tokenizer.chat_template = "{{ raise_exception('no system here') }}"
-        with pytest.raises(InputError, match="no system here.*put the system's message into template"):
+        with pytest.raises(InputError, match=r"no system here.*put the system's message into template"):
             replace(decoder, chats=True).rendered([messages])
     finally:
         decoder.tokenizer.chat_template = None
@@ -258,25 +258,24 @@ def test_a_prompt_stands_in_the_chat_template_that_there_is(decoder_of):
 def test_what_no_model_can_do_is_refused_before_any_answer(decoder_of, folder_of, tmp_path):
     generator = generator_of(decoder_of("gpt2"), template="They say : {text}", max_tokens=100)
     long = Question("long", {"text": "one harbour " * 30})
-    with pytest.raises(InputError, match="max_tokens is 100, and the prompt of item long has .* more than the 128"):
+    with pytest.raises(InputError, match=r"max_tokens is 100, and the prompt of item long has .* more than the 128"):
         generator.prompts([*QUESTIONS, long])
-    assert generator_of(decoder_of("bloom"), max_tokens=100).writer.decoder.longest is None
-    with pytest.raises(InputError, match="decision.words: the tokenizer reads 'dawn' together"):
-        glued = [Question("q", {"text": "before"})]
-        decoder = decoder_of("gpt2")
-        with_none = replace(decoder)
-        with_none.__dict__["rows"] = lambda rendered: [np.array([len(text)]) for text in rendered]
-        generator_of(with_none, template="{text}", decision={"words": {"a": ["dawn"], "b": ["sea"]}}).probabilities(
-            glued
-        )
-    with pytest.raises(InputError, match="answers: found 2 with temperature 0"):
+    # Positions without end.
+    assert generator_of(decoder_of("bloom"), max_tokens=10**6).prompts([long])
+    # A vocabulary in which the end of the prompt and the word have no border.
+    glued = replace(decoder_of("gpt2"))
+    glued.__dict__["rows"] = lambda rendered: [np.array([len(text)]) for text in rendered]
+    asking = generator_of(glued, template="{text}", decision={"words": {"a": ["dawn"], "b": ["sea"]}})
+    with pytest.raises(InputError, match=r"decision\.words: the tokenizer reads 'dawn' together"):
+        asking.probabilities(QUESTIONS)
+    with pytest.raises(InputError, match=r"answers: found 2 with temperature 0"):
         generator_of(decoder_of("gpt2"), answers=2, temperature=0)
     folder = tmp_path / "masked"
     torch.manual_seed(2)
     config = AutoConfig.for_model("bert", **SIZES)
     AutoModelForCausalLM.from_config(config).save_pretrained(folder)
     write_tokenizer("bert", folder, WORDS)
-    with pytest.raises(InputError, match="sees what follows.*name a causal language model"):
+    with pytest.raises(InputError, match=r"sees what follows.*name a causal language model"):
         load_decoder(str(folder))
 
 

@@ -91,7 +91,8 @@ class Writer(FullBatches):
             InputError: with the longest of them.
         """
         length, longest = [len(prompt) for prompt in prompts], self.decoder.longest
-        if longest is not None and (most := max(length, default=0)) + self.most_tokens > longest:
+        most = max(length, default=0)
+        if most + self.most_tokens > longest:
             raise InputError(
                 f"explainers.<explainer>.max_tokens is {self.most_tokens}, and the prompt of item "
                 f"{names[length.index(most)]} has {most} tokens: together more than the {longest} that the model "

@@ -109,15 +109,18 @@ def run(command: Callable[[argparse.Namespace], None], parser: argparse.Argument
         problems = [" ".join(problem.split()) for problem in error.problems]
         for note in error.notes:
             print(f"note: {note}", file=sys.stderr)
-        sys.exit("\n".join(f"error: {_with_model(problem, arguments)}" for problem in problems))
+        sys.exit("\n".join(f"error: {_with_names(problem, arguments)}" for problem in problems))
 
 
-def _with_model(message: str, arguments: argparse.Namespace) -> str:
-    """A message with the name of the model in place of ``models.<model>``, where a script works on one.
+def _with_names(message: str, arguments: argparse.Namespace) -> str:
+    """A message with the names of the model and the explainer in place of ``<model>`` and ``<explainer>``, where a
+    script works on one.
 
-    >>> _with_model("models.<model>.classes: which?", argparse.Namespace(output=Path("models/texts/mine/seed0")))
+    >>> _with_names("models.<model>.classes: which?", argparse.Namespace(output=Path("models/texts/mine/seed0")))
     'models.mine.classes: which?'
     """
+    if explainer := getattr(arguments, "settings", {}).get("explainer"):
+        message = message.replace("explainers.<explainer>", f"explainers.{explainer}")
     paths = [str(getattr(arguments, flag, None)) for flag in ("model", "output")]
     found = next(filter(None, map(OF_MODEL.search, paths)), None)
     return of_model(message, found["model"]) if found else message

@@ -88,10 +88,9 @@ class Decoder:
         return self.network.device
 
     @cached_property
-    def longest(self) -> int | None:
-        """The most tokens that a prompt and its answer may have together; None where there is no limit."""
-        limit = min(declared_limit(self.network.config, self.tokenizer), dependent_positions(self.network)[0])
-        return None if limit == float("inf") else int(limit)
+    def longest(self) -> float:
+        """The most tokens that a prompt and its answer may have together; infinite where there is no limit."""
+        return min(declared_limit(self.network.config, self.tokenizer), dependent_positions(self.network)[0])
 
     @cached_property
     def ends(self) -> frozenset[int]:
