@@ -365,9 +365,9 @@ class Lime(Explainer):
     features: Literal["token", "word", "sentence"] = Field(
         "token",
         description=(
-            "What is hidden: each `token` by the mask token (ferret, the disparity study); each distinct `word` by "
-            "leaving out all its occurrences (the authors' package, GECOBench with 100 `samples`), see "
-            "`equal_words`; or each `sentence` of a long text by mask tokens."
+            "What is hidden: each `token` by the mask token (ferret, the disparity study), or each distinct "
+            "`word` by leaving out all its occurrences (the authors' package, GECOBench with 100 `samples`). Of a "
+            "long text it may be each `sentence`, by mask tokens."
         ),
     )
     equal_words: Literal["together", "apart"] = Field(
@@ -585,8 +585,8 @@ class KernelShap(Explainer):
 
 
 class ShapleySampling(Explainer):
-    """Shapley values of the target's probability, tokens being the features (or words, or sentences), as the mean of
-    what a token adds when tokens are shown one after the other in random orders (Castro et al. 2009; Štrumbelj and
+    """Shapley values of the target's probability, tokens being the features (or words, or sentences). They are the mean
+    of what a token adds when tokens are shown one after the other in random orders (Castro et al. 2009; Štrumbelj and
     Kononenko 2010). They have no bias, and are exact where the orders' texts would suffice for all subsets.
     """
 
