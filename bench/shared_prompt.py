@@ -114,7 +114,7 @@ def main(arguments: argparse.Namespace) -> None:
         for examples in arguments.examples:
             template = example_prompt(sentences, examples)
             shared = prompted(Path(name), template, explained, Path(name) / f"prompt{examples}")
-            alone = replace(shared, model_inputs=replace(shared.model_inputs, beginning=()))
+            alone = replace(shared, model_inputs=replace(shared.model_inputs, beginning=(), longest_in_tree=0))
             tasks = {True: work(shared, explained), False: work(alone, explained)}
             apart = np.abs(tasks[True]["probabilities"]() - tasks[False]["probabilities"]()).max()
             tokens = np.mean([len(sentence.token_id) for sentence in tokenized(shared, explained)])

@@ -476,6 +476,19 @@ def test_a_shared_beginning_changes_no_answer(tmp_path, monkeypatch, capsys):
         assert float(apart) < 1e-5
 
 
+def test_beginnings_are_counted_and_timed(monkeypatch, capsys):
+    beginnings = script("shared_beginnings")
+    for name, small in (("LAYERS", 1), ("WIDTH", 64), ("EXPLAINERS", {"occlusion": {}}), ("OFTEN", {})):
+        monkeypatch.setattr(beginnings, name, small)
+    beginnings.main(argparse.Namespace(kinds=["llama"], tokens=[10], repeats=1))
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in capsys.readouterr().out.splitlines()]
+    rows = [row for row in rows if len(row) == 5][2:]
+    assert [row[2] for row in rows] == ["occlusion", "both AOPC metrics"]
+    # Of n tokens all but the first, a special one, are hidden; where the i-th is, what is before it is shared.
+    tokens = int(rows[0][1])
+    assert rows[0][3] == f"{(tokens - 1) / (2 * tokens):.0%}"
+
+
 def test_every_setting_of_the_scripts_is_one_of_the_configuration():
     """What the long runs would refuse after hours."""
     chance, fewer, engines, worker = map(script, ("chance_by_rows", "fewer_rows", "engines", "worker_evenlight"))
