@@ -106,7 +106,7 @@ def explained(do: str, given: dict, texts: list[str], explainers: dict, metrics:
     manifest = {"load": load, "train": train}[do](**given)
     classifier = notebook.load_classifier(given["output"], device="cpu")
     answer = {"manifest": manifest, "scores": {}, "values": {}}
-    answer["probabilities"] = notebook.probabilities(classifier, texts).tolist()
+    answer["probabilities"] = notebook.probabilities(classifier, texts).to_numpy().tolist()
     for name, explainer in explainers.items():
         found = notebook.explain(classifier, texts, explainer["method"], **_without(explainer, "method"))
         answer["scores"][name] = [one.token_score.tolist() for one in found]
