@@ -9,6 +9,7 @@ from evenlight.engine.taking_over import taken_over
 from evenlight.engine.training import save_classifier
 from evenlight.jobs.code_digest import library_versions
 from evenlight.jobs.command_line import run, settings_argument
+from evenlight.models.location import pinned
 from evenlight.models.processor import use_processor
 from evenlight.models.ready import loaded_files
 from evenlight.texts.words import TEXT
@@ -21,13 +22,14 @@ def main(arguments: argparse.Namespace) -> None:
     classes = read_metadata(arguments.items, ITEMS)["classes"]
     items = read_table(arguments.items, ITEMS.only(*TEXT, "split", "part"))
     test = items[items["split"] == "test"]
-    classifier, about = taken_over(settings, classes, test)
-    adapter = settings.get("adapter")
+    commits = pinned(settings)
+    classifier, about = taken_over(commits, classes, test)
+    adapter, of_adapter = settings.get("adapter"), commits.get("adapter_revision")
     manifest = {
         "settings": settings,
         **about,
-        "loaded": loaded_files(settings["source"], settings["revision"]),
-        "adapter": adapter and loaded_files(adapter, is_adapter=True),
+        "loaded": loaded_files(settings["source"], settings["revision"], commit=commits["revision"]),
+        "adapter": adapter and loaded_files(adapter, settings.get("adapter_revision"), True, of_adapter),
         "libraries": library_versions(),
     }
     save_classifier(classifier, arguments.output, None, manifest)

@@ -17,7 +17,9 @@ from evenlight.engine.untrained import untrained
 from evenlight.jobs.code_digest import LIBRARIES, library_versions
 from evenlight.jobs.command_line import add_compared_flag, add_device_flags, run, settings_argument
 from evenlight.models.classifier import Classifier, device_name, name_classes, pick_device
+from evenlight.models.location import pinned
 from evenlight.models.processor import use_processor
+from evenlight.models.ready import begun_with
 from evenlight.texts.items import groups_kept_together
 
 
@@ -48,7 +50,8 @@ def main(arguments: argparse.Namespace) -> None:
     items, units = read_table(arguments.items, ITEMS), read_table(arguments.units, UNITS)
     classes = read_metadata(arguments.items, ITEMS)["classes"]
     training, validation, test = (items[items["split"] == split] for split in ("train", "validation", "test"))
-    classifier = untrained(model, training, len(classes), settings["seed"], arguments.items)
+    commits = pinned(model)
+    classifier = untrained(commits, training, len(classes), settings["seed"], arguments.items)
     refuse_test(arguments, classifier, test, units)
     name_classes(classifier.network, classes)
     device = pick_device(arguments.device)
@@ -62,6 +65,7 @@ def main(arguments: argparse.Namespace) -> None:
     ]
     about = {
         "settings": settings,
+        "loaded": begun_with(model, commits),
         "libraries": library_versions((*LIBRARIES, "peft") if model["training"]["lora"] else LIBRARIES),
         "device": device_name(device),
         "threads": arguments.threads,

@@ -106,6 +106,7 @@ class GivenTokenizer(Settings):
     title: ClassVar[str] = "Taken from elsewhere"
 
     source: Location = Field(description="Tokenizer on the Hugging Face hub or path of a local folder.")
+    revision: Text | None = Field(None, description="Commit, tag or branch on the hub; `null` takes the newest.")
 
 
 Tokenizer = Annotated[
@@ -288,6 +289,9 @@ class Trained(BroughtAlong):
             "or a list of them, as for `source`. It is merged into the weights; the head is the adapter's where it has "
             "one, whose labels have no names, so that `classes` is needed. The tokenizer is that of `source`."
         ),
+    )
+    adapter_revision: OfRuns | None = Field(
+        None, description="Commit, tag or branch of the adapter on the hub, or a list of them, as for `revision`."
     )
     classes: dict[Text, Text | None] = Field(
         {},
@@ -612,7 +616,7 @@ class Chat(Architecture):
 
 
 # The keys of a model that is trained already that may differ from run to run.
-OF_RUNS = ("source", "revision", "adapter", "template")
+OF_RUNS = ("source", "revision", "adapter", "adapter_revision", "template")
 
 
 def by_key(name: str, value: str | list[str] | dict | None) -> dict[str, str | list[str] | None]:

@@ -344,11 +344,12 @@ def check_no_pickle(source: str, weights: Sequence[str]) -> None:
         raise InputError(f"{pickles[0]}: {convert(source)}")
 
 
-def convert(source: str | Path) -> str:
+def convert(source: str | Path, revision: str | None = None) -> str:
     """Why such weights are not read, and what to do."""
+    named = f" --revision {revision}" if revision else ""
     return (
         "weights are read as safetensors only, since a file of another kind can hold a program; where you trust its "
-        f"author, convert it: python {tool('convert_weights.py')} {source} NEW_FOLDER"
+        f"author, convert it: python {tool('convert_weights.py')} {source} NEW_FOLDER{named}"
     )
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from evenlight.core.errors import InputError, first_line
+from evenlight.core.hub import asked_about, refused_by_hub
 from evenlight.datasets import Dataset
 from evenlight.datasets.table import REMEDY, dataset_of, named_columns
 
@@ -29,7 +30,9 @@ def read(files: dict[str, Path], settings: dict) -> Dataset:
     settings = settings | {"split": None if list(splits) == ["train"] else SPLIT}
     columns = list(dict.fromkeys(named_columns(settings | {"split": None})))
     tables = {part: _loaded(settings, name) for part, name in splits.items()}
-    notes = [note for part, loaded in tables.items() if (note := _origin(loaded, settings, splits[part]))]
+    commits = {split: commit for part, split in splits.items() if (commit := _commit(tables[part]))}
+    _refuse_other_commits(commits, settings)
+    notes = [f"{settings['source']}, split {split}: commit {commit}" for split, commit in commits.items()]
     rows = (row for part, loaded in tables.items() for row in _rows(loaded, columns, part, splits[part], settings))
     dataset = dataset_of(rows, settings, settings["source"])
     return Dataset(dataset.items, dataset.units, dataset.classes, [*notes, *dataset.notes])
@@ -62,6 +65,9 @@ def _said_in_words(settings: dict, split: str) -> Iterator[None]:
         ) from None
     # Network, cache, files and names may be wrong in any way, and the library raises all kinds of errors.
     except Exception as error:
+        why = asked_about(source, settings["revision"]) if type(error).__name__ == "DatasetNotFoundError" else error
+        if said := refused_by_hub(why, source, "datasets.<dataset>.source"):
+            raise InputError(f"dataset {source}, split {split}: cannot be loaded ({said}") from None
         remedy = (
             "look at source, configuration, revision and splits; without a network, copy the hub's cache from a "
             "machine that has the dataset, name its folder in the environment variable HF_HOME and set "
@@ -90,11 +96,23 @@ def _rows(loaded, columns: list[str], part: str, split: str, settings: dict) -> 
             yield f"{origin}, row {number}", row | {SPLIT: part}
 
 
-def _origin(loaded, settings: dict, split: str) -> str:
-    """Of which commit a split is; empty where nothing says so, as of a folder."""
-    commits = {
-        found[1]
-        for url in (loaded.info.download_checksums or {})
-        if (found := re.search(r"@([0-9a-f]{40})/", str(url)))
-    }
-    return f"{settings['source']}, split {split}: commit {commits.pop()}" if len(commits) == 1 else ""
+def _commit(loaded) -> str | None:
+    """The commit of a split, under whose name the library keeps it; None of a folder."""
+    names = {Path(file["filename"]).parent.name for file in loaded.cache_files}
+    return next((name for name in names if re.fullmatch("[0-9a-f]{40}", name)), None)
+
+
+def _refuse_other_commits(commits: dict[str, str], settings: dict) -> None:
+    """Refuse splits of another commit than is named, and of several: without the hub, the library takes its newest.
+
+    Raises:
+        InputError: naming the split, both commits and what to do.
+    """
+    source, revision = settings["source"], settings["revision"] or ""
+    named = revision if re.fullmatch("[0-9a-f]{40}", revision) else next(iter(commits.values()), None)
+    for split, commit in commits.items():
+        if commit != named:
+            raise InputError(
+                f"dataset {source}, split {split}: is of commit {commit} where {named} is asked for; the cache has no "
+                "other, or the branch moved. Name one of them as datasets.<dataset>.revision, and run it with the hub"
+            )

@@ -14,6 +14,7 @@ from transformers import AutoConfig, AutoModelForSequenceClassification
 from transformers.utils import cached_file
 
 from evenlight.core.errors import InputError, first_line
+from evenlight.core.hub import refused_by_hub
 from evenlight.core.sources import ADAPTER_FILES, check_no_pickle
 from evenlight.models.classifier import MULTI_LABEL, belongs_to_head, load_network, weights_alone
 from evenlight.models.fast_layers import linear_layers
@@ -23,7 +24,9 @@ from evenlight.models.tokenizers import NO_CODE
 WITHIN = "base_model.model."  # what peft puts before the names of the base model's weights
 
 
-def adapted_network(source: str, revision: str | None, adapter: str, excluding: bool) -> nn.Module:
+def adapted_network(
+    source: str, revision: str | None, adapter: str, excluding: bool, adapter_revision: str | None = None
+) -> nn.Module:
     """The network at ``source`` with an adapter merged into its weights, so that nothing else knows of it.
 
     The head is the adapter's, where it has one, and else that of ``source``. Nothing that peft saves names the labels
@@ -34,6 +37,7 @@ def adapted_network(source: str, revision: str | None, adapter: str, excluding: 
         revision: of the base model.
         adapter: hub id or folder of what peft saved.
         excluding: whether a text has exactly one of the labels of the adapter's head.
+        adapter_revision: of the adapter.
 
     Raises:
         InputError: peft is not installed, the adapter cannot be loaded or merged or does not fit the model, or neither
@@ -47,15 +51,16 @@ def adapted_network(source: str, revision: str | None, adapter: str, excluding: 
     options = {"revision": revision} if revision else {}
     check_no_pickle(adapter, ADAPTER_FILES)
     try:
-        with located(adapter, what="adapter", key="adapter"), weights_alone(adapter):
+        with located(adapter, adapter_revision, what="adapter", key="adapter"), weights_alone(adapter):
             # Where there is no such file, peft would read another kind.
-            cached_file(adapter, *ADAPTER_FILES)
-            weights = load_peft_weights(adapter, device="cpu")
+            cached_file(adapter, *ADAPTER_FILES, revision=adapter_revision)
+            weights = load_peft_weights(adapter, device="cpu", revision=adapter_revision)
     except InputError:
         raise
     # Files may be wrong in any way, and neither library raises anything more precise.
     except Exception as error:
-        raise InputError(f"adapter {adapter}: cannot be loaded ({first_line(error)}); name what peft saved") from None
+        said = refused_by_hub(error, adapter, "models.<model>.adapter") or f"{first_line(error)}); name what peft saved"
+        raise InputError(f"adapter {adapter}: cannot be loaded ({said}") from None
     brought = {name.removeprefix(WITHIN): weight for name, weight in weights.items()}
     labels = _labels_of_head(source, brought, options)
     if labels:
@@ -63,8 +68,8 @@ def adapted_network(source: str, revision: str | None, adapter: str, excluding: 
         options["problem_type"] = None if excluding else MULTI_LABEL
     network = load_network(source, with_head=True, elsewhere=brought, ignore_mismatched_sizes=True, **options)
     try:
-        with located(adapter), weights_alone(adapter):
-            adapted = PeftModel.from_pretrained(network, adapter)
+        with located(adapter, adapter_revision), weights_alone(adapter):
+            adapted = PeftModel.from_pretrained(network, adapter, revision=adapter_revision)
         fits = get_peft_model_state_dict(adapted).keys() == weights.keys()
         merged = adapted.merge_and_unload()
     except Exception as error:

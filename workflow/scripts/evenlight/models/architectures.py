@@ -32,7 +32,7 @@ Parts = tuple[nn.Module, PreTrainedTokenizerBase]
 def _tokenizer_for(settings: dict, sentences: Sentences) -> PreTrainedTokenizerBase:
     wanted = settings["tokenizer"]
     if "source" in wanted:
-        return loaded_tokenizer(wanted["source"], key="tokenizer.source")
+        return loaded_tokenizer(wanted["source"], wanted.get("revision"), key="tokenizer.source")
     return learned_tokenizer(sentences, wanted["vocabulary_size"], settings["max_tokens"])
 
 

@@ -15,14 +15,14 @@ from transformers import AutoConfig, AutoModelForSequenceClassification, Cache, 
 from transformers.integrations import hub_kernels
 
 from evenlight.core.errors import InputError, first_line
-from evenlight.core.sources import WEIGHT_FILES, check_no_pickle, convert
+from evenlight.core.sources import PICKLES, WEIGHT_FILES, check_no_pickle, convert
 from evenlight.jobs import gpus
 from evenlight.models import lstm_attention, one_layer_attention  # noqa: F401 (registers the architectures)
 from evenlight.models.attention import FURTHER_TYPES, KNOWN_TYPES
 from evenlight.models.fast_layers import linear_layers, use_fast_layers
 from evenlight.models.in_a_line import in_a_line
 from evenlight.models.language_model import KINDS, PROMPT, ClassifyingLanguageModel, Prompt, as_classifier
-from evenlight.models.location import located
+from evenlight.models.location import files_on_hub, located
 from evenlight.models.model_inputs import ModelInputs, found_inputs, tree_logits
 from evenlight.models.networks import embedded
 from evenlight.models.padding import padding_known
@@ -382,7 +382,7 @@ def load_network(
     # Files may be wrong in any way, and Transformers raises nothing more precise.
     except Exception as error:
         if "use_safetensors" in str(error):
-            raise InputError(f"model {source}: has no model.safetensors; {convert(source)}") from None
+            raise InputError(_without_safetensors(str(source), options.get("revision"))) from None
         raise InputError(cannot_load(source, error)) from None
     # Transformers fills gaps with random weights.
     if with_head and (without := [name for name in _not_loaded(loading) if name not in elsewhere]):
@@ -395,6 +395,18 @@ def load_network(
         if weight.untyped_storage().nbytes() > weight.nbytes:
             weight.data = weight.data.clone()
     return network
+
+
+def _without_safetensors(source: str, revision: str | None) -> str:
+    """What to say of a model on the hub whose weights have another name, or are of another kind."""
+    there = files_on_hub(source, revision)
+    if there and not any(Path(name).match(pattern) for name in there for pattern in PICKLES):
+        return (
+            f"model {source}: has no model.safetensors; its files are {', '.join(there)}. Name a model that has one, "
+            "or download its files into a folder, rename its weights to model.safetensors, and give the folder as "
+            "models.<model>.source"
+        )
+    return f"model {source}: has no model.safetensors; {convert(source, revision)}"
 
 
 @contextmanager

@@ -1,15 +1,16 @@
 """Where a model lies: in a folder here, or on the Hugging Face hub, which may not answer."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from huggingface_hub import constants
+from huggingface_hub import HfApi, constants
 from huggingface_hub.file_download import repo_folder_name
 from huggingface_hub.utils import get_session
 
 from evenlight.core.errors import InputError
+from evenlight.core.hub import key_of_revision
 from evenlight.core.sources import is_missing_folder, nearest_folder
 
 # How often the hub is asked for an answer, and the seconds in which it is not asked again where it gave none.
@@ -44,6 +45,57 @@ def located(
         yield
     finally:
         constants.HF_HUB_OFFLINE = False
+
+
+def pinned(settings: Mapping) -> dict:
+    """The settings of a model with a commit of the hub in the place of each revision; folders stay as they are.
+
+    A job reads several files of a model. A branch that moves meanwhile would mix two versions.
+    """
+    changed = dict(settings)
+    for source, revision in (("source", "revision"), ("adapter", "adapter_revision")):
+        if name := settings.get(source):
+            changed[revision] = commit_of(name, settings.get(revision), key=source)
+    if name := settings.get("tokenizer", {}).get("source"):
+        commit = commit_of(name, settings["tokenizer"].get("revision"), key="tokenizer.source")
+        changed["tokenizer"] = settings["tokenizer"] | {"revision": commit}
+    return changed
+
+
+def commit_of(source: str, revision: str | None = None, key: str = "source") -> str | None:
+    """The commit that a revision on the hub is today; None of a folder. Says so where it was another one before.
+
+    Where nothing can be found out, it is the revision itself, and whoever loads it says why.
+
+    Args:
+        source: hub id or folder.
+        revision: commit, tag or branch; None is the main branch.
+        key: of ``models.<model>`` that names the source, for messages.
+    """
+    if Path(source).is_dir():
+        return None
+    named = revision or constants.DEFAULT_REVISION
+    kept = Path(constants.HF_HUB_CACHE) / repo_folder_name(repo_id=source, repo_type="model") / "refs" / named
+    try:
+        before = kept.read_text() if kept.is_file() else None
+        with located(source, revision, key=key):
+            commit = HfApi().resolve_revision(source, revision=revision, local_files_only=constants.HF_HUB_OFFLINE)
+    # Of errors there are as many as libraries below the hub's client.
+    except Exception:
+        return revision
+    if commit.resolved != revision:
+        moved = f", and no longer {before}" if before not in (None, commit.resolved) else ""
+        told = f"name a commit as {key_of_revision(f'models.<model>.{key}')} to have the same files next year"
+        print(f"{source}: {named} is commit {commit.resolved}{moved}; {told}", flush=True)
+    return commit.resolved
+
+
+def files_on_hub(source: str, revision: str | None = None) -> list[str]:
+    """The names of all files of a model on the hub; none of a folder, or where the hub does not say."""
+    try:
+        return [] if Path(source).is_dir() else HfApi().list_repo_files(source, revision=revision)
+    except Exception:
+        return []
 
 
 def missing_folder(source: str, revision: str | None = None) -> str | None:

@@ -54,7 +54,8 @@ def ready_classifier(
     if network is not None:
         pass
     elif settings["adapter"]:
-        network = adapted_network(source, revision, settings["adapter"], None not in settings["classes"].values())
+        excluding = None not in settings["classes"].values()
+        network = adapted_network(source, revision, settings["adapter"], excluding, settings.get("adapter_revision"))
     else:
         options = {"revision": revision} if revision else {}
         # A weight of another size counts as one that is not there.
@@ -231,18 +232,59 @@ def _probe(classifier: Classifier) -> torch.Tensor:
     return classifier.logits(classifier.embed(token_id), mask)
 
 
-def loaded_files(source: str, revision: str | None = None, is_adapter: bool = False) -> dict:
+def loaded_files(source: str, revision: str | None = None, is_adapter: bool = False, commit: str | None = None) -> dict:
     """What a classifier is loaded from, for its manifest: ``source``, ``revision``, and ``files``, SHA-256 by name.
 
     Of a model on the hub also its ``commit``, which its newest version need not be any more. With ``is_adapter`` the
     source is an adapter.
+
+    Args:
+        source: hub id or folder.
+        revision: as the study names it.
+        is_adapter: whether the source is an adapter.
+        commit: that the revision is.
+
+    Raises:
+        InputError: a file is not the one that the hub has under its name.
     """
     loaded = {"source": source, "revision": revision}
     configuration = "adapter_config.json" if is_adapter else "config.json"
     folder = Path(source)
     if not folder.is_dir():
         with located(source, revision):
-            folder = Path(cached_file(source, configuration, revision=revision)).parent
+            folder = Path(cached_file(source, configuration, revision=commit or revision)).parent
         loaded["commit"] = folder.name
     files = adapter_files(folder) if is_adapter else transformers_files(folder)
-    return loaded | {"files": {path.name: digest(path) for path in files}}
+    return loaded | {"files": {path.name: _checked_digest(path) for path in files}}
+
+
+def begun_with(settings: dict, commits: dict) -> dict:
+    """What a model that is trained here begins with, for its manifest: files of its ``source`` and ``tokenizer``.
+
+    Args:
+        settings: of the model.
+        commits: the same with the commits of the hub (``location.pinned``).
+
+    Returns:
+        what :func:`loaded_files` says of either; empty where everything begins at random.
+    """
+    both = {"source": (settings, commits), "tokenizer": (settings.get("tokenizer", {}), commits.get("tokenizer", {}))}
+    return {
+        name: loaded_files(given["source"], given.get("revision"), commit=pinned["revision"])
+        for name, (given, pinned) in both.items()
+        if given.get("source")
+    }
+
+
+def _checked_digest(path: Path) -> str:
+    """The SHA-256 of a file; of a large one in the hub's cache it is the name of what its link leads to.
+
+    The hub's client compares sizes only.
+    """
+    found, name = digest(path), path.readlink().name if path.is_symlink() else ""
+    if re.fullmatch("[0-9a-f]{64}", name) and name != found:
+        raise InputError(
+            f"{path}: wrong checksum: SHA-256 should be {name}, found {found}; delete {path.resolve()}, so that it is "
+            "downloaded again"
+        )
+    return found

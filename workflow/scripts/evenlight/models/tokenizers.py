@@ -34,6 +34,7 @@ from transformers.tokenization_utils_base import TOKENIZER_CONFIG_FILE
 from transformers.utils import CONFIG_NAME
 
 from evenlight.core.errors import InputError, first_line
+from evenlight.core.hub import refused_by_hub
 from evenlight.models.location import located
 from evenlight.texts.predictions import PROMPT, SPECIAL
 from evenlight.texts.words import joined_text, of_part, spaces_of
@@ -471,6 +472,8 @@ def cannot_load(source: str | Path, reason: Exception | str, key: str = "source"
         reason: what went wrong; of a longer text the first line.
         key: of ``models.<model>`` that names the source.
     """
+    if said := refused_by_hub(reason, source, f"models.<model>.{key}"):
+        return f"model {source}: cannot be loaded ({said}"
     is_unreachable = isinstance(getattr(reason, "__cause__", None), LocalEntryNotFoundError)
     reason = first_line(reason)
     if is_unreachable:
