@@ -95,7 +95,9 @@ rule ask_answers:
     input:
         script=script("explanations/ask_answers.py"),
         dataset="<results>/datasets/{dataset}/items.parquet",
-        questions=ancient(QUESTIONS),
+        # Not ancient: Snakemake forgets what has changed of a job whose ancient input is made again. It costs little,
+        # since no question is asked twice.
+        questions=QUESTIONS,
     output:
         ANSWER,
     log:

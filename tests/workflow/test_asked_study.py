@@ -79,11 +79,9 @@ def test_a_study_asks_within_its_limits_and_nothing_twice(tmp_path, server):
     assert effects.loc["words", "difference"] == pytest.approx((means["male"] - means["female"]).mean())
     assert planned_jobs(project, TABLE) == set()
 
-    # How it is asked, and what it costs, reruns nothing; another pattern reads kept answers; more draws ask for these.
-    slower = edited(study, "models", "writer", value=chat | {"limits": {}, "asking": {"connections": 3}})
-    configure(project, slower)
-    assert {rule for rule, _ in planned_jobs(project, TABLE)} <= {"estimate_answers"}
-    more = slower | {"explainers": {"reasons": STUDY["explainers"]["reasons"] | {"answers": 3, "decision": None}}}
+    # More draws ask for these alone, within limits that count what is left; where the decision stands asks nothing.
+    more = edited(study, "models", "writer", "limits", value={"questions": 12})
+    more |= {"explainers": {"reasons": STUDY["explainers"]["reasons"] | {"answers": 3, "decision": None}}}
     configure(project, more)
     run_study(project, "--until", "ask_answers")
     assert len(asked(log)) == 36

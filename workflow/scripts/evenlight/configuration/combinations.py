@@ -282,7 +282,7 @@ def _check_answers_only(config: dict) -> Iterator[str]:
     if others and questions:
         yield (
             f"models.{others[0]}: datasets.{questions[0]} has questions without a class, which no model can learn or "
-            "predict; use architecture answers, or another reader"
+            "predict; use architecture answers or chat, or another reader"
         )
     if not answering:
         return
@@ -291,7 +291,7 @@ def _check_answers_only(config: dict) -> Iterator[str]:
         yield f"models.{others[0]}: predicts, {why}; make a study of each"
     for name, settings in config["explainers"].items():
         if modality("explainers", settings) != TEXT:
-            yield f"explainers.{name}.method: found {shown(settings['method'])}, {why}; use recorded"
+            yield f"explainers.{name}.method: found {shown(settings['method'])}, {why}; use recorded or asked"
     if config["randomisation"] is not None:
         yield f"randomisation: makes layers of a network random, {why}; leave the key out"
     if config["explain"]["pairs"] or config["explain"]["pairs_on"]:
