@@ -213,10 +213,10 @@ def test_a_model_that_is_trained_here_keeps_what_it_began_with(ask, hub, folder)
     scratch |= {"tokenizer": {"source": "someone/tokenizer", "revision": tokenizers.branches["main"]}}
     models = [{"model": one | common, "seed": 0} for one in (tuned, scratch)]
     of_encoder, of_tokenizer = ask(*models, do="train")
-    assert of_encoder["gave"]["loaded"]["source"]["commit"] == encoder
-    assert of_encoder["gave"]["loaded"]["source"]["files"] == loaded_files(str(folder))["files"]
-    assert set(of_encoder["gave"]["loaded"]) == {"source"}
-    [loaded] = of_tokenizer["gave"]["loaded"].values()
+    assert of_encoder["gave"]["began_with"]["source"]["commit"] == encoder
+    assert of_encoder["gave"]["began_with"]["source"]["files"] == loaded_files(str(folder))["files"]
+    assert set(of_encoder["gave"]["began_with"]) == {"source"}
+    [loaded] = of_tokenizer["gave"]["began_with"].values()
     assert loaded["revision"] == loaded["commit"] == tokenizers.branches["main"]
     assert set(loaded["files"]) == {"config.json", "tokenizer.json", "tokenizer_config.json"}
 

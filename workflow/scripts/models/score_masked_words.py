@@ -8,7 +8,7 @@ import pandas as pd
 from evenlight.core import tables
 from evenlight.core.contracts.masked_words import MASKED_WORDS
 from evenlight.core.contracts.texts import ITEMS
-from evenlight.engine.masked_words import masked_evaluator, masked_scores, why_without_head
+from evenlight.engine.masked_words import begun_at, masked_evaluator, masked_scores, why_without_head
 from evenlight.engine.sentences import parts_of
 from evenlight.jobs.command_line import add_model_flags, run, settings_argument
 from evenlight.models.processor import use_processor
@@ -21,7 +21,7 @@ def main(arguments: argparse.Namespace) -> None:
     """Write the scores; of a model without the head, why there are none."""
     use_processor(arguments.threads)
     settings = arguments.settings
-    source, revision = settings["source"], settings["revision"]
+    source, revision = settings["source"], begun_at(arguments.model, settings["revision"])
     why = why_without_head(str(arguments.model), source, revision)
     items = tables.read_table(arguments.items, ITEMS.only("item_id", *TEXT, "ground_truth", "part"))
     texts = items[items["item_id"].isin(explained_items(arguments.encodings).to_pylist())]

@@ -65,7 +65,7 @@ def main(arguments: argparse.Namespace) -> None:
     ]
     about = {
         "settings": settings,
-        "loaded": begun_with(model, commits),
+        "began_with": begun_with(model, commits),
         "libraries": library_versions((*LIBRARIES, "peft") if model["training"]["lora"] else LIBRARIES),
         "device": device_name(device),
         "threads": arguments.threads,

@@ -4,7 +4,9 @@ The body of a model that was trained to classify is put below the head of the ma
 that a training that changes the body changes what the head says (GECOBench, first version, Figure 5).
 """
 
+import json
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -51,6 +53,12 @@ def why_without_head(folder: str, source: str | None, revision: str | None) -> s
         f"{source} was published without the head of a masked language model (its config.json names "
         f"{', '.join(named)}), so that there are no scores of masked words"
     )
+
+
+def begun_at(folder: str | Path, revision: str | None) -> str | None:
+    """The commit that a training began with, as the manifest in the model's ``folder`` has it, else the revision."""
+    manifest = json.loads((Path(folder) / "manifest.json").read_text(encoding="utf-8"))
+    return manifest.get("began_with", {}).get("source", {}).get("commit") or revision
 
 
 def masked_evaluator(

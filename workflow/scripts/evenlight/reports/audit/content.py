@@ -295,8 +295,11 @@ def _origin(manifest: Mapping) -> str:
     if not loaded:
         settings = manifest["settings"].get("model", manifest["settings"])
         start = settings.get("source")
+        commit = manifest.get("began_with", {}).get("source", {}).get("commit")
+        start = f"{start} at {commit}" if commit else start
         return f"trained in this study ({settings['architecture']}{f', from {start}' if start else ''})"
-    revision = f" at {loaded['revision']}" if loaded.get("revision") else ""
+    version = loaded.get("commit") or loaded.get("revision")
+    revision = f" at {version}" if version else ""
     files = "; ".join(f"{name} {sha}" for name, sha in (loaded.get("files") or {}).items())
     return f"{loaded['source']}{revision}{f', SHA-256 of its files: {files}' if files else ''}"
 
