@@ -541,7 +541,7 @@ function textOf(name, side, row, numbers, { vocabulary, second }, { items, share
 function togetherOf(pairs, words, vocabulary) {
   if (!pairs?.length) return [];
   const word = (place) => `“${vocabulary[words[place]]}”`;
-  const rows = pairs.map(([one, other, value]) => made("li", {}, `${word(one)} and ${word(other)}: ${signed(value)}`));
+  const rows = pairs.map(([one, other, value]) => made("li", {}, `${word(one)} and ${word(other)}: ${value > 0 ? "+" : ""}${share(value)}`));
   return [made("p", { class: "legend" }, "What two words do together, beyond what each does:"), made("ul", { class: "together" }, ...rows)];
 }
 
