@@ -34,8 +34,8 @@ class _Rows:
     Attributes:
         query: the nodes that ask, the last ones of each row; (rows, queries).
         key: the node of each token, (rows, keys).
-        hidden: the keys that stand behind each query, those of a common beginning included; bool (rows or 1, 1,
-            queries, before + keys).
+        hidden: the keys that stand behind each query, those of a common beginning included; bool (rows or 1, queries,
+            before + keys).
     """
 
     query: torch.Tensor
@@ -49,38 +49,38 @@ class _Rows:
         column = (length[:, None] - queries + np.arange(queries)).clip(min=0)
         # Variants of a text are often equally long, and one mask is that of all.
         last = before + (column[:1] if (length == length[0]).all() else column)
-        hidden = np.arange(before + path.shape[1]) > last[:, None, :, None]
+        hidden = np.arange(before + path.shape[1]) > last[..., None]
         return cls(*(sent(array, device) for array in (np.take_along_axis(path, column, axis=1), path, hidden)))
 
     def attention(
-        self, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, scaling: float, softcap: float | None
+        self, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, softcap: float | None
     ) -> torch.Tensor:
-        """What these rows attend to, (rows · queries, heads, size), of states (nodes, heads, size).
+        """What these rows attend to, (heads, rows · queries, size), of states (heads, nodes, size).
 
-        Keys and values begin with those of the common beginning.
+        Queries are scaled. Keys and values begin with those of the common beginning.
         """
         before = self.hidden.shape[-1] - self.key.shape[1]
         query = _laid_out(query, self.query, 0)
         key, value = (_laid_out(states, self.key, before) for states in (key, value))
         if softcap is None and key.shape[2] > SHORT:
-            found = functional.scaled_dot_product_attention(query, key, value, attn_mask=~self.hidden, scale=scaling)
-        else:
-            score = torch.matmul(query * scaling, key.transpose(-1, -2))
-            if softcap is not None:
-                score = torch.tanh(score / softcap) * softcap
-            found = torch.matmul(score.masked_fill(self.hidden, torch.finfo(score.dtype).min).softmax(-1), value)
-        return found.transpose(1, 2).flatten(0, 1)
+            found = functional.scaled_dot_product_attention(query, key, value, attn_mask=~self.hidden, scale=1.0)
+            return found.flatten(1, 2)
+        score = torch.matmul(query, key.transpose(-1, -2))
+        if softcap is not None:
+            score = torch.tanh(score / softcap) * softcap
+        weight = score.masked_fill_(self.hidden, torch.finfo(score.dtype).min).softmax(-1)
+        return torch.matmul(weight, value).flatten(1, 2)
 
 
 def _laid_out(states: torch.Tensor, node: torch.Tensor, before: int) -> torch.Tensor:
-    """Of states (before + nodes, heads, size) the first and those of ``node`` (rows, tokens) in each row.
+    """Of states (heads, before + nodes, size) the first and those of ``node`` (rows, tokens) in each row.
 
-    They are (rows, heads, before + tokens, size).
+    They are (heads, rows, before + tokens, size), as products of matrices take them without another copy.
     """
-    rows = states[before:].index_select(0, node.flatten()).unflatten(0, node.shape)
-    if before:
-        rows = torch.cat([states[:before].expand(len(rows), *states[:before].shape), rows], dim=1)
-    return rows.transpose(1, 2)
+    rows = states[:, before:].index_select(1, node.flatten()).unflatten(1, node.shape)
+    if not before:
+        return rows
+    return torch.cat([states[:, None, :before].expand(-1, len(node), -1, -1), rows], dim=2)
 
 
 @dataclass(frozen=True)
@@ -161,10 +161,10 @@ def tree_attention(
     tree, heads = _read.get(), query.shape[1]
     scaling = query.shape[-1] ** -0.5 if scaling is None else scaling
     query, key, value = (
-        states[0].transpose(0, 1).repeat_interleave(heads // states.shape[1], dim=1) for states in (query, key, value)
+        states[0].repeat_interleave(heads // states.shape[1], dim=0) for states in (query * scaling, key, value)
     )
-    found = torch.cat([rows.attention(query, key, value, scaling, softcap) for rows in tree.groups])
-    return found.index_select(0, tree.place)[None], None
+    found = torch.cat([rows.attention(query, key, value, softcap) for rows in tree.groups], dim=1)
+    return found.index_select(1, tree.place).transpose(0, 1)[None], None
 
 
 ALL_ATTENTION_FUNCTIONS.register(ATTENTION, tree_attention)
