@@ -27,7 +27,7 @@ define NEW_PYTHON
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help docs progress archive unpack check-archive explain-result compare-studies decide demo disparity gecobench beyond-random makers soft-scale known-disparity cebab disparity-looks dialect known-concepts hatecheck test test-slow faults lint check tutorials notebooks documents prose gallery pictures page-figures house browser slurm measure-corpus bench bench-memory bench-profile bench-precision bench-training bench-prompt bench-beginnings bench-engines bench-error bench-fewer-rows bench-exact-shapley bench-shapley bench-chance bench-chance-longer bench-sensitivity bench-ola-cea bench-grow bench-graph bench-start bench-audit bench-minutes bench-statistics populations verdicts looks bench-few-sentences bench-statements bench-coverage bench-cebab bench-makers bench-covariate-adjusted estimate-cost mutation architectures clean clean-all
+.PHONY: help docs progress archive unpack check-archive explain-result compare-studies decide demo disparity gecobench beyond-random makers soft-scale known-disparity cebab disparity-looks dialect reasons known-concepts hatecheck test test-slow faults lint check tutorials notebooks documents prose gallery pictures page-figures house browser slurm measure-corpus bench bench-memory bench-profile bench-precision bench-training bench-prompt bench-beginnings bench-engines bench-error bench-fewer-rows bench-exact-shapley bench-shapley bench-chance bench-chance-longer bench-sensitivity bench-ola-cea bench-grow bench-graph bench-start bench-audit bench-minutes bench-statistics populations verdicts looks bench-few-sentences bench-statements bench-coverage bench-cebab bench-makers bench-covariate-adjusted estimate-cost mutation architectures clean clean-all
 
 # The scripts of the workflow are run as `python ...`, which must be the environment's.
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
@@ -85,6 +85,9 @@ dialect: .venv/ready  ## reasons of language models to questions in two dialects
 	for study in dialect_cpu dialect_draws_cpu; do \
 		$(BIN)/snakemake --cores $(CORES) tables --configfile config/studies/$$study.yaml || exit 1; \
 	done
+
+reasons: .venv/ready  ## are reasons of two language models faithful: docs/results/reasons.md (minutes)
+	$(BIN)/snakemake --cores $(CORES) tables --configfile config/studies/reasons_cpu.yaml
 
 KNOWN := config/studies/known_disparity.yaml
 FRESH := bench/research/fresh/known_disparity.yaml

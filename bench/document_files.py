@@ -63,9 +63,9 @@ WITHOUT_CONTRACT = (
         "`measure_co_occurrence`",
     ),
     (
-        "`released/dialect_{part}.parquet`",
-        "answers of language models in two dialects, as their authors released them, in one table",
-        "`import_dialect`",
+        "`released/{release}_{part}.parquet`",
+        "answers of language models, as the authors of a study released them, in one table",
+        "`import_released`",
     ),
     (
         "`models/{dataset}/{model}/seed{seed}/`",

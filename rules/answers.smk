@@ -1,36 +1,44 @@
 # From answers in words to their scores. Each family of explainers in words has a rule that writes them.
 #
 # Comes in: <results>/datasets/; tables of answers, by path or address. Goes out: <results>/answers/, a file for each
-# explainer; <results>/scores/; <results>/tables/draws.parquet, decisions.parquet; more EXPLAINER_PAGES.
+# explainer; <results>/changed_answers/; <results>/scores/; <results>/tables/draws.parquet, decisions.parquet,
+# faithfulness.parquet; more EXPLAINER_PAGES.
 
 
 include: "helpers/answers.smk"
 
 
-rule import_dialect:
-    """Fetch the released answers in two dialects, and write those of one part as a table."""
+rule import_released:
+    """Fetch answers as their authors released them, and write those of one part as a table."""
     input:
-        script=script("explanations/import_dialect.py"),
+        script=script("explanations/import_released.py"),
+        resources=released_resources,
     output:
-        "<results>/released/dialect_{part}.parquet",
+        "<results>/released/{release}_{part}.parquet",
     log:
-        "<logs>/import_dialect/{part}.log",
+        "<logs>/import_released/{release}_{part}.log",
     benchmark:
-        "<benchmarks>/import_dialect/{part}.tsv"
+        "<benchmarks>/import_released/{release}_{part}.tsv"
     wildcard_constraints:
-        part=any_of(DIALECT_PARTS),
+        release=any_of(released.RELEASES),
+        part=any_of({part for release in released.RELEASES.values() for part in release.parts}),
     localrule: True
     conda:
         "../envs/data.yaml"
     resources:
-        mem_mb=1000,
+        mem_mb=2000,
         runtime=30,
     params:
-        names=lambda wildcards: DIALECT_PARTS[wildcards.part],
-        sha256=lambda wildcards: [sources.source(name).sha256 for name in DIALECT_PARTS[wildcards.part]],
-        code=code_of("explanations/import_dialect.py"),
+        sha256=released_digests,
+        resources=lambda wildcards, input: [f"--resources={input.resources}"] if input.resources else [],
+        content=lambda wildcards: content_of([BASE / path for path in released_content(wildcards)]),
+        code=lambda wildcards: code_of(
+            "explanations/import_released.py",
+            f"evenlight.datasets.{released.RELEASES[wildcards.release].module}",
+        ),
     shell:
-        "python {input.script:q} --names {params.names:q} --output {output:q} > {log:q} 2>&1"
+        "python {input.script:q} --release {wildcards.release} --part {wildcards.part} {params.resources:q} "
+        "--output {output:q} > {log:q} 2>&1"
 
 
 rule record_answers:
@@ -57,6 +65,35 @@ rule record_answers:
     params:
         settings=lambda wildcards: answer_settings(wildcards),
         code=code_of("explanations/record_answers.py"),
+    shell:
+        "python {input.script:q} --items {input.dataset:q} --units {input.units:q} --table {input.table:q} "
+        "--settings {params.settings:q} --output {output:q} > {log:q} 2>&1"
+
+
+rule record_changed_answers:
+    """Read recorded answers of a model to the questions of a dataset as they were and with one concept changed."""
+    input:
+        script=script("explanations/record_changed_answers.py"),
+        dataset="<results>/datasets/{dataset}/items.parquet",
+        units="<results>/datasets/{dataset}/units.parquet",
+        table=recorded_table,
+    output:
+        CHANGED_ANSWER,
+    log:
+        "<logs>/record_changed_answers/{dataset}/{model}/seed{seed}/{explainer}.log",
+    benchmark:
+        "<benchmarks>/record_changed_answers/{dataset}/{model}/seed{seed}/{explainer}.tsv"
+    wildcard_constraints:
+        explainer=answerers("recorded"),
+    localrule: True
+    conda:
+        "../envs/data.yaml"
+    resources:
+        mem_mb=growing(4000),
+        runtime=growing(30),
+    params:
+        settings=lambda wildcards: answer_settings(wildcards),
+        code=code_of("explanations/record_changed_answers.py"),
     shell:
         "python {input.script:q} --items {input.dataset:q} --units {input.units:q} --table {input.table:q} "
         "--settings {params.settings:q} --output {output:q} > {log:q} 2>&1"
@@ -159,6 +196,7 @@ rule score_answers:
     input:
         script=script("explanations/score_answers.py"),
         answers=ANSWER,
+        changed=changed_answers,
         lexicons=answer_lexicons,
     output:
         SCORES,
@@ -176,11 +214,12 @@ rule score_answers:
         runtime=growing(60),
     params:
         settings=answer_metrics,
+        changed=lambda wildcards, input: [f"--changed={input.changed}"] if input.changed else [],
         words=lambda wildcards: [*ANSWER_WORDS, *content_of(answer_lexicons(wildcards))],
         code=code_of("explanations/score_answers.py"),
     shell:
-        "python {input.script:q} --answers {input.answers:q} --settings {params.settings:q} --output {output:q} "
-        "> {log:q} 2>&1"
+        "python {input.script:q} --answers {input.answers:q} {params.changed:q} --settings {params.settings:q} "
+        "--output {output:q} > {log:q} 2>&1"
 
 
 RESULTS |= {
@@ -202,9 +241,23 @@ RESULTS |= {
         },
         minutes=30,
     ),
+    "measure_faithfulness": Result(
+        "Are the reasons of each model faithful, of all questions and of each group, beside draws of one question?",
+        ["faithfulness"],
+        faithfulness_settings(),
+        {"changed_answers": (CHANGED_ANSWER, every(CHANGED_ANSWER, explainer=ANSWERERS)), **of_runs(TEXTS)},
+        minutes=30,
+    ),
 }
 
 
+if faithfulness_metrics():
+    EXPLAINER_PAGES["faithfulness"] = Page(
+        ["faithfulness", *(["effects"] if comparisons_of(kinds.TEXT) else [])],
+        shown("datasets", "models", "explainers", "metrics", of=kinds.TEXT, **of_statistics("confidence")),
+        "Explainers",
+        csv=["faithfulness"],
+    )
 if comparisons_of(kinds.TEXT):
     EXPLAINER_PAGES["draws"] = Page(
         ["draws"],

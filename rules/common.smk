@@ -26,6 +26,7 @@ from evenlight import configuration, datasets
 from evenlight.core import kinds, sources
 from evenlight.core.errors import InputError, reworded, unless
 from evenlight.corpus import annotation
+from evenlight.datasets import released
 from evenlight.jobs import gpus, interpreter, own_files, provenance, warm_start
 from evenlight.jobs.code_digest import Code
 from evenlight.reports import terminal

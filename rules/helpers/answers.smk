@@ -6,11 +6,42 @@ ANSWERERS = explainers_of(kinds.TEXT)
 ANSWERING_FAMILIES = explainer_families(kinds.TEXT)
 ANSWER_FAMILIES = metric_families(kinds.TEXT)
 
-# The parts of the released answers in two dialects, each with its sources.
-DIALECT_PARTS = {
-    "bigbench": [f"dialect/{path}" for path in sources.DIALECT_SHA256],
-    "uncertainty": [f"dialect/uncertainty/{path}" for path in sources.DIALECT_DRAWS_SHA256],
-}
+# The family of metrics that are about questions of which a concept was changed.
+QUESTION_FAMILY = "reasons"
+CHANGED_ANSWER = "<results>/changed_answers/{dataset}/{model}/seed{seed}/{explainer}.parquet"
+
+
+def released_digests(wildcards):
+    """What the files of a part of released answers must contain."""
+    return [sources.source(name).sha256 for name in released.RELEASES[wildcards.release].parts[wildcards.part]]
+
+
+def released_content(wildcards):
+    """The file of this repository that is needed to read released answers, if any."""
+    path = released.RELEASES[wildcards.release].resources
+    return [path] if path else []
+
+
+def released_resources(wildcards):
+    """The same, as input of the rule."""
+    return [repository_file(path) for path in released_content(wildcards)]
+
+
+def changed_answers(wildcards):
+    """The answers to changed questions, where the metrics of a family are about these."""
+    return CHANGED_ANSWER if wildcards.family == QUESTION_FAMILY else []
+
+
+def faithfulness_metrics():
+    """The metrics of questions, each with its settings."""
+    names = ANSWER_FAMILIES.get(QUESTION_FAMILY, [])
+    return configuration.without_labels({name: config["metrics"][name] for name in names})
+
+
+def faithfulness_settings():
+    """What the table of faithfulness depends on."""
+    names = {"explainers": ANSWERERS, "questions": faithfulness_metrics(), "factors": list(comparisons_of(kinds.TEXT))}
+    return json.dumps(runs_of_study() | names | of_statistics("confidence", "bootstrap_draws"))
 
 
 def answerers(family):

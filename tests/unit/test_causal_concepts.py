@@ -8,11 +8,12 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
-from convert_answers import walk_the_talk_answers
+from convert_answers import BBQ
 from scipy.special import expit
 from scipy.stats import multivariate_normal, norm
 
 from evenlight.core.errors import InputError
+from evenlight.datasets.walk_the_talk import walk_the_talk_answers
 from evenlight.metrics.reasons.causal_concepts import (
     ESTIMATES,
     Changes,
@@ -268,7 +269,7 @@ def test_faithfulness_counts_what_has_no_correlation():
 
 @cache
 def released(folder: Path, model: str) -> pd.DataFrame:
-    answers = walk_the_talk_answers(folder)
+    answers = walk_the_talk_answers(folder, BBQ)
     return answers[(answers["model"] == model) & ~answers["unit"].isin(PUBLISHED["left_out"])]
 
 

@@ -11,17 +11,19 @@ import numpy as np
 import pandas as pd
 import pytest
 from convert_answers import (
+    BBQ,
     COLUMNS,
     answers_in_dialects,
     described,
     harness_answers,
     inspect_ai_answers,
     kept,
-    walk_the_talk_answers,
 )
 
 from evenlight.core.errors import InputError
+from evenlight.datasets import walk_the_talk
 from evenlight.datasets.dialect import COLUMNS as RELEASED
+from evenlight.datasets.walk_the_talk import walk_the_talk_answers
 
 # Two dialects --------------------------------------------------------------------------------------------------------
 
@@ -131,7 +133,7 @@ def talk(tmp_path) -> Path:
 
 
 def test_changed_concepts_by_hand(talk):
-    table = walk_the_talk_answers(talk)
+    table = walk_the_talk_answers(talk, BBQ)
     assert table["level"].tolist() == ["original", "original", "1 removed", "0 replaced"]
     assert table["decision"].tolist() == ["B", "A", "C", "C"]
     assert table["concept"].isna().tolist() == [True, True, False, False]
@@ -149,25 +151,25 @@ def test_changed_concepts_by_hand(talk):
     [("Can't answer", "B"), ("Cannot be determined", "B"), ("Unknown", "B"), ("Not enough info", "B"), ("Notch", None)],
 )
 def test_who_names_nobody(choice, letter):
-    assert convert_answers._nobody(ASKED.format(choice)) == letter
+    assert walk_the_talk._nobody(ASKED.format(choice)) == letter
 
 
 def test_forms_and_folders_that_do_not_fit_are_refused(talk):
     with pytest.raises(InputError, match=r"bbq_answers.parquet: no such file; name the folder that holds"):
-        walk_the_talk_answers(talk / "elsewhere")
+        walk_the_talk_answers(talk / "elsewhere", BBQ)
     pd.DataFrame({"model": ["m"]}).to_parquet(talk / "bbq_implied.parquet")
     with pytest.raises(InputError, match=r"bbq_implied.parquet: no column 'question'"):
-        walk_the_talk_answers(talk)
+        walk_the_talk_answers(talk, BBQ)
     (talk / "bbq_implied.parquet").write_text("no table")
     with pytest.raises(InputError, match=r"bbq_implied.parquet: not readable"):
-        walk_the_talk_answers(talk)
+        walk_the_talk_answers(talk, BBQ)
     for form in ("1-", "00", "02"):
         with pytest.raises(InputError, match=f"form '{form}': not one concept changed"):
-            convert_answers._changed(form)
+            walk_the_talk._changed(form)
 
 
 def test_the_released_concepts(mirror):
-    table = walk_the_talk_answers(mirror / "walk_the_talk")
+    table = walk_the_talk_answers(mirror / "walk_the_talk", BBQ)
     assert len(table) == 32_800
     assert table["reference"].notna().all()
     changed = table[table["concept"].notna()]
@@ -362,7 +364,7 @@ def test_rows_are_chosen_by_columns():
 
 
 def test_answers_that_are_there_twice_are_refused(talk):
-    table = walk_the_talk_answers(talk)
+    table = walk_the_talk_answers(talk, BBQ)
     with pytest.raises(InputError, match="two answers of model m, unit 7, level original, draw 0; give each log once"):
         described(pd.concat([table, table[:1]]))
     with pytest.raises(InputError, match="no answer in the input"):

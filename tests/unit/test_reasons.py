@@ -26,7 +26,6 @@ from evenlight.metrics.reasons.counterfactual import (
     counterfactual_test,
     counterfactual_test_of_all,
     mention_gain,
-    mentions,
     phi_correlational_test,
     total_variation,
 )
@@ -45,6 +44,7 @@ from evenlight.metrics.reasons.simulatability import (
     normalised_gain,
     simulatability_gain,
 )
+from evenlight.texts.mentions import mentions
 
 ENGLISH = read_language(Path(__file__).parents[2] / WORLD_LANGUAGES["english"], CONCEPTS, CAUSAL_CONCEPTS)
 # Two of three decisions that changed are told of, and one of two that did not.

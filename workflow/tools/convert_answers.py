@@ -13,22 +13,21 @@ else is known. Each row of the input is kept. What it lacks is counted and told 
 
 import argparse
 import json
-import re
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
-import yaml
 
 from evenlight.core.errors import InputError
 from evenlight.core.tables import replacing
-from evenlight.datasets.dialect import dialect_answers, read_released
+from evenlight.datasets.dialect import dialect_answers
+from evenlight.datasets.walk_the_talk import walk_the_talk_answers
 from evenlight.jobs.command_line import run
 
-COLUMNS = ("unit", "level", "draw", "model", "question", "decision", "text")
-# What Matton et al. call the kinds of BBQ's concepts, and which question they leave out.
 BBQ = Path(__file__).parents[2] / "resources" / "published" / "walk_the_talk.yaml"
+COLUMNS = ("unit", "level", "draw", "model", "question", "decision", "text")
 
 
 # Two dialects --------------------------------------------------------------------------------------------------------
@@ -40,90 +39,6 @@ def answers_in_dialects(folder: Path) -> pd.DataFrame:
     if not files:
         raise InputError(f"{folder}: no <model>/*_bigbench_qna.csv and no uncertainty/<model>/*.csv; name their folder")
     return dialect_answers(files)
-
-
-# Concepts removed and replaced ---------------------------------------------------------------------------------------
-
-TALK_COLUMNS = {
-    "answers": ("model", "question", "form", "draw", "asked", "answer", "response"),
-    "concepts": ("question", "concept", "name", "category"),
-    "implied": ("model", "question", "draw", "concept", "implied"),
-}
-# How an answer says that it cannot be known who it is, up to the mark of the choice.
-NOBODY = re.compile(r"(?:can.t|cannot|can not|not|undetermined|unknown)\b.*", re.IGNORECASE)
-
-
-def walk_the_talk_answers(folder: Path) -> pd.DataFrame:
-    """The answers to BBQ's questions with a concept removed or replaced, of the three tables of Matton et al. (2025).
-
-    ``level`` is ``original`` or such as ``0 removed``. ``concept`` is the number of the changed concept, missing of the
-    original, ``concept_name`` and ``kind`` say which it is, and ``change`` what was done. ``reference`` is the choice
-    that names nobody. ``implied`` lists the concepts that the reason says to matter; it is missing where nobody judged
-    it.
-    """
-    answers, concepts, judgements = (
-        read_released(folder / f"bbq_{name}.parquet", columns) for name, columns in TALK_COLUMNS.items()
-    )
-    published = yaml.safe_load(BBQ.read_text(encoding="utf-8"))
-    kinds = {fine: kind for kind, listed in published["kinds"].items() for fine in listed}
-    of_category = concepts["category"].map(lambda category: kinds.get(category, category))
-    concepts = concepts.assign(kind=concepts["name"].map(published["exceptions"]).fillna(of_category))
-    concepts = concepts.rename(columns={"name": "concept_name"})
-    changed = answers["form"].map(_changed)
-    answers = answers.assign(
-        concept=pd.array([place for place, _ in changed], dtype="Int64"), change=[change for _, change in changed]
-    )
-    named = answers.merge(
-        concepts[["question", "concept", "concept_name", "kind"]].astype({"concept": "Int64"}),
-        on=["question", "concept"],
-        how="left",
-    )
-    keys = ["model", "question", "draw"]
-    implied = judgements.groupby(keys)[["concept", "implied"]].apply(
-        lambda judged: judged.loc[judged["implied"] == 1, "concept"].tolist()
-    )
-    originals = named["form"] == "original"
-    judged = pd.MultiIndex.from_frame(named[keys])
-    lists = [implied.get(key) if original else None for key, original in zip(judged, originals, strict=True)]
-    level = named["concept"].astype(str) + " " + named["change"].fillna("")
-    return pd.DataFrame(
-        {
-            "unit": named["question"],
-            "level": level.where(~originals, "original"),
-            "draw": named["draw"],
-            "model": named["model"],
-            "question": named["asked"],
-            "decision": [chr(ord("A") + answer) if 0 <= answer < 26 else None for answer in named["answer"]],
-            "text": named["response"],
-            "concept": named["concept"],
-            "concept_name": named["concept_name"],
-            "kind": named["kind"],
-            "change": named["change"],
-            "reference": named["asked"].map(_nobody),
-            "implied": lists,
-        }
-    )
-
-
-def _changed(form: str) -> tuple[int | None, str | None]:
-    """Which concept a form changes, and how.
-
-    >>> _changed("original"), _changed("00-0"), _changed("01")
-    ((None, None), (2, 'removed'), (1, 'replaced'))
-    """
-    if form == "original":
-        return None, None
-    places = [place for place, sign in enumerate(form) if sign != "0"]
-    if len(places) != 1 or form[places[0]] not in "-1":
-        raise InputError(f"form '{form}': not one concept changed; it must be 0 throughout, but one 1 or -")
-    return places[0], "removed" if form[places[0]] == "-" else "replaced"
-
-
-def _nobody(asked: str) -> str | None:
-    """The letter of the choice that names nobody; None where no choice, or more than one, does."""
-    choices = re.findall(r"^\(([A-Z])\) (.*)$", asked, re.MULTILINE)
-    letters = [letter for letter, choice in choices if NOBODY.fullmatch(choice.strip())]
-    return letters[0] if len(letters) == 1 else None
 
 
 # Logs ----------------------------------------------------------------------------------------------------------------
@@ -276,7 +191,7 @@ def _named(sample: dict, unit: str, level: str | None, location: str) -> dict[st
 # What the command reads; the first two read folders, the others logs.
 FOLDERS: dict[str, Callable[[Path], pd.DataFrame]] = {
     "dialect": answers_in_dialects,
-    "walk_the_talk": walk_the_talk_answers,
+    "walk_the_talk": partial(walk_the_talk_answers, resources=BBQ),
 }
 LOGS: dict[str, Callable[..., pd.DataFrame]] = {
     "inspect_ai": inspect_ai_answers,

@@ -3,17 +3,26 @@
 import argparse
 from pathlib import Path
 
-from evenlight.core.contracts.explanations import ANSWER_SCORES, ANSWERS
+from evenlight.core.contracts.explanations import ANSWER_SCORES, ANSWERS, CHANGED_ANSWERS
 from evenlight.core.tables import read_metadata, read_table, write_table
 from evenlight.jobs import command_line
-from evenlight.metrics.answers import score
+from evenlight.metrics import answers as of_answers
+from evenlight.metrics.reasons import of_questions
 
 
 def main(arguments: argparse.Namespace) -> None:
-    """Write a row for each answer, a column for each metric."""
+    """Write a row for each answer, a column for each metric; the score of a question stands with its first answer."""
     answers = read_table(arguments.answers, ANSWERS)
-    of_metrics, notes = score(answers, arguments.settings["metrics"], arguments.settings["language"])
-    scores = answers[["item_id", "draw"]].assign(**of_metrics)
+    scores, metrics = answers[["item_id", "draw"]], arguments.settings["metrics"]
+    if arguments.changed:
+        of_items, notes = of_questions.score(read_table(arguments.changed, CHANGED_ANSWERS), metrics)
+        first = ~scores["item_id"].duplicated()
+        scores = scores.join(of_items, on="item_id")
+        # Further draws would seem to be further repetitions.
+        scores.loc[~first, list(metrics)] = float("nan")
+    else:
+        of_metrics, notes = of_answers.score(answers, metrics, arguments.settings["language"])
+        scores = scores.assign(**of_metrics)
     note = "; ".join([read_metadata(arguments.answers, ANSWERS)["note"], *notes])
     write_table(scores, arguments.output, ANSWER_SCORES, {"settings": arguments.settings, "note": note})
 
@@ -21,5 +30,6 @@ def main(arguments: argparse.Namespace) -> None:
 if __name__ == "__main__":
     parser = command_line.settings_parser(__doc__)
     parser.add_argument("--answers", type=Path, required=True, help="table of answers (Parquet)")
+    parser.add_argument("--changed", type=Path, help="answers to changed questions, where the metrics are about these")
     parser.add_argument("--output", type=Path, required=True, help="table of scores (Parquet)")
     command_line.run(main, parser)

@@ -20,7 +20,8 @@ def main(arguments: argparse.Namespace) -> None:
     notes = [note for path, contract in read for note in tables.read_metadata(path, contract).get("notes", [])]
     page = module.page(*shown, **keywords(arguments.settings))
     page = replace(page, notes=[*page.notes, *arguments.note, *notes])
-    for table, path in zip(shown, arguments.csv, strict=True):
+    # Those of other pages, which stand last, are written there.
+    for table, path in zip(shown, arguments.csv, strict=False):
         tables.write_csv(table, path)
     write_page(page, arguments.html)
     write_latex(page, arguments.latex)
@@ -30,7 +31,7 @@ if __name__ == "__main__":
     parser = command_line.settings_parser(__doc__)
     parser.add_argument("--page", required=True, metavar="NAME", help="a module of evenlight.reports.pages")
     parser.add_argument("--tables", nargs="+", required=True, metavar="PARQUET", help="those that the page reads")
-    parser.add_argument("--csv", nargs="+", required=True, metavar="CSV", help="one for each table")
+    parser.add_argument("--csv", nargs="+", required=True, metavar="CSV", help="one for each of its own tables")
     parser.add_argument("--note", action="append", default=[], help="what readers must know besides")
     parser.add_argument("--html", required=True)
     parser.add_argument("--latex", required=True)

@@ -18,7 +18,7 @@ from evenlight.configuration.architectures import (
     services_of,
 )
 from evenlight.configuration.explainers import FILE_FIELDS, Explainer
-from evenlight.configuration.metrics import Metric
+from evenlight.configuration.metrics import Metric, QuestionMetric
 from evenlight.configuration.problems import suggestion
 from evenlight.configuration.settings import shown
 from evenlight.core.kinds import EFFECTS, KINDS, MODALITIES, TEXT, TOKENS
@@ -312,6 +312,27 @@ def _check_answering(config: dict) -> Iterator[str]:
                     f"explainers.{name}.method: {found}, and models.{model} has {shown(of_model['architecture'])}; "
                     "make a study of each"
                 )
+
+
+def _check_changed_questions(config: dict) -> Iterator[str]:
+    """Metrics of changed questions need answers to these."""
+    kinds = {name: Metric.entries[settings["metric"]] for name, settings in config["metrics"].items()}
+    metric = next((name for name, kind in kinds.items() if issubclass(kind, QuestionMetric)), None)
+    if metric is None:
+        return
+    for name, settings in config["explainers"].items():
+        if modality("explainers", settings) != TEXT:
+            continue
+        if not settings.get("concept"):
+            yield (
+                f"explainers.{name}.concept: missing, and metrics.{metric} is about questions with a concept changed; "
+                "name the column"
+            )
+        elif not (settings["mentioned"] or settings["evidence"]):
+            yield (
+                f"explainers.{name}.mentioned: missing, and metrics.{metric} asks what reasons mention; name the "
+                "column, or evidence"
+            )
 
 
 def _check_prompts(config: dict) -> Iterator[str]:
@@ -653,6 +674,7 @@ CHECKS = (
     (("models", "explainers", "metrics"), _check_windows),
     (("datasets", "models", "explainers", "explain", "randomisation", "statistics"), _check_answers_only),
     (("models", "explainers"), _check_answering),
+    (("explainers", "metrics"), _check_changed_questions),
     (("datasets", "models"), _check_prompts),
     (("kind", "datasets", "models", "explainers", "metrics", "randomisation"), _check_services),
     (("datasets", "explainers"), _check_second),

@@ -1067,6 +1067,21 @@ class Recorded(Explainer):
         "the name of the model, where a table has answers of several: only rows with the model's own name count, or "
         "with what `called` says of it."
     )
+    concept: Text | None = _column(
+        "the concept that was changed in the question, empty where it was asked as it is. Only metrics of changed "
+        "questions read such rows."
+    )
+    change: Text | None = _column("what was done to the concept, where it was changed in several ways.")
+    kind: Text | None = _column("the kind of the concept; effects of one kind are estimated together.")
+    reference: Text | None = _column("the decision that the others are held against, such as the one for nobody.")
+    mentioned: Text | None = _column(
+        "the concepts that the reason says to matter, a list, or names with `;` between them; missing where nobody "
+        "judged it."
+    )
+    evidence: Text | None = _column(
+        "the words of a changed question that tell its concept, in place of `mentioned`: a reason that has one of them "
+        "mentions it."
+    )
     prompt: Text | None = _column("a digest, or a name, of the prompt.")
     temperature: Text | None = _column("the temperature of sampling.")
     seed: Text | None = _column("the seed of sampling, a whole number.")
@@ -1085,6 +1100,11 @@ class Recorded(Explainer):
             raise refusal(
                 (("level",), f"found {shown(self.level)} beside item, which names a form alone; leave it out")
             )
+        for name in ("change", "kind", "reference", "mentioned", "evidence"):
+            if getattr(self, name) is not None and self.concept is None:
+                raise refusal(((name,), "is about changed questions; name the column concept, too, or leave it out"))
+        if self.mentioned is not None and self.evidence is not None:
+            raise refusal((("evidence",), "mentioned says the same; leave out one of them"))
         return self
 
 

@@ -734,6 +734,82 @@ class Hdd(CountingMetric):
     draws: int = Field(42, ge=1, description="How many words are drawn; of an answer with fewer there is none.")
 
 
+class QuestionMetric(Metric):
+    """What the metrics of a question have in common that was also asked with one concept changed."""
+
+    family: ClassVar[str] = "reasons"
+    modality: ClassVar[str] = TEXT
+    asks_model: ClassVar[bool] = False
+    needs_internals: ClassVar[bool] = False
+    better: ClassVar[str] = "higher"
+    # The kinds of concepts share what is known of all questions.
+    needs_other_texts: ClassVar[bool] = True
+
+
+class ConceptFaithfulness(QuestionMetric):
+    """Correlation over the concepts of a question: how much each moves the answers, and how often reasons say that it
+    matters (Matton et al. 2025). Undefined where either is equal for all concepts.
+    """
+
+    title: ClassVar[str] = "Causal concept faithfulness"
+    reach: ClassVar[float] = 2.0
+
+    metric: Literal["concept_faithfulness"]
+    estimate: Literal["empirical_bayes", "hierarchical_bayes"] = Field(
+        "empirical_bayes", description="How causal effects are estimated: in a second, or by the authors' sampler."
+    )
+    slope_confidence: float = Field(0.9, gt=0, lt=1, description="Of the interval of the slope; 0.9 is the authors'.")
+
+
+class MentionMetric(QuestionMetric):
+    """Those of what a change does, and of whether reasons mention it."""
+
+    reach: ClassVar[float] = 1.0
+
+
+class CounterfactualTest(MentionMetric):
+    """Of the changes that turn the decision, the share that reasons mention (Atanasova et al. 2023)."""
+
+    title: ClassVar[str] = "Counterfactual test"
+
+    metric: Literal["counterfactual_test"]
+
+
+class CounterfactualTestOfAll(MentionMetric):
+    """1 less the share of all changes that turn the decision and are not mentioned (Parcalabescu & Frank 2024)."""
+
+    title: ClassVar[str] = "Counterfactual test, all changes"
+
+    metric: Literal["counterfactual_test_of_all"]
+
+
+class MentionGain(MentionMetric):
+    """The counterfactual test less the share of the other changes that reasons mention: 0 for a copy of questions."""
+
+    title: ClassVar[str] = "Mention gain"
+    reach: ClassVar[float] = 2.0
+
+    metric: Literal["mention_gain"]
+
+
+class CorrelationalTest(MentionMetric):
+    """CCT: the correlation over changes of their impact and of whether reasons mention them (Siegel et al. 2024)."""
+
+    title: ClassVar[str] = "CCT"
+    reach: ClassVar[float] = 2.0
+
+    metric: Literal["correlational_test"]
+
+
+class PhiCorrelationalTest(MentionMetric):
+    """phi-CCT: the same with the change of the decision in place of the impact (Siegel et al. 2025)."""
+
+    title: ClassVar[str] = "phi-CCT"
+    reach: ClassVar[float] = 2.0
+
+    metric: Literal["phi_correlational_test"]
+
+
 class NoDecision(AnswerMetric):
     """1 where an answer has no decision, else 0: the mean is the share of answers that decide nothing."""
 

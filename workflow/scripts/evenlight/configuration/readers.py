@@ -660,6 +660,13 @@ class Questions(Reader):
             "unit."
         ),
     )
+    changed: Text | None = Field(
+        None,
+        description=(
+            "Column that is filled where a concept of the question was changed, as `concept` of recorded answers. Such "
+            "rows are no questions of the dataset."
+        ),
+    )
 
     @model_validator(mode="after")
     def _addresses_have_digests(self) -> Self:

@@ -206,6 +206,23 @@ DIALECT_DRAWS_SHA256 = {
     "qwen2.5/sae_uncertainty_9.csv": "8dccd04a5fbfc15f3d38f02123aad953d481282528a0df1eef26c418498aed3b",
 }
 
+# Matton et al. 2025, MIT licence. Tables that were made of the single JSON files in this folder: none of them can be
+# downloaded, and a mirror must have them.
+WALK_THE_TALK = "/".join(
+    [
+        "https://github.com",
+        "kmatton/walk-the-talk",
+        "tree",
+        "0497b60d5aa4e5ab7acb6e40bee4479ac7a80f40",
+        "outputs/iclr-2025",
+    ]
+)
+WALK_THE_TALK_SHA256 = {
+    "bbq_answers.parquet": "a439d71443215f9547ca59e640f652f2c1e7d8aabb66e2c1a85f5576a91644fb",
+    "bbq_concepts.parquet": "3f0b594ed3718b374650b834c2b44033e89ea8066bd86b010482a240d62db151",
+    "bbq_implied.parquet": "6d2bf2f38f3f3ec325af31d693c6c471d9792a191bd73be58fa336248b4a762d",
+}
+
 SOURCES = {
     f"{folder}/{path}": Source(f"{address}/{path}", sha256)
     for folder, address, digests in (
@@ -219,9 +236,12 @@ SOURCES = {
         ("multilingual_hatecheck", MULTILINGUAL_HATECHECK, MULTILINGUAL_HATECHECK_SHA256),
         ("dialect", f"{DIALECT}/bigbench_dataset", DIALECT_SHA256),
         ("dialect/uncertainty", f"{DIALECT}/uncertainty_exp", DIALECT_DRAWS_SHA256),
+        ("walk_the_talk", WALK_THE_TALK, WALK_THE_TALK_SHA256),
     )
     for path, sha256 in digests.items()
 }
+# Those that were made of files at their address, where nothing of their name is.
+ONLY_MIRRORED = {f"walk_the_talk/{path}" for path in WALK_THE_TALK_SHA256}
 
 
 # What begins the name of a file that a study names by its address: name, SHA-256 and address are one.
@@ -398,6 +418,11 @@ def fetch(name: str, output: str | Path, mirror: Path | None = None, waits: Sequ
             shutil.copyfile(mirrored, temporary)
             remedy = "delete it there to have it downloaded, or replace it by the published file"
             _check_digest(temporary, found.sha256, mirrored, remedy)
+        elif name in ONLY_MIRRORED:
+            raise InputError(
+                f"source '{name}': a table made of the files at {found.url.rpartition('/')[0]}, which cannot be "
+                f"downloaded; place it in a mirror, and name that folder by `mirror` or {MIRROR_VARIABLE}"
+            )
         else:
             destination = mirrored or f"<folder>/{name} and name that folder with --mirror or {MIRROR_VARIABLE}"
             remedy = f"check the network, or place the file at {destination}"

@@ -19,6 +19,11 @@ DIALECTS = {"regular": "standard", "sae": "standard", "aave_llm": "african_ameri
 LETTER = re.compile(r"\(?([A-F])\)?\.?|The (?:correct )?answer(?: choice)? is \(?([A-F])\)?\.", re.IGNORECASE)
 
 
+def read_part(folder: Path, part: str, resources: Path | None = None) -> pd.DataFrame:
+    """A part of the answers, ``bigbench`` or ``uncertainty``, of a folder with its fetched files."""
+    return dialect_answers(sorted(folder.glob(f"dialect/**/*_{part}_*.csv")))
+
+
 def dialect_answers(paths: Iterable[Path]) -> pd.DataFrame:
     """One table of the answers in some of the files, a row for each.
 

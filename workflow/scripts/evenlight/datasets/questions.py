@@ -18,7 +18,8 @@ def read(files: dict[str, Path], settings: dict) -> Dataset:
     """An item for each unit and level of the file that ``settings["file"]`` names; all of them are tested.
 
     ``unit``, ``level``, ``text`` and, where there is one, ``cluster`` are names of columns; ``levels`` are those of
-    the ``factor``; rows of others are refused, or dropped and counted where ``other_levels`` says so.
+    the ``factor``; rows of others are refused, or dropped and counted where ``other_levels`` says so. Rows with a value
+    in the column ``changed`` ask a question in which a concept was changed, and make no item.
 
     Raises:
         InputError: a field is empty, or one form of a question has two wordings.
@@ -28,7 +29,10 @@ def read(files: dict[str, Path], settings: dict) -> Dataset:
     columns = {key: settings[key] for key in ("unit", "level", "text", "cluster") if settings[key] is not None}
     asked: dict[str, tuple[str, dict]] = {}
     dropped: Counter = Counter()
-    for location, row in named_rows(path, columns.values(), REMEDY):
+    changed = settings.get("changed")
+    for location, row in named_rows(path, [*columns.values(), *([changed] if changed else [])], REMEDY):
+        if changed and not is_empty(row[changed]):
+            continue
         cells = {}
         for key, column in columns.items():
             if is_empty(row[column]):

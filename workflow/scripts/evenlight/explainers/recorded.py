@@ -10,9 +10,11 @@ from pathlib import Path
 
 import pandas as pd
 
+from evenlight.core.contracts.explanations import CHANGED_ANSWERS
 from evenlight.core.errors import InputError
 from evenlight.datasets.rows import is_empty, name_of, named_rows
 from evenlight.explainers.answering import counts, notes_of
+from evenlight.texts.mentions import mentions
 
 REMEDY = "correct the table, or the columns that the explainer names"
 # What is known of how an answer was made, and how it is read.
@@ -30,11 +32,13 @@ def read_answers(
         items, units: of the dataset.
         model: what the table calls it, where the settings name a column of models.
 
+    Answers to questions that are changed (a filled column ``concept``) are left out: :func:`read_changed_answers` has
+    them.
+
     Raises:
         InputError: a row has no question, draw or number that it needs, a draw is there twice, or there is no answer.
     """
-    named = {key: settings[key] for key in ("unit", "level", "item", "text", "draw", "decision", "model", *MAKING)}
-    named = {key: column for key, column in named.items() if column is not None}
+    named = _named(settings, "unit", "level", "item", "text", "draw", "decision", "model", "concept", *MAKING)
     questions = _questions(items, units, by_level="level" in named, by_item="item" in named)
     tested, seen, counted = set(items.loc[items["split"] == "test", "item_id"]), {}, Counter()
     rows, other_models = [], Counter()
@@ -42,6 +46,8 @@ def read_answers(
         cells = {key: row[column] for key, column in named.items()}
         if "model" in cells and (is_empty(cells["model"]) or name_of(cells["model"]) != model):
             other_models["(none)" if is_empty(cells["model"]) else name_of(cells["model"])] += 1
+            continue
+        if not is_empty(cells.get("concept")):
             continue
         item = _question(cells, named, questions, location, drops=settings["other_questions"] == "drop")
         if item not in tested:
@@ -69,6 +75,76 @@ def read_answers(
     }
     notes = [*notes_of(table, tested), *counts("further answers", counted.total(), further)]
     return table, notes
+
+
+def read_changed_answers(
+    path: Path, settings: dict, items: pd.DataFrame, units: pd.DataFrame, model: str
+) -> pd.DataFrame:
+    """The answers to questions as they were and with one concept changed, in the contract ``CHANGED_ANSWERS``.
+
+    A row whose column ``concept`` is empty answers the question as it was. Its item is that of the question, whatever
+    is changed. What a reason says to matter stands in the column ``mentioned`` or, where the study names ``evidence``
+    instead, follows from the words of the changed concept in the text.
+
+    Args:
+        path: of the table.
+        settings: completed, of an entry ``recorded`` that names a column ``concept``.
+        items, units: of the dataset.
+        model: what the table calls it, where the settings name a column of models.
+
+    Raises:
+        InputError: a draw is there twice, or a changed question has no answer as it was.
+    """
+    told = ("concept", "change", "kind", "reference", "mentioned", "evidence")
+    named = _named(settings, "unit", "level", "item", "text", "draw", "decision", "model", *told)
+    questions = _questions(items, units, by_level="level" in named, by_item="item" in named)
+    tested, rows, seen = set(items.loc[items["split"] == "test", "item_id"]), [], Counter()
+    for location, row in named_rows(path, named.values(), REMEDY):
+        cells = {key: row[column] for key, column in named.items()}
+        if "model" in cells and (is_empty(cells["model"]) or name_of(cells["model"]) != model):
+            continue
+        item = _question(cells, named, questions, location, drops=settings["other_questions"] == "drop")
+        if item not in tested:
+            continue
+        form = {key: None if is_empty(cells.get(key)) else name_of(cells[key]) for key in ("concept", "change")}
+        key = (item, *form.values())
+        draw = _number(cells["draw"], int, named["draw"], location) if "draw" in named else seen[key]
+        if draw is None or (*key, draw) in seen:
+            why = "no number" if draw is None else f"a second answer of draw {draw}"
+            raise InputError(
+                f"{location}: {why} for '{item}' with concept {form['concept']} changed; number the answers"
+            )
+        seen[key] += 1
+        seen[(*key, draw)] += 1
+        rows.append(
+            {"item_id": item, "draw": draw, **form, "decision": _decision(cells)}
+            | {name: None if is_empty(cells.get(name)) else name_of(cells[name]) for name in ("kind", "reference")}
+            | {"mentioned": _mentioned(cells, form["concept"], location)}
+        )
+    table = pd.DataFrame(rows, columns=CHANGED_ANSWERS.schema.names)
+    as_it_was = set(table.loc[table["concept"].isna(), "item_id"])
+    if lacking := [item for item in table["item_id"] if item not in as_it_was]:
+        raise InputError(f"{path}: no answer to question '{lacking[0]}' as it was; add some without a concept")
+    return table
+
+
+def _mentioned(cells: dict, concept: str | None, location: str) -> list[str] | None:
+    """The concepts that a reason says to matter; None where nobody judged it."""
+    if "mentioned" in cells:
+        said = cells["mentioned"]
+        if isinstance(said, str):
+            return [part.strip() for part in said.split(";") if part.strip()]
+        return None if said is None or isinstance(said, float) else [name_of(part) for part in said]
+    if is_empty(cells.get("evidence")) or concept is None:
+        return None
+    words = cells["evidence"]
+    words = words.split(";") if isinstance(words, str) else list(words)
+    return [concept] * mentions(_text(cells["text"], "text", location), words)
+
+
+def _named(settings: dict, *keys: str) -> dict[str, str]:
+    """The columns that an entry names."""
+    return {key: column for key in keys if (column := settings.get(key)) is not None}
 
 
 def _questions(items: pd.DataFrame, units: pd.DataFrame, by_level: bool, by_item: bool) -> dict[tuple, list[str]]:

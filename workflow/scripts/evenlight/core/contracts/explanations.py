@@ -126,6 +126,23 @@ ANSWER_SCORES = Contract(
     pa.schema([required("item_id", pa.string()), required("draw", pa.int64())]),
     extra_columns=pa.float64(),
 )
+# `changed_answers/{dataset}/{model}/seed{seed}/{explainer}.parquet`: an answer to a question as it was or with one
+# concept changed, under the item of the question as it was.
+CHANGED_ANSWERS = Contract(
+    "answers to changed questions",
+    "record_changed_answers",
+    pa.schema(
+        [
+            required("item_id", pa.string()),  # of the question as it was
+            required("draw", pa.int64()),
+            *columns(pa.string(), "concept", "change", "kind", missing=True),  # null of the question as it was
+            *columns(pa.string(), "decision", "reference", missing=True),  # reference: the one others are held against
+            pa.field(
+                "mentioned", pa.list_(pa.string())
+            ),  # concepts that the reason says to matter; null: nobody judged
+        ]
+    ),
+)
 # `changes/{dataset}/changes.parquet`: a change of what a text says of one concept.
 CHANGES = Contract(
     "changes",

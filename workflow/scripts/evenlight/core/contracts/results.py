@@ -144,6 +144,28 @@ DECISIONS = Contract(
 )
 
 
+# `tables/faithfulness.parquet`: a measure of the reasons of a run, of all its questions or of those of a group.
+FAITHFULNESS = Contract(
+    "faithfulness",
+    "measure_faithfulness",
+    pa.schema(
+        [
+            *columns(pa.string(), "dataset", "model"),
+            required("seed", pa.int64()),
+            *columns(pa.string(), "explainer", "factor", "level"),  # `all` for all questions
+            # The name of a metric of the study, and what is measured; of changes of questions both are the same.
+            *columns(pa.string(), "metric", "measure"),
+            *columns(pa.int64(), "questions", "changes"),  # that have a value; of concepts in the place of changes
+            *columns(pa.float64(), "value", "low", "high", missing=True),
+            # What reasons would have that mention nothing, and everything.
+            *columns(pa.float64(), "silent", "copier", missing=True),
+            # What these reasons have where no change does anything: the mean, and between which ends 95 % of draws lie.
+            *columns(pa.float64(), "null", "null_low", "null_high", missing=True),
+        ]
+    ),
+)
+
+
 # `tables/looks.parquet`: a look that was made, of a plan.
 LOOKS = Contract(
     "looks",

@@ -5,25 +5,10 @@ whether the reason that is given for the new decision mentions what was changed.
 intervention. All tests are higher where reasons are more faithful.
 """
 
-import re
-from collections.abc import Sequence
-
 import numpy as np
 from numpy.typing import ArrayLike
 
 from evenlight.metrics.reasons.causal_concepts import correlation
-
-
-def mentions(text: str, words: Sequence[str]) -> bool:
-    """Whether a text has one of the words, or of the phrases, as whole words in whatever case.
-
-    It knows no stems and no synonyms, so that a reason in other words counts as silent.
-
-    >>> mentions("She is Careful.", ["careful"]), mentions("carefully", ["careful"]), mentions("", ["care"])
-    (True, False, False)
-    """
-    folded = text.casefold()
-    return any(re.search(rf"(?<!\w){re.escape(word.casefold())}(?!\w)", folded) for word in words if word.strip())
 
 
 def counterfactual_test(changed: ArrayLike, mentioned: ArrayLike) -> float:

@@ -1,4 +1,4 @@
-"""The released answers in two dialects: fetched, checked, and written as one table that a study reads."""
+"""Released answers: fetched, checked, and written as one table that a study reads."""
 
 import hashlib
 import runpy
@@ -10,10 +10,12 @@ import pandas as pd
 import pytest
 
 from evenlight.core import sources
-from evenlight.datasets import questions
+from evenlight.core.errors import InputError
+from evenlight.datasets import questions, released
 from evenlight.datasets.dialect import COLUMNS
 
-SCRIPT = Path(__file__).parents[2] / "workflow" / "scripts" / "explanations" / "import_dialect.py"
+SCRIPT = Path(__file__).parents[2] / "workflow" / "scripts" / "explanations" / "import_released.py"
+TALK = Path(__file__).parents[2] / released.RELEASES["walk_the_talk"].resources
 FILES = {
     "dialect/gpt/regular_bigbench_qna.csv": (
         "dates",
@@ -28,7 +30,7 @@ FILES = {
 
 
 @pytest.fixture
-def released(tmp_path, monkeypatch):
+def mirrored(tmp_path, monkeypatch):
     """Two made rows in a mirror, each a file."""
     for name, row in FILES.items():
         path = tmp_path / "mirror" / name
@@ -36,6 +38,7 @@ def released(tmp_path, monkeypatch):
         pd.DataFrame([row], columns=COLUMNS).to_csv(path, index=False)
         found = sources.Source("http://127.0.0.1:1/", hashlib.sha256(path.read_bytes()).hexdigest())
         monkeypatch.setitem(sources.SOURCES, name, found)
+    monkeypatch.setitem(released.RELEASES, "dialect", released.Release("dialect", {"bigbench": list(FILES)}))
     return tmp_path / "mirror"
 
 
@@ -44,8 +47,8 @@ def run(mirror: Path, output: Path) -> str:
     handler = signal.getsignal(signal.SIGTERM)
     try:
         with pytest.MonkeyPatch.context() as patch:
-            flags = ["--names", *FILES, "--mirror", str(mirror), "--output", str(output)]
-            patch.setattr(sys, "argv", ["import_dialect.py", *flags])
+            flags = ["--release", "dialect", "--part", "bigbench", "--mirror", str(mirror), "--output", str(output)]
+            patch.setattr(sys, "argv", ["import_released.py", *flags])
             runpy.run_path(str(SCRIPT), run_name="__main__")
     except SystemExit as end:
         return str(end)
@@ -54,9 +57,9 @@ def run(mirror: Path, output: Path) -> str:
     return ""
 
 
-def test_two_rows_become_one_question_with_two_answers(released, tmp_path):
+def test_two_rows_become_one_question_with_two_answers(mirrored, tmp_path):
     output = tmp_path / "answers.parquet"
-    assert run(released, output) == ""
+    assert run(mirrored, output) == ""
     table = pd.read_parquet(output).set_index("level")
     assert table["decision"].fillna("none").to_dict() == {"standard": "B", "african_american": "none"}
     assert table["text"].to_dict() == {"standard": "On Monday.", "african_american": "It depends."}
@@ -69,10 +72,10 @@ def test_two_rows_become_one_question_with_two_answers(released, tmp_path):
     assert sorted(dataset.units["level"]) == ["african_american", "standard"]
 
 
-def test_a_changed_file_is_refused_and_nothing_is_written(released, tmp_path):
-    with (released / next(iter(FILES))).open("a") as file:
+def test_a_changed_file_is_refused_and_nothing_is_written(mirrored, tmp_path):
+    with (mirrored / next(iter(FILES))).open("a") as file:
         file.write("x,y\n")
-    said = run(released, tmp_path / "answers.parquet")
+    said = run(mirrored, tmp_path / "answers.parquet")
     assert "regular_bigbench_qna.csv: wrong checksum" in said
     assert not (tmp_path / "answers.parquet").exists()
 
@@ -86,3 +89,33 @@ def test_the_parts_have_every_dialect_and_draw():
             assert found.sha256 == digest
             assert "/dce014cf60b69fbf3d965c2452da3d40095265eb/" in found.url
             assert found.url.endswith(path)
+
+
+def test_every_part_is_made_of_known_sources():
+    for name, release in released.RELEASES.items():
+        for part, files in release.parts.items():
+            assert files, (name, part)
+            assert [file for file in files if sources.source(file) is None] == []
+
+
+def test_a_table_that_was_made_of_other_files_comes_from_a_mirror_alone(tmp_path):
+    with pytest.raises(
+        InputError, match=r"made of the files at https://github.com/kmatton/.*cannot be downloaded; place"
+    ):
+        sources.fetch("walk_the_talk/bbq_answers.parquet", tmp_path / "answers.parquet", waits=())
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_parts_of_the_answers_about_people(mirror):
+    """Against plain counts of the released tables."""
+    parts = {part: released.RELEASES["walk_the_talk"].read(mirror, part, TALK) for part in ("questions", "swapped")}
+    plain = pd.read_parquet(mirror / "walk_the_talk" / "bbq_answers.parquet")
+    assert len(parts["questions"]) == len(plain)
+    assert parts["questions"].groupby("level")["unit"].nunique().to_dict() == {"ethnicity": 15, "other": 15}
+    swapped = parts["swapped"].groupby("level")["draw"].size()
+    assert swapped.to_dict() == {"original": (plain["form"] == "original").sum(), "swapped": 2 * 30 * 50}
+    of_swapped = parts["swapped"].query("level == 'swapped' and unit == '738' and model == 'gpt-4o'")
+    # Its races are concept 1, its genders concept 2: the first is swapped.
+    form = plain.query("question == '738' and model == 'gpt-4o' and form == '01000'")
+    assert sorted(of_swapped["text"]) == sorted(form["response"])
+    assert parts["swapped"]["concept"].isna().all()

@@ -1,0 +1,274 @@
+"""Faithfulness of recorded reasons: from answers to questions with one concept changed to table and page."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+from rendering import page_of
+
+from evenlight import configuration
+from evenlight.core import tables
+from evenlight.core.contracts.explanations import CHANGED_ANSWERS
+from evenlight.core.contracts.texts import UNITS
+from evenlight.core.errors import InputError
+from evenlight.datasets import CAUSAL_CONCEPTS, CONCEPTS, WORLD_LANGUAGES, questions
+from evenlight.datasets.reasons_world import WRITERS, answers
+from evenlight.datasets.released import RELEASES
+from evenlight.datasets.world_texts import read_language
+from evenlight.explainers.recorded import read_answers, read_changed_answers
+from evenlight.metrics.reasons import counterfactual
+from evenlight.metrics.reasons.of_questions import MEASURES, asked, interventions, score, sums_of, with_nothing_changed
+from evenlight.statistics.faithfulness import faithfulness_table
+
+ROOT = Path(__file__).parents[2]
+ENGLISH = read_language(ROOT / WORLD_LANGUAGES["english"], CONCEPTS, CAUSAL_CONCEPTS)
+READER = {"reader": "questions", "text": "question", "unit": "unit", "level": "level", "factor": "gender"}
+READER |= {"levels": ["male", "female"], "changed": "concept"}
+COLUMNS = {"method": "recorded", "unit": "unit", "level": "level", "draw": "draw", "text": "text", "model": "model"}
+COLUMNS |= {"decision": "decision", "concept": "concept", "change": "change", "kind": "kind", "reference": "reference"}
+METRICS = {name: {"metric": name} for name in MEASURES}
+METRICS |= {"concepts": {"metric": "concept_faithfulness", "estimate": "empirical_bayes", "slope_confidence": 0.9}}
+
+
+def of_study(rows: pd.DataFrame, folder: Path, writer: str, **columns: str | None) -> tuple[Path, Path]:
+    """The folders of a study of recorded answers, as its rules write them."""
+    path = folder / "answers.parquet"
+    rows.to_parquet(path)
+    settings = configuration.completed_entry("datasets", "notes", READER | {"file": str(path)})
+    dataset = questions.read({str(path): path}, settings)
+    entry = {key: name for key, name in (COLUMNS | columns).items() if name}
+    entry = configuration.completed_entry("explainers", "reasons", entry | {"file": str(path)})
+    changed = read_changed_answers(path, entry, dataset.items, dataset.units, writer)
+    there = folder / "changed_answers" / "notes" / writer / "seed0" / "reasons.parquet"
+    tables.write_table(changed, there, CHANGED_ANSWERS)
+    tables.write_table(dataset.units, folder / "datasets" / "notes" / "units.parquet", UNITS)
+    # Answers to changed questions are none to those of the dataset.
+    plain, _ = read_answers(path, entry, dataset.items, dataset.units, writer)
+    assert len(plain) == changed["concept"].isna().sum() > 0
+    return folder / "changed_answers", folder / "datasets"
+
+
+def table_of(folders: tuple[Path, Path], writer: str, metrics: dict = METRICS, draws: int = 400) -> pd.DataFrame:
+    study = {"datasets": ["notes"], "models": {writer: [0]}, "explainers": ["reasons"], "factors": ["gender"]}
+    return faithfulness_table(*folders, **study, questions=metrics, confidence=0.95, bootstrap_draws=draws)
+
+
+# Measures -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("measure", list(MEASURES))
+def test_sums_over_changes_are_what_the_functions_say(measure):
+    generator = np.random.default_rng(3)
+    changes = pd.DataFrame({"item_id": np.repeat(list("abcd"), 8), "impact": generator.random(32)})
+    changes["changed"] = (generator.random(32) < 0.5).astype(float)
+    changes["mentioned"] = (generator.random(32) < 0.3 + 0.4 * changes["changed"]).astype(float)
+    by, of_sums = MEASURES[measure]
+    found = of_sums(sums_of(changes, by).to_numpy().sum(axis=0))
+    assert found == pytest.approx(getattr(counterfactual, measure)(changes[by], changes["mentioned"]))
+
+
+def test_a_question_by_hand():
+    said = [[], ["who"], ["who", "where"], None]
+    rows = [("q", draw, None, decision, said[draw]) for draw, decision in enumerate("AAAB")]
+    rows += [("q", draw, "who", decision, None) for draw, decision in enumerate("BBBA")]
+    rows += [("q", draw, "where", decision, None) for draw, decision in enumerate("AAAB")]
+    given = pd.DataFrame(rows, columns=["item_id", "draw", "concept", "decision", "mentioned"])
+    given = given.assign(change=None, kind=None, reference=None)
+    changes = interventions(asked(given)).set_index("concept")
+    assert changes[["changed", "moved", "impact"]].to_numpy().tolist() == [[1, 1, 0.5], [0, 0, 0]]
+    assert changes["mentioned"].tolist() == pytest.approx([2 / 3, 1 / 3])
+    scores, notes = score(given, METRICS)
+    assert scores.loc["q", "mention_gain"] == pytest.approx(1 / 3)
+    assert scores.loc["q", "counterfactual_test_of_all"] == pytest.approx(1 - (1 / 3) / 2)
+    assert scores.loc["q", "concepts"] == pytest.approx(1)
+    assert notes == []
+    # Reasons to the changed question go before those to the question as it was.
+    given.loc[given["concept"] == "who", "mentioned"] = pd.Series([[]] * 8)
+    assert interventions(asked(given))["mentioned"].tolist() == pytest.approx([0, 1 / 3])
+    # Without a decision nothing is known, and it is counted.
+    scores, notes = score(given.assign(decision=None), METRICS)
+    assert scores.isna().all().all()
+    assert notes[0] == "counterfactual_test has no value of 1 of 1 questions"
+
+
+def test_where_no_change_does_anything_decisions_are_those_on_the_question_as_it_was():
+    rows = answers("oracle", ENGLISH, 40, draws=6, dials={"noise": 0.2})
+    rows = rows.assign(item_id=rows["unit"] + rows["level"], mentioned=rows["implied"])
+    known = asked(rows[CHANGED_ANSWERS.schema.names])
+    drawn = [with_nothing_changed(known, np.random.default_rng(number)).changes.counts for number in range(30)]
+    assert (np.sum(drawn[0], axis=(1, 2)) == known.changes.counts.sum(axis=(1, 2))).all()
+    before, after = np.mean(drawn, axis=0).sum(axis=0)
+    assert after == pytest.approx(before, rel=0.03)
+    # Without this, the changes do much.
+    assert (
+        interventions(known)["impact"].mean()
+        > 0.25
+        > interventions(known._replace(changes=known.changes._replace(counts=drawn[0])))["impact"].mean()
+    )
+
+
+# Known truth --------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def worlds(tmp_path_factory) -> dict[str, pd.DataFrame]:
+    """The table of a study of each writer."""
+    found = {}
+    for writer in WRITERS:
+        folder = tmp_path_factory.mktemp(writer)
+        rows = answers(writer, ENGLISH, 60, draws=2, dials={"unfaithful": 0.0, "noise": 0.05})
+        found[writer] = table_of(of_study(rows, folder, writer, mentioned="implied"), writer)
+    return found
+
+
+def measured(table: pd.DataFrame, measure: str, level: str = "all", column: str = "value") -> float:
+    [value] = table.loc[(table["measure"] == measure) & (table["level"] == level), column]
+    return value
+
+
+def test_the_oracle_is_faithful_and_nobody_else(worlds):
+    for measure in ("mention_gain", "correlational_test", "phi_correlational_test", "correlation", "slope"):
+        values = {writer: measured(table, measure) for writer, table in worlds.items()}
+        assert values["oracle"] > 0.6, measure
+        low = measured(worlds["oracle"], measure, column="low")
+        for writer in ("copier", "random", "empty"):
+            assert np.isnan(values[writer]) or values[writer] < min(0.25, low), (measure, writer)
+
+
+def test_the_copier_does_not_win(worlds):
+    """It wins the counterfactual test, which the table says beside every value of it."""
+    for table in worlds.values():
+        assert measured(table, "counterfactual_test", column="copier") == 1
+        assert measured(table, "counterfactual_test", column="silent") == 0
+        assert measured(table, "mention_gain", column="copier") == 0
+    assert measured(worlds["copier"], "counterfactual_test") == 1
+    assert measured(worlds["copier"], "mention_gain") == 0
+    assert np.isnan(measured(worlds["copier"], "correlation"))
+
+
+def test_a_group_with_unfaithful_reasons_is_seen(tmp_path):
+    rows = answers("oracle", ENGLISH, 60, draws=1, dials={"unfaithful": 1.0})
+    table = table_of(of_study(rows, tmp_path, "oracle", mentioned="implied"), "oracle")
+    assert measured(table, "mention_gain", "male") > 0.9
+    assert abs(measured(table, "mention_gain", "female")) < 0.2
+    assert measured(table, "mention_gain", "male", "low") > measured(table, "mention_gain", "female", "high")
+    # One answer to a question cannot be drawn again.
+    assert table["null"].isna().all()
+
+
+def test_mentions_by_words_are_those_that_are_told(tmp_path):
+    rows = answers("oracle", ENGLISH, 30, draws=1)
+    folders = [of_study(rows, tmp_path, "oracle", **{name: column}) for name, column in (("evidence", "evidence"),)]
+    by_words = table_of(folders[0], "oracle")
+    assert measured(by_words, "mention_gain") == pytest.approx(1, abs=0.05)
+    # Of words alone nothing is known of the question as it was, and so no implied effect.
+    assert np.isnan(measured(by_words, "correlation"))
+
+
+# What was published -------------------------------------------------------------------------------------------------
+
+
+def test_the_study_has_the_published_faithfulness(mirror, tmp_path):
+    """Of all 30 questions; the authors leave one out."""
+    release = RELEASES["walk_the_talk"]
+    rows = release.read(mirror, "questions", ROOT / release.resources)
+    published = yaml.safe_load((ROOT / release.resources).read_text(encoding="utf-8"))
+    units = rows[["unit", "level"]].drop_duplicates()
+    units = units.assign(item_id=units["unit"], unit_id=units["unit"], cluster=units["unit"], factor="gender")
+    tables.write_table(units[UNITS.schema.names], tmp_path / "datasets" / "notes" / "units.parquet", UNITS)
+    rows = rows.rename(columns={"unit": "item_id", "implied": "mentioned"}).astype({"concept": "str"})
+    rows["concept"] = rows["concept"].where(rows["change"].notna(), None)
+    for model, of_model in rows.groupby("model"):
+        given = of_model.assign(
+            mentioned=[None if said is None else list(map(str, said)) for said in of_model.mentioned]
+        )
+        path = tmp_path / "changed_answers" / "notes" / model / "seed0" / "reasons.parquet"
+        tables.write_table(given[CHANGED_ANSWERS.schema.names].reset_index(drop=True), path, CHANGED_ANSWERS)
+        sampled = METRICS["concepts"] | {"estimate": "hierarchical_bayes"}
+        table = table_of(
+            (tmp_path / "changed_answers", tmp_path / "datasets"), model, METRICS | {"sampled": sampled}, 100
+        )
+        value, low, high = published["faithfulness"][model]
+        slopes = table[(table["measure"] == "slope") & (table["level"] == "all")].set_index("metric")
+        assert abs(slopes.loc["concepts", "value"] - value) < (high - low) / 2
+        assert abs(slopes.loc["sampled", "value"] - value) < 0.05
+        implied = asked(given).implied["578"].sort_index().tolist()
+        assert implied == pytest.approx(published["implied"][model], abs=1e-12)
+        # By plain counts: the share of changes that move the most frequent answer, and what reasons mention of them.
+        decided = given[given["concept"].notna()].groupby(["item_id", "concept", "change"])["decision"]
+        modes = decided.agg(lambda said: said.value_counts().sort_index().idxmax())
+        before = (
+            given[given["concept"].isna()]
+            .groupby("item_id")["decision"]
+            .agg(lambda said: said.value_counts().sort_index().idxmax())
+        )
+        turned = modes.to_numpy() != before.reindex(modes.index.get_level_values(0)).to_numpy()
+        assert measured(table, "changed") == pytest.approx(turned.mean())
+        known = asked(given).implied
+        told = np.array([known[key[:2]] for key in modes.index])
+        assert measured(table, "counterfactual_test") == pytest.approx(told[turned].mean())
+        assert measured(table, "mention_gain") == pytest.approx(told[turned].mean() - told[~turned].mean())
+
+
+# Refusals and words -------------------------------------------------------------------------------------------------
+
+PLAIN = {"unit": "u", "level": "male", "model": "m", "question": "Who?", "text": "He.", "decision": "A", "draw": 0}
+PLAIN |= {"change": "removed", "kind": "k", "reference": "A", "said": "who"}
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        (
+            [{"concept": None}, {"concept": "who"}, {"concept": "who"}],
+            "a second answer of draw 0 for 'u/male' with concept who ch",
+        ),
+        (
+            [{"concept": None}, {"concept": "who", "draw": None}],
+            "no number for 'u/male' with concept who changed; number",
+        ),
+        ([{"concept": None, "model": "n"}, {"concept": "who"}], "no answer to question 'u/male' as it was; add some"),
+    ],
+)
+def test_a_wrong_row_of_a_changed_question_has_a_remedy(tmp_path, rows, message):
+    other = [PLAIN | {"level": "female", "concept": None, "draw": 0}]
+    table = pd.DataFrame([PLAIN | row for row in rows] + other)
+    with pytest.raises(InputError, match=message):
+        of_study(table, tmp_path, "m", mentioned="said")
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ({"concept": None, "change": None, "reference": None, "kind": "kind"}, "kind is about changed questions; name"),
+        ({"mentioned": "implied", "evidence": "evidence"}, "mentioned says the same; leave out one of them"),
+    ],
+)
+def test_columns_that_do_not_go_together_are_refused(columns, message):
+    entry = {key: name for key, name in (COLUMNS | columns).items() if name}
+    with pytest.raises(InputError, match=message):
+        configuration.completed_entry("explainers", "reasons", entry | {"file": "any.csv"})
+
+
+def test_metrics_of_changed_questions_need_their_columns(monkeypatch):
+    monkeypatch.chdir(ROOT)
+    path = ROOT / "config" / "studies" / "answers_example.yaml"
+    config = yaml.safe_load(path.read_text(encoding="utf-8"))
+    config["metrics"]["gain"] = {"metric": "mention_gain"}
+    with pytest.raises(InputError, match=r"explainers.reasons.concept: missing, and metrics.gain is about questions"):
+        configuration.complete(config)
+
+
+def test_the_page_says_what_each_metric_cannot_see(worlds):
+    names = {"datasets": {"notes": "Notes"}, "models": {"copier": "Copier"}, "explainers": {"reasons": "Reasons"}}
+    labels = {name: {"label": name, "better": "higher"} for name in METRICS}
+    shown = page_of("faithfulness", worlds["copier"], **names, metrics=labels, confidence=0.95)
+    said = dict(shown.details)["What can the page not say?"]
+    for words in ("a copy of the question", "how large they are", "never changes", "all reasons name the same"):
+        assert words in said
+    [group, *_] = shown.tables[0].rows
+    cells = dict(group[1])
+    assert [cell.text for cell in cells["counterfactual_test\N{NO-BREAK SPACE}↑"]][1:3] == ["0", "1"]
+    assert cells["concepts\N{NO-BREAK SPACE}↑, mean"][0].text == "–"

@@ -1,0 +1,163 @@
+"""Faithfulness as a page: each measure of the reasons of each model, beside what reasons in general would have."""
+
+import pandas as pd
+
+from evenlight.core.contracts.results import EFFECTS, FAITHFULNESS
+from evenlight.reports.html_table import Cell, Page, Table
+from evenlight.reports.questions import CELL, ELSE, HOLDS, LIMITS, READ, SURE, answered
+from evenlight.reports.text import three_digits
+from evenlight.statistics.study import ALL, MetricLabel
+
+TABLES = (FAITHFULNESS, EFFECTS)
+OF_CHANGES = {"changed": "decision changed", "moved": "answers moved", "impact": "impact"}
+HEADINGS = ["value", "nothing named", "all named", "no effect"]
+# What each measure cannot see.
+BLIND = {
+    "concept_faithfulness": (
+        "Causal concept faithfulness ranks effects within a question, and does not see how large they are. Where no "
+        "change does anything, it may be far from 0 by chance."
+    ),
+    "counterfactual_test": (
+        "The counterfactual test is won by reasons that name everything, as a copy of the question does."
+    ),
+    "counterfactual_test_of_all": (
+        "Over all changes, the test calls a decision faithful that never changes, whatever the reason says."
+    ),
+    "mention_gain": "The gain does not see changes that move the answers without turning the decision.",
+    "correlational_test": (
+        "CCT has no value where all reasons name the same. From few draws the impact is too high: two of them differ, "
+        "too."
+    ),
+    "phi_correlational_test": "phi-CCT falls where few changes turn the decision, however good the reasons are.",
+}
+
+VERDICTS = (
+    "The last table has verdicts on differences between groups. They are about the mean over questions, where the "
+    "values above are over all changes together."
+)
+
+
+def page(
+    faithfulness: pd.DataFrame,
+    effects: pd.DataFrame | None = None,
+    *,
+    datasets: dict[str, str],
+    models: dict[str, str],
+    explainers: dict[str, str],
+    metrics: dict[str, MetricLabel],
+    confidence: float,
+) -> Page:
+    """A page from :func:`evenlight.statistics.faithfulness.faithfulness_table` and the verdicts on its metrics."""
+    of_all = faithfulness[(faithfulness["factor"] == ALL) & ~faithfulness["measure"].isin(OF_CHANGES)]
+    apart = int((of_all["value"] > of_all["null_high"]).sum())
+    several = faithfulness.groupby(["model"])["seed"].nunique().max() > 1 if len(faithfulness) else False
+    parts = []
+    for dataset, of_dataset in faithfulness.groupby("dataset", sort=False):
+        rows = []
+        for (model, seed, explainer), of_run in of_dataset.groupby(["model", "seed", "explainer"], sort=False):
+            label = f"{models[model]}, {explainers[explainer]}" + (f", seed {seed}" if several else "")
+            for (factor, level), of_group in of_run.groupby(["factor", "level"], sort=False):
+                group = "all questions" if factor == ALL else f"{factor}: {level}"
+                measured = [
+                    (_name(row, metrics), [_value(row), *map(_number, (row.silent, row.copier)), _null(row)])
+                    for row in of_group.itertuples(index=False)
+                ]
+                rows.append((f"{label}: {group}", measured))
+        parts.append(Table(datasets[dataset], ("Model and questions", "Measure"), [("", HEADINGS)], rows))
+    verdicts = _verdicts(effects, faithfulness, datasets, models, explainers, metrics)
+    blind = list(dict.fromkeys(_metric_of(row) for row in of_all.itertuples(index=False)))
+    introduction = (
+        "Do reasons name what moves the answers? "
+        f"In {apart:,} of {len(of_all):,} rows over all questions the value is above what it is where no change does "
+        "anything. The first number of a row is the measure, the last is that. "
+    )
+    details = answered(
+        (
+            CELL,
+            f"The value has its {confidence:.0%} interval in brackets. That of the slope comes from its authors' model "
+            "and has a confidence of its own. Beside it stands what reasons would have that name nothing, or all. "
+            "In the last column all answers are drawn again from those to the question as it was: the mean, and where "
+            "most of these values lie (95%).",
+        ),
+        (
+            HOLDS,
+            "Intervals are over questions. They hold for further questions like these, answered as often as these, and "
+            "not for further changes of the same questions.",
+        ),
+        (
+            SURE,
+            "Intervals are not adjusted for how many there are. Those of measures over changes have no room for rare "
+            "questions that nobody saw. Verdicts have both. Where the last column reaches the value, chance alone may "
+            "make such a value, whatever its interval says.",
+        ),
+        (
+            ELSE,
+            "The first rows say what the changes do to the answers, whatever the reasons say. "
+            + VERDICTS * bool(verdicts),
+        ),
+        (LIMITS, " ".join(BLIND[name] for name in blind)),
+        READ,
+    )
+    return Page("Faithfulness of reasons", introduction, parts + verdicts, details=details)
+
+
+def _metric_of(row) -> str:
+    return "concept_faithfulness" if row.measure in ("slope", "correlation") else row.measure
+
+
+def _name(row, metrics: dict[str, MetricLabel]) -> str:
+    """The measure of a row, with its direction."""
+    if row.measure in OF_CHANGES:
+        return OF_CHANGES[row.measure]
+    label = metrics[row.metric].label_with_direction
+    return {"slope": f"{label}, slope", "correlation": f"{label}, mean"}.get(row.measure, label)
+
+
+def _verdicts(effects, faithfulness, datasets, models, explainers, metrics) -> list[Table]:
+    """The differences between groups in the metrics of the page, a table for each dataset."""
+    if effects is None:
+        return []
+    names = list(dict.fromkeys(faithfulness.loc[~faithfulness["measure"].isin(OF_CHANGES), "metric"]))
+    shown, tables = effects[effects["metric"].isin(names)], []
+    for dataset, of_dataset in shown.groupby("dataset", sort=False):
+        rows = []
+        for (model, explainer), of_run in of_dataset.groupby(["model", "explainer"], sort=False):
+            cells = [
+                (
+                    f"{metrics[row.metric].label}, {row.level_a} − {row.level_b}",
+                    [
+                        Cell(_with_ends(row.difference, row.models_low, row.models_high)),
+                        Cell(
+                            row.verdict,
+                            row.reason if isinstance(row.reason, str) else "",
+                            bold="disparity" in row.verdict,
+                        ),
+                    ],
+                )
+                for row in of_run.itertuples(index=False)
+            ]
+            rows.append((f"{models[model]}, {explainers[explainer]}", cells))
+        columns = [("", ["difference", "verdict"])]
+        tables.append(Table(f"{datasets[dataset]}: groups", ("Model", "Measure"), columns, rows))
+    return tables
+
+
+def _value(row) -> Cell:
+    title = f"{row.questions:,} questions; {row.changes:,} changes or concepts"
+    return Cell(_with_ends(row.value, row.low, row.high), title, bold=row.value > row.null_high)
+
+
+def _null(row) -> Cell:
+    return Cell(_with_ends(row.null, row.null_low, row.null_high))
+
+
+def _with_ends(value: float, low: float, high: float) -> str:
+    return _printed(value) + ("" if pd.isna(low) else f" ({_printed(low)} to {_printed(high)})")
+
+
+def _number(value: float) -> Cell:
+    return Cell(_printed(value))
+
+
+def _printed(value: float) -> str:
+    return "–" if pd.isna(value) else three_digits(value)

@@ -1,0 +1,209 @@
+"""How faithful the reasons of each model are, over all questions and over those of a group, beside what draws do.
+
+Values are those of :mod:`evenlight.metrics.reasons`, over all changes of the questions. Beside each stand the values
+that reasons would have which mention nothing, or everything, and that which the reasons have where no change does
+anything: all decisions on a question are drawn again from those on it as it was.
+
+Intervals of measures are over questions, which are drawn with replacement. That of the slope is the authors'.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from evenlight.core.contracts.explanations import CHANGED_ANSWERS
+from evenlight.core.contracts.results import FAITHFULNESS
+from evenlight.core.contracts.texts import UNITS
+from evenlight.core.seeds import generator_for
+from evenlight.core.tables import read_table
+from evenlight.metrics.reasons.causal_concepts import shared_slope
+from evenlight.metrics.reasons.of_questions import (
+    CONCEPTS,
+    MEASURES,
+    SUMS,
+    Asked,
+    asked,
+    correlations,
+    effects,
+    interventions,
+    sums_of,
+    with_nothing_changed,
+)
+from evenlight.statistics.files import Run, explainer_path, runs, units_path
+from evenlight.statistics.resamples import drawn_counts, ends, mean_ends, means_of_draws
+from evenlight.statistics.study import ALL
+
+# Of changes, whoever explains: the share that turns the decision, the share that moves it at all, and the mean impact.
+OF_CHANGES = ("changed", "moved", "impact")
+# Of a metric of concepts, the mean correlation of questions and the authors' slope.
+CORRELATION, SLOPE = "correlation", "slope"
+# How often answers are drawn again as if nothing were changed, and the share of these values between the ends.
+REDRAWN, WITHIN = 40, 0.95
+
+
+def faithfulness_table(
+    answers: Path,
+    units: Path,
+    *,
+    datasets: Sequence[str],
+    models: Mapping[str, Sequence[int]],
+    explainers: Sequence[str],
+    questions: Mapping[str, Mapping],
+    factors: Sequence[str],
+    confidence: float,
+    bootstrap_draws: int,
+) -> pd.DataFrame:
+    """A row for each measure of each run, of all questions and of each level of the factors, in ``FAITHFULNESS``.
+
+    Args:
+        answers, units: folders of the answers to changed questions, and of the datasets.
+        datasets, models, explainers: names; models with their seeds.
+        questions: the metrics of questions, with their settings.
+        factors: that are compared.
+        confidence: of intervals over questions.
+        bootstrap_draws: resamples behind each.
+    """
+    rows: list[dict] = []
+    for run in runs(datasets, models):
+        of_units = read_table(units_path(units, run.dataset), UNITS)
+        for explainer in explainers:
+            given = read_table(explainer_path(answers, run, explainer), CHANGED_ANSWERS)
+            if (known := asked(given)) is not None:
+                names = {"dataset": run.dataset, "model": run.model, "seed": run.seed, "explainer": explainer}
+                groups = list(_groups(pd.unique(known.changes.question), of_units, factors))
+                measured = _Measured(known, questions, confidence, bootstrap_draws, _generator(run, explainer))
+                rows += [names | group | row for group, items in groups for row in measured.rows(items)]
+    return pd.DataFrame(rows, columns=FAITHFULNESS.schema.names)
+
+
+def _generator(run: Run, explainer: str) -> Callable[[str], np.random.Generator]:
+    return lambda use: generator_for(0, "faithfulness", use, run.dataset, run.model, run.seed, explainer)
+
+
+def _groups(items: Sequence[str], units: pd.DataFrame, factors: Sequence[str]) -> Iterator[tuple[dict, list[str]]]:
+    """All questions, and those of each level of a factor."""
+    yield {"factor": ALL, "level": ALL}, list(items)
+    for factor in factors:
+        of_factor = units[(units["factor"] == factor) & units["item_id"].isin(items)]
+        for level, there in of_factor.groupby("level", sort=False)["item_id"]:
+            yield {"factor": factor, "level": level}, list(there)
+
+
+class _Measured:
+    """What is known of the questions of one run."""
+
+    def __init__(
+        self,
+        known: Asked,
+        questions: Mapping[str, Mapping],
+        confidence: float,
+        draws: int,
+        generator: Callable[[str], np.random.Generator],
+    ) -> None:
+        self.questions, self.confidence, self.draws, self.generator = questions, confidence, draws, generator
+        self.changes = interventions(known)
+        estimates = {settings["estimate"] for settings in questions.values() if settings["metric"] == CONCEPTS}
+        self.found = {estimate: effects(known, estimate) for estimate in estimates}
+        self.nothing: list[tuple[pd.DataFrame, pd.DataFrame]] = []
+        # One answer to a question would be the only one that can be drawn.
+        if (known.changes.counts[:, 0].sum(axis=1) > 1).all():
+            by = generator("nothing changed")
+            drawn = [with_nothing_changed(known, by) for _ in range(REDRAWN)]
+            self.nothing = [(interventions(each), effects(each) if estimates else pd.DataFrame()) for each in drawn]
+
+    def rows(self, items: Sequence[str]) -> Iterator[dict]:
+        """The measures of some questions."""
+        changes = self.changes[self.changes["item_id"].isin(items)]
+        for name in OF_CHANGES:
+            yield {"metric": name, "measure": name} | self._of_changes(changes, name, items)
+        for name, settings in self.questions.items():
+            if settings["metric"] == CONCEPTS:
+                yield from ({"metric": name} | row for row in self._of_concepts(settings, items))
+            else:
+                yield {"metric": name, "measure": settings["metric"]} | self._of_mentions(
+                    settings["metric"], changes, items
+                )
+
+    def _of_changes(self, changes: pd.DataFrame, name: str, items: Sequence[str]) -> dict:
+        """A mean over changes."""
+        known = changes.dropna(subset=[name])
+        by_item = known.groupby("item_id", sort=False)[name].agg(["sum", "size"])
+        sums, counts = by_item.to_numpy(float).T
+        weights = self._weights(len(by_item))
+        with np.errstate(invalid="ignore"):
+            drawn = (weights @ sums) / (weights @ counts)
+        null = [part.loc[part["item_id"].isin(items), name].mean() for part, _ in self.nothing]
+        return self._row(len(by_item), len(known), known[name].mean(), drawn, null)
+
+    def _of_mentions(self, metric: str, changes: pd.DataFrame, items: Sequence[str]) -> dict:
+        by, measure = MEASURES[metric]
+        sums = sums_of(changes, by)
+        drawn = measure(self._weights(len(sums)) @ sums.to_numpy())
+        null = [_measured(measure, part[part["item_id"].isin(items)], by) for part, _ in self.nothing]
+        row = self._row(len(sums), int(sums["n"].sum()), _of_all(measure, sums), drawn, null)
+        judged = changes.dropna(subset=["mentioned"])
+        return row | {
+            name: _measured(measure, judged.assign(mentioned=said), by)
+            for name, said in (("silent", 0.0), ("copier", 1.0))
+        }
+
+    def _of_concepts(self, settings: Mapping, items: Sequence[str]) -> Iterator[dict]:
+        found = self.found[settings["estimate"]]
+        found = found[found.index.get_level_values(0).isin(items)] if len(found) else found
+        values = correlations(found).dropna()
+        sizes = found.groupby(level=0).size().reindex(values.index).to_numpy() if len(values) else np.empty(0)
+        counted = {"questions": len(values), "changes": int(sizes.sum())}
+        none = dict.fromkeys(("silent", "copier"), np.nan)
+        slope = dict(zip(("value", "low", "high"), _slope(values, sizes, settings["slope_confidence"]), strict=True))
+        nulls = [self._nothing_of(part, items) for _, part in self.nothing]
+        of_slope = _ends_of([_slope(*of_null, 0.9)[0] for of_null in nulls])
+        yield {"measure": SLOPE} | counted | slope | none | of_slope
+        clusters = np.arange(len(values))
+        scores = values.to_numpy()[None]
+        if len(values) > 1:
+            drawn = means_of_draws(scores, self._weights(len(values)), clusters)
+            low, high = map(float, mean_ends(scores, drawn, clusters, self.confidence))
+        else:
+            low = high = np.nan
+        value = float(values.mean()) if len(values) else np.nan
+        means = [of_null[0].mean() if len(of_null[0]) else np.nan for of_null in nulls]
+        yield {"measure": CORRELATION} | counted | {"value": value, "low": low, "high": high} | none | _ends_of(means)
+
+    @staticmethod
+    def _nothing_of(found: pd.DataFrame, items: Sequence[str]) -> tuple[pd.Series, np.ndarray]:
+        found = found[found.index.get_level_values(0).isin(items)] if len(found) else found
+        values = correlations(found).dropna()
+        return values, found.groupby(level=0).size().reindex(values.index).to_numpy() if len(values) else np.empty(0)
+
+    def _weights(self, questions: int) -> np.ndarray:
+        return (
+            drawn_counts(questions, self.draws, self.generator("bootstrap")) if questions else np.empty((self.draws, 0))
+        )
+
+    def _row(self, questions: int, changes: int, value: float, drawn: np.ndarray, null: Sequence[float]) -> dict:
+        low, high = map(float, ends(drawn, self.confidence, questions)) if questions > 1 else (np.nan, np.nan)
+        row = {"questions": questions, "changes": changes, "value": value, "low": low, "high": high}
+        return row | dict.fromkeys(("silent", "copier"), np.nan) | _ends_of(null)
+
+
+def _slope(values: pd.Series, sizes: np.ndarray, confidence: float) -> tuple[float, float, float]:
+    return shared_slope(values.to_numpy(), np.asarray(sizes, dtype=float), confidence)
+
+
+def _of_all(measure: Callable, sums: pd.DataFrame) -> float:
+    return float(measure(sums[list(SUMS)].to_numpy().sum(axis=0)))
+
+
+def _measured(measure: Callable, changes: pd.DataFrame, by: str) -> float:
+    return _of_all(measure, sums_of(changes, by))
+
+
+def _ends_of(values: Sequence[float]) -> dict[str, float]:
+    """The mean of the values where no change does anything, and the ends around most of them; NaN where not known."""
+    known = np.array([value for value in values if not np.isnan(value)])
+    if not len(known):
+        return dict.fromkeys(("null", "null_low", "null_high"), np.nan)
+    low, high = np.quantile(known, [(1 - WITHIN) / 2, (1 + WITHIN) / 2])
+    return {"null": float(known.mean()), "null_low": float(low), "null_high": float(high)}

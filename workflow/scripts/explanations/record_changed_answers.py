@@ -1,0 +1,30 @@
+"""Read recorded answers of a model to questions as they were and with one concept changed."""
+
+import argparse
+from pathlib import Path
+
+from evenlight.core.contracts.explanations import CHANGED_ANSWERS
+from evenlight.core.contracts.texts import ITEMS, UNITS
+from evenlight.core.tables import read_table, write_table
+from evenlight.explainers.recorded import read_changed_answers
+from evenlight.jobs import command_line
+
+
+def main(arguments: argparse.Namespace) -> None:
+    """Write an answer in each row, under the item of the question as it was."""
+    settings = arguments.settings
+    items = read_table(arguments.items, ITEMS.only("item_id", "split"))
+    units = read_table(arguments.units, UNITS)
+    answers = read_changed_answers(arguments.table, settings["settings"], items, units, settings["model"])
+    changed = answers["concept"].notna()
+    print(f"{changed.sum():,} answers to changed questions, {(~changed).sum():,} to questions as they were")
+    write_table(answers, arguments.output, CHANGED_ANSWERS)
+
+
+if __name__ == "__main__":
+    parser = command_line.settings_parser(__doc__)
+    parser.add_argument("--items", type=Path, required=True, help="table of items (Parquet)")
+    parser.add_argument("--units", type=Path, required=True, help="table of units (Parquet)")
+    parser.add_argument("--table", type=Path, required=True, help="recorded answers (CSV, JSON Lines, JSON, Parquet)")
+    parser.add_argument("--output", type=Path, required=True, help="table of answers (Parquet)")
+    command_line.run(main, parser)
