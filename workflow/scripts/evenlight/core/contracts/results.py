@@ -117,6 +117,41 @@ DRAWS = Contract(
 )
 
 
+# `tables/answered.parquet`, for audits of answers in words: a group in a comparison.
+_COMPARED = [*columns(pa.string(), "dataset", "model", "explainer", "factor", "level_a", "level_b")]
+ANSWERED = Contract(
+    "answers by group",
+    "count_decisions",
+    pa.schema(
+        [
+            *_COMPARED,
+            required("level", pa.string()),
+            *columns(pa.int64(), "questions", "answers"),
+            *columns(pa.int64(), "empty", "undecided"),  # answers without a word, and without a decision
+        ]
+    ),
+)
+# `tables/decided.parquet`, likewise: a decision of the answers of a group.
+DECIDED = Contract(
+    "decisions by group",
+    "count_decisions",
+    pa.schema([*_COMPARED, *columns(pa.string(), "level", "decision"), required("answers", pa.int64())]),
+)
+# `tables/decision_changes.parquet`, likewise: a comparison of forms. How often two answers decide differently.
+DECISION_CHANGES = Contract(
+    "changes of decision",
+    "count_decisions",
+    pa.schema(
+        [
+            *_COMPARED,
+            required("units", pa.int64()),  # questions with an answer to either form
+            pa.field("between", pa.float64()),  # an answer to one form and one to the other
+            required("units_of_draws", pa.int64()),  # with two answers to either form
+            pa.field("within", pa.float64()),  # two answers to one form
+            *with_interval("beyond"),  # the one less the other
+        ]
+    ),
+)
 # `tables/looks.parquet`: a look that was made, of a plan.
 LOOKS = Contract(
     "looks",
