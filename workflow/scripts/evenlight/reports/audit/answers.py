@@ -282,7 +282,7 @@ def _group(row, decided: pd.DataFrame, texts: bool) -> dict:
 def _changes_said(row, levels: Sequence[str], confidence: float) -> str:
     """How often the decision changes with the form, beside how often it does from draw to draw."""
     said = (
-        f"Change of decision: of {row.units:,} questions an answer about {levels[0]} and one about {levels[1]} decide "
+        f"Change of decision: of {row.units:,} questions an answer to either form decides "
         f"differently in {row.between:.1%}"
     )
     if pd.isna(row.beyond):
