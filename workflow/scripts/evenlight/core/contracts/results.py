@@ -117,8 +117,8 @@ DRAWS = Contract(
 )
 
 
-# `tables/answered.parquet`, for audits of answers in words: a group in a comparison.
 _COMPARED = [*columns(pa.string(), "dataset", "model", "explainer", "factor", "level_a", "level_b")]
+# `tables/answered.parquet`, for audits of answers in words: a group in a comparison.
 ANSWERED = Contract(
     "answers by group",
     "count_decisions",
