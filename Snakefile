@@ -49,6 +49,10 @@ if config["kind"] == "disparity" and EXPLAINERS:
 
     include: "rules/audit.smk"
 
+elif config["kind"] == "disparity" and kinds.TEXT in MODALITIES:
+
+    include: "rules/audit_answers.smk"
+
 
 include: "rules/results.smk"
 include: "rules/tables.smk"

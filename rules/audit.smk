@@ -9,22 +9,9 @@ include: "helpers/audit.smk"
 
 
 RESULTS |= {
-    "count_texts": Result(
-        "How many texts are audited: of each dataset and group, explained ones, and copies of others.",
-        ["audited_texts", "audited_groups", "different_texts"],
-        json.dumps(runs_of_study() | first_scores() | {"comparisons": comparisons_of(kinds.TOKENS)}),
-        {
-            "scores": (SCORES, every(SCORES, family=first_scores()["family"], explainer=first_scores()["explainers"])),
-            **of_runs(TEXTS),
-        },
-        minutes=30,
-    ),
-    "estimate_texts_needed": Result(
-        "How many texts would decide each question that is open.",
-        ["texts_needed"],
-        as_json(**of_statistics("equivalence_bound", "smallest_effects")),
-        reads=["effects"],
-    ),
+    # All have scores of the same texts, but for those that a look has closed.
+    "count_texts": counted_texts(SCORED_FAMILIES, EXPLAINERS if CLOSED else EXPLAINERS[:1], kinds.TOKENS),
+    "estimate_texts_needed": texts_needed(),
     "classify_empty_texts": Result(
         "Which class each model has for texts without words.",
         ["without_words"],

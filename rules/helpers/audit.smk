@@ -1,6 +1,18 @@
 # What rules/audit.smk asks: its settings, and which tables it needs.
 
 AUDIT_PARTS = ("page.html", "page.css", "card.md")
+ANSWER_AUDIT_PARTS = ("answers.html", "page.css", "answers.md")
+# What an audit of answers reads, the verdicts first.
+AUDITED_OF_ANSWERS = (
+    "effects",
+    "verdict_control",
+    "audited_texts",
+    "texts_needed",
+    "draws",
+    "answered",
+    "decided",
+    "decisions",
+)
 MANIFEST = "<results>/models/{dataset}/{model}/seed{seed}/manifest.json"
 # What every audit shows beside the verdicts.
 AUDITED = ("audited_texts", "audited_groups", "different_texts", "texts_needed", "without_words")
@@ -35,14 +47,47 @@ def audited_tables():
     return always + [table for page in audited_pages() for table in SOMETIMES[page]] + shown_texts(["examples"])
 
 
-def first_scores():
-    """One family of metrics and one explainer: all have scores of the same texts, but for those that a look has closed."""
-    return {"family": next(iter(SCORED_FAMILIES)), "explainers": EXPLAINERS if CLOSED else EXPLAINERS[:1]}
+def counted_texts(families, explainers, of):
+    """How many texts are audited: by the scores of one family of metrics, which are of the same texts as all others."""
+    first = {"family": next(iter(families)), "explainers": explainers}
+    return Result(
+        "How many texts are audited: of each dataset and group, explained ones, and copies of others.",
+        ["audited_texts", "audited_groups", "different_texts"],
+        json.dumps(runs_of_study() | first | {"comparisons": comparisons_of(of)}),
+        {
+            "scores": (SCORES, every(SCORES, family=first["family"], explainer=explainers)),
+            **of_runs(TEXTS),
+        },
+        minutes=30,
+    )
+
+
+def texts_needed():
+    """How many texts, or questions with answers, would decide what is open."""
+    return Result(
+        "How many texts would decide each question that is open.",
+        ["texts_needed"],
+        as_json(**of_statistics("equivalence_bound", "smallest_effects")),
+        reads=["effects"],
+    )
 
 
 def hidden_tokens():
     """In which ways the metrics hide words."""
     return sorted({metric["hidden_token"] for metric in config["metrics"].values() if "hidden_token" in metric})
+
+
+def answer_audit_settings():
+    """Names and labels, what each metric measures, whether words may be told, and the probabilities of the statistics."""
+    names = scored(kinds.TEXT)["metrics"]
+    return shown(
+        *COMPARED,
+        of=kinds.TEXT,
+        study=config["study"],
+        kinds={name: config["metrics"][name]["metric"] for name in names},
+        texts=bool(shown_texts([True], kinds.TEXT)),
+        **of_statistics("alpha", "equivalence_bound", "smallest_effects", "power"),
+    )
 
 
 def audit_settings():

@@ -12,6 +12,7 @@ import pytest
 
 from evenlight.core.errors import InputError
 from evenlight.jobs import archive
+from evenlight.jobs.provenance import Record
 
 CONFIGURATION = "results/demo/study.yaml"
 FILES = {
@@ -308,3 +309,27 @@ def test_a_name_that_the_manifest_cannot_have_is_refused(project, tmp_path, name
     with pytest.raises(InputError, match="rename it"):
         archive.pack(project, archive.files_of_study(project, "demo"), TEXTS, tmp_path / "demo.zip")
     assert not list(tmp_path.glob("*.zip*")) + list(tmp_path.glob(".*zip*"))
+
+
+def test_words_of_data_without_a_licence_are_refused_by_their_folders(tmp_path):
+    table, answers = "results/talk/released/dialect_bigbench.parquet", "results/talk/answers/q/m/seed0/r.parquet"
+    effects, page = "results/talk/tables/effects.html", "results/talk/explorer.html"
+    records = {
+        table: Record("import_dialect"),
+        answers: Record("record_answers", (table,)),
+        effects: Record("tabulate_effects", (answers,)),
+        page: Record("write_explorer", (answers,)),
+    }
+    for name in records:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_bytes(b'{"texts": true}')
+    with pytest.raises(InputError) as refused:
+        archive.refuse_unlicensed(tmp_path, "talk", records, records)
+    assert str(refused.value).startswith(f"{table}: has words of the answers in two dialects")
+    assert 'WITHOUT="answers released", and write the page with' in str(refused.value)
+    with pytest.raises(InputError, match=f'^{answers}: .*WITHOUT="answers". Tables'):
+        archive.refuse_unlicensed(tmp_path, "talk", [answers, effects, "logs/talk/a.log"], records)
+    # Numbers may be passed on, and a page without words; so may texts of other data.
+    (tmp_path / page).write_bytes(b'{"texts": false}')
+    archive.refuse_unlicensed(tmp_path, "talk", [effects, page], records)
+    archive.refuse_unlicensed(tmp_path, "talk", [answers], {answers: Record("record_answers", ("table.csv",))})

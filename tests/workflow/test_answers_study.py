@@ -1,6 +1,7 @@
 """Answers in words through the whole workflow, of models without a network."""
 
 import html
+import json
 import re
 
 import pandas as pd
@@ -18,7 +19,10 @@ STUDY = EXAMPLE | {
     "statistics": EXAMPLE["statistics"] | {"bootstrap_draws": 200, "control_draws": 20, "verdict_permutations": 1},
     "figures": {"formats": ["svg"]},
 }
-PAGES = [f"results/{STUDY['study']}/{page}" for page in ("tables/effects.html", "tables/draws.html", "explorer.html")]
+PAGES = [
+    f"results/{STUDY['study']}/{page}"
+    for page in ("tables/effects.html", "tables/draws.html", "explorer.html", "audit.html")
+]
 
 
 @pytest.fixture(scope="module")
@@ -66,6 +70,19 @@ def test_what_is_unusual_is_told_on_every_page_and_no_answer_is_shown(project):
         assert not re.search("retrain|trained models", text)
 
 
+def test_the_audit_has_the_decisions_of_the_table_and_no_word_of_an_answer(project):
+    rows = pd.read_csv(project / "resources" / "answers" / "made.csv").query("model == 'Uneven 1.0'")
+    page = (results(project) / "audit.html").read_text(encoding="utf-8")
+    content = json.loads((results(project) / "audit.json").read_text(encoding="utf-8"))
+    assert re.search(r"<h1>[^<]*</h1>\s*<p>Decisions: of 4 questions, .* Reasons: of 6 questions, ", page)
+    groups = {group["level"]: group for group in content["compared"][1]["groups"]}
+    for level, part in rows.groupby("gender"):
+        assert groups[level]["undecided"] == part["decision"].isna().sum()
+        shares = {each["decision"]: each["share"] for each in groups[level]["shares"]}
+        assert shares == pytest.approx((part["decision"].value_counts() / len(part)).to_dict())
+    assert "receipt" not in page
+
+
 def test_only_what_an_edit_concerns_runs_again(project):
     """Last of all, since it changes the study."""
     assert planned_jobs(project, *PAGES) == set()
@@ -73,6 +90,7 @@ def test_only_what_an_edit_concerns_runs_again(project):
     assert {rule for rule, _ in planned_jobs(project, *PAGES)} == {
         "tabulate_draws",
         "tabulate_effects",
+        "write_answer_audit",
         "write_explorer",
     }
     configure(project, edited(STUDY, "metrics", "complains", "decision", value="wait"))

@@ -269,6 +269,7 @@ def main(arguments: argparse.Namespace) -> None:
     kept = f"results/{study}/{archive.CONFIGURATION}"
     names = [name for name in archive.files_of_study(Path(), study, arguments.without) if name not in {kept, *parts}]
     records = records_of(names)
+    archive.refuse_unlicensed(Path(), study, names, records)
     texts = parts | {
         kept: configuration.read_text(encoding="utf-8"),
         archive.WORKFLOW: (REPOSITORY / "Snakefile").read_text(encoding="utf-8"),

@@ -33,8 +33,9 @@ from evenlight.configuration.problems import problems_of
 from evenlight.configuration.readers import TEST_SHARE, Reader
 from evenlight.configuration.schema import schema_of
 from evenlight.configuration.settings import Entry, Settings, shown
-from evenlight.configuration.study import Study
+from evenlight.configuration.study import ANSWER_METRICS, Study
 from evenlight.core.errors import InputError
+from evenlight.core.kinds import TEXT
 from evenlight.jobs import own_files
 
 # What jobs are told of explainers, since they import no configuration.
@@ -63,6 +64,7 @@ def complete(config: dict) -> dict:
     _check_size(config)
     of_own = register(config)
     problems = [f"{key}: {said}" for key, said in of_own.items()]
+    config = _with_metrics(config)
     try:
         completed = _validated(Study, config)
     except ValidationError as error:
@@ -136,6 +138,17 @@ def _check_size(config: dict) -> None:
 
 def _validated(settings: type[Settings], config: dict) -> dict:
     return settings.model_validate(config).model_dump(serialize_as_any=True)
+
+
+def _with_metrics(config: dict) -> dict:
+    """A study of answers in words alone that names no metrics asks those of answers."""
+    explainers = config.get("explainers")
+    entries = explainers.values() if isinstance(explainers, dict) else ()
+    methods = [entry.get("method") for entry in entries if isinstance(entry, dict)]
+    found = {
+        Explainer.entries[name].modality for name in methods if isinstance(name, str) and name in Explainer.entries
+    }
+    return {"metrics": ANSWER_METRICS, **config} if found == {TEXT} else config
 
 
 def _sound_sections(config: dict, error: ValidationError) -> dict:

@@ -333,6 +333,18 @@ class Explorer(Settings):
     )
 
 
+# Where a study is of answers in words alone and names none.
+ANSWER_METRICS = {
+    "no_decision": {"metric": "no_decision"},
+    "words": {"metric": "words"},
+    "sentences": {"metric": "sentences"},
+    "hedges": {"metric": "hedges"},
+    "boosters": {"metric": "boosters"},
+    "grade": {"metric": "flesch_kincaid"},
+    "variety": {"metric": "mtld"},
+}
+
+
 class Study(Settings):
     """One study: its datasets, models, explainers, metrics and tests."""
 
@@ -459,7 +471,9 @@ class Study(Settings):
         validate_default=True,
         description=(
             "The metrics of the study, each under a name of your choice, which is its column in the score tables. "
-            "Left out, they are two of faithfulness and one of complexity that need no ground truth."
+            "Left out, they are two of faithfulness and one of complexity that need no ground truth. For answers in "
+            "words alone they are answers without a decision, and of the reasons words, sentences, hedges, boosters, "
+            "grade level and variety."
         ),
     )
     statistics: Statistics = Field(

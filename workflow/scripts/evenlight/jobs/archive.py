@@ -21,7 +21,7 @@ from pathlib import Path, PurePosixPath
 
 from evenlight.core.errors import InputError
 from evenlight.core.sources import BLOCK, digest
-from evenlight.jobs.provenance import ARCHIVE, RECORDS
+from evenlight.jobs.provenance import ARCHIVE, RECORDS, Record
 
 MANIFEST = "manifest-sha256.txt"
 CRATE = "ro-crate-metadata.json"
@@ -35,6 +35,9 @@ CONFIGURATION = "study.yaml"
 LONGEST_MANIFEST = 2**28  # bytes
 COMPILED = "__pycache__"
 FIRST_DATE = (1980, 1, 1, 0, 0, 0)  # the earliest that a zip archive knows
+# What nobody may pass on, by the rule that fetches it, and which folders of a study hold words of its texts.
+UNLICENSED = {"import_dialect": "the answers in two dialects of Zhou et al. (2025), whose repository names no licence"}
+WITH_TEXTS = ("released", "datasets", "answers", "predictions", "attributions")
 _STUDY = re.compile(r"results/([a-z][a-z0-9_]*)/" + re.escape(CONFIGURATION))
 _MANIFEST_LINE = re.compile(r"([0-9a-f]{64})  (\S.*)")
 
@@ -75,6 +78,47 @@ def files_of_study(project: Path, study: str, without: Iterable[str] = ()) -> li
     if not any(name.startswith("results/") for name in found):
         raise InputError(f"results/{study}: no such results; run the study before")
     return sorted(found)
+
+
+def refuse_unlicensed(project: Path, study: str, names: Iterable[str], records: Mapping[str, Record]) -> None:
+    """Refuse files that hold words of texts which nobody may pass on.
+
+    Args:
+        project: the folder with ``results``.
+        study: its name.
+        names: the files to be packed, by their paths from the project's folder.
+        records: how these files, and all that they are made of, were made.
+
+    Raises:
+        InputError: names what is not licensed, and the folders to leave out.
+    """
+    found: dict[str, dict[str, str]] = {}
+    for name in names:
+        folder = PurePosixPath(name).relative_to("results", study).parts[0] if name.startswith("results/") else ""
+        shows = folder == "explorer.html" and b'"texts": true' in (project / name).read_bytes()
+        if folder in WITH_TEXTS or shows:
+            for rule in _rules_of(name, records) & UNLICENSED.keys():
+                found.setdefault(rule, {}).setdefault(folder, name)
+    for rule, of_rule in found.items():
+        folders = sorted(folder for folder in of_rule if folder in WITH_TEXTS)
+        remedy = [f'leave them out with WITHOUT="{" ".join(folders)}"'] * bool(folders)
+        remedy += ["write the page with `explorer: {texts: false}`"] * ("explorer.html" in of_rule)
+        raise InputError(
+            f"{next(iter(of_rule.values()))}: has words of {UNLICENSED[rule]}, so it may not be passed on; "
+            f"{', and '.join(remedy)}. Tables and figures stay"
+        )
+
+
+def _rules_of(name: str, records: Mapping[str, Record]) -> set[str]:
+    """The rules that have made a file and all that it is made of."""
+    found, waiting, seen = set(), [name], set()
+    while waiting:
+        name = waiting.pop()
+        if name not in seen and name in records:
+            found.add(records[name].rule)
+            waiting += records[name].inputs
+        seen.add(name)
+    return found
 
 
 def pack(project: Path, names: Iterable[str], texts: Mapping[str, str], output: Path) -> None:

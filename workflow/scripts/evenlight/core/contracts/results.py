@@ -166,6 +166,26 @@ FAITHFULNESS = Contract(
 )
 
 
+_COMPARED = [*columns(pa.string(), "dataset", "model", "explainer", "factor", "level_a", "level_b")]
+# `tables/answered.parquet`, for audits of answers in words: a group in a comparison.
+ANSWERED = Contract(
+    "answers by group",
+    "count_decisions",
+    pa.schema(
+        [
+            *_COMPARED,
+            required("level", pa.string()),
+            *columns(pa.int64(), "questions", "answers"),
+            *columns(pa.int64(), "empty", "undecided"),  # answers without a word, and without a decision
+        ]
+    ),
+)
+# `tables/decided.parquet`, likewise: a decision of the answers of a group.
+DECIDED = Contract(
+    "decisions by group",
+    "count_decisions",
+    pa.schema([*_COMPARED, *columns(pa.string(), "level", "decision"), required("answers", pa.int64())]),
+)
 # `tables/looks.parquet`: a look that was made, of a plan.
 LOOKS = Contract(
     "looks",

@@ -132,11 +132,11 @@ def read_found(folder: Path, pages: Collection[str], datasets: Path | None) -> F
         read_reliance(folder) if "reliance" in pages else None,
         examples,
         {} if examples is None else {name: _words(datasets, name) for name in examples["dataset"].unique()},
-        _notes(folder),
+        notes_of(folder),
     )
 
 
-def _notes(folder: Path) -> list[str]:
+def notes_of(folder: Path) -> list[str]:
     """What is to be said of verdicts and of tests, each once: of a plan of looks the verdicts know alone."""
     of_tables = {"effects": EFFECTS, "disparity": DISPARITY}
     read = [tables.read_metadata(folder / f"{name}.parquet", table) for name, table in of_tables.items()]
@@ -309,7 +309,7 @@ def _dataset_said(row, groups: pd.DataFrame, label: str) -> dict:
     return {
         "name": row.dataset,
         "label": label,
-        "files": [_file_said(name, sha) for name, sha in zip(row.files, row.files_sha256, strict=True)],
+        "files": [file_said(name, sha) for name, sha in zip(row.files, row.files_sha256, strict=True)],
         "sha256": row.sha256,
         "classes": list(row.classes),
         "texts": row.texts,
@@ -321,10 +321,10 @@ def _dataset_said(row, groups: pd.DataFrame, label: str) -> dict:
     }
 
 
-def _file_said(name: str, sha256: str) -> dict[str, str]:
+def file_said(name: str, sha256: str) -> dict[str, str]:
     """A file that a dataset was read from: a published one as it is published, of others not the folder.
 
-    >>> [_file_said(name, "ab")["name"] for name in ("my/folder/tickets.csv", "compas/compas-scores-two-years.csv")]
+    >>> [file_said(name, "ab")["name"] for name in ("my/folder/tickets.csv", "compas/compas-scores-two-years.csv")]
     ['tickets.csv', 'compas/compas-scores-two-years.csv']
     """
     return {"name": name if name in SOURCES else Path(name).name, "sha256": sha256}
@@ -416,11 +416,11 @@ def told_of_comparison(
         "paired": bool(first["paired"]),
         "units": sorted({_units(row, different) for row in cells.itertuples(index=False)}),
         "counts": counts,
-        "signs": _by_sign(cells["verdict"].value_counts()),
+        "signs": by_sign(cells["verdict"].value_counts()),
         "said": _said(pair, counts, findings, interest.in_words(cells[alike])),
         "findings": findings,
         "by_look": _by_look(cells, labels),
-        "open": _open(needed, interest, different) + _reasons(cells[undecidable], labels),
+        "open": open_questions(needed, interest, different) + undecidable_questions(cells[undecidable], labels),
     }
 
 
@@ -448,14 +448,14 @@ def _verdicts(compared: Sequence[Mapping], cells: int) -> dict:
         total.update(of["counts"])
         verdicts.update({each["verdict"]: each["count"] for each in of["signs"]})
     if compared:
-        said = [counts_in_words(total, _question_of(compared))]
+        said = [counts_in_words(total, question_of(compared))]
         makers = _makers(finding for of in compared for finding in of["findings"])
         if of_model := makers[MODEL] + makers[MOSTLY_MODEL]:
             is_are = "is" if of_model == 1 else "are"
             said.append(
                 f"Of the disparities {of_model} {is_are} made by the model, or the metric, at least for the most part."
             )
-        return {"counts": dict(total), "signs": _by_sign(verdicts), "said": " ".join(said)}
+        return {"counts": dict(total), "signs": by_sign(verdicts), "said": " ".join(said)}
     why = (
         "every explainer is random or every group drawn by chance"
         if cells
@@ -464,10 +464,10 @@ def _verdicts(compared: Sequence[Mapping], cells: int) -> dict:
     return {"counts": {}, "signs": [], "said": f"Nothing could be compared: {why}."}
 
 
-def _by_sign(counts: Mapping[str, int]) -> list[dict]:
+def by_sign(counts: Mapping[str, int]) -> list[dict]:
     """How many questions have each verdict that is there, with its sign, in the order of the page of effects.
 
-    >>> _by_sign({"undecided": 4, "disparity for these trained models": 2})[0]
+    >>> by_sign({"undecided": 4, "disparity for these trained models": 2})[0]
     {'sign': '(≠)', 'verdict': 'disparity for these trained models', 'count': 2}
     """
     return [
@@ -477,11 +477,11 @@ def _by_sign(counts: Mapping[str, int]) -> list[dict]:
     ]
 
 
-def _question_of(compared: Sequence[Mapping]) -> str:
+def question_of(compared: Sequence[Mapping]) -> str:
     """What one question of these comparisons has: an explainer and a metric, and whatever else they differ in.
 
     >>> levels = [["female", "male"], ["female", "neutral"]]
-    >>> _question_of([{"dataset": "letters", "model": "mine", "factor": "gender", "levels": pair} for pair in levels])
+    >>> question_of([{"dataset": "letters", "model": "mine", "factor": "gender", "levels": pair} for pair in levels])
     'an explainer, a metric and two groups'
     """
     places = [(of["dataset"], of["model"], (of["factor"], *of["levels"])) for of in compared]
@@ -490,8 +490,14 @@ def _question_of(compared: Sequence[Mapping]) -> str:
     return f"{', '.join(parts[:-1])} and {parts[-1]}"
 
 
-def counts_in_words(counts: Mapping[str, int], question: str = "an explainer and a metric") -> str:
+def counts_in_words(
+    counts: Mapping[str, int],
+    question: str = "an explainer and a metric",
+    hoped: str = "explanations are equally good",
+) -> str:
     """How many questions have which answer, in a sentence; ``counts`` as those of a comparison.
+
+    ``hoped`` is what is not shown where nothing is decided.
 
     >>> counts_in_words({"asked": 6, "disparity": 0, "no disparity": 0, "undecided": 4, "not decidable": 2})[:84]
     'Of 6 questions, each an explainer and a metric, a disparity is confirmed in 0, one t'
@@ -505,7 +511,7 @@ def counts_in_words(counts: Mapping[str, int], question: str = "an explainer and
     )
     if still_open < counts["asked"]:
         return said
-    return f"{said} Nothing is decided, which does not show that explanations are equally good."
+    return f"{said} Nothing is decided, which does not show that {hoped}."
 
 
 def _number(count: int, what: str) -> str:
@@ -654,7 +660,7 @@ def _copies_in(different: Sequence[int] | None) -> str:
     return f" ({' and '.join(f'{count:,}' for count in different)} different ones)" if different else ""
 
 
-def _open(needed: pd.DataFrame, interest: Interest, different: Sequence[int] | None) -> list[str]:
+def open_questions(needed: pd.DataFrame, interest: Interest, different: Sequence[int] | None) -> list[str]:
     """What these texts would show, and how many would show the smallest disparity that matters."""
     if needed.empty:
         return []
@@ -697,7 +703,7 @@ def _rounded(number: float) -> int:
     return int(-(-np.ceil(number) // unit) * unit)
 
 
-def _reasons(cells: pd.DataFrame, labels: Labels) -> list[str]:
+def undecidable_questions(cells: pd.DataFrame, labels: Labels) -> list[str]:
     """Why questions are not decidable, the same reason once for all numbers of units and cells."""
     parts = cells["reason"].str.extract(r"^(?P<units>\d+)? ?(?P<reason>.*?)(?: among \d+ cells)?$")
     told = []

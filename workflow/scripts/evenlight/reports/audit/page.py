@@ -26,15 +26,17 @@ def page(content: Mapping) -> str:
     first = content["verdicts"]["said"].partition(". ")[0] + ". " if len(content["found"]) == 1 else ""
     return environment.from_string(_file("page.html")).render(
         **content,
+        **_common(),
         several_factors=len(factors) > 1,
-        style=_file("page.css"),
-        colours={verdict: colour for verdict, (_, colour) in VERDICTS.items()},
         coloured=_coloured,
-        signed=_signed,
-        interval=_interval,
         once=lambda said: said.removeprefix(first),
-        read=READ[1],
     )
+
+
+def _common() -> dict:
+    """What the pages of all audits are given beside their content."""
+    colours = {verdict: colour for verdict, (_, colour) in VERDICTS.items()}
+    return {"style": _file("page.css"), "colours": colours, "signed": _signed, "interval": _interval, "read": READ[1]}
 
 
 def card(content: Mapping) -> str:
@@ -55,9 +57,28 @@ def plain(text: str) -> str:
     return _MARKS.sub(r"\\\1", " ".join(text.split()))
 
 
-def write_audit(content: Mapping, html: str | Path, as_json: str | Path, markdown: str | Path) -> None:
-    """Write the three files, each whole or not at all."""
-    texts = {html: page(content), as_json: json.dumps(content, indent=1) + "\n", markdown: card(content)}
+def answers_page(content: Mapping) -> str:
+    """The page of :func:`evenlight.reports.audit.answers.answers_content`; no text of the data is markup in it."""
+    environment = Environment(autoescape=True, undefined=StrictUndefined, keep_trailing_newline=True)
+    return environment.from_string(_file("answers.html")).render(
+        **content, **_common(), percent=lambda share, of=1: f"{share / of:.1%}" if of else "–"
+    )
+
+
+def answers_card(content: Mapping) -> str:
+    """The audit of answers as a section of a model card, in Markdown; names of the study are no markup in it."""
+    environment = Environment(autoescape=False, undefined=StrictUndefined, keep_trailing_newline=True)
+    return environment.from_string(_file("answers.md")).render(**content, plain=plain)
+
+
+# What an audit is of, with how its page and its section of a card are made.
+TOKENS, ANSWERS = (page, card), (answers_page, answers_card)
+
+
+def write_audit(content: Mapping, html: str | Path, as_json: str | Path, markdown: str | Path, of=TOKENS) -> None:
+    """Write the three files, each whole or not at all; ``of``: :data:`TOKENS` or :data:`ANSWERS`."""
+    as_page, as_card = of
+    texts = {html: as_page(content), as_json: json.dumps(content, indent=1) + "\n", markdown: as_card(content)}
     for path, text in texts.items():
         with replacing(path) as temporary:
             temporary.write_text(text, encoding="utf-8", newline="\n")

@@ -1,0 +1,61 @@
+# From the verdicts of a study of answers in words to one page: are decisions equal, and are the reasons alike?
+#
+# Comes in: <results>/tables/; <results>/answers/, wherever they come from; <results>/scores/, <results>/datasets/.
+# Goes out: RESULTS, which rules/results.smk makes; <results>/audit.html, .json, .md and the target `audit`.
+
+
+include: "helpers/audit.smk"
+
+
+RESULTS |= {
+    "count_texts": counted_texts(ANSWER_FAMILIES, ANSWERERS, kinds.TEXT),
+    "estimate_texts_needed": texts_needed(),
+    "count_decisions": Result(
+        "What answers in words decide, by group.",
+        ["answered", "decided"],
+        compared_settings(of=kinds.TEXT),
+        {
+            "scores": (SCORES, every_score(kinds.TEXT)),
+            "answers": (ANSWER, every(ANSWER, explainer=ANSWERERS)),
+            **of_runs(TEXTS),
+        },
+        minutes=30,
+    ),
+}
+
+
+rule write_answer_audit:
+    """Write the audit of answers: a page in plain words, the same as JSON, and a section for a model card."""
+    input:
+        script=script("figures/write_answer_audit.py"),
+        tables=[f"<results>/tables/{table}.parquet" for table in AUDITED_OF_ANSWERS],
+        evidence=[
+            f"<results>/tables/{page}.html" for page in ("effects", "draws") if page in {**TABLES, **EXPLAINER_PAGES}
+        ],
+    output:
+        html="<results>/audit.html",
+        json="<results>/audit.json",
+        card="<results>/audit.md",
+    log:
+        "<logs>/write_answer_audit.log",
+    benchmark:
+        "<benchmarks>/write_answer_audit.tsv"
+    localrule: True
+    conda:
+        "../envs/statistics.yaml"
+    resources:
+        mem_mb=2000,
+        runtime=10,
+    params:
+        settings=answer_audit_settings(),
+        page=content_of(in_project(f"workflow/scripts/evenlight/reports/audit/{part}") for part in ANSWER_AUDIT_PARTS),
+        code=code_of("figures/write_answer_audit.py"),
+    shell:
+        'python {input.script:q} --tables "$(dirname {input.tables[0]:q})" --settings {params.settings:q} '
+        "--output {output.html:q} --json {output.json:q} --card {output.card:q} > {log:q} 2>&1"
+
+
+rule audit:
+    """The page that answers an auditor's question."""
+    input:
+        rules.write_answer_audit.output,

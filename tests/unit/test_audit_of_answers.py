@@ -1,0 +1,152 @@
+"""The audit of answers in words: decisions beside reasons, against counts by hand, and what it never sounds like."""
+
+import json
+import re
+
+import numpy as np
+import pandas as pd
+from answers_study import AnswersStudy
+from study_files import called
+
+from evenlight.core.contracts.results import VERDICT_CONTROL
+from evenlight.reports.audit.answers import FoundOfAnswers, answers_content
+from evenlight.reports.audit.page import answers_card, answers_page
+from evenlight.statistics.decision_counts import decision_tables
+from evenlight.statistics.decisions import decision_table
+from evenlight.statistics.draws import draw_table
+from evenlight.statistics.effects import effect_table
+from evenlight.statistics.study import StudyScores, VerdictSettings
+from evenlight.statistics.text_counts import count_texts
+from evenlight.statistics.texts_needed import texts_needed
+
+HOSTILE = "<script>alert(1)</script>"
+HAND = {
+    "q1": {"male": [("a", "x"), ("a", "x")], "female": [("b", "x"), ("b", "x")]},
+    "q2": {"male": [("a", "x"), ("b", "x")], "female": [("a", "x"), (None, "")]},
+    "q3": {"male": [(HOSTILE, "x")], "female": [("a", "x")]},
+}
+NAMES = {"datasets": ["cases"], "models": {"plain": [0]}, "explainers": ["reasons"]}
+FAMILIES = {"words": "answers", "undecided": "answers"}
+COMPARED = {"gender": [["male", "female"]]}
+
+
+def scored(study: AnswersStudy) -> StudyScores:
+    return StudyScores(
+        scores=study.folders.scores, units=study.folders.datasets, metrics=FAMILIES, comparisons=COMPARED, **NAMES
+    )
+
+
+def tables_of(study: AnswersStudy) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
+    judging = VerdictSettings.plain(alpha=0.05, equivalence_bound=0.2, confidence=0.95, bootstrap_draws=200)
+    answers = study.folders.answers
+    return *decision_tables(scored(study), answers), decision_table(scored(study), judging, answers)
+
+
+def audit(study: AnswersStudy, **changed: object) -> dict:
+    """What the audit of a made study says."""
+    effects = called(
+        effect_table,
+        study.folders.scores,
+        study.folders.datasets,
+        **NAMES,
+        metrics=FAMILIES,
+        comparisons=COMPARED,
+        alpha=0.05,
+        equivalence_bound=0.2,
+        smallest_effects={},
+        primary={},
+        noise=[],
+        confidence=0.95,
+        bootstrap_draws=200,
+        power=0.8,
+    )
+    of_texts = {"family": "answers", "comparisons": COMPARED, **NAMES}
+    needed = texts_needed(effects, equivalence_bound=0.2, smallest_effects={})
+    texts = count_texts(study.folders.scores, study.folders.datasets, **of_texts)[0]
+    draws = draw_table(scored(study), confidence=0.95, bootstrap_draws=200)
+    found = FoundOfAnswers(
+        effects, pd.DataFrame(columns=VERDICT_CONTROL.schema.names), texts, needed, draws, *tables_of(study), []
+    )
+    settings = {
+        "study": "made",
+        "datasets": {"cases": "Cases"},
+        "models": {"plain": HOSTILE},
+        "explainers": {"reasons": "Reasons"},
+        "metrics": {name: {"label": name.capitalize(), "better": "higher"} for name in FAMILIES},
+        "kinds": {"words": "words", "undecided": "no_decision"},
+        "texts": True,
+        "alpha": 0.05,
+        "equivalence_bound": 0.2,
+        "smallest_effects": {},
+        "power": 0.8,
+    }
+    return answers_content(found, **settings | changed)
+
+
+def test_decisions_are_counted_and_held_against_draws_by_hand(tmp_path):
+    answered, decided, changes = tables_of(AnswersStudy(tmp_path, HAND))
+    assert answered.set_index("level")[["questions", "answers", "empty", "undecided"]].to_numpy().tolist() == [
+        [3, 5, 0, 0],
+        [3, 5, 1, 1],
+    ]
+    assert decided.set_index(["level", "decision"])["answers"].to_dict() == {
+        ("male", "a"): 3,
+        ("male", "b"): 1,
+        ("male", HOSTILE): 1,
+        ("female", "a"): 2,
+        ("female", "b"): 2,
+    }
+    row = changes.iloc[0]
+    # Only q1 has two decisions on either form. All pairs of its forms differ, and no two answers to one form do.
+    assert (row["units"], row["changed"], row["by_chance"], row["difference"]) == (1, 1, 0, 1)
+
+
+def made(different: bool, draws: int = 3, questions: int = 40) -> dict:
+    rng = np.random.default_rng(3)
+
+    def answers(longer: bool) -> list:
+        return [(str(rng.choice(["a", "b"])), "word " * int(rng.integers(10, 20) + 15 * longer)) for _ in range(draws)]
+
+    return {f"q{number}": {"male": answers(different), "female": answers(False)} for number in range(questions)}
+
+
+def test_an_audit_says_first_what_was_found_of_decisions_and_of_reasons(tmp_path):
+    content = audit(AnswersStudy(tmp_path, made(different=True)))
+    assert re.match(
+        r"Decisions: of 1 question, each .* Reasons: of 1 question, each .* confirmed in 1,", content["said"]
+    )
+    of = content["compared"][0]
+    assert of["findings"][0].startswith("Words: higher for male than for female, by ")
+    assert "two answers to one form by" in of["findings"][0]
+    assert of["changes"][0].endswith("is open, which does not show that it does not.")
+    page, card = answers_page(content), answers_card(content)
+    assert HOSTILE not in page
+    assert "<script" not in page
+    assert "\\<script\\>" in card
+    assert page.index(content["said"][:60]) < page.index("What was found")
+    json.dumps(content)
+
+
+def test_an_audit_that_decides_nothing_does_not_sound_like_passed(tmp_path):
+    content = audit(AnswersStudy(tmp_path, made(different=False, questions=12)))
+    assert "Nothing is decided, which does not show that reasons are equal." in content["said"]
+    assert "Nothing is decided, which does not show that decisions are equal." in content["said"]
+    of = content["compared"][0]
+    assert of["findings"] == []
+    assert "No difference is confirmed here. That does not show that there is none." in answers_page(content)
+    assert any("undecided" in text or "not decidable" in text for text in of["open"])
+
+
+def test_with_one_answer_to_each_form_the_null_is_said_to_be_unknown(tmp_path):
+    content = audit(AnswersStudy(tmp_path, made(different=True, draws=1)))
+    assert "is not known" in content["compared"][0]["changes"][0]
+    assert "Whether the form changes decisions is open" in content["compared"][0]["changes"][0]
+    assert any("answered once only" in text for text in content["not_tested"])
+
+
+def test_where_no_text_is_shown_decisions_are_numbered(tmp_path):
+    study = AnswersStudy(tmp_path, HAND)
+    assert "&lt;script&gt;" in answers_page(audit(study))
+    hidden = audit(study, texts=False, models={"plain": "Plain"})
+    assert "script" not in answers_page(hidden)
+    assert hidden["compared"][0]["groups"][0]["shares"][0]["decision"] == "decision 1"

@@ -1,0 +1,66 @@
+"""How many answers in words a group has, and what they decide. No decision is counted as such."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from evenlight.core import tables
+from evenlight.core.contracts.explanations import ANSWERS
+from evenlight.core.contracts.results import ANSWERED, DECIDED
+from evenlight.statistics.cells import ModelScores
+from evenlight.statistics.compared import read_compared
+from evenlight.statistics.designs import Side
+from evenlight.statistics.files import Run, explainer_path
+from evenlight.statistics.study import StudyScores
+
+
+def decision_tables(study: StudyScores, answers: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """A row per group, explainer and comparison; and one per decision of them.
+
+    Args:
+        study: of answers.
+        answers: their folder.
+
+    Returns:
+        Tables in the contracts ``ANSWERED`` and ``DECIDED``.
+    """
+    counts, decided = [], []
+    for model in read_compared(study):
+        for explainer in study.explainers:
+            runs = [Run(model.dataset, model.model, seed) for seed in model.seeds]
+            given = pd.concat([_answers(explainer_path(answers, run, explainer)) for run in runs])
+            place = {"dataset": model.dataset, "model": model.model, "explainer": explainer}
+            for design in model.designs:
+                pair = place | design.comparison._asdict()
+                for level, side in zip(design.comparison.levels, (design.a, design.b), strict=True):
+                    of_level = _of_level(given, side, model)
+                    counts.append(pair | {"level": level} | _counts(of_level))
+                    decided += [pair | {"level": level} | row for row in _decided(of_level)]
+    return tuple(
+        pd.DataFrame(rows, columns=contract.schema.names) for rows, contract in ((counts, ANSWERED), (decided, DECIDED))
+    )
+
+
+def _answers(path: Path) -> pd.DataFrame:
+    table = tables.read_table(path, ANSWERS.only("item_id", "draw", "decision", "text"))
+    return table.assign(empty=table["text"].str.strip() == "").drop(columns="text")
+
+
+def _of_level(given: pd.DataFrame, side: Side, model: ModelScores) -> pd.DataFrame:
+    items = set(model.items["item_id"].to_numpy()[np.unique(side.columns)])
+    return given[given["item_id"].isin(items)]
+
+
+def _counts(answers: pd.DataFrame) -> dict[str, int]:
+    return {
+        "questions": answers["item_id"].nunique(),
+        "answers": len(answers),
+        "empty": int(answers["empty"].sum()),
+        "undecided": int(answers["decision"].isna().sum()),
+    }
+
+
+def _decided(answers: pd.DataFrame) -> list[dict]:
+    """How many answers have each decision, the most frequent first."""
+    return [{"decision": name, "answers": int(count)} for name, count in answers["decision"].value_counts().items()]
