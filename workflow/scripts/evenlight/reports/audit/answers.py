@@ -161,7 +161,10 @@ def _compared(
     dataset, model, explainer, factor, *levels = place
     here = {name: _rows(getattr(found, name), place) for name in ("needed", "draws", "answered", "decided", "changes")}
     draws = {row.metric: row for row in here["draws"].itertuples(index=False)}
-    told = [_question(row, labels, parts[row.metric], draws.get(row.metric)) for row in cells.itertuples(index=False)]
+    once = (here["answered"]["answers"] == here["answered"]["questions"]).any()
+    told = [
+        _question(row, labels, parts[row.metric], draws.get(row.metric), once) for row in cells.itertuples(index=False)
+    ]
     return {
         "dataset": labels.datasets[dataset],
         "model": labels.models[model],
@@ -218,14 +221,14 @@ def _said(compared: Sequence[Mapping]) -> str:
     return " ".join(said)
 
 
-def _question(row, labels: Labels, part: str, draws) -> dict:
+def _question(row, labels: Labels, part: str, draws, once: bool) -> dict:
     """One question: a metric, with its verdict, its numbers, and the null of draws."""
     metric, confirmed = labels.metrics[row.metric], "disparity" in row.verdict
     higher, lower = (row.level_a, row.level_b) if row.difference > 0 else (row.level_b, row.level_a)
     said = (
         f"{metric.label}: higher for {higher} than for {lower}, by {three_digits(abs(row.difference))} on average, "
         f"which is {abs(row.standardised):.2f} standard deviations of single answers (adjusted p "
-        f"{row.p_models_adjusted:.2g}). {_draws_said(draws)}"
+        f"{row.p_models_adjusted:.2g}). {_draws_said(draws, once)}"
     )
     if row.family == EXPLORATORY:
         said += " The study did not name this question beforehand: look at other questions before you rely on it."
@@ -246,11 +249,13 @@ def _question(row, labels: Labels, part: str, draws) -> dict:
     }
 
 
-def _draws_said(draws) -> str:
+def _draws_said(draws, once: bool) -> str:
+    """How far two answers to one form differ; nothing where a score is of all answers to a question."""
     if draws is None or pd.isna(draws.null):
-        return (
+        unknown = (
             "How far two answers to one question differ is not known, since no question has two answers to either form."
         )
+        return unknown if once else ""
     return (
         f"An answer to one form and one to the other differ by {three_digits(draws.absolute)} on average, and two "
         f"answers to one form by {three_digits(draws.null)}."
