@@ -3,7 +3,9 @@
 import html
 import json
 import re
+from itertools import combinations, product
 
+import numpy as np
 import pandas as pd
 import pytest
 import yaml
@@ -21,7 +23,7 @@ STUDY = EXAMPLE | {
 }
 PAGES = [
     f"results/{STUDY['study']}/{page}"
-    for page in ("tables/effects.html", "tables/draws.html", "explorer.html", "audit.html")
+    for page in ("tables/effects.html", "tables/draws.html", "tables/decisions.html", "explorer.html", "audit.html")
 ]
 
 
@@ -48,6 +50,23 @@ def test_pages_have_the_numbers_of_the_table(project):
     draws = pd.read_csv(results(project) / "tables" / "draws.csv").set_index(["model", "metric"])
     assert draws.loc[("uneven", "words"), "difference"] == pytest.approx(words["difference"])
     assert draws.loc[("plain", "words"), "beyond_low"] < 0 < draws.loc[("uneven", "words"), "beyond_low"]
+
+
+def test_changes_of_decision_are_counted_as_in_the_table(project):
+    rows = (
+        pd.read_csv(project / "resources" / "answers" / "made.csv")
+        .query("model == 'Plain 1.0'")
+        .dropna(subset="decision")
+    )
+    said = rows.groupby(["case", "gender"])["decision"].agg(list).unstack()
+    said = said[(said["male"].map(len) > 1) & (said["female"].map(len) > 1)]
+    changed = [np.mean([x != y for x, y in product(*pair)]) for pair in said[["male", "female"]].to_numpy()]
+    by_chance = [np.mean([x != y for x, y in combinations(side, 2)]) for side in said.to_numpy().ravel()]
+    row = pd.read_csv(results(project) / "tables" / "decisions.csv").set_index("model").loc["plain"]
+    assert (row["units"], row["changed"], row["by_chance"]) == pytest.approx(
+        (len(said), np.mean(changed), np.mean(by_chance))
+    )
+    assert row["models_low"] < row["difference"] < row["models_high"]
 
 
 def test_metrics_of_style_come_from_the_study_to_the_table(project):
