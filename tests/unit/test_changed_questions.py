@@ -180,7 +180,9 @@ def test_the_study_has_the_published_faithfulness(mirror, tmp_path, monkeypatch)
     rows = release.read(mirror, "questions", ROOT / release.resources)
     published = yaml.safe_load((ROOT / release.resources).read_text(encoding="utf-8"))
     units = rows[["unit", "level"]].drop_duplicates()
-    units = units.assign(item_id=units["unit"], unit_id=units["unit"], cluster=units["unit"], factor="gender", role="form")
+    units = units.assign(
+        item_id=units["unit"], unit_id=units["unit"], cluster=units["unit"], factor="gender", role="form"
+    )
     tables.write_table(units[UNITS.schema.names], tmp_path / "datasets" / "notes" / "units.parquet", UNITS)
     rows = rows.rename(columns={"unit": "item_id", "implied": "mentioned"}).astype({"concept": "str"})
     rows["concept"] = rows["concept"].where(rows["change"].notna(), None)
@@ -246,7 +248,10 @@ def test_a_wrong_row_of_a_changed_question_has_a_remedy(tmp_path, rows, message)
 @pytest.mark.parametrize(
     ("columns", "message"),
     [
-        ({"concept": None, "change": None, "reference": None, "kind": "kind"}, "kind: is about changed questions; name"),
+        (
+            {"concept": None, "change": None, "reference": None, "kind": "kind"},
+            "kind: is about changed questions; name",
+        ),
         ({"mentioned": "implied", "evidence": "evidence"}, "evidence: mentioned says the same; leave out one of them"),
     ],
 )
