@@ -37,7 +37,7 @@ rule import_released:
             f"evenlight.datasets.{released.RELEASES[wildcards.release].module}",
         ),
     shell:
-        "python {input.script:q} --release {wildcards.release} --part {wildcards.part} {params.resources:q} "
+        "python {input.script:q} --release {wildcards.release:q} --part {wildcards.part:q} {params.resources:q} "
         "--output {output:q} > {log:q} 2>&1"
 
 

@@ -31,6 +31,7 @@ HIDDEN = ("PYTHONPATH", "EVENLIGHT_MIRROR", "EVENLIGHT_PEER_DATA", "CI")
 # The files of tests/unit that concern a module, without `test_` and `.py`, where they are not that of its own name.
 TESTED_BY = {
     "statistics/verdicts": ("effects",),
+    "statistics/faithfulness": ("changed_questions",),
     "statistics/rank_sum": ("rank_sum", "strata"),
     "metrics/complexity": ("metrics",),
     "metrics/correctness/__init__": ("metrics", "plausibility"),
@@ -42,6 +43,7 @@ TESTED_BY = {
     "metrics/questions": ("served_models",),
     "metrics/reasons/contributions": ("reasons",),
     "metrics/reasons/counterfactual": ("reasons",),
+    "metrics/reasons/of_questions": ("changed_questions",),
     "metrics/reasons/hints": ("reasons",),
     "metrics/reasons/self_consistency": ("reasons",),
     "metrics/reasons/simulatability": ("reasons",),

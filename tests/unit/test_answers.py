@@ -22,6 +22,7 @@ from evenlight.explainers.answering import LONG
 from evenlight.explainers.recorded import read_answers
 from evenlight.metrics import answers as metrics
 from evenlight.metrics import texts
+from evenlight.metrics.reasons.of_questions import CONCEPTS, MEASURES
 from evenlight.statistics.draws import between_and_within, draw_table
 from evenlight.statistics.effects import effect_table
 from evenlight.statistics.files import Run
@@ -204,6 +205,9 @@ def test_metrics_by_hand():
 
 def test_every_metric_of_answers_is_one_of_the_functions():
     entries = {name: entry for name, entry in configuration.Metric.entries.items() if entry.modality == TEXT}
+    # Those of questions with a concept changed are a family of their own.
+    assert {name for name in entries if entries[name].family == "reasons"} == {*MEASURES, CONCEPTS}
+    entries = {name: entry for name, entry in entries.items() if entry.family != "reasons"}
     assert set(entries) == {*texts.METRICS, *metrics.OF_ANSWER, *metrics.OF_QUESTION}
     for name, function in texts.METRICS.items():
         parameters = list(signature(function).parameters)[1:]

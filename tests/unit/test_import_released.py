@@ -6,6 +6,7 @@ import signal
 import sys
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -115,7 +116,12 @@ def test_parts_of_the_answers_about_people(mirror):
     swapped = parts["swapped"].groupby("level")["draw"].size()
     assert swapped.to_dict() == {"original": (plain["form"] == "original").sum(), "swapped": 2 * 30 * 50}
     of_swapped = parts["swapped"].query("level == 'swapped' and unit == '738' and model == 'gpt-4o'")
-    # Its races are concept 1, its genders concept 2: the first is swapped.
-    form = plain.query("question == '738' and model == 'gpt-4o' and form == '01000'")
-    assert sorted(of_swapped["text"]) == sorted(form["response"])
+    concepts = pd.read_parquet(mirror / "walk_the_talk" / "bbq_concepts.parquet").query("question == '738'")
+    # It has races and genders; the races are named first, and are swapped.
+    names = concepts.set_index("concept")["name"].sort_index().tolist()
+    races = next(number for number, name in enumerate(names) if "race" in name)
+    named = "".join("1" if number == races else "0" for number in range(len(names)))
+    form = plain[(plain["question"] == "738") & (plain["model"] == "gpt-4o") & (plain["form"] == named)]
+    assert len(form) == 50
+    assert (np.sort(of_swapped["text"]) == np.sort(form["response"])).all()
     assert parts["swapped"]["concept"].isna().all()
