@@ -56,6 +56,7 @@ TESTED_BY = {
     "statistics/intervals": ("intervals", "strata"),
     "statistics/compared": ("compared_regimes",),
     "statistics/draws": ("answers",),
+    "statistics/decision_counts": ("audit_of_answers",),
     "statistics/regimes": ("compared_regimes",),
     "statistics/regime_summary": ("compared_regimes",),
     "statistics/cells": ("cells", "disparity"),

@@ -192,7 +192,9 @@ def test_a_table_without_the_model_or_a_column_is_refused(tmp_path):
 
 
 def test_metrics_by_hand():
-    answers = pd.DataFrame({"text": ["", " one  two\nthree ", "No."], "decision": [None, "yes", "no"]})
+    answers = pd.DataFrame(
+        {"item_id": list("abc"), "text": ["", " one  two\nthree ", "No."], "decision": [None, "yes", "no"]}
+    )
     asked = {"words": {"metric": "words"}, "undecided": {"metric": "no_decision"}}
     asked["yes"] = {"metric": "decision", "decision": "yes"}
     found, notes = metrics.score(answers, asked | {"variety": {"metric": "mtld", "threshold": 0.72, "file": None}})

@@ -42,6 +42,7 @@ from evenlight.configuration.readers import Reader
 from evenlight.configuration.schema import schema_of
 from evenlight.core.contracts.explanations import ANSWER_SCORES, SCORES
 from evenlight.core.errors import InputError
+from evenlight.core.kinds import TEXT
 from evenlight.datasets import READERS
 from evenlight.jobs import own_files
 
@@ -177,11 +178,11 @@ def test_the_order_of_entries_is_kept():
 
 def test_a_tokenizer_is_learned_or_taken_from_elsewhere():
     completed = complete(changed(("models.tiny.tokenizer", {"source": "bert-base-uncased"})))
-    assert completed["models"]["tiny"]["tokenizer"] == {"source": "bert-base-uncased"}
+    assert completed["models"]["tiny"]["tokenizer"] == {"source": "bert-base-uncased", "revision": None}
     both = {"source": "bert-base-uncased", "vocabulary_size": 100}
     [problem] = refusal(("models.tiny.tokenizer", both))
     assert problem.startswith("models.tiny.tokenizer: found {")
-    assert problem.endswith("allowed is a mapping with either vocabulary_size or source")
+    assert problem.endswith("allowed is a mapping with either vocabulary_size or source/revision")
 
 
 def test_labels_are_the_name_of_an_explainer_and_the_title_of_a_metric():
@@ -287,7 +288,11 @@ LEARNING_RATE = "trainings.short.learning_rate"
             SMALLEST["models"]["tiny"],
             r'models\.Tiny: the name "Tiny" is not allowed; allowed is text of small letters',
         ),
-        ("models.tiny.architecture", "brt", r'architecture: found "brt"; .*prompted or service; did you mean bert\?'),
+        (
+            "models.tiny.architecture",
+            "brt",
+            r'found "brt"; .*prompted, service or chat; did you mean bert\?',
+        ),
         ("models.tiny.heads", 3, r"models\.tiny\.heads: found 3, which does not divide hidden_size \(64\)"),
         ("models.tiny.layers", MISSING, r"models\.tiny\.layers: is missing; required is an integer, at least 1"),
         ("models.tiny.layers", 2.5, r"models\.tiny\.layers: found 2\.5; allowed is an integer, at least 1"),
@@ -697,7 +702,7 @@ def test_the_home_folder_may_be_written_as_in_a_shell(monkeypatch):
     completed = complete(SMALLEST | study)
     assert completed["mirror"] == "/somewhere/mirror"
     assert completed["datasets"]["own"]["file"] == "/somewhere/texts.csv"
-    assert completed["models"]["bert"]["tokenizer"] == {"source": "/somewhere/tokenizer"}
+    assert completed["models"]["bert"]["tokenizer"] == {"source": "/somewhere/tokenizer", "revision": None}
     assert completed["models"]["ready"]["source"] == ["/somewhere/first", "owner/second"]
     assert completed["models"]["ready"]["adapter"] == "/somewhere/adapter"
 
@@ -1115,6 +1120,10 @@ def test_examples_of_the_documentation_are_accepted(example, own_parts):
     demo, part = yaml.safe_load((ROOT / "config/demo.yaml").read_text()), yaml.safe_load(example)
     if not any(dataset.get("attributes", True) for dataset in part.get("datasets", {}).values()) and "datasets" in part:
         demo = {key: value for key, value in demo.items() if key != "statistics"} | {"kind": "description"}
+    methods = {explainer["method"] for explainer in part.get("explainers", {}).values()}
+    if methods & {name for name, entry in Explainer.entries.items() if entry.modality == TEXT}:
+        # Those of the demo are of tokens.
+        demo["metrics"] = {"words": {"metric": "words"}}
     own_files.locate(part, [own_parts])
     complete(demo | part | {"trainings": demo["trainings"] | part.get("trainings", {})})
 

@@ -13,7 +13,7 @@ from evenlight.concepts import estimated
 from evenlight.configuration import completed_entry
 from evenlight.configuration.explainers import Explainer
 from evenlight.configuration.metrics import Metric
-from evenlight.core.kinds import TOKENS
+from evenlight.core.kinds import EFFECTS, TOKENS
 from evenlight.core.seeds import generator_for
 from evenlight.explainers import Context, explain, explained_again
 from evenlight.metrics import Origin, explanation_of, score
@@ -22,7 +22,10 @@ METHODS = [method for method, entry in Explainer.entries.items() if entry.modali
 MADE_HERE = [method for method in METHODS if not Explainer.entries[method].is_made_elsewhere]
 ASKING = [method for method in MADE_HERE if Explainer.entries[method].asks_model]
 # Of the other concept explainers the estimates come from attributions, or from networks, of the same seed.
-OF_CONCEPTS = set(Explainer.entries) - set(METHODS) - {"summed_attributions", "causalm"}
+OF_CONCEPTS = {name for name, entry in Explainer.entries.items() if entry.modality == EFFECTS} - {
+    "summed_attributions",
+    "causalm",
+}
 TRAINING = pd.DataFrame(
     {"words": [["a", "good", "play"], ["a", "bad", "play"], ["good"], ["bad"]], "label": [1, 0, 1, 0]}
 )

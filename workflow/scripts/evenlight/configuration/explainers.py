@@ -1207,6 +1207,7 @@ class Asked(Answering):
 
     title: ClassVar[str] = "Asked of a service"
     family: ClassVar[str] = "asked"
+    draws: ClassVar[bool | None] = True
     asks_model: ClassVar[bool] = False
     needs_internals: ClassVar[bool] = False
     answered_by: ClassVar[tuple[str, ...]] = ("chat",)
