@@ -133,6 +133,23 @@ def test_a_drawn_answer_depends_on_its_prompt_and_its_numbers_alone(name, decode
     assert drawn(decoder, rows, wanted[::2]) == {each: together[each] for each in wanted[::2]}
 
 
+def test_each_token_is_drawn_by_its_own_number(decoder_of):
+    """Against whole rows, read again for each token, and a search in sums of probabilities by NumPy."""
+    decoder = decoder_of("gemma2")
+    rows = rows_of(decoder)[:2]
+    for prompt, answer in drawn(decoder, rows, [(0, 0), (1, 0)]).items():
+        row = rows[prompt[0]].tolist()
+        for token, chance in zip(answer, generator_for(*prompt).random(MOST), strict=False):
+            with torch.no_grad():
+                logits = decoder.network(input_ids=torch.tensor([row])).logits
+            logits = logits[0, -1].double().numpy() / 0.9
+            share = np.exp(logits - np.logaddexp.reduce(logits))
+            order = np.argsort(-share, kind="stable")
+            share[order[np.cumsum(share[order]) - share[order] >= 0.95]] = 0
+            assert token == np.searchsorted(np.cumsum(share), chance * share.sum(), side="right")
+            row.append(token)
+
+
 def test_tokens_are_drawn_with_the_probabilities_of_the_model(decoder_of):
     decoder = decoder_of("qwen2")
     [row] = decoder.rows([PROMPTS[0]])
