@@ -81,6 +81,7 @@ FAMILY = {
     "partition_shap": "partition_shap",
     "saliency": "gradient",
     "imported": "imported",
+    "quoted": "quoted",
     "aopc_comprehensiveness": "faithfulness",
     "gini": "complexity",
     "sparsity": "complexity",

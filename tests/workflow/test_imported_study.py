@@ -5,6 +5,8 @@ import re
 
 import numpy as np
 import pandas as pd
+import pyarrow.parquet as pq
+import pytest
 import yaml
 from running import PROJECT, SMALLER, TINY, all_jobs, chosen, configure, planned_jobs, results, run_study
 
@@ -41,6 +43,36 @@ def test_what_was_written_and_read_again_scores_the_same(finished_smaller, copy_
     assert planned_jobs(project) == set()
     path.write_text(path.read_text(encoding="utf-8").replace('"scores": [', '"scores": [1.5, ', 1), encoding="utf-8")
     assert chosen(planned_jobs(project), "attribute_") == chosen(all_jobs(THEIRS), "attribute_imported")
+
+
+def test_words_that_a_model_quotes_are_scored_like_other_explanations(finished_smaller, copy_of):
+    """One word of each text is named, so that its tokens have all of the score, and one phrase is in no text."""
+    project = copy_of(finished_smaller)
+    run = "demo/ola_cea/seed0"
+    predictions = pd.read_parquet(results(project) / "predictions" / f"{run}.parquet").set_index("item_id")
+    explained = pd.read_parquet(results(project) / "attributions" / run / "igxi.parquet")["item_id"]
+    items = pd.read_parquet(results(project) / "datasets" / "demo" / "items.parquet").set_index("item_id")["words"]
+    first = [items[name][predictions.loc[name, "word_id"][1]] for name in explained]
+    quotes = pd.DataFrame({"item_id": explained, "why": [f"I go by “{word.upper()}” and “qqq”." for word in first]})
+    (project / "quotes.csv").write_text(quotes.to_csv(index=False), encoding="utf-8")
+    said = {"method": "quoted", "file": "quotes.csv", "item": "item_id", "text": "why"}
+    configure(project, SMALLER | {"explainers": SMALLER["explainers"] | {"said": said}})
+    paths = [
+        f"results/{SMALLER['study']}/scores/{run}/{family}/said.parquet" for family in ("faithfulness", "complexity")
+    ]
+    run_study(project, *paths)
+    attributions = pd.read_parquet(results(project) / "attributions" / run / "said.parquet")
+    for row, word in zip(attributions.itertuples(), first, strict=True):
+        words, word_id = items[row.item_id], predictions.loc[row.item_id, "word_id"]
+        named = [place for place, other in enumerate(words) if other.casefold() == word.casefold()]
+        for place in named:
+            assert row.token_score[word_id == place].sum() == pytest.approx(1)
+        assert row.token_score.sum() == pytest.approx(len(named))
+    scores = read_table(project / paths[0], SCORES)
+    assert scores["comprehensiveness"].notna().all()
+    assert f"{len(explained)} of {2 * len(explained)} quoted phrases are not in their text" in str(
+        pq.read_schema(project / paths[0]).metadata
+    )
 
 
 def test_example_of_the_documentation_is_read(finished, copy_of, monkeypatch):

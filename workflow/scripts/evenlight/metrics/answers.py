@@ -68,8 +68,8 @@ def score(
         metric = named[name]
         of_metric = partial(_of_questions, *OF_QUESTION[metric]) if metric in OF_QUESTION else OF_ANSWER[metric]
         scores[name] = of_metric(answers=answers, **parameters[name])
-    questions = answers["item_id"].nunique()
     alone = [name for name in metrics if named[name] in OF_QUESTION]
+    questions = answers["item_id"].nunique() if alone else 0
     lacking = {name: Counter({"too few answers": questions - int(np.isfinite(scores[name]).sum())}) for name in alone}
     return scores, _notes(undefined, len(answers), "answers") + _notes(lacking, questions, "questions")
 
