@@ -315,7 +315,7 @@ def test_words_of_data_without_a_licence_are_refused_by_their_folders(tmp_path):
     table, answers = "results/talk/released/dialect_bigbench.parquet", "results/talk/answers/q/m/seed0/r.parquet"
     effects, page = "results/talk/tables/effects.html", "results/talk/explorer.html"
     records = {
-        table: Record("import_dialect"),
+        table: Record("import_released"),
         answers: Record("record_answers", (table,)),
         effects: Record("tabulate_effects", (answers,)),
         page: Record("write_explorer", (answers,)),
@@ -333,3 +333,6 @@ def test_words_of_data_without_a_licence_are_refused_by_their_folders(tmp_path):
     (tmp_path / page).write_bytes(b'{"texts": false}')
     archive.refuse_unlicensed(tmp_path, "talk", [effects, page], records)
     archive.refuse_unlicensed(tmp_path, "talk", [answers], {answers: Record("record_answers", ("table.csv",))})
+    people = "results/talk/released/walk_the_talk_questions.parquet"
+    licensed = {people: Record("import_released"), answers: Record("record_answers", (people,))}
+    archive.refuse_unlicensed(tmp_path, "talk", list(licensed), licensed)

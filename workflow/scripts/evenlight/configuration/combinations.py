@@ -316,14 +316,19 @@ def _check_answering(config: dict) -> Iterator[str]:
 
 def _check_changed_questions(config: dict) -> Iterator[str]:
     """Metrics of changed questions need answers to these."""
-    kinds = {name: Metric.entries[settings["metric"]] for name, settings in config["metrics"].items()}
-    metric = next((name for name, kind in kinds.items() if issubclass(kind, QuestionMetric)), None)
+    of_questions = {name for name, kind in Metric.entries.items() if issubclass(kind, QuestionMetric)}
+    metric = next((name for name, of in config["metrics"].items() if of["metric"] in of_questions), None)
     if metric is None:
         return
     for name, settings in config["explainers"].items():
         if modality("explainers", settings) != TEXT:
             continue
-        if not settings.get("concept"):
+        if "concept" not in settings:
+            yield (
+                f"explainers.{name}.method: found {shown(settings['method'])}, which answers no changed questions, and "
+                f"metrics.{metric} is about these; use recorded"
+            )
+        elif not settings["concept"]:
             yield (
                 f"explainers.{name}.concept: missing, and metrics.{metric} is about questions with a concept changed; "
                 "name the column"
