@@ -10,8 +10,8 @@ include: "helpers/audit.smk"
 
 RESULTS |= {
     # All have scores of the same texts, but for those that a look has closed.
-    "count_texts": counted_texts(SCORED_FAMILIES, EXPLAINERS if CLOSED else EXPLAINERS[:1], kinds.TOKENS),
-    "estimate_texts_needed": texts_needed(),
+    "count_texts": Result(**counted_texts(SCORED_FAMILIES, EXPLAINERS if CLOSED else EXPLAINERS[:1], kinds.TOKENS)),
+    "estimate_texts_needed": Result(**texts_needed()),
     "classify_empty_texts": Result(
         "Which class each model has for texts without words.",
         ["without_words"],

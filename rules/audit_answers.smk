@@ -8,8 +8,8 @@ include: "helpers/audit.smk"
 
 
 RESULTS |= {
-    "count_texts": counted_texts(ANSWER_FAMILIES, ANSWERERS, kinds.TEXT),
-    "estimate_texts_needed": texts_needed(),
+    "count_texts": Result(**counted_texts(ANSWER_FAMILIES, ANSWERERS, kinds.TEXT)),
+    "estimate_texts_needed": Result(**texts_needed()),
     "count_decisions": Result(
         "What answers in words decide, by group.",
         ["answered", "decided"],

@@ -48,28 +48,26 @@ def audited_tables():
 
 
 def counted_texts(families, explainers, of):
-    """How many texts are audited: by the scores of one family of metrics, which are of the same texts as all others."""
-    first = {"family": next(iter(families)), "explainers": explainers}
-    return Result(
-        "How many texts are audited: of each dataset and group, explained ones, and copies of others.",
-        ["audited_texts", "audited_groups", "different_texts"],
-        json.dumps(runs_of_study() | first | {"comparisons": comparisons_of(of)}),
-        {
-            "scores": (SCORES, every(SCORES, family=first["family"], explainer=explainers)),
-            **of_runs(TEXTS),
-        },
-        minutes=30,
-    )
+    """What counts the texts of an audit: by the scores of one family of metrics, which are of the same texts as all others."""
+    family = next(iter(families))
+    names = {"family": family, "explainers": explainers, "comparisons": comparisons_of(of)}
+    return {
+        "about": "How many texts are audited: of each dataset and group, explained ones, and copies of others.",
+        "tables": ["audited_texts", "audited_groups", "different_texts"],
+        "settings": json.dumps(runs_of_study() | names),
+        "of_runs": {"scores": (SCORES, every(SCORES, family=family, explainer=explainers)), **of_runs(TEXTS)},
+        "minutes": 30,
+    }
 
 
 def texts_needed():
-    """How many texts, or questions with answers, would decide what is open."""
-    return Result(
-        "How many texts would decide each question that is open.",
-        ["texts_needed"],
-        as_json(**of_statistics("equivalence_bound", "smallest_effects")),
-        reads=["effects"],
-    )
+    """What estimates how many texts, or questions with answers, would decide what is open."""
+    return {
+        "about": "How many texts would decide each question that is open.",
+        "tables": ["texts_needed"],
+        "settings": as_json(**of_statistics("equivalence_bound", "smallest_effects")),
+        "reads": ["effects"],
+    }
 
 
 def hidden_tokens():

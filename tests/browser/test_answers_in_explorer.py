@@ -127,6 +127,9 @@ def test_the_layout_is_whole(reader, width, pair):
     inside = """[...document.querySelectorAll("#sides > div")].every((side) => [...side.children].every((part) =>
       part.getBoundingClientRect().right <= side.getBoundingClientRect().right + 1))"""
     assert reader.ask(inside)
+    # No line of an answer goes on beyond its box.
+    beyond = "(text) => text.scrollWidth - text.clientWidth"
+    assert reader.ask(f"[...document.querySelectorAll('#sides > div > .answer')].map({beyond})") == [0, 0]
 
 
 def test_a_long_answer_is_cut_and_it_is_said(reader, page):
@@ -145,7 +148,7 @@ def test_what_is_marked_can_be_read(reader, scheme):
 
 
 def test_answers_are_found_by_their_words(reader):
-    reader.open().choose("find", "COMPLAIN")
+    reader.open().choose("find", "HE MUST")
     assert [row[0] for row in reader.rows("list")] == ["q1"]
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from evenlight.core.errors import InputError
+from evenlight.datasets import released
 from evenlight.jobs import archive
 from evenlight.jobs.provenance import Record
 
@@ -332,7 +333,9 @@ def test_words_of_data_without_a_licence_are_refused_by_their_folders(tmp_path):
     # Numbers may be passed on, and a page without words; so may texts of other data.
     (tmp_path / page).write_bytes(b'{"texts": false}')
     archive.refuse_unlicensed(tmp_path, "talk", [effects, page], records)
-    archive.refuse_unlicensed(tmp_path, "talk", [answers], {answers: Record("record_answers", ("table.csv",))})
-    people = "results/talk/released/walk_the_talk_questions.parquet"
-    licensed = {people: Record("import_released"), answers: Record("record_answers", (people,))}
-    archive.refuse_unlicensed(tmp_path, "talk", list(licensed), licensed)
+    others = ("table.csv", "results/talk/released/walk_the_talk_questions.parquet", "dialect_bigbench.parquet")
+    archive.refuse_unlicensed(tmp_path, "talk", [answers], {answers: Record("record_answers", others)})
+
+
+def test_what_is_refused_is_a_table_that_a_study_may_ask_for():
+    assert archive.UNLICENSED.keys() <= {f"{release}_" for release in released.RELEASES}

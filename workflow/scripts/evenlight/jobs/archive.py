@@ -35,9 +35,10 @@ CONFIGURATION = "study.yaml"
 LONGEST_MANIFEST = 2**28  # bytes
 COMPILED = "__pycache__"
 FIRST_DATE = (1980, 1, 1, 0, 0, 0)  # the earliest that a zip archive knows
-# What nobody may pass on, by how the name of the released table begins, and which folders hold words of its texts.
+# What nobody may pass on, by how the name of its table begins in `released/` (evenlight.datasets.released); and which
+# folders of a study hold words of texts.
 UNLICENSED = {"dialect_": "the answers in two dialects of Zhou et al. (2025), whose repository names no licence"}
-WITH_TEXTS = ("released", "datasets", "answers", "predictions", "attributions")
+WITH_TEXTS = ("released", "datasets", "answers", "changed_answers", "predictions", "attributions")
 _STUDY = re.compile(r"results/([a-z][a-z0-9_]*)/" + re.escape(CONFIGURATION))
 _MANIFEST_LINE = re.compile(r"([0-9a-f]{64})  (\S.*)")
 
@@ -97,30 +98,28 @@ def refuse_unlicensed(project: Path, study: str, names: Iterable[str], records: 
         folder = PurePosixPath(name).relative_to("results", study).parts[0] if name.startswith("results/") else ""
         shows = folder == "explorer.html" and b'"texts": true' in (project / name).read_bytes()
         if folder in WITH_TEXTS or shows:
-            for table in _tables_of(name, records):
-                for release in filter(table.startswith, UNLICENSED):
-                    found.setdefault(release, {}).setdefault(folder, name)
-    for release, of_release in found.items():
-        folders = sorted(folder for folder in of_release if folder in WITH_TEXTS)
+            for table in _unlicensed_of(name, records):
+                found.setdefault(table, {}).setdefault(folder, name)
+    for table, of_table in found.items():
+        folders = sorted(folder for folder in of_table if folder in WITH_TEXTS)
         remedy = [f'leave them out with WITHOUT="{" ".join(folders)}"'] * bool(folders)
-        remedy += ["write the page with `explorer: {texts: false}`"] * ("explorer.html" in of_release)
+        remedy += ["write the page with `explorer: {texts: false}`"] * ("explorer.html" in of_table)
         raise InputError(
-            f"{next(iter(of_release.values()))}: has words of {UNLICENSED[release]}, so it may not be passed on; "
+            f"{next(iter(of_table.values()))}: has words of {UNLICENSED[table]}, so it may not be passed on; "
             f"{', and '.join(remedy)}. Tables and figures stay"
         )
 
 
-def _tables_of(name: str, records: Mapping[str, Record]) -> set[str]:
-    """The names of the tables of released answers that a file is made of, or is."""
-    found, waiting, seen = set(), [name], set()
+def _unlicensed_of(name: str, records: Mapping[str, Record]) -> set[str]:
+    """Which tables that nobody may pass on a file is, or is made of: keys of :data:`UNLICENSED`."""
+    waiting, seen = [name], set()
     while waiting:
         name = waiting.pop()
         if name not in seen and name in records:
-            if records[name].rule == "import_released":
-                found.add(PurePosixPath(name).name)
             waiting += records[name].inputs
         seen.add(name)
-    return found
+    released = {path.name for path in map(PurePosixPath, seen) if path.parent.name == "released"}
+    return {table for table in UNLICENSED if any(each.startswith(table) for each in released)}
 
 
 def pack(project: Path, names: Iterable[str], texts: Mapping[str, str], output: Path) -> None:

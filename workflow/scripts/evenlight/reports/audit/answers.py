@@ -40,7 +40,7 @@ from evenlight.statistics.study import Comparison, MetricLabel
 from evenlight.statistics.verdicts import CONTROL, EXPLORATORY, UNDECIDABLE, UNDECIDED
 
 # The metrics that are about decisions; all others are about reasons.
-OF_DECISIONS = ("no_decision", "decision", "refusal")
+OF_DECISIONS = ("no_decision", "decision", "same_decision", "refusal")
 PARTS = {"decisions": "decisions", "reasons": "reasons"}
 _PLACE = ["dataset", "model", "explainer", *Comparison._fields]
 # Of so many decisions each group's share is told; what is less frequent is told together.

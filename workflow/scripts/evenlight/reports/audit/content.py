@@ -245,7 +245,8 @@ def _of_explainers(found: Found, explainers: Mapping[str, str]) -> tuple[Found, 
         for name, table in named.items()
     }
     left_out = len(found.effects) - len(told["effects"])
-    said = f"Explanations of changes of a concept ({_number(left_out, 'question')}); tables/effects.html has them."
+    asked = _number(left_out, "question")
+    said = f"Explanations of changes of a concept, or in words ({asked}); tables/effects.html has them."
     return replace(found, **told), [said] * bool(left_out)
 
 

@@ -605,8 +605,9 @@ function sideOf({ place, label }, said, words, kept, question) {
   // Neighbours that are marked alike are one element.
   for (let from = 0, to; from < words.length; from = to) {
     for (to = from + 1; to < words.length && kept?.[to] === kept?.[from];) to++;
-    const run = visible(words.slice(from, to).join(""));
-    text.append(kept?.[from] === 0 ? made("mark", {}, run) : run);
+    const run = words.slice(from, to).join(""), seen = run.trimEnd();
+    // White space that ends a run is not marked.
+    text.append(kept?.[from] === 0 ? made("mark", {}, visible(seen)) : visible(seen), visible(run.slice(seen.length)));
   }
   if (!words.length) text.append(made("em", {}, "The answer is empty."));
   const decision = said.decisions[place] === null ? "No decision" : made("bdi", {}, visible(said.decisions[place]));
