@@ -32,7 +32,6 @@ HIDDEN = ("PYTHONPATH", "EVENLIGHT_MIRROR", "EVENLIGHT_PEER_DATA", "CI")
 TESTED_BY = {
     "statistics/verdicts": ("effects",),
     "statistics/faithfulness": ("changed_questions",),
-    "statistics/decisions": ("audit_of_answers",),
     "statistics/rank_sum": ("rank_sum", "strata"),
     "metrics/complexity": ("metrics",),
     "metrics/correctness/__init__": ("metrics", "plausibility"),

@@ -64,6 +64,8 @@ def test_two_forms_and_two_draws_stand_side_by_side_with_their_scores(reader):
     assert reader.ask(SIDES)[1]["decision"] == "No decision"
     assert reader.ask(SIDES)[1]["text"] == "The answer is empty."
     assert reader.rows("answer-scores") == [["Words", "4", "0"], ["No decision", "0", "1"]]
+    # Also beside an answer of 100,000 words.
+    assert ["q1", "4.00", "1.50", "+2.50"] in reader.rows("list")
     reader.choose("right", "male 0 0")
     assert reader.text("#alike") == "Both answers are the same."
 

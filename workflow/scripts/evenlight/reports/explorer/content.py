@@ -234,7 +234,9 @@ def _model(
     for scores in model.explainers:
         means = unit_means(scores, levels)
         codes, ranges = stepped(means)
-        entry = {"ranges": dict(zip(metrics, ranges, strict=True)), "scores": store.add(codes)}
+        # Counts of words may differ a thousandfold, so that steps between the least and the largest are too wide.
+        kept = codes if scores.draws is None else means.astype(np.float32)
+        entry = {"ranges": dict(zip(metrics, ranges, strict=True)), "scores": store.add(kept)}
         of_levels[scores.explainer] = _level_means(means, levels, metrics)
         if spoken:
             entry["shares"] = store.add(_shares(spoken, scores.explainer))

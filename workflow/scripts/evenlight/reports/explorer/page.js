@@ -226,8 +226,9 @@ async function levelScores(model, state, level) {
   const [low, high] = explainer.ranges[state.metric];
   const units = await part(level.units), metrics = Object.keys(study.metrics);
   const row = codes.length / metrics.length * metrics.indexOf(state.metric) + level.start;
-  const scores = Float64Array.from(codes.subarray(row, row + units.length),
-    (code) => code === UNDEFINED ? NaN : low + code / (UNDEFINED - 1) * (high - low));
+  const decoded = (code) => code === UNDEFINED ? NaN : low + code / (UNDEFINED - 1) * (high - low);
+  // Scores of answers stand there as they are.
+  const scores = Float64Array.from(codes.subarray(row, row + units.length), codes instanceof Float32Array ? undefined : decoded);
   return { units, scores, first: await part(level.first), all: await part(level.all ?? level.first), counts: "counts" in level ? await part(level.counts) : null };
 }
 
