@@ -52,7 +52,7 @@ def test_words_that_a_model_quotes_are_scored_like_other_explanations(finished_s
     predictions = pd.read_parquet(results(project) / "predictions" / f"{run}.parquet").set_index("item_id")
     explained = pd.read_parquet(results(project) / "attributions" / run / "igxi.parquet")["item_id"]
     items = pd.read_parquet(results(project) / "datasets" / "demo" / "items.parquet").set_index("item_id")["words"]
-    first = [items[name][predictions.loc[name, "word_id"][1]] for name in explained]
+    first = [next(word for word in items[name] if word.isalnum()) for name in explained]
     quotes = pd.DataFrame({"item_id": explained, "why": [f"I go by “{word.upper()}” and “qqq”." for word in first]})
     (project / "quotes.csv").write_text(quotes.to_csv(index=False), encoding="utf-8")
     said = {"method": "quoted", "file": "quotes.csv", "item": "item_id", "text": "why"}
@@ -63,7 +63,7 @@ def test_words_that_a_model_quotes_are_scored_like_other_explanations(finished_s
     run_study(project, *paths)
     attributions = pd.read_parquet(results(project) / "attributions" / run / "said.parquet")
     for row, word in zip(attributions.itertuples(), first, strict=True):
-        words, word_id = items[row.item_id], predictions.loc[row.item_id, "word_id"]
+        words, word_id = items[row.item_id], np.array(predictions.loc[row.item_id, "word_id"], dtype=float)
         named = [place for place, other in enumerate(words) if other.casefold() == word.casefold()]
         for place in named:
             assert row.token_score[word_id == place].sum() == pytest.approx(1)
