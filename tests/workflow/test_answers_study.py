@@ -93,7 +93,7 @@ def test_the_audit_has_the_decisions_of_the_table_and_no_word_of_an_answer(proje
     rows = pd.read_csv(project / "resources" / "answers" / "made.csv").query("model == 'Uneven 1.0'")
     page = (results(project) / "audit.html").read_text(encoding="utf-8")
     content = json.loads((results(project) / "audit.json").read_text(encoding="utf-8"))
-    assert re.search(r"<h1>[^<]*</h1>\s*<p>Decisions: of 4 questions, .* Reasons: of 6 questions, ", page)
+    assert re.search(r"<h1>[^<]*</h1>\s*<p>Decisions: of 6 questions, .* Reasons: of 8 questions, ", page)
     groups = {group["level"]: group for group in content["compared"][1]["groups"]}
     for level, part in rows.groupby("gender"):
         assert groups[level]["undecided"] == part["decision"].isna().sum()
