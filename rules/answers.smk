@@ -132,8 +132,7 @@ rule ask_answers:
     input:
         script=script("explanations/ask_answers.py"),
         dataset="<results>/datasets/{dataset}/items.parquet",
-        # Not ancient: Snakemake forgets what has changed of a job whose ancient input is made again. It costs little,
-        # since no question is asked twice.
+        # Not ancient, as the estimate of classifiers.
         questions=QUESTIONS,
     output:
         ANSWER,

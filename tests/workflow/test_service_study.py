@@ -71,6 +71,13 @@ def test_a_study_asks_each_text_once_goes_on_after_a_failure_and_is_free_the_sec
         (project / "study.yaml").write_text(json.dumps(study | {"study": "again"}))
         run_study(project, "--until", "score", cores=1)
         assert len(served.bodies) == count
-    path = "scores/mine/profanity/seed3/faithfulness/shap.parquet"
-    scores = [pd.read_parquet(project / "results" / name / path) for name in ("asked", "again")]
-    pd.testing.assert_frame_equal(*scores)
+        path = "scores/mine/profanity/seed3/faithfulness/shap.parquet"
+        scores = [pd.read_parquet(project / "results" / name / path) for name in ("asked", "again")]
+        pd.testing.assert_frame_equal(*scores)
+        # An explainer that is changed is asked in the run that makes the estimate again.
+        explainers = STUDY["explainers"] | {"shap": {"method": "kernel_shap", "evaluations": 24}}
+        more = study | {"study": "again", "explainers": explainers}
+        (project / "study.yaml").write_text(json.dumps(more))
+        run_study(project, "--until", "score", cores=1, PROFANITY_KEY="s3cret")
+        assert planned_jobs(project, "--until", "score") == set()
+        assert len(served.bodies) > count
