@@ -272,6 +272,7 @@ OPTIONAL_CAPTIONS = (
     "definitions",
     "definitions_table",
     "draws_table",
+    "faithfulness_table",
     "ground_truth_table",
     "groups_table",
     "learning_rates_table",

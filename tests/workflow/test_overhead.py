@@ -67,7 +67,7 @@ ALLOWED = {
 }
 # What needs more than its stage: of the explanations, those that always ask a model, and the training that also fits
 # linear classifiers.
-APART = {"randomise_layers", "attribute_changes", "forget_concept", "plan_explanations"}
+APART = {"randomise_layers", "attribute_changes", "forget_concept", "generate_answers", "plan_explanations"}
 READ_FLAGS = """
 import runpy, sys
 for script in sys.argv[1:]:
