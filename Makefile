@@ -27,7 +27,7 @@ define NEW_PYTHON
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help docs progress archive unpack check-archive explain-result compare-studies decide demo disparity gecobench beyond-random makers soft-scale known-disparity cebab disparity-looks dialect reasons known-concepts hatecheck test test-slow faults lint check tutorials notebooks documents prose gallery pictures page-figures house browser slurm measure-corpus bench bench-memory bench-profile bench-precision bench-training bench-prompt bench-beginnings bench-engines bench-error bench-fewer-rows bench-exact-shapley bench-shapley bench-chance bench-chance-longer bench-sensitivity bench-ola-cea bench-grow bench-graph bench-start bench-audit bench-minutes bench-statistics populations verdicts looks bench-few-sentences bench-statements bench-coverage bench-cebab bench-makers bench-covariate-adjusted estimate-cost mutation architectures clean clean-all
+.PHONY: help docs progress archive unpack check-archive explain-result compare-studies decide demo disparity gecobench beyond-random makers soft-scale known-disparity cebab disparity-looks dialect reasons known-concepts hatecheck test test-slow faults lint check tutorials notebooks documents prose gallery pictures page-figures house browser slurm measure-corpus bench bench-memory bench-profile bench-precision bench-training bench-prompt bench-beginnings bench-rows bench-engines bench-error bench-fewer-rows bench-exact-shapley bench-shapley bench-chance bench-chance-longer bench-sensitivity bench-ola-cea bench-grow bench-graph bench-start bench-audit bench-minutes bench-statistics populations verdicts looks bench-few-sentences bench-statements bench-coverage bench-cebab bench-makers bench-covariate-adjusted estimate-cost mutation architectures clean clean-all
 
 # The scripts of the workflow are run as `python ...`, which must be the environment's.
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
@@ -297,6 +297,12 @@ bench-prompt: .venv/ready  ## time what it saves to compute the beginning of a d
 
 bench-beginnings: .venv/ready  ## time what it saves to compute each beginning of a decoder's rows once (five minutes)
 	$(BIN)/python bench/shared_beginnings.py
+
+GECO_SMALL := results/geco_cpu/models/geco_all/small_bert/seed0/model.safetensors
+
+bench-rows: .venv/ready  ## count the rows that several jobs of a study ask one model: docs/decisions/096-no-store-of-answers.md (some minutes)
+	$(BIN)/snakemake --cores $(CORES) $(GECO_SMALL) --configfile config/studies/geco_cpu.yaml
+	$(BIN)/python bench/research/rows_across_jobs.py --model $(dir $(GECO_SMALL)) --items results/geco_cpu/datasets/geco_all/items.parquet --texts 12
 
 bench-engines: $(MINILM) .venv-engines/ready  ## OpenVINO and ONNX Runtime for the evaluator's rows: docs/results/engines.md (half an hour)
 	$(TRAIN_BENCH)

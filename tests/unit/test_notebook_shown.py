@@ -130,7 +130,7 @@ def test_a_frame_has_a_row_for_each_token_or_word(classifier, explanations):
     assert len(inside) > len(words)
     lighthouse = inside[inside["word"] == "lighthouse"]["score"].sum()
     assert words.set_index("word")["score"]["lighthouse"] == pytest.approx(lighthouse)
-    with pytest.raises(InputError, match=r"per: found 'sentence'; allowed are 'token' and 'word'"):
+    with pytest.raises(InputError, match=r"per: found 'sentence'; allowed are 'token', 'word' and 'pair'"):
         explanations.to_frame("sentence")
 
 

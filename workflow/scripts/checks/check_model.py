@@ -72,7 +72,7 @@ def opened(arguments: argparse.Namespace, dataset: Dataset, findings: Findings) 
     if model["architecture"] == "service":
         findings.unchecked.append(f"what models.{name} answers, since a question to a service may cost")
         with findings.at(f"models.{name}", arguments.dataset):
-            Client(model["address"], model["request"], model["answers"], RequestPolicy(**settings["asking"])).header()
+            Client(model["address"], RequestPolicy(**settings["asking"]), model["plain_http"]).header()
         words = word_tokenizer(texts_in(dataset.of("test")))
         classes = tuple(dataset.classes or UNKNOWN)
         return StandIn(ServedClassifier(model, classes, words, settings["reading"]["max_tokens"]))
