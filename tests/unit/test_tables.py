@@ -60,7 +60,7 @@ def test_there_are_contracts_to_test():
             PREDICTIONS,
             {"target", "foil", "first_window", "last_window", "token_type", "left_out", "probability", "predicted"},
         ),
-        (ATTRIBUTIONS, {"completeness_gap", "remarks", "explained_again", "made_of", "checksum"}),
+        (ATTRIBUTIONS, {"completeness_gap", "remarks", "explained_again", "made_of", "checksum", "pairs"}),
         (SCORES, {"made_of", "checksum"}),
         # Tests of pairs, where there are no pairs; of strata, where there are none; of equivalence in too few scores.
         (

@@ -177,7 +177,7 @@ class Classifier:
         say. With what :meth:`read_beginning` gives, they are without the beginning.
         """
         with self._autocast():
-            logits = tree_logits(self.network, rows, beginning)
+            logits = tree_logits(self.network, rows, beginning, embed=self.embed)
         if self.on_rows:
             self.on_rows(len(rows))
         return logits.float() if self._is_autocast else logits

@@ -146,7 +146,13 @@ class ClassifyingLanguageModel:
 
         return SequenceClassifierOutput(logits=self._class_logits(ask))
 
-    def tree_logits(self, rows: Sequence[np.ndarray], beginning: DynamicCache | None = None) -> torch.Tensor:
+    def tree_logits(
+        self,
+        rows: Sequence[np.ndarray],
+        beginning: DynamicCache | None = None,
+        *,
+        embed: Callable[[torch.Tensor], torch.Tensor],
+    ) -> torch.Tensor:
         """Logits (rows, classes) of a decoder's rows of ids, of whose beginnings each is computed once.
 
         With a ``beginning`` of :meth:`read_beginning`, the rows are what comes behind it.
@@ -164,7 +170,7 @@ class ClassifyingLanguageModel:
         with reading(self, on_device):
             found = self._logits_at(
                 sent(np.concatenate(nodes, axis=1).reshape(1, -1), self.device),
-                inputs_embeds=embedded(self, on_device.token),
+                inputs_embeds=embed(on_device.token),
                 position_ids=on_device.position,
                 **options,
             )

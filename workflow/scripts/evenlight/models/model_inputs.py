@@ -7,9 +7,10 @@ embeddings in one batch. Where none does, because the network reads the padding 
 batch with others of their length only.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import product
 
 import numpy as np
@@ -271,14 +272,20 @@ def _shared_beginning(
     return beginning if same else ()
 
 
-def tree_logits(network: PreTrainedModel, rows: Sequence[np.ndarray], beginning: Cache | None = None) -> torch.Tensor:
-    """See :meth:`evenlight.models.classifier.Classifier.tree_logits`."""
+def tree_logits(
+    network: PreTrainedModel,
+    rows: Sequence[np.ndarray],
+    beginning: Cache | None = None,
+    *,
+    embed: Callable[[torch.Tensor], torch.Tensor],
+) -> torch.Tensor:
+    """See :meth:`evenlight.models.classifier.Classifier.tree_logits`, whose ``embed`` it takes."""
     if isinstance(network, ClassifyingLanguageModel):
-        return network.tree_logits(rows, beginning)
+        return network.tree_logits(rows, beginning, embed=embed)
     tree = TreeOnDevice.of(Tree.of(rows), network.device)
     with reading(network, tree):
         states = network.base_model(
-            inputs_embeds=embedded(network, tree.token), position_ids=tree.position, use_cache=False
+            inputs_embeds=embed(tree.token), position_ids=tree.position, use_cache=False
         ).last_hidden_state
     return network.score(states[0, tree.leaf])
 
@@ -299,7 +306,7 @@ def _longest_in_tree(network: PreTrainedModel, inputs: ModelInputs, rows: list[l
         return torch.cat([network(input_ids=row).logits for row in single])
 
     expected, _ = _answer(alone)
-    logits, _ = _answer(lambda: tree_logits(network, tried))
+    logits, _ = _answer(lambda: tree_logits(network, tried, embed=partial(embedded, network)))
     if expected is None or logits is None or (logits - expected).abs().max() > _close(network, expected):
         return 0
     # A token sees all that stands before it, and label words come behind the row.
