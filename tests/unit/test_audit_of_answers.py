@@ -2,6 +2,7 @@
 
 import json
 import re
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -9,7 +10,7 @@ from answers_study import AnswersStudy
 from study_files import called
 
 from evenlight.core.contracts.results import VERDICT_CONTROL
-from evenlight.reports.audit.answers import FoundOfAnswers, answers_content
+from evenlight.reports.audit.answers import EVIDENCE, FoundOfAnswers, answers_content
 from evenlight.reports.audit.page import answers_card, answers_page
 from evenlight.statistics.decision_counts import decision_tables
 from evenlight.statistics.decisions import decision_table
@@ -150,3 +151,11 @@ def test_where_no_text_is_shown_decisions_are_numbered(tmp_path):
     hidden = audit(study, texts=False, models={"plain": "Plain"})
     assert "script" not in answers_page(hidden)
     assert hidden["compared"][0]["groups"][0]["shares"][0]["decision"] == "decision 1"
+
+
+def test_every_page_that_is_named_as_evidence_is_made_with_the_audit():
+    """Its CSV is written beside it, which the audit's list names."""
+    rules = (Path(__file__).parents[2] / "rules/audit_answers.smk").read_text(encoding="utf-8")
+    named = [row["file"].removeprefix("tables/") for row in EVIDENCE if row["file"].endswith(".csv")]
+    asked = rules.partition("evidence=[")[2].partition("]")[0]
+    assert [name for name in named if f'"{name.removesuffix(".csv")}"' not in asked] == []

@@ -1,7 +1,8 @@
 """Every answer of a service, kept on the disk by the text that it is about.
 
 One SQLite file for each service: an answer is there as soon as its request is, or not at all, however the job ends.
-Texts stand in it as their SHA-256 only.
+What is asked stands in it as its SHA-256 only. Answers of a language model stand in it in words, and may quote what
+was asked.
 """
 
 import fcntl
