@@ -30,7 +30,8 @@ rule write_answer_audit:
         script=script("figures/write_answer_audit.py"),
         tables=[f"<results>/tables/{table}.parquet" for table in AUDITED_OF_ANSWERS],
         evidence=[
-            f"<results>/tables/{page}.html" for page in ("effects", "draws", "decisions")
+            f"<results>/tables/{page}.html"
+            for page in ("effects", "draws", "decisions")
             if page in {**TABLES, **EXPLAINER_PAGES}
         ],
     output:

@@ -84,6 +84,7 @@ def answer_audit_settings():
         study=config["study"],
         kinds={name: config["metrics"][name]["metric"] for name in names},
         texts=bool(shown_texts([True], kinds.TEXT)),
+        faithfulness=bool(faithfulness_metrics()),
         **of_statistics("alpha", "equivalence_bound", "smallest_effects", "power"),
     )
 

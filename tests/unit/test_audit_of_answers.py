@@ -76,6 +76,7 @@ def audit(study: AnswersStudy, **changed: object) -> dict:
         "metrics": {name: {"label": name.capitalize(), "better": "higher"} for name in FAMILIES},
         "kinds": {"words": "words", "undecided": "no_decision"},
         "texts": True,
+        "faithfulness": False,
         "alpha": 0.05,
         "equivalence_bound": 0.2,
         "smallest_effects": {},
@@ -143,6 +144,7 @@ def test_with_one_answer_to_each_form_the_null_is_said_to_be_unknown(tmp_path):
     assert "is not known" in content["compared"][0]["changes"][0]
     assert "Whether the form changes decisions is open" in content["compared"][0]["changes"][0]
     assert any("answered once only" in text for text in content["not_tested"])
+    assert any("faithfulness" in text for text in content["not_tested"])
 
 
 def test_where_no_text_is_shown_decisions_are_numbered(tmp_path):

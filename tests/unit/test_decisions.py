@@ -36,10 +36,11 @@ def answers_of(decisions: np.ndarray) -> pd.DataFrame:
     return pd.DataFrame(rows).reindex(columns=ANSWERS.schema.names)
 
 
-def table_of(folder, decisions: np.ndarray) -> pd.DataFrame:
+def table_of(folder, decisions: np.ndarray, unit: int = 3) -> pd.DataFrame:
+    """The table of these decisions; items whose first ``unit`` digits are the same are one unit."""
     files, answers = StudyFiles(folder), answers_of(decisions)
     rows = answers.drop_duplicates("item_id")["item_id"]
-    units = {"item_id": rows, "pair_id": rows.str[:3], "group": rows.str[3:], "explainer": "reasons", "words": 1.0}
+    units = {"item_id": rows, "pair_id": rows.str[:unit], "group": rows.str[3:], "explainer": "reasons", "words": 1.0}
     [path] = files.write(pd.DataFrame(units), family="answers")
     tables.write_table(answers[["item_id", "draw"]].assign(words=1.0), path, ANSWER_SCORES, {"note": ""})
     path = explainer_path(folder / "answers", Run("plots", "small", 0), "reasons")
@@ -106,6 +107,14 @@ def test_decisions_by_chance_alone_are_no_change(tmp_path):
 @pytest.mark.parametrize("decisions", [np.full((3, 20, 2), None), np.full((1, 20, 2), "wait", dtype=object)])
 def test_without_two_decisions_of_a_form_there_is_no_row(tmp_path, decisions):
     assert table_of(tmp_path, decisions).empty
+
+
+def test_units_with_several_items_of_a_form_have_no_row(tmp_path):
+    """The mean of their decisions would be another decision."""
+    decisions = np.where(np.arange(40)[:, None] % 2, "complain", "wait").astype(object)
+    decisions = np.stack([np.broadcast_to(decisions, (40, 2))] * 3)
+    assert len(table_of(tmp_path / "single", decisions)) == 1
+    assert table_of(tmp_path / "several", decisions, unit=2).empty
 
 
 def test_codes_are_the_same_in_all_runs_of_a_model(tmp_path):

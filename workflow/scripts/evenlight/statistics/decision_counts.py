@@ -29,7 +29,7 @@ def decision_tables(study: StudyScores, answers: Path) -> tuple[pd.DataFrame, pd
     for model in read_compared(study):
         for explainer in study.explainers:
             runs = [Run(model.dataset, model.model, seed) for seed in model.seeds]
-            given = pd.concat([_answers(explainer_path(answers, run, explainer)) for run in runs])
+            given = pd.concat([_answers(explainer_path(answers, run, explainer)).assign(seed=run.seed) for run in runs])
             place = {"dataset": model.dataset, "model": model.model, "explainer": explainer}
             for design in model.designs:
                 pair = place | design.comparison._asdict()
@@ -56,6 +56,7 @@ def _counts(answers: pd.DataFrame) -> dict[str, int]:
     return {
         "questions": answers["item_id"].nunique(),
         "answers": len(answers),
+        "once": int((answers.groupby(["seed", "item_id"]).size() == 1).sum()),
         "empty": int(answers["empty"].sum()),
         "undecided": int(answers["decision"].isna().sum()),
     }

@@ -55,7 +55,8 @@ def change_of_decision(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.nda
 def decision_table(study: StudyScores, judging: VerdictSettings, answers: Path) -> pd.DataFrame:
     """The change of decision of every model, explainer and pair of forms, in the contract ``DECISIONS``.
 
-    Cells without a unit that has two decisions of either form give no row. All are one family, with the level ``alpha``
+    Cells without a unit that has two decisions of either form give no row, nor do those whose units have several items
+    of a form, as decisions have no mean. All are one family, with the level ``alpha``
     for each kind of claim, beside that of the study's other verdicts; primary ones and others are two.
 
     Args:
@@ -75,8 +76,9 @@ def decision_table(study: StudyScores, judging: VerdictSettings, answers: Path) 
             codes = decision_codes([explainer_path(answers, run, explainer) for run in runs], items)
             names = (model.dataset, model.model, explainer, model.seeds)
             for design in model.designs:
-                if design.paired and codes is not None:
-                    decided = [side.scores(codes) for side in (design.a, design.b)]
+                sides = (design.a, design.b)
+                if design.paired and codes is not None and all(side.has_single_items for side in sides):
+                    decided = [side.scores(codes) for side in sides]
                     changes = change_of_decision(*decided)
                     if not np.isnan(changes[0]).all():
                         shares.append(_shares(*decided, *changes))

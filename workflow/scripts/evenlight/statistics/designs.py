@@ -36,10 +36,15 @@ class Side:
     unit_index: np.ndarray
     strata: np.ndarray | None = None
 
+    @property
+    def has_single_items(self) -> bool:
+        """Whether no unit has several items of this level."""
+        return len(np.unique(self.unit_index)) == len(self.unit_index)
+
     def scores(self, values: np.ndarray) -> np.ndarray:
         """The units' scores (…, units) from the items' (…, items): means of what is defined, else NaN."""
         result = np.full((*values.shape[:-1], len(self.items)), np.nan)
-        if len(np.unique(self.unit_index)) == len(self.unit_index):
+        if self.has_single_items:
             result[..., self.unit_index] = values[..., self.columns]
             return result
         # Each unit's items side by side.

@@ -176,6 +176,7 @@ ANSWERED = Contract(
             *_COMPARED,
             required("level", pa.string()),
             *columns(pa.int64(), "questions", "answers"),
+            required("once", pa.int64()),  # questions with one answer, summed over seeds
             *columns(pa.int64(), "empty", "undecided"),  # answers without a word, and without a decision
         ]
     ),

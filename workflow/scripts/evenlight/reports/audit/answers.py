@@ -90,6 +90,7 @@ def answers_content(
     metrics: Mapping[str, Mapping[str, str]],
     kinds: Mapping[str, str],
     texts: bool,
+    faithfulness: bool,
     alpha: float,
     equivalence_bound: float,
     smallest_effects: Mapping[str, float],
@@ -103,6 +104,7 @@ def answers_content(
         datasets, models, explainers: names to labels.
         metrics: names to ``label`` and ``better``.
         kinds: of each metric, what it measures: by this it is of decisions or of reasons.
+        faithfulness: whether metrics ask if reasons are what moved the decision.
         texts: whether words of answers may be shown: else decisions are numbered.
         alpha, equivalence_bound, smallest_effects, power: of the statistics.
     """
@@ -142,7 +144,7 @@ def answers_content(
                 for row in found.texts.itertuples(index=False)
             ],
         },
-        "not_tested": _not_tested(found),
+        "not_tested": _not_tested(found, faithfulness),
         "notes": found.notes,
         "evidence": EVIDENCE,
     }
@@ -161,7 +163,7 @@ def _compared(
     dataset, model, explainer, factor, *levels = place
     here = {name: _rows(getattr(found, name), place) for name in ("needed", "draws", "answered", "decided", "changes")}
     draws = {row.metric: row for row in here["draws"].itertuples(index=False)}
-    once = (here["answered"]["answers"] == here["answered"]["questions"]).any()
+    once = (here["answered"]["once"] > 0).any()
     told = [
         _question(row, labels, parts[row.metric], draws.get(row.metric), once) for row in cells.itertuples(index=False)
     ]
@@ -269,11 +271,14 @@ def _group(row, decided: pd.DataFrame, texts: bool) -> dict:
     names = list(decided.groupby("decision")["answers"].sum().sort_values(ascending=False, kind="stable").index)
     counts = own.set_index("decision")["answers"].reindex(names, fill_value=0)
     shares = [
-        {"decision": shorten(name, LONGEST) if texts else f"decision {place}", "share": int(counts[name]) / row.answers}
+        {
+            "decision": shorten(name, LONGEST) if texts else f"decision {place}",
+            "share": int(counts[name]) / max(row.answers, 1),
+        }
         for place, name in enumerate(names[:TOLD], 1)
     ]
     if len(names) > TOLD:
-        others = int(counts[names[TOLD:]].sum()) / row.answers
+        others = int(counts[names[TOLD:]].sum()) / max(row.answers, 1)
         shares.append({"decision": f"{len(names) - TOLD} others", "share": others})
     return {
         "level": row.level,
@@ -306,12 +311,13 @@ def _changes_said(row) -> str:
     return f"{said}: whether the form changes decisions is open{why}, which does not show that it does not."
 
 
-def _not_tested(found: FoundOfAnswers) -> list[str]:
+def _not_tested(found: FoundOfAnswers, faithfulness: bool) -> list[str]:
     told = []
-    if (found.answered["answers"] == found.answered["questions"]).any():
+    if (found.answered["once"] > 0).any():
         told.append("Some questions were answered once only. So chance from answer to answer is not told apart there.")
+    if not faithfulness:
+        told.append("Whether a reason is what moved the decision (faithfulness) was not tested, but how reasons look.")
     told += [
-        "Whether a reason is what moved the decision (faithfulness) was not tested, but how reasons look.",
         "Whether decisions are right was not tested, and no law is claimed to be kept.",
         "Groups that the questions or the configuration do not name were not looked at.",
         "A metric of style has no better side. More words or hedges are another answer, and not by themselves a worse "
