@@ -43,7 +43,7 @@ def tables_of(study: AnswersStudy) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataF
     return *decision_tables(scored(study), answers), decision_table(scored(study), judging, answers)
 
 
-def audit(study: AnswersStudy, **changed: object) -> dict:
+def audit(study: AnswersStudy, control: pd.DataFrame | None = None, **changed: object) -> dict:
     """What the audit of a made study says."""
     effects = called(
         effect_table,
@@ -65,9 +65,9 @@ def audit(study: AnswersStudy, **changed: object) -> dict:
     needed = texts_needed(effects, equivalence_bound=0.2, smallest_effects={})
     texts = count_texts(study.folders.scores, study.folders.datasets, **of_texts)[0]
     draws = draw_table(scored(study), confidence=0.95, bootstrap_draws=200)
-    found = FoundOfAnswers(
-        effects, pd.DataFrame(columns=VERDICT_CONTROL.schema.names), texts, needed, draws, *tables_of(study), []
-    )
+    if control is None:
+        control = pd.DataFrame(columns=VERDICT_CONTROL.schema.names)
+    found = FoundOfAnswers(effects, control, texts, needed, draws, *tables_of(study), [])
     settings = {
         "study": "made",
         "datasets": {"cases": "Cases"},
@@ -161,3 +161,10 @@ def test_every_page_that_is_named_as_evidence_is_made_with_the_audit():
     named = [row["file"].removeprefix("tables/") for row in EVIDENCE if row["file"].endswith(".csv")]
     asked = rules.partition("evidence=[")[2].partition("]")[0]
     assert [name for name in named if f'"{name.removesuffix(".csv")}"' not in asked] == []
+
+
+def test_permuted_labels_are_said_to_be_about_these_answers(tmp_path):
+    control = pd.DataFrame({"family": "study", "cells": 2, "disparities_of_models": [0, 0]})
+    said = audit(AnswersStudy(tmp_path, made(different=True)), control=control)["control"]
+    assert "statements about these answers" in said
+    assert "trained" not in said

@@ -36,7 +36,7 @@ from evenlight.reports.audit.content import (
 )
 from evenlight.reports.pages.effects import said_of_control
 from evenlight.reports.text import json_number, signed, three_digits
-from evenlight.statistics.study import Comparison, MetricLabel
+from evenlight.statistics.study import Comparison, MetricLabel, repeated_in
 from evenlight.statistics.verdicts import CONTROL, EXPLORATORY, UNDECIDABLE, UNDECIDED
 
 # The metrics that are about decisions; all others are about reasons.
@@ -128,7 +128,7 @@ def answers_content(
             "these answers hold for further questions like these. Changes of decision are a family of their "
             "own, with the same two chances."
         ),
-        "control": said_of_control(found.control).strip(),
+        "control": said_of_control(found.control, repeated_in(asked)).strip(),
         "audited": {
             "models": list(models.values()),
             "explainers": list(explainers.values()),
