@@ -17,6 +17,7 @@ from evenlight.core import tables
 from evenlight.core.contracts.explanations import ATTRIBUTIONS, SCORES
 from evenlight.core.contracts.results import EFFECTS
 from evenlight.core.contracts.texts import PREDICTIONS, UNITS
+from evenlight.reports.explorer import overview
 from evenlight.reports.explorer import page as explorer_page
 from evenlight.reports.explorer.content import FULL, STEPS, UNDEFINED, stepped
 from evenlight.reports.html_table import Page
@@ -351,3 +352,12 @@ def test_the_script_writes_the_page_from_its_files(study, effects, tmp_path):
     done = run_script("figures/write_explorer.py", study.settings(), *folders, f"--effects={table}", "--output", output)
     assert done.returncode == 0, done.stderr
     assert output.read_text(encoding="utf-8") == explorer_page.render(*study.content(effects))
+
+
+def test_a_study_of_answers_is_asked_whether_they_are_alike():
+    """Its metrics have a direction and no better side."""
+    effects = pd.DataFrame({"family": ["study"], "verdict": ["undecided"]})
+    said = overview.opening(effects, of_answers=True)
+    assert said.startswith("Are answers in words alike for every group? Of 1 cells, ")
+    assert "better explanations" not in said
+    assert "better explanations" in overview.opening(effects)

@@ -24,7 +24,7 @@ from evenlight.statistics.cells import ModelScores, read_models
 from evenlight.statistics.explained_words import Explained, Level, known_mean, relative, shown_levels, unit_means
 from evenlight.statistics.files import items_path
 from evenlight.statistics.score_files import score_notes
-from evenlight.statistics.study import FURTHER, REPETITIONS, StudyScores, comparisons_in, repeated_in
+from evenlight.statistics.study import DRAWS, FURTHER, REPETITIONS, StudyScores, comparisons_in, repeated_in
 
 # A score is one of so many steps between the least and the largest of its metric; the last number says "undefined".
 STEPS = 2**16 - 2
@@ -121,10 +121,12 @@ def study_content(
         of_dataset["units"] = store.add(texts[dataset].units)
         if folders.with_texts:
             of_dataset |= texts[dataset].stored(items_path(folders.datasets, dataset), store)
+    # Also where their texts are not shown.
+    of_answers = folders.answers is not None or DRAWS in repeated_in(whole)
     verdicts = {verdict: _meaning(verdict, meanings(equivalence_bound)) for verdict in VERDICTS}
     return {
         "study": study,
-        "opening": overview.opening(effects),
+        "opening": overview.opening(effects, of_answers),
         "details": overview.details(effects, whole, models, verdicts),
         "marked": overview.marked(effects),
         "models": dict(models),
@@ -134,6 +136,7 @@ def study_content(
         "content": content,
         "texts": folders.with_texts,
         "answers": folders.answers is not None,
+        "of_answers": of_answers,
         "target": target,
         "formats": list(formats),
         "alpha": alpha,

@@ -10,6 +10,8 @@ from evenlight.reports.questions import CELL, answer, answered
 from evenlight.statistics.verdicts import CONTROL, PRIMARY
 
 QUESTION = "Are explanations equally good for every group?"
+# Style has no better side: tables take one direction of each metric as the better one.
+OF_ANSWERS = "Are answers in words alike for every group?"
 # The families of cells that the map marks, and what the legend says of them.
 MARKED = {PRIMARY: "primary hypothesis", CONTROL: "control: random explanations, or groups by chance"}
 
@@ -20,17 +22,19 @@ def of_the_page(effects: pd.DataFrame, named: Mapping[str, Collection[str]]) -> 
     return effects[pd.concat(there, axis=1).all(axis=1)]
 
 
-def opening(effects: pd.DataFrame) -> str:
+def opening(effects: pd.DataFrame, of_answers: bool = False) -> str:
     """The question, the answer of the effects that the page shows, and what a cell of the map is."""
+    question = OF_ANSWERS if of_answers else QUESTION
     if effects.empty:
         return (
-            f"{QUESTION} This page has no verdict on that: it shows scores, and tests no difference. A cell of the map "
+            f"{question} This page has no verdict on that: it shows scores, and tests no difference. A cell of the map "
             "has the mean score of each group. Choose one to see the distributions and the texts behind it."
         )
     asked = effects.loc[effects["family"] != CONTROL, "verdict"]
+    letter = "the group whose scores count as better" if of_answers else "the group with better explanations"
     return (
-        f"{QUESTION} {answer(asked)}A cell is one question: its sign is the verdict, a letter the group with better "
-        "explanations. Choose one to see more."
+        f"{question} {answer(asked)}A cell is one question: its sign is the verdict, a letter {letter}. Choose one to "
+        "see more."
     )
 
 

@@ -381,7 +381,8 @@ async function showVerdict(effects, [factor, a, b]) {
   const badge = made("strong", {}, cell ? `${verdict.sign} ${cell.verdict}` : "no verdict");
   if (verdict?.colour) { badge.style.background = verdict.colour; badge.style.color = "#000000"; }
   at("badge").replaceChildren(badge, cell ? ` ${cell.reason ?? cell.effect.slice(verdict.sign.length + 1)}` : "");
-  const found = cell?.better ? `Explanations of ${cell.better} texts are better. ` : "";
+  const higher = () => study.of_answers ? `By the direction of the metric, scores of ${cell.better} answers count as better. ` : `Explanations of ${cell.better} texts are better. `;
+  const found = cell?.better ? higher() : "";
   at("meaning").textContent = cell
     ? found + sentence(verdict.meaning) + (cell.reason ? "" : ` Of each kind of claim, the chance that any is wrong is meant to be ${100 * study.alpha}%, among the ` +
       `${cell.decidable} decidable of ${count(cell.cells, "cell")} of the family “${cell.family}”; the page tables/effects.html says where it is.`)
