@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from jinja2 import Environment, StrictUndefined
+from jinja2 import Environment, StrictUndefined, Template
 
 from evenlight.core.tables import replacing
 from evenlight.reports.pages.effects import VERDICTS
@@ -20,17 +20,23 @@ _MARKS = re.compile(r"([\\`*_{}\[\]<>#|~])")
 
 def page(content: Mapping) -> str:
     """The page of :func:`evenlight.reports.audit.content.audit_content`; no text of the data is markup in it."""
-    environment = Environment(autoescape=True, undefined=StrictUndefined, keep_trailing_newline=True)
     factors = {entry["factor"] for entry in content["found"]}
     # What is said of all questions need not be said again of the only section.
     first = content["verdicts"]["said"].partition(". ")[0] + ". " if len(content["found"]) == 1 else ""
-    return environment.from_string(_file("page.html")).render(
+    return _template("page.html").render(
         **content,
         **_common(),
         several_factors=len(factors) > 1,
         coloured=_coloured,
         once=lambda said: said.removeprefix(first),
     )
+
+
+def _template(name: str) -> Template:
+    """A page, in which no text of the data is markup, or a section of a card, which marks its texts itself."""
+    escapes = name.endswith(".html")
+    environment = Environment(autoescape=escapes, undefined=StrictUndefined, keep_trailing_newline=True)
+    return environment.from_string(_file(name))
 
 
 def _common() -> dict:
@@ -44,8 +50,7 @@ def card(content: Mapping) -> str:
 
     No text of the data stands there.
     """
-    environment = Environment(autoescape=False, undefined=StrictUndefined, keep_trailing_newline=True)
-    return environment.from_string(_file("card.md")).render(**content, plain=plain)
+    return _template("card.md").render(**content, plain=plain)
 
 
 def plain(text: str) -> str:
@@ -59,16 +64,14 @@ def plain(text: str) -> str:
 
 def answers_page(content: Mapping) -> str:
     """The page of :func:`evenlight.reports.audit.answers.answers_content`; no text of the data is markup in it."""
-    environment = Environment(autoescape=True, undefined=StrictUndefined, keep_trailing_newline=True)
-    return environment.from_string(_file("answers.html")).render(
+    return _template("answers.html").render(
         **content, **_common(), percent=lambda share, of=1: f"{share / of:.1%}" if of else "–"
     )
 
 
 def answers_card(content: Mapping) -> str:
     """The audit of answers as a section of a model card, in Markdown; names of the study are no markup in it."""
-    environment = Environment(autoescape=False, undefined=StrictUndefined, keep_trailing_newline=True)
-    return environment.from_string(_file("answers.md")).render(**content, plain=plain)
+    return _template("answers.md").render(**content, plain=plain)
 
 
 # What an audit is of, with how its page and its section of a card are made.
