@@ -15,9 +15,7 @@ part that all cells of a model share, and the shape of the score follows. A stud
 """
 
 import argparse
-import sys
 from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
@@ -26,11 +24,10 @@ import numpy as np
 import pandas as pd
 from scipy.special import log_ndtr, ndtr
 from scipy.stats import poisson
-from simulate_verdicts import ALPHA, design_of, verdicts
+from simulate_verdicts import ALPHA, design_of, verdicts, with_drawn
 from simulate_verdicts import Row as Pairs
 
 from evenlight.core.seeds import generator_for
-from evenlight.core.tables import replacing
 from evenlight.statistics.cells import ExplainerScores
 from evenlight.statistics.decisions import as_levels, change_of_decision
 from evenlight.statistics.designs import Design
@@ -214,13 +211,7 @@ def main() -> None:
     wanted = TABLE if arguments.rows is None else [TABLE[number] for number in arguments.rows]
     wanted = [row for row in wanted if asdict(row) | {"refused": str(row.refused)} not in there]
     work = partial(errors, studies=arguments.studies, draws=arguments.draws)
-    with ProcessPoolExecutor(arguments.processes) as pool:
-        for row in pool.map(work, wanted):
-            rows.append(row)
-            with replacing(arguments.output) as temporary:
-                pd.DataFrame(rows).to_csv(temporary, index=False)
-            print(row, file=sys.stderr, flush=True)
-    print(as_markdown(pd.DataFrame(rows)))
+    print(as_markdown(with_drawn(rows, wanted, work, arguments.processes, arguments.output)))
 
 
 if __name__ == "__main__":

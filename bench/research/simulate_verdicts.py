@@ -33,7 +33,7 @@ shape, or some are ``odd`` and have it, while the others are normal. What counts
 
 import argparse
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
 from functools import lru_cache, partial
@@ -730,6 +730,19 @@ def _wrong(rows: list[dict]) -> Iterator[str]:
         )
 
 
+def with_drawn(
+    rows: list[dict], wanted: Sequence[object], work: Callable[[object], dict], processes: int, output: Path
+) -> pd.DataFrame:
+    """The rows that are there and those that ``work`` makes of the wanted ones; each is kept as soon as it is drawn."""
+    with ProcessPoolExecutor(processes) as pool:
+        for row in pool.map(work, wanted):
+            rows.append(row)
+            with replacing(output) as temporary:
+                pd.DataFrame(rows).to_csv(temporary, index=False)
+            print(row, file=sys.stderr, flush=True)
+    return pd.DataFrame(rows)
+
+
 def main() -> None:
     """Write the table, a row as soon as it is there."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
@@ -745,14 +758,8 @@ def main() -> None:
     if arguments.output.exists():
         rows = pd.read_csv(arguments.output).fillna({"population": ""}).to_dict("records")
     there = set(map(_row_of, rows))
-    with ProcessPoolExecutor(arguments.processes) as pool:
-        wanted = [row for title in arguments.sections for row in TABLE[title] if row not in there]
-        for row in pool.map(work, wanted):
-            rows.append(row)
-            with replacing(arguments.output) as temporary:
-                pd.DataFrame(rows).to_csv(temporary, index=False)
-            print(row, file=sys.stderr, flush=True)
-    print(as_markdown(pd.DataFrame(rows)))
+    wanted = [row for title in arguments.sections for row in TABLE[title] if row not in there]
+    print(as_markdown(with_drawn(rows, wanted, work, arguments.processes, arguments.output)))
 
 
 if __name__ == "__main__":
