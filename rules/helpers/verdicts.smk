@@ -28,6 +28,25 @@ LOOKS = config["statistics"]["looks"]
 LOOKS_MADE = f"results/{config['study']}/tables/looks.parquet"
 
 
+def fixed(study):
+    """What of a study was planned before the first look, and must not be changed by what it has shown."""
+    how = {"pairs", "tokens_per_batch", "items_per_group", "compile"}
+    judged = ("compare", "equivalence_bound", "smallest_effects", "primary", "strata", "smallest_group")
+    return {
+        **{name: configuration.without_labels(study[name]) for name in ("explainers", "metrics", "models", "datasets")},
+        **{name: study[name] for name in ("trainings", "seeds")},
+        "explain": {key: value for key, value in study["explain"].items() if key not in how},
+        **{key: study["statistics"][key] for key in (*judged, "regimes", "claims", "bootstrap_draws")},
+    }
+
+
+def with_defaults(planned):
+    """What :func:`fixed` gave in an earlier version, with the settings that are new since, at their defaults."""
+    sections = {name: value for name, value in planned.items() if name in config}
+    statistics = {name: value for name, value in planned.items() if name not in config}
+    return fixed(configuration.completed_sections(sections | {"statistics": statistics}))
+
+
 def looks():
     """The plan of looks, where there is one, and how the units of each look are found again."""
     if not LOOKS:
@@ -35,22 +54,10 @@ def looks():
     if STORED:
         said = "statistics.looks: a storage does not keep the record of looks; leave --default-storage-provider out"
         raise WorkflowError(said)
-    # What was planned before the first look, and must not be changed by what it has shown.
-    how = {"pairs", "tokens_per_batch", "items_per_group", "compile"}
-    fixed = {
-        **{
-            name: configuration.without_labels(config[name]) for name in ("explainers", "metrics", "models", "datasets")
-        },
-        **{name: config[name] for name in ("trainings", "seeds")},
-        "explain": {key: value for key, value in config["explain"].items() if key not in how},
-        **of_statistics("compare", "equivalence_bound", "smallest_effects", "primary", "strata", "smallest_group"),
-        **of_statistics("regimes", "claims", "bootstrap_draws"),
-    }
-    plan = of_statistics("looks", "spending", "spending_shares", "plan") | {
-        "settings": json.dumps(fixed, sort_keys=True)
-    }
+    plan = of_statistics("looks", "spending", "spending_shares", "plan")
+    settings = look_plans.settings_as_written(Path(LOOKS_MADE), plan["plan"], fixed(config), with_defaults)
     drawn_by = {dataset: sample(dataset)["factors"] for dataset in config["datasets"] if sample(dataset)["factors"]}
-    return {"looks": plan, "drawn_by": drawn_by}
+    return {"looks": plan | {"settings": settings}, "drawn_by": drawn_by}
 
 
 def refuse_what_voids_the_plan():

@@ -1,5 +1,6 @@
 """Looks that are planned: levels, what is found at which look, and what would void the level."""
 
+import json
 import re
 import shutil
 from dataclasses import replace
@@ -25,7 +26,7 @@ from evenlight.statistics.cells import read_models
 from evenlight.statistics.effects import effect_table, with_family_intervals
 from evenlight.statistics.familywise import step_down_p
 from evenlight.statistics.files import Run, items_path, predictions_path
-from evenlight.statistics.look_plans import Plan, read_record, record_digest
+from evenlight.statistics.look_plans import Plan, read_record, record_digest, settings_as_written
 from evenlight.statistics.look_records import looks_of, looks_said, texts_digest, with_look
 from evenlight.statistics.looks import ONE_LOOK, POCOCK, Looks, boundaries, found, sequential_p, step_down_over_looks
 from evenlight.statistics.study import StudyScores
@@ -458,3 +459,28 @@ def test_settings_that_were_changed_are_named():
         with_look(
             recorded(20, plan=before), replace(PLAN, settings='{"seeds": [0, 1], "primary": {}}'), 40, DIGESTS, ""
         )
+
+
+def test_a_setting_that_came_since_voids_a_plan_only_where_it_is_not_its_default(tmp_path):
+    """A later version has settings that the record does not know."""
+    path, written = tmp_path / "looks.parquet", '{"lime": {"samples": 1}}'
+    write_table(recorded(20, plan=replace(PLAN, settings=written)), path, LOOKS)
+
+    def now(settings: dict, plan: str = PLAN.name) -> str:
+        def with_defaults(planned: dict) -> dict:
+            if planned["lime"].keys() - {"samples", "players"}:
+                raise InputError("no such setting")
+            return {"lime": {"players": "tokens"} | planned["lime"]}
+
+        return settings_as_written(path, plan, {"lime": settings}, with_defaults)
+
+    assert now({"samples": 1, "players": "tokens"}) == written
+    for other in ({"samples": 1, "players": "words"}, {"samples": 2, "players": "tokens"}, {"players": "tokens"}):
+        assert now(other) == json.dumps({"lime": other}, sort_keys=True)
+    # Another plan writes down what holds at its own first look.
+    assert now({"samples": 1, "players": "tokens"}, "second") != written
+    # So does one whose settings are known no longer.
+    write_table(recorded(20, plan=replace(PLAN, settings='{"lime": {"gone": 1}}')), path, LOOKS)
+    assert now({"samples": 1, "players": "tokens"}) == json.dumps({"lime": {"players": "tokens", "samples": 1}})
+    path.unlink()
+    assert now({"samples": 1}) == written

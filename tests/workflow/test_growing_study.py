@@ -1,5 +1,6 @@
 """A study that asks with more and more pairs by a plan, run as its user runs it."""
 
+import json
 import shutil
 import subprocess
 import sys
@@ -8,6 +9,10 @@ from pathlib import Path
 import pandas as pd
 import yaml
 from running import CONFIGURATION, SMALLER, copy_of_project, environment, snakemake
+
+from evenlight.core.contracts.results import LOOKS
+from evenlight.core.tables import read_metadata, read_table, write_table
+from evenlight.statistics.look_plans import record_digest
 
 STUDY = SMALLER | {
     "explainers": {"igxi": SMALLER["explainers"]["igxi"], "more": SMALLER["explainers"]["igxi"] | {"steps": 5}},
@@ -30,6 +35,16 @@ def made_at(project) -> dict:
     return {path: path.stat().st_mtime_ns for path in project.glob("results/tiny/attributions/**/*.parquet")}
 
 
+def as_an_earlier_version_wrote_it(path: Path) -> None:
+    """The record of looks without a setting that it did not know, which has its default."""
+    record, metadata = read_table(path, LOOKS), read_metadata(path, LOOKS)
+    settings = json.loads(record["settings"][0])
+    for explainer in settings["explainers"].values():
+        del explainer["baseline"]
+    record["settings"] = json.dumps(settings, sort_keys=True)
+    write_table(record, path, LOOKS, metadata | {"digest": record_digest(record)})
+
+
 def test_it_goes_from_look_to_look_and_on_where_it_ended(tmp_path):
     project = copy_of_project(tmp_path / "project", STUDY)
     tables = project / "results" / "tiny" / "tables"
@@ -43,6 +58,7 @@ def test_it_goes_from_look_to_look_and_on_where_it_ended(tmp_path):
     # The first look spends too little to find anything, which is no answer.
     assert set(pd.read_parquet(tables / "effects.parquet")["verdict"]) == {"not decidable"}
     assert "the same command goes on" in first.stdout
+    as_an_earlier_version_wrote_it(tables / "looks.parquet")
     second = decide(project)
     assert second.returncode == 0, second.stdout + second.stderr
     assert "look 2 of 2, 16 pairs: about" in second.stdout

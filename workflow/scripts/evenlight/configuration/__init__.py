@@ -112,13 +112,22 @@ def completed_entry(section: str, name: str, settings: dict) -> dict:
 
     Raises InputError with every problem found.
     """
-    field = Study.model_fields[section]
-    part = create_model("Part", __base__=Settings, **{section: (field.annotation, field)})
-    entries = {section: {name: settings}}
+    return completed_sections({section: {name: settings}})[section][name]
+
+
+def completed_sections(sections: dict) -> dict:
+    """Some sections of a study, checked and with all defaults: those too that an earlier version did not know.
+
+    Raises InputError with every problem found.
+    """
+    fields = {section: Study.model_fields[section] for section in sections}
+    part = create_model(
+        "Part", __base__=Settings, **{section: (field.annotation, field) for section, field in fields.items()}
+    )
     try:
-        return _validated(part, entries)[section][name]
+        return _validated(part, sections)
     except ValidationError as error:
-        raise InputError("; ".join(problems_of(error, entries, schema_of(Study)))) from None
+        raise InputError("; ".join(problems_of(error, sections, schema_of(Study)))) from None
 
 
 def _check_size(config: dict) -> None:

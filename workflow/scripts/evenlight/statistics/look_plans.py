@@ -6,7 +6,7 @@ imported, too, so that it waits for no library of statistics.
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -78,6 +78,32 @@ def read_record(path: Path, plan: Plan) -> pd.DataFrame:
             f"{remedy}, or begin a new plan with texts that nobody has looked at: give statistics.plan another name"
         )
     return record
+
+
+def settings_as_written(
+    path: Path, name: str, now: dict[str, Any], with_defaults: Callable[[dict[str, Any]], dict[str, Any]]
+) -> str:
+    """What else a plan says, as JSON: as its first look wrote it down where nothing but defaults came since.
+
+    A later version of this project knows settings that an earlier one did not. What it does by default is what the
+    earlier one did, so that the plan is the same.
+
+    Args:
+        path: the record of looks, which need not be there.
+        name: of the plan.
+        now: what it says now, with all defaults.
+        with_defaults: completes what was written down; InputError where a setting is known no longer.
+    """
+    present = json.dumps(now, sort_keys=True)
+    record = tables.read_table(path, LOOKS) if path.is_file() else pd.DataFrame(columns=LOOKS.schema.names)
+    for written in record.loc[record["plan"] == name, "settings"].head(1):
+        try:
+            completed = with_defaults(json.loads(written))
+        except InputError:
+            continue
+        if json.dumps(completed, sort_keys=True) == present:
+            return written
+    return present
 
 
 def refuse_another_plan(record: pd.DataFrame, plan: Plan, units: int) -> None:
