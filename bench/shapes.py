@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 import torch
-from transformers import AutoConfig, AutoModelForSequenceClassification, AutoTokenizer
+from transformers import AutoConfig, AutoModelForSequenceClassification, AutoTokenizer, PreTrainedTokenizerBase
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "workflow" / "scripts"))
 
@@ -19,6 +19,21 @@ from evenlight.jobs.command_line import run
 
 SHAPES = {"modernbert": "modernbert", "decoder": "llama", "gpt2": "gpt2"}
 SIZES = ("hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size", "max_position_embeddings")
+
+
+def write_shape(folder: Path, model_type: str, sizes: dict, tokenizer: PreTrainedTokenizerBase) -> None:
+    """Write a classifier of these sizes with random weights, and its tokenizer, to a folder."""
+    config = AutoConfig.for_model(
+        model_type,
+        vocab_size=len(tokenizer),
+        pad_token_id=tokenizer.pad_token_id,
+        bos_token_id=tokenizer.cls_token_id,
+        eos_token_id=tokenizer.sep_token_id,
+        **sizes,
+    )
+    torch.manual_seed(0)
+    AutoModelForSequenceClassification.from_config(config).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
 
 
 def main(arguments: argparse.Namespace) -> None:
@@ -33,17 +48,7 @@ def main(arguments: argparse.Namespace) -> None:
         else:
             # Gates have a third matrix, which two thirds of the width make up for, as published models have it.
             sizes["intermediate_size"] = sizes["intermediate_size"] * 2 // 3
-        config = AutoConfig.for_model(
-            model_type,
-            vocab_size=len(tokenizer),
-            pad_token_id=tokenizer.pad_token_id,
-            bos_token_id=tokenizer.cls_token_id,
-            eos_token_id=tokenizer.sep_token_id,
-            **sizes,
-        )
-        torch.manual_seed(0)
-        AutoModelForSequenceClassification.from_config(config).save_pretrained(arguments.output / name)
-        tokenizer.save_pretrained(arguments.output / name)
+        write_shape(arguments.output / name, model_type, sizes, tokenizer)
 
 
 if __name__ == "__main__":
