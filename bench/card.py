@@ -79,6 +79,7 @@ LEARNING = {"published": {"learning_rate": 0.0001, "warmup_steps": 100}, "small"
 LARGEST = {"published": (8192, 4096), "small": (512, 256)}
 PRECISIONS = ("float32", "bfloat16")
 OURS = [f"ours, {precision}" for precision in PRECISIONS]
+PARTS = ["training", "grid", "speed"]
 PEERS = {"ferret": "worker_ferret.py", "captum and lime": "worker_captum.py"}
 
 
@@ -93,10 +94,11 @@ class Record:
         ends: when nothing is begun any more, by the clock of :func:`time.monotonic`.
     """
 
-    def __init__(self, path: Path, minutes: float):
+    def __init__(self, path: Path, minutes: float, goes_on: bool):
         self.path, self.ends = path, time.monotonic() + 60 * minutes
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.unlink(missing_ok=True)
+        if not goes_on:
+            path.unlink(missing_ok=True)
 
     def write(self, kind: str, **row: object) -> None:
         """Add a row of a kind, and print it."""
@@ -184,24 +186,26 @@ def timed(
     if task == "aopc":
         scores = workers[OURS[0]].ask("path", sentences)["scores"]["igxi"]
         asked = [one | {"scores": own} for one, own in zip(sentences, scores, strict=True)]
-    # The first turn is for warming up.
+    # Peers take one text after the other, so that a few tell as much as many.
+    few = asked[:: -(-len(asked) // options.one_by_one)]
+    # The first turn is for warming up: a card loads what it computes each shape with when it first sees it.
     for turn in range(-1, options.alternations):
         for side in list(answers):
             try:
-                found = workers[side].ask(task, asked if turn >= 0 else asked[:2])
+                found = workers[side].ask(task, asked if side in OURS else few)
             except (RuntimeError, BrokenPipeError) as error:
                 del answers[side]
                 record.write("left out", what=", ".join([*about.values(), side]), why=str(error))
                 continue
             answers[side] += [found] * (turn >= 0)
     for side, found in answers.items():
-        seconds = statistics.median(one["seconds"] for one in found)
-        row = {"side": side, "seconds": seconds / len(asked)}
+        own = asked if side in OURS else few
+        row = {"side": side, "seconds": statistics.median(one["seconds"] for one in found) / len(own)}
         if "rows" in found[-1]:
             first = next(iter(found[-1]["scores"].values()))
-            row |= {"rows": found[-1]["rows"] / len(asked), "tokens": float(np.mean([len(own) for own in first]))}
+            row |= {"rows": found[-1]["rows"] / len(own), "tokens": float(np.mean([len(scores) for scores in first]))}
         if options.device == "cuda":
-            watched = workers[side].ask(task, asked[:2], watched=True)
+            watched = workers[side].ask(task, own, watched=True)
             row |= {"busy_share": watched["busy"] / watched["seconds"], "peak_mib": found[-1]["peak_mib"]}
         yield row
 
@@ -228,7 +232,7 @@ def measure_grid(record: Record, options: argparse.Namespace) -> None:
 def measure(arguments: argparse.Namespace) -> None:
     """All measurements, the shorter ones first."""
     use_processor(arguments.threads)
-    record = Record(arguments.answers, arguments.minutes)
+    record = Record(arguments.answers, arguments.minutes, goes_on=arguments.parts != PARTS)
     device = pick_device(arguments.device)
     arguments.device = device.type
     sizes = "published" if device.type == "cuda" else "small"
@@ -238,17 +242,19 @@ def measure(arguments: argparse.Namespace) -> None:
         machine=machine("torch", "transformers"),
         command=command(),
         sentences=arguments.sentences,
+        one_by_one=arguments.one_by_one,
         alternations=arguments.alternations,
     )
     rows, hidden = LARGEST[sizes]
     rates = {kind: matrix_rate(hidden, rows, arguments.threads, device.type, kind) for kind in PRECISIONS}
     record.write("rate", **rates)
-    measure_training(record, sizes, arguments)
-    if arguments.grid:
+    if "training" in arguments.parts:
+        measure_training(record, sizes, arguments)
+    if "grid" in arguments.parts:
         measure_grid(record, arguments)
     sentences = sentences_of(arguments.items, arguments.sentences)
     tokenizer = AutoTokenizer.from_pretrained(arguments.tokenizer)
-    for name, (model_type, shape) in SHAPES[sizes].items():
+    for name, (model_type, shape) in SHAPES[sizes].items() if "speed" in arguments.parts else ():
         with TemporaryDirectory() as folder:
             write_shape(Path(folder), model_type, shape, tokenizer)
             measure_speed(record, name, Path(folder), sentences, rates, arguments)
@@ -303,10 +309,13 @@ def speed_tables(speed: pd.DataFrame) -> Iterator[str]:
 def page(answers: list[dict]) -> str:
     """What was found, as Markdown."""
     rows = {kind: [row for row in answers if row["kind"] == kind] for kind in {row["kind"] for row in answers}}
-    [about], [rates] = rows["about"], rows["rate"]
+    about, rates = rows["about"][-1], rows["rate"][-1]
     method = " ".join(__doc__.split("\n\n")[1].split())
     rate = " and ".join(f"{rates[precision] / 1e12:.3g} TFLOP/s in {precision}" for precision in PRECISIONS)
     speed = pd.DataFrame(rows.get("speed", []))
+    if len(speed):
+        # What was measured once more counts.
+        speed = speed.drop_duplicates(["model", "suite", "task", "side"], keep="last")
     parts = [
         f"# What a graphics card changes: {about['device']}",
         f"Made by `{about['command']}` on {about['device']} beside {about['machine']}. {WORDS}",
@@ -319,8 +328,9 @@ def page(answers: list[dict]) -> str:
             markdown(whole_suites(speed)),
             "## By task",
             "Each cell has ours in float32, ours in bfloat16, and the peer. Milliseconds are of a sentence, medians of "
-            f"{about['alternations']} turns with {about['sentences']} sentences. *Times* are how many times these the "
-            f"peer takes. *Share of the rate* is how much of the time the products would take at {rate}, the rates of "
+            f"{about['alternations']} turns with {about['sentences']} sentences. Peers take one after the other, "
+            f"{about['one_by_one']} of these. *Times* are how many times ours they take. *Share of the rate* is how much "
+            f"of the time the products would take at {rate}, the rates of "
             "the largest product here, had the engine left none out. *Busy* is how much of it a card computes, watched "
             "in a run of its own; the rest is waiting. Memory is the most that a task holds there, with the model.",
             *speed_tables(speed),
@@ -367,8 +377,10 @@ if __name__ == "__main__":
     parser.add_argument("--tokenizer", type=Path, required=True, help="folder of a tokenizer, such as MiniLM's")
     parser.add_argument("--captum-python", help="interpreter that has captum and lime; without one they are left out")
     parser.add_argument("--ferret-python", help="interpreter of ferret's environment; without one it is left out")
-    parser.add_argument("--grid", type=Path, help="study whose hours are estimated")
-    parser.add_argument("--sentences", type=int, default=8)
+    parser.add_argument("--grid", type=Path, default=Path("config/studies/disparity.yaml"), help="study to estimate")
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS, help="some, added to what is there")
+    parser.add_argument("--sentences", type=int, default=32, help="texts that ours explains together")
+    parser.add_argument("--one-by-one", type=int, default=4, help="texts of these that peers explain, one by one")
     parser.add_argument("--alternations", type=int, default=3)
     parser.add_argument("--epochs", type=int, default=10, help="of the training from scratch")
     parser.add_argument("--minutes", type=float, default=9, help="nothing begins later")
