@@ -329,9 +329,9 @@ def page(answers: list[dict]) -> str:
             "## By task",
             "Each cell has ours in float32, ours in bfloat16, and the peer. Milliseconds are of a sentence, medians of "
             f"{about['alternations']} turns with {about['sentences']} sentences. Peers take one after the other, "
-            f"{about['one_by_one']} of these. *Times* are how many times ours they take. *Share of the rate* is how much "
-            f"of the time the products would take at {rate}, the rates of "
-            "the largest product here, had the engine left none out. *Busy* is how much of it a card computes, watched "
+            f"{about['one_by_one']} of these. *Times* are how many times ours they take. *Share of the rate* is how "
+            f"much of the time the products would take at {rate}, the rates of the largest product here, "
+            "had the engine left none out. *Busy* is how much of it a card computes, watched "
             "in a run of its own; the rest is waiting. Memory is the most that a task holds there, with the model.",
             *speed_tables(speed),
         ]

@@ -146,6 +146,17 @@ def test_a_saved_decoder_computes_its_last_layer_for_the_ends_of_rows(model_type
     np.testing.assert_allclose(found, alone(classifier, rows), atol=1e-6)
 
 
+def test_what_the_ends_of_rows_get_may_have_fewer_bits_than_what_goes_in():
+    """As on a graphics card in half the bits, where a normalisation gives float32 and a product bfloat16."""
+    network, states = decoder("llama").network, torch.rand(1, 4, 16)
+    tree = beginnings.TreeOnDevice.of(Tree.of([row_of([5, 6, 7]), row_of([5, 6, 8])]), network.device)
+    with beginnings.reading(network, tree):
+        found = beginnings.of_leaves(torch.Tensor.bfloat16, (states,))
+    assert found.dtype == torch.bfloat16
+    assert torch.equal(found[0, 2:], states[0, 2:].bfloat16())
+    assert not found[0, :2].any()
+
+
 def test_rows_that_share_little_or_have_marks_are_read_by_themselves():
     classifier = tiny_classifier("gpt2")
     rows = [np.arange(first, first + 6) for first in range(10, 90, 6)]

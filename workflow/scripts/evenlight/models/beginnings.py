@@ -179,4 +179,5 @@ def of_leaves(compute: Callable[..., torch.Tensor], states: tuple[torch.Tensor, 
     if tree is None:
         return None
     computed = compute(*(each.index_select(1, tree.leaf) for each in states))
-    return states[0].new_zeros(1, states[0].shape[1], computed.shape[-1]).index_copy(1, tree.leaf, computed)
+    # In half the bits what goes in may have more of them.
+    return computed.new_zeros(1, states[0].shape[1], computed.shape[-1]).index_copy(1, tree.leaf, computed)
