@@ -27,7 +27,7 @@ define NEW_PYTHON
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help docs progress archive unpack check-archive explain-result compare-studies decide demo disparity gecobench beyond-random makers soft-scale known-disparity cebab disparity-looks dialect reasons known-concepts hatecheck test test-slow faults lint check tutorials notebooks documents prose gallery pictures page-figures house browser slurm measure-corpus bench bench-memory bench-profile bench-precision bench-training bench-prompt bench-beginnings bench-rows bench-engines bench-error bench-fewer-rows bench-exact-shapley bench-shapley bench-chance bench-chance-longer bench-sensitivity bench-ola-cea bench-grow bench-graph bench-start bench-audit bench-minutes bench-statistics populations verdicts looks bench-few-sentences bench-statements bench-coverage bench-cebab bench-makers bench-covariate-adjusted estimate-cost mutation architectures clean clean-all
+.PHONY: help docs progress archive unpack check-archive explain-result compare-studies decide demo disparity gecobench beyond-random makers soft-scale known-disparity cebab disparity-looks dialect reasons known-concepts hatecheck test test-slow faults lint check tutorials notebooks documents prose gallery pictures page-figures house browser slurm measure-corpus bench card bench-memory bench-profile bench-precision bench-training bench-prompt bench-beginnings bench-rows bench-engines bench-error bench-fewer-rows bench-exact-shapley bench-shapley bench-chance bench-chance-longer bench-sensitivity bench-ola-cea bench-grow bench-graph bench-start bench-audit bench-minutes bench-statistics populations verdicts looks bench-few-sentences bench-statements bench-coverage bench-cebab bench-makers bench-covariate-adjusted estimate-cost mutation architectures clean clean-all
 
 # The scripts of the workflow are run as `python ...`, which must be the environment's.
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
@@ -277,6 +277,11 @@ bench: $(MINILM) $(SHAPED) .venv-ferret/ready .venv-peers/ready  ## time this en
 	$(BIN)/python bench/compare.py --models $(BENCH_NAMED) \
 		$(foreach shape,$(SHAPES),$(notdir $(shape))=$(shape)) \
 		--items $(BENCH_ITEMS) --peer-python .venv-ferret/bin/python --interpreto-python .venv-peers/bin/python --output $(BENCH)/bench
+
+card: $(MINILM) .venv/ready-for-tests .venv-ferret/ready  ## all that a graphics card changes, in ten minutes; without one small shapes: docs/results/card.md
+	$(BIN)/snakemake --cores 1 $(BENCH_ITEMS) --configfile bench/bench.yaml
+	$(BIN)/python bench/card.py --items $(BENCH_ITEMS) --tokenizer $(dir $(MINILM)) --captum-python $(BIN)/python \
+		--ferret-python .venv-ferret/bin/python $(CARD)
 
 bench-profile: $(MINILM)  ## where the time of these tasks goes, by kind of operation (ten minutes)
 	$(TRAIN_BENCH)

@@ -1,6 +1,6 @@
 """Measure what a graphics card changes, in one call of ten minutes: speed, waits, memory, training, a grid's hours.
 
-``make card`` runs it, on a processor with small shapes. Nothing is downloaded: what a network takes depends on its
+``make card`` runs it; without a card it tries small shapes. Nothing is downloaded: what a network takes depends on its
 sizes, so networks of published sizes with random weights read test sentences of GECO. Ours, in float32 and in bfloat16,
 and each peer that is there have a process of their own and take turns. What was measured stands in a file as soon as it
 is known, one JSON object a line, so that a call that is cut off still has a page.
@@ -23,7 +23,7 @@ import torch
 from compare import matrix_rate, sentences_of
 from estimate_cost import device_name, flops_per_token
 from protocol import Worker
-from report import WORDS, command, machine, markdown
+from report import WORDS, machine, markdown
 from shapes import write_shape
 from suites import PASSES, SUITES
 from transformers import AutoConfig, AutoModelForSequenceClassification, AutoTokenizer
@@ -229,6 +229,13 @@ def measure_grid(record: Record, options: argparse.Namespace) -> None:
     record.write("grid", study=options.grid.stem, hours=hours["hours"].to_dict(), host=hours["host_hours"].to_dict())
 
 
+def flags_of(arguments: argparse.Namespace) -> str:
+    """The flags that say what is measured and how, as ``make card`` takes them."""
+    names = ("parts", "sentences", "one_by_one", "alternations", "epochs", "minutes", "threads")
+    given = {name: getattr(arguments, name) for name in names} | {"parts": " ".join(arguments.parts)}
+    return " ".join(f"--{name.replace('_', '-')} {value}" for name, value in given.items())
+
+
 def measure(arguments: argparse.Namespace) -> None:
     """All measurements, the shorter ones first."""
     use_processor(arguments.threads)
@@ -240,7 +247,7 @@ def measure(arguments: argparse.Namespace) -> None:
         "about",
         device=device_name(device, arguments.threads),
         machine=machine("torch", "transformers"),
-        command=command(),
+        flags=flags_of(arguments),
         sentences=arguments.sentences,
         one_by_one=arguments.one_by_one,
         alternations=arguments.alternations,
@@ -306,10 +313,26 @@ def speed_tables(speed: pd.DataFrame) -> Iterator[str]:
         yield f"### {model}\n\n{markdown(pd.DataFrame(lines))}"
 
 
+def findings(speed: pd.DataFrame, training: list[dict], grid: list[dict]) -> str:
+    """What was found, in a few sentences."""
+    said = []
+    for suite, own in whole_suites(speed).groupby("peer", sort=False) if len(speed) else ():
+        times = own[OURS[0]][own[OURS[0]] != "–"].astype(float)
+        if len(times):
+            said.append(f"{suite} takes {times.min():g} to {times.max():g} times as long as ours in float32.")
+    for row in training:
+        if row["precision"] == "float32":
+            size = f"{row['parameters'] / 1e6:,.1f} million weights"
+            said.append(f"A BERT of {size} learns GECO from scratch in {row['seconds']:.0f} s.")
+    said += [f"The grid `{row['study']}` takes {sum(row['hours'].values()):.0f} hours." for row in grid]
+    return " ".join(said).replace("captum", "Captum", 1).replace("ferret", "Ferret", 1)
+
+
 def page(answers: list[dict]) -> str:
     """What was found, as Markdown."""
     rows = {kind: [row for row in answers if row["kind"] == kind] for kind in {row["kind"] for row in answers}}
     about, rates = rows["about"][-1], rows["rate"][-1]
+    commands = ", then ".join(f"`make card CARD='{row['flags']}'`" for row in rows["about"])
     method = " ".join(__doc__.split("\n\n")[1].split())
     rate = " and ".join(f"{rates[precision] / 1e12:.3g} TFLOP/s in {precision}" for precision in PRECISIONS)
     speed = pd.DataFrame(rows.get("speed", []))
@@ -317,8 +340,9 @@ def page(answers: list[dict]) -> str:
         # What was measured once more counts.
         speed = speed.drop_duplicates(["model", "suite", "task", "side"], keep="last")
     parts = [
-        f"# What a graphics card changes: {about['device']}",
-        f"Made by `{about['command']}` on {about['device']} beside {about['machine']}. {WORDS}",
+        f"# On a card: {about['device']}",
+        findings(speed, rows.get("training", []), rows.get("grid", [])),
+        f"Made by {commands} on {about['device']} beside {about['machine']}. {WORDS}",
         method,
     ]
     if len(speed):
@@ -358,7 +382,10 @@ def page(answers: list[dict]) -> str:
             markdown(pd.DataFrame(shown)),
         ]
     if "left out" in rows:
-        parts += ["## Left out", markdown(pd.DataFrame(rows["left out"]).drop(columns="kind"))]
+        gone = pd.DataFrame(rows["left out"])
+        gone[["of", "what"]] = gone["what"].str.rsplit(", ", n=1, expand=True)
+        gone = gone.groupby(["of", "why"], sort=False)["what"].agg(", ".join).reset_index()
+        parts += ["## Left out", markdown(gone[["of", "what", "why"]])]
     return "\n\n".join(parts) + "\n"
 
 
