@@ -810,6 +810,29 @@ class PhiCorrelationalTest(MentionMetric):
     metric: Literal["phi_correlational_test"]
 
 
+class SimulatabilityGain(MentionMetric):
+    """By how much the share of right guesses of the decision on a changed question rises with the reason. The guesser
+    expects that it stays, unless the reason mentions what is changed (after Mayne et al. 2026).
+    """
+
+    title: ClassVar[str] = "Simulatability gain"
+    reach: ClassVar[float] = 2.0
+
+    metric: Literal["simulatability_gain"]
+
+
+class NormalisedGain(MentionMetric):
+    """NSG: the same as a share of what there is to gain (Mayne et al. 2026); below 0 where reasons mislead. Undefined
+    where no change turns the decision.
+    """
+
+    title: ClassVar[str] = "NSG"
+    # Of a question with many changes it may be lower.
+    reach: ClassVar[float] = 2.0
+
+    metric: Literal["normalised_gain"]
+
+
 class NoDecision(AnswerMetric):
     """1 where an answer has no decision, else 0: the mean is the share of answers that decide nothing."""
 

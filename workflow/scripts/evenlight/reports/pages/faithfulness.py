@@ -28,6 +28,13 @@ BLIND = {
         "CCT has no value where all reasons name the same. From few draws the impact is too high: two of them differ, "
         "too."
     ),
+    "simulatability_gain": (
+        "The simulatability gain is small where few changes turn the decision, however good the reasons are."
+    ),
+    "normalised_gain": (
+        "NSG cannot tell a bad reason from a bad guesser, who here only reads whether a change is mentioned. Where few "
+        "changes turn the decision, one mention of another change costs much."
+    ),
     "phi_correlational_test": "phi-CCT falls where few changes turn the decision, however good the reasons are.",
 }
 
