@@ -53,7 +53,8 @@ def of_study(rows: pd.DataFrame, folder: Path, writer: str, **columns: str | Non
 
 def table_of(folders: tuple[Path, Path], writer: str, metrics: dict = METRICS, draws: int = 400) -> pd.DataFrame:
     study = {"datasets": ["notes"], "models": {writer: [0]}, "explainers": ["reasons"], "factors": ["gender"]}
-    return faithfulness_table(*folders, **study, questions=metrics, confidence=0.95, bootstrap_draws=draws)
+    named = dict(zip(("changed_answers", "datasets"), folders, strict=True))
+    return faithfulness_table(named, **study, questions=metrics, follow_ups={}, confidence=0.95, bootstrap_draws=draws)
 
 
 # Measures -----------------------------------------------------------------------------------------------------------
