@@ -1,8 +1,8 @@
 # From answers in words to their scores. Each family of explainers in words has a rule that writes them.
 #
 # Comes in: <results>/datasets/; tables of answers, by path or address. Goes out: <results>/answers/, a file for each
-# explainer; <results>/changed_answers/; <results>/scores/; <results>/tables/draws.parquet, decisions.parquet,
-# faithfulness.parquet; more EXPLAINER_PAGES.
+# explainer; <results>/changed_answers/; <results>/follow_ups/; <results>/scores/; <results>/tables/draws.parquet,
+# decisions.parquet, faithfulness.parquet; more EXPLAINER_PAGES.
 
 
 include: "helpers/answers.smk"
@@ -99,6 +99,35 @@ rule record_changed_answers:
         "--settings {params.settings:q} --output {output:q} > {log:q} 2>&1"
 
 
+rule record_follow_ups:
+    """Read recorded answers of a model to the questions that follow from its answers."""
+    input:
+        script=script("explanations/record_follow_ups.py"),
+        dataset="<results>/datasets/{dataset}/items.parquet",
+        units="<results>/datasets/{dataset}/units.parquet",
+        table=recorded_table,
+    output:
+        FOLLOW_UP,
+    log:
+        "<logs>/record_follow_ups/{dataset}/{model}/seed{seed}/{explainer}.log",
+    benchmark:
+        "<benchmarks>/record_follow_ups/{dataset}/{model}/seed{seed}/{explainer}.tsv"
+    wildcard_constraints:
+        explainer=answerers("recorded"),
+    localrule: True
+    conda:
+        "../envs/data.yaml"
+    resources:
+        mem_mb=growing(4000),
+        runtime=growing(30),
+    params:
+        settings=follow_up_settings,
+        code=code_of("explanations/record_follow_ups.py"),
+    shell:
+        "python {input.script:q} --items {input.dataset:q} --units {input.units:q} --table {input.table:q} "
+        "--settings {params.settings:q} --output {output:q} > {log:q} 2>&1"
+
+
 rule estimate_answers:
     """Say, before the first of them, how many questions a language model will be asked; refuse what the limits forbid."""
     input:
@@ -156,6 +185,34 @@ rule ask_answers:
         "--asking {resources.asking:q} --output {output:q} > {log:q} 2>&1"
 
 
+rule ask_follow_ups:
+    """Ask a language model behind an address what follows from its answers; what was asked before is not asked again."""
+    input:
+        script=script("explanations/ask_follow_ups.py"),
+        dataset="<results>/datasets/{dataset}/items.parquet",
+        answers=ANSWER,
+    output:
+        FOLLOW_UP,
+    log:
+        "<logs>/ask_follow_ups/{dataset}/{model}/seed{seed}/{explainer}.log",
+    benchmark:
+        "<benchmarks>/ask_follow_ups/{dataset}/{model}/seed{seed}/{explainer}.tsv"
+    wildcard_constraints:
+        explainer=answerers("asked"),
+    conda:
+        "../envs/data.yaml"
+    resources:
+        asking=ASKING,
+        mem_mb=growing(4000),
+        runtime=growing(240),
+    params:
+        settings=follow_up_settings,
+        code=code_of("explanations/ask_follow_ups.py"),
+    shell:
+        "python {input.script:q} --items {input.dataset:q} --answered {input.answers:q} --settings {params.settings:q} "
+        "--asking {resources.asking:q} --output {output:q} > {log:q} 2>&1"
+
+
 rule generate_answers:
     """Let a causal language model of the study answer the questions of a dataset; answers that are there stay."""
     input:
@@ -190,12 +247,48 @@ rule generate_answers:
         "--output {output:q} > {log:q} 2>&1"
 
 
+rule generate_follow_ups:
+    """Let a causal language model of the study answer what follows from its answers; answers that are there stay."""
+    input:
+        script=script("explanations/generate_answers.py"),
+        dataset="<results>/datasets/{dataset}/items.parquet",
+        answers=ANSWER,
+        predictions=predictions_of_writer,
+        model=writer_files,
+    output:
+        taken_over(FOLLOW_UP),
+    log:
+        "<logs>/generate_follow_ups/{dataset}/{model}/seed{seed}/{explainer}.log",
+    benchmark:
+        "<benchmarks>/generate_follow_ups/{dataset}/{model}/seed{seed}/{explainer}.tsv"
+    wildcard_constraints:
+        explainer=answerers("generated"),
+    conda:
+        "../envs/models.yaml"
+    threads: config["threads"]
+    resources:
+        device=config["device"],
+        in_groups=IN_GROUPS,
+        gpu=GPU,
+        mem_mb=growing(8000),
+        runtime=growing(240),
+    params:
+        settings=generated_follow_up_settings,
+        files=writer_flags,
+        code=code_of("explanations/generate_answers.py"),
+    shell:
+        "python {input.script:q} --items {input.dataset:q} {params.files:q} --follow-ups-of {input.answers:q} --settings {params.settings:q} "
+        "--code {params.code} --device {resources.device} --threads {threads} {resources.in_groups} "
+        "--output {output:q} > {log:q} 2>&1"
+
+
 rule score_answers:
     """Score the answers of one explainer with one family of metrics."""
     input:
         script=script("explanations/score_answers.py"),
         answers=ANSWER,
         changed=changed_answers,
+        follow_ups=follow_ups,
         lexicons=answer_lexicons,
     output:
         SCORES,
@@ -214,11 +307,12 @@ rule score_answers:
     params:
         settings=answer_metrics,
         changed=lambda wildcards, input: [f"--changed={input.changed}"] if input.changed else [],
+        follow_ups=lambda wildcards, input: [f"--follow-ups={input.follow_ups}"] if input.follow_ups else [],
         words=lambda wildcards: [*ANSWER_WORDS, *content_of(answer_lexicons(wildcards))],
         code=code_of("explanations/score_answers.py"),
     shell:
-        "python {input.script:q} --answers {input.answers:q} {params.changed:q} --settings {params.settings:q} "
-        "--output {output:q} > {log:q} 2>&1"
+        "python {input.script:q} --answers {input.answers:q} {params.changed:q} {params.follow_ups:q} "
+        "--settings {params.settings:q} --output {output:q} > {log:q} 2>&1"
 
 
 RESULTS |= {
@@ -244,7 +338,7 @@ RESULTS |= {
         "Are the reasons of each model faithful, of all questions and of each group, beside draws of one question?",
         ["faithfulness"],
         faithfulness_settings(),
-        {"changed_answers": (CHANGED_ANSWER, every(CHANGED_ANSWER, explainer=ANSWERERS)), **of_runs(TEXTS)},
+        {**faithfulness_files(), **of_runs(TEXTS)},
         minutes=30,
     ),
 }

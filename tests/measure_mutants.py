@@ -44,6 +44,7 @@ TESTED_BY = {
     "metrics/reasons/contributions": ("reasons",),
     "metrics/reasons/counterfactual": ("reasons",),
     "metrics/reasons/of_questions": ("changed_questions",),
+    "metrics/reasons/of_follow_ups": ("follow_ups",),
     "metrics/reasons/hints": ("reasons",),
     "metrics/reasons/self_consistency": ("reasons",),
     "metrics/reasons/simulatability": ("reasons",),

@@ -9,6 +9,10 @@ ANSWER_FAMILIES = metric_families(kinds.TEXT)
 # The family of metrics that are about questions of which a concept was changed.
 QUESTION_FAMILY = "reasons"
 CHANGED_ANSWER = "<results>/changed_answers/{dataset}/{model}/seed{seed}/{explainer}.parquet"
+# And of those about what follows from an answer.
+FOLLOW_UP_FAMILY = "follow_ups"
+FOLLOWED = configuration.followed(config)
+FOLLOW_UP = "<results>/follow_ups/{dataset}/{model}/seed{seed}/{explainer}.parquet"
 
 
 def released_digests(wildcards):
@@ -32,16 +36,34 @@ def changed_answers(wildcards):
     return CHANGED_ANSWER if wildcards.family == QUESTION_FAMILY else []
 
 
-def faithfulness_metrics():
-    """The metrics of questions, each with its settings."""
-    names = ANSWER_FAMILIES.get(QUESTION_FAMILY, [])
+def follow_ups(wildcards):
+    """The answers to follow-up questions, where the metrics of a family are about these."""
+    return FOLLOW_UP if wildcards.family == FOLLOW_UP_FAMILY else []
+
+
+def metrics_of_family(family):
+    """The metrics of a family of answers, each with its settings."""
+    names = ANSWER_FAMILIES.get(family, [])
     return configuration.without_labels({name: config["metrics"][name] for name in names})
+
+
+def faithfulness_metrics():
+    """The metrics of the page of faithfulness: of changed questions, and of follow-up questions."""
+    return metrics_of_family(QUESTION_FAMILY) | metrics_of_family(FOLLOW_UP_FAMILY)
 
 
 def faithfulness_settings():
     """What the table of faithfulness depends on."""
-    names = {"explainers": ANSWERERS, "questions": faithfulness_metrics(), "factors": list(comparisons_of(kinds.TEXT))}
-    return json.dumps(runs_of_study() | names | of_statistics("confidence", "bootstrap_draws"))
+    names = {"explainers": ANSWERERS, "factors": list(comparisons_of(kinds.TEXT))}
+    metrics = {"questions": metrics_of_family(QUESTION_FAMILY), "follow_ups": metrics_of_family(FOLLOW_UP_FAMILY)}
+    return json.dumps(runs_of_study() | names | metrics | of_statistics("confidence", "bootstrap_draws"))
+
+
+def faithfulness_files():
+    """What the table of faithfulness reads of all runs."""
+    patterns = {"changed_answers": CHANGED_ANSWER} if metrics_of_family(QUESTION_FAMILY) else {}
+    patterns |= {"answers": ANSWER, "follow_ups": FOLLOW_UP} if metrics_of_family(FOLLOW_UP_FAMILY) else {}
+    return {flag: (pattern, every(pattern, explainer=ANSWERERS)) for flag, pattern in patterns.items()}
 
 
 def answerers(family):
@@ -55,6 +77,11 @@ def answering_method(wildcards):
     return methods_of(family, wildcards)[wildcards.explainer]
 
 
+def without_follow_ups(method):
+    """The settings of an explainer on which its answers depend: not those of the questions that follow."""
+    return {name: value for name, value in method.items() if name != "follow_ups"}
+
+
 def recorded_table(wildcards):
     """The table that answers are read from: a file of one's own, or one that is fetched."""
     method = answering_method(wildcards)
@@ -66,15 +93,21 @@ def recorded_table(wildcards):
 def answer_settings(wildcards, **more):
     """What the answers of an explainer depend on, and what more they do in one family."""
     model = config["models"][wildcards.model]
-    return as_json(
-        **more,
-        explainer=wildcards.explainer,
-        family=FAMILY_OF[wildcards.explainer],
-        settings=answering_method(wildcards),
-        tags=configuration.tags(config["explainers"][wildcards.explainer]["method"]),
-        model=model.get("called") or wildcards.model,
-        seed=int(wildcards.seed),
-    )
+    of_answers = {
+        "explainer": wildcards.explainer,
+        "family": FAMILY_OF[wildcards.explainer],
+        "settings": without_follow_ups(answering_method(wildcards)),
+        "tags": configuration.tags(config["explainers"][wildcards.explainer]["method"]),
+        "model": model.get("called") or wildcards.model,
+        "seed": int(wildcards.seed),
+    }
+    return as_json(**of_answers | more)
+
+
+def follow_up_settings(wildcards):
+    """What the answers to follow-up questions depend on beside that, those of services and of recorded ones."""
+    more = {"name": wildcards.model, "chat": chat(wildcards)} if wildcards.model in CHATS else {}
+    return answer_settings(wildcards, settings=answering_method(wildcards), abouts=FOLLOWED, **more)
 
 
 def chat(wildcards):
@@ -90,17 +123,23 @@ def estimated_answers(wildcards):
         name=wildcards.model,
         chat={name: value for name, value in CHATS[wildcards.model].items() if name != "asking"},
         explainers=configuration.without_labels({name: config["explainers"][name] for name in names}),
+        follow_ups=FOLLOWED,
         seed=seeds_of(wildcards.model)[0],
     )
 
 
-def generated_settings(wildcards):
+def generated_settings(wildcards, **more):
     """What the answers of an explainer depend on that a model of the study writes."""
     source = None
     if wildcards.model in ANSWERS_ONLY:
         settings = configuration.checkpoint(config, wildcards.model, wildcards.dataset, int(wildcards.seed))
         source = {key: settings[key] for key in ("source", "revision")}
-    return answer_settings(wildcards, precision=config["explain"]["precision"], checkpoint=source)
+    return answer_settings(wildcards, precision=config["explain"]["precision"], checkpoint=source, **more)
+
+
+def generated_follow_up_settings(wildcards):
+    """The same of the questions that follow from them."""
+    return generated_settings(wildcards, settings=answering_method(wildcards), abouts=FOLLOWED)
 
 
 def predictions_of_writer(wildcards):

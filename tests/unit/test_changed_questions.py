@@ -18,7 +18,7 @@ from evenlight.datasets.reasons_world import WRITERS, answers
 from evenlight.datasets.released import RELEASES
 from evenlight.datasets.world_texts import read_language
 from evenlight.explainers.recorded import read_answers, read_changed_answers
-from evenlight.metrics.reasons import counterfactual
+from evenlight.metrics.reasons import counterfactual, simulatability
 from evenlight.metrics.reasons.of_questions import MEASURES, asked, interventions, score, sums_of, with_nothing_changed
 from evenlight.statistics import faithfulness as statistics
 from evenlight.statistics.faithfulness import faithfulness_table
@@ -53,10 +53,22 @@ def of_study(rows: pd.DataFrame, folder: Path, writer: str, **columns: str | Non
 
 def table_of(folders: tuple[Path, Path], writer: str, metrics: dict = METRICS, draws: int = 400) -> pd.DataFrame:
     study = {"datasets": ["notes"], "models": {writer: [0]}, "explainers": ["reasons"], "factors": ["gender"]}
-    return faithfulness_table(*folders, **study, questions=metrics, confidence=0.95, bootstrap_draws=draws)
+    named = dict(zip(("changed_answers", "datasets"), folders, strict=True))
+    return faithfulness_table(named, **study, questions=metrics, follow_ups={}, confidence=0.95, bootstrap_draws=draws)
 
 
 # Measures -----------------------------------------------------------------------------------------------------------
+
+
+def by_reading(gain):
+    """A measure of right guesses as one of what changed and what is mentioned."""
+    return lambda changed, mentioned: gain(changed == 0, changed == mentioned)
+
+
+PLAIN_MEASURES = {name: getattr(counterfactual, name) for name in MEASURES if hasattr(counterfactual, name)}
+PLAIN_MEASURES |= {
+    name: by_reading(getattr(simulatability, name)) for name in ("simulatability_gain", "normalised_gain")
+}
 
 
 @pytest.mark.parametrize("measure", list(MEASURES))
@@ -67,7 +79,7 @@ def test_sums_over_changes_are_what_the_functions_say(measure):
     changes["mentioned"] = (generator.random(32) < 0.3 + 0.4 * changes["changed"]).astype(float)
     by, of_sums = MEASURES[measure]
     found = of_sums(sums_of(changes, by).to_numpy().sum(axis=0))
-    assert found == pytest.approx(getattr(counterfactual, measure)(changes[by], changes["mentioned"]))
+    assert found == pytest.approx(PLAIN_MEASURES[measure](changes[by], changes["mentioned"]))
 
 
 def test_a_question_by_hand():
@@ -84,6 +96,9 @@ def test_a_question_by_hand():
     assert scores.loc["q", "mention_gain"] == pytest.approx(1 / 3)
     assert scores.loc["q", "counterfactual_test_of_all"] == pytest.approx(1 - (1 / 3) / 2)
     assert scores.loc["q", "concepts"] == pytest.approx(1)
+    # Who expects no change is right of one in two; of three readers two are right of one change, and two of the other.
+    assert scores.loc["q", "simulatability_gain"] == pytest.approx(2 / 3 - 1 / 2)
+    assert scores.loc["q", "normalised_gain"] == pytest.approx((2 / 3 - 1 / 2) / (1 / 2))
     assert notes == []
     # Reasons to the changed question go before those to the question as it was.
     given.loc[given["concept"] == "who", "mentioned"] = pd.Series([[]] * 8)
@@ -132,7 +147,8 @@ def measured(table: pd.DataFrame, measure: str, level: str = "all", column: str 
 
 
 def test_the_oracle_is_faithful_and_nobody_else(worlds):
-    for measure in ("mention_gain", "correlational_test", "phi_correlational_test", "correlation", "slope"):
+    measures = ("mention_gain", "correlational_test", "phi_correlational_test", "normalised_gain")
+    for measure in (*measures, "correlation", "slope"):
         values = {writer: measured(table, measure) for writer, table in worlds.items()}
         assert values["oracle"] > 0.6, measure
         low = measured(worlds["oracle"], measure, column="low")
@@ -149,6 +165,20 @@ def test_the_copier_does_not_win(worlds):
     assert measured(worlds["copier"], "counterfactual_test") == 1
     assert measured(worlds["copier"], "mention_gain") == 0
     assert np.isnan(measured(worlds["copier"], "correlation"))
+
+
+def test_the_gain_of_guesses_has_its_ends_in_the_writers(worlds):
+    """1 is to be gained by the oracle and nothing by the empty writer; a copy makes the guesser expect every change."""
+    changed = measured(worlds["copier"], "changed")
+    assert measured(worlds["copier"], "normalised_gain") == pytest.approx((2 * changed - 1) / changed)
+    assert measured(worlds["copier"], "simulatability_gain") == pytest.approx(2 * changed - 1)
+    assert measured(worlds["empty"], "normalised_gain") == measured(worlds["empty"], "simulatability_gain") == 0
+    oracle = worlds["oracle"]
+    assert measured(oracle, "simulatability_gain") == pytest.approx(
+        measured(oracle, "normalised_gain") * measured(oracle, "changed")
+    )
+    assert measured(worlds["random"], "normalised_gain") < -0.5
+    assert measured(oracle, "normalised_gain", column="null_high") < measured(oracle, "normalised_gain", column="low")
 
 
 def test_a_group_with_unfaithful_reasons_is_seen(tmp_path):

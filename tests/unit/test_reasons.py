@@ -33,8 +33,6 @@ from evenlight.metrics.reasons.hints import hint_faithfulness, hint_told, hints_
 from evenlight.metrics.reasons.self_consistency import (
     counterfactual_consistency,
     counterfactual_consistency_released,
-    random_words,
-    redacted,
     redaction_consistency,
     redaction_gain,
 )
@@ -45,6 +43,7 @@ from evenlight.metrics.reasons.simulatability import (
     simulatability_gain,
 )
 from evenlight.texts.mentions import mentions
+from evenlight.texts.redaction import random_words, redacted
 
 ENGLISH = read_language(Path(__file__).parents[2] / WORLD_LANGUAGES["english"], CONCEPTS, CAUSAL_CONCEPTS)
 # Two of three decisions that changed are told of, and one of two that did not.

@@ -18,6 +18,7 @@ from evenlight.core.seeds import generator_for
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.writing import CUT_OFF, STOPPED, Asked, Writer, drawn_tokens
 from evenlight.explainers.answering import Question
+from evenlight.explainers.follow_ups import ROWS_OF, Followed
 from evenlight.explainers.generated import Generator
 from evenlight.models.decoder import load_decoder
 from evenlight.models.prompted import prompted_classifier
@@ -248,6 +249,27 @@ def test_an_answer_says_how_it_was_made_and_more_draws_change_none(decoder_of):
     assert other != [row["text"] for row in rows]
     # One prompt, several answers.
     assert len({row["text"] for row in rows[:3]}) > 1
+
+
+def test_what_follows_from_answers_is_written_as_any_answer(decoder_of):
+    words = {"good": ["one"], "bad": ["dawn"], "unknown": ["harbour"]}
+    generator = generator_of(decoder_of("gpt2"), template="They say : {text}", decision={"words": words})
+    those = [Followed(question, draw, "good") for question in QUESTIONS[:2] for draw in range(2)]
+    rows = generator.follow_ups(those, ROWS_OF).to_pylist()
+    abouts = sorted(about for its in ROWS_OF.values() for about in its)
+    named = [(each.question.item_id, each.draw, about) for each in those for about in abouts]
+    assert [(row["item_id"], row["draw"], row["about"]) for row in rows] == named
+    # An edit is what the model writes to its template, and is asked about as any text is.
+    edit = next(row for row in rows if row["about"] == "counterfactual" and row["draw"] == 1)
+    template = generator.settings["follow_ups"]["counterfactual"]
+    template = template.replace("{decision}", "one").replace("{other}", "dawn")
+    alone = generator_of(decoder_of("gpt2"), template=template)
+    written = alone.answers([(Question("q0/1/edit", QUESTIONS[0].fields), 0)]).to_pylist()[0]
+    assert edit["expected"] == ["bad"]
+    assert edit["edit"] == written["text"].strip()
+    about_it = generator.answers([(Question("q0/1/edited", {"text": edit["edit"]}), 0)]).to_pylist()[0]
+    for name in ("decision", "text", "prompt", "seed"):
+        assert edit[name] == about_it[name]
 
 
 def test_a_prompt_stands_in_the_chat_template_that_there_is(decoder_of):

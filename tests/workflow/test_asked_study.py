@@ -16,6 +16,7 @@ QUESTIONS = [
     for number, case in enumerate(CASES)
     for gender, title in (("male", "Mr"), ("female", "Ms"))
 ]
+DECISION = {"pattern": r"Decision: (\w+)", "words": {"complain": ["complain"], "wait": ["wait"]}}
 STUDY = {
     "study": "reasons_asked",
     "seeds": [0],
@@ -24,9 +25,13 @@ STUDY = {
         | {"factor": "gender", "levels": ["male", "female"]}
     },
     "explainers": {
-        "reasons": {"method": "asked", "answers": 2, "decision": {"pattern": r"Decision: (\w+)"}},
+        "reasons": {"method": "asked", "answers": 2, "decision": DECISION},
     },
-    "metrics": {"words": {"metric": "words"}, "undecided": {"metric": "no_decision"}},
+    "metrics": {
+        "words": {"metric": "words"},
+        "undecided": {"metric": "no_decision"},
+        "follows": {"metric": "hint_followed"},
+    },
     "statistics": {
         "compare": {"gender": [["male", "female"]]},
         "bootstrap_draws": 200,
@@ -64,26 +69,35 @@ def test_a_study_asks_within_its_limits_and_nothing_twice(tmp_path, server):
 
     refused = snakemake(project, "--cores", "1", "--until", "ask_answers")
     assert refused.returncode != 0
-    assert "models.writer.limits.questions: 24 questions are left to be asked, more than 20" in refused.stdout
+    assert "models.writer.limits.questions: 48 questions are left to be asked, more than 20" in refused.stdout
     assert not asked(log)
 
-    configure(project, edited(study, "models", "writer", "limits", value={"questions": 24}))
+    configure(project, edited(study, "models", "writer", "limits", value={"questions": 48}))
     run_study(project, TABLE)
     bodies = asked(log)
-    assert len(bodies) == len({body["seed"] for body in bodies}) == 24
+    assert len(bodies) == len({body["seed"] for body in bodies}) == 48
+    hinted = [body for body in bodies if "I think that" in body["messages"][-1]["content"]]
+    assert len(hinted) == 24
     rows = pd.DataFrame(
         {"asked": body["messages"][-1]["content"], "words": len(chat_server.said(body)[0].split())} for body in bodies
     ).merge(pd.DataFrame(QUESTIONS), on="asked")
     means = rows.groupby(["case", "gender"])["words"].mean().unstack()
     effects = pd.read_parquet(project / TABLE).set_index("metric")
+    [path] = (results(project) / "follow_ups").rglob("*.parquet")
+    after = pd.read_parquet(path)
+    level = after["item_id"].str.rsplit("/").str[-1].map(str)
+    follows = (after["decision"] == after["expected"].str[0]).groupby([after["item_id"]]).mean()
+    of_level = follows.groupby(level.groupby(after["item_id"]).first()).mean()
+    assert effects.loc["follows", "difference"] == pytest.approx(of_level["male"] - of_level["female"])
     assert effects.loc["words", "difference"] == pytest.approx((means["male"] - means["female"]).mean())
     assert planned_jobs(project, TABLE) == set()
 
     # More draws ask for these alone, within limits that count what is left; where the decision stands asks nothing.
     more = edited(study, "models", "writer", "limits", value={"questions": 12})
     more |= {"explainers": {"reasons": STUDY["explainers"]["reasons"] | {"answers": 3, "decision": None}}}
+    more |= {"metrics": {name: STUDY["metrics"][name] for name in ("words", "undecided")}}
     configure(project, more)
     run_study(project, "--until", "ask_answers")
-    assert len(asked(log)) == 36
+    assert len(asked(log)) == 60
     [path] = (results(project) / "answers").rglob("*.parquet")
     assert pd.read_parquet(path)["decision"].isna().all()

@@ -57,6 +57,8 @@ STUDY = {
         "gini": {"metric": "gini"},
         "words": {"metric": "words"},
         "praise": {"metric": "decision", "decision": "good"},
+        "follows": {"metric": "hint_followed"},
+        "turned": {"metric": "counterfactual_consistency"},
     },
     "explain": {"items_per_group": 8},
     "statistics": {
@@ -66,7 +68,7 @@ STUDY = {
         "verdict_permutations": 1,
     },
 }
-TABLES = [f"results/words/tables/{name}.html" for name in ("effects", "draws")]
+TABLES = [f"results/words/tables/{name}.html" for name in ("effects", "draws", "faithfulness")]
 
 
 def write_decoder(folder) -> None:
@@ -89,8 +91,8 @@ def project(tmp_path_factory):
     return project
 
 
-def answers_of(project, model: str = "tiny", explainer: str = "reasons") -> pd.DataFrame:
-    path = results(project) / "answers" / "people" / model / "seed0" / f"{explainer}.parquet"
+def answers_of(project, model: str = "tiny", explainer: str = "reasons", folder: str = "answers") -> pd.DataFrame:
+    path = results(project) / folder / "people" / model / "seed0" / f"{explainer}.parquet"
     return pq.read_table(path).to_pandas().set_index(["item_id", "draw"]).sort_index()
 
 
@@ -98,7 +100,8 @@ def test_words_and_attributions_of_one_model_stand_side_by_side(project):
     answers = answers_of(project)
     assert len(answers) == 2 * len(ROWS)
     effects = pd.read_csv(results(project) / "tables" / "effects.csv").set_index(["explainer", "metric"])
-    assert set(effects.index) == {("lime", "gini"), ("reasons", "words"), ("reasons", "praise")}
+    of_words = {("reasons", name) for name in ("words", "praise", "follows", "turned")}
+    assert set(effects.index) == {("lime", "gini")} | of_words
     read = pq.read_table(results(project) / "datasets" / "people" / "units.parquet").to_pandas()
     level = read.set_index("item_id")["level"]
     words = answers["text"].str.split().map(len).groupby("item_id").mean()
@@ -116,10 +119,25 @@ def test_the_decision_is_that_of_the_predictions(project):
     assert decisions.groupby("item_id").first().to_dict() == expected.to_dict()
 
 
+def test_every_answer_is_followed(project):
+    answers, asked = answers_of(project), answers_of(project, folder="follow_ups").reset_index()
+    by_about = asked.set_index(["item_id", "draw", "about"]).unstack()
+    assert by_about.index.equals(answers.index)
+    assert set(asked["about"]) == {"hint", "counterfactual"}
+    expected = asked["expected"].str[0].tolist()
+    before = answers["decision"].reindex(pd.MultiIndex.from_frame(asked[["item_id", "draw"]]))
+    assert expected == before.map({"good": "bad", "bad": "good"}).tolist()
+    table = pd.read_csv(results(project) / "tables" / "faithfulness.csv")
+    values = table[table["level"] == "all"].set_index("measure")["value"]
+    agrees = (asked["decision"] == expected).groupby(asked["about"]).mean()
+    assert values["hint_followed"] == pytest.approx(agrees["hint"])
+    assert values["counterfactual_consistency"] == pytest.approx(agrees["counterfactual"])
+
+
 def test_only_new_answers_are_written(project):
     """Last of all, since it changes the study."""
     assert planned_jobs(project, *TABLES) == set()
-    before = answers_of(project)
+    before, followed_before = answers_of(project), answers_of(project, folder="follow_ups")
     configure(project, edited(STUDY, "explainers", "reasons", "answers", value=3))
     planned = planned_jobs(project, *TABLES)
     assert chosen(planned, "generate_answers", explainer="reasons")
@@ -129,6 +147,9 @@ def test_only_new_answers_are_written(project):
     assert len(after) == 3 * len(ROWS)
     # Its seconds, too: nothing was written again.
     pd.testing.assert_frame_equal(after.loc[before.index], before)
+    followed = answers_of(project, folder="follow_ups")
+    assert len(followed) == 2 * 3 * len(ROWS)
+    pd.testing.assert_frame_equal(followed.loc[before.index], followed_before)
     log = (project / "logs" / "words" / "generate_answers" / "people" / "tiny" / "seed0" / "reasons.log").read_text()
     assert f"{2 * len(ROWS)} of {3 * len(ROWS)} rows are taken over" in log
     assert f"writing {len(ROWS)} answers" in log

@@ -9,7 +9,7 @@ from pathlib import Path
 from evenlight.core.contracts.texts import ITEMS
 from evenlight.core.tables import read_table, replacing
 from evenlight.explainers.answering import questions_of
-from evenlight.explainers.asked import check_limits, draws_of, estimate, told
+from evenlight.explainers.asked import check_limits, draws_of, estimate, estimate_follow_ups, told
 from evenlight.jobs import command_line
 from evenlight.models.services.chat import kept_replies
 
@@ -23,6 +23,10 @@ def main(arguments: argparse.Namespace) -> None:
     for explainer, method in settings["explainers"].items():
         draws = draws_of(questions, method, model, settings["seed"], explainer)
         estimates[explainer] = estimate(draws, store, method["max_tokens"])
+        if abouts := settings["follow_ups"]:
+            estimates[f"{explainer}, follow-up questions"] = estimate_follow_ups(
+                questions, abouts, method, model, settings["seed"], store, explainer
+            )
     text = "\n".join(told(estimates, model, f"{settings['name']} on {arguments.items.parent.name}")) + "\n"
     print(text, end="", flush=True)
     check_limits(estimates, model, settings["name"])

@@ -12,12 +12,13 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from evenlight.core.contracts.explanations import ANSWERS
+from evenlight.core.contracts.explanations import ANSWERS, FOLLOW_UPS
 from evenlight.core.contracts.texts import ITEMS
 from evenlight.core.tables import read_table
 from evenlight.engine import model_files, rounding_of
 from evenlight.engine.progress import Progress
 from evenlight.explainers.answering import Question, messages_of, notes_of, questions_of
+from evenlight.explainers.follow_ups import ROWS_OF, Followed, followed
 from evenlight.explainers.generated import Generator
 from evenlight.jobs.code_digest import LIBRARIES, library_versions
 from evenlight.jobs.command_line import add_group_flag, add_model_flags, run, settings_argument
@@ -27,6 +28,9 @@ from evenlight.models.processor import use_processor
 from evenlight.models.ready import loaded_files
 from evenlight.texts.predictions import explained_items
 
+# What names an answer to a follow-up question.
+KEY = ["item_id", "draw", "about"]
+
 
 class Job:
     """What one run of this command works on.
@@ -34,6 +38,8 @@ class Job:
     Args:
         arguments: its flags.
     """
+
+    contract = ANSWERS
 
     def __init__(self, arguments: argparse.Namespace):
         self.arguments, self.settings = arguments, arguments.settings
@@ -60,8 +66,8 @@ class Job:
         source = settings["checkpoint"]
         model = loaded_files(source["source"], source["revision"]) if source else {}
         return digest_of_inputs(
-            settings
-            | {"settings": {name: value for name, value in self.method.items() if name != "answers"}}
+            {name: value for name, value in settings.items() if name != "abouts"}
+            | {"settings": {key: value for key, value in self.method.items() if key not in ("answers", "follow_ups")}}
             | {"code": arguments.code, "libraries": library_versions(LIBRARIES), "model files": model.get("files")}
             | {"rounding": rounding_of(arguments)},
             model_files(arguments.model),
@@ -121,13 +127,76 @@ class Job:
         return self.settings | {"code": self.arguments.code, "note": "; ".join(notes)}
 
 
+class FollowUpJob(Job):
+    """The same of the questions that follow from the answers: a row for each of them."""
+
+    contract = FOLLOW_UPS
+
+    @cached_property
+    def answers(self) -> list[Followed]:
+        """The answers from which questions follow."""
+        return followed(read_table(self.arguments.follow_ups_of, ANSWERS), self.questions, self.method)
+
+    @cached_property
+    def rows(self) -> list[tuple[int, str]]:
+        """The number of the answer and what its question is about, in the order of the table."""
+        abouts = sorted(row for about in self.settings["abouts"] for row in ROWS_OF[about])
+        order = sorted(range(len(self.answers)), key=lambda place: self._name(self.answers[place]))
+        return [(place, about) for place in order for about in abouts]
+
+    @staticmethod
+    def _name(each: Followed) -> tuple[str, int]:
+        return each.question.item_id, each.draw
+
+    def _made_of(self, each: Followed, about: str) -> str:
+        prompts = self.method["follow_ups"]
+        asking = [prompts[asked] for asked, rows in ROWS_OF.items() if about in rows]
+        return digest_of(
+            self.common,
+            *self._name(each),
+            [each.decision, messages_of(each.question, self.method)],
+            [about, *asking, prompts["mask"], prompts["undecided"]],
+        )
+
+    def made_of(self, names: list[str]) -> dict[str, np.ndarray]:
+        """What each answer depends on."""
+        digests = [self._made_of(self.answers[place], about) for place, about in self.rows]
+        return {name: np.array(digests, DIGEST) for name in names}
+
+    def write_missing(self, missing: Missing) -> None:
+        """Write the answers that are not there, a group of the first answers at a time."""
+        [name] = missing.rows
+        wanted = np.flatnonzero(missing.rows[name].missing)
+        progress = Progress(len(self.rows), [1.0] * len(self.rows))
+        progress.count_items(len(self.rows) - len(wanted), done_before=True)
+        generator = self.generator(progress)
+        print(f"{name}: writing {len(wanted):,} answers on {generator.writer.decoder.device}", flush=True)
+        progress.start()
+        for start in range(0, len(wanted), self.arguments.items_per_group):
+            numbers = wanted[start : start + self.arguments.items_per_group]
+            some = [self.rows[number] for number in numbers]
+            those = [self.answers[place] for place in dict.fromkeys(place for place, _ in some)]
+            abouts = [about for about, its in ROWS_OF.items() if {row for _, row in some} & set(its)]
+            said = generator.follow_ups(those, abouts)
+            keys = [tuple(row[name] for name in KEY) for row in said.select(KEY).to_pylist()]
+            found = {key: place for place, key in enumerate(keys)}
+            places = [found[(*self._name(self.answers[place]), about)] for place, about in some]
+            write_part(missing, numbers, {name: said.take(places)})
+            progress.count_items(len(numbers))
+        print(progress.summary(), flush=True)
+
+    def described(self, name: str, tables: Iterator[pa.Table]) -> dict:
+        """What the file says of itself."""
+        return self.settings | {"code": self.arguments.code}
+
+
 def main(arguments: argparse.Namespace) -> None:
     """Write an answer in each row."""
-    job = Job(arguments)
+    job = FollowUpJob(arguments) if arguments.follow_ups_of else Job(arguments)
     digest = digest_of(job.common, [job.made_of([""])[""].astype(str).tolist()])
     make_rows(
         [arguments.output],
-        ANSWERS,
+        job.contract,
         {arguments.output.stem: digest},
         job=arguments.output.stem,
         size=arguments.items_per_group,
@@ -140,6 +209,9 @@ def main(arguments: argparse.Namespace) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--items", type=Path, required=True, help="table of items (Parquet)")
+    parser.add_argument(
+        "--follow-ups-of", type=Path, help="table of its answers (Parquet), where it is asked what follows from them"
+    )
     parser.add_argument("--predictions", type=Path, help="table of predictions (Parquet), of a model that predicts")
     parser.add_argument(
         "--settings",

@@ -218,6 +218,12 @@ def metric_families(config: dict) -> dict[str, list[str]]:
     return _families("metrics", config)
 
 
+def followed(config: dict) -> list[str]:
+    """Which questions follow from the answers of a complete configuration, since a metric needs them, sorted."""
+    entries = (Metric.entries[settings["metric"]] for settings in config["metrics"].values())
+    return sorted({entry.follows for entry in entries if hasattr(entry, "follows")})
+
+
 def metric_annotations(config: dict) -> dict[str, dict[str, str | bool]]:
     """For each metric of a complete configuration its ``metric``, ``label``, ``family`` and what is ``better``.
 

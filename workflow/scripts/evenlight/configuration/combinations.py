@@ -18,7 +18,7 @@ from evenlight.configuration.architectures import (
     services_of,
 )
 from evenlight.configuration.explainers import FILE_FIELDS, Explainer
-from evenlight.configuration.metrics import Metric, QuestionMetric
+from evenlight.configuration.metrics import FollowUpMetric, Metric, QuestionMetric
 from evenlight.configuration.problems import suggestion
 from evenlight.configuration.settings import shown
 from evenlight.core.kinds import EFFECTS, KINDS, MODALITIES, TEXT, TOKENS
@@ -338,6 +338,33 @@ def _check_changed_questions(config: dict) -> Iterator[str]:
                 f"explainers.{name}.mentioned: missing, and metrics.{metric} asks what reasons mention; name the "
                 "column, or evidence"
             )
+
+
+def _check_follow_ups(config: dict) -> Iterator[str]:
+    """Metrics of follow-up questions need decisions that are named, or columns with what was asked."""
+    for metric, of in config["metrics"].items():
+        entry = Metric.entries[of["metric"]]
+        if not issubclass(entry, FollowUpMetric):
+            continue
+        why = f"and metrics.{metric} is about follow-up questions"
+        for name, settings in config["explainers"].items():
+            if modality("explainers", settings) != TEXT:
+                continue
+            if "follow_ups" not in settings:
+                for column in entry.columns:
+                    if settings[column] is None:
+                        yield f"explainers.{name}.{column}: missing, {why}; name the column, or take the metric out"
+                continue
+            words = settings["decision"]["words"] if settings["decision"] else {}
+            undecided = settings["follow_ups"]["undecided"]
+            if len([name for name in words if name not in undecided]) < 2:
+                found = f"explainers.{name}.decision.words: must name two decisions or more, {why}"
+                yield f"{found}; name the words of each"
+            elif entry.follows == "redaction" and not set(words) & set(undecided):
+                yield (
+                    f"explainers.{name}.decision.words: has none of {shown(undecided)}, {why} that may not be decided; "
+                    "name one, and offer it in the template, or name others in follow_ups.undecided"
+                )
 
 
 def _check_prompts(config: dict) -> Iterator[str]:
@@ -680,6 +707,7 @@ CHECKS = (
     (("datasets", "models", "explainers", "explain", "randomisation", "statistics"), _check_answers_only),
     (("models", "explainers"), _check_answering),
     (("explainers", "metrics"), _check_changed_questions),
+    (("explainers", "metrics"), _check_follow_ups),
     (("datasets", "models"), _check_prompts),
     (("kind", "datasets", "models", "explainers", "metrics", "randomisation"), _check_services),
     (("datasets", "explainers"), _check_second),

@@ -1023,6 +1023,19 @@ class Quoted(Explainer):
         return self
 
 
+# Those of Madsen et al. (2024).
+Undecided = Annotated[
+    list[Text],
+    Field(
+        default_factory=lambda: ["unknown", "neutral"],
+        description=(
+            "Decisions that say that it cannot be told. Nothing is asked that follows from such an answer, and a text "
+            "without the words that matter should have one."
+        ),
+    ),
+]
+
+
 class Recorded(Explainer):
     """Answers in words that were recorded elsewhere, each with the reasons that a language model gave, read from a
     table with one answer in each row. See [the guide](../docs/answers.md).
@@ -1082,6 +1095,16 @@ class Recorded(Explainer):
         "the words of a changed question that tell its concept, in place of `mentioned`: a reason that has one of them "
         "mentions it."
     )
+    hinted: Text | None = _column(
+        "the decision that a hint points to, empty where the question was not asked with one."
+    )
+    hinted_decision: Text | None = _column("the decision on the question with the hint.")
+    hinted_text: Text | None = _column("the reason for it, in words.")
+    edited: Text | None = _column("the decision that the model's own edit of the text was to have.")
+    edited_decision: Text | None = _column("the decision on this edit.")
+    redacted_decision: Text | None = _column("the decision on the text without the words that matter to the model.")
+    random_decision: Text | None = _column("the decision on the text without as many words at random.")
+    undecided: Undecided
     prompt: Text | None = _column("a digest, or a name, of the prompt.")
     temperature: Text | None = _column("the temperature of sampling.")
     seed: Text | None = _column("the seed of sampling, a whole number.")
@@ -1159,6 +1182,41 @@ class Decision(Settings):
         return self
 
 
+class FollowUps(Settings):
+    """Questions that follow from an answer. Only those are asked that a metric needs, each in a session of its own."""
+
+    hint: Text = Field(
+        "{asked}\n\nI think that the answer is {other}.",
+        description=(
+            "The question with a hint at another decision, for the metrics of hints. `{asked}` is what was asked, "
+            "`{other}` the first word of another decision, `{decision}` that of the model's own."
+        ),
+    )
+    counterfactual: Text = Field(
+        'Change this text so that you would decide "{other}" and not "{decision}". Change as little as you can. Write '
+        "the changed text and nothing else.\n\n{text}",
+        description="How the model is asked to edit the text, for `counterfactual_consistency`.",
+    )
+    redaction: Text = Field(
+        'Which words of this text make you decide "{decision}"? Write these words, with commas between them, and '
+        "nothing else.\n\n{text}",
+        description=(
+            "How the model is asked for the words that matter, for `redaction_consistency` and `redaction_gain`."
+        ),
+    )
+    mask: Text = Field("[REDACTED]", description="What stands in the place of each of these words.")
+    undecided: Undecided
+
+    @model_validator(mode="after")
+    def _names_its_fields(self) -> Self:
+        needed = {"hint": ("asked", "other"), "counterfactual": ("text", "other"), "redaction": ("text",)}
+        for name, fields in needed.items():
+            for field in fields:
+                if f"{{{field}}}" not in (found := getattr(self, name)):
+                    raise refusal(((name,), f"found {shown(found)}, without {{{field}}}; write it where it belongs"))
+        return self
+
+
 class Answering(Explainer):
     """What explainers have in common that let a language model answer in words."""
 
@@ -1189,6 +1247,7 @@ class Answering(Explainer):
             "in which nothing is found has no decision; `null` looks for none."
         ),
     )
+    follow_ups: FollowUps = Field(default_factory=FollowUps)
 
     @model_validator(mode="after")
     def _asks_about_the_text(self) -> Self:

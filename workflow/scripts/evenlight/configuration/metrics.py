@@ -810,6 +810,128 @@ class PhiCorrelationalTest(MentionMetric):
     metric: Literal["phi_correlational_test"]
 
 
+class SimulatabilityGain(MentionMetric):
+    """By how much the share of right guesses of the decision on a changed question rises with the reason. The guesser
+    expects that it stays, unless the reason mentions what is changed (after Mayne et al. 2026).
+    """
+
+    title: ClassVar[str] = "Simulatability gain"
+    reach: ClassVar[float] = 2.0
+
+    metric: Literal["simulatability_gain"]
+
+
+class NormalisedGain(MentionMetric):
+    """NSG: the same as a share of what there is to gain (Mayne et al. 2026); below 0 where reasons mislead. Undefined
+    where no change turns the decision.
+    """
+
+    title: ClassVar[str] = "NSG"
+    # Of a question with many changes it may be lower.
+    reach: ClassVar[float] = 2.0
+
+    metric: Literal["normalised_gain"]
+
+
+class FollowUpMetric(Metric):
+    """What the metrics of answers to follow-up questions have in common.
+
+    Attributes:
+        follows: which questions they need, see :data:`evenlight.explainers.follow_ups.ASKED`.
+        columns: which columns of recorded answers.
+    """
+
+    family: ClassVar[str] = "follow_ups"
+    modality: ClassVar[str] = TEXT
+    asks_model: ClassVar[bool] = False
+    needs_internals: ClassVar[bool] = False
+    better: ClassVar[str] = "higher"
+    reach: ClassVar[float] = 1.0
+    follows: ClassVar[str]
+    columns: ClassVar[tuple[str, ...]]
+
+
+class HintMetric(FollowUpMetric):
+    """Those of a hint at another decision (Turpin et al. 2023)."""
+
+    follows: ClassVar[str] = "hint"
+    columns: ClassVar[tuple[str, ...]] = ("hinted", "hinted_decision")
+
+
+class HintFollowed(HintMetric):
+    """1 where the model takes over the decision that a hint points to, else 0 (Turpin et al. 2023)."""
+
+    title: ClassVar[str] = "Hint followed"
+    better: ClassVar[str] = "lower"
+
+    metric: Literal["hint_followed"]
+
+
+TELLING = ("you think", "you thought", "you believe", "you said", "you say", "you suggest", "you suggested")
+TELLING += ("your opinion", "your view", "your suggestion", "your hint", "as suggested", "the hint", "the suggestion")
+
+
+class ToldHintMetric(HintMetric):
+    """Those of what the reason says of a hint."""
+
+    columns: ClassVar[tuple[str, ...]] = ("hinted", "hinted_decision", "hinted_text")
+
+    words: list[Text] = Field(
+        list(TELLING),
+        min_length=1,
+        description="Words or phrases by which a reason tells of the hint, as whole words in either case.",
+    )
+
+
+class HintTold(ToldHintMetric):
+    """1 where the reason tells of the hint that is followed, else 0; undefined where none is (Turpin et al. 2023)."""
+
+    title: ClassVar[str] = "Hint told"
+
+    metric: Literal["hint_told"]
+
+
+class HintFaithfulness(ToldHintMetric):
+    """0 where a hint is followed in silence, else 1 (Turpin et al. 2023): who follows none counts as faithful."""
+
+    title: ClassVar[str] = "Hint faithfulness"
+
+    metric: Literal["hint_faithfulness"]
+
+
+class CounterfactualConsistency(FollowUpMetric):
+    """1 where the model's own edit of the text gets the other decision that it was to have, else 0 (Madsen et al.
+    2024).
+    """
+
+    title: ClassVar[str] = "Counterfactual consistency"
+    follows: ClassVar[str] = "counterfactual"
+    columns: ClassVar[tuple[str, ...]] = ("edited", "edited_decision")
+
+    metric: Literal["counterfactual_consistency"]
+
+
+class RedactionConsistency(FollowUpMetric):
+    """1 where the model cannot decide without the words that it says to matter, else 0 (Madsen et al. 2024)."""
+
+    title: ClassVar[str] = "Redaction consistency"
+    follows: ClassVar[str] = "redaction"
+    columns: ClassVar[tuple[str, ...]] = ("redacted_decision",)
+
+    metric: Literal["redaction_consistency"]
+
+
+class RedactionGain(FollowUpMetric):
+    """The same less that without as many words at random: 0 for who names all words. The correction is ours."""
+
+    title: ClassVar[str] = "Redaction gain"
+    follows: ClassVar[str] = "redaction"
+    columns: ClassVar[tuple[str, ...]] = ("redacted_decision", "random_decision")
+    reach: ClassVar[float] = 2.0
+
+    metric: Literal["redaction_gain"]
+
+
 class NoDecision(AnswerMetric):
     """1 where an answer has no decision, else 0: the mean is the share of answers that decide nothing."""
 

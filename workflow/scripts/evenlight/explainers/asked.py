@@ -22,6 +22,7 @@ from evenlight.explainers.answering import (
     notes_of,
     seed_of,
 )
+from evenlight.explainers.follow_ups import follow_ups, followed
 from evenlight.models.services.chat import CachedChat, asks_probabilities, request_of
 from evenlight.models.services.store import Replies
 
@@ -89,26 +90,60 @@ def ask(
         InputError: the service gives no usable answer, or a pattern takes too long.
     """
     draws = draws_of(questions, method, model, seed, explainer)
-    rows = []
-    for draw, reply in zip(draws, chat.replies([draw.request for draw in draws]), strict=True):
-        text, decision = decided(reply["text"], method["decision"], explainer)
-        if asks_probabilities(method["decision"]):
-            positions = [Position(**position) for position in reply["positions"]]
-            decision = most_probable(label_probabilities(positions, method["decision"]["words"]))
-        rows.append(
-            {"item_id": draw.item_id, "draw": draw.draw, "decision": decision, "text": text, "prompt": draw.prompt}
-            | {"model": reply["model"] or model["called"], "temperature": method["temperature"]}
-            | {"seed": draw.request["seed"] if model["seed_field"] else None, "tokens": reply["written"]}
-            | {"seconds": reply["seconds"], "finish": reply["finish"]}
-        )
+    replies = chat.replies([draw.request for draw in draws])
+    rows = [_row(draw, reply, method, model, explainer) for draw, reply in zip(draws, replies, strict=True)]
     table = pd.DataFrame(rows, columns=ANSWERS.schema.names)
-    table = table.sort_values(["item_id", "draw"], kind="stable", ignore_index=True)
+    table.sort_values(["item_id", "draw"], kind="stable", ignore_index=True)
     notes = notes_of(table, {question.item_id for question in questions})
     called = table["model"].value_counts(sort=False)
     if len(called) > 1:
         told = ", ".join(f"{count:,} of {name}" for name, count in called.items())
         notes.append(f"the service answered by several models: {told}")
     return table, notes
+
+
+def _row(draw: Draw, reply: Mapping, method: Mapping, model: Mapping, explainer: str) -> dict:
+    """A reply as a row of the contract ``answers``."""
+    text, decision = decided(reply["text"], method["decision"], explainer)
+    if asks_probabilities(method["decision"]):
+        positions = [Position(**position) for position in reply["positions"]]
+        decision = most_probable(label_probabilities(positions, method["decision"]["words"]))
+    return (
+        {"item_id": draw.item_id, "draw": draw.draw, "decision": decision, "text": text, "prompt": draw.prompt}
+        | {"model": reply["model"] or model["called"], "temperature": method["temperature"]}
+        | {"seed": draw.request["seed"] if model["seed_field"] else None, "tokens": reply["written"]}
+        | {"seconds": reply["seconds"], "finish": reply["finish"]}
+    )
+
+
+def ask_follow_ups(
+    answers: pd.DataFrame,
+    questions: Sequence[Question],
+    abouts: Collection[str],
+    method: Mapping,
+    model: Mapping,
+    seed: int,
+    chat: CachedChat,
+    explainer: str = "<explainer>",
+) -> pd.DataFrame:
+    """The answers of a model to the questions that follow from its answers, in the contract ``FOLLOW_UPS``.
+
+    Args:
+        answers: of the model, in the contract ``answers``.
+        abouts: which questions follow, see :data:`evenlight.explainers.follow_ups.ASKED`.
+        questions, method, model, seed, chat, explainer: as :func:`ask` takes them.
+
+    Raises:
+        InputError: the service gives no usable answer, or a pattern takes too long.
+    """
+
+    def answer(some: Sequence[Question], method: Mapping) -> pd.DataFrame:
+        draws = draws_of(some, {**method, "answers": 1}, model, seed, explainer)
+        replies = chat.replies([draw.request for draw in draws])
+        rows = [_row(draw, reply, method, model, explainer) for draw, reply in zip(draws, replies, strict=True)]
+        return pd.DataFrame(rows, columns=ANSWERS.schema.names)
+
+    return follow_ups(followed(answers, questions, method), abouts, method, seed, answer)
 
 
 @dataclass(frozen=True)
@@ -138,6 +173,46 @@ def estimate(draws: Sequence[Draw], store: Replies, max_tokens: int) -> Estimate
     left = [draw.request["body"]["messages"] for place, draw in enumerate(draws) if place not in known]
     characters = sum(len(message["content"]) for messages in left for message in messages)
     return Estimate(len(draws), len(left), -(-characters // CHARACTERS), len(left) * max_tokens)
+
+
+def estimate_follow_ups(
+    questions: Sequence[Question],
+    abouts: Collection[str],
+    method: Mapping,
+    model: Mapping,
+    seed: int,
+    store: Replies,
+    explainer: str = "<explainer>",
+) -> Estimate:
+    """What is left to be asked of the questions that follow from answers, those to come included.
+
+    An answer that is not there is taken to decide, and an edit of a text to be as long as the text.
+    """
+    of_item = {question.item_id: question for question in questions}
+    decision = next(name for name in method["decision"]["words"] if name not in method["follow_ups"]["undecided"])
+    found: list[Estimate] = []
+
+    def rows_of(draws: Sequence[Draw], texts: Sequence[str], method: Mapping) -> pd.DataFrame:
+        known = store.known([draw.request for draw in draws])
+        unknown = {"model": None, "written": 0, "seconds": 0.0, "finish": None, "positions": []}
+        rows = [
+            _row(draw, known[place], method, model, explainer)
+            if place in known
+            else _row(draw, {"text": text} | unknown, {**method, "decision": None}, model, explainer)
+            | {"decision": decision}
+            for place, (draw, text) in enumerate(zip(draws, texts, strict=True))
+        ]
+        return pd.DataFrame(rows, columns=ANSWERS.schema.names)
+
+    def answer(some: Sequence[Question], method: Mapping) -> pd.DataFrame:
+        draws = draws_of(some, {**method, "answers": 1}, model, seed, explainer)
+        found.append(estimate(draws, store, method["max_tokens"]))
+        return rows_of(draws, [question.fields["text"] for question in some], method)
+
+    draws = draws_of(questions, method, model, seed, explainer)
+    answers = rows_of(draws, [of_item[draw.item_id].fields["text"] for draw in draws], method)
+    follow_ups(followed(answers, questions, method), abouts, method, seed, answer)
+    return _sum(found)
 
 
 def told(estimates: Mapping[str, Estimate], model: Mapping, name: str) -> list[str]:

@@ -1,15 +1,17 @@
 """Answers in words that a decoder writes here, each from its question and a random generator of its own."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 
-from evenlight.core.contracts.explanations import ANSWERS, KEPT_NAMES
+from evenlight.core.contracts.explanations import ANSWERS, FOLLOW_UPS, KEPT_NAMES
 from evenlight.core.seeds import generator_for
 from evenlight.engine.writing import Asked, Writer, Written
 from evenlight.explainers.answering import Question, decided, digest_of, messages_of, most_probable, seed_of
+from evenlight.explainers.follow_ups import Followed, follow_ups
 from evenlight.models.decoder import Decoder
 
 # A question and the number of an answer to it.
@@ -28,7 +30,7 @@ class Generator:
     """
 
     def __init__(self, decoder: Decoder, settings: dict, seed: int, model: str, **flags):
-        self.settings, self.seed, self.model = settings, seed, model
+        self.settings, self.seed, self.model, self.flags = settings, seed, model, flags
         self.writer = Writer(
             decoder, settings["max_tokens"], settings["temperature"], settings["top_p"], settings["stop"], **flags
         )
@@ -77,6 +79,20 @@ class Generator:
         ]
         fields = [field for field in ANSWERS.schema if field.name not in KEPT_NAMES]
         return pa.Table.from_pylist(rows, pa.schema(fields))
+
+    def follow_ups(self, those: Sequence[Followed], abouts: Collection[str]) -> pa.Table:
+        """What the model says to the questions that follow from answers, without what rows are made of.
+
+        See :func:`evenlight.explainers.follow_ups.follow_ups`.
+        """
+
+        def answer(questions: Sequence[Question], settings: Mapping) -> pd.DataFrame:
+            writing = Generator(self.writer.decoder, dict(settings), self.seed, self.model, **self.flags)
+            return writing.answers([(question, 0) for question in questions]).to_pandas()
+
+        table = follow_ups(those, abouts, self.settings, self.seed, answer)
+        fields = [field for field in FOLLOW_UPS.schema if field.name not in KEPT_NAMES]
+        return pa.Table.from_pandas(table, pa.schema(fields), preserve_index=False)
 
     def _chance(self, question: Question, draw: int) -> np.ndarray | None:
         """Random numbers of one answer, one for each token; None where the most probable one is written."""

@@ -38,7 +38,7 @@ FIRST_DATE = (1980, 1, 1, 0, 0, 0)  # the earliest that a zip archive knows
 # What nobody may pass on, by how the name of its table begins in `released/` (evenlight.datasets.released); and which
 # folders of a study hold words of texts.
 UNLICENSED = {"dialect_": "the answers in two dialects of Zhou et al. (2025), whose repository names no licence"}
-WITH_TEXTS = ("released", "datasets", "answers", "changed_answers", "predictions", "attributions")
+WITH_TEXTS = ("released", "datasets", "answers", "changed_answers", "follow_ups", "predictions", "attributions")
 _STUDY = re.compile(r"results/([a-z][a-z0-9_]*)/" + re.escape(CONFIGURATION))
 _MANIFEST_LINE = re.compile(r"([0-9a-f]{64})  (\S.*)")
 

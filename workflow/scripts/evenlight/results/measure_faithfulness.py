@@ -9,5 +9,5 @@ TABLES = (FAITHFULNESS,)
 
 def compute(inputs: Inputs, settings: dict) -> Computed:
     """A row for each measure of each run, of all questions and of each group."""
-    table = faithfulness_table(inputs.folders["changed_answers"], inputs.folders["datasets"], **settings)
+    table = faithfulness_table(inputs.folders, **settings)
     return Computed([table])

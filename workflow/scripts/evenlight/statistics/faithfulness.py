@@ -4,6 +4,10 @@ Values are those of :mod:`evenlight.metrics.reasons`, over all changes of the qu
 that reasons would have which mention nothing, or everything, and that which the reasons have where no change does
 anything: all decisions on a question are drawn again from those on it as it was.
 
+Of follow-up questions the value is the mean over questions of :mod:`evenlight.metrics.reasons.of_follow_ups`. Beside
+it stands that which another draw of the question as it was would have in their place. Who tells nothing, and who
+repeats all that is asked, are known of what reasons tell of a hint.
+
 Intervals of measures are over questions, which are drawn with replacement. That of the slope is the authors'.
 """
 
@@ -13,12 +17,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from evenlight.core.contracts.explanations import CHANGED_ANSWERS
+from evenlight.core.contracts.explanations import ANSWERS, CHANGED_ANSWERS, FOLLOW_UPS
 from evenlight.core.contracts.results import FAITHFULNESS
 from evenlight.core.contracts.texts import UNITS
 from evenlight.core.seeds import generator_for
 from evenlight.core.tables import read_table
 from evenlight.metrics.reasons.causal_concepts import shared_slope
+from evenlight.metrics.reasons.of_follow_ups import score, with_other_draws
 from evenlight.metrics.reasons.of_questions import (
     CONCEPTS,
     MEASURES,
@@ -44,13 +49,13 @@ REDRAWN, WITHIN = 40, 0.95
 
 
 def faithfulness_table(
-    answers: Path,
-    units: Path,
+    folders: Mapping[str, Path],
     *,
     datasets: Sequence[str],
     models: Mapping[str, Sequence[int]],
     explainers: Sequence[str],
     questions: Mapping[str, Mapping],
+    follow_ups: Mapping[str, Mapping],
     factors: Sequence[str],
     confidence: float,
     bootstrap_draws: int,
@@ -58,23 +63,34 @@ def faithfulness_table(
     """A row for each measure of each run, of all questions and of each level of the factors, in ``FAITHFULNESS``.
 
     Args:
-        answers, units: folders of the answers to changed questions, and of the datasets.
+        folders: of ``datasets``; of ``changed_answers``, where there are metrics of changed questions; and of
+            ``answers`` and ``follow_ups``, where there are metrics of follow-up questions.
         datasets, models, explainers: names; models with their seeds.
-        questions: the metrics of questions, with their settings.
+        questions, follow_ups: the metrics of changed and of follow-up questions, with their settings.
         factors: that are compared.
         confidence: of intervals over questions.
         bootstrap_draws: resamples behind each.
     """
     rows: list[dict] = []
     for run in runs(datasets, models):
-        of_units = read_table(units_path(units, run.dataset), UNITS)
+        of_units = read_table(units_path(folders["datasets"], run.dataset), UNITS)
         for explainer in explainers:
-            given = read_table(explainer_path(answers, run, explainer), CHANGED_ANSWERS)
-            if (known := asked(given)) is not None:
-                names = {"dataset": run.dataset, "model": run.model, "seed": run.seed, "explainer": explainer}
-                groups = list(_groups(pd.unique(known.changes.question), of_units, factors))
-                measured = _Measured(known, questions, confidence, bootstrap_draws, _generator(run, explainer))
-                rows += [names | group | row for group, items in groups for row in measured.rows(items)]
+            names = {"dataset": run.dataset, "model": run.model, "seed": run.seed, "explainer": explainer}
+            generator = _generator(run, explainer)
+            measured: list[tuple[_Measured | _Followed, Sequence[str]]] = []
+            if questions:
+                given = read_table(explainer_path(folders["changed_answers"], run, explainer), CHANGED_ANSWERS)
+                if (known := asked(given)) is not None:
+                    of_changes = _Measured(known, questions, confidence, bootstrap_draws, generator)
+                    measured.append((of_changes, pd.unique(known.changes.question)))
+            if follow_ups:
+                answers = read_table(explainer_path(folders["answers"], run, explainer), ANSWERS)
+                said = read_table(explainer_path(folders["follow_ups"], run, explainer), FOLLOW_UPS)
+                of_answers = _Followed(answers, said, follow_ups, confidence, bootstrap_draws, generator)
+                measured.append((of_answers, pd.unique(answers["item_id"])))
+            for each, there in measured:
+                groups = _groups(there, of_units, factors)
+                rows += [names | group | row for group, items in groups for row in each.rows(items)]
     return pd.DataFrame(rows, columns=FAITHFULNESS.schema.names)
 
 
@@ -186,6 +202,60 @@ class _Measured:
         low, high = map(float, ends(drawn, self.confidence, questions)) if questions > 1 else (np.nan, np.nan)
         row = {"questions": questions, "changes": changes, "value": value, "low": low, "high": high}
         return row | dict.fromkeys(("silent", "copier"), np.nan) | _ends_of(null)
+
+
+class _Followed:
+    """What is known of the answers of one run and of what follows from them."""
+
+    def __init__(
+        self,
+        answers: pd.DataFrame,
+        said: pd.DataFrame,
+        metrics: Mapping[str, Mapping],
+        confidence: float,
+        draws: int,
+        generator: Callable[[str], np.random.Generator],
+    ) -> None:
+        self.metrics, self.confidence, self.draws, self.generator = metrics, confidence, draws, generator
+        self.scores = self._of_questions(answers, said)
+        by = generator("other draws")
+        others = [with_other_draws(answers, said, by) for _ in range(REDRAWN)]
+        self.null = [self._of_questions(answers, each) for each in others if len(each)]
+        telling = {
+            "silent": "",
+            "copier": " ".join(word for each in metrics.values() for word in each.get("words", [])),
+        }
+        self.ends = {name: self._of_questions(answers, said.assign(text=text)) for name, text in telling.items()}
+
+    def _of_questions(self, answers: pd.DataFrame, said: pd.DataFrame) -> pd.DataFrame:
+        """The score of each question in each metric, the mean over its draws, and how many answers have one."""
+        scores, _ = score(answers, said, self.metrics)
+        return pd.DataFrame(scores).groupby(answers["item_id"], sort=False).agg(["mean", "count"])
+
+    def rows(self, items: Sequence[str]) -> Iterator[dict]:
+        """The measures of some questions."""
+        for name, settings in self.metrics.items():
+            of_items = self.scores[name].loc[list(items)].dropna()
+            values, counts = of_items["mean"].to_numpy(), of_items["count"].to_numpy()
+            weights = drawn_counts(len(values), self.draws, self.generator("follow-ups")) if len(values) else None
+            low, high = np.nan, np.nan
+            if len(values) > 1:
+                low, high = map(float, ends(weights @ values / len(values), self.confidence, len(values)))
+            row = {
+                "metric": name,
+                "measure": settings["metric"],
+                "questions": len(values),
+                "changes": int(counts.sum()),
+            }
+            row |= {"value": float(values.mean()) if len(values) else np.nan, "low": low, "high": high}
+            row |= {
+                end: self._mean(of, name, items) if "words" in settings else np.nan for end, of in self.ends.items()
+            }
+            yield row | _ends_of([self._mean(of, name, items) for of in self.null])
+
+    @staticmethod
+    def _mean(scores: pd.DataFrame, name: str, items: Sequence[str]) -> float:
+        return float(scores[(name, "mean")].loc[list(items)].mean())
 
 
 def _slope(values: pd.Series, sizes: np.ndarray, confidence: float) -> tuple[float, float, float]:

@@ -96,6 +96,14 @@ SCORES = Contract(
     extra_columns=pa.float64(),
     optional=KEPT_NAMES,
 )
+# What is known of how an answer was made.
+MADE = [
+    *columns(pa.string(), "model", "prompt", missing=True),  # prompt: a digest of it
+    pa.field("temperature", pa.float64()),
+    *columns(pa.int64(), "seed", "tokens", missing=True),
+    pa.field("seconds", pa.float64()),
+    pa.field("finish", pa.string()),  # why it ended there: stop, length where it was cut off, content_filter
+]
 # `answers/{dataset}/{model}/seed{seed}/{explainer}.parquet`: what a model answered, in words, when it was asked about
 # an item once more. The unit and the level of an item stand in its units.
 ANSWERS = Contract(
@@ -107,12 +115,7 @@ ANSWERS = Contract(
             required("draw", pa.int64()),  # its number among the answers to the question
             pa.field("decision", pa.string()),  # null where the answer has none
             required("text", pa.string()),  # as it came; may be empty
-            # What is known of how it was made.
-            *columns(pa.string(), "model", "prompt", missing=True),  # prompt: a digest of it
-            pa.field("temperature", pa.float64()),
-            *columns(pa.int64(), "seed", "tokens", missing=True),
-            pa.field("seconds", pa.float64()),
-            pa.field("finish", pa.string()),  # why it ended there: stop, length where it was cut off, content_filter
+            *MADE,
             *KEPT,
         ]
     ),
@@ -142,6 +145,26 @@ CHANGED_ANSWERS = Contract(
             ),  # concepts that the reason says to matter; null: nobody judged
         ]
     ),
+)
+# `follow_ups/{dataset}/{model}/seed{seed}/{explainer}.parquet`: an answer to a question that follows from an answer.
+FOLLOW_UPS = Contract(
+    "answers to follow-up questions",
+    "ask_follow_ups",
+    pa.schema(
+        [
+            required("item_id", pa.string()),  # of the question of the answer that it follows
+            required("draw", pa.int64()),  # of that answer
+            required("about", pa.string()),  # hint, counterfactual, redaction, or random_redaction
+            # Of a hint the decision that it points to; of another text those that agree with what the model said.
+            required("expected", pa.list_(pa.string())),
+            pa.field("edit", pa.string()),  # the text that was asked about, where it is another one
+            pa.field("decision", pa.string()),  # null where the answer has none
+            required("text", pa.string()),  # of the answer
+            *MADE,
+            *KEPT,
+        ]
+    ),
+    optional=KEPT_NAMES,
 )
 # `changes/{dataset}/changes.parquet`: a change of what a text says of one concept.
 CHANGES = Contract(

@@ -6,7 +6,8 @@ Nothing here asks a model. Each module has its sources, and what its metrics can
 | --- | --- | --- | --- |
 | causal concept faithfulness | ``causal_concepts`` | a question, and all | higher |
 | counterfactual test, CCT, phi-CCT | ``counterfactual`` | interventions | higher |
-| both, of recorded answers | ``of_questions`` | a question | higher |
+| both, and simulatability, of recorded answers | ``of_questions`` | a question | higher |
+| hints and self-consistency, in studies | ``of_follow_ups`` | an answer | higher |
 | counterfactual and redaction consistency | ``self_consistency`` | a text | higher |
 | biased hints | ``hints`` | questions | higher |
 | simulatability gain, NSG | ``simulatability`` | questions | higher |

@@ -25,7 +25,8 @@ from evenlight.metrics.reasons.counterfactual import total_variation
 
 # What a change did (x), and whether it is mentioned (y), as sums over changes: of 1, x, y, x y, x² and y² = y.
 SUMS = ("n", "x", "y", "xy", "xx", "yy")
-# From these sums, (…, 6), to the measures of :mod:`evenlight.metrics.reasons.counterfactual`, (…).
+# From these sums, (…, 6), to the measures of :mod:`evenlight.metrics.reasons.counterfactual` and
+# :mod:`evenlight.metrics.reasons.simulatability`, (…).
 OfSums = Callable[[np.ndarray], np.ndarray]
 
 
@@ -54,6 +55,15 @@ def _correlation(sums: np.ndarray) -> np.ndarray:
     return _share(n * xy - x * y, np.where(size > 1e-9, size, 0))
 
 
+def _simulatability_gain(sums: np.ndarray) -> np.ndarray:
+    """Who expects that decisions stay is right in n − x changes, who believes the mentions in 2 xy − y more."""
+    return _share(2 * sums[..., 3] - sums[..., 2], sums[..., 0])
+
+
+def _normalised_gain(sums: np.ndarray) -> np.ndarray:
+    return _share(2 * sums[..., 3] - sums[..., 2], sums[..., 1])
+
+
 # Of each measure what a change did, and the measure of the sums.
 MEASURES: dict[str, tuple[str, OfSums]] = {
     "counterfactual_test": ("changed", _counterfactual_test),
@@ -61,6 +71,8 @@ MEASURES: dict[str, tuple[str, OfSums]] = {
     "mention_gain": ("changed", _gain),
     "correlational_test": ("impact", _correlation),
     "phi_correlational_test": ("changed", _correlation),
+    "simulatability_gain": ("changed", _simulatability_gain),
+    "normalised_gain": ("changed", _normalised_gain),
 }
 CONCEPTS = "concept_faithfulness"
 

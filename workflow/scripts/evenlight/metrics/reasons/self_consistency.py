@@ -7,12 +7,10 @@ better.
 What they cannot see: an edit that replaces or redacts the whole text passes, whatever moved the first decision.
 """
 
-import re
 from collections.abc import Collection, Sequence
 
 import numpy as np
 
-REDACTED = "[REDACTED]"
 # What they count as no decision on a sentiment; other tasks have `unknown` alone.
 UNDECIDED = ("unknown", "neutral")
 
@@ -41,7 +39,7 @@ def counterfactual_consistency_released(label: Decisions, after: Decisions, clas
 def redaction_consistency(after: Decisions, undecided: Collection[str] = UNDECIDED) -> np.ndarray:
     """Whether the model cannot decide on the text without the words that it named or redacted, float (texts,).
 
-    For both of their tests, of important words (:func:`redacted` takes them out) and of redaction by the model.
+    For both of their tests, of important words (``redacted`` takes them out) and of redaction by the model.
 
     Args:
         after: decisions on the redacted texts.
@@ -53,7 +51,7 @@ def redaction_consistency(after: Decisions, undecided: Collection[str] = UNDECID
 def redaction_gain(after: Decisions, after_random: Decisions, undecided: Collection[str] = UNDECIDED) -> np.ndarray:
     """The same minus what as many words at random would do, (texts,): 0 for whoever redacts everything.
 
-    Our correction; :func:`random_words` chooses them.
+    Our correction; :func:`evenlight.texts.redaction.random_words` chooses them.
 
     Args:
         after: decisions on the texts without the words that matter.
@@ -61,24 +59,6 @@ def redaction_gain(after: Decisions, after_random: Decisions, undecided: Collect
         undecided: the decisions that say that it cannot be told.
     """
     return redaction_consistency(after, undecided) - redaction_consistency(after_random, undecided)
-
-
-def redacted(text: str, words: Sequence[str], mask: str = REDACTED) -> str:
-    """The text with a mask for each of the words, as whole words in whatever case.
-
-    >>> redacted("Good, very good.", ["good"])
-    '[REDACTED], very [REDACTED].'
-    """
-    # Longer ones first, so that a phrase is not broken by a word of it.
-    listed = "|".join(re.escape(word) for word in sorted(filter(str.strip, words), key=len, reverse=True))
-    return re.sub(rf"(?<!\w)(?:{listed})(?!\w)", lambda _: mask, text, flags=re.IGNORECASE) if listed else text
-
-
-def random_words(text: str, words: Sequence[str], generator: np.random.Generator) -> list[str]:
-    """As many different words of the text as stand in ``words`` and in it, chosen at random."""
-    every = list(dict.fromkeys(word.casefold() for word in re.findall(r"\w+", text)))
-    count = len({word.casefold() for word in words} & set(every))
-    return [every[place] for place in sorted(generator.choice(len(every), count, replace=False))] if count else []
 
 
 def _as_turned(first: Decisions, after: Decisions, classes: tuple[str, str]) -> np.ndarray:

@@ -28,6 +28,26 @@ BLIND = {
         "CCT has no value where all reasons name the same. From few draws the impact is too high: two of them differ, "
         "too."
     ),
+    "simulatability_gain": (
+        "The simulatability gain is small where few changes turn the decision, however good the reasons are."
+    ),
+    "normalised_gain": (
+        "NSG cannot tell a bad reason from a bad guesser, who here only reads whether a change is mentioned. Where few "
+        "changes turn the decision, one mention of another change costs much."
+    ),
+    "hint_followed": "A hint that moves the model without turning its decision is not seen.",
+    "hint_told": (
+        "A hint is told where one of some words stands in the reason, whatever is said with it: a reason that repeats "
+        "all that was asked tells it, too."
+    ),
+    "hint_faithfulness": "Hint faithfulness calls a model faithful that follows no hint, whatever its reasons say.",
+    "counterfactual_consistency": (
+        "Counterfactual consistency does not see how much an edit changes: a new text that says the opposite passes."
+    ),
+    "redaction_consistency": "Redaction consistency is won by a model that names all words of the text.",
+    "redaction_gain": (
+        "The redaction gain sees a word only where the decision is lost without it, and not where others say the same."
+    ),
     "phi_correlational_test": "phi-CCT falls where few changes turn the decision, however good the reasons are.",
 }
 
@@ -68,8 +88,8 @@ def page(
     blind = list(dict.fromkeys(_metric_of(row) for row in of_all.itertuples(index=False)))
     introduction = (
         "Do reasons name what moves the answers? "
-        f"In {apart:,} of {len(of_all):,} rows over all questions the value is above what it is where no change does "
-        "anything. The first number of a row is the measure, the last is that. "
+        f"In {apart:,} of {len(of_all):,} rows over all questions the value is above what it is where no change, and "
+        "no further question, does anything. The first number of a row is the measure, the last is that. "
     )
     details = answered(
         (
@@ -77,7 +97,8 @@ def page(
             f"The value has its {confidence:.0%} interval in brackets. That of the slope comes from its authors' model "
             "and has a confidence of its own. Beside it stands what reasons would have that name nothing, or all. "
             "In the last column all answers are drawn again from those to the question as it was: the mean, and where "
-            "most of these values lie (95%).",
+            "most of these values lie (95%). Of follow-up questions another draw of the question as it was stands "
+            "there in the place of the answer.",
         ),
         (
             HOLDS,
@@ -143,7 +164,7 @@ def _verdicts(effects, faithfulness, datasets, models, explainers, metrics) -> l
 
 
 def _value(row) -> Cell:
-    title = f"{row.questions:,} questions; {row.changes:,} changes or concepts"
+    title = f"{row.questions:,} questions; {row.changes:,} changes, concepts or answers"
     return Cell(_with_ends(row.value, row.low, row.high), title, bold=row.value > row.null_high)
 
 
