@@ -18,11 +18,12 @@ def main(arguments: argparse.Namespace) -> None:
     """Print and write the estimate."""
     settings, model = arguments.settings, arguments.settings["chat"]
     questions = questions_of(read_table(arguments.items, ITEMS))
-    store = kept_replies(model, arguments.answers)
-    estimates = {}
-    for explainer, method in settings["explainers"].items():
-        draws = draws_of(questions, method, model, settings["seed"], explainer)
-        estimates[explainer] = estimate(draws, store, method["max_tokens"])
+    draws = {
+        explainer: draws_of(questions, method, model, settings["seed"], explainer)
+        for explainer, method in settings["explainers"].items()
+    }
+    max_tokens = {explainer: method["max_tokens"] for explainer, method in settings["explainers"].items()}
+    estimates = estimate(draws, kept_replies(model, arguments.answers), max_tokens)
     text = "\n".join(told(estimates, model, f"{settings['name']} on {arguments.items.parent.name}")) + "\n"
     print(text, end="", flush=True)
     check_limits(estimates, model, settings["name"])
