@@ -63,6 +63,11 @@ WITHOUT_CONTRACT = (
         "`measure_co_occurrence`",
     ),
     (
+        "`../sources/walk_the_talk/*.parquet`",
+        "three tables of thousands of single files, whose archive is in `evenlight.core.sources`",
+        "`unpack_walk_the_talk`",
+    ),
+    (
         "`released/{release}_{part}.parquet`",
         "answers of language models, as the authors of a study released them, in one table",
         "`import_released`",

@@ -8,10 +8,38 @@
 include: "helpers/answers.smk"
 
 
+for name, archive in sources.ARCHIVES.items():
+
+    rule:
+        name:
+            f"unpack_{name}"
+        input:
+            script=script("explanations/unpack_release.py"),
+        output:
+            [f"results/sources/{name}/{table}" for table in archive.tables],
+        log:
+            f"logs/unpack_release/{name}.log",
+        benchmark:
+            f"benchmarks/unpack_release/{name}.tsv"
+        localrule: True
+        conda:
+            "../envs/data.yaml"
+        resources:
+            mem_mb=2000,
+            runtime=30,
+        params:
+            release=name,
+            sha256=archive.sha256,
+            code=code_of("explanations/unpack_release.py", f"evenlight.datasets.{released.RELEASES[name].module}"),
+        shell:
+            "python {input.script:q} --release {params.release:q} --output $(dirname $(dirname {output[0]:q})) > {log:q} 2>&1"
+
+
 rule import_released:
     """Fetch answers as their authors released them, and write those of one part as a table."""
     input:
         script=script("explanations/import_released.py"),
+        tables=released_tables,
         resources=released_resources,
     output:
         "<results>/released/{release}_{part}.parquet",
@@ -30,6 +58,7 @@ rule import_released:
         runtime=30,
     params:
         sha256=released_digests,
+        tables=lambda wildcards, input: [f"--tables={Path(input.tables[0]).parents[1]}"] if input.tables else [],
         resources=lambda wildcards, input: [f"--resources={input.resources}"] if input.resources else [],
         content=lambda wildcards: content_of([BASE / path for path in released_content(wildcards)]),
         code=lambda wildcards: code_of(
@@ -37,7 +66,7 @@ rule import_released:
             f"evenlight.datasets.{released.RELEASES[wildcards.release].module}",
         ),
     shell:
-        "python {input.script:q} --release {wildcards.release:q} --part {wildcards.part:q} {params.resources:q} "
+        "python {input.script:q} --release {wildcards.release:q} --part {wildcards.part:q} {params.tables:q} {params.resources:q} "
         "--output {output:q} > {log:q} 2>&1"
 
 

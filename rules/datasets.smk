@@ -17,7 +17,7 @@ rule fetch_source:
     benchmark:
         "benchmarks/fetch_source/{name}.tsv"
     wildcard_constraints:
-        name=".+",
+        name=rf"(?!({'|'.join(sources.ARCHIVES)})/).+",
     localrule: True
     conda:
         "../envs/data.yaml"

@@ -1,7 +1,7 @@
 # From scores, explanations and verdicts to one page on which a reader looks around in the study.
 #
 # Comes in: <results>/scores/, <results>/datasets/; where texts are shown, <results>/attributions/ and
-# <results>/predictions/, or <results>/answers/; where the study tells verdicts, <results>/tables/effects.parquet. Goes out:
+# <results>/predictions/, and <results>/answers/; where the study tells verdicts, <results>/tables/effects.parquet. Goes out:
 # <results>/explorer.html and the target `explorer`. The page is made when it is asked for, and not by `all`: it holds
 # the texts of the study.
 
@@ -12,10 +12,10 @@ include: "helpers/explorer.smk"
 rule write_explorer:
     """Write the explorer: verdicts, distributions, pairs and words of the whole study in one HTML file."""
     input:
-        **{flag: every(pattern, explainer=explainers_of(EXPLORED)) for flag, pattern in spoken().items()},
+        **{flag: every(path, explainer=explainers_of(of)) for flag, (path, of) in spoken().items()},
         script=script("figures/write_explorer.py"),
-        scores=every_score(),
-        datasets=every_unit(kinds.MODALITIES[EXPLORED].units),
+        scores=[file for of in EXPLORED for file in every_score(of)],
+        datasets=every_unit(kinds.MODALITIES[FIRST_EXPLORED].units),
         effects=told_effects(),
     output:
         "<results>/explorer.html",
@@ -32,8 +32,8 @@ rule write_explorer:
         settings=explorer_settings(),
         folders=folders(
             scores=SCORES,
-            datasets=UNITS[kinds.MODALITIES[EXPLORED].units],
-            **spoken(),
+            datasets=UNITS[kinds.MODALITIES[FIRST_EXPLORED].units],
+            **{flag: path for flag, (path, _) in spoken().items()},
         ),
         effects=lambda wildcards, input: [f"--effects={path}" for path in input.effects],
         page=content_of(in_project(f"workflow/scripts/evenlight/reports/explorer/page.{part}") for part in PAGE_PARTS),

@@ -20,6 +20,12 @@ def released_digests(wildcards):
     return [sources.source(name).sha256 for name in released.RELEASES[wildcards.release].parts[wildcards.part]]
 
 
+def released_tables(wildcards):
+    """The tables that a release is read from, where they are made of an archive."""
+    archive = sources.ARCHIVES.get(wildcards.release)
+    return expand(f"results/sources/{wildcards.release}/{{table}}", table=archive.tables) if archive else []
+
+
 def released_content(wildcards):
     """The file of this repository that is needed to read released answers, if any."""
     path = released.RELEASES[wildcards.release].resources

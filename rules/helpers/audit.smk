@@ -93,7 +93,7 @@ def audit_settings():
     """As the explorer's, without figures; the probability at which it tells what would be found, and of words what may be told."""
     reliance = {"random": configuration.random_explainers(config), "words": config["explorer"]["texts"]}
     return whole_study(
-        of=kinds.TOKENS,
+        of=[kinds.TOKENS],
         pages=audited_pages(),
         reliance=reliance | of_statistics("confidence"),
         **of_statistics("alpha", "equivalence_bound", "smallest_effects", "power"),

@@ -15,8 +15,10 @@ def told_effects():
     return ["<results>/tables/effects.parquet"] if told else []
 
 
-# What the explanations are that a page shows one by one: those that the kind asks about, else of texts.
-EXPLORED = kinds.KINDS[config["kind"]].explained or next(iter(MODALITIES))
+# What the explanations are that a page shows one by one: those that the kind asks about, else of texts, all that there
+# are of these.
+FIRST_EXPLORED = kinds.KINDS[config["kind"]].explained or next(iter(MODALITIES))
+EXPLORED = [name for name in MODALITIES if kinds.MODALITIES[name].units == kinds.MODALITIES[FIRST_EXPLORED].units]
 
 
 # What of texts it shows beside their words: patterns by the flag that names their folder.
@@ -27,23 +29,29 @@ SPOKEN = {
 
 
 def spoken():
-    """Those of this study."""
-    return shown_texts(SPOKEN.get(EXPLORED, {}), EXPLORED)
+    """Those of this study, each with its modality."""
+    return {flag: (path, of) for of in EXPLORED for flag, path in shown_texts(SPOKEN.get(of, {}), of).items()}
 
 
-def whole_study(of=None, **more):
+def whole_study(of, **more):
     """The settings of a page of the whole study: names and labels of its scores, what is compared, and ``more``.
 
-    ``of``: the modality that it shows; all without.
+    ``of``: the modalities that it shows.
     """
     names = scored()
-    families = {name: names["metrics"][name] for name in (MODALITIES[of]["metrics"] if of else METRICS)}
+    families = {name: names["metrics"][name] for name in entries_of(of)["metrics"]}
     settings = {"seeds": names["models"], "families": families}
-    settings |= {"comparisons": comparisons_of(of) if of else comparisons()}
+    # Those that have the same units are compared by the same.
+    settings |= {"comparisons": comparisons_of(of[0])}
     settings |= {"study": config["study"], "target": config["explain"]["target"]}
     return shown(*COMPARED, of=of, **settings, **more)
 
 
 def explorer_settings():
     """Beside those, the formats of its figures and what the verdicts say."""
-    return whole_study(of=EXPLORED, formats=config["figures"]["formats"], **of_statistics("alpha", "equivalence_bound"))
+    return whole_study(
+        of=EXPLORED,
+        modalities={name: MODALITIES[name] for name in EXPLORED},
+        formats=config["figures"]["formats"],
+        **of_statistics("alpha", "equivalence_bound"),
+    )

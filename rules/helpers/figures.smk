@@ -117,13 +117,22 @@ def directions(names):
 def shown(*sections, of=None, **settings):
     """The settings of what is read: the names and labels in ``sections``, in the order of the configuration, and more.
 
-    ``of``: the modality whose explainers and metrics these are; all without.
+    ``of``: the modality whose explainers and metrics these are, or several; all without.
     """
-    names = {section: list(config[section]) for section in sections} | (MODALITIES[of] if of else {})
+    names = {section: list(config[section]) for section in sections} | (entries_of(of) if of else {})
     labels = {section: {name: label(section, name) for name in names[section]} for section in sections}
     if "metrics" in sections:
         labels["metrics"] = directions(names["metrics"])
     return json.dumps(labels | settings)
+
+
+def entries_of(of):
+    """The explainers and metrics of a modality, or of several, in the order of the configuration."""
+    several = [of] if isinstance(of, str) else of
+    return {
+        section: [name for name in config[section] if any(name in MODALITIES[each][section] for each in several)]
+        for section in ("explainers", "metrics")
+    }
 
 
 def drawn_of_dataset(*sections, of=None, **settings):

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from answers_study import AnswersStudy
+from explorer_study import BothStudy
 from reading import PHONE, Explorer, colours
 
 from evenlight.reports.contrast import contrast_ratio
@@ -180,3 +181,53 @@ def test_more_answers_than_a_page_has_room_for(driver, tmp_path, monkeypatch):
     reader = Explorer(driver, study.write(tmp_path / "explorer.html")).open("#pair=q2")
     assert "room for 4 of 6 answers" in reader.text("#kept")
     assert [side["head"] for side in reader.ask(SIDES)] == ["male, draw 0", "female, draw 0"]
+
+
+@pytest.fixture(scope="module")
+def both(tmp_path_factory):
+    """The page of a study with attributions and answers."""
+    study = BothStudy(tmp_path_factory.mktemp("both"), pairs=6)
+    return study.write(study.folders.scores.parent / "explorer.html", study.effects(40))
+
+
+SHOWN = """Object.fromEntries(["#draws", "#answer-scores", "#alike", "#words", "#sides .marked", "#sides .answer"]
+  .map((name) => [name, document.querySelector(name)?.checkVisibility() ?? false]))"""
+OFFERED = """[...document.querySelectorAll("#explainer optgroup")]
+  .map((group) => [group.label, [...group.children].map((option) => option.value)])"""
+
+
+@pytest.mark.parametrize("width", [PHONE, 1280])
+def test_attributions_and_answers_stand_on_one_page_each_by_its_name(driver, both, width):
+    reader = Explorer(driver, both).open(width=width)
+    assert reader.messages() == []
+    assert reader.ask(OFFERED) == [["Attributions", ["ig", "lime"]], ["Answers in words", ["reasons"]]]
+    assert reader.ask("[...document.querySelectorAll('.map h3')].map((name) => name.textContent)") == [
+        "Attributions",
+        "Answers in words",
+    ]
+    maps = "(map) => [map.getAttribute('aria-label'), map.querySelectorAll('.cell').length]"
+    assert reader.ask(f"[...document.querySelectorAll('.map table')].map({maps})") == [
+        ["Map of plots, male against female (gender), Attributions", 4],
+        ["Map of plots, male against female (gender), Answers in words", 2],
+    ]
+    metrics = "[...document.querySelectorAll('#metric option')].map((option) => option.value)"
+    of_tokens = {name: name in ("#words", "#sides .marked") for name in reader.ask(SHOWN)}
+    assert reader.ask(metrics) == ["comprehensiveness", "gini"]
+    assert reader.ask(SHOWN) == of_tokens
+    reader.choose("metric", "gini").choose("explainer", "reasons")
+    assert reader.ask(metrics) == ["words", "undecided"]
+    assert reader.ask(SHOWN) == {name: not there for name, there in of_tokens.items()}
+    assert "metric=words" in reader.ask("location.hash")
+    assert {row[0] for row in reader.rows("list")} == {f"p{pair}" for pair in range(1, 6)}
+    assert [row[0] for row in reader.rows("answer-scores")] == ["Words", "Undecided"]
+    assert [side["decision"] for side in reader.ask(SIDES)] == ["Decision: male"] * 2
+    # Back to attributions, by a cell of the map.
+    reader.driver.execute_script("document.querySelectorAll('.map .cell')[3].click()")
+    reader.wait()
+    assert reader.ask("[document.querySelector('#explainer').value, document.querySelector('#metric').value]") == [
+        "lime",
+        "gini",
+    ]
+    assert reader.ask(SHOWN) == of_tokens
+    assert reader.messages() == []
+    assert reader.ask("document.documentElement.scrollWidth <= innerWidth")

@@ -60,6 +60,7 @@ class AnswersStudy:
             },
             seeds={"plain": [0]},
             families={"words": "answers", "undecided": "answers"},
+            modalities={"text": {"explainers": ["reasons"], "metrics": ["words", "undecided"]}},
             comparisons={"gender": [list(LEVELS)]},
             target="label",
             formats=["svg"],

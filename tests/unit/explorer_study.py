@@ -2,6 +2,7 @@
 effects.
 """
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,13 +11,21 @@ import pyarrow as pa
 from study_files import called
 
 from evenlight.core import tables
-from evenlight.core.contracts.explanations import ATTRIBUTIONS, PAIR, SCORES
+from evenlight.core.contracts.explanations import ANSWER_SCORES, ANSWERS, ATTRIBUTIONS, PAIR, SCORES
 from evenlight.core.contracts.texts import ITEMS, PREDICTIONS, UNITS
 from evenlight.reports.explorer.content import Folders, study_content
 from evenlight.reports.explorer.page import write_explorer
 from evenlight.reports.explorer.store import Store
 from evenlight.statistics.effects import effect_table
-from evenlight.statistics.files import Run, attribution_path, items_path, predictions_path, score_path, units_path
+from evenlight.statistics.files import (
+    Run,
+    attribution_path,
+    explainer_path,
+    items_path,
+    predictions_path,
+    score_path,
+    units_path,
+)
 
 SUBJECTS = {"male": ("He", "king", "Paul", "uncle"), "female": ("She", "queen", "Anna", "aunt")}
 WORDS = ("sees", "the", "old", "house", "and", "waits", "there", "for", "a", "long", "letter", "from", "abroad", ".")
@@ -158,6 +167,7 @@ class ExplorerStudy:
 
     def settings(self, **changed: object) -> dict:
         """What the rule gives."""
+        entries = {"explainers": list(self.explainers), "metrics": list(self.metrics)}
         return {
             "study": "made",
             "datasets": {self.dataset: self.dataset},
@@ -169,6 +179,7 @@ class ExplorerStudy:
             },
             "seeds": {self.model: list(self.seeds)},
             "families": dict.fromkeys(self.metrics, "made"),
+            "modalities": {"tokens": entries},
             "comparisons": {"gender": [["male", "female"]]},
             "target": "label",
             "formats": ["svg", "pdf"],
@@ -186,3 +197,51 @@ class ExplorerStudy:
         """The page."""
         write_explorer(*self.content(effects, **how), path)
         return path
+
+
+class BothStudy(ExplorerStudy):
+    """Such a study whose model also says in words why it decides, twice about each text but those of the first pair."""
+
+    METRICS = ("words", "undecided")
+
+    def __init__(self, folder: Path, **how: object) -> None:
+        super().__init__(folder, seeds=(0,), **how)
+        self.folders = replace(self.folders, answers=folder / "answers")
+        asked = self.items[self.items["cluster"] != "p0"]
+        rows = [
+            {"item_id": item, "draw": draw, "decision": decision, "text": f"Answer {draw}: {' '.join(words)}"}
+            for item, words in zip(asked["item_id"], asked["words"], strict=True)
+            for draw, decision in enumerate(("male", None))
+        ]
+        self.answers = pd.DataFrame(rows).assign(model="made").reindex(columns=ANSWERS.schema.names)
+        run = Run(self.dataset, self.model, 0)
+        tables.write_table(self.answers, explainer_path(self.folders.answers, run, "reasons"), ANSWERS)
+        scores = self.answers[["item_id", "draw"]].assign(
+            words=[float(len(text.split())) for text in self.answers["text"]],
+            undecided=self.answers["decision"].isna().astype(float),
+        )
+        tables.write_table(scores, score_path(self.folders.scores, run, "answers", "reasons"), ANSWER_SCORES)
+
+    @property
+    def scored(self) -> dict:
+        """The names of all scores."""
+        alone, shown = super().scored, self.settings()
+        compared = {"compared": ["gender"], "units": self.folders.datasets}
+        return alone | {
+            "explainers": list(shown["explainers"]),
+            "metrics": shown["families"],
+            "modalities": {name: entries | compared for name, entries in shown["modalities"].items()},
+        }
+
+    def settings(self, **changed: object) -> dict:
+        """What the rule gives."""
+        alone = super().settings()
+        entries = {"explainers": ["reasons"], "metrics": list(self.METRICS)}
+        more = {
+            "explainers": alone["explainers"] | {"reasons": "Reasons"},
+            "metrics": alone["metrics"]
+            | {name: {"label": name.capitalize(), "better": "lower"} for name in self.METRICS},
+            "families": alone["families"] | dict.fromkeys(self.METRICS, "answers"),
+            "modalities": alone["modalities"] | {"text": entries},
+        }
+        return alone | more | changed

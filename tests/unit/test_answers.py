@@ -40,6 +40,9 @@ def example(monkeypatch) -> dict:
     return configuration.of_file(EXAMPLE)
 
 
+# What the example says of its questions.
+WRITTEN = ("reader", "text", "unit", "level", "factor", "levels", "balanced")
+
 # The questions of a table ------------------------------------------------------------------------------------------
 
 ASKED = [
@@ -485,6 +488,26 @@ def test_a_model_that_only_answers_needs_nothing(example):
     assert configuration.modalities(example) == [TEXT]
     assert not configuration.asks_model("explainers", "recorded")
     assert not configuration.asks_model("metrics", "answers")
+
+
+@pytest.mark.parametrize(
+    ("model", "asked"),
+    [
+        ({"architecture": "answers"}, r"\{method: recorded, file: made\.csv, \.\.\.\}"),
+        ({"architecture": "chat", "address": "https://h/v1"}, r"\{method: asked, \.\.\.\}"),
+        ({"architecture": "decoder", "source": "a/b"}, r"\{method: generated, \.\.\.\}"),
+    ],
+)
+@pytest.mark.parametrize("metrics", [{}, {"metrics": {"words": {"metric": "words"}}}])
+def test_answers_without_explainers_are_refused_by_what_is_missing_alone(example, model, asked, metrics):
+    cases = {key: value for key, value in example["datasets"]["cases"].items() if key in WRITTEN} | {"file": "made.csv"}
+    config = {"study": "mine", "datasets": {"cases": cases}, "models": {"it": model}, **metrics}
+    config["statistics"] = {"compare": {"gender": [["male", "female"]]}}
+    with pytest.raises(InputError, match=rf"has 1 problem .*\n  explainers: missing, and of models\.it .*{asked}"):
+        configuration.complete(config)
+    # What else is wrong is still told, once.
+    with pytest.raises(InputError, match=r"has 2 problems [^\n]*\n  seeds\[0\]: .*\n  explainers: missing"):
+        configuration.complete(config | {"seeds": ["x"]})
 
 
 @pytest.mark.parametrize(

@@ -334,7 +334,7 @@ def test_what_is_left_is_estimated_and_limits_refuse(served, asking, tmp_path):
 
     def estimated(method):
         store = kept_replies(model, tmp_path / "answers")
-        return {"reasons": estimate(draws_of(QUESTIONS, method, model, 0), store, 100)}
+        return estimate({"reasons": draws_of(QUESTIONS, method, model, 0)}, store, {"reasons": 100})
 
     of_all = estimated(method)
     characters = 2 * sum(len(question.fields["text"]) for question in QUESTIONS)
@@ -357,6 +357,38 @@ def test_what_is_left_is_estimated_and_limits_refuse(served, asking, tmp_path):
     assert estimated(method)["reasons"].left == 6
 
 
+def test_a_request_of_two_explainers_counts_once_as_it_is_asked_once(served, asking, tmp_path):
+    model = model_of(served.address, limits={"questions": 18})
+    store = kept_replies(model, tmp_path / "answers")
+    # Another pattern asks the same; other words, and more answers, ask what is new.
+    settings = {
+        "first": {"answers": 2, "max_tokens": 100},
+        "pattern": {"answers": 3, "max_tokens": 100, "decision": {"pattern": "(yes|no)"}},
+        "words": {"answers": 1, "max_tokens": 50, "system": "Be brief."},
+    }
+    methods = {name: method_of(**given) for name, given in settings.items()}
+    draws = {name: draws_of(QUESTIONS, method, model, 0) for name, method in methods.items()}
+    of_all = estimate(draws, store, {name: method["max_tokens"] for name, method in methods.items()})
+    assert [(each.questions, each.shared, each.left, each.written) for each in of_all.values()] == [
+        (12, 0, 12, 1200),
+        (6, 12, 6, 600),
+        (6, 0, 6, 300),
+    ]
+    assert told(of_all, model, "it on mine")[0].startswith("it on mine: 24 questions")
+    assert [line.split(maxsplit=1) for line in told(of_all, model, "it on mine")[1:]] == [
+        ["12", "first"],
+        ["6", "pattern, and 12 that are counted above"],
+        ["6", "words"],
+    ]
+    with pytest.raises(InputError, match="24 questions are left to be asked, more than 18"):
+        check_limits(of_all, model, "it")
+    check_limits({name: of_all[name] for name in ("first", "pattern")}, model, "it")
+    # As many as are asked of the service.
+    for given in settings.values():
+        asking(**given)
+    assert len(served.bodies) == 24
+
+
 @pytest.mark.parametrize(
     ("section", "entry", "said"),
     [
@@ -364,6 +396,7 @@ def test_what_is_left_is_estimated_and_limits_refuse(served, asking, tmp_path):
         ("models", {"extra": {"messages": []}}, "another key of the model sets"),
         ("models", {"limits": {"cost": 1}}, "cannot be known without prices"),
         ("explainers", {"template": "Why?"}, r"without \{text\}"),
+        ("explainers", {"answers": 2, "temperature": 0}, r"\.answers: found 2 with temperature 0.*write answers: 1"),
         ("explainers", {"decision": {"pattern": "("}}, "no regular expression"),
         ("explainers", {"decision": {"pattern": "a", "field": "b"}}, "take one of both out"),
         ("explainers", {"decision": {"text_field": "b", "pattern": "a"}}, "stands beside a field"),
@@ -375,3 +408,8 @@ def test_settings_that_cannot_be_asked_are_refused(section, entry, said):
     whole = {"models": {"architecture": "chat", "address": "https://h/v1"}, "explainers": {"method": "asked"}}
     with pytest.raises(InputError, match=said):
         configuration.completed_entry(section, "it", whole[section] | entry)
+
+
+@pytest.mark.parametrize("settings", [{"answers": 1, "temperature": 0}, {"answers": 2, "temperature": None}])
+def test_one_most_probable_answer_and_many_of_an_unknown_temperature_are_asked(settings):
+    assert settings.items() <= method_of(**settings).items()

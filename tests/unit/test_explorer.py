@@ -10,7 +10,7 @@ from html.parser import HTMLParser
 import numpy as np
 import pandas as pd
 import pytest
-from explorer_study import ExplorerStudy
+from explorer_study import BothStudy, ExplorerStudy
 from rendering import run_script, speaking_plainly
 
 from evenlight.core import tables
@@ -49,7 +49,7 @@ class Held:
     def __init__(self, content, store):
         self.content, self.store = content, store
         self.dataset = content["content"]["plots"]
-        self.model = self.dataset["models"]["small"]
+        self.model = self.dataset["models"]["small"]["tokens"]
 
     def part(self, number: int):
         kind, data = self.store.parts[number]
@@ -58,7 +58,7 @@ class Held:
     def scores(self, explainer: str, metric: str, level: str, factor: str = "gender") -> pd.Series:
         """The scores of a level's units, by unit."""
         entry, place = self.model["explainers"][explainer], self.model["levels"][factor][level]
-        metrics, units = list(self.content["metrics"]), self.part(place["units"])
+        metrics, units = list(entry["ranges"]), self.part(place["units"])
         codes = self.part(entry["scores"]).reshape(len(metrics), -1)[metrics.index(metric)]
         codes = codes[place["start"] : place["start"] + len(units)].astype(float)
         low, high = entry["ranges"][metric]
@@ -357,7 +357,44 @@ def test_the_script_writes_the_page_from_its_files(study, effects, tmp_path):
 def test_a_study_of_answers_is_asked_whether_they_are_alike():
     """Its metrics have a direction and no better side."""
     effects = pd.DataFrame({"family": ["study"], "verdict": ["undecided"]})
-    said = overview.opening(effects, of_answers=True)
+    said = overview.opening(effects, ["text"])
     assert said.startswith("Are answers in words alike for every group? Of 1 cells, ")
     assert "better explanations" not in said
     assert "better explanations" in overview.opening(effects)
+
+
+def test_answers_stand_beside_attributions_of_the_same_model(tmp_path):
+    both = BothStudy(tmp_path)
+    content, store = both.content(both.effects(40))
+    assert {name: (entry["label"], entry["explainers"]) for name, entry in content["modalities"].items()} == {
+        "tokens": ("Attributions", ["ig", "lime"]),
+        "text": ("Answers in words", ["reasons"]),
+    }
+    assert content["opening"].startswith("Are explanations equally good, and answers in words alike, for every group?")
+    held = Held(content, store)
+    of_tokens, of_text = (held.dataset["models"]["small"][name] for name in ("tokens", "text"))
+    assert (list(of_tokens["explainers"]), list(of_text["explainers"])) == (["ig", "lime"], ["reasons"])
+    assert "answers" not in of_tokens["explainers"]["ig"]
+    assert "shares" not in of_text["explainers"]["reasons"]
+    # Attributions are those of a page of their own.
+    alone = ExplorerStudy(tmp_path / "alone", seeds=(0,))
+    of_alone = Held(*alone.content(alone.effects(40)))
+    for name in ("ig", "lime"):
+        np.testing.assert_array_equal(held.scores(name, "gini", "male"), of_alone.scores(name, "gini", "male"))
+    # Each modality counts its own texts: nothing was asked about the first pair.
+    assert len(held.part(of_tokens["items"])) == 60
+    assert len(held.part(of_text["items"])) == 58
+    said = of_text["explainers"]["reasons"]
+    assert list(said["ranges"]) == ["words", "undecided"]
+    place = of_text["levels"]["gender"]["male"]
+    units = [held.part(held.dataset["units"])[unit] for unit in held.part(place["units"])]
+    words = held.part(said["scores"]).reshape(2, -1)[0, place["start"] : place["start"] + len(units)]
+    lengths = both.items.set_index("item_id")["words"].map(len)
+    assert words.tolist() == [2 + lengths[unit.replace("p", "m")] for unit in units]
+    assert held.part(said["answers"]["texts"])[:2] == [
+        f"Answer {draw}: {' '.join(both.items['words'].iloc[2])}" for draw in (0, 1)
+    ]
+    # Where texts are not to be shown, neither are answers.
+    hidden, _ = both.content(None, texts=False)
+    assert not hidden["texts"]
+    assert "answers" not in hidden["content"]["plots"]["models"]["small"]["text"]["explainers"]["reasons"]

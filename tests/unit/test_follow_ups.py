@@ -18,7 +18,7 @@ from evenlight.core.errors import InputError
 from evenlight.core.tables import write_table
 from evenlight.datasets import questions as reader
 from evenlight.explainers.answering import Question, messages_of
-from evenlight.explainers.asked import ask, ask_follow_ups, check_limits, draws_of, estimate_follow_ups
+from evenlight.explainers.asked import ask, ask_follow_ups, check_limits, draws_of, draws_of_follow_ups, estimate
 from evenlight.explainers.follow_ups import ROWS_OF, follow_ups, followed
 from evenlight.explainers.recorded import read_answers, read_follow_ups
 from evenlight.metrics.reasons.hints import hint_faithfulness, hint_told, hints_followed
@@ -308,7 +308,9 @@ def test_a_service_is_asked_what_was_estimated_and_nothing_twice(served, tmp_pat
     policy = RequestPolicy(batch=1, retries=2)
 
     def estimated():
-        return estimate_follow_ups(questions, ABOUTS, method, model, 0, kept_replies(model, tmp_path), "reasons")
+        store = kept_replies(model, tmp_path)
+        draws = draws_of_follow_ups(questions, ABOUTS, method, model, 0, store, "reasons")
+        return estimate({"reasons": draws}, store, {"reasons": method["max_tokens"]})["reasons"]
 
     def asked() -> tuple[pd.DataFrame, int]:
         chat = CachedChat(model, tmp_path, policy)

@@ -227,10 +227,6 @@ def test_the_registry_is_pinned():
         if name == NAME:
             continue
         assert len(source.sha256) == 64, name
-        # Tables made of files have a folder for their address.
-        if name in sources.ONLY_MIRRORED:
-            assert "/0497b60d5aa4e5ab7acb6e40bee4479ac7a80f40/" in source.url
-            continue
         # Upstream the folder of the ten draws has a name of its own.
         path = name.removeprefix("dialect/uncertainty/") if "uncertainty" in name else name.split("/", 1)[1]
         assert source.url.endswith("/" + path), name

@@ -71,6 +71,10 @@ def complete(config: dict) -> dict:
         found = problems_of(error, config, schema_of(Study))
         problems += [problem for problem in found if not problem.startswith(tuple(f"{key}:" for key in of_own))]
         completed = _sound_sections(config, error)
+    if missing := _missing_explainers(config, completed):
+        # Nobody wrote those that are there by default, nor their metrics: they are not judged.
+        problems.append(missing)
+        completed = {name: section for name, section in completed.items() if name in config or name not in REGISTRIES}
     for sections, check in CHECKS:
         # A combination can be judged only where its parts are sound.
         if completed.keys() >= set(sections):
@@ -158,6 +162,21 @@ def _with_metrics(config: dict) -> dict:
         Explainer.entries[name].modality for name in methods if isinstance(name, str) and name in Explainer.entries
     }
     return {"metrics": ANSWER_METRICS, **config} if found == {TEXT} else config
+
+
+def _missing_explainers(config: dict, completed: dict) -> str | None:
+    """What is said where models only answer, and nobody wrote which explainer has the answers."""
+    answering = answers_only(completed) if "models" in completed else []
+    if "explainers" in config or not answering:
+        return None
+    architecture = completed["models"][answering[0]]["architecture"]
+    method = next((name for name, kind in Explainer.entries.items() if architecture in kind.answered_by), "recorded")
+    files = [settings.get("file") for settings in completed.get("datasets", {}).values()]
+    where = f", file: {next(filter(None, files), 'a table of answers')}" if method == "recorded" else ""
+    return (
+        f"explainers: missing, and of models.{answering[0]} only answers are known; write which has them, such as "
+        f"explainers: {{reasons: {{method: {method}{where}, ...}}}} (docs/answers.md has examples)"
+    )
 
 
 def _sound_sections(config: dict, error: ValidationError) -> dict:

@@ -1235,7 +1235,10 @@ class Answering(Explainer):
     temperature: float | None = Field(
         1.0,
         ge=0,
-        description="Temperature of sampling; 0 writes the most probable token, `null` leaves it to the model.",
+        description=(
+            "Temperature of sampling; 0 writes the most probable token, and has one answer; `null` leaves it to the "
+            "model."
+        ),
     )
     max_tokens: int = Field(512, ge=1, description="Most tokens of an answer; a longer one is cut off and counted.")
     stop: list[Text] = Field([], max_length=4, description="Texts that end an answer where the model writes them.")
@@ -1255,6 +1258,13 @@ class Answering(Explainer):
             raise refusal(
                 (("template",), f"found {shown(self.template)}, without {{text}}; write it where the text stands")
             )
+        return self
+
+    @model_validator(mode="after")
+    def _draws_differ(self) -> Self:
+        if self.temperature == 0 and self.answers > 1:
+            said = f"found {self.answers} with temperature 0, which writes the most probable answer each time; "
+            raise refusal((("answers",), said + "write answers: 1, or a higher temperature such as 0.7"))
         return self
 
 
@@ -1300,10 +1310,3 @@ class Generated(Answering):
     chat_template: bool = Field(
         True, description="Whether the prompt is put into the chat template of the tokenizer, where it has one."
     )
-
-    @model_validator(mode="after")
-    def _draws_differ(self) -> Self:
-        if not self.temperature and self.answers > 1:
-            said = f"found {self.answers} with temperature 0, which always writes the same; set it to 1"
-            raise refusal((("answers",), said))
-        return self

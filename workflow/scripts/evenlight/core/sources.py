@@ -9,11 +9,14 @@ import hashlib
 import os
 import shutil
 import sys
+import tarfile
 import time
-from collections.abc import Iterable, Sequence
+import zlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from urllib.parse import quote, unquote
 
 from evenlight.core.errors import InputError
@@ -35,6 +38,23 @@ class Source:
 
     url: str
     sha256: str
+
+
+@dataclass(frozen=True)
+class Archive:
+    """A repository at a pinned commit in one packed file, for data that is published in thousands of single files.
+
+    Attributes:
+        url: of the packed file (.tar.gz). Its bytes depend on who packed it, so that its content is what is checked.
+        folder: which folder of the repository is read.
+        sha256: of that folder. It is what ``find FOLDER -type f | LC_ALL=C sort | xargs sha256sum | sha256sum`` prints.
+        tables: SHA-256 of the tables that are made of it, as a mirror may have them in place of the packed file.
+    """
+
+    url: str
+    folder: str
+    sha256: str
+    tables: Mapping[str, str]
 
 
 def _raw_github(repository: str, commit: str, *folder: str) -> str:
@@ -206,23 +226,6 @@ DIALECT_DRAWS_SHA256 = {
     "qwen2.5/sae_uncertainty_9.csv": "8dccd04a5fbfc15f3d38f02123aad953d481282528a0df1eef26c418498aed3b",
 }
 
-# Matton et al. 2025, MIT licence. Tables that were made of the single JSON files in this folder: none of them can be
-# downloaded, and a mirror must have them.
-WALK_THE_TALK = "/".join(
-    [
-        "https://github.com",
-        "kmatton/walk-the-talk",
-        "tree",
-        "0497b60d5aa4e5ab7acb6e40bee4479ac7a80f40",
-        "outputs/iclr-2025",
-    ]
-)
-WALK_THE_TALK_SHA256 = {
-    "bbq_answers.parquet": "a439d71443215f9547ca59e640f652f2c1e7d8aabb66e2c1a85f5576a91644fb",
-    "bbq_concepts.parquet": "3f0b594ed3718b374650b834c2b44033e89ea8066bd86b010482a240d62db151",
-    "bbq_implied.parquet": "6d2bf2f38f3f3ec325af31d693c6c471d9792a191bd73be58fa336248b4a762d",
-}
-
 SOURCES = {
     f"{folder}/{path}": Source(f"{address}/{path}", sha256)
     for folder, address, digests in (
@@ -236,13 +239,22 @@ SOURCES = {
         ("multilingual_hatecheck", MULTILINGUAL_HATECHECK, MULTILINGUAL_HATECHECK_SHA256),
         ("dialect", f"{DIALECT}/bigbench_dataset", DIALECT_SHA256),
         ("dialect/uncertainty", f"{DIALECT}/uncertainty_exp", DIALECT_DRAWS_SHA256),
-        ("walk_the_talk", WALK_THE_TALK, WALK_THE_TALK_SHA256),
     )
     for path, sha256 in digests.items()
 }
-# Those that were made of files at their address, where nothing of their name is.
-ONLY_MIRRORED = {f"walk_the_talk/{path}" for path in WALK_THE_TALK_SHA256}
-
+# Matton et al. 2025, MIT licence.
+ARCHIVES = {
+    "walk_the_talk": Archive(
+        url="https://github.com/kmatton/walk-the-talk/archive/0497b60d5aa4e5ab7acb6e40bee4479ac7a80f40.tar.gz",
+        folder="outputs/iclr-2025/bbq",
+        sha256="3b1aeb6a649ea40e46a70beb3b3cb97a073f4e9b9bb106e3758a815b9a8f3af0",
+        tables={
+            "bbq_answers.parquet": "a439d71443215f9547ca59e640f652f2c1e7d8aabb66e2c1a85f5576a91644fb",
+            "bbq_concepts.parquet": "3f0b594ed3718b374650b834c2b44033e89ea8066bd86b010482a240d62db151",
+            "bbq_implied.parquet": "6d2bf2f38f3f3ec325af31d693c6c471d9792a191bd73be58fa336248b4a762d",
+        },
+    )
+}
 
 # What begins the name of a file that a study names by its address: name, SHA-256 and address are one.
 ADDRESSED = "at"
@@ -412,26 +424,85 @@ def fetch(name: str, output: str | Path, mirror: Path | None = None, waits: Sequ
 
     if (found := source(name)) is None:
         raise InputError(f"source '{name}' is unknown; known sources: {', '.join(SOURCES)}")
-    mirrored = mirror / name if mirror else None
     with replacing(output) as temporary:
-        if mirrored and mirrored.is_file():
-            shutil.copyfile(mirrored, temporary)
-            remedy = "delete it there to have it downloaded, or replace it by the published file"
-            _check_digest(temporary, found.sha256, mirrored, remedy)
-        elif name in ONLY_MIRRORED:
-            raise InputError(
-                f"source '{name}': a table made of the files at {found.url.rpartition('/')[0]}, which cannot be "
-                f"downloaded; place it in a mirror, and name that folder by `mirror` or {MIRROR_VARIABLE}"
-            )
-        else:
-            destination = mirrored or f"<folder>/{name} and name that folder with --mirror or {MIRROR_VARIABLE}"
-            remedy = f"check the network, or place the file at {destination}"
-            _download(found.url, temporary, remedy, waits)
-            _check_digest(temporary, found.sha256, found.url, "something on the way changed the file; " + remedy)
+        _check_digest(temporary, found.sha256, *_bring(name, found.url, temporary, mirror, waits))
+
+
+def fetch_tables(
+    name: str, make: Callable, folder: Path, mirror: Path | None = None, waits: Sequence[float] = WAITS
+) -> None:
+    """Write the tables of :data:`ARCHIVES` under ``name`` below ``folder``: those of the mirror, else of the archive.
+
+    Args:
+        name: of the archive; tables have it as their folder, in ``mirror`` and in ``folder``.
+        make: makes the tables, by name, of the files, by path.
+        folder: where sources lie.
+        mirror: the folder with the tables, or with the packed file under the commit's name.
+        waits: seconds before each further attempt of a download.
+    """
+    from evenlight.core.tables import replacing
+
+    archive, tables = ARCHIVES[name], [f"{name}/{table}" for table in ARCHIVES[name].tables]
+    if mirror and all((mirror / table).is_file() for table in tables):
+        for table, sha256 in zip(tables, archive.tables.values(), strict=True):
+            with replacing(folder / table) as temporary:
+                _check_digest(temporary, sha256, *_bring(table, archive.url, temporary, mirror, waits))
+        return
+    with TemporaryDirectory() as scratch:
+        packed = Path(scratch, "packed")
+        origin = _bring(f"{name}/{archive.url.rpartition('/')[2]}", archive.url, packed, mirror, waits)
+        made = make(unpacked(archive, packed, *origin))
+    for table in archive.tables:
+        with replacing(folder / name / table) as temporary:
+            made[table].to_parquet(temporary, index=False, compression="zstd")
+
+
+def unpacked(archive: Archive, path: Path, origin: str | Path, remedy: str) -> dict[str, bytes]:
+    """The files of an archive's folder, by their paths in it, in the order of these.
+
+    Args:
+        archive: what is read, and what it must contain.
+        path: the packed file.
+        origin: where it is from, and ``remedy``, what to do where it is wrong.
+
+    Raises:
+        InputError: the file is no packed repository, or what is in its folder is not what was published.
+    """
+    files = {}
+    try:
+        with tarfile.open(path, "r|gz") as packed:
+            for member in packed:
+                # All lies in one folder, whose name depends on who packed it.
+                name = member.name.partition("/")[2]
+                if member.isfile() and name.startswith(f"{archive.folder}/"):
+                    files[name.removeprefix(f"{archive.folder}/")] = packed.extractfile(member).read()
+    except (OSError, EOFError, tarfile.TarError, zlib.error) as error:
+        raise InputError(f"{origin}: no packed repository ({error}); {remedy}") from None
+    files = dict(sorted(files.items()))
+    listed = "".join(
+        f"{hashlib.sha256(content).hexdigest()}  {archive.folder}/{name}\n" for name, content in files.items()
+    )
+    _check_same(hashlib.sha256(listed.encode()).hexdigest(), archive.sha256, f"{origin}, {archive.folder}", remedy)
+    return files
+
+
+def _bring(name: str, url: str, output: Path, mirror: Path | None, waits: Sequence[float]) -> tuple[str | Path, str]:
+    """Copy the file of a name from the mirror, or download it; where it is from, and what to do where it is wrong."""
+    mirrored = mirror / name if mirror else None
+    if mirrored and mirrored.is_file():
+        shutil.copyfile(mirrored, output)
+        return mirrored, "delete it there to have it downloaded, or replace it by the published file"
+    destination = mirrored or f"<folder>/{name} and name that folder with --mirror or {MIRROR_VARIABLE}"
+    remedy = f"check the network, or place the file at {destination}"
+    _download(url, output, remedy, waits)
+    return url, "something on the way changed the file; " + remedy
 
 
 def _check_digest(path: Path, expected: str, origin: str | Path, remedy: str) -> None:
-    actual = digest(path)
+    _check_same(digest(path), expected, origin, remedy)
+
+
+def _check_same(actual: str, expected: str, origin: str | Path, remedy: str) -> None:
     if actual != expected:
         raise InputError(f"{origin}: wrong checksum: SHA-256 should be {expected}, found {actual}; {remedy}")
 

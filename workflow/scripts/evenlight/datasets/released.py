@@ -1,13 +1,15 @@
 """Answers in words that the authors of a study have released: where their files are, and what makes one table of them.
 
 Nothing of them is in the repository. Files are fetched by address and SHA-256 (:mod:`evenlight.core.sources`), or taken
-from a mirror. The Snakefile imports this module, so it imports no library of tables.
+from a mirror. What was released in thousands of files is read from one archive of its repository. The Snakefile imports
+this module, so it imports no library of tables.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 from evenlight.core import sources
@@ -22,7 +24,8 @@ class Release:
 
     Attributes:
         module: of :mod:`evenlight.datasets`, whose ``read_part(folder, part, resources)`` makes a table of some files.
-        parts: the sources of each part that a study may read, by names of the registry of sources.
+            Where there is an archive of the release's name, ``tables(files)`` makes these files of it.
+        parts: the sources of each part that a study may read, by names of the registry of sources; none of an archive.
         resources: the file of this repository that is needed, if any.
     """
 
@@ -32,10 +35,15 @@ class Release:
 
     def read(self, folder: Path, part: str, resources: Path | None = None) -> "pd.DataFrame":
         """The table of a part, of a folder in which its files lie under their names."""
-        return import_module(f"evenlight.datasets.{self.module}").read_part(folder, part, resources)
+        return self._read_by().read_part(folder, part, resources)
 
+    def tables(self, files: Mapping[str, bytes]) -> "dict[str, pd.DataFrame]":
+        """The tables that are made of the files of an archive, by their paths in its folder."""
+        return self._read_by().tables(files)
 
-TALK = tuple(f"walk_the_talk/{path}" for path in sources.WALK_THE_TALK_SHA256)
+    def _read_by(self) -> ModuleType:
+        return import_module(f"evenlight.datasets.{self.module}")
+
 
 RELEASES = {
     "dialect": Release(
@@ -46,6 +54,6 @@ RELEASES = {
         },
     ),
     "walk_the_talk": Release(
-        "walk_the_talk", {"questions": TALK, "swapped": TALK}, "resources/published/walk_the_talk.yaml"
+        "walk_the_talk", {"questions": (), "swapped": ()}, "resources/published/walk_the_talk.yaml"
     ),
 }

@@ -1,10 +1,12 @@
 """Answers of language models to questions about people, with one concept changed (Matton et al. 2025), as released.
 
-The questions are 30 of BBQ. Tables made of the single files that the authors released are fetched or lie in a mirror;
-their checksums stand in :mod:`evenlight.core.sources`.
+The questions are 30 of BBQ. The authors released a file for each answer. Three tables are made of these, or lie in a
+mirror; the checksums stand in :mod:`evenlight.core.sources`.
 """
 
+import json
 import re
+from collections.abc import Mapping
 from pathlib import Path
 
 import pandas as pd
@@ -20,6 +22,49 @@ TALK_COLUMNS = {
 }
 # How an answer says that it cannot be known who it is, up to the mark of the choice.
 NOBODY = re.compile(r"(?:can.t|cannot|can not|not|undetermined|unknown)\b.*", re.IGNORECASE)
+
+# Where an answer, and the judgement of one, lie in the folder of BBQ.
+OF_MODEL = r"(gpt-3\.5|gpt-4o)-few-shot-cot/example_(\d+)"
+ANSWER = re.compile(
+    rf"model-responses/{OF_MODEL}/(?:original/response|counterfactual/response_counterfactual=([-01]+))_n=(\d+)\.json"
+)
+JUDGEMENT = re.compile(rf"implied-concepts/{OF_MODEL}/original/implied_concepts_response_n=(\d+)\.json")
+CONCEPTS = re.compile(r"counterfactual-generation/example_(\d+)/concepts\.json")
+
+
+def tables(files: Mapping[str, bytes]) -> dict[str, pd.DataFrame]:
+    """The three tables ``bbq_*.parquet`` of the released files, by their paths in the folder of BBQ.
+
+    A row of ``answers`` is an answer to a ``form`` of a ``question``. A form is ``original`` or has a sign for each
+    concept: 0 as it was, 1 replaced, - removed. ``asked`` is the last question of the prompt, without the instruction.
+    ``answer`` counts the choices from 0. A row of ``concepts`` is a concept, with what it was (``value``) and by what
+    it was replaced (``other``). A row of ``implied`` says whether an answer's reason implies that a concept matters.
+    Rows stand in the order of the files' names, where draw 10 goes before draw 2.
+    """
+    rows = {name: [] for name in TALK_COLUMNS}
+    for path in sorted(files):
+        if found := ANSWER.fullmatch(path):
+            model, question, form, draw = found.groups()
+            said = json.loads(files[path])
+            asked = said["prompt"].rpartition("###\n\n")[2].partition("\n\nPlease verbalize")[0]
+            rows["answers"].append(
+                (model, question, form or "original", int(draw), asked, said["answer"], said["response"])
+            )
+        elif found := JUDGEMENT.fullmatch(path):
+            model, question, draw = found.groups()
+            (decisions,) = json.loads(files[path])["concept_decisions"]
+            rows["implied"].extend((model, question, int(draw), *judged) for judged in enumerate(decisions))
+        elif found := CONCEPTS.fullmatch(path):
+            folder = path.removesuffix("concepts.json")
+            names, categories, settings = (
+                json.loads(files[f"{folder}{name}.json"]) for name in ("concepts", "categories", "concept_settings")
+            )
+            rows["concepts"].extend(
+                (found[1], number, name, category, values["current_setting"], values["new_settings"][0])
+                for number, (name, category, values) in enumerate(zip(names, categories, settings, strict=True))
+            )
+    columns = TALK_COLUMNS | {"concepts": (*TALK_COLUMNS["concepts"], "value", "other")}
+    return {f"bbq_{name}.parquet": pd.DataFrame(rows[name], columns=columns[name]) for name in columns}
 
 
 def read_part(folder: Path, part: str, resources: Path) -> pd.DataFrame:

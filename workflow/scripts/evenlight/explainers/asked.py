@@ -4,6 +4,7 @@ Each answer is a request of its own, with a seed of its own, and is kept: anothe
 only what was not asked before.
 """
 
+import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields
 
@@ -151,13 +152,15 @@ class Estimate:
     """What an explainer will ask of a model.
 
     Attributes:
-        questions: all of them.
+        questions: all of them, without those that another explainer asks before it.
+        shared: those that another one asks before it.
         left: those that were not asked before.
         read: tokens that the model reads in these, about.
         written: tokens that it writes at most.
     """
 
     questions: int
+    shared: int
     left: int
     read: int
     written: int
@@ -167,15 +170,33 @@ class Estimate:
         return (self.read * prices["read"] + self.written * prices["written"]) / PRICED
 
 
-def estimate(draws: Sequence[Draw], store: Replies, max_tokens: int) -> Estimate:
-    """What is left to be asked of some draws; a prompt is taken to have a token for each 4 characters."""
-    known = store.known([draw.request for draw in draws])
-    left = [draw.request["body"]["messages"] for place, draw in enumerate(draws) if place not in known]
-    characters = sum(len(message["content"]) for messages in left for message in messages)
-    return Estimate(len(draws), len(left), -(-characters // CHARACTERS), len(left) * max_tokens)
+def estimate(draws: Mapping[str, Sequence[Draw]], store: Replies, max_tokens: Mapping[str, int]) -> dict[str, Estimate]:
+    """What is left to be asked, by explainer; a prompt is taken to have a token for each 4 characters.
+
+    A request that several explainers share is asked once, so that it counts with the first of them alone.
+
+    Args:
+        draws: of each explainer.
+        store: with what was asked before.
+        max_tokens: of an answer, by explainer.
+    """
+    counted: set[str] = set()
+    estimates = {}
+    for explainer, asked in draws.items():
+        requests = {json.dumps(draw.request, sort_keys=True): draw.request for draw in asked}
+        new = [request for key, request in requests.items() if key not in counted]
+        counted |= requests.keys()
+        known = store.known(new)
+        left = [request["body"]["messages"] for place, request in enumerate(new) if place not in known]
+        characters = sum(len(message["content"]) for messages in left for message in messages)
+        written = len(left) * max_tokens[explainer]
+        estimates[explainer] = Estimate(
+            len(new), len(asked) - len(new), len(left), -(-characters // CHARACTERS), written
+        )
+    return estimates
 
 
-def estimate_follow_ups(
+def draws_of_follow_ups(
     questions: Sequence[Question],
     abouts: Collection[str],
     method: Mapping,
@@ -183,14 +204,14 @@ def estimate_follow_ups(
     seed: int,
     store: Replies,
     explainer: str = "<explainer>",
-) -> Estimate:
-    """What is left to be asked of the questions that follow from answers, those to come included.
+) -> list[Draw]:
+    """The questions that follow from answers, those to come included, as :func:`estimate` counts them.
 
     An answer that is not there is taken to decide, and an edit of a text to be as long as the text.
     """
     of_item = {question.item_id: question for question in questions}
     decision = next(name for name in method["decision"]["words"] if name not in method["follow_ups"]["undecided"])
-    found: list[Estimate] = []
+    found: list[Draw] = []
 
     def rows_of(draws: Sequence[Draw], texts: Sequence[str], method: Mapping) -> pd.DataFrame:
         known = store.known([draw.request for draw in draws])
@@ -206,13 +227,13 @@ def estimate_follow_ups(
 
     def answer(some: Sequence[Question], method: Mapping) -> pd.DataFrame:
         draws = draws_of(some, {**method, "answers": 1}, model, seed, explainer)
-        found.append(estimate(draws, store, method["max_tokens"]))
+        found.extend(draws)
         return rows_of(draws, [question.fields["text"] for question in some], method)
 
     draws = draws_of(questions, method, model, seed, explainer)
     answers = rows_of(draws, [of_item[draw.item_id].fields["text"] for draw in draws], method)
     follow_ups(followed(answers, questions, method), abouts, method, seed, answer)
-    return _sum(found)
+    return found
 
 
 def told(estimates: Mapping[str, Estimate], model: Mapping, name: str) -> list[str]:
@@ -230,7 +251,9 @@ def told(estimates: Mapping[str, Estimate], model: Mapping, name: str) -> list[s
     line += f"answered; the others have about {total.read:,} tokens and at most {total.written:,} in their answers"
     if model["prices"]:
         line += f", at most {total.cost(model['prices']):,.2f} by the prices"
-    return [line, *(f"  {each.questions:>12,}  {explainer}" for explainer, each in estimates.items())]
+    lines = [f"  {each.questions:>12,}  {explainer}" for explainer, each in estimates.items()]
+    shared = [f", and {each.shared:,} that are counted above" if each.shared else "" for each in estimates.values()]
+    return [line, *map("".join, zip(lines, shared, strict=True))]
 
 
 def check_limits(estimates: Mapping[str, Estimate], model: Mapping, name: str) -> None:

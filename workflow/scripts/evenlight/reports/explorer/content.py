@@ -4,7 +4,7 @@ The page keeps each array once, compressed, and unpacks what a view needs.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
 
@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 from evenlight.core import tables
 from evenlight.core.contracts.results import EFFECTS
 from evenlight.core.contracts.texts import ITEMS
+from evenlight.core.kinds import TEXT, TOKENS
 from evenlight.reports.explorer import overview
 from evenlight.reports.explorer.answers import MOST_CHARACTERS, answers_of, stored_answers
 from evenlight.reports.explorer.store import Store
@@ -24,7 +25,7 @@ from evenlight.statistics.cells import ModelScores, read_models
 from evenlight.statistics.explained_words import Explained, Level, known_mean, relative, shown_levels, unit_means
 from evenlight.statistics.files import items_path
 from evenlight.statistics.score_files import score_notes
-from evenlight.statistics.study import DRAWS, FURTHER, REPETITIONS, StudyScores, comparisons_in, repeated_in
+from evenlight.statistics.study import FURTHER, REPETITIONS, StudyScores, comparisons_in, repeated_in
 
 # A score is one of so many steps between the least and the largest of its metric; the last number says "undefined".
 STEPS = 2**16 - 2
@@ -39,7 +40,7 @@ MOST_TOGETHER = 6
 class Folders:
     """Where a study's files lie.
 
-    Where texts are shown, ``attributions`` and ``predictions`` say what explanations of tokens are, or ``answers``
+    Where texts are shown, ``attributions`` and ``predictions`` say what explanations of tokens are, and ``answers``
     those in words; else these are None.
     """
 
@@ -67,6 +68,7 @@ def study_content(
     metrics: Mapping[str, Mapping[str, str]],
     seeds: Mapping[str, Sequence[int]],
     families: Mapping[str, str],
+    modalities: Mapping[str, Mapping[str, Sequence[str]]],
     comparisons: Mapping[str, list[list[str]]],
     target: str,
     formats: Sequence[str],
@@ -84,6 +86,7 @@ def study_content(
         metrics: names to ``label`` and ``better``, ``higher`` or ``lower``.
         seeds: of each model.
         families: of the metrics.
+        modalities: what the explanations are, of the same units, with the ``explainers`` and ``metrics`` of each.
         comparisons: factors to sets of levels; where there are none, all levels of every factor stand side by side.
         target: ``label`` or ``prediction``, the class that is explained.
         formats: of the study's figures.
@@ -102,14 +105,20 @@ def study_content(
     sizes = whole["reason"].isna().groupby(whole["family"]).agg(["sum", "size"])
     effects = overview.of_the_page(whole, named)
     offered: dict[str, dict[tuple, None]] = {dataset: {} for dataset in datasets}
-    room = MOST_CHARACTERS // max(1, len(datasets) * len(models) * len(explainers))
-    scored = StudyScores(scores=folders.scores, units=folders.datasets, comparisons=comparisons, **named)
-    for model in read_models(scored):
-        levels = shown_levels(model, comparisons)
-        offered[model.dataset] |= dict.fromkeys(_compared(levels, comparisons))
-        content[model.dataset]["models"][model.model] = _model(
-            folders, model, levels, texts[model.dataset], store, families, room
-        )
+    answering = len(modalities[TEXT]["explainers"]) if TEXT in modalities else 0
+    room = MOST_CHARACTERS // max(1, len(datasets) * len(models) * answering)
+    notes: dict[str, None] = {}
+    for modality, names in modalities.items():
+        metrics_of = {name: families[name] for name in names["metrics"]}
+        of_modality = named | {"explainers": list(names["explainers"]), "metrics": metrics_of}
+        scored = StudyScores(scores=folders.scores, units=folders.datasets, comparisons=comparisons, **of_modality)
+        notes |= dict.fromkeys(score_notes(scored))
+        for model in read_models(scored):
+            levels = shown_levels(model, comparisons)
+            offered[model.dataset] |= dict.fromkeys(_compared(levels, comparisons))
+            content[model.dataset]["models"].setdefault(model.model, {})[modality] = _model(
+                _spoken(folders, modality), model, levels, texts[model.dataset], store, metrics_of, room
+            )
     for dataset, of_dataset in content.items():
         # Those of which there is a verdict first.
         told = effects[effects["dataset"] == dataset]
@@ -121,12 +130,10 @@ def study_content(
         of_dataset["units"] = store.add(texts[dataset].units)
         if folders.with_texts:
             of_dataset |= texts[dataset].stored(items_path(folders.datasets, dataset), store)
-    # Also where their texts are not shown.
-    of_answers = folders.answers is not None or DRAWS in repeated_in(whole)
     verdicts = {verdict: _meaning(verdict, meanings(equivalence_bound)) for verdict in VERDICTS}
     return {
         "study": study,
-        "opening": overview.opening(effects, of_answers),
+        "opening": overview.opening(effects, modalities),
         "details": overview.details(effects, whole, models, verdicts),
         "marked": overview.marked(effects),
         "models": dict(models),
@@ -135,8 +142,10 @@ def study_content(
         "runs": {name: len(of_model) for name, of_model in seeds.items()},
         "content": content,
         "texts": folders.with_texts,
-        "answers": folders.answers is not None,
-        "of_answers": of_answers,
+        "modalities": {
+            name: {"label": overview.MODALITIES[name], **{key: list(entry) for key, entry in names.items()}}
+            for name, names in modalities.items()
+        },
         "target": target,
         "formats": list(formats),
         "alpha": alpha,
@@ -145,7 +154,7 @@ def study_content(
             verdict: {"sign": sign, "colour": colour, "meaning": verdicts[verdict]}
             for verdict, (sign, colour) in VERDICTS.items()
         },
-        "notes": score_notes(scored),
+        "notes": list(notes),
     }
 
 
@@ -199,6 +208,12 @@ def _compared(levels: list[Level], comparisons: Mapping[str, list[list[str]]]) -
     pairs = [(factor, *pair) for factor, lists in sets.items() for names in lists for pair in combinations(names, 2)]
     pairs = [pair for pair in pairs if {(pair[0], pair[1]), (pair[0], pair[2])} <= there]
     return pairs or [(level.factor, level.name, None) for level in levels]
+
+
+def _spoken(folders: Folders, modality: str) -> Folders:
+    """The folders of a study whose explanations are of one modality alone."""
+    others = {TOKENS: {"answers": None}, TEXT: {"attributions": None, "predictions": None}}
+    return replace(folders, **others.get(modality, {}))
 
 
 def _model(

@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping
 
 import pandas as pd
 
+from evenlight.core.kinds import EFFECTS, TEXT, TOKENS
 from evenlight.reports.page_parts import initials
 from evenlight.reports.pages.effects import VERDICTS, about_verdicts
 from evenlight.reports.questions import CELL, answer, answered
@@ -12,6 +13,9 @@ from evenlight.statistics.verdicts import CONTROL, PRIMARY
 QUESTION = "Are explanations equally good for every group?"
 # Style has no better side: tables take one direction of each metric as the better one.
 OF_ANSWERS = "Are answers in words alike for every group?"
+OF_BOTH = "Are explanations equally good, and answers in words alike, for every group?"
+# How the page calls explanations of each modality, where it has several.
+MODALITIES = {TOKENS: "Attributions", EFFECTS: "Effects of changes", TEXT: "Answers in words"}
 # The families of cells that the map marks, and what the legend says of them.
 MARKED = {PRIMARY: "primary hypothesis", CONTROL: "control: random explanations, or groups by chance"}
 
@@ -22,9 +26,10 @@ def of_the_page(effects: pd.DataFrame, named: Mapping[str, Collection[str]]) -> 
     return effects[pd.concat(there, axis=1).all(axis=1)]
 
 
-def opening(effects: pd.DataFrame, of_answers: bool = False) -> str:
+def opening(effects: pd.DataFrame, modalities: Collection[str] = (TOKENS,)) -> str:
     """The question, the answer of the effects that the page shows, and what a cell of the map is."""
-    question = OF_ANSWERS if of_answers else QUESTION
+    of_answers = TEXT in modalities
+    question = OF_BOTH if of_answers and len(modalities) > 1 else OF_ANSWERS if of_answers else QUESTION
     if effects.empty:
         return (
             f"{question} This page has no verdict on that: it shows scores, and tests no difference. A cell of the map "

@@ -53,6 +53,11 @@ const count = (value, one, many = `${one}s`) => `${value.toLocaleString("en")} $
 const groupsName = ([factor, a, b]) => [factor, a, ...(b === null ? [] : [b])].join(" / ");
 const groupsLabel = ([factor, a, b]) => `${a}${b === null ? "" : ` against ${b}`}${factor && ` (${factor})`}`;
 
+// What an explainer's explanations are, with the metrics that score these.
+const modalityOf = (explainer) => Object.keys(study.modalities).find((name) => study.modalities[name].explainers.includes(explainer));
+const metricsOf = (explainer) => study.modalities[modalityOf(explainer)].metrics;
+const several = Object.keys(study.modalities).length > 1;
+
 /** The choices that the address names; what it does not name, or what is not there, is the first or the default. */
 function chosen() {
   const given = new URLSearchParams(location.hash.slice(1));
@@ -61,7 +66,8 @@ function chosen() {
   const dataset = study.content[state.dataset];
   state.model = first("model", Object.keys(dataset.models));
   state.explainer = first("explainer", Object.keys(study.explainers));
-  state.metric = first("metric", Object.keys(study.metrics));
+  state.modality = modalityOf(state.explainer);
+  state.metric = first("metric", metricsOf(state.explainer));
   state.groups = first("groups", dataset.comparisons.map(groupsName));
   for (const [name, value] of Object.entries(DEFAULTS)) state[name] = given.get(name) ?? value;
   if (!(state.order in ORDERS)) state.order = DEFAULTS.order;
@@ -83,7 +89,8 @@ function fading(region) {
 /** Write choices into the address, which shows them. */
 function choose(changes) {
   const next = { ...chosen(), ...changes };
-  const named = Object.entries(next).filter(([name, value]) => value !== null && value !== DEFAULTS[name]);
+  if (!metricsOf(next.explainer).includes(next.metric)) next.metric = metricsOf(next.explainer)[0];
+  const named = Object.entries(next).filter(([name, value]) => name !== "modality" && value !== null && value !== DEFAULTS[name]);
   location.hash = new URLSearchParams(named);
 }
 
@@ -103,8 +110,8 @@ async function mapped(name, groups) {
   const dataset = study.content[name], [factor, a, b] = groups, models = Object.keys(dataset.models);
   const effects = (await part(dataset.effects)).filter((cell) => cell.factor === factor && cell.level_a === a && cell.level_b === b);
   if (effects.length) return effects.filter((cell) => models.includes(cell.model)).map((cell) => ({ ...cell, said: told(cell), title: cell.said }));
-  const found = await Promise.all(models.map(async (model) => Object.entries(await part(dataset.models[model].means)).flatMap(
-    ([explainer, metrics]) => Object.entries(metrics).map(([metric, means]) => ({ model, explainer, metric, means: means[factor] ?? {} })))));
+  const found = await Promise.all(models.flatMap((model) => Object.values(dataset.models[model]).map(async (of) => Object.entries(await part(of.means)).flatMap(
+    ([explainer, metrics]) => Object.entries(metrics).map(([metric, means]) => ({ model, explainer, metric, means: means[factor] ?? {} }))))));
   const levels = groups.slice(1).filter((level) => level !== null);
   return found.flat().filter(({ means }) => levels.some((level) => Number.isFinite(means[level]))).map((cell) => {
     const texts = levels.map((level) => said(cell.means[level]));
@@ -114,9 +121,20 @@ async function mapped(name, groups) {
 
 const told = (cell) => `${cell.verdict}${cell.better ? `, better for ${cell.better}` : ""}${cell.reason ? `, ${cell.reason}` : cell.effect.slice(study.verdicts[cell.verdict].sign.length)}`;
 
-/** Draw a map into its box: a table of links, rows of models and explainers, columns of metrics. */
+/** Draw a map into its box: a table of links for explanations of each modality. */
 async function drawMap(box, name, groups) {
-  const cells = await mapped(name, groups), there = (key) => new Set(cells.map((cell) => cell[key]));
+  const every = await mapped(name, groups);
+  for (const [modality, { label }] of Object.entries(study.modalities)) {
+    const cells = every.filter((cell) => modalityOf(cell.explainer) === modality);
+    if (!cells.length) continue;
+    if (several) box.append(made("h3", {}, label));
+    drawTable(box, name, groups, cells, several ? `, ${label}` : "");
+  }
+}
+
+/** A table of links: rows of models and explainers, columns of metrics. */
+function drawTable(box, name, groups, cells, about) {
+  const there = (key) => new Set(cells.map((cell) => cell[key]));
   const [models, explainers, metrics] = [[study.models, "model"], [study.explainers, "explainer"], [study.metrics, "metric"]]
     .map(([all, key]) => Object.keys(all).filter((entry) => there(key).has(entry)));
   const by = new Map(cells.map((cell) => [[cell.model, cell.explainer, cell.metric].join("/"), cell]));
@@ -129,7 +147,7 @@ async function drawMap(box, name, groups) {
     made("tr", {}, made("th", { scope: "rowgroup", colspan: metrics.length + 1 }, study.models[model])),
     ...explainers.filter((explainer) => metrics.some((metric) => by.has([model, explainer, metric].join("/"))))
       .map((explainer) => made("tr", {}, made("th", { scope: "row" }, study.explainers[explainer]), ...metrics.map((metric) => cellOf(model, explainer, metric))))));
-  const label = `${study.content[name].label}, ${groupsLabel(groups)}`;
+  const label = `${study.content[name].label}, ${groupsLabel(groups)}${about}`;
   const table = made("table", { role: "grid", "aria-label": `Map of ${label}`, ...(metrics.length > 8 ? { class: "many" } : {}) },
     made("thead", {}, made("tr", {}, made("th", { scope: "col" }, "Explainer"), ...heads)), ...bodies);
   const region = made("div", { class: "scroll" }, table);
@@ -188,7 +206,7 @@ async function showMaps(state) {
       const open = () => once ??= drawMap(box, name, groups).then(() => mark());
       box.addEventListener("toggle", () => box.open && open());
       at("maps").append(box);
-      seen += Object.keys(dataset.models).length * Object.keys(study.explainers).length * Object.keys(study.metrics).length;
+      for (const { explainers, metrics } of Object.values(study.modalities)) seen += Object.keys(dataset.models).length * explainers.length * metrics.length;
       box.open = seen <= MOST_CELLS || (name === state.dataset && groupsName(groups) === state.groups);
       if (box.open) drawn.push(open());
     });
@@ -224,7 +242,7 @@ function arrive(focus = true) {
 async function levelScores(model, state, level) {
   const explainer = model.explainers[state.explainer], codes = await part(explainer.scores);
   const [low, high] = explainer.ranges[state.metric];
-  const units = await part(level.units), metrics = Object.keys(study.metrics);
+  const units = await part(level.units), metrics = metricsOf(state.explainer);
   const row = codes.length / metrics.length * metrics.indexOf(state.metric) + level.start;
   const decoded = (code) => code === UNDEFINED ? NaN : low + code / (UNDEFINED - 1) * (high - low);
   // Scores of answers stand there as they are.
@@ -335,7 +353,7 @@ function files(place, path) {
 let latest = 0, shown = null, maps = null;
 
 async function show() {
-  const turn = ++latest, state = chosen(), dataset = study.content[state.dataset], model = dataset.models[state.model];
+  const turn = ++latest, state = chosen(), dataset = study.content[state.dataset], model = dataset.models[state.model][state.modality];
   showChoices(state, dataset);
   maps ??= showMaps(state);
   const groups = dataset.comparisons.find((entry) => groupsName(entry) === state.groups);
@@ -351,7 +369,7 @@ async function show() {
   at("view").textContent = `${study.content[state.dataset].label} · ${study.models[state.model]} (${count(study.runs[state.model], "run")}) · ` +
     `${study.explainers[state.explainer]} · ${metricLabel(state)} · ${groupsLabel(groups)}`;
   const rest = [showVerdict(effects, groups), showScores(sides)];
-  if (study.texts && !study.answers) rest.push(showWords(before));
+  if (study.texts && state.modality !== "text") rest.push(showWords(before));
   await showPairs();
   await Promise.all([...rest, maps]);
   mark();
@@ -367,7 +385,12 @@ function showChoices(state, dataset) {
   fill(at("dataset"), Object.entries(study.content).map(([name, entry]) => [name, entry.label]), state.dataset);
   fill(at("model"), Object.keys(dataset.models).map((name) => [name, study.models[name]]), state.model);
   fill(at("explainer"), Object.entries(study.explainers), state.explainer);
-  fill(at("metric"), Object.entries(study.metrics).map(([name, entry]) => [name, entry.label]), state.metric);
+  if (several) at("explainer").replaceChildren(...Object.values(study.modalities).map(({ label, explainers }) =>
+    made("optgroup", { label }, ...[...at("explainer").options].filter((option) => explainers.includes(option.value)))));
+  at("explainer").value = state.explainer;
+  fill(at("metric"), metricsOf(state.explainer).map((name) => [name, study.metrics[name].label]), state.metric);
+  const answers = state.modality === "text", there = { texts: study.texts, tokens: study.texts && !answers, answers: study.texts && answers };
+  for (const [look, shows] of Object.entries(there)) for (const element of document.querySelectorAll(`.${look}`)) element.hidden = !shows;
   fill(at("groups"), dataset.comparisons.map((entry) => [groupsName(entry), groupsLabel(entry)]), state.groups);
   fill(at("word-order"), Object.entries(WORD_ORDERS), state["word-order"]);
   for (const name of ["share", "find", "least", "word"]) at(name).value = state[name];
@@ -381,7 +404,7 @@ async function showVerdict(effects, [factor, a, b]) {
   const badge = made("strong", {}, cell ? `${verdict.sign} ${cell.verdict}` : "no verdict");
   if (verdict?.colour) { badge.style.background = verdict.colour; badge.style.color = "#000000"; }
   at("badge").replaceChildren(badge, cell ? ` ${cell.reason ?? cell.effect.slice(verdict.sign.length + 1)}` : "");
-  const higher = () => study.of_answers ? `By the direction of the metric, scores of ${cell.better} answers count as better. ` : `Explanations of ${cell.better} texts are better. `;
+  const higher = () => state.modality === "text" ? `By the direction of the metric, scores of ${cell.better} answers count as better. ` : `Explanations of ${cell.better} texts are better. `;
   const found = cell?.better ? higher() : "";
   at("meaning").textContent = cell
     ? found + sentence(verdict.meaning) + (cell.reason ? "" : ` Of each kind of claim, the chance that any is wrong is meant to be ${100 * study.alpha}%, among the ` +
@@ -450,7 +473,7 @@ async function showPairs() {
   let listed = known.map((row) => [key(row), row]).sort(([x], [y]) => y - x).map(([, row]) => row);
   listed = listed.slice(0, Math.ceil(listed.length * Number(state.share) / 100));
   if (study.texts && state.find) {
-    const has = await (study.answers ? hasInAnswers : hasInWords)(state.find.toLowerCase());
+    const has = await (state.modality === "text" ? hasInAnswers : hasInWords)(state.find.toLowerCase());
     listed = listed.filter((row) => row.items.some((item) => item !== null && has(item)));
   }
   shown.listed = listed;
@@ -507,7 +530,7 @@ async function showPair() {
   at("pair-title").textContent = `${paired ? "Pair" : "Text"} ${units[row.unit]}` + (place < 0 ? "" : `, ${place + 1} of ${listed.length.toLocaleString("en")}`);
   at("previous").disabled = place <= 0;
   at("next").disabled = place < 0 ? !listed.length : place + 1 >= listed.length;
-  if (study.answers) await showAnswers(row);
+  if (state.modality === "text") await showAnswers(row);
   else await showTokens(row);
   focusWanted();
 }
@@ -590,7 +613,7 @@ async function showAnswers(row) {
   at("alike").textContent = !kept ? "There is no second answer to hold beside it." : Math.max(...marks) === 0 && parted[0].join("") === parted[1].join("")
     ? "Both answers are the same." : Math.max(...marks) === 0 ? "Both answers have the same words; white space differs." :
     `Marked is what the other answer has not, in this order: ${marks.join(" and ")} words and signs.`;
-  const metrics = Object.keys(study.metrics), total = said.items.length;
+  const metrics = metricsOf(state.explainer), total = said.items.length;
   at("answer-scores").tHead.rows[0].replaceChildren(...["Metric", ...chosen.map(({ label }) => label)].map((name) => made("th", { scope: "col" }, name)));
   at("answer-scores").tBodies[0].replaceChildren(...metrics.map((metric, number) => made("tr", metric === state.metric ? { "aria-current": "true" } : {},
     made("th", { scope: "row" }, study.metrics[metric].label), ...chosen.map(({ place }) => made("td", {}, exactly(said.scores[number * total + place]))))));
@@ -743,8 +766,6 @@ at("back").addEventListener("click", () => {
   (mark() ?? at("map-title")).focus();
 });
 
-const THERE = { texts: study.texts, tokens: study.texts && !study.answers, answers: study.answers };
-for (const [look, there] of Object.entries(THERE)) for (const element of document.querySelectorAll(`.${look}`)) element.hidden = !there;
 at("notes-section").hidden = !study.notes.length;
 at("notes").replaceChildren(...study.notes.map((note) => made("li", {}, note)));
 show();
