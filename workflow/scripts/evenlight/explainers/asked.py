@@ -94,7 +94,7 @@ def ask(
     replies = chat.replies([draw.request for draw in draws])
     rows = [_row(draw, reply, method, model, explainer) for draw, reply in zip(draws, replies, strict=True)]
     table = pd.DataFrame(rows, columns=ANSWERS.schema.names)
-    table.sort_values(["item_id", "draw"], kind="stable", ignore_index=True)
+    table = table.sort_values(["item_id", "draw"], kind="stable", ignore_index=True)
     notes = notes_of(table, {question.item_id for question in questions})
     called = table["model"].value_counts(sort=False)
     if len(called) > 1:
