@@ -23,7 +23,8 @@ from evenlight.core.contracts.results import EFFECTS, LOOKS
 from evenlight.core.errors import InputError
 from evenlight.jobs import command_line, own_files
 from evenlight.statistics.cells import CELL
-from evenlight.statistics.closed_records import is_open, questions, read_closed
+from evenlight.statistics.closed_records import is_open, questions
+from evenlight.statistics.look_plans import closed_before, read_closed
 from evenlight.statistics.texts_needed import texts_needed
 
 # Open questions that are told one by one.
@@ -51,12 +52,6 @@ def made(results: Path, plan: str) -> int:
         return 0
     record = tables.read_table(path, LOOKS)
     return int(record.loc[record["plan"] == plan, "units"].max()) if plan in set(record["plan"]) else 0
-
-
-def closed(results: Path, plan: str, pairs: int) -> dict:
-    """The explainers that a look with so many pairs does not ask, as :func:`read_closed` gives them."""
-    path = results / "tables" / "closed.parquet"
-    return read_closed(path, plan, pairs) if path.is_file() else {}
 
 
 def seconds_of(results: Path, not_asked: dict) -> float | None:
@@ -120,7 +115,8 @@ def main(arguments: argparse.Namespace) -> None:
         before = made(results, plan)
         if pairs < before:
             continue
-        said = said_before(results, before, pairs, closed(results, plan, pairs))
+        not_asked = closed_before(read_closed(results / "tables" / "closed.parquet"), plan, pairs)
+        said = said_before(results, before, pairs, not_asked)
         print(f"look {number} of {len(looks)}, {pairs} pairs: {said}", flush=True)
         _run(arguments, results, pairs)
         effects = tables.read_table(results / "tables" / "effects.parquet", EFFECTS)
