@@ -99,6 +99,13 @@ def said_of_open(left: pd.DataFrame, effects: pd.DataFrame, statistics: dict) ->
     return lines
 
 
+def where_to_read(results: Path) -> str:
+    """Which pages have what was found; a study of regimes closes nothing, and has no page of that."""
+    closed = results / "tables" / "looks.html"
+    found = f"what was found: {results}/tables/effects.html"
+    return f"{found}; what each look has closed: {closed}" if closed.is_file() else found
+
+
 def _enough(needed: float, reason: str | None) -> str:
     if pd.notna(needed):
         return f"about {needed:,.0f} pairs would show the smallest effect of interest"
@@ -133,7 +140,7 @@ def main(arguments: argparse.Namespace) -> None:
         print("the plan has ended")
     if len(left):
         print("\n".join([f"{len(left)} questions are open:", *said_of_open(left, effects, statistics)]))
-    print(f"what was found: {results}/tables/effects.html; what each look has closed: {results}/tables/looks.html")
+    print(where_to_read(results))
     print(
         f"any other command of this look: snakemake --cores all ... --configfile {arguments.study} {results}/look.yaml"
     )
