@@ -92,8 +92,8 @@ reasons: .venv/ready  ## are reasons of two language models faithful: docs/resul
 KNOWN := config/studies/known_disparity.yaml
 FRESH := bench/research/fresh/known_disparity.yaml
 
-known-disparity: .venv/ready-for-tests  ## verdicts in worlds whose disparities are known: docs/results/known_disparity.md (an hour; goes on where it ended)
-	$(BIN)/snakemake --cores $(CORES) tables --configfile $(KNOWN)
+known-disparity: .venv/ready-for-tests  ## verdicts in worlds whose disparities are known, until they are decided: docs/results/known_disparity.md (hours)
+	$(BIN)/python workflow/tools/decide.py $(KNOWN) --hours $(HOURS) --cores $(CORES)
 	$(BIN)/snakemake --cores $(CORES) results/known_disparity_fresh/tables/effects.parquet --configfile $(KNOWN) $(FRESH)
 	$(BIN)/python bench/research/known_disparity.py --configfile $(KNOWN) --results results/known_disparity \
 		--fresh-configfile $(FRESH) --fresh results/known_disparity_fresh --table docs/results/known_disparity.csv \

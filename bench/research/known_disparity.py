@@ -31,7 +31,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "workflow" / "scripts"))
 from report import machine, markdown
 
 from evenlight import configuration
-from evenlight.core.contracts.results import DISPARITY, EFFECTS, QUALITY_PER_SEED, VERDICT_CONTROL
+from evenlight.core.contracts.results import DISPARITY, EFFECTS, LOOKS, QUALITY_PER_SEED, VERDICT_CONTROL
 from evenlight.core.contracts.texts import ITEMS
 from evenlight.core.errors import InputError
 from evenlight.core.tables import read_metadata, read_table, replacing
@@ -42,6 +42,7 @@ from evenlight.statistics.designs import Design
 from evenlight.statistics.effects import effect_table, gathered, pooled_rows
 from evenlight.statistics.intervals import share_interval
 from evenlight.statistics.study import StudyScores, VerdictSettings
+from evenlight.statistics.texts_needed import texts_needed
 from evenlight.statistics.verdicts import CONTROL, hypothesis_family, judged
 
 CELL = ["dataset", "model", "explainer", "metric"]
@@ -81,9 +82,9 @@ PAGE = """# Known disparities
 make known-disparity
 ```
 
-runs `config/studies/known_disparity.yaml`, and the same worlds with fresh texts and models that are trained again
-(`bench/research/fresh/known_disparity.yaml`). It writes this page with `bench/research/known_disparity.py`. Made on
-{machine}.
+goes through `config/studies/known_disparity.yaml` from [look](../looks.md) to look, and runs the same worlds with fresh
+texts and models that are trained again (`bench/research/fresh/known_disparity.yaml`). It writes this page with
+`bench/research/known_disparity.py`. Made on {machine}.
 
 Do verdicts find a disparity that is there, and none that is not? In
 [worlds with known causes](../causal_world.md) that can be asked. In one of them the gender does nothing, in the others
@@ -96,6 +97,18 @@ disparity here is made by the texts or by what the model has learned from them, 
 {worlds}
 
 {runs}.
+
+## What looks decide
+
+{looks_text}
+
+{looks}
+
+The first row is of the first look's pairs, looked at once without a plan. The other rows have what was found by then,
+with its verdict of the last look. In brackets are claims for these trained models only.
+
+The {questions} questions are all those of the gender that the study had before it had a plan. It had asked 100 pairs,
+and what it had found was known when the plan was written. Of these pairs 47 are among the 100 of the first look.
 
 ## Which explainer and metric raise an alarm because the texts or the model differ
 
@@ -312,7 +325,7 @@ def dials_of(folder: Path, dataset: str) -> dict[str, float]:
 def cells_of(folder: Path, truth: pd.DataFrame, dials: dict[str, dict], alpha: float) -> pd.DataFrame:
     """What the study says of every cell beside the truth; without a dial, there is none across retraining."""
     columns = [*CELL, "family", "difference", "low", "high", "models_low", "models_high", "verdict"]
-    columns += ["units_error", "trainings_error"]
+    columns += ["units_error", "trainings_error", "look"]
     effects = of_factor(read_table(folder / "tables" / "effects.parquet", EFFECTS.only(*columns, "factor")), GENDER)
     tests = read_table(folder / "tables" / "disparity.parquet", DISPARITY.only(*CELL, "factor", "p"))
     tests = of_factor(tests, GENDER)
@@ -496,6 +509,67 @@ def evidence(
 # Tables ------------------------------------------------------------------------------------------------------------
 
 
+def by_look(cells: pd.DataFrame, made: pd.DataFrame, alone: pd.DataFrame, alpha: float) -> pd.DataFrame:
+    """How many questions each look has decided, by the verdicts of the last one.
+
+    Args:
+        cells: with claims and ``look``; random scores, which ask nothing, are left out.
+        made: the rows of a plan in the record of looks.
+        alone: with claims, of the first look's pairs without a plan.
+        alpha: the level, all of which a look without a plan spends.
+    """
+    rows = [_decided("no plan", made["units"].iloc[0], alpha, alone, pd.Series(True, alone.index))]
+    rows += [_decided(row.look, row.units, row.spent, cells, cells["look"] <= row.look) for row in made.itertuples()]
+    return pd.DataFrame(rows)
+
+
+def _decided(name: str | int, pairs: int, spent: float, cells: pd.DataFrame, found: pd.Series) -> dict:
+    """A row: what is claimed of the questions that were found."""
+    is_question = cells["family"] != CONTROL
+    part = cells[is_question & found]
+    return {
+        "look": name,
+        "pairs": pairs,
+        "spent": f"{spent:.3f}",
+        **_kinds(part),
+        "open": int(is_question.sum() - (part["kind"] != NOTHING).sum()),
+    }
+
+
+def _kinds(part: pd.DataFrame) -> dict[str, str]:
+    """How many cells are claimed to be what, across retraining, and in brackets for these trained models only."""
+    return {
+        name: counted(*((part["kind"] == kind) & (part["of"] == of) for of in (TRAININGS, MODELS)))
+        for name, kind in (("disparity", DISPARITY_IS_THERE), ("negligible", NEGLIGIBLE), ("equivalent", EQUIVALENT))
+    }
+
+
+def looks_text(cells: pd.DataFrame, made: pd.DataFrame, planned: list[int], needed: pd.Series) -> str:
+    """Which looks of a plan were made, what is decided, and how many pairs would decide the rest.
+
+    Args:
+        cells: with claims; random scores are left out.
+        made: as for :func:`by_look`.
+        planned: the pairs of every look.
+        needed: the pairs that would decide each open question, NaN where that is not known.
+    """
+    own = cells[cells["family"] != CONTROL]
+    decided, known = own[own["kind"] != NOTHING], needed.dropna()
+    across = (decided["of"] == TRAININGS).sum()
+    said = (
+        f"Of {len(planned)} planned looks ({', '.join(map(str, planned))} pairs) {len(made)} were made. "
+        f"{len(decided)} of {len(own)} primary questions are decided after {made['units'].max()} pairs, "
+        f"{across} of them across retraining."
+    )
+    if len(known):
+        within = (known <= planned[-1]).sum()
+        said += (
+            f" Of the {len(own) - len(decided)} others {within} would be decided for these trained models by "
+            f"{planned[-1]} pairs; of the {len(known)} of which that can be said, half would by {known.median():,.0f}."
+        )
+    return said
+
+
 def counted(first: pd.Series, besides: pd.Series) -> str:
     """Two counts as one text.
 
@@ -509,17 +583,9 @@ def by_world(cells: pd.DataFrame) -> pd.DataFrame:
     """What verdicts find in each world, random scores left out."""
     rows = []
     for world, part in cells[cells["family"] != CONTROL].groupby("dataset", sort=False):
-        kinds = {
-            name: counted(*((part["kind"] == kind) & (part["of"] == of) for of in (TRAININGS, MODELS)))
-            for name, kind in (
-                ("disparity", DISPARITY_IS_THERE),
-                ("negligible", NEGLIGIBLE),
-                ("equivalent", EQUIVALENT),
-            )
-        }
         rows.append(
             {"world": world, "cells": len(part)}
-            | kinds
+            | _kinds(part)
             | {
                 "no claim": (part["kind"] == NOTHING).sum(),
                 "true": is_considerable(part).sum(),
@@ -792,8 +858,16 @@ def main(arguments: argparse.Namespace) -> None:
         alarms_of_arrangements(folder, names | alone, judged_by)
         for folder, names in ((study, names_of(config)), (second, in_second))
     ]
-    effects = read_table(study / "tables" / "effects.parquet", EFFECTS.only(*CELL, "factor", "verdict"))
-    effects_of_second = effect_table(scores_below(second, in_second), judged_by, power=config["statistics"]["power"])
+    effects = read_table(study / "tables" / "effects.parquet", EFFECTS)
+    plan, power = config["statistics"], config["statistics"]["power"]
+    made = read_table(study / "tables" / "looks.parquet", LOOKS)
+    made = made[made["plan"] == plan["plan"]].sort_values("look")
+    of_gender = {"comparisons": {GENDER: config["statistics"]["compare"][GENDER]}}
+    first = replace(scores_below(study, names_of(config) | of_gender), first=int(made["units"].min()))
+    alone = with_claims(effect_table(first, judged_by, power=power))
+    interest = {name: plan[name] for name in ("equivalence_bound", "smallest_effects")}
+    needed = texts_needed(of_factor(effects, GENDER), **interest)["needed"]
+    effects_of_second = effect_table(scores_below(second, in_second), judged_by, power=power)
     placebos = [with_claims(of_factor(table, PLACEBO)) for table in (effects, effects_of_second)]
     control = read_table(study / "tables" / "verdict_control.parquet", VERDICT_CONTROL)
     fresh_pairs = int(truth["fresh_pairs"].max())
@@ -803,7 +877,7 @@ def main(arguments: argparse.Namespace) -> None:
         worlds=quality_of(study, dials),
         runs=(
             f"{len(config['datasets'])} worlds, {len(config['models'])} model, {len(config['seeds'])} seeds, "
-            f"{len(config['explainers'])} explainers, {len(config['metrics'])} metrics; {config['explain']['pairs']} "
+            f"{len(config['explainers'])} explainers, {len(config['metrics'])} metrics; {made['units'].max()} "
             "pairs are explained"
         ),
         figure=arguments.figure.name,
@@ -815,6 +889,9 @@ def main(arguments: argparse.Namespace) -> None:
         further=len(further),
         null=null,
         alarms=markdown(alarms(cells, dials, labels, noise)),
+        looks_text=fill(looks_text(cells, made, plan["looks"], needed), 118),
+        looks=markdown(by_look(cells, made, alone, alpha)),
+        questions=len(own),
         by_world=markdown(by_world(cells)),
         missed=markdown(missed(cells)),
         wrong=markdown(wrong_verdicts(own)) if is_wrong(own).any() else "",
@@ -822,9 +899,7 @@ def main(arguments: argparse.Namespace) -> None:
         coverage=markdown(coverage(cells)),
         **{
             name: fill(text, 118)
-            for name, text in texts(
-                cells, dials, noise, config["explain"]["pairs"], fresh_pairs, judged_by.alpha
-            ).items()
+            for name, text in texts(cells, dials, noise, int(made["units"].max()), fresh_pairs, judged_by.alpha).items()
         },
     )
     with replacing(arguments.page) as path:

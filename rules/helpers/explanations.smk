@@ -103,14 +103,15 @@ def closed_explainers():
 
     The present look closes none, so that the same look run again has the same texts.
     """
-    statistics, path = config["statistics"], Path(CLOSED_BEFORE)
-    if config["kind"] != "disparity" or not statistics["looks"] or not path.is_file():
+    statistics = config["statistics"]
+    if config["kind"] != "disparity" or not statistics["looks"]:
         return {}
     # Only here, as it takes time.
-    from evenlight.statistics.closed_records import read_closed
+    from evenlight.statistics import look_plans
 
     try:
-        return read_closed(path, statistics["plan"], config["explain"]["pairs"])
+        record = look_plans.read_closed(Path(CLOSED_BEFORE))
+        return look_plans.closed_before(record, statistics["plan"], config["explain"]["pairs"])
     except InputError as error:
         raise WorkflowError(str(error))
 

@@ -229,6 +229,34 @@ def test_worlds_are_summed_up(known, table):
     assert "the first of 8 cells must be 7 times it from 0" in texts["missed_text"]
 
 
+def test_what_each_look_has_decided_stands_below_one_look_without_a_plan(known, table):
+    """By the verdicts of the last look; controls ask nothing."""
+    of_models = "disparity for these trained models"
+    cells = table(
+        cell(verdict="disparity", look=1),
+        cell(metric="mass", verdict=of_models, look=2),
+        cell(metric="soft", verdict="equivalent", look=2),
+        cell(metric="hard", look=None),
+        cell(explainer="uniform_random", verdict="disparity", look=1),
+    )
+    alone = table(cell(), cell(metric="mass"), cell(metric="soft", verdict="equivalent"), cell(metric="hard"))
+    made = pd.DataFrame({"look": [1, 2], "units": [100, 200], "spent": [0.0179, 0.031]})
+    rows = known.by_look(cells, made, alone, 0.05)
+    assert rows[["look", "pairs", "spent"]].to_numpy().tolist() == [
+        ["no plan", 100, "0.050"],
+        [1, 100, "0.018"],
+        [2, 200, "0.031"],
+    ]
+    assert rows["disparity"].tolist() == ["0", "1", "1 (+1)"]
+    assert rows["equivalent"].tolist() == ["1", "0", "1"]
+    assert rows["open"].tolist() == [3, 3, 1]
+    said = known.looks_text(cells, made, [100, 200, 400], pd.Series([300.0, 900.0, np.nan]))
+    assert "Of 3 planned looks (100, 200, 400 pairs) 2 were made. 3 of 4 primary questions are decided" in said
+    assert "after 200 pairs, 2 of them across retraining" in said
+    assert "Of the 1 others 1 would be decided" in said
+    assert "by 400 pairs; of the 2 of which that can be said, half would by 600" in said
+
+
 def test_missed_disparities_stand_beside_their_errors(known, table):
     """In standard deviations; controls and small differences are left out."""
     cells = table(
@@ -418,11 +446,14 @@ def test_both_configurations_have_the_same_worlds_and_fresh_texts(known):
     config, fresh = configuration.complete(written), configuration.complete(known.merged(written, changes))
     assert fresh["study"] != config["study"]
     assert set(config["seeds"]) < set(fresh["seeds"])
-    for part in ("models", "trainings", "explainers", "metrics", "statistics"):
+    for part in ("models", "trainings", "explainers", "metrics"):
         assert fresh[part] == config[part]
+    # Only the study grows by a plan.
+    assert fresh["statistics"] == config["statistics"] | {"looks": []}
     assert list(fresh["datasets"]) == list(config["datasets"])
     for name, settings in config["datasets"].items():
         other = fresh["datasets"][name]
         assert other["test_seed"] != settings["test_seed"]
-        assert other | {"test_seed": settings["test_seed"]} == settings
-        assert min(other["test_pairs"], settings["test_pairs"]) >= config["explain"]["pairs"]
+        assert other | {key: settings[key] for key in ("test_seed", "test_pairs")} == settings
+        assert settings["test_pairs"] >= config["statistics"]["looks"][-1]
+        assert other["test_pairs"] >= fresh["explain"]["pairs"]

@@ -15,9 +15,10 @@ from evenlight.core.contracts.explanations import SCORES
 from evenlight.core.contracts.results import CLOSED
 from evenlight.core.errors import InputError
 from evenlight.statistics.cells import CELL, read_models
-from evenlight.statistics.closed_records import closed_said, is_open, read_closed, with_closed
+from evenlight.statistics.closed_records import closed_said, is_open, with_closed
 from evenlight.statistics.closing import P_VALUES, continued, without_closed
 from evenlight.statistics.effects import effect_table
+from evenlight.statistics.look_plans import closed_before, read_closed
 from evenlight.statistics.looks import POCOCK, Looks, boundaries, found
 from evenlight.statistics.study import StudyScores
 
@@ -107,11 +108,14 @@ def test_a_look_reads_what_looks_before_it_have_closed(tmp_path):
     later = FIRST | {("shap", "aopc"): ("primary", "equivalent")}
     tables.write_table(closed_by(closed_by(EMPTY, FIRST), later, ("first", 2, 40)), path, CLOSED)
     # The look that closes an explainer has asked it, also when it is run again.
-    assert read_closed(path, "first", 20) == {}
-    assert read_closed(path, "first", 40) == {"plots": {"small": {"lime": 20, "grad": 20}}}
-    assert read_closed(path, "first", 60)["plots"]["small"] == {"lime": 20, "grad": 20, "shap": 40, "random": 40}
-    assert read_closed(path, "second", 60) == {}
-    [of_lime, _] = closed_said(read_closed(path, "first", 40))
+    record = read_closed(path)
+    assert closed_before(record, "first", 20) == {}
+    assert closed_before(record, "first", 40) == {"plots": {"small": {"lime": 20, "grad": 20}}}
+    assert closed_before(record, "first", 60)["plots"]["small"] == {"lime": 20, "grad": 20, "shap": 40, "random": 40}
+    assert closed_before(record, "second", 60) == {}
+    # Before a look has closed anything there is no file.
+    assert closed_before(read_closed(tmp_path / "none.parquet"), "first", 60) == {}
+    [of_lime, _] = closed_said(closed_before(record, "first", 40))
     assert of_lime.startswith("explainer 'lime' was asked no more after 20 pairs (dataset 'plots', model 'small')")
 
 
@@ -265,7 +269,7 @@ def test_a_record_that_was_edited_is_refused(files, tmp_path):
     table = pd.read_parquet(tmp_path / "closed.parquet").drop(columns="units")
     table.to_parquet(tmp_path / "closed.parquet")
     with pytest.raises(InputError, match=r"closed\.parquet.*units.*close_questions"):
-        read_closed(tmp_path / "closed.parquet", "first", 40)
+        read_closed(tmp_path / "closed.parquet")
 
 
 # The page ---------------------------------------------------------------------------------------------------------

@@ -1,6 +1,7 @@
 """Regimes of an architecture, compared on the same texts: cells, means, ratios, and what is said of them."""
 
 import shutil
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -24,9 +25,12 @@ from evenlight.statistics.compared import read_compared
 from evenlight.statistics.disparity import disparity_table
 from evenlight.statistics.effects import effect_table
 from evenlight.statistics.files import Run, items_path, predictions_path
+from evenlight.statistics.look_records import texts_digest
+from evenlight.statistics.looks import POCOCK, Looks
 from evenlight.statistics.regime_summary import regime_table, truth_share
 from evenlight.statistics.regimes import Regimes, as_levels, common_seeds, read_regimes
 from evenlight.statistics.resamples import clusters_known, ends, mean_ends, means_of_draws
+from evenlight.statistics.study import StudyScores
 from evenlight.statistics.verdict_control import permuted_verdicts
 
 PAIRS = 20
@@ -182,6 +186,40 @@ def test_verdicts_find_the_regime_that_differs(files):
     assert (
         table.query("factor == 'regime' and level_a == 'CE' and explainer != 'random'")["p_signed_rank"] < 1e-4
     ).all()
+
+
+def test_a_study_of_regimes_may_grow_by_a_plan_of_looks(files):
+    """A look has the pairs that were drawn first, in all regimes and subsets; what it finds stays found."""
+    looks = Looks((16, PAIRS), (0, 1), POCOCK)
+    judged = JUDGED | {"primary": {"explainer": ["all"], "factor": ["regime"]}}
+    at_first, at_last = (
+        called(effect_table, **folders(files), **SCORED, comparisons={}, **judged, power=0.8, **more).set_index(
+            ["factor", "level_a", "explainer"]
+        )
+        for more in ({"first": 16, "looks": replace(looks, made=(0,))}, {"looks": looks})
+    )
+    cell = ("regime", "CE", "all")
+    assert at_first.loc[cell, "look"] == at_last.loc[cell, "look"] == 1
+    assert at_first.loc[cell, "verdict"] == at_last.loc[cell, "verdict"] == "disparity"
+    assert pd.isna(at_last.loc[("regime", "C", "all"), "look"])
+    # Both texts of each pair, and of a subset those that the models read rightly.
+    assert (at_first.loc[cell, "units_a"], at_last.loc[cell, "units_a"]) == (32, 2 * PAIRS)
+    drawn, both = (
+        next(called(read_regimes, **folders(files), **SCORED, first=first)).items["item_id"] for first in (16, None)
+    )
+    # The pair that a model reads wrongly is in no look of the subset.
+    of_first = len(drawn) - 2 * ("m0" in set(drawn))
+    assert at_first.loc[("regime_all_right", "CE", "all"), "units_a"] == of_first
+    assert at_last.loc[("regime_all_right", "CE", "all"), "units_a"] == len(both) - 2
+
+
+def test_texts_of_regimes_have_the_same_digest_before_they_are_scored(files):
+    """So that a plan which is void is refused before anything is explained."""
+    settings = {name: value for name, value in CLAIMED.items() if name in StudyScores.__annotations__}
+    scored = StudyScores(**folders(files), **settings)
+    few, every = (texts_digest(scored, units) for units in (16, PAIRS))
+    assert few != every
+    assert few == texts_digest(replace(scored, scores=None), 16)
 
 
 @pytest.mark.filterwarnings("ignore::statsmodels.tools.sm_exceptions.ConvergenceWarning")

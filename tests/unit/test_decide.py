@@ -42,6 +42,14 @@ def test_the_next_look_costs_what_its_new_pairs_cost(results):
     assert "not known" in decide.said_before(results / "elsewhere", 20, 50, {})
 
 
+def test_pages_are_named_that_are_there(results):
+    """A study of regimes closes nothing, and has no page of that."""
+    assert decide.where_to_read(results) == f"what was found: {results}/tables/effects.html"
+    (results / "tables").mkdir()
+    (results / "tables" / "looks.html").touch()
+    assert decide.where_to_read(results).endswith(f"; what each look has closed: {results}/tables/looks.html")
+
+
 def test_what_is_open_is_said_with_how_many_pairs_would_decide_it(tmp_path):
     files = StudyFiles(tmp_path)
     for seed in SETTINGS["seeds"]:

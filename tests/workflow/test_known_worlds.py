@@ -10,7 +10,7 @@ import yaml
 from running import PROJECT, TINY, contents, copy_of_project, environment, run_study
 
 BERT = {"training": "small"} | {key: value for key, value in TINY["models"]["small_bert"].items() if key != "training"}
-WORLD = {"reader": "causal_world", "training_pairs": 20, "test_pairs": 8, "validation_share": 0.2}
+WORLD = {"reader": "causal_world", "training_pairs": 20, "test_pairs": 10, "validation_share": 0.2}
 STUDY = {
     "study": "known",
     "seeds": [0, 1],
@@ -19,11 +19,13 @@ STUDY = {
     "trainings": {"small": {"learning_rate": 0.01, "batch_size": 16, "epochs": 1}},
     "models": {"small_bert": BERT},
     "explainers": {"grad": {"method": "saliency"}, "uniform_random": {"method": "uniform_random"}},
-    "explain": {"pairs": 6},
+    "explain": {"pairs": 8},
     "metrics": {"gini": {"metric": "gini"}, "mass_accuracy": {"metric": "mass_accuracy"}},
     "statistics": {
         "compare": {"gender": [["male", "female"]], "placebo": [["placebo_a", "placebo_b"]]},
         "primary": {"factors": ["gender"]},
+        "looks": [8, 10],
+        "spending": "pocock",
     },
 }
 FRESH = {
@@ -31,6 +33,7 @@ FRESH = {
     "seeds": [0, 1, 2, 3],
     "explain": {"pairs": 8},
     "datasets": {name: {"test_seed": 1} for name in STUDY["datasets"]},
+    "statistics": {"looks": []},
 }
 
 
@@ -38,7 +41,7 @@ FRESH = {
 def test_worlds_are_trained_on_tested_and_summed_up_beside_their_truth(tmp_path):
     project = copy_of_project(tmp_path / "project", STUDY)
     (project / "fresh.yaml").write_text(yaml.safe_dump(FRESH))
-    made = ("effects", "disparity", "models_per_seed", "verdict_control")
+    made = ("effects", "looks", "disparity", "models_per_seed", "verdict_control")
     run_study(project, *(f"results/known/tables/{name}.parquet" for name in made))
     run_study(project, "results/known_fresh/tables/effects.parquet", "--configfile", "study.yaml", "fresh.yaml")
     weights = contents(project / "results" / "known" / "models")
@@ -73,6 +76,7 @@ def test_worlds_are_trained_on_tested_and_summed_up_beside_their_truth(tmp_path)
     assert longer.set_index("metric").loc["mass_accuracy", "true_of_trainings"] > 0
     page = (project / "known.md").read_text(encoding="utf-8")
     assert "| world_wording | `longer_texts` 1 |" in page
+    assert "Of 2 planned looks (8, 10 pairs) 1 were made. " in page
     # Both studies have two trainings, of which one can be reversed.
     assert re.search(r"\| world_null alone \| across retraining \| 2 \|", page)
     assert re.search(r"\| trainings reversed \| across retraining \| 4 \|", page)

@@ -31,6 +31,8 @@ STUDY = SMALLER | {
         "claims": {"training": [["long"], ["short"]]},
         "bootstrap_draws": 200,
         "verdict_permutations": 2,
+        # Texts that several models read may be asked in looks, too. This is the first one.
+        "looks": [8, 10],
     },
     "figures": {"formats": ["svg"]},
 }
@@ -66,6 +68,19 @@ def test_every_page_and_figure_is_there(finished):
         *("attribution_differences/demo_sizes.svg", "attribution_differences/demo_tests.svg", "effects/demo.svg"),
         *("roc/demo.svg", "word_associations/demo.svg", "sentences/demo.svg", "sentences/demo.html"),
     }
+
+
+def test_the_first_look_is_written_down_and_said(finished):
+    folder = results(finished) / "tables"
+    assert pd.read_parquet(folder / "looks.parquet")[["look", "units"]].to_numpy().tolist() == [[1, 8]]
+    assert "look 1 of 2, with 8 of 10 pairs" in (folder / "effects.html").read_text(encoding="utf-8")
+    # All methods together need each explainer, so that none is closed.
+    assert not (folder / "closed.parquet").exists()
+    # Another plan is refused before anything is computed.
+    (finished / "other.yaml").write_text("statistics: {looks: [8, 12]}\n", encoding="utf-8")
+    refused = snakemake(finished, "--configfile", "study.yaml", "other.yaml", "--", "tables")
+    assert refused.returncode != 0
+    assert "had 8 10 by obrien_fleming at 0.05, is now 8 12" in refused.stdout
 
 
 def test_means_and_effects_are_those_of_the_score_files(finished):

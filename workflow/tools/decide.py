@@ -23,7 +23,8 @@ from evenlight.core.contracts.results import EFFECTS, LOOKS
 from evenlight.core.errors import InputError
 from evenlight.jobs import command_line, own_files
 from evenlight.statistics.cells import CELL
-from evenlight.statistics.closed_records import is_open, questions, read_closed
+from evenlight.statistics.closed_records import is_open, questions
+from evenlight.statistics.look_plans import closed_before, read_closed
 from evenlight.statistics.texts_needed import texts_needed
 
 # Open questions that are told one by one.
@@ -51,12 +52,6 @@ def made(results: Path, plan: str) -> int:
         return 0
     record = tables.read_table(path, LOOKS)
     return int(record.loc[record["plan"] == plan, "units"].max()) if plan in set(record["plan"]) else 0
-
-
-def closed(results: Path, plan: str, pairs: int) -> dict:
-    """The explainers that a look with so many pairs does not ask, as :func:`read_closed` gives them."""
-    path = results / "tables" / "closed.parquet"
-    return read_closed(path, plan, pairs) if path.is_file() else {}
 
 
 def seconds_of(results: Path, not_asked: dict) -> float | None:
@@ -104,6 +99,13 @@ def said_of_open(left: pd.DataFrame, effects: pd.DataFrame, statistics: dict) ->
     return lines
 
 
+def where_to_read(results: Path) -> str:
+    """Which pages have what was found; a study of regimes closes nothing, and has no page of that."""
+    closed = results / "tables" / "looks.html"
+    found = f"what was found: {results}/tables/effects.html"
+    return f"{found}; what each look has closed: {closed}" if closed.is_file() else found
+
+
 def _enough(needed: float, reason: str | None) -> str:
     if pd.notna(needed):
         return f"about {needed:,.0f} pairs would show the smallest effect of interest"
@@ -120,7 +122,8 @@ def main(arguments: argparse.Namespace) -> None:
         before = made(results, plan)
         if pairs < before:
             continue
-        said = said_before(results, before, pairs, closed(results, plan, pairs))
+        not_asked = closed_before(read_closed(results / "tables" / "closed.parquet"), plan, pairs)
+        said = said_before(results, before, pairs, not_asked)
         print(f"look {number} of {len(looks)}, {pairs} pairs: {said}", flush=True)
         _run(arguments, results, pairs)
         effects = tables.read_table(results / "tables" / "effects.parquet", EFFECTS)
@@ -137,7 +140,7 @@ def main(arguments: argparse.Namespace) -> None:
         print("the plan has ended")
     if len(left):
         print("\n".join([f"{len(left)} questions are open:", *said_of_open(left, effects, statistics)]))
-    print(f"what was found: {results}/tables/effects.html; what each look has closed: {results}/tables/looks.html")
+    print(where_to_read(results))
     print(
         f"any other command of this look: snakemake --cores all ... --configfile {arguments.study} {results}/look.yaml"
     )

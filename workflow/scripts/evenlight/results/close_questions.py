@@ -2,12 +2,10 @@
 
 from pathlib import Path
 
-import pandas as pd
-
-from evenlight.core import tables
 from evenlight.core.contracts.results import CLOSED, EFFECTS, LOOKS
 from evenlight.results import Computed, Inputs
 from evenlight.statistics.closed_records import with_closed
+from evenlight.statistics.look_plans import read_closed
 
 TABLES = (CLOSED,)
 READS = (EFFECTS, LOOKS)
@@ -18,8 +16,6 @@ def compute(inputs: Inputs, settings: dict) -> Computed:
     effects, looks = inputs.tables
     made = looks[(looks["plan"] == settings["plan"]) & (looks["units"] == settings["pairs"])]
     look = (settings["plan"], int(made["look"].iloc[0]), settings["pairs"])
-    path = Path(settings["record"])
     # The table that is there has what earlier looks have closed.
-    before = tables.read_table(path, CLOSED) if path.is_file() else pd.DataFrame(columns=CLOSED.schema.names)
-    record = with_closed(before, effects, look, settings["following"])
+    record = with_closed(read_closed(Path(settings["record"])), effects, look, settings["following"])
     return Computed([record], said=[record.to_string()])

@@ -6,22 +6,19 @@ held against them. How verdicts stay right, :mod:`evenlight.statistics.closing` 
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from evenlight.core import tables
 from evenlight.core.contracts.results import CLOSED
 from evenlight.core.errors import InputError
 from evenlight.statistics.cells import CELL
+from evenlight.statistics.look_plans import EXPLAINER
 from evenlight.statistics.study import UNDECIDABLE, UNDECIDED
 from evenlight.statistics.verdicts import CONTROL, EXPLORATORY
 
 # What is not decidable for these reasons may be with more texts.
 WITH_MORE = "too few|spends so little|rests on"
-# By what explainers are closed.
-EXPLAINER = ["dataset", "model", "explainer"]
 
 
 def questions(effects: pd.DataFrame) -> pd.DataFrame:
@@ -61,22 +58,12 @@ def with_closed(
     return pd.concat([earlier, new], ignore_index=True)[CLOSED.schema.names]
 
 
-def read_closed(path: Path, plan: str, units: int) -> dict[str, dict[str, dict[str, int]]]:
-    """The units of each explainer that looks with fewer than ``units`` have closed: dataset to model to explainer."""
-    record = tables.read_table(path, CLOSED)
-    record = record[(record["plan"] == plan) & (record["units"] < units)]
-    found: dict[str, dict[str, dict[str, int]]] = {}
-    for row in record[[*EXPLAINER, "units"]].drop_duplicates(EXPLAINER).itertuples():
-        found.setdefault(row.dataset, {}).setdefault(row.model, {})[row.explainer] = int(row.units)
-    return found
-
-
 def closed_at(table: pd.DataFrame, closed: Mapping, units: Sequence[int]) -> np.ndarray:
     """The last look that asks each cell of a table, by number from 0 among those that were made, int (cells,).
 
     Args:
         table: of cells.
-        closed: as :func:`read_closed` gives it.
+        closed: as :func:`evenlight.statistics.look_plans.closed_before` gives it.
         units: of the looks that were made.
 
     Raises:
@@ -98,7 +85,7 @@ def closed_at(table: pd.DataFrame, closed: Mapping, units: Sequence[int]) -> np.
 
 
 def closed_said(closed: Mapping[str, Mapping[str, Mapping[str, int]]]) -> list[str]:
-    """What a reader must know of closed explainers, as :func:`read_closed` gives them.
+    """What a reader must know of closed explainers (:func:`evenlight.statistics.look_plans.closed_before`).
 
     >>> closed_said({"plots": {"small": {"lime": 20}, "large": {"lime": 20, "shap": 40}}})  # doctest: +ELLIPSIS
     ["explainer 'lime' was asked no more after 20 pairs (dataset 'plots', models 'small', 'large'): ...

@@ -129,7 +129,7 @@ def effect_table(
 
     With ``looks`` the verdicts hold over all looks of the plan; the study has the units of the last that was made.
     ``closed`` has the units of those explainers that earlier looks have closed
-    (:func:`evenlight.statistics.closed_records.read_closed`).
+    (:func:`evenlight.statistics.look_plans.closed_before`).
     """
     check_level(judging.alpha, judging.bootstrap_draws)
 
