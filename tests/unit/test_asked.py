@@ -3,6 +3,7 @@
 import json
 import math
 import time
+from dataclasses import replace
 
 import pandas as pd
 import pytest
@@ -223,7 +224,7 @@ def test_what_says_nothing_is_asked_once_more_and_then_refused(served, asking, b
     assert len(table) == 6
     assert len(served.bodies) == 7
     served.usual = lambda body: (200, broken, {})
-    with pytest.raises(InputError, match=r"(no JSON|no message).*after 2 attempts"):
+    with pytest.raises(InputError, match=r"(no JSON|no message).*after 2 attempts; look .*models.<model>.address"):
         asking(seed=1)
 
 
@@ -343,6 +344,8 @@ def test_what_is_left_is_estimated_and_limits_refuse(served, asking, tmp_path):
     assert of_all["reasons"].written == 1200
     cost = (of_all["reasons"].read * 2 + 1200 * 10) / 1e6
     assert told(of_all, model, "it on mine")[0].endswith(f"at most {cost:.2f} by the prices")
+    none_left = {"reasons": replace(of_all["reasons"], left=0, read=0, written=0)}
+    assert told(none_left, model, "it on mine")[0].endswith(f"{served.address}, which are all answered")
     check_limits(of_all, model, "it")
     for key, limit, amount in (
         ("questions", 11, "12 questions"),

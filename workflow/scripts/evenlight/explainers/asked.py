@@ -149,11 +149,15 @@ def told(estimates: Mapping[str, Estimate], model: Mapping, name: str) -> list[s
         name: of the model and the dataset, for the first line.
     """
     total = _sum(estimates.values())
-    line = (
-        f"{name}: {total.questions:,} questions to {model['address']}, of which {total.questions - total.left:,} are "
-    )
-    line += f"answered; the others have about {total.read:,} tokens and at most {total.written:,} in their answers"
-    if model["prices"]:
+    line = f"{name}: {total.questions:,} questions to {model['address']}, "
+    if total.left:
+        line += (
+            f"of which {total.questions - total.left:,} are answered; the others have about {total.read:,} tokens and "
+            f"at most {total.written:,} in their answers"
+        )
+    else:
+        line += "which are all answered"
+    if total.left and model["prices"]:
         line += f", at most {total.cost(model['prices']):,.2f} by the prices"
     return [line, *(f"  {each.questions:>12,}  {explainer}" for explainer, each in estimates.items())]
 
