@@ -125,6 +125,21 @@ def test_nothing_is_asked_twice_and_a_run_that_was_stopped_goes_on(served, askin
     assert count == 0
 
 
+def test_what_is_on_its_way_when_the_user_interrupts_is_kept(served, tmp_path):
+    def interrupt():
+        if chat.asked == 3:
+            raise KeyboardInterrupt
+
+    model, method = model_of(served.address), method_of(answers=2)
+    policy = RequestPolicy(batch=1, connections=4)
+    chat = CachedChat(model, tmp_path / "answers", policy, interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        ask(QUESTIONS, method, model, 0, chat)
+    assert 3 <= len(served.bodies) < 12
+    ask(QUESTIONS, method, model, 0, CachedChat(model, tmp_path / "answers", policy))
+    assert len(served.bodies) == 12
+
+
 @pytest.mark.parametrize(
     "change",
     [
@@ -213,6 +228,17 @@ def test_broken_answers_are_kept_as_they_came_and_counted(served, asking):
         "of 6 answers 3 without a decision, 2 empty, 1 cut off, 1 withheld by a filter, 1 with markup, "
         "1 with control characters"
     )
+
+
+def test_a_pattern_that_finds_nothing_at_all_is_told_with_its_key(asking):
+    _, notes, _ = asking(decision={"pattern": "verdict: (yes|no)"})
+    assert notes[1:] == [
+        "of 6 answers 6 without a decision",
+        "a decision was found in no answer; look whether explainers.reasons.decision is right",
+    ]
+    for decision in (None, {"pattern": "wait|complain"}):
+        _, notes, _ = asking(decision=decision)
+        assert not any("look whether" in note for note in notes)
 
 
 @pytest.mark.parametrize(

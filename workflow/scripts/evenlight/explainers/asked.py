@@ -103,7 +103,8 @@ def ask(
         )
     table = pd.DataFrame(rows, columns=ANSWERS.schema.names)
     table = table.sort_values(["item_id", "draw"], kind="stable", ignore_index=True)
-    notes = notes_of(table, {question.item_id for question in questions})
+    looked_at = f"explainers.{explainer}.decision" if method["decision"] else None
+    notes = notes_of(table, {question.item_id for question in questions}, looked_at)
     called = table["model"].value_counts(sort=False)
     if len(called) > 1:
         told = ", ".join(f"{count:,} of {name}" for name, count in called.items())
