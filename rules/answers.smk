@@ -73,7 +73,7 @@ rule import_released:
 rule record_answers:
     """Read recorded answers of a model from a table, and match them with the questions of a dataset."""
     input:
-        script=script("explanations/record_answers.py"),
+        script=script("answers/record_answers.py"),
         dataset="<results>/datasets/{dataset}/items.parquet",
         units="<results>/datasets/{dataset}/units.parquet",
         table=recorded_table,
@@ -93,7 +93,7 @@ rule record_answers:
         runtime=growing(30),
     params:
         settings=lambda wildcards: answer_settings(wildcards),
-        code=code_of("explanations/record_answers.py"),
+        code=code_of("answers/record_answers.py"),
     shell:
         "python {input.script:q} --items {input.dataset:q} --units {input.units:q} --table {input.table:q} "
         "--settings {params.settings:q} --output {output:q} > {log:q} 2>&1"
@@ -102,7 +102,7 @@ rule record_answers:
 rule record_changed_answers:
     """Read recorded answers of a model to the questions of a dataset as they were and with one concept changed."""
     input:
-        script=script("explanations/record_changed_answers.py"),
+        script=script("answers/record_changed_answers.py"),
         dataset="<results>/datasets/{dataset}/items.parquet",
         units="<results>/datasets/{dataset}/units.parquet",
         table=recorded_table,
@@ -122,7 +122,7 @@ rule record_changed_answers:
         runtime=growing(30),
     params:
         settings=lambda wildcards: answer_settings(wildcards),
-        code=code_of("explanations/record_changed_answers.py"),
+        code=code_of("answers/record_changed_answers.py"),
     shell:
         "python {input.script:q} --items {input.dataset:q} --units {input.units:q} --table {input.table:q} "
         "--settings {params.settings:q} --output {output:q} > {log:q} 2>&1"
@@ -160,7 +160,7 @@ rule record_follow_ups:
 rule estimate_answers:
     """Say, before the first of them, how many questions a language model will be asked; refuse what the limits forbid."""
     input:
-        script=script("explanations/estimate_answers.py"),
+        script=script("answers/estimate_answers.py"),
         dataset="<results>/datasets/{dataset}/items.parquet",
     output:
         QUESTIONS,
@@ -178,7 +178,7 @@ rule estimate_answers:
         runtime=growing(30),
     params:
         settings=estimated_answers,
-        code=code_of("explanations/estimate_answers.py"),
+        code=code_of("answers/estimate_answers.py"),
     shell:
         # Where it is read.
         "python {input.script:q} --items {input.dataset:q} --settings {params.settings:q} --output {output:q} "
@@ -188,7 +188,7 @@ rule estimate_answers:
 rule ask_answers:
     """Ask a language model behind an address about the questions of a dataset; what was asked before is not asked again."""
     input:
-        script=script("explanations/ask_answers.py"),
+        script=script("answers/ask_answers.py"),
         dataset="<results>/datasets/{dataset}/items.parquet",
         # Not ancient, as the estimate of classifiers.
         questions=QUESTIONS,
@@ -208,7 +208,7 @@ rule ask_answers:
         runtime=growing(240),
     params:
         settings=lambda wildcards: answer_settings(wildcards, name=wildcards.model, chat=chat(wildcards)),
-        code=code_of("explanations/ask_answers.py"),
+        code=code_of("answers/ask_answers.py"),
     shell:
         "python {input.script:q} --items {input.dataset:q} --settings {params.settings:q} "
         "--asking {resources.asking:q} --output {output:q} > {log:q} 2>&1"
@@ -314,7 +314,7 @@ rule generate_follow_ups:
 rule score_answers:
     """Score the answers of one explainer with one family of metrics."""
     input:
-        script=script("explanations/score_answers.py"),
+        script=script("answers/score_answers.py"),
         answers=ANSWER,
         changed=changed_answers,
         follow_ups=follow_ups,
@@ -338,7 +338,7 @@ rule score_answers:
         changed=lambda wildcards, input: [f"--changed={input.changed}"] if input.changed else [],
         follow_ups=lambda wildcards, input: [f"--follow-ups={input.follow_ups}"] if input.follow_ups else [],
         words=lambda wildcards: [*ANSWER_WORDS, *content_of(answer_lexicons(wildcards))],
-        code=code_of("explanations/score_answers.py"),
+        code=code_of("answers/score_answers.py"),
     shell:
         "python {input.script:q} --answers {input.answers:q} {params.changed:q} {params.follow_ups:q} "
         "--settings {params.settings:q} --output {output:q} > {log:q} 2>&1"

@@ -1,4 +1,5 @@
-"""How often verdicts on answers in words are wrong, in made studies without a difference; a row for each design.
+"""How often verdicts on answers in words are wrong, and how often they find a difference, in made studies; a row for
+each design.
 
 ``python bench/research/simulate_answers.py --studies 400 --output results/verdicts_of_answers.csv``; rows that the file
 has already stay, so that the same command goes on where it ended. Where the code has changed, remove the file.
@@ -12,6 +13,9 @@ part that all cells of a model share, and the shape of the score follows. A stud
 - ``beyond``: beyond the difference of draws on the page of draws, whose intervals are of one cell alone, so that it is
   the share of cells; ``decided``: the share of studies in which any change of decision has the verdict, where scores
   are decisions.
+
+In the rows of power the forms do differ (``apart``), and ``these`` and ``further`` are the shares of studies that find
+it.
 """
 
 import argparse
@@ -61,6 +65,8 @@ class Row:
         shared: standard deviation of what a draw of one number adds to all questions of a form.
         unequal: whether the second form has any number of draws up to ``draws``.
         refused: the shares of answers of either form that have no score, as refusals.
+        apart: what the second form has more, on the scale of what units and draws add; a unit adds a normal number
+            with a standard deviation of 1.
     """
 
     units: int
@@ -71,6 +77,7 @@ class Row:
     shared: float = 0.0
     unequal: bool = False
     refused: tuple[float, float] = (0.0, 0.0)
+    apart: float = 0.0
 
 
 def _normal(random: np.random.Generator, *shape: int) -> np.ndarray:
@@ -82,7 +89,7 @@ def answered(random: np.random.Generator, row: Row) -> np.ndarray:
     """Scores of the answers of one model, (metrics, draws, two forms, units), NaN where there is none."""
     shape = (row.metrics, row.draws, 2, row.units)
     level = _normal(random, row.metrics, 1, 1, row.units)
-    level = level + row.shared * _normal(random, row.metrics, row.draws, 2, 1)
+    level = level + row.shared * _normal(random, row.metrics, row.draws, 2, 1) + row.apart * np.array([[0], [1]])
     scores = SHAPES[row.shape](np.broadcast_to(level, shape), _normal(random, *shape))
     if row.unequal:
         there = random.integers(1, row.draws + 1, size=row.units)
@@ -120,7 +127,8 @@ def errors(row: Row, studies: int, draws: int) -> dict:
     wrong = dict.fromkeys(("these", "further", "decided"), 0)
     beyond = cells = undecidable = covered = intervals = 0
     for number in range(studies):
-        random = generator_for("simulated answers", *map(str, asdict(row).values()), number)
+        names = [str(value) for name, value in asdict(row).items() if name != "apart" or value]
+        random = generator_for("simulated answers", *names, number)
         made = list(study(random, row))
         table = verdicts(iter(made), draws)
         wrong["these"] += is_disparity(table["verdict"], False).any()
@@ -154,7 +162,19 @@ TABLE = [
     *(Row(50, draws, "counts", shared=0.5, **FIVE) for draws in (2, 10)),
     Row(50, 10, "counts", shared=0.5, unequal=True, metrics=24),
     *(Row(50, draws, shape, refused=(0.1, 0.4)) for shape in ("counts", "shares", "skewed") for draws in (2, 10)),
+    *(
+        Row(units, draws, shape, apart=apart)
+        for shape in ("counts", "shares")
+        for apart in (0.35, 0.7)
+        for units in (24, 50, 200)
+        for draws in (1, 2, 10)
+    ),
 ]
+# What a second form has that is apart, in words.
+APART = {
+    "counts": lambda apart: f"mean {np.exp(0.5 * apart):.2f} times as high",
+    "shares": lambda apart: f"share {ndtr(apart / np.sqrt(2)):.2f} in place of 0.50",
+}
 HEADINGS = {
     "these": "these answers",
     "further": "further answers",
@@ -173,7 +193,8 @@ def _known(row: dict, name: str) -> bool:
 
 
 def as_markdown(table: pd.DataFrame) -> str:
-    """The table of a run as Markdown, and how often each kind of verdict is wrong over all rows."""
+    """The tables of a run as Markdown, and how often each kind of verdict is wrong where nothing differs."""
+    power, table = table[table["apart"] > 0], table[table["apart"] == 0]
     lines = [["questions", "draws", "scores", "models", "cells", "what", "studies", *HEADINGS.values()]]
     lines.append(["---"] * len(lines[0]))
     for row in table.to_dict("records"):
@@ -185,7 +206,7 @@ def as_markdown(table: pd.DataFrame) -> str:
         lines.append([*map(str, names), ", ".join(what), str(row["studies"]), *numbers])
     text = [f"| {' | '.join(cells)} |" for cells in lines] + [""]
     for name in ("these", "further", "decided"):
-        known = table[[_known(row, name) for row in table.to_dict("records")]]
+        known = table[np.array([_known(row, name) for row in table.to_dict("records")], bool)]
         count, studies = round((known[name] * known["studies"]).sum()), known["studies"].sum()
         if studies:
             low, high = share_interval(count, studies)
@@ -194,7 +215,17 @@ def as_markdown(table: pd.DataFrame) -> str:
                 f"- {HEADINGS[name]}: {count} of {studies:,} studies, {count / studies:.3f} [{low:.3f}, {high:.3f}]; "
                 f"at most {most:.3f} in a row"
             )
-    return "\n".join(text)
+    return "\n".join([*text, "", *_found(power)])
+
+
+def _found(table: pd.DataFrame) -> list[str]:
+    """The lines of a table of rows whose forms differ."""
+    lines = [["scores", "the second form has", "questions", "draws", "studies", "these answers", "further answers"]]
+    lines.append(["---"] * len(lines[0]))
+    for row in table.to_dict("records"):
+        names = (row["shape"], APART[row["shape"]](row["apart"]), row["units"], row["draws"], row["studies"])
+        lines.append([*map(str, names), f"{row['these']:.2f}", f"{row['further']:.2f}" if row["draws"] > 1 else ""])
+    return [f"| {' | '.join(cells)} |" for cells in lines] if len(lines) > 2 else []
 
 
 def main() -> None:

@@ -18,6 +18,7 @@ from evenlight.core.contracts.explanations import ANSWER_SCORES, ANSWERS
 from evenlight.core.errors import InputError
 from evenlight.core.kinds import TEXT
 from evenlight.datasets.importing import import_dataset
+from evenlight.datasets.rows import read_rows
 from evenlight.explainers.answering import LONG
 from evenlight.explainers.recorded import read_answers
 from evenlight.metrics import answers as metrics
@@ -174,6 +175,27 @@ def test_a_wrong_row_has_its_place_and_a_remedy(tmp_path, change, settings, mess
     rows = [ASKED[0] | change, *ASKED[1:]]
     with pytest.raises(InputError, match=rf"row [12]: .*{message}|row [12]: {message}"):
         recorded(rows, tmp_path / "table.jsonl", **settings)
+
+
+def test_json_lines_end_with_a_line_feed_alone(tmp_path):
+    """A text of a language model may have other separators of lines; a byte order mark may stand before all."""
+    said = "One\u2028two\u0085three\x0bfour"
+    path = tmp_path / "table.jsonl"
+    lines = [json.dumps(row | {"said": said}, ensure_ascii=False) for row in ASKED]
+    path.write_text("\ufeff" + "\r\n\n".join(lines), encoding="utf-8", newline="")
+    rows = read_rows(path)
+    assert [row["said"] for row in rows] == [said] * len(ASKED)
+    assert rows[0]["q"] == "q0"
+
+
+def test_a_line_that_is_no_json_has_its_place(tmp_path):
+    path = write(ASKED, tmp_path / "table.jsonl")
+    path.write_text(path.read_text() + '{"q": ')
+    with pytest.raises(InputError, match=r"table.jsonl, row 13: not JSON \(.*\); write it again"):
+        read_rows(path)
+    path.write_text("[" * 100_000)
+    with pytest.raises(InputError, match="row 1: not JSON"):
+        read_rows(path)
 
 
 def test_answers_to_other_questions_are_counted_where_the_study_says_so(tmp_path):

@@ -3,6 +3,7 @@
 import json
 import math
 import time
+from dataclasses import replace
 
 import pandas as pd
 import pytest
@@ -124,6 +125,21 @@ def test_nothing_is_asked_twice_and_a_run_that_was_stopped_goes_on(served, askin
     assert count == 0
 
 
+def test_what_is_on_its_way_when_the_user_interrupts_is_kept(served, tmp_path):
+    def interrupt():
+        if chat.asked == 3:
+            raise KeyboardInterrupt
+
+    model, method = model_of(served.address), method_of(answers=2)
+    policy = RequestPolicy(batch=1, connections=4)
+    chat = CachedChat(model, tmp_path / "answers", policy, interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        ask(QUESTIONS, method, model, 0, chat)
+    assert 3 <= len(served.bodies) < 12
+    ask(QUESTIONS, method, model, 0, CachedChat(model, tmp_path / "answers", policy))
+    assert len(served.bodies) == 12
+
+
 @pytest.mark.parametrize(
     "change",
     [
@@ -214,6 +230,17 @@ def test_broken_answers_are_kept_as_they_came_and_counted(served, asking):
     )
 
 
+def test_a_pattern_that_finds_nothing_at_all_is_told_with_its_key(asking):
+    _, notes, _ = asking(decision={"pattern": "verdict: (yes|no)"})
+    assert notes[1:] == [
+        "of 6 answers 6 without a decision",
+        "a decision was found in no answer; look whether explainers.reasons.decision is right",
+    ]
+    for decision in (None, {"pattern": "wait|complain"}):
+        _, notes, _ = asking(decision=decision)
+        assert not any("look whether" in note for note in notes)
+
+
 @pytest.mark.parametrize(
     "broken", [b"<html>busy</html>", b'{"choices": [', b'{"choices": []}', b'{"choices": [{"message": "hello"}]}']
 )
@@ -223,7 +250,7 @@ def test_what_says_nothing_is_asked_once_more_and_then_refused(served, asking, b
     assert len(table) == 6
     assert len(served.bodies) == 7
     served.usual = lambda body: (200, broken, {})
-    with pytest.raises(InputError, match=r"(no JSON|no message).*after 2 attempts"):
+    with pytest.raises(InputError, match=r"(no JSON|no message).*after 2 attempts; look .*models.<model>.address"):
         asking(seed=1)
 
 
@@ -343,6 +370,8 @@ def test_what_is_left_is_estimated_and_limits_refuse(served, asking, tmp_path):
     assert of_all["reasons"].written == 1200
     cost = (of_all["reasons"].read * 2 + 1200 * 10) / 1e6
     assert told(of_all, model, "it on mine")[0].endswith(f"at most {cost:.2f} by the prices")
+    none_left = {"reasons": replace(of_all["reasons"], left=0, read=0, written=0)}
+    assert told(none_left, model, "it on mine")[0].endswith(f"{served.address}, which are all answered")
     check_limits(of_all, model, "it")
     for key, limit, amount in (
         ("questions", 11, "12 questions"),

@@ -135,7 +135,7 @@ def modules_of_jobs(stage: str) -> set[str]:
     return set().union(*(code.closure(command, also) for command in commands))
 
 
-@pytest.mark.parametrize("stage", ["datasets", "models", "explanations"])
+@pytest.mark.parametrize("stage", ["datasets", "models", "explanations", "answers"])
 def test_a_new_column_of_a_result_computes_no_explanation_again(stage):
     """The contracts of results are no part of the code of what is before them."""
     read = modules_of_jobs(stage)

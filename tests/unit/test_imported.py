@@ -167,7 +167,7 @@ def test_a_second_explanation_of_a_text_is_refused(tmp_path):
     ("name", "content", "message"),
     [
         ("rows.csv", "item_id", r"none of \.parquet, \.jsonl and \.json; convert"),
-        ("rows.jsonl", "{", r"rows\.jsonl: not readable"),
+        ("rows.jsonl", "{", r"rows\.jsonl, row 1: not JSON"),
         ("rows.jsonl", "", r"rows\.jsonl: no rows"),
     ],
 )

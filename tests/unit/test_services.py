@@ -168,7 +168,7 @@ def test_nonsense_has_a_second_chance_and_is_then_refused_with_what_was_said(ser
     found, _ = ask(TEXTS[:1])
     np.testing.assert_array_equal(found, expected(TEXTS[:1]))
     served.script = [saying(reply)] * 2
-    with pytest.raises(InputError, match=rf"{said}(.|\n)*after 2 attempts. What it has answered is kept"):
+    with pytest.raises(InputError, match=rf"{said}(.|\n)*after 2 attempts(; .*)?. What it has answered is kept"):
         ask(TEXTS[1:2])
     assert served.script == []
     served.bodies.clear()
@@ -194,8 +194,9 @@ def test_a_busy_service_is_asked_again_and_not_for_ever(served, ask, status):
     found, _ = ask(TEXTS[:1])
     np.testing.assert_array_equal(found, expected(TEXTS[:1]))
     served.script = [failing(status)] * 9
-    with pytest.raises(InputError, match=rf"HTTP {status} .*: busy, after 3 attempts"):
+    with pytest.raises(InputError, match=rf"HTTP {status} .*: busy, after 3 attempts") as refused:
         ask(TEXTS[1:2])
+    assert ("requests_per_minute" in str(refused.value)) == (status == 429)
     assert len(served.script) == 6
 
 
@@ -225,8 +226,15 @@ def test_a_slow_service_and_one_that_hangs_up_are_asked_again(served, ask):
 
 
 def test_a_service_that_is_not_there_is_named(ask):
-    with pytest.raises(InputError, match=r"service http://127.0.0.1:9/: no answer \(.*refused.*\), after 1 attempts"):
+    message = r"service http://127.0.0.1:9/: no answer \(.*refused.*\), after 1 attempts; .*<model>.address"
+    with pytest.raises(InputError, match=message):
         ask(address="http://127.0.0.1:9/", policy={"retries": 0})
+
+
+def test_an_address_that_the_service_has_not_is_told(served, ask):
+    served.script = [failing(404)]
+    with pytest.raises(InputError, match=r"HTTP 404 .*; look at models.<model>.address, and .*models.<model>.called"):
+        ask(TEXTS[:1])
 
 
 def test_answers_that_change_are_noted_and_the_first_counts(served, ask):

@@ -42,6 +42,10 @@ def test_answers_are_made_as_the_row_says():
     alike = answered(random, Row(2000, 3, "counts", metrics=1, shared=2.0)).mean(axis=3)
     apart = answered(random, Row(2000, 3, "counts", metrics=1)).mean(axis=3)
     assert alike.std() > 5 * apart.std()
+    first, second = answered(random, Row(40_000, 1, "counts", apart=0.7))[0, 0].mean(axis=1)
+    assert second / first == pytest.approx(np.exp(0.35), rel=0.04)
+    first, second = answered(random, Row(40_000, 1, "shares", apart=0.7))[0, 0].mean(axis=1)
+    assert (first, second) == pytest.approx((0.50, 0.69), abs=0.02)
     [(_, scores)] = study(random, Row(30, 3, "counts"))
     assert np.allclose(np.nanmean(scores.draws, axis=2), scores.values)
 
@@ -52,3 +56,15 @@ def test_the_table_tells_what_each_row_can_be_wrong_in():
     assert first.split("|")[8:12] == [" 0.000 ", "  ", "  ", "  "]
     assert second.split("|")[6:10] == [" draws share 0.5 ", " 1 ", "  ", f" {table['further'][1]:.3f} "]
     assert len(set(TABLE)) == len(TABLE)
+
+
+def test_what_is_apart_is_found_and_told_in_a_table_of_its_own():
+    found, missed = (errors(Row(units, 4, "shares", apart=apart), 5, 200) for units, apart in ((200, 2.0), (24, 0.01)))
+    assert found["these"] == found["further"] == 1
+    assert missed["these"] == 0
+    of_errors, of_power = as_markdown(pd.DataFrame([found, missed])).split("\n\n")
+    assert len(of_errors.splitlines()) == 2
+    assert of_power.strip().splitlines()[2:] == [
+        "| shares | share 0.92 in place of 0.50 | 200 | 4 | 5 | 1.00 | 1.00 |",
+        "| shares | share 0.50 in place of 0.50 | 24 | 4 | 5 | 0.00 | 0.00 |",
+    ]

@@ -295,3 +295,9 @@ def test_nothing_is_left_when_the_workflow_is_killed(command):
     assert not Path(socket).parent.exists()
     # The socket's name stays in the environment of jobs that still wait for their turn.
     assert not is_fork(command(f"print({IS_FORK})"), **inherited)
+
+
+@pytest.mark.parametrize("stage", ["corpus", "datasets", "answers", "results", "figures"])
+def test_a_stage_that_asks_no_network_waits_for_none(stage):
+    """The libraries of a stage are imported before its first job, which takes torch many seconds."""
+    assert {name.partition(".")[0] for name in warm_start.LIBRARIES[stage]}.isdisjoint({"torch", "transformers"})

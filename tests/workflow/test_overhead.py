@@ -62,6 +62,7 @@ ALLOWED = {
     "models": {*TABLES, "torch", "transformers", "tokenizers", "safetensors", "scipy"},
     # What asks a model is imported when the family is known, as others ask none.
     "explanations": {*TABLES, "scipy", "sklearn"},
+    "answers": {*TABLES, "scipy"},
     "results": {*TABLES, "scipy", "statsmodels", "sklearn"},
     "figures": {*TABLES, "scipy", "statsmodels", "matplotlib", "altair", "vl_convert"},
 }

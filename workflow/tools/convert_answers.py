@@ -23,6 +23,7 @@ import pandas as pd
 from evenlight.core.errors import InputError
 from evenlight.core.tables import replacing
 from evenlight.datasets.dialect import dialect_answers
+from evenlight.datasets.rows import json_lines
 from evenlight.datasets.walk_the_talk import walk_the_talk_answers
 from evenlight.jobs.command_line import run
 
@@ -131,16 +132,7 @@ def harness_answers(
 
 
 def _lines(path: Path) -> Iterator[tuple[str, dict]]:
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, ValueError) as error:
-        raise InputError(f"{path}: not readable ({error}); give what --log_samples wrote") from None
-    for number, line in enumerate(lines, start=1):
-        location = f"{path}, row {number}"
-        try:
-            row = json.loads(line)
-        except ValueError as error:
-            raise InputError(f"{location}: not JSON ({error}); give what --log_samples wrote") from None
+    for location, row in json_lines(path, "give what --log_samples wrote"):
         if not isinstance(row, dict) or not {"doc", "resps", "arguments"} <= row.keys():
             raise InputError(f"{location}: no doc, arguments and resps; give what --log_samples of version 0.4 wrote")
         yield location, row

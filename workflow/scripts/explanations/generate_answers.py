@@ -122,7 +122,8 @@ class Job:
     def described(self, name: str, tables: Iterator[pa.Table]) -> dict:
         """What the file says of itself, with what is unusual of its answers."""
         answers = pa.concat_tables(tables).to_pandas()
-        notes = notes_of(answers, {question.item_id for question in self.questions})
+        looked_at = f"explainers.{self.settings['explainer']}.decision" if self.method["decision"] else None
+        notes = notes_of(answers, {question.item_id for question in self.questions}, looked_at)
         print(*notes, sep="\n")
         return self.settings | {"code": self.arguments.code, "note": "; ".join(notes)}
 

@@ -58,13 +58,34 @@ def read_rows(path: Path) -> list:
         if path.suffix == ".parquet":
             return pq.read_table(path).to_pylist()
         if path.suffix == ".jsonl":
-            return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+            return [row for _, row in json_lines(path, "write it again")]
         if path.suffix == ".json":
-            rows = json.loads(path.read_text(encoding="utf-8"))
+            rows = json.loads(path.read_text(encoding="utf-8-sig"))
             return rows if isinstance(rows, list) else [rows]
-    except (OSError, pa.ArrowInvalid, ValueError) as error:
+    except (OSError, pa.ArrowInvalid, ValueError, RecursionError) as error:
         raise InputError(f"{path}: not readable ({error}); write it again") from None
     raise InputError(f"{path}: none of .parquet, .jsonl and .json; convert it to one of them")
+
+
+def json_lines(path: Path, remedy: str) -> Iterator[tuple[str, object]]:
+    """(file and row, value) of each line of a file of JSON Lines that is not empty; rows count from 1.
+
+    A line ends with a line feed and nowhere else: texts may have other separators of lines, such as U+2028, in them.
+
+    Raises:
+        InputError: the file cannot be read, or a line of it is no JSON; it ends with ``remedy``.
+    """
+    try:
+        # A byte order mark is no JSON, and some programs write one.
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path}: not readable ({error}); {remedy}") from None
+    for number, line in enumerate(filter(str.strip, text.split("\n")), start=1):
+        location = f"{path}, row {number}"
+        try:
+            yield location, json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise InputError(f"{location}: not JSON ({error}); {remedy}") from None
 
 
 def named_rows(path: Path, fields: Iterable[str], remedy: str) -> Iterator[tuple[str, dict]]:

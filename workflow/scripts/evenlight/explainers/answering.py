@@ -222,8 +222,12 @@ def most_probable(probabilities: Mapping[str, float]) -> str | None:
 # What is counted ----------------------------------------------------------------------------------------------------
 
 
-def notes_of(answers: pd.DataFrame, tested: set[str]) -> list[str]:
-    """What a reader of the scores must know of the answers (contract ``answers``) to the questions of a test split."""
+def notes_of(answers: pd.DataFrame, tested: set[str], looked_at: str | None = None) -> list[str]:
+    """What a reader of the scores must know of the answers (contract ``answers``) to the questions of a test split.
+
+    ``looked_at`` is the key of the settings by which decisions were looked for, None where none were: it may be wrong
+    where no answer has one.
+    """
     text, per_item = answers["text"], answers.groupby("item_id").size()
     fewest, most = int(per_item.min()), int(per_item.max())
     of_answers = {
@@ -240,10 +244,12 @@ def notes_of(answers: pd.DataFrame, tested: set[str]) -> list[str]:
         f"with fewer than {most} answers": (per_item < most).sum(),
     }
     draws = f"{most}" if fewest == most else f"{fewest} to {most}"
+    found_none = looked_at and of_answers["without a decision"].all()
     return [
         f"{len(answers):,} answers, {draws} to a question",
         *counts("answers", len(answers), {what: holds.sum() for what, holds in of_answers.items()}),
         *counts("questions", len(tested), of_questions),
+        *[f"a decision was found in no answer; look whether {looked_at} is right"] * bool(found_none),
     ]
 
 

@@ -95,7 +95,8 @@ def ask(
     rows = [_row(draw, reply, method, model, explainer) for draw, reply in zip(draws, replies, strict=True)]
     table = pd.DataFrame(rows, columns=ANSWERS.schema.names)
     table = table.sort_values(["item_id", "draw"], kind="stable", ignore_index=True)
-    notes = notes_of(table, {question.item_id for question in questions})
+    looked_at = f"explainers.{explainer}.decision" if method["decision"] else None
+    notes = notes_of(table, {question.item_id for question in questions}, looked_at)
     called = table["model"].value_counts(sort=False)
     if len(called) > 1:
         told = ", ".join(f"{count:,} of {name}" for name, count in called.items())
@@ -245,11 +246,15 @@ def told(estimates: Mapping[str, Estimate], model: Mapping, name: str) -> list[s
         name: of the model and the dataset, for the first line.
     """
     total = _sum(estimates.values())
-    line = (
-        f"{name}: {total.questions:,} questions to {model['address']}, of which {total.questions - total.left:,} are "
-    )
-    line += f"answered; the others have about {total.read:,} tokens and at most {total.written:,} in their answers"
-    if model["prices"]:
+    line = f"{name}: {total.questions:,} questions to {model['address']}, "
+    if total.left:
+        line += (
+            f"of which {total.questions - total.left:,} are answered; the others have about {total.read:,} tokens and "
+            f"at most {total.written:,} in their answers"
+        )
+    else:
+        line += "which are all answered"
+    if total.left and model["prices"]:
         line += f", at most {total.cost(model['prices']):,.2f} by the prices"
     lines = [f"  {each.questions:>12,}  {explainer}" for explainer, each in estimates.items()]
     shared = [f", and {each.shared:,} that are counted above" if each.shared else "" for each in estimates.values()]

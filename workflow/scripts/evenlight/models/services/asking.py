@@ -28,8 +28,10 @@ def ask_each(
 ) -> None:
     """Ask a service about parts, several at the same time, and keep each answer as it comes.
 
+    Those that are on their way are kept, and no other one is asked, where one has no answer or the user interrupts.
+
     Raises:
-        InputError: one has no answer. Those that are on their way are kept, and no other one is asked.
+        InputError: one has no answer.
     """
     waiting: dict[Future, Part] = {}
     failed: InputError | None = None
@@ -52,6 +54,10 @@ def ask_each(
         client.stop()
         pool.shutdown(wait=True, cancel_futures=True)
         client.stopped.clear()
+        # Left where the run is interrupted: these were on their way and are paid for.
+        for future, part in waiting.items():
+            if not future.cancelled() and not future.exception():
+                keep(part, future.result())
     if failed:
         raise failed
 

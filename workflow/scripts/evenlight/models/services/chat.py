@@ -12,7 +12,7 @@ from typing import Any
 
 from evenlight.models.services.asking import Limit, ask_each
 from evenlight.models.services.client import Client, RequestPolicy
-from evenlight.models.services.shapes import UnusableAnswer, beginning
+from evenlight.models.services.shapes import ADDRESS, UnusableAnswer, beginning
 from evenlight.models.services.store import Replies
 
 # Keys of a chat model's settings that say whose answers they are.
@@ -78,7 +78,8 @@ def reply_of(answer: Any, seconds: float, with_probabilities: bool = False) -> d
     choice = next(iter(_at(answer, "choices", list) or []), None)
     message = _at(choice, "message", dict)
     if message is None:
-        raise UnusableAnswer(f"it gives no message (choices[0].message): {beginning(answer)}")
+        said = f"it gives no message (choices[0].message): {beginning(answer)}"
+        raise UnusableAnswer(said, f"look whether {ADDRESS} speaks the chat API")
     text = _text_of(message)
     if with_probabilities and text:
         kept["positions"] = _positions(_at(_at(choice, "logprobs", dict), "content", list), answer)
@@ -121,8 +122,9 @@ def _positions(content: list | None, answer: Any) -> list[dict]:
         found.append({"token": entry["token"], "top": top})
     if not found:
         raise UnusableAnswer(
-            "it gives no probabilities of tokens (logprobs), by which the decision was to be found; ask for a pattern "
-            f"or a field (explainers.<explainer>.decision): {beginning(answer)}"
+            "it gives no probabilities of tokens (logprobs), by which the decision was to be found: "
+            f"{beginning(answer)}",
+            "ask for a pattern or a field (explainers.<explainer>.decision)",
         )
     return found
 

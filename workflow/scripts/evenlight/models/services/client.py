@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from evenlight.core.errors import InputError, first_line
 from evenlight.core.waiting import asked_wait
 from evenlight.models.services.addresses import checked_address, is_loopback
-from evenlight.models.services.shapes import UnusableAnswer, beginning, parsed
+from evenlight.models.services.shapes import ADDRESS, UnusableAnswer, beginning, parsed
 
 # Seconds before the second attempt, which double from one to the next, and the most that is waited.
 FIRST_WAIT, LONGEST_WAIT = 1.0, 60.0
@@ -52,11 +52,11 @@ class RequestPolicy:
 
 
 class _Failed(Exception):
-    """A request without an answer; ``wait`` is how many seconds the service asks for, or None."""
+    """A request without an answer, and what to do; ``wait`` is how many seconds the service asks for, or None."""
 
-    def __init__(self, said: str, wait: float | None = None):
+    def __init__(self, said: str, remedy: str = "", wait: float | None = None):
         super().__init__(said)
-        self.wait = wait
+        self.remedy, self.wait = remedy, wait
 
 
 class Client:
@@ -107,7 +107,7 @@ class Client:
                 content, seconds = self._sent(body)
                 return read(parsed(content), seconds)
             except (_Failed, UnusableAnswer) as error:
-                said, wait = str(error), getattr(error, "wait", None)
+                said, remedy, wait = str(error), error.remedy, getattr(error, "wait", None)
                 # Nonsense is paid for, so that it has a second chance and no more.
                 is_last = attempt == self.policy.retries or (unusable and isinstance(error, UnusableAnswer))
                 unusable = isinstance(error, UnusableAnswer)
@@ -116,7 +116,7 @@ class Client:
             elif wait > LONGEST_ASKED_WAIT:
                 is_last, said = True, f"{said}, and it asks to be left alone for {wait:.0f} s"
             if is_last:
-                raise self._refused(f"{said}, after {attempt + 1} attempts")
+                raise self._refused(f"{said}, after {attempt + 1} attempts" + (f"; {remedy}" if remedy else ""))
             print(f"service {self.address}: {self._without_key(said)}; next attempt in {wait:.0f} s", flush=True)
             if self.stopped.wait(wait):
                 break
@@ -195,7 +195,7 @@ class Client:
                     if time.monotonic() > start + self.policy.timeout:
                         raise requests.Timeout(f"the answer is not complete after {self.policy.timeout:g} s")
         except requests.RequestException as error:
-            raise _Failed(f"no answer ({_reason(error)})") from None
+            raise _Failed(f"no answer ({_reason(error)})", f"look whether it is up, and at {ADDRESS}") from None
         status = response.status_code
         if status < 300 or self.is_answer(status, content):
             return content, time.monotonic() - start
@@ -203,9 +203,12 @@ class Client:
         if content:
             said += f": {beginning(content)}"
         if status in MAY_PASS or status >= 500:
-            raise _Failed(said, asked_wait(response.headers.get("Retry-After")))
+            slower = "ask more slowly (models.<model>.asking.requests_per_minute)" if status == 429 else ""
+            raise _Failed(said, slower, asked_wait(response.headers.get("Retry-After")))
         if "Location" in response.headers:
             said += f"; it leads to {response.headers['Location']}: where that is right, write it as the address"
+        if status in (404, 405):
+            said += f"; look at {ADDRESS}, and of a language model at its name (models.<model>.called)"
         if status in (401, 403):
             said += "; look at the key (models.<model>.asking.key_variable)"
         if status == 413 and self.policy.batch > 1:

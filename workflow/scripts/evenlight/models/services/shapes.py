@@ -11,6 +11,8 @@ from evenlight.core.errors import InputError, first_line
 HUGGING_FACE = {"request": "{inputs: texts, parameters: {top_k: `null`}}", "answers": "@"}
 # What the settings of a study put into every request of a chat API, or what it has to be without.
 SET_HERE = ("model", "messages", "n", "stream", "temperature", "stop", "logprobs", "top_logprobs")
+# The key of the settings that is wrong where something else answers; messages name the model.
+ADDRESS = "models.<model>.address"
 # Services round what they say.
 ROUNDING = 0.02
 # So much of an answer stands in messages.
@@ -18,7 +20,11 @@ SHOWN = 120
 
 
 class UnusableAnswer(Exception):
-    """What a service said, and why it says nothing about the texts."""
+    """What a service said, and why it says nothing about the texts; and what to do, where that is known."""
+
+    def __init__(self, said: str, remedy: str = ""):
+        super().__init__(said)
+        self.remedy = remedy
 
 
 def compiled(expression: str):
@@ -71,7 +77,8 @@ def parsed(content: bytes) -> Any:
     try:
         return json.loads(content, parse_constant=no_number)
     except (ValueError, RecursionError) as error:
-        raise UnusableAnswer(f"its answer is no JSON ({first_line(error)}): {beginning(content)}") from None
+        said = f"its answer is no JSON ({first_line(error)}): {beginning(content)}"
+        raise UnusableAnswer(said, f"look at {ADDRESS}") from None
 
 
 def probabilities_in(answer: Any, expression: str, count: int, excluding: bool = True) -> list[dict[str, float]]:

@@ -502,10 +502,13 @@ def counts_in_words(
 
     >>> counts_in_words({"asked": 6, "disparity": 0, "no disparity": 0, "undecided": 4, "not decidable": 2})[:84]
     'Of 6 questions, each an explainer and a metric, a disparity is confirmed in 0, one t'
+    >>> counts_in_words({"asked": 1, "disparity": 1, "no disparity": 0, "undecided": 0, "not decidable": 0})[:45]
+    'Of 1 question, a disparity is confirmed in 1,'
     """
     still_open = counts[UNDECIDED] + counts[UNDECIDABLE]
+    several = "" if counts["asked"] == 1 else f" each {question},"
     said = (
-        f"Of {_number(counts['asked'], 'question')}, each {question}, a disparity is confirmed in "
+        f"Of {_number(counts['asked'], 'question')},{several} a disparity is confirmed in "
         f"{counts['disparity']:,}{too_small(counts.get('negligible', 0))}, one that matters is ruled out in "
         f"{counts['no disparity']:,}, and {still_open:,} "
         f"{'is' if still_open == 1 else 'are'} open."
