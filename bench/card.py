@@ -81,6 +81,11 @@ PRECISIONS = ("float32", "bfloat16")
 OURS = [f"ours, {precision}" for precision in PRECISIONS]
 PARTS = ["training", "grid", "speed"]
 PEERS = {"ferret": "worker_ferret.py", "captum and lime": "worker_captum.py"}
+# What a peer's time depends on, beside torch.
+PACKAGES = {"ferret": ("ferret-xai", "shap", "transformers"), "captum and lime": ("captum", "lime", "transformers")}
+VERSIONS = (
+    "import sys, importlib.metadata as of; print(', '.join(f'{name} {of.version(name)}' for name in sys.argv[1:]))"
+)
 
 
 # Measuring --------------------------------------------------------------------------------------------------------
@@ -150,12 +155,24 @@ def flops_of(folder: Path, tokens: float) -> float:
     return flops_per_token(network, tokens) * tokens
 
 
+def pythons_of(options: argparse.Namespace) -> dict[str, str]:
+    """The interpreter of each peer that is there."""
+    given = {"ferret": options.ferret_python, "captum and lime": options.captum_python}
+    return {peer: python for peer, python in given.items() if python}
+
+
+def versions_of(peer: str, python: str) -> str:
+    """The packages of a peer with their versions."""
+    command = [python, "-c", VERSIONS, *PACKAGES[peer]]
+    return subprocess.run(command, check=True, text=True, capture_output=True).stdout.strip()
+
+
 def measure_speed(
     record: Record, name: str, folder: Path, sentences: list[dict], rates: dict[str, float], options: argparse.Namespace
 ) -> None:
     """Time the tasks of every suite whose peer is there: ours by precision and the peer, in turn."""
-    pythons = {"ferret": options.ferret_python, "captum and lime": options.captum_python}
-    peers = [peer for peer in PEERS if pythons[peer]]
+    pythons = pythons_of(options)
+    peers = [peer for peer in PEERS if peer in pythons]
     common = (str(folder), str(options.threads), options.device)
 
     def started(python: str, script: str, side: str, *flags: str) -> Worker:
@@ -248,6 +265,7 @@ def measure(arguments: argparse.Namespace) -> None:
         device=device_name(device, arguments.threads),
         machine=machine("torch", "transformers"),
         flags=flags_of(arguments),
+        peers={peer: versions_of(peer, python) for peer, python in pythons_of(arguments).items()},
         sentences=arguments.sentences,
         one_by_one=arguments.one_by_one,
         alternations=arguments.alternations,
@@ -319,19 +337,20 @@ def findings(speed: pd.DataFrame, training: list[dict], grid: list[dict]) -> str
     for suite, own in whole_suites(speed).groupby("peer", sort=False) if len(speed) else ():
         times = own[OURS[0]][own[OURS[0]] != "–"].astype(float)
         if len(times):
-            said.append(f"{suite} takes {times.min():g} to {times.max():g} times as long as ours in float32.")
+            said.append(f"It takes {times.min():g} to {times.max():g} times as long by {suite} as by ours in float32.")
     for row in training:
         if row["precision"] == "float32":
             size = f"{row['parameters'] / 1e6:,.1f} million weights"
             said.append(f"A BERT of {size} learns GECO from scratch in {row['seconds']:.0f} s.")
     said += [f"The grid `{row['study']}` takes {sum(row['hours'].values()):.0f} hours." for row in grid]
-    return " ".join(said).replace("captum", "Captum", 1).replace("ferret", "Ferret", 1)
+    return " ".join(said)
 
 
 def page(answers: list[dict]) -> str:
     """What was found, as Markdown."""
     rows = {kind: [row for row in answers if row["kind"] == kind] for kind in {row["kind"] for row in answers}}
     about, rates = rows["about"][-1], rows["rate"][-1]
+    peers = "; ".join(f"{peer} ({versions})" for peer, versions in about["peers"].items())
     commands = ", then ".join(f"`make card CARD='{row['flags']}'`" for row in rows["about"])
     method = " ".join(__doc__.split("\n\n")[1].split())
     rate = " and ".join(f"{rates[precision] / 1e12:.3g} TFLOP/s in {precision}" for precision in PRECISIONS)
@@ -348,7 +367,7 @@ def page(answers: list[dict]) -> str:
     if len(speed):
         parts += [
             "## Whole suites",
-            "How many times as long as ours a peer takes, which computes in float32.",
+            f"How many times as long as ours peers take, which compute in float32: {peers}.",
             markdown(whole_suites(speed)),
             "## By task",
             "Each cell has ours in float32, ours in bfloat16, and the peer. Milliseconds are of a sentence, medians of "
