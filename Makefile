@@ -278,20 +278,20 @@ bench: $(MINILM) $(SHAPED) .venv-ferret/ready .venv-peers/ready  ## time this en
 		$(foreach shape,$(SHAPES),$(notdir $(shape))=$(shape)) \
 		--items $(BENCH_ITEMS) --peer-python .venv-ferret/bin/python --interpreto-python .venv-peers/bin/python --output $(BENCH)/bench
 
-card: $(MINILM) .venv/ready-for-tests .venv-ferret/ready  ## all that a graphics card changes, in ten minutes; without one small shapes: docs/results/card.md
+card: $(SHAPED) .venv/ready-for-tests .venv-ferret/ready  ## all that a graphics card changes, in ten minutes; without one small shapes: docs/results/card.md
 	$(BIN)/snakemake --cores 1 $(BENCH_ITEMS) --configfile bench/bench.yaml
 	$(BIN)/python bench/card.py --items $(BENCH_ITEMS) --tokenizer $(dir $(MINILM)) --captum-python $(BIN)/python \
 		--ferret-python .venv-ferret/bin/python $(CARD)
 
-bench-profile: $(MINILM)  ## where the time of these tasks goes, by kind of operation (ten minutes)
+bench-profile: $(SHAPED)  ## where the time of these tasks goes, by kind of operation (ten minutes)
 	$(TRAIN_BENCH)
 	$(BIN)/python bench/where_time_goes.py --models $(BENCH_NAMED) --items $(BENCH_ITEMS)
 
-bench-memory: $(MINILM)  ## what it saves to keep the memory that torch frees (a quarter of an hour)
+bench-memory: $(SHAPED)  ## what it saves to keep the memory that torch frees (a quarter of an hour)
 	$(TRAIN_BENCH)
 	$(BIN)/python bench/kept_memory.py --models $(BENCH_NAMED) --items $(BENCH_ITEMS)
 
-bench-precision: $(MINILM)  ## what bfloat16 changes in a table of disparities (ten minutes)
+bench-precision: $(SHAPED)  ## what bfloat16 changes in a table of disparities (ten minutes)
 	$(BIN)/python bench/research/precision_effect.py --study bench/bench.yaml --cores $(CORES)
 
 bench-training: $(MINILM)  ## time what a training can save: make bench-training DATA=folder with geco/ and cebab/
@@ -309,19 +309,19 @@ bench-rows: .venv/ready  ## count the rows that several jobs of a study ask one 
 	$(BIN)/snakemake --cores $(CORES) $(GECO_SMALL) --configfile config/studies/geco_cpu.yaml
 	$(BIN)/python bench/research/rows_across_jobs.py --model $(dir $(GECO_SMALL)) --items results/geco_cpu/datasets/geco_all/items.parquet --texts 12
 
-bench-engines: $(MINILM) .venv-engines/ready  ## OpenVINO and ONNX Runtime for the evaluator's rows: docs/results/engines.md (half an hour)
+bench-engines: $(SHAPED) .venv-engines/ready  ## OpenVINO and ONNX Runtime for the evaluator's rows: docs/results/engines.md (half an hour)
 	$(TRAIN_BENCH)
 	.venv-engines/bin/python bench/research/engines.py --models $(BENCH_NAMED) --items $(BENCH_ITEMS) --output docs/results/engines.md
 
-bench-fewer-rows: $(MINILM)  ## what fewer rows of LIME and Kernel SHAP lose and save: docs/results/fewer_rows.md
+bench-fewer-rows: $(SHAPED)  ## what fewer rows of LIME and Kernel SHAP lose and save: docs/results/fewer_rows.md
 	$(TRAIN_BENCH)
 	$(BIN)/python bench/research/fewer_rows.py --models $(BENCH_NAMED) --items $(BENCH_ITEMS) --output docs/results/fewer_rows.md
 
-bench-exact-shapley: $(MINILM)  ## estimates of Shapley values beside exact ones: docs/results/shapley_error.md
+bench-exact-shapley: $(SHAPED)  ## estimates of Shapley values beside exact ones: docs/results/shapley_error.md
 	$(TRAIN_BENCH)
 	$(BIN)/python bench/research/shapley_error.py --model $(firstword $(BENCH_MODELS)) --items $(BENCH_ITEMS) --output docs/results/shapley_error.csv
 
-bench-shapley: $(MINILM) .venv-peers/ready  ## the same on 30 to 60 tokens, beside shapiq's: docs/results/shapley_longer.md (an hour)
+bench-shapley: $(SHAPED) .venv-peers/ready  ## the same on 30 to 60 tokens, beside shapiq's: docs/results/shapley_longer.md (an hour)
 	$(TRAIN_BENCH)
 	$(BIN)/snakemake --cores $(CORES) $(CEBAB)/models/five_way/lstm/seed0/model.safetensors --configfile config/studies/cebab_cpu.yaml
 	.venv-peers/bin/python bench/research/shapley_longer.py \
@@ -337,17 +337,17 @@ bench-error: $(SHAPED) .venv-peers/ready .venv-ferret/ready  ## seconds to the s
 		MiniLM=$(word 2,$(ERROR_MODELS)) "GPT-2's shape"=$(word 3,$(ERROR_MODELS)) --items $(BENCH_ITEMS) \
 		--ferret-python .venv-ferret/bin/python --output docs/results/time_to_error.csv
 
-bench-chance: $(MINILM)  ## what of explanations is chance, by the number of rows: docs/results/chance_by_rows.md
+bench-chance: $(SHAPED)  ## what of explanations is chance, by the number of rows: docs/results/chance_by_rows.md
 	$(TRAIN_BENCH)
 	$(BIN)/python bench/research/chance_by_rows.py --models $(firstword $(BENCH_NAMED)) --items $(BENCH_ITEMS) --output docs/results/chance_by_rows.csv
 
-bench-chance-longer: $(MINILM)  ## the same of LIME on texts of five sentences: docs/results/chance_by_rows_longer.md (five minutes)
+bench-chance-longer: $(SHAPED)  ## the same of LIME on texts of five sentences: docs/results/chance_by_rows_longer.md (five minutes)
 	$(TRAIN_BENCH)
 	$(BIN)/python bench/research/chance_by_rows.py --models $(firstword $(BENCH_NAMED)) --items $(BENCH_ITEMS) --sentences 8 --in-a-row 5 \
 		--settings lime "lime, asked" --output docs/results/chance_by_rows_longer.csv
 
 # LIME and SHAP of MiniLM would take hours.
-bench-sensitivity: $(MINILM)  ## what few points of sensitivity miss: docs/results/sensitivity_error.md (twenty minutes)
+bench-sensitivity: $(SHAPED)  ## what few points of sensitivity miss: docs/results/sensitivity_error.md (twenty minutes)
 	$(TRAIN_BENCH)
 	$(BIN)/python bench/research/sensitivity_error.py --model "small BERT" $(firstword $(BENCH_MODELS)) 16 \
 		--model MiniLM $(lastword $(BENCH_MODELS)) 6 grad gxi igxi \
@@ -357,7 +357,7 @@ bench-ola-cea: $(MINILM)  ## OLA-CEA with what GECOBench's released code does in
 	$(BIN)/snakemake --cores 1 $(addprefix results/sources/,$(GECO_FILES))
 	$(BIN)/python bench/research/ola_cea.py --data results/sources --tokenizer $(dir $(MINILM)) --output docs/results/ola_cea.csv
 
-bench-grow: $(MINILM)  ## what it takes to go from 50 to 100 pairs (half an hour)
+bench-grow: $(SHAPED)  ## what it takes to go from 50 to 100 pairs (half an hour)
 	$(TRAIN_BENCH)
 	$(BIN)/python bench/grow.py --models $(BENCH_NAMED) --items $(BENCH_ITEMS) --output $(BENCH)/growing.md
 

@@ -44,6 +44,18 @@ def test_every_script_is_run_by_a_target_that_help_names():
     assert set(TARGETS) <= set(phony)
 
 
+def test_who_trains_the_models_of_the_benchmark_makes_all_that_they_start_from():
+    """Snakemake refuses a study one of whose models has no folder to start from, whichever model is asked for."""
+    sources = re.findall(r"source: (results/\S+)", (BENCH / "bench.yaml").read_text(encoding="utf-8"))
+    assert len(sources) == 2
+    heads = re.findall(r"^([a-z-]+:.*?)  ## .*\n((?:\t.*\n)+)", MAKEFILE, re.MULTILINE)
+    asking = [head for head, recipe in heads if "TRAIN_BENCH" in recipe or "bench.yaml" in recipe]
+    assert len(asking) > 10
+    # It is made of MiniLM, and so after it.
+    assert [head for head in asking if "$(SHAPED)" not in head] == []
+    assert "$(SHAPED): $(MINILM)" in MAKEFILE
+
+
 def test_the_command_stands_on_the_page_as_it_was_given(monkeypatch):
     report = script("report")
     monkeypatch.setattr(sys, "argv", ["bench/some.py", "--model", "small BERT", "3"])
