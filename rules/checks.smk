@@ -80,7 +80,7 @@ rule check:
         "../envs/models.yaml"
     params:
         folder=lambda wildcards, input: Path(input.datasets[0]).parents[1],
-        settings=told_settings(),
+        settings=lambda wildcards: told_settings(),
     shell:
         # Where it is read; problems go to the log, which is said at the end. The folder goes: its findings hold for now.
         "python {input.script:q} --folder {params.folder:q} --settings {params.settings:q} 2> {log:q}"

@@ -219,13 +219,19 @@ def as_markdown(table: pd.DataFrame) -> str:
 
 
 def _found(table: pd.DataFrame) -> list[str]:
-    """The lines of a table of rows whose forms differ."""
-    lines = [["scores", "the second form has", "questions", "draws", "studies", "these answers", "further answers"]]
+    """The lines of a table of rows whose forms differ: how often that is found, by numbers of questions and draws."""
+    if table.empty:
+        return []
+    numbers = sorted(table["draws"].unique())
+    kinds = [(kind, number) for kind in ("these", "further") for number in numbers if kind == "these" or number > 1]
+    told = [f"{HEADINGS[kind]}, {number} draw{'' if number == 1 else 's'}" for kind, number in kinds]
+    lines = [["scores", "the second form has", "questions", "studies", *told]]
     lines.append(["---"] * len(lines[0]))
-    for row in table.to_dict("records"):
-        names = (row["shape"], APART[row["shape"]](row["apart"]), row["units"], row["draws"], row["studies"])
-        lines.append([*map(str, names), f"{row['these']:.2f}", f"{row['further']:.2f}" if row["draws"] > 1 else ""])
-    return [f"| {' | '.join(cells)} |" for cells in lines] if len(lines) > 2 else []
+    for (shape, apart, units), rows in table.groupby(["shape", "apart", "units"]):
+        of_draws = rows.set_index("draws")
+        found = [f"{of_draws[kind][number]:.2f}" if number in of_draws.index else "" for kind, number in kinds]
+        lines.append([shape, APART[shape](apart), str(units), f"{rows['studies'].min()}", *found])
+    return [f"| {' | '.join(cells)} |" for cells in lines]
 
 
 def main() -> None:

@@ -83,8 +83,9 @@ def told_settings():
     unchecked = [f"{', '.join(names)}, {why[modality]}" for modality, names in named.items() if names]
     unchecked.append("metrics and statistics, which begin where explanations are there")
     runs = {name: seeds_made(name) for name in CHECKED_MODELS}
+    asked = {name: {key: chat[key] for key in ("address", "plain_http", "asking")} for name, chat in CHATS.items()}
     # Not sorted: what is told has the order of the configuration.
-    return json.dumps({"datasets": list(config["datasets"]), "models": runs, "unchecked": unchecked})
+    return json.dumps({"datasets": list(config["datasets"]), "models": runs, "chats": asked, "unchecked": unchecked})
 
 
 def is_made(path):

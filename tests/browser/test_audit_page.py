@@ -38,6 +38,9 @@ def test_all_text_can_be_read(reader, media, scheme):
 def test_a_phone_shows_it_without_scrolling_sideways(reader):
     reader.open(width=PHONE)
     assert reader.ask("document.documentElement.scrollWidth") <= PHONE
+    # A table may be moved, and what it is about must not.
+    ends = "[...document.querySelectorAll('caption')].map((caption) => caption.getBoundingClientRect().right)"
+    assert 0 < max(reader.ask(ends)) <= PHONE
     assert reader.messages() == []
 
 

@@ -115,7 +115,8 @@ def made(different: bool, draws: int = 3, questions: int = 40) -> dict:
 def test_an_audit_says_first_what_was_found_of_decisions_and_of_reasons(tmp_path):
     content = audit(AnswersStudy(tmp_path, made(different=True)))
     assert re.match(
-        r"Decisions: of 1 question, each .* Reasons: of 1 question, each .* confirmed in 1,", content["said"]
+        r"Decisions: of 1 question, a disparity .* Reasons: of 1 question, a disparity .* confirmed in 1,",
+        content["said"],
     )
     of = content["compared"][0]
     assert of["findings"][0].startswith("Words: higher for male than for female, by ")

@@ -66,6 +66,20 @@ def test_findings_of_several_checks_are_told_together(tmp_path):
     assert others_said(Findings()) == ["nothing could be read yet"]
 
 
+@pytest.mark.parametrize("key", ["s3cret", None])
+def test_the_key_of_a_language_model_behind_an_address_is_looked_for(tmp_path, monkeypatch, capsys, key):
+    (tmp_path / "a").mkdir()
+    Findings().write(tmp_path / "a" / "dataset.json")
+    monkeypatch.delenv("KEY_OF_TESTS", raising=False)
+    if key:
+        monkeypatch.setenv("KEY_OF_TESTS", key)
+    chat = {"address": "http://127.0.0.1:9/", "plain_http": False, "asking": {"key_variable": "KEY_OF_TESTS"}}
+    settings = {"datasets": ["a"], "models": {}, "chats": {"gpt": chat}, "unchecked": []}
+    message = r"models\.gpt: .* KEY_OF_TESTS .*models\.gpt\.asking\.key_variable\) is not set; let it hold"
+    with nullcontext() if key else pytest.raises(InputError, match=message):
+        tell_findings.main(Namespace(folder=tmp_path, settings=settings))
+
+
 @pytest.mark.parametrize("problem", ["two", ""])
 def test_what_is_told_is_in_the_order_of_the_study_and_fails_by_its_problems(tmp_path, capsys, problem):
     folder = tmp_path / "checks"
@@ -73,7 +87,7 @@ def test_what_is_told_is_in_the_order_of_the_study_and_fails_by_its_problems(tmp
         file = folder / f"{name}.json"
         file.parent.mkdir(parents=True, exist_ok=True)
         Findings([[name, "", found]] if found else [], [name]).write(file)
-    settings = {"datasets": ["b", "a"], "models": {"m": [3]}, "unchecked": ["metrics"]}
+    settings = {"datasets": ["b", "a"], "models": {"m": [3]}, "chats": {}, "unchecked": ["metrics"]}
     with pytest.raises(InputError) if problem else nullcontext() as refused:
         tell_findings.main(Namespace(folder=folder, settings=settings))
     told = ("b/dataset", "a/dataset", "b/m/seed3", "a/m/seed3", "metrics")

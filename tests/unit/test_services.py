@@ -206,7 +206,7 @@ def test_it_waits_as_long_as_the_service_asks_within_bounds(served, ask):
     ask(TEXTS[:1])
     assert time.monotonic() - started >= 1
     served.script = [failing(429, Retry_After="4000")]
-    with pytest.raises(InputError, match="it asks to be left alone for 4000 s, after 1 attempts"):
+    with pytest.raises(InputError, match="it asks to be left alone for 4000 s, after 1 attempt"):
         ask(TEXTS[1:2])
 
 
@@ -226,7 +226,7 @@ def test_a_slow_service_and_one_that_hangs_up_are_asked_again(served, ask):
 
 
 def test_a_service_that_is_not_there_is_named(ask):
-    message = r"service http://127.0.0.1:9/: no answer \(.*refused.*\), after 1 attempts; .*<model>.address"
+    message = r"service http://127.0.0.1:9/: no answer \(.*refused.*\), after 1 attempt; .*<model>.address"
     with pytest.raises(InputError, match=message):
         ask(address="http://127.0.0.1:9/", policy={"retries": 0})
 

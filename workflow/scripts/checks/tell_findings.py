@@ -5,8 +5,9 @@ import shutil
 from pathlib import Path
 
 from evenlight.core.errors import InputError
-from evenlight.core.findings import joined, others_said, problems_said
-from evenlight.jobs.command_line import run, settings_argument
+from evenlight.core.findings import Findings, joined, others_said, problems_said
+from evenlight.jobs.command_line import of_model, run, settings_argument
+from evenlight.models.services.client import Client, RequestPolicy
 
 
 def paths_of(folder: Path, settings: dict) -> list[Path]:
@@ -16,10 +17,20 @@ def paths_of(folder: Path, settings: dict) -> list[Path]:
     return [path / name for names in (["dataset.json"], runs) for path in datasets for name in names]
 
 
+def keys_missing(chats: dict) -> list[list[str]]:
+    """The problems with keys of language models behind an address, by their names; none is asked, as it may cost."""
+    looked_for = Findings()
+    for name, chat in chats.items():
+        with looked_for.at(f"models.{name}"):
+            Client(chat["address"], RequestPolicy(batch=1, **chat["asking"]), chat["plain_http"]).header()
+    return [[place, "", of_model(problem, place.removeprefix("models."))] for place, _, problem in looked_for.problems]
+
+
 def main(arguments: argparse.Namespace) -> None:
     """Print the findings, and remove them."""
     findings = joined(paths_of(arguments.folder, arguments.settings))
     shutil.rmtree(arguments.folder)
+    findings.problems += keys_missing(arguments.settings["chats"])
     findings.unchecked += arguments.settings["unchecked"]
     print(*others_said(findings), sep="\n", flush=True)
     if problems := problems_said(findings):
@@ -35,6 +46,9 @@ if __name__ == "__main__":
         "--settings",
         type=settings_argument,
         required=True,
-        help="JSON: datasets; models, each with its seeds; unchecked, what no check looks at, and why",
+        help=(
+            "JSON: datasets; models, each with its seeds; chats, which are models behind an address that only answer; "
+            "unchecked, what no check looks at, and why"
+        ),
     )
     run(main, parser)

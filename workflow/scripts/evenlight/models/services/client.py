@@ -116,7 +116,8 @@ class Client:
             elif wait > LONGEST_ASKED_WAIT:
                 is_last, said = True, f"{said}, and it asks to be left alone for {wait:.0f} s"
             if is_last:
-                raise self._refused(f"{said}, after {attempt + 1} attempts" + (f"; {remedy}" if remedy else ""))
+                attempts = f"{attempt + 1} attempts" if attempt else "1 attempt"
+                raise self._refused(f"{said}, after {attempts}" + (f"; {remedy}" if remedy else ""))
             print(f"service {self.address}: {self._without_key(said)}; next attempt in {wait:.0f} s", flush=True)
             if self.stopped.wait(wait):
                 break
