@@ -110,6 +110,11 @@ WITHOUT_CONTRACT = (
     ("`figures/**`", "figures", "`draw_*`"),
     ("`explorer.html`", "[the explorer](explorer.md), on request", "`write_explorer`"),
     ("`audit.html`, `.json`, `.md`", "[the audit](audit.md), on request", "`write_audit`"),
+    (
+        "`audit_answers.html`, `.json`, `.md`; `audit.*` without attributions",
+        "[the audit of answers in words](audit.md#answers-in-words), on request",
+        "`write_answer_audit`",
+    ),
 )
 
 
