@@ -214,8 +214,8 @@ def audit_content(
     of_words = {"datasets": datasets, "models": models, "explainers": explainers, "comparisons": comparisons}
     return {
         "study": study,
-        "beside": beside,
         "warnings": said_of_chance(found.balanced, datasets, models),
+        "beside": beside,
         "verdicts": _verdicts(compared, len(found.effects)),
         "audited": {
             "models": [_model_said(name, label, manifests) for name, label in models.items()],
