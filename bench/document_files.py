@@ -63,9 +63,9 @@ WITHOUT_CONTRACT = (
         "`measure_co_occurrence`",
     ),
     (
-        "`../sources/walk_the_talk/*.parquet`",
-        "three tables of thousands of single files, whose archive is in `evenlight.core.sources`",
-        "`unpack_walk_the_talk`",
+        "`../sources/{release}/*.parquet`",
+        "tables of thousands of single files, whose archive is in `evenlight.core.sources`",
+        "`unpack_<release>`",
     ),
     (
         "`released/{release}_{part}.parquet`",
