@@ -49,7 +49,8 @@ if config["kind"] == "disparity" and EXPLAINERS:
 
     include: "rules/audit.smk"
 
-elif config["kind"] == "disparity" and kinds.TEXT in MODALITIES:
+
+if config["kind"] == "disparity" and kinds.TEXT in MODALITIES:
 
     include: "rules/audit_answers.smk"
 

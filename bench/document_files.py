@@ -63,9 +63,9 @@ WITHOUT_CONTRACT = (
         "`measure_co_occurrence`",
     ),
     (
-        "`../sources/walk_the_talk/*.parquet`",
-        "three tables of thousands of single files, whose archive is in `evenlight.core.sources`",
-        "`unpack_walk_the_talk`",
+        "`../sources/{release}/*.parquet`",
+        "tables of thousands of single files, whose archive is in `evenlight.core.sources`",
+        "`unpack_<release>`",
     ),
     (
         "`released/{release}_{part}.parquet`",
@@ -110,6 +110,11 @@ WITHOUT_CONTRACT = (
     ("`figures/**`", "figures", "`draw_*`"),
     ("`explorer.html`", "[the explorer](explorer.md), on request", "`write_explorer`"),
     ("`audit.html`, `.json`, `.md`", "[the audit](audit.md), on request", "`write_audit`"),
+    (
+        "`audit_answers.html`, `.json`, `.md`; `audit.*` without attributions",
+        "[the audit of answers in words](audit.md#answers-in-words), on request",
+        "`write_answer_audit`",
+    ),
 )
 
 

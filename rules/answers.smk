@@ -34,6 +34,10 @@ for name, archive in sources.ARCHIVES.items():
         shell:
             "python {input.script:q} --release {params.release:q} --output $(dirname $(dirname {output[0]:q})) > {log:q} 2>&1"
 
+    describe(
+        f"unpack_{name}", "Take tables of single files from the mirror, or make them of their repository's archive."
+    )
+
 
 rule import_released:
     """Fetch answers as their authors released them, and write those of one part as a table."""

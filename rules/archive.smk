@@ -11,6 +11,7 @@ RENDERING = (
     "tabulate_",
     "write_",
     "count_texts",
+    "count_questions",
     "count_decisions",
     "estimate_texts_needed",
     "classify_empty_texts",

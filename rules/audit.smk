@@ -10,7 +10,11 @@ include: "helpers/audit.smk"
 
 RESULTS |= {
     # All have scores of the same texts, but for those that a look has closed.
-    "count_texts": Result(**counted_texts(SCORED_FAMILIES, EXPLAINERS if CLOSED else EXPLAINERS[:1], kinds.TOKENS)),
+    "count_texts": Result(
+        about="How many texts are audited: of each dataset and group, explained ones, and copies of others.",
+        tables=["audited_texts", "audited_groups", "different_texts"],
+        **counted_texts(SCORED_FAMILIES, EXPLAINERS if CLOSED else EXPLAINERS[:1], kinds.TOKENS),
+    ),
     "estimate_texts_needed": Result(**texts_needed()),
     "classify_empty_texts": Result(
         "Which class each model has for texts without words.",
@@ -66,4 +70,5 @@ rule audit:
     """The page that answers an auditor's question."""
     input:
         rules.write_audit.output,
+        f"<results>/{BESIDE_ATTRIBUTIONS}" if BESIDE_ATTRIBUTIONS else [],
         to_be_planned(),

@@ -1,14 +1,19 @@
 # From the verdicts of a study of answers in words to one page: are decisions equal, and are the reasons alike?
 #
 # Comes in: <results>/tables/; <results>/answers/, wherever they come from; <results>/scores/, <results>/datasets/.
-# Goes out: RESULTS, which rules/results.smk makes; <results>/audit.html, .json, .md and the target `audit`.
+# Goes out: RESULTS, which rules/results.smk makes; <results>/audit.html, .json, .md and the target `audit`; beside
+# attributions <results>/audit_answers.html, .json, .md, for the target of rules/audit.smk.
 
 
 include: "helpers/audit.smk"
 
 
 RESULTS |= {
-    "count_texts": Result(**counted_texts(ANSWER_FAMILIES, ANSWERERS, kinds.TEXT)),
+    "count_questions": Result(
+        about="How many questions of each dataset are audited, and how many have answers.",
+        tables=["audited_questions"],
+        **counted_texts(ANSWER_FAMILIES, ANSWERERS, kinds.TEXT),
+    ),
     "estimate_texts_needed": Result(**texts_needed()),
     "count_decisions": Result(
         "What answers in words decide, by group.",
@@ -35,9 +40,9 @@ rule write_answer_audit:
             if page in {**TABLES, **EXPLAINER_PAGES}
         ],
     output:
-        html="<results>/audit.html",
-        json="<results>/audit.json",
-        card="<results>/audit.md",
+        html=f"<results>/{AUDIT_OF_ANSWERS}.html",
+        json=f"<results>/{AUDIT_OF_ANSWERS}.json",
+        card=f"<results>/{AUDIT_OF_ANSWERS}.md",
     log:
         "<logs>/write_answer_audit.log",
     benchmark:
@@ -57,7 +62,9 @@ rule write_answer_audit:
         "--output {output.html:q} --json {output.json:q} --card {output.card:q} > {log:q} 2>&1"
 
 
-rule audit:
-    """The page that answers an auditor's question."""
-    input:
-        rules.write_answer_audit.output,
+if not EXPLAINERS:
+
+    rule audit:
+        """The page that answers an auditor's question."""
+        input:
+            rules.write_answer_audit.output,

@@ -6,13 +6,17 @@ ANSWER_AUDIT_PARTS = ("answers.html", "page.css", "answers.md")
 AUDITED_OF_ANSWERS = (
     "effects",
     "verdict_control",
-    "audited_texts",
+    "audited_questions",
     "texts_needed",
     "draws",
     "answered",
     "decided",
     "decisions",
 )
+# Beside the audit of attributions, that of answers has a name of its own; each names the page of the other.
+AUDIT_OF_ANSWERS = "audit_answers" if EXPLAINERS else "audit"
+BESIDE_ATTRIBUTIONS = f"{AUDIT_OF_ANSWERS}.html" if kinds.TEXT in MODALITIES else None
+BESIDE_ANSWERS = "audit.html" if EXPLAINERS else None
 MANIFEST = "<results>/models/{dataset}/{model}/seed{seed}/manifest.json"
 # What every audit shows beside the verdicts.
 AUDITED = ("audited_texts", "audited_groups", "different_texts", "texts_needed", "without_words")
@@ -48,12 +52,10 @@ def audited_tables():
 
 
 def counted_texts(families, explainers, of):
-    """What counts the texts of an audit: by the scores of one family of metrics, which are of the same texts as all others."""
+    """What the texts of an audit are counted by: the scores of one family of metrics, which are of the same texts as all others."""
     family = next(iter(families))
     names = {"family": family, "explainers": explainers, "comparisons": comparisons_of(of)}
     return {
-        "about": "How many texts are audited: of each dataset and group, explained ones, and copies of others.",
-        "tables": ["audited_texts", "audited_groups", "different_texts"],
         "settings": json.dumps(runs_of_study() | names),
         "of_runs": {"scores": (SCORES, every(SCORES, family=family, explainer=explainers)), **of_runs(TEXTS)},
         "minutes": 30,
@@ -85,6 +87,7 @@ def answer_audit_settings():
         kinds={name: config["metrics"][name]["metric"] for name in names},
         texts=bool(shown_texts([True], kinds.TEXT)),
         faithfulness=bool(faithfulness_metrics()),
+        beside=BESIDE_ANSWERS,
         **of_statistics("alpha", "equivalence_bound", "smallest_effects", "power"),
     )
 
@@ -95,6 +98,7 @@ def audit_settings():
     return whole_study(
         of=[kinds.TOKENS],
         pages=audited_pages(),
+        beside=BESIDE_ATTRIBUTIONS,
         reliance=reliance | of_statistics("confidence"),
         **of_statistics("alpha", "equivalence_bound", "smallest_effects", "power"),
     )

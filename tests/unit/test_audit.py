@@ -84,7 +84,7 @@ class AuditedStudy(ExplorerStudy):
     ) -> dict:
         reliance = {"random": [], "words": texts, "confidence": 0.95}
         settings = self.settings(**{"power": 0.8, "smallest_effects": {}, "reliance": reliance} | changed)
-        del settings["formats"]
+        del settings["formats"], settings["modalities"]
         interest = {name: settings[name] for name in ("equivalence_bound", "smallest_effects")}
         runs, comparisons = {"datasets": [self.dataset], "models": settings["seeds"]}, settings["comparisons"]
         found = Found(
@@ -831,3 +831,16 @@ class Seen(HTMLParser):
 
     def handle_data(self, data):
         self.texts.append(data)
+
+
+def test_answers_of_the_study_have_a_page_of_their_own_to_which_this_one_leads(study, effects):
+    others = pd.concat([effects, effects.assign(explainer="reasons")], ignore_index=True)
+    content = study.audit(others, beside="audit_answers.html")
+    left_out = [text for text in content["not_tested"] if "in words" in text]
+    assert left_out == [
+        f"Explanations of changes of a concept, or in words ({len(effects)} questions); tables/effects.html has them; "
+        "audit_answers.html tells of those in words."
+    ]
+    assert content["found"] == study.audit(effects)["found"]
+    assert '<a href="audit_answers.html">answers in words</a>' in page(content)
+    assert "audit_answers" not in page(study.audit(effects))

@@ -43,8 +43,10 @@ def tables_of(study: AnswersStudy) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataF
     return *decision_tables(scored(study), answers), decision_table(scored(study), judging, answers)
 
 
-def audit(study: AnswersStudy, control: pd.DataFrame | None = None, **changed: object) -> dict:
-    """What the audit of a made study says."""
+def audit(
+    study: AnswersStudy, control: pd.DataFrame | None = None, others: str | None = None, **changed: object
+) -> dict:
+    """What the audit of a made study says; ``others``: an explainer of tokens with as many verdicts."""
     effects = called(
         effect_table,
         study.folders.scores,
@@ -62,6 +64,8 @@ def audit(study: AnswersStudy, control: pd.DataFrame | None = None, **changed: o
         power=0.8,
     )
     of_texts = {"family": "answers", "comparisons": COMPARED, **NAMES}
+    if others:
+        effects = pd.concat([effects.assign(explainer=others), effects], ignore_index=True)
     needed = texts_needed(effects, equivalence_bound=0.2, smallest_effects={})
     texts = count_texts(study.folders.scores, study.folders.datasets, **of_texts)[0]
     draws = draw_table(scored(study), confidence=0.95, bootstrap_draws=200)
@@ -169,3 +173,11 @@ def test_permuted_labels_are_said_to_be_about_these_answers(tmp_path):
     said = audit(AnswersStudy(tmp_path, made(different=True)), control=control)["control"]
     assert "statements about these answers" in said
     assert "trained" not in said
+
+
+def test_beside_attributions_it_tells_of_answers_alone_and_names_the_other_page(tmp_path):
+    study = AnswersStudy(tmp_path, HAND)
+    alone, beside = audit(study), audit(study, others="lime", beside="audit.html")
+    assert beside | {"beside": None} == alone
+    assert '<a href="audit.html">attributions</a>' in answers_page(beside)
+    assert "attributions" not in answers_page(alone)

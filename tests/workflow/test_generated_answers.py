@@ -1,5 +1,7 @@
 """A language model's words beside its attributions, from a study file to tables."""
 
+import json
+
 import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
@@ -109,6 +111,21 @@ def test_words_and_attributions_of_one_model_stand_side_by_side(project):
     assert effects.loc[("reasons", "words"), "difference"] == pytest.approx(means["male"] - means["female"])
     draws = pd.read_csv(results(project) / "tables" / "draws.csv").set_index("metric")
     assert draws.loc["words", "difference"] == pytest.approx(means["male"] - means["female"])
+
+
+def test_each_modality_has_an_audit_of_its_own(project):
+    answers = "results/words/audit_answers.html"
+    planned = {rule for rule, _ in planned_jobs(project, "audit")}
+    assert {"write_audit", "write_answer_audit", "count_texts", "count_questions"} <= planned
+    run_study(project, answers)
+    page = (project / answers).read_text(encoding="utf-8")
+    assert '<a href="audit.html">attributions</a>' in page
+    assert f"{len(ROWS)} questions, each form counted, of which {len(ROWS)} have answers" in page
+    told = json.loads((project / answers).with_suffix(".json").read_text(encoding="utf-8"))
+    assert told["audited"]["explainers"] == ["reasons"]
+    asked = [each["metric"] for of in told["compared"] for each in of["questions"]]
+    assert {"Decision", "Words"} <= set(asked)
+    assert "Gini" not in asked
 
 
 def test_the_decision_is_that_of_the_predictions(project):

@@ -1,5 +1,7 @@
 """Tables of results: what is computed over all scores of a study."""
 
+from dataclasses import replace
+
 import pyarrow as pa
 
 from evenlight.core.contracts.fields import columns, required, with_interval
@@ -817,6 +819,8 @@ AUDITED_TEXTS = Contract(
         ]
     ),
 )
+# `tables/audited_questions.parquet`, for audits of answers: a dataset.
+AUDITED_QUESTIONS = replace(AUDITED_TEXTS, name="audited questions", rule="count_questions")
 # `tables/audited_groups.parquet`, for audits: a level.
 AUDITED_GROUPS = Contract(
     "audited groups",

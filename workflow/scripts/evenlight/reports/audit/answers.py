@@ -15,7 +15,7 @@ import pandas as pd
 from evenlight.core import tables
 from evenlight.core.contracts.results import (
     ANSWERED,
-    AUDITED_TEXTS,
+    AUDITED_QUESTIONS,
     DECIDED,
     DECISIONS,
     DRAWS,
@@ -55,7 +55,7 @@ class FoundOfAnswers:
 
     effects: pd.DataFrame
     control: pd.DataFrame
-    texts: pd.DataFrame
+    questions: pd.DataFrame
     needed: pd.DataFrame
     draws: pd.DataFrame
     answered: pd.DataFrame
@@ -69,7 +69,7 @@ def read_found_of_answers(folder: Path) -> FoundOfAnswers:
     contracts = {
         "effects": EFFECTS,
         "verdict_control": VERDICT_CONTROL,
-        "audited_texts": AUDITED_TEXTS,
+        "audited_questions": AUDITED_QUESTIONS,
         "texts_needed": TEXTS_NEEDED,
         "draws": DRAWS,
         "answered": ANSWERED,
@@ -91,6 +91,7 @@ def answers_content(
     kinds: Mapping[str, str],
     texts: bool,
     faithfulness: bool,
+    beside: str | None = None,
     alpha: float,
     equivalence_bound: float,
     smallest_effects: Mapping[str, float],
@@ -105,13 +106,15 @@ def answers_content(
         metrics: names to ``label`` and ``better``.
         kinds: of each metric, what it measures: by this it is of decisions or of reasons.
         faithfulness: whether metrics ask if reasons are what moved the decision.
+        beside: the page of the study's attributions, where it has any.
         texts: whether words of answers may be shown: else decisions are numbered.
         alpha, equivalence_bound, smallest_effects, power: of the statistics.
     """
     names = {name: MetricLabel(name, entry["label"], entry["better"] == "higher") for name, entry in metrics.items()}
     labels = Labels(datasets, models, explainers, names)
     interest = Interest(equivalence_bound, smallest_effects, power)
-    asked = found.effects[found.effects["family"] != CONTROL]
+    of_answers = found.effects["explainer"].isin(list(explainers))
+    asked = found.effects[of_answers & (found.effects["family"] != CONTROL)]
     parts = {name: "decisions" if kind in OF_DECISIONS else "reasons" for name, kind in kinds.items()}
     compared = [
         _compared(cells, place, found, labels, interest, parts, texts)
@@ -119,6 +122,7 @@ def answers_content(
     ]
     return {
         "study": study,
+        "beside": beside,
         "said": _said(compared),
         "signs": by_sign(asked["verdict"].value_counts()),
         "compared": compared,
@@ -141,7 +145,7 @@ def answers_content(
                     "questions": int(row.test_texts),
                     "answered": int(row.explained_texts),
                 }
-                for row in found.texts.itertuples(index=False)
+                for row in found.questions.itertuples(index=False)
             ],
         },
         "not_tested": _not_tested(found, faithfulness),

@@ -166,6 +166,7 @@ def audit_content(
     smallest_effects: Mapping[str, float],
     power: float,
     reliance: Mapping[str, Any],
+    beside: str | None = None,
 ) -> dict:
     """What an audit of a study says (JSON values).
 
@@ -181,10 +182,11 @@ def audit_content(
         target: ``label`` or ``prediction``, the class that is explained.
         alpha, equivalence_bound, smallest_effects, power: of the statistics.
         reliance: what :func:`evenlight.reports.audit.reliance.said_of_reliance` is told beside names and comparisons.
+        beside: the page of the study's answers in words, where it has any.
     """
     names = {name: MetricLabel(name, entry["label"], entry["better"] == "higher") for name, entry in metrics.items()}
     labels = Labels(dict(datasets), dict(models), dict(explainers), names)
-    found, others = _of_explainers(found, explainers)
+    found, others = _of_explainers(found, explainers, beside)
     hypotheses = found.effects[found.effects["family"] != CONTROL]
     interest = Interest(equivalence_bound, smallest_effects, power)
     yardsticks = _yardsticks(found.beyond_random)
@@ -213,6 +215,7 @@ def audit_content(
     return {
         "study": study,
         "warnings": said_of_chance(found.balanced, datasets, models),
+        "beside": beside,
         "verdicts": _verdicts(compared, len(found.effects)),
         "audited": {
             "models": [_model_said(name, label, manifests) for name, label in models.items()],
@@ -237,8 +240,8 @@ def audit_content(
     }
 
 
-def _of_explainers(found: Found, explainers: Mapping[str, str]) -> tuple[Found, list[str]]:
-    """What was found of these explainers, and what is said of others, which explain no texts."""
+def _of_explainers(found: Found, explainers: Mapping[str, str], beside: str | None) -> tuple[Found, list[str]]:
+    """What was found of these explainers, and what is said of others, which explain no texts or have a page."""
     named = {"effects": found.effects, "needed": found.needed, "beyond_random": found.beyond_random}
     told = {
         name: table if table is None else table[table["explainer"].isin(list(explainers))]
@@ -246,7 +249,8 @@ def _of_explainers(found: Found, explainers: Mapping[str, str]) -> tuple[Found, 
     }
     left_out = len(found.effects) - len(told["effects"])
     asked = _number(left_out, "question")
-    said = f"Explanations of changes of a concept, or in words ({asked}); tables/effects.html has them."
+    where = f"; {beside} tells of those in words" if beside else ""
+    said = f"Explanations of changes of a concept, or in words ({asked}); tables/effects.html has them{where}."
     return replace(found, **told), [said] * bool(left_out)
 
 
