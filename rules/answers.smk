@@ -131,7 +131,7 @@ rule record_changed_answers:
 rule record_follow_ups:
     """Read recorded answers of a model to the questions that follow from its answers."""
     input:
-        script=script("explanations/record_follow_ups.py"),
+        script=script("answers/record_follow_ups.py"),
         dataset="<results>/datasets/{dataset}/items.parquet",
         units="<results>/datasets/{dataset}/units.parquet",
         table=recorded_table,
@@ -151,7 +151,7 @@ rule record_follow_ups:
         runtime=growing(30),
     params:
         settings=follow_up_settings,
-        code=code_of("explanations/record_follow_ups.py"),
+        code=code_of("answers/record_follow_ups.py"),
     shell:
         "python {input.script:q} --items {input.dataset:q} --units {input.units:q} --table {input.table:q} "
         "--settings {params.settings:q} --output {output:q} > {log:q} 2>&1"
@@ -217,7 +217,7 @@ rule ask_answers:
 rule ask_follow_ups:
     """Ask a language model behind an address what follows from its answers; what was asked before is not asked again."""
     input:
-        script=script("explanations/ask_follow_ups.py"),
+        script=script("answers/ask_follow_ups.py"),
         dataset="<results>/datasets/{dataset}/items.parquet",
         answers=ANSWER,
     output:
@@ -236,7 +236,7 @@ rule ask_follow_ups:
         runtime=growing(240),
     params:
         settings=follow_up_settings,
-        code=code_of("explanations/ask_follow_ups.py"),
+        code=code_of("answers/ask_follow_ups.py"),
     shell:
         "python {input.script:q} --items {input.dataset:q} --answered {input.answers:q} --settings {params.settings:q} "
         "--asking {resources.asking:q} --output {output:q} > {log:q} 2>&1"
