@@ -41,7 +41,7 @@ TESTED_BY = {
     "metrics/moved_inputs": ("sensitivity",),
     "metrics/planned": ("planned_rows",),
     "metrics/questions": ("served_models",),
-    "metrics/reasons/contributions": ("reasons",),
+    "metrics/reasons/contributions": ("reasons", "follow_ups"),
     "metrics/reasons/counterfactual": ("reasons",),
     "metrics/reasons/of_questions": ("changed_questions",),
     "metrics/reasons/of_follow_ups": ("follow_ups",),

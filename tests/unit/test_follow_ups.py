@@ -19,7 +19,7 @@ from evenlight.core.tables import write_table
 from evenlight.datasets import questions as reader
 from evenlight.explainers.answering import Question, messages_of
 from evenlight.explainers.asked import ask, ask_follow_ups, check_limits, draws_of, draws_of_follow_ups, estimate
-from evenlight.explainers.follow_ups import ROWS_OF, follow_ups, followed
+from evenlight.explainers.follow_ups import ASKED, follow_ups, followed
 from evenlight.explainers.recorded import read_answers, read_follow_ups
 from evenlight.metrics.reasons.hints import hint_faithfulness, hint_told, hints_followed
 from evenlight.metrics.reasons.of_follow_ups import METRICS, score, with_other_draws
@@ -34,7 +34,7 @@ from evenlight.models.services.client import RequestPolicy
 from evenlight.statistics.faithfulness import faithfulness_table
 
 ROOT = Path(__file__).parents[2]
-ABOUTS = tuple(ROWS_OF)
+ABOUTS = tuple(ASKED)
 SETTINGS = {name: configuration.completed_entry("metrics", name, {"metric": name}) for name in METRICS}
 WORDS = {"hire": ["Hire"], "refuse": ["Refuse"], "unknown": ["Unknown"]}
 TRAITS = {"reliable": "hire", "careless": "refuse"}
@@ -268,6 +268,21 @@ def test_another_draw_stands_in_the_place_of_the_answer(recorded):
     assert len(with_other_draws(answers[answers["draw"] == 0], said, np.random.default_rng(0))) == 0
 
 
+def test_cc_shap_is_scored_beside_other_words(recorded):
+    answers, said, _ = recorded
+    [first, second, *_] = answers[["item_id", "draw"]].to_dict("records")
+    told = {"about": "contributions", "expected": [], "text": "", "of_decision": [0.5, 0.5, 0.0, 0.0]}
+    rows = [first | told | {"of_reason": [0.25, 0.75, 0.0, 0.0]}, second | told | {"of_reason": None}]
+    said = pd.concat([said, pd.DataFrame(rows)], ignore_index=True).astype(object)
+    said = said.where(said.notna(), None)
+    scores, _ = score(answers, said, {"it": {"metric": "cc_shap"}})
+    assert scores["it"][0] == pytest.approx((0.25 + 0.75) / np.sqrt(2) / np.sqrt(0.25**2 + 0.75**2))
+    assert np.isnan(scores["it"][1:]).all()
+    others = [with_other_draws(answers, said, np.random.default_rng(seed)) for seed in range(40)]
+    null = [score(answers, other, {"it": {"metric": "cc_shap"}})[0]["it"][0] for other in others]
+    assert 0 == min(null) < np.mean(null) < max(null) == scores["it"][0]
+
+
 def test_the_table_has_each_measure_beside_draws_and_the_page_what_it_cannot_see(recorded):
     _, _, folders = recorded
     names = {"datasets": ["notes"], "models": {"m": [0]}, "explainers": ["it"], "factors": ["form"]}
@@ -366,6 +381,7 @@ CHAT = {"architecture": "chat", "address": "https://example.org/v1/chat/completi
         ("hint_told", {"pattern": "x"}, r"explainers.reasons.decision.words: must name two decisions or more"),
         ("hint_told", {"words": {"a": ["a"], "unknown": ["u"]}}, r"must name two decisions or more"),
         ("redaction_gain", {"words": {"a": ["a"], "b": ["b"]}}, r"decision.words: has none of .*unknown"),
+        ("cc_shap", {"words": {"a": ["a"], "b": ["b"]}}, r"found \"asked\", and metrics.it needs the model's prob"),
         ("hint_followed", {"words": {"a": ["a"], "b": ["b"]}}, None),
     ],
 )
@@ -387,5 +403,7 @@ def test_metrics_of_follow_ups_need_decisions_that_are_named(monkeypatch, metric
     study["models"] = {"m": {"architecture": "answers"}}
     recorded = {"method": "recorded", "file": "a.csv", "unit": "case", "level": "gender", "text": "reasons"}
     study["explainers"] = {"reasons": recorded}
-    with pytest.raises(InputError, match=r"explainers.reasons.\w+: missing, and metrics.it is about follow-up"):
+    with pytest.raises(
+        InputError, match=r"explainers.reasons.\w+: (missing, and metrics.it is about|found \"recorded\")"
+    ):
         configuration.complete(study)

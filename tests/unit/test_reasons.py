@@ -13,6 +13,7 @@ from evenlight.datasets import CAUSAL_CONCEPTS, CONCEPTS, WORLD_LANGUAGES
 from evenlight.datasets.causal_world import CLASSES
 from evenlight.datasets.reasons_world import WRITERS, answers
 from evenlight.datasets.world_texts import read_language
+from evenlight.explainers.contributions import shares
 from evenlight.metrics.reasons.causal_concepts import (
     by_concept,
     changes_of,
@@ -20,7 +21,7 @@ from evenlight.metrics.reasons.causal_concepts import (
     faithfulness,
     implied_effects,
 )
-from evenlight.metrics.reasons.contributions import cc_shap, shares
+from evenlight.metrics.reasons.contributions import cc_shap
 from evenlight.metrics.reasons.counterfactual import (
     correlational_test,
     counterfactual_test,

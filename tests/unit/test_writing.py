@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from functools import cache
+from itertools import permutations
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +19,7 @@ from evenlight.core.seeds import generator_for
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.writing import CUT_OFF, STOPPED, Asked, Writer, drawn_tokens
 from evenlight.explainers.answering import Question
-from evenlight.explainers.follow_ups import ROWS_OF, Followed
+from evenlight.explainers.follow_ups import ASKED, CONTRIBUTIONS, ROWS_OF, Followed
 from evenlight.explainers.generated import Generator
 from evenlight.models.decoder import load_decoder
 from evenlight.models.prompted import prompted_classifier
@@ -254,9 +255,9 @@ def test_an_answer_says_how_it_was_made_and_more_draws_change_none(decoder_of):
 def test_what_follows_from_answers_is_written_as_any_answer(decoder_of):
     words = {"good": ["one"], "bad": ["dawn"], "unknown": ["harbour"]}
     generator = generator_of(decoder_of("gpt2"), template="They say : {text}", decision={"words": words})
-    those = [Followed(question, draw, "good") for question in QUESTIONS[:2] for draw in range(2)]
-    rows = generator.follow_ups(those, ROWS_OF).to_pylist()
-    abouts = sorted(about for its in ROWS_OF.values() for about in its)
+    those = [Followed(question, draw, "good", "one .") for question in QUESTIONS[:2] for draw in range(2)]
+    rows = generator.follow_ups(those, ASKED).to_pylist()
+    abouts = sorted(about for asked in ASKED for about in ROWS_OF[asked])
     named = [(each.question.item_id, each.draw, about) for each in those for about in abouts]
     assert [(row["item_id"], row["draw"], row["about"]) for row in rows] == named
     # An edit is what the model writes to its template, and is asked about as any text is.
@@ -270,6 +271,45 @@ def test_what_follows_from_answers_is_written_as_any_answer(decoder_of):
     about_it = generator.answers([(Question("q0/1/edited", {"text": edit["edit"]}), 0)]).to_pylist()[0]
     for name in ("decision", "text", "prompt", "seed"):
         assert edit[name] == about_it[name]
+
+
+def test_contributions_are_shapley_values_by_the_network_itself(folder_of, decoder_of):
+    """All orders of three words, by whole rows through Transformers, in the place of subsets and of what is kept."""
+    words, question = {"good": ["one"], "bad": ["dawn"]}, Question("q", {"text": "He returns won't"})
+    generator = generator_of(decoder_of("gpt2"), template="They say : {text} Why", decision={"words": words})
+    tokenizer = decoder_of("gpt2").tokenizer
+    network = AutoModelForCausalLM.from_pretrained(folder_of("gpt2"))
+    answer, each = " one brother before", Followed(question, 0, "good", " one brother before")
+
+    def values(shown: frozenset[int]) -> np.ndarray:
+        told = [word if place in shown else "..." for place, word in enumerate(question.fields["text"].split())]
+        prompt = tokenizer(f"They say : {' '.join(told)} Why")["input_ids"]
+
+        def logs(said: str) -> list[float]:
+            further = tokenizer(said, add_special_tokens=False)["input_ids"]
+            with torch.no_grad():
+                every = network(torch.tensor([prompt + further])).logits[0].double().log_softmax(-1)
+            return [every[len(prompt) - 1 + place, token].item() for place, token in enumerate(further)]
+
+        good, bad = sum(logs(" one")), sum(logs(" dawn"))
+        probability = np.exp(logs(answer))
+        behind = np.log(probability / (1 - probability))[len(logs(" one")) :]
+        return np.array([good - bad, *behind])
+
+    added = {place: [] for place in range(3)}
+    for order in permutations(range(3)):
+        for turn, place in enumerate(order):
+            added[place].append(values(frozenset(order[: turn + 1])) - values(frozenset(order[:turn])))
+    found = np.array([np.mean(added[place], axis=0) for place in range(3)])
+    parts = [each / np.abs(each).sum(0) for each in (found[:, :1], found[:, 1:])]
+    [row] = generator.follow_ups([each], [CONTRIBUTIONS]).to_pylist()
+    assert found.shape[1] > 2
+    np.testing.assert_allclose(row["of_decision"], parts[0].mean(1), atol=2e-3)
+    np.testing.assert_allclose(row["of_reason"], parts[1].mean(1), atol=2e-3)
+    # An answer that is its decision alone has no reason.
+    [silent] = generator.follow_ups([replace(each, text=" one")], [CONTRIBUTIONS]).to_pylist()
+    assert silent["of_reason"] is None
+    assert silent["of_decision"] == pytest.approx(row["of_decision"])
 
 
 def test_a_prompt_stands_in_the_chat_template_that_there_is(decoder_of):

@@ -9,6 +9,7 @@ import pytest
 import torch
 from hub_tokenizers import write_tokenizer
 from running import chosen, configure, copy_of_project, edited, planned_jobs, results, run_study, snakemake
+from scipy.spatial.distance import cosine
 from transformers import AutoModelForCausalLM, AutoTokenizer, GPT2Config
 
 PERSON = {"male": ["He", "his"], "female": ["She", "her"]}
@@ -61,6 +62,7 @@ STUDY = {
         "praise": {"metric": "decision", "decision": "good"},
         "follows": {"metric": "hint_followed"},
         "turned": {"metric": "counterfactual_consistency"},
+        "parts": {"metric": "cc_shap"},
     },
     "explain": {"items_per_group": 8},
     "statistics": {
@@ -102,7 +104,7 @@ def test_words_and_attributions_of_one_model_stand_side_by_side(project):
     answers = answers_of(project)
     assert len(answers) == 2 * len(ROWS)
     effects = pd.read_csv(results(project) / "tables" / "effects.csv").set_index(["explainer", "metric"])
-    of_words = {("reasons", name) for name in ("words", "praise", "follows", "turned")}
+    of_words = {("reasons", name) for name in ("words", "praise", "follows", "turned", "parts")}
     assert set(effects.index) == {("lime", "gini")} | of_words
     read = pq.read_table(results(project) / "datasets" / "people" / "units.parquet").to_pandas()
     level = read.set_index("item_id")["level"]
@@ -140,13 +142,17 @@ def test_every_answer_is_followed(project):
     answers, asked = answers_of(project), answers_of(project, folder="follow_ups").reset_index()
     by_about = asked.set_index(["item_id", "draw", "about"]).unstack()
     assert by_about.index.equals(answers.index)
-    assert set(asked["about"]) == {"hint", "counterfactual"}
+    assert set(asked["about"]) == {"hint", "counterfactual", "contributions"}
+    parts = asked[asked["about"] == "contributions"]
+    cosines = [1 - cosine(*row) for row in parts[["of_decision", "of_reason"]].to_numpy()]
+    asked = asked[asked["about"] != "contributions"]
     expected = asked["expected"].str[0].tolist()
     before = answers["decision"].reindex(pd.MultiIndex.from_frame(asked[["item_id", "draw"]]))
     assert expected == before.map({"good": "bad", "bad": "good"}).tolist()
     table = pd.read_csv(results(project) / "tables" / "faithfulness.csv")
     values = table[table["level"] == "all"].set_index("measure")["value"]
     agrees = (asked["decision"] == expected).groupby(asked["about"]).mean()
+    assert values["cc_shap"] == pytest.approx(np.mean(cosines))
     assert values["hint_followed"] == pytest.approx(agrees["hint"])
     assert values["counterfactual_consistency"] == pytest.approx(agrees["counterfactual"])
 
@@ -165,7 +171,7 @@ def test_only_new_answers_are_written(project):
     # Its seconds, too: nothing was written again.
     pd.testing.assert_frame_equal(after.loc[before.index], before)
     followed = answers_of(project, folder="follow_ups")
-    assert len(followed) == 2 * 3 * len(ROWS)
+    assert len(followed) == 3 * 3 * len(ROWS)
     pd.testing.assert_frame_equal(followed.loc[before.index], followed_before)
     log = (project / "logs" / "words" / "generate_answers" / "people" / "tiny" / "seed0" / "reasons.log").read_text()
     assert f"{2 * len(ROWS)} of {3 * len(ROWS)} rows are taken over" in log

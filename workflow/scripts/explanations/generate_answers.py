@@ -18,7 +18,7 @@ from evenlight.core.tables import read_table
 from evenlight.engine import model_files, rounding_of
 from evenlight.engine.progress import Progress
 from evenlight.explainers.answering import Question, messages_of, notes_of, questions_of
-from evenlight.explainers.follow_ups import ROWS_OF, Followed, followed
+from evenlight.explainers.follow_ups import CONTRIBUTIONS, ROWS_OF, Followed, followed
 from evenlight.explainers.generated import Generator
 from evenlight.jobs.code_digest import LIBRARIES, library_versions
 from evenlight.jobs.command_line import add_group_flag, add_model_flags, run, settings_argument
@@ -151,12 +151,14 @@ class FollowUpJob(Job):
 
     def _made_of(self, each: Followed, about: str) -> str:
         prompts = self.method["follow_ups"]
-        asking = [prompts[asked] for asked, rows in ROWS_OF.items() if about in rows]
+        further = {"redaction": ["redaction", "mask"], CONTRIBUTIONS: ["orders"]}
+        keys = [further.get(asked, [asked]) for asked, rows in ROWS_OF.items() if about in rows]
+        asking = [prompts[key] for of_about in keys for key in of_about]
         return digest_of(
             self.common,
             *self._name(each),
-            [each.decision, messages_of(each.question, self.method)],
-            [about, *asking, prompts["mask"], prompts["undecided"]],
+            [each.decision, each.text, messages_of(each.question, self.method)],
+            [about, *asking, prompts["undecided"]],
         )
 
     def made_of(self, names: list[str]) -> dict[str, np.ndarray]:

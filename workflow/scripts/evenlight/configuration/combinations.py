@@ -350,6 +350,10 @@ def _check_follow_ups(config: dict) -> Iterator[str]:
         for name, settings in config["explainers"].items():
             if modality("explainers", settings) != TEXT:
                 continue
+            if entry.follows not in Explainer.entries[settings["method"]].follows:
+                found = f"found {shown(settings['method'])}, and metrics.{metric} needs the model's probabilities"
+                yield f"explainers.{name}.method: {found}; use generated, or take the metric out"
+                continue
             if "follow_ups" not in settings:
                 for column in entry.columns:
                     if settings[column] is None:
@@ -360,6 +364,13 @@ def _check_follow_ups(config: dict) -> Iterator[str]:
             if len([name for name in words if name not in undecided]) < 2:
                 found = f"explainers.{name}.decision.words: must name two decisions or more, {why}"
                 yield f"{found}; name the words of each"
+            elif entry.follows == "contributions" and (
+                settings["decision"]["pattern"] or settings["decision"]["field"]
+            ):
+                yield (
+                    f"explainers.{name}.decision: found a pattern or a field, and metrics.{metric} needs answers that "
+                    "begin with their decision; give words alone"
+                )
             elif entry.follows == "redaction" and not set(words) & set(undecided):
                 yield (
                     f"explainers.{name}.decision.words: has none of {shown(undecided)}, {why} that may not be decided; "

@@ -45,6 +45,7 @@ class Explainer(Entry):
         sums_explainer: whether it sums up the scores of another explainer, that of its key `explainer`.
         trains_network: whether it trains a network of its own for each concept.
         answered_by: of answers in words, the architectures of models that can be asked for them; none where any can.
+        follows: of answers in words, what can be known of what follows from them, for metrics that need it.
     """
 
     key: ClassVar[str] = "method"
@@ -64,6 +65,7 @@ class Explainer(Entry):
     sums_explainer: ClassVar[bool] = False
     trains_network: ClassVar[bool] = False
     answered_by: ClassVar[tuple[str, ...]] = ()
+    follows: ClassVar[tuple[str, ...]] = ()
 
     method: str
     label: Heading | None = Field(None, description="Heading in tables and figures; `null` is the name of the entry.")
@@ -1048,6 +1050,7 @@ class Recorded(Explainer):
     needs_internals: ClassVar[bool] = False
     draws: ClassVar[bool | None] = None
     is_made_elsewhere: ClassVar[bool] = True
+    follows: ClassVar[tuple[str, ...]] = ("hint", "counterfactual", "redaction")
 
     method: Literal["recorded"]
     file: Annotated[LocationWithFields, AfterValidator(_with_known_fields)] = Field(
@@ -1205,6 +1208,14 @@ class FollowUps(Settings):
         ),
     )
     mask: Text = Field("[REDACTED]", description="What stands in the place of each of these words.")
+    orders: int = Field(
+        10,
+        ge=2,
+        description=(
+            "For `cc_shap`: in how many random orders the words of a text are shown, about as many rows for each word. "
+            "Of few words all subsets are asked about."
+        ),
+    )
     undecided: Undecided
 
     @model_validator(mode="after")
@@ -1222,6 +1233,7 @@ class Answering(Explainer):
 
     modality: ClassVar[str] = TEXT
     draws: ClassVar[bool | None] = None
+    follows: ClassVar[tuple[str, ...]] = ("hint", "counterfactual", "redaction")
 
     template: Text = Field(
         "{text}",
@@ -1294,6 +1306,7 @@ class Generated(Answering):
     family: ClassVar[str] = "generated"
     draws: ClassVar[bool | None] = True
     answered_by: ClassVar[tuple[str, ...]] = ("prompted", "decoder")
+    follows: ClassVar[tuple[str, ...]] = (*Answering.follows, "contributions")
 
     method: Literal["generated"]
     temperature: float = Field(

@@ -932,6 +932,19 @@ class RedactionGain(FollowUpMetric):
     metric: Literal["redaction_gain"]
 
 
+class CcShap(FollowUpMetric):
+    """Cosine of what each word of the text adds to the decision and to the reason, from −1 to 1 (Parcalabescu & Frank
+    2024). It needs answers that are written here and begin with their decision.
+    """
+
+    title: ClassVar[str] = "CC-SHAP"
+    follows: ClassVar[str] = "contributions"
+    columns: ClassVar[tuple[str, ...]] = ()
+    reach: ClassVar[float] = 2.0
+
+    metric: Literal["cc_shap"]
+
+
 class NoDecision(AnswerMetric):
     """1 where an answer has no decision, else 0: the mean is the share of answers that decide nothing."""
 

@@ -18,6 +18,8 @@ from evenlight.models.language_model import DECODER, Prompt
 from evenlight.models.transfers import sent
 from evenlight.texts.rows import common_beginning
 
+# How many logits may be there at once where those of many tokens are wanted, numbers of float32.
+LOGITS = 2**26
 # What fills a graphics card, and what a processor keeps up with: tokens of prompts and answers that are kept at once.
 TOKENS_ON_CUDA, TOKENS_ON_CPU = 65536, 8192
 # Why an answer ends: by itself or at a text that it is told to stop at, or since it may have no more tokens.
@@ -210,6 +212,32 @@ class Writer(FullBatches):
         return np.stack(
             [np.logaddexp.reduce(words[:, of_word == number], axis=1) for number in range(len(of_class))], 1
         )
+
+    @torch.inference_mode()
+    def log_probabilities(self, prompts: Sequence[np.ndarray], token_id: Sequence[int]) -> np.ndarray:
+        """Of each prompt the logarithm of the probability of every token of one answer, given those before it.
+
+        Args:
+            prompts: token ids.
+            token_id: of the answer, one or more.
+
+        Returns:
+            float64 (prompts, tokens).
+        """
+        last, device = len(token_id), self.decoder.device
+        wanted = sent(list(token_id), device)[None, :, None]
+        rows = [np.concatenate([row, np.array(token_id[:-1], dtype=np.int64)]) for row in prompts]
+        beginning, found = self._beginning(rows, last), []
+        several = max(1, LOGITS // (last * self.decoder.network.config.get_text_config().vocab_size))
+        for start in range(0, len(rows), several):
+            some = rows[start : start + several]
+
+            def compute(batch: np.ndarray, some=some) -> tuple[torch.Tensor]:
+                _, logits = self.decoder.read([some[index] for index in batch], beginning, last)
+                return (logits.log_softmax(-1).gather(-1, wanted.expand(len(batch), -1, -1))[..., 0],)
+
+            found += [value for (value,) in self.fetched([len(row) for row in some], compute)]
+        return np.array(found, dtype=float)
 
 
 def drawn_tokens(logits: torch.Tensor, chance: torch.Tensor, temperature: float, top_p: float) -> torch.Tensor:

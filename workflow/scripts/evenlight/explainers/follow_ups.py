@@ -34,11 +34,13 @@ class Followed:
         question: that it answers.
         draw: its number.
         decision: that it has, one of the decisions of the explainer.
+        text: of the answer.
     """
 
     question: Question
     draw: int
     decision: str
+    text: str
 
 
 def followed(answers: pd.DataFrame, questions: Sequence[Question], method: Mapping) -> list[Followed]:
@@ -46,7 +48,7 @@ def followed(answers: pd.DataFrame, questions: Sequence[Question], method: Mappi
     of_item = {question.item_id: question for question in questions}
     can = _decisions(method)
     return [
-        Followed(of_item[row.item_id], row.draw, row.decision)
+        Followed(of_item[row.item_id], row.draw, row.decision, row.text)
         for row in answers.itertuples(index=False)
         if row.decision in can
     ]
@@ -66,7 +68,14 @@ def follow_ups(
         answer: who answers.
     """
     rows = [row for about in sorted(abouts) for row in ASKED[about](those, method, seed, answer)]
-    table = pd.DataFrame(rows, columns=FOLLOW_UPS.schema.names)
+    return as_table(rows)
+
+
+def as_table(rows: Sequence[dict]) -> pd.DataFrame:
+    """Rows of the contract ``FOLLOW_UPS``, in order; what one has not is missing there."""
+    table = pd.DataFrame(
+        [dict.fromkeys(FOLLOW_UPS.schema.names) | row for row in rows], columns=FOLLOW_UPS.schema.names
+    )
     return table.sort_values(["item_id", "draw", "about"], kind="stable", ignore_index=True)
 
 
@@ -157,6 +166,9 @@ ASKED: dict[str, Callable[..., Iterator[dict]]] = {
 }
 # The rows of an answer that each of them has.
 ROWS_OF = {"hint": ("hint",), "counterfactual": ("counterfactual",), "redaction": ("random_redaction", "redaction")}
+# What only a model here can say, whose probabilities are known.
+CONTRIBUTIONS = "contributions"
+ROWS_OF[CONTRIBUTIONS] = (CONTRIBUTIONS,)
 
 
 def words_in(said: str) -> list[str]:

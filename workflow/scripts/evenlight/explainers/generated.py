@@ -1,5 +1,6 @@
 """Answers in words that a decoder writes here, each from its question and a random generator of its own."""
 
+import time
 from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 
@@ -11,7 +12,8 @@ from evenlight.core.contracts.explanations import ANSWERS, FOLLOW_UPS, KEPT_NAME
 from evenlight.core.seeds import generator_for
 from evenlight.engine.writing import Asked, Writer, Written
 from evenlight.explainers.answering import Question, decided, digest_of, messages_of, most_probable, seed_of
-from evenlight.explainers.follow_ups import Followed, follow_ups
+from evenlight.explainers.contributions import log_odds, shares, word_contributions
+from evenlight.explainers.follow_ups import ASKED, CONTRIBUTIONS, Followed, as_table, follow_ups
 from evenlight.models.decoder import Decoder
 
 # A question and the number of an answer to it.
@@ -90,9 +92,53 @@ class Generator:
             writing = Generator(self.writer.decoder, dict(settings), self.seed, self.model, **self.flags)
             return writing.answers([(question, 0) for question in questions]).to_pandas()
 
-        table = follow_ups(those, abouts, self.settings, self.seed, answer)
+        table = follow_ups(those, [about for about in abouts if about in ASKED], self.settings, self.seed, answer)
+        if CONTRIBUTIONS in abouts:
+            table = as_table([*table.to_dict("records"), *map(self._contributions, those)])
         fields = [field for field in FOLLOW_UPS.schema if field.name not in KEPT_NAMES]
         return pa.Table.from_pandas(table, pa.schema(fields), preserve_index=False)
+
+    def _contributions(self, each: Followed) -> dict:
+        """What each word of the text adds to the decision of an answer, and to the reason behind it."""
+        started = time.monotonic()
+        token_id, begins = self._reason(each)
+
+        def values(texts: Sequence[str]) -> np.ndarray:
+            questions = [
+                Question(f"{each.question.item_id}/{number}", {**each.question.fields, "text": text})
+                for number, text in enumerate(texts)
+            ]
+            decided = np.log([[share[each.decision]] for share in self.probabilities(questions)])
+            if begins == len(token_id):
+                return log_odds(decided)
+            written = self.writer.log_probabilities(self.prompts(questions), token_id)
+            return log_odds(np.concatenate([decided, written[:, begins:]], axis=1))
+
+        generator = generator_for("contributions", seed_of(self.seed, each.question.item_id, each.draw))
+        orders = self.settings["follow_ups"]["orders"]
+        found = word_contributions(each.question.fields["text"], orders, generator, values)
+        return {
+            "item_id": each.question.item_id,
+            "draw": each.draw,
+            "about": CONTRIBUTIONS,
+            "expected": [],
+            "text": "",
+            "model": self.model,
+            "seconds": time.monotonic() - started,
+            "of_decision": shares(found[:, :1]).tolist(),
+            "of_reason": shares(found[:, 1:]).tolist() if begins < len(token_id) else None,
+        }
+
+    def _reason(self, each: Followed) -> tuple[list[int], int]:
+        """The tokens of an answer, and at which of them the reason begins: behind the word that says the decision."""
+        tokenizer = self.writer.decoder.tokenizer
+        token_id = tokenizer(each.text, add_special_tokens=False, verbose=False)["input_ids"]
+        words = self._label_words[each.decision]
+        for count in range(1, len(token_id) + 1):
+            said = tokenizer.decode(token_id[:count], clean_up_tokenization_spaces=False).strip()
+            if any(said.startswith(word) for word in words):
+                return token_id, count
+        return token_id, 0
 
     def _chance(self, question: Question, draw: int) -> np.ndarray | None:
         """Random numbers of one answer, one for each token; None where the most probable one is written."""

@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pandas as pd
 
-from evenlight.core.contracts.explanations import CHANGED_ANSWERS, FOLLOW_UPS
+from evenlight.core.contracts.explanations import CHANGED_ANSWERS
 from evenlight.core.errors import InputError
 from evenlight.datasets.rows import is_empty, name_of, named_rows
 from evenlight.explainers.answering import counts, notes_of
+from evenlight.explainers.follow_ups import as_table
 from evenlight.texts.mentions import mentions
 
 REMEDY = "correct the table, or the columns that the explainer names"
@@ -77,7 +78,7 @@ def read_follow_ups(path: Path, settings: dict, items: pd.DataFrame, units: pd.D
                 | {"expected": [row[wanted]] if wanted else settings["undecided"], "decision": row[decision]}
                 | {"text": (text and row[text]) or ""}
             )
-    return pd.DataFrame(rows, columns=FOLLOW_UPS.schema.names)
+    return as_table(rows)
 
 
 def _read(

@@ -154,12 +154,14 @@ FOLLOW_UPS = Contract(
         [
             required("item_id", pa.string()),  # of the question of the answer that it follows
             required("draw", pa.int64()),  # of that answer
-            required("about", pa.string()),  # hint, counterfactual, redaction, or random_redaction
+            required("about", pa.string()),  # hint, counterfactual, redaction, random_redaction, or contributions
             # Of a hint the decision that it points to; of another text those that agree with what the model said.
             required("expected", pa.list_(pa.string())),
             pa.field("edit", pa.string()),  # the text that was asked about, where it is another one
             pa.field("decision", pa.string()),  # null where the answer has none
             required("text", pa.string()),  # of the answer
+            # Of contributions, where nothing is asked: those of each word of the text.
+            *columns(pa.list_(pa.float64()), "of_decision", "of_reason", missing=True),
             *MADE,
             *KEPT,
         ]

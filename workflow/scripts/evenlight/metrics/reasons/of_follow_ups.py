@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
+from evenlight.metrics.reasons.contributions import cc_shap
 from evenlight.metrics.reasons.hints import hints_followed
 from evenlight.texts.mentions import mentions
 
@@ -67,6 +68,15 @@ def _redaction_gain(asked: Mapping[str, pd.DataFrame]) -> pd.Series:
     return _redaction_consistency(asked) - _of(random, consistency(random))
 
 
+def _cc_shap(asked: Mapping[str, pd.DataFrame]) -> pd.Series:
+    told = asked["contributions"]
+    values = [
+        np.nan if of_decision is None or of_reason is None else cc_shap(of_decision, of_reason)
+        for of_decision, of_reason in zip(told["of_decision"], told["of_reason"], strict=True)
+    ]
+    return _of(told, np.array(values, dtype=float))
+
+
 def _of(asked: pd.DataFrame, values: np.ndarray) -> pd.Series:
     """Values by the item and the draw of the answer."""
     return pd.Series(values, pd.MultiIndex.from_frame(asked[ANSWER]), dtype=float)
@@ -79,8 +89,9 @@ METRICS: dict[str, Callable[..., pd.Series]] = {
     "counterfactual_consistency": _counterfactual_consistency,
     "redaction_consistency": _redaction_consistency,
     "redaction_gain": _redaction_gain,
+    "cc_shap": _cc_shap,
 }
-ABOUTS = ("hint", "counterfactual", "redaction", "random_redaction")
+ABOUTS = ("hint", "counterfactual", "redaction", "random_redaction", "contributions")
 
 
 def score(
@@ -111,7 +122,8 @@ def score(
 def with_other_draws(answers: pd.DataFrame, asked: pd.DataFrame, generator: np.random.Generator) -> pd.DataFrame:
     """The same questions as if they had been the question once more: what another draw of it has said stands there.
 
-    Of a question with one answer nothing is known; its rows are left out.
+    Of a question with one answer nothing is known; its rows are left out. Contributions to a reason are those of other
+    words, in random order.
 
     Args:
         answers, asked: as :func:`score` takes them.
@@ -127,4 +139,6 @@ def with_other_draws(answers: pd.DataFrame, asked: pd.DataFrame, generator: np.r
         for item, draw in zip(asked["item_id"], asked["draw"], strict=True)
     ]
     said = answers.iloc[others]
-    return asked.assign(decision=said["decision"].to_numpy(), text=said["text"].to_numpy())
+    mixed = [values if values is None else generator.permutation(values) for values in asked["of_reason"]]
+    mixed = pd.Series(mixed, asked.index, dtype=object)
+    return asked.assign(decision=said["decision"].to_numpy(), text=said["text"].to_numpy(), of_reason=mixed)

@@ -48,6 +48,10 @@ BLIND = {
     "redaction_gain": (
         "The redaction gain sees a word only where the decision is lost without it, and not where others say the same."
     ),
+    "cc_shap": (
+        "CC-SHAP does not read the reason: one that contradicts the decision passes, if the same words make it. In the "
+        "last column the words' parts of the reason are in random order."
+    ),
     "phi_correlational_test": "phi-CCT falls where few changes turn the decision, however good the reasons are.",
 }
 
