@@ -340,6 +340,19 @@ def test_another_text_of_an_earlier_look_is_refused_without_scores(files, tmp_pa
     assert "the texts of the look with 20 pairs are others than on 2026-11-24; take the change back" in refused.stderr
 
 
+def test_a_look_without_more_texts_is_none(files, tmp_path):
+    """As where what was predicted at an earlier look was kept by hand."""
+    write_predictions(files, "")
+    settings = {key: value for key, value in asked(effect_table, SETTINGS).items() if key != "power"}
+    planned = {"looks": [20, 600, 700], "spending": POCOCK, "spending_shares": [], "plan": "first", "settings": "{}"}
+    settings |= {"looks": planned, "pairs": 700, "record": str(tmp_path / "looks.parquet")}
+    flags = ("--datasets", files.datasets, "--predictions", files.predictions, "--output", tmp_path / "texts.parquet")
+    refused = run_result("check_looks", settings, *flags)
+    assert refused.returncode == 1
+    assert "the look with 700 pairs has the texts of that with 600 and no more" in refused.stderr
+    assert "snakemake --forcerun read_texts" in refused.stderr
+
+
 def test_a_text_that_is_replaced_has_another_digest(files):
     study = study_of(files)
     before = texts_digest(study, 20), texts_digest(study, 60)
