@@ -27,7 +27,7 @@ define NEW_PYTHON
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help docs progress archive unpack check-archive explain-result compare-studies decide demo disparity gecobench beyond-random makers soft-scale known-disparity cebab disparity-looks dialect reasons known-concepts hatecheck test test-slow faults lint check tutorials notebooks documents prose gallery pictures page-figures house browser slurm measure-corpus bench card bench-memory bench-profile bench-precision bench-training bench-prompt bench-beginnings bench-rows bench-engines bench-error bench-fewer-rows bench-exact-shapley bench-shapley bench-chance bench-chance-longer bench-sensitivity bench-ola-cea bench-grow bench-graph bench-start bench-audit bench-minutes bench-statistics populations verdicts looks bench-few-sentences bench-statements bench-coverage bench-cebab bench-makers bench-covariate-adjusted estimate-cost mutation architectures clean clean-all
+.PHONY: help docs progress archive unpack check-archive explain-result compare-studies decide demo disparity gecobench beyond-random makers soft-scale known-disparity cebab disparity-looks dialect reasons known-concepts hatecheck test test-slow faults lint check tutorials notebooks documents prose gallery pictures page-figures house browser slurm measure-corpus bench card bench-memory bench-profile bench-precision bench-training bench-prompt bench-beginnings bench-rows bench-engines bench-torch bench-error bench-fewer-rows bench-exact-shapley bench-shapley bench-chance bench-chance-longer bench-sensitivity bench-ola-cea bench-grow bench-graph bench-start bench-audit bench-minutes bench-statistics populations verdicts looks bench-few-sentences bench-statements bench-coverage bench-cebab bench-makers bench-covariate-adjusted estimate-cost mutation architectures clean clean-all
 
 # The scripts of the workflow are run as `python ...`, which must be the environment's.
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
@@ -145,7 +145,7 @@ clean:  ## remove the demo's results, the site and the caches of the tools, keep
 	find tests workflow -name __pycache__ -prune -exec rm -rf {} +
 
 clean-all: clean  ## also remove the environment; results of studies stay
-	rm -rf .venv .venv-archive .venv-docs .venv-engines .venv-ferret .venv-kubernetes .venv-mutation .venv-peers .venv-progress
+	rm -rf .venv .venv-archive .venv-docs .venv-engines .venv-ferret .venv-kubernetes .venv-mutation .venv-peers .venv-progress .venv-torch
 
 ##@ Development
 
@@ -313,6 +313,10 @@ bench-engines: $(SHAPED) .venv-engines/ready  ## OpenVINO and ONNX Runtime for t
 	$(TRAIN_BENCH)
 	.venv-engines/bin/python bench/research/engines.py --models $(BENCH_NAMED) --items $(BENCH_ITEMS) --output docs/results/engines.md
 
+bench-torch: $(SHAPED) .venv-torch/ready  ## the engine on this torch beside another one, bench/torch.txt (ten minutes)
+	$(TRAIN_BENCH)
+	$(BIN)/python bench/torch_versions.py --models $(BENCH_NAMED) --items $(BENCH_ITEMS) --other-python .venv-torch/bin/python
+
 bench-fewer-rows: $(SHAPED)  ## what fewer rows of LIME and Kernel SHAP lose and save: docs/results/fewer_rows.md
 	$(TRAIN_BENCH)
 	$(BIN)/python bench/research/fewer_rows.py --models $(BENCH_NAMED) --items $(BENCH_ITEMS) --output docs/results/fewer_rows.md
@@ -433,6 +437,9 @@ estimate-cost: .venv/ready  ## what a grid would cost on this device (ten minute
 	$(BESIDE)
 
 .venv-engines/ready: bench/research/engines.txt .venv/ready
+	$(BESIDE)
+
+.venv-torch/ready: bench/torch.txt .venv/ready
 	$(BESIDE)
 
 # These ask for other versions of what .venv has, and run on them all the same.
