@@ -12,7 +12,7 @@ part that all cells of a model share, and the shape of the score follows. A stud
 - ``further``: called a disparity for further answers;
 - ``beyond``: beyond the difference of draws on the page of draws, whose intervals are of one cell alone, so that it is
   the share of cells; ``decided``: the share of studies in which any change of decision has the verdict, where scores
-  are decisions.
+  are decisions; ``decided_further``: the same for further answers.
 
 In the rows of power the forms do differ (``apart``), and ``these`` and ``further`` are the shares of studies that find
 it.
@@ -33,7 +33,7 @@ from simulate_verdicts import Row as Pairs
 
 from evenlight.core.seeds import generator_for
 from evenlight.statistics.cells import ExplainerScores
-from evenlight.statistics.decisions import as_levels, change_of_decision
+from evenlight.statistics.decisions import as_levels, change_by_draw, change_of_decision
 from evenlight.statistics.designs import Design
 from evenlight.statistics.draws import draw_rows
 from evenlight.statistics.intervals import share_interval
@@ -115,16 +115,17 @@ def _changes(made: list[tuple[Design, ExplainerScores]]) -> Iterator[tuple[Desig
     """The changes of decision of each metric, whose scores are decisions."""
     for design, scores in made:
         for name, codes in zip(scores.metrics, scores.draws, strict=True):
-            shares = change_of_decision(*(side.scores(codes) for side in (design.a, design.b)))
+            decided = [side.scores(codes) for side in (design.a, design.b)]
+            shares = change_of_decision(*decided)
             if not np.isnan(shares[0]).all():
                 names = (scores.dataset, f"{scores.model} {name}", scores.explainer, scores.seeds)
-                [changes], [as_forms] = as_levels(*names, *shares, design)
+                [changes], [as_forms] = as_levels(*names, *shares, design, change_by_draw(*decided))
                 yield as_forms, changes
 
 
 def errors(row: Row, studies: int, draws: int) -> dict:
     """The shares of one row of the table."""
-    wrong = dict.fromkeys(("these", "further", "decided"), 0)
+    wrong = dict.fromkeys(("these", "further", "decided", "decided_further"), 0)
     beyond = cells = undecidable = covered = intervals = 0
     for number in range(studies):
         names = [str(value) for name, value in asdict(row).items() if name != "apart" or value]
@@ -143,6 +144,7 @@ def errors(row: Row, studies: int, draws: int) -> dict:
             if row.shape in DECISIONS:
                 of_decisions = verdicts(_changes(made), draws)
                 wrong["decided"] += is_disparity(of_decisions["verdict"], False).any()
+                wrong["decided_further"] += is_disparity(of_decisions["verdict"], True).any()
     shares = {name: count / studies for name, count in wrong.items()}
     shares |= {"beyond": beyond / max(cells, 1), "holds": covered / max(intervals, 1), "undecidable": undecidable}
     return asdict(row) | {"refused": str(row.refused), "studies": studies} | shares
@@ -169,6 +171,9 @@ TABLE = [
         for units in (24, 50, 200)
         for draws in (1, 2, 10)
     ),
+    # Changes of decision for further answers, where draws have much in common.
+    Row(50, 3, "shares", shared=0.5),
+    *(Row(50, 10, "shares", shared=1.0, metrics=metrics) for metrics in (1, 19)),
 ]
 # What a second form has that is apart, in words.
 APART = {
@@ -180,6 +185,7 @@ HEADINGS = {
     "further": "further answers",
     "beyond": "beyond draws, of cells",
     "decided": "change of decision",
+    "decided_further": "change of decision, further answers",
     "holds": "interval holds",
     "undecidable": "not decidable",
 }
@@ -187,9 +193,10 @@ HEADINGS = {
 
 def _known(row: dict, name: str) -> bool:
     """Whether a row can be wrong in this way."""
-    several = name not in ("further", "beyond", "decided") or row["draws"] > 1
-    alike = row["shared"] == 0 or name in ("further", "undecidable")
-    return several and alike and (name != "decided" or row["shape"] in DECISIONS)
+    needed = {"further": 2, "beyond": 2, "decided": 2, "decided_further": 3}
+    alike = row["shared"] == 0 or name in ("further", "decided_further", "undecidable")
+    of_decisions = not name.startswith("decided") or row["shape"] in DECISIONS
+    return row["draws"] >= needed.get(name, 1) and alike and of_decisions
 
 
 def as_markdown(table: pd.DataFrame) -> str:
@@ -205,7 +212,7 @@ def as_markdown(table: pd.DataFrame) -> str:
         names = (row["units"], row["draws"], row["shape"], row["models"], row["models"] * row["metrics"])
         lines.append([*map(str, names), ", ".join(what), str(row["studies"]), *numbers])
     text = [f"| {' | '.join(cells)} |" for cells in lines] + [""]
-    for name in ("these", "further", "decided"):
+    for name in ("these", "further", "decided", "decided_further"):
         known = table[np.array([_known(row, name) for row in table.to_dict("records")], bool)]
         count, studies = round((known[name] * known["studies"]).sum()), known["studies"].sum()
         if studies:

@@ -12,7 +12,7 @@ from evenlight.core import tables
 from evenlight.core.contracts.explanations import ANSWER_SCORES, ANSWERS
 from evenlight.metrics.answers import score
 from evenlight.statistics.control import permuted_labels
-from evenlight.statistics.decisions import change_of_decision, decision_codes, decision_table
+from evenlight.statistics.decisions import change_by_draw, change_of_decision, decision_codes, decision_table
 from evenlight.statistics.designs import Design, Side
 from evenlight.statistics.effects import effect_table
 from evenlight.statistics.files import Run, explainer_path
@@ -85,14 +85,61 @@ def test_decisions_that_depend_on_the_form_are_found_in_either_direction(tmp_pat
     swapped = random.random(decisions.shape) < 0.1
     decisions[swapped] = "wait"
     [row] = table_of(tmp_path, decisions).itertuples()
-    assert (row.verdict, row.repeated, row.family, row.units) == ("disparity for these answers", "draws", "study", 40)
+    assert (row.verdict, row.repeated, row.family, row.units) == ("disparity", "draws", "study", 40)
     assert 0 < row.models_low < row.difference < row.models_high <= 1.2
     assert row.difference == pytest.approx(row.changed - row.by_chance)
     names = {"datasets": {"plots": "Plots"}, "models": {"small": "Small"}, "explainers": {"reasons": "Reasons"}}
     shown = page_of("decisions", pd.DataFrame([row]), **names, equivalence_bound=0.2, confidence=0.95)
     [[_, [[_, cells]]]] = shown.tables[0].rows
-    assert [cell.text for cell in cells][::3] == [f"{row.changed:.3f}", "(≠)"]
+    assert [cell.text for cell in cells][::3] == [f"{row.changed:.3f}", "≠"]
     assert "a disparity is confirmed in 1" in shown.introduction
+
+
+def test_what_draws_add_is_the_jackknife_over_their_numbers():
+    """By leaving each number of draw out, with answers that are missing; and the variance by its formula."""
+    random = np.random.default_rng(8)
+    a, b = (random.integers(3, size=(6, 12)).astype(float) for _ in range(2))
+    a[5, :4] = b[0, 2:6] = np.nan
+    # Two decisions of a form: none of them can be left out.
+    a[2:, 11] = np.nan
+    shares, added = change_of_decision(a, b), change_by_draw(a, b)
+    for share, values in zip(shares, added, strict=True):
+        assert np.isnan(values[:, 11]).all()
+        assert not np.isnan(share).any()
+    for unit in range(11):
+        numbers = [n for n in range(6) if not (np.isnan(a[n, unit]) and np.isnan(b[n, unit]))]
+        for place, (share, values) in enumerate(zip(shares, added, strict=True)):
+            of_unit = values[numbers, unit]
+            assert of_unit.mean() == pytest.approx(share[unit])
+            left = []
+            for number in numbers:
+                rest = [np.array([side[n, unit] for n in numbers if n != number])[:, None] for side in (a, b)]
+                left.append(change_of_decision(*rest)[place][0])
+            size = len(numbers)
+            jackknife = (size - 1) / size * ((np.array(left) - np.mean(left)) ** 2).sum()
+            assert of_unit.var(ddof=1) / size == pytest.approx(jackknife)
+
+
+def test_a_change_that_some_draws_have_in_common_is_none_for_further_answers(tmp_path):
+    """In all units the form changes the decisions of the same draws, as of one day: the next may have others."""
+    random = np.random.default_rng(9)
+    units = 60
+    plain = np.where(random.random((4, units, 2)) < 0.5, "complain", "wait").astype(object)
+    steady, shared = plain.copy(), plain.copy()
+    steady[:, :, 0], steady[:, :, 1] = "wait", np.where(random.random((4, units)) < 0.9, "complain", "wait")
+    shared[:2, :, 1] = np.where(random.random((2, units)) < 0.95, "complain", "wait")
+    shared[:, :, 0] = np.where(random.random((4, units)) < 0.95, "wait", "complain")
+    shared[2:, :, 1] = np.where(random.random((2, units)) < 0.95, "wait", "complain")
+    [of_all] = table_of(tmp_path / "steady", steady).itertuples()
+    assert (of_all.verdict, of_all.repeated) == ("disparity", "draws")
+    assert of_all.low <= of_all.models_low < of_all.models_high <= of_all.high
+    [of_some] = table_of(tmp_path / "shared", shared).itertuples()
+    assert of_some.verdict == "disparity for these answers"
+    assert of_some.low < 0 < of_some.models_low
+    # Two decisions on each form cannot tell; nor does it change the standard deviation what is beside it.
+    [of_two] = table_of(tmp_path / "two", steady[:2]).itertuples()
+    assert of_two.verdict == "disparity for these answers"
+    assert np.isnan([of_two.low, of_two.high]).all()
 
 
 def test_decisions_by_chance_alone_are_no_change(tmp_path):

@@ -8,8 +8,9 @@ it more often. Here it counts in which direction no decision goes: of each unit
 - *beyond* is the one less the other, whose expectation is 0 where both forms are decided alike, and positive elsewhere.
 
 Both shares are the scores of two levels, as if they were forms: so verdicts follow from them as from all scores. They
-are unbiased for two draws or more, whatever their number. Answers without a decision are left out; how often there is
-none is a metric (``no_decision``).
+are unbiased for two draws or more, whatever their number. For further answers of the model the jackknife over numbers
+of draws comes on top (:func:`change_by_draw`), which takes three decisions on each form. Answers without a decision are
+left out; how often there is none is a metric (``no_decision``).
 """
 
 from collections.abc import Sequence
@@ -52,6 +53,37 @@ def change_of_decision(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.nda
     return measures["absolute"], measures["null"]
 
 
+def change_by_draw(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """What the draws of each number add to both shares of :func:`change_of_decision`: values whose means these are.
+
+    The pseudo-values of the jackknife (Tukey 1958): the share, and n − 1 times what it loses without the draws of this
+    number on both forms, less the mean of that; n are the unit's numbers of draws. So the variance of their mean is the
+    jackknife's of the share, with what the draws of one number have in common in all units.
+
+    Args:
+        a, b: as there, with as many draws.
+
+    Returns:
+        Two arrays (…, draws, units). NaN where a unit has no draw of this number, and in units of which some draw
+        cannot be left out, as that leaves a form fewer than two decisions.
+
+    >>> changed, _ = change_by_draw(np.array([[0.0], [0.0], [1.0]]), np.array([[1.0], [1.0], [1.0]]))
+    >>> changed[:, 0].round(3).tolist()
+    [1.0, 1.0, -0.0]
+    """
+    there = ~(np.isnan(a) & np.isnan(b))
+    whole = np.stack(change_of_decision(a, b))
+    left = []
+    for number in range(a.shape[-2]):
+        rest = [np.delete(side, number, axis=-2) for side in (a, b)]
+        left.append(np.stack(change_of_decision(*rest)))
+    lost = (there.sum(axis=-2, keepdims=True) - 1) * (whole[..., None, :] - np.stack(left, axis=-2))
+    lost = np.where(there, lost, np.nan)
+    lost[:, (np.isnan(lost[0]) & there).any(axis=-2, keepdims=True) & np.ones_like(there)] = np.nan
+    mean = np.nansum(lost, axis=-2, keepdims=True) / np.maximum(there.sum(axis=-2, keepdims=True), 1)
+    return tuple(whole[..., None, :] + lost - mean)
+
+
 def decision_table(study: StudyScores, judging: VerdictSettings, answers: Path) -> pd.DataFrame:
     """The change of decision of every model, explainer and pair of forms, in the contract ``DECISIONS``.
 
@@ -82,7 +114,8 @@ def decision_table(study: StudyScores, judging: VerdictSettings, answers: Path) 
                     changes = change_of_decision(*decided)
                     if not np.isnan(changes[0]).all():
                         shares.append(_shares(*decided, *changes))
-                        of_models.append(pooled_rows(*as_levels(*names, *changes, design), judging))
+                        by_draw = change_by_draw(*decided) if len(runs) == 1 else None
+                        of_models.append(pooled_rows(*as_levels(*names, *changes, design, by_draw), judging))
     rows, deviates = gathered(of_models)
     if not rows:
         return pd.DataFrame(columns=DECISIONS.schema.names)
@@ -119,14 +152,19 @@ def as_levels(
     between: np.ndarray,
     null: np.ndarray,
     design: Design,
+    by_draw: tuple[np.ndarray, np.ndarray] | None = None,
 ) -> tuple[list[ExplainerScores], list[Design]]:
-    """Both shares of each unit, (seeds, units), as the scores of two levels of its pair of forms."""
+    """Both shares of each unit, (seeds, units), as the scores of two levels of its pair of forms.
+
+    ``by_draw``: of a single seed, what :func:`change_by_draw` has, (1, draws, units).
+    """
     units = np.arange(between.shape[1])
     values = np.concatenate([between, null], axis=1)
     repeated = DRAWS if len(seeds) == 1 else TRAININGS
-    scores = ExplainerScores(
-        dataset, model, explainer, seeds, [CHANGE], values[None], ~np.isnan(values), repeated=repeated
-    )
+    draws = None if by_draw is None else np.concatenate(by_draw, axis=-1)[None]
+    # The standard deviation is that of the shares, as their draws are no scores.
+    more = {"sd_of": values[None], "repeated": repeated, "draws": draws}
+    scores = ExplainerScores(dataset, model, explainer, seeds, [CHANGE], values[None], ~np.isnan(values), **more)
     sides = [
         replace(side, clusters=design.clusters[0], columns=first + units, unit_index=units, strata=None)
         for side, first in ((design.a, 0), (design.b, len(units)))

@@ -347,7 +347,7 @@ def pooled_effects(
         sd_of: the scores whose standard deviation counts, where these are not ``a`` and ``b``, which were computed from
             them and others.
         draws: the draws whose means ``a`` and ``b`` are, (cells, seeds, draws, units), NaN where there is none. The
-            standard deviation is then that of single draws.
+            standard deviation is then that of single draws, where ``sd_of`` says of nothing else.
     """
     a, b, codes = _within_strata(a, b, paired, strata)
     counted = _counted(a, b)
@@ -359,6 +359,8 @@ def pooled_effects(
     tables = [a - b] if paired else [a, -b]
     weights, deviations = _weighed(tables, codes)
     rounding = threshold(a.reshape(len(a), -1), b.reshape(len(b), -1))[:, 0]
+    # Beyond the means of draws, where these are what the standard deviation is of.
+    beyond = None if draws is None or sd_of is not None else list(map(_beyond_means, draws))
     if sd_of is None:
         sd_of = a, b
     else:
@@ -383,7 +385,7 @@ def pooled_effects(
         constant = np.minimum(constant, np.abs(sum(added)).max(axis=1, initial=0) * added[0].shape[1])
     for values in added:
         values[constant <= rounding] = 0
-    sd_by_seed, of_sd = _within(*sd_of, paired, None if draws is None else list(map(_beyond_means, draws)))
+    sd_by_seed, of_sd = _within(*sd_of, paired, beyond)
     of_draws = None if draws is None or a.shape[1] > 1 else _over_draws(draws, weights * (2 if paired else 1))
     of_sd = [_summed(values.sum(axis=1) / once, member) for values, member in zip(of_sd, members, strict=True)]
     parts = [Part(values, share, means) for values, share in zip(added, shares, strict=True)]

@@ -64,8 +64,8 @@ def page(
         (
             HOLDS,
             f"A verdict in brackets holds for {these(repeated)}, and further questions. One without brackets holds for "
-            f"{these(repeated, FURTHER)}, and takes several trainings. Answers without a decision are left out, and so "
-            "are questions with fewer than two decisions on a form.",
+            f"{these(repeated, FURTHER)}, and takes three decisions on each form, or several trainings. Answers "
+            "without a decision are left out, and so are questions with fewer than two decisions on a form.",
         ),
         (
             SURE,
