@@ -7,12 +7,10 @@ bias. Writes a page (Markdown); ``make bench-chosen`` runs it.
 """
 
 import argparse
-import copy
 import inspect
 import sys
 import time
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -143,10 +141,10 @@ def ridge_on(vectors: np.ndarray, value: np.ndarray, others: np.ndarray) -> np.n
     return offset + (others - mean) @ (vectors - mean).T @ dual
 
 
-def levels(name: str, classifier: Classifier, sentences: list[Sentence]) -> Iterator[dict]:
+def levels(name: str, folder: Path, sentences: list[Sentence]) -> Iterator[dict]:
     """What each cheaper level of the network explains of what the Gaussian process leaves."""
+    classifier, halved = (load_saved(folder, max_tokens=128, precision=bits) for bits in ("float32", "bfloat16"))
     layers = len(layers_of(classifier))
-    halved = replace(classifier, network=copy.deepcopy(classifier.network).bfloat16())
     for sentence in sentences:
         features = len(hideable(sentence, "excluded"))
         generator = generator_for("levels", sentence.item_id)
@@ -170,12 +168,9 @@ def levels(name: str, classifier: Classifier, sentences: list[Sentence]) -> Iter
             missed = (odd_part(answer) - surrogate.predict(process, half))[tried]
             explained = np.corrcoef(left, missed)[0, 1] ** 2
             factor = (np.sqrt(explained * cost) + np.sqrt(1 - explained)) ** 2 if cost < 1 else 1.0
-            yield {
-                "texts": name,
-                "level": label,
-                "cost": cost,
-                "process": np.corrcoef(odd[tried], odd[tried] - left)[0, 1] ** 2,
-            } | {"explained": explained, "factor": min(1.0, factor)}
+            known = np.corrcoef(odd[tried], odd[tried] - left)[0, 1] ** 2
+            line = {"texts": name, "level": label, "process": known, "cost": cost, "explained": explained}
+            yield line | {"factor": min(1.0, factor)}
 
 
 def odd_part(value: np.ndarray) -> np.ndarray:
@@ -222,12 +217,12 @@ def main(arguments: argparse.Namespace) -> None:
             games = [game_of(sentence, evaluator) for sentence in sentences]
             lime += lime_errors(name, games, 2)
             if layers_of(classifier):
-                of_levels += levels(name, classifier, sentences)
-            about.append(f"- {name}: {count} texts, exact")
+                of_levels += levels(name, Path(folder), sentences)
+            about.append(f"- {name}: exact, texts: {count}")
         else:
             games = [long_run(sentence, evaluator, arguments.long_rows) for sentence in sentences]
             known = ", ".join(f"{game.uncertainty:.2f}" for game in games)
-            about.append(f"- {name}: {count} texts, known to {known} of their length (standard error)")
+            about.append(f"- {name}: long, texts: {count}, known to {known} of their length (standard error)")
         found += errors(name, games, arguments.seeds)
         print(by_rows(pd.DataFrame(found), ESTIMATORS), flush=True)
         write(arguments, about, pd.DataFrame(found), pd.DataFrame(lime), pd.DataFrame(of_levels))
@@ -248,6 +243,9 @@ def write(arguments: argparse.Namespace, about: list[str], found: pd.DataFrame, 
 
         ## Kernel SHAP with chosen rows
 
+        Where there are no more pairs than tokens, ``chosen`` draws as ``surrogate`` does, and they differ by their
+        draws alone.
+
         {{errors}}
 
         Processor seconds in which the pairs are chosen, by the number of rows. They depend on the number of tokens
@@ -257,19 +255,20 @@ def write(arguments: argparse.Namespace, about: list[str], found: pd.DataFrame, 
 
         ## Cheaper levels of a network
 
-        Many rows by a cheap level and few by the whole network would have no bias. The levels are the first layers with
-        a linear head on the first token, fitted to {FITTED} pairs of the text, and the network in bfloat16. The Gaussian
-        process, fitted to the same pairs, costs no row. `process` is the square of its correlation with the odd part at
-        {TRIED} other pairs. `explained` is the share τ² of what it leaves that the level explains. `cost` is the level's
-        share c of the cost of a row. `factor` is the time for the same variance over that of whole rows alone,
-        (√(τ²c) + √(1 − τ²))², or 1 where the level does not help (Giles 2015, Section 1.3). Medians over texts.
+        Many rows by a cheap level and few by the whole network would have no bias. The levels are the first layers
+        with a linear head on the first token, fitted to {FITTED} pairs of the text, and the network in bfloat16. The
+        Gaussian process, fitted to the same pairs, costs no row. `process` is the square of its correlation with the
+        odd part at {TRIED} other pairs. `explained` is the share τ² of what it leaves that the level explains. `cost`
+        is the level's share c of the cost of a row. `factor` is the time for the same variance over that of whole rows
+        alone, (√(τ²c) + √(1 − τ²))², or 1 where the level does not help (Giles 2015, Section 1.3). Medians over texts.
 
         {{levels}}
 
         ## LIME corrected
 
-        Error against LIME's coefficients of {LIME_SAMPLES} samples. `asked` lets the Gaussian process answer the samples
-        that are not asked. `corrected` fits it to half of the answers, corrects it by the other half, and the reverse.
+        Error against LIME's coefficients of {LIME_SAMPLES} samples. `asked` lets the Gaussian process answer the
+        samples that are not asked. `corrected` fits it to half of the answers, corrects it by the other half, and the
+        reverse.
 
         {{lime}}
         """

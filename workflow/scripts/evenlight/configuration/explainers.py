@@ -546,8 +546,8 @@ class KernelShap(Explainer):
             "How the subsets are chosen: `sampled` independently, as published; `paired` with their complements; "
             "`leverage`, pairs without repetition by their leverage scores (Musco and Witter 2024). `surrogate` "
             "fits a Gaussian process in place of the linear regression, and needs a small part of the evaluations "
-            "for the same error. `chosen` is `surrogate` with the subsets that tell most of the values: better with "
-            "4 times as many evaluations as tokens or more."
+            "for the same error. `chosen` is `surrogate` with the subsets that tell most of the values: better "
+            "where there are more pairs than tokens."
         ),
     )
     definition: Literal["paper", "released"] = Field(
