@@ -27,7 +27,7 @@ define NEW_PYTHON
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help docs progress archive unpack check-archive explain-result compare-studies decide demo disparity gecobench beyond-random makers soft-scale known-disparity cebab disparity-looks dialect reasons known-concepts hatecheck test test-slow faults lint check tutorials notebooks documents prose gallery pictures page-figures house browser slurm measure-corpus bench card bench-memory bench-profile bench-precision bench-training bench-prompt bench-beginnings bench-rows bench-engines bench-torch bench-error bench-fewer-rows bench-exact-shapley bench-shapley bench-chance bench-chance-longer bench-sensitivity bench-ola-cea bench-grow bench-graph bench-start bench-audit bench-minutes bench-statistics populations verdicts looks bench-few-sentences bench-statements bench-coverage bench-cebab bench-makers bench-covariate-adjusted estimate-cost mutation architectures clean clean-all
+.PHONY: help docs progress archive unpack check-archive explain-result compare-studies decide demo disparity gecobench beyond-random makers soft-scale known-disparity cebab disparity-looks dialect reasons known-concepts hatecheck test test-slow faults lint check tutorials notebooks documents prose gallery pictures page-figures house browser slurm measure-corpus bench card bench-memory bench-profile bench-precision bench-training bench-prompt bench-beginnings bench-rows bench-engines bench-torch bench-error bench-fewer-rows bench-exact-shapley bench-shapley bench-chosen bench-chance bench-chance-longer bench-sensitivity bench-ola-cea bench-grow bench-graph bench-start bench-audit bench-minutes bench-statistics populations verdicts looks bench-few-sentences bench-statements bench-coverage bench-cebab bench-makers bench-covariate-adjusted estimate-cost mutation architectures clean clean-all
 
 # The scripts of the workflow are run as `python ...`, which must be the environment's.
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
@@ -334,6 +334,24 @@ bench-shapley: $(SHAPED) .venv-peers/ready  ## the same on 30 to 60 tokens, besi
 		--games "small BERT, GECO" long $(firstword $(BENCH_MODELS)) $(BENCH_ITEMS) 30 60 6 \
 		--games "MiniLM, GECO" joined $(lastword $(BENCH_MODELS)) $(BENCH_ITEMS) 10 11 6 \
 		--output docs/results/shapley_longer.csv
+
+CHOSEN := results/disparity_looks_cpu
+CHOSEN_WORLD := results/known_disparity
+
+bench-chosen: $(MINILM)  ## rows of Kernel SHAP that are chosen, cheaper levels of a network, LIME corrected: docs/results/chosen_rows.md (minutes, after the models)
+	$(BIN)/snakemake --cores $(CORES) $(foreach model,geco_subj/small_bert stereotypes/small_bert geco_subj/minilm compas/small_bert,$(CHOSEN)/models/$(model)/seed0/model.safetensors) --configfile config/studies/disparity_looks_cpu.yaml
+	$(BIN)/snakemake --cores $(CORES) $(CHOSEN_WORLD)/models/world_evidence/small_bert/seed0/model.safetensors --configfile $(KNOWN)
+	$(BIN)/snakemake --cores $(CORES) $(foreach model,lstm minilm,$(CEBAB)/models/five_way/$(model)/seed0/model.safetensors) --configfile config/studies/cebab_cpu.yaml
+	$(BIN)/python bench/research/chosen_rows.py \
+		--games "small BERT, subjects of GECO, 12 tokens" exact $(CHOSEN)/models/geco_subj/small_bert/seed0 $(CHOSEN)/datasets/geco_subj/items.parquet 12 12 6 \
+		--games "small BERT, stereotypes, 12 tokens" exact $(CHOSEN)/models/stereotypes/small_bert/seed0 $(CHOSEN)/datasets/stereotypes/items.parquet 12 12 6 \
+		--games "MiniLM, subjects of GECO, 11 tokens" exact $(CHOSEN)/models/geco_subj/minilm/seed0 $(CHOSEN)/datasets/geco_subj/items.parquet 11 11 2 \
+		--games "MiniLM, CEBaB, 12 tokens" exact $(CEBAB)/models/five_way/minilm/seed0 $(CEBAB)/datasets/five_way/items.parquet 12 12 2 \
+		--games "small BERT, COMPAS, 16 tokens" exact $(CHOSEN)/models/compas/small_bert/seed0 $(CHOSEN)/datasets/compas/items.parquet 16 16 1 \
+		--games "small BERT, subjects of GECO, 30 tokens" long $(CHOSEN)/models/geco_subj/small_bert/seed0 $(CHOSEN)/datasets/geco_subj/items.parquet 30 30 3 \
+		--games "small BERT, a made world, 48 to 52 tokens" long $(CHOSEN_WORLD)/models/world_evidence/small_bert/seed0 $(CHOSEN_WORLD)/datasets/world_evidence/items.parquet 48 52 2 \
+		--games "LSTM with attention, CEBaB, 58 to 62 tokens" long $(CEBAB)/models/five_way/lstm/seed0 $(CEBAB)/datasets/five_way/items.parquet 58 62 2 \
+		--output docs/results/chosen_rows.md
 
 bench-error: $(SHAPED) .venv-peers/ready .venv-ferret/ready  ## seconds to the same error, beside six packages: docs/results/time_to_error.md (hours; goes on where it ended)
 	$(BIN)/snakemake --cores $(CORES) $(ERROR_MODELS:%=%/model.safetensors) --configfile bench/bench.yaml

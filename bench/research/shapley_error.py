@@ -176,6 +176,7 @@ OURS = {
     "kernel_shap, paired": our_kernel_shap("paired"),
     "kernel_shap, leverage": our_kernel_shap("leverage"),
     "kernel_shap, surrogate": our_kernel_shap("surrogate"),
+    "kernel_shap, chosen": our_kernel_shap("chosen"),
     "shapley_sampling, independent": our_sampling("independent"),
     "shapley_sampling, paired": our_sampling("paired"),
     "shapley_sampling, adjusted": our_sampling("adjusted"),

@@ -121,8 +121,8 @@ def test_an_attribution_file_has_the_pairs_and_others_none():
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        ({"estimator": "leverage"}, "pairs: found 6; only estimator 'surrogate'"),
-        ({"definition": "released"}, "pairs: found 6; only estimator 'surrogate'"),
+        ({"estimator": "leverage"}, "pairs: found 6; only estimators 'surrogate' and 'chosen'"),
+        ({"definition": "released"}, "pairs: found 6; only estimators 'surrogate' and 'chosen'"),
         ({"features": "sentence"}, "pairs: found 6 of features 'sentence'"),
     ],
 )

@@ -225,7 +225,7 @@ def test_exact_values_are_those_of_shap_s_kernel_and_exact_explainers(architectu
         close(own, exact)
 
 
-@pytest.mark.parametrize("estimator", ["sampled", "paired", "leverage", "surrogate"])
+@pytest.mark.parametrize("estimator", ["sampled", "paired", "leverage", "surrogate", "chosen"])
 def test_every_estimator_comes_to_shap_s_exact_values(estimator):
     classifier = double("bert")
     [sentence] = sentences_of(classifier, [WORDS[7][:6]], targets=[1])

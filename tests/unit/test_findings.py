@@ -152,7 +152,7 @@ TRIED = {name: given for name, (given, _) in METHODS.items() if name != "kernel_
 TRIED |= {
     f"{method} {estimator}": {"method": method, "estimator": estimator}
     for method, estimators in (
-        ("kernel_shap", ("paired", "leverage", "surrogate")),
+        ("kernel_shap", ("paired", "leverage", "surrogate", "chosen")),
         ("shapley_sampling", ("adjusted",)),
     )
     for estimator in estimators

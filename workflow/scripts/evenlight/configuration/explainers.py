@@ -540,13 +540,14 @@ class KernelShap(Explainer):
             "25 where `definition` is `released`, as GECOBench has it."
         ),
     )
-    estimator: Literal["sampled", "paired", "leverage", "surrogate"] = Field(
+    estimator: Literal["sampled", "paired", "leverage", "surrogate", "chosen"] = Field(
         "leverage",
         description=(
             "How the subsets are chosen: `sampled` independently, as published; `paired` with their complements; "
             "`leverage`, pairs without repetition by their leverage scores (Musco and Witter 2024). `surrogate` "
             "fits a Gaussian process in place of the linear regression, and needs a small part of the evaluations "
-            "for the same error."
+            "for the same error. `chosen` is `surrogate` with the subsets that tell most of the values: better "
+            "where there are more pairs than tokens."
         ),
     )
     definition: Literal["paper", "released"] = Field(
@@ -564,7 +565,7 @@ class KernelShap(Explainer):
         description=(
             "How many pairs of words are kept with their interaction, the strongest of each text: what two words do "
             "together beyond what each does (Shapley interaction index, Grabisch and Roubens 1999). Needs the "
-            "`estimator` `surrogate`, which asks no more rows for it."
+            "`estimator` `surrogate` or `chosen`, which ask no more rows for it."
         ),
     )
     hidden_token: HiddenToken = "mask"
@@ -573,8 +574,8 @@ class KernelShap(Explainer):
 
     @model_validator(mode="after")
     def _as_defined(self) -> Self:
-        if self.pairs and (self.estimator != "surrogate" or self.definition == "released"):
-            said = "only estimator 'surrogate' of definition 'paper' tells interactions of pairs"
+        if self.pairs and (self.estimator not in ("surrogate", "chosen") or self.definition == "released"):
+            said = "only estimators 'surrogate' and 'chosen' of definition 'paper' tell interactions of pairs"
             raise refusal((("pairs",), f"found {self.pairs}; {said}"))
         if self.pairs and self.features == "sentence":
             raise refusal((("pairs",), f"found {self.pairs} of features 'sentence'; pairs are of words"))

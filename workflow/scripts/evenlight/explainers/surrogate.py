@@ -11,6 +11,9 @@ what is fitted, and their interactions, follow without sampling: :func:`shapley_
 
 The odd part of a function, (f(S) − f(complement)) / 2, is all that its Shapley values depend on, and the even part,
 (f(S) + f(complement)) / 2, all that the interactions of two features depend on. Either may be fitted alone.
+
+How much an answer would tell of the Shapley values depends on the kernel alone, so rows can be chosen before anything
+is asked: :func:`most_telling`.
 """
 
 from collections.abc import Iterator
@@ -28,6 +31,8 @@ REFINEMENTS = 2
 LEAST_RELEVANCE = 0.1
 # Added to the diagonal, relative to it: more than the rounding of float32 probabilities, less than any error here.
 JITTER = 1e-8
+# What is left of a value's variance, relative to it, once it is known: above the rounding of a long elimination.
+LEAST_VARIANCE = 1e-6
 # What is fitted: the function, its even part or its odd part.
 WHOLE, EVEN, ODD = 0, 1, -1
 # Matrices this small gain nothing by threads, and beside other work wait for them many times as long.
@@ -124,11 +129,54 @@ def shapley_values(surrogate: Surrogate) -> np.ndarray:
     feature joins with probability q (Owen 1972). For a product kernel that expectation is a product again, and a
     polynomial in q of degree below the number of features, which Gauss–Legendre nodes integrate exactly.
     """
-    values = np.zeros(surrogate.shown.shape[1])
+    return _of_each_subset(surrogate).sum(axis=0)
+
+
+def _of_each_subset(surrogate: Surrogate) -> np.ndarray:
+    """Shapley values (subsets, features) of each subset's term."""
+    values = np.zeros(surrogate.shown.shape)
     for weighted, contributed in _expected_products(surrogate):
-        values += (weighted[:, None] * contributed).sum(axis=0)
+        values += weighted[:, None] * contributed
     # Complements contribute alike to odd functions, and nothing is left of them in even ones.
     return values * (1 - surrogate.parity) / _of_equal_subsets(surrogate.scale, surrogate.parity)
+
+
+@_in_one_thread
+def most_telling(shown: np.ndarray, known: int, count: int, scale: np.ndarray) -> np.ndarray:
+    """Which subsets to ask about, one after the other, so that the Shapley values become as certain as can be.
+
+    The values at subsets and the Shapley values, which are linear in them, have a joint normal distribution under the
+    process. An answer at S lowers the sum of the variances of the Shapley values by Σ_i cov(φ_i, f(S))² / var(f(S)),
+    given what is known. The subset that lowers it most comes next. That is Bayesian experimental design with a trace
+    for its criterion (Chaloner & Verdinelli 1995, Section 2.2), found greedily. It does not depend on the answers.
+
+    Args:
+        shown: the subsets to choose from, no complements among them, bool (subsets, features).
+        known: the first so many are asked in any case.
+        count: how many more to choose.
+        scale: of the odd part's kernel, (features,).
+
+    Returns:
+        Indices of ``shown``, (count,), in the order in which they were chosen.
+    """
+    # Of the process given the subsets so far: covariances of Shapley values and values, and variances of values.
+    covariance = _of_each_subset(Surrogate(shown, np.ones(len(shown)), scale, 0.0, ODD))
+    variance = np.full(len(shown), 1 + LEAST_VARIANCE)
+    # Columns of the Cholesky factor of all subsets' kernel, in the order of the choice.
+    column = np.zeros((len(shown), known + count))
+    order = np.zeros(known + count, dtype=int)
+    is_free = np.ones(len(shown), dtype=bool)
+    for step in range(known + count):
+        gain = np.where(is_free, (covariance**2).sum(axis=1) / variance, -1)
+        subset = order[step] = step if step < known else gain.argmax()
+        is_free[subset] = False
+        kernel = _kernel(shown, shown[subset : subset + 1], scale, ODD)[:, 0]
+        kernel[subset] += LEAST_VARIANCE
+        own = (kernel - column[:, :step] @ column[subset, :step]) / np.sqrt(variance[subset])
+        covariance = covariance - np.outer(own, covariance[subset] / np.sqrt(variance[subset]))
+        variance = np.maximum(variance - own**2, LEAST_VARIANCE)
+        column[:, step] = own
+    return order[known:]
 
 
 @_in_one_thread
