@@ -558,7 +558,8 @@ def looks_text(cells: pd.DataFrame, made: pd.DataFrame, planned: list[int], need
     decided, known = own[own["kind"] != NOTHING], needed.dropna()
     across = (decided["of"] == TRAININGS).sum()
     said = (
-        f"Of {len(planned)} planned looks ({', '.join(map(str, planned))} pairs) {len(made)} {'was' if len(made) == 1 else 'were'} made. "
+        f"Of {len(planned)} planned looks ({', '.join(map(str, planned))} pairs) {len(made)} "
+        f"{'was' if len(made) == 1 else 'were'} made. "
         f"{len(decided)} of {len(own)} primary questions are decided after {made['units'].max()} pairs, "
         f"{across} of them across retraining."
     )
@@ -566,7 +567,8 @@ def looks_text(cells: pd.DataFrame, made: pd.DataFrame, planned: list[int], need
         within = (known <= planned[-1]).sum()
         said += (
             f" Of the {len(own) - len(decided)} others {within} would show the smallest disparity of interest with "
-            f"{planned[-1]} pairs. Of the {len(known)} of which that can be said, half would with {known.median():,.0f}."
+            f"{planned[-1]} pairs. Of the {len(known)} of which that can be said, half would with "
+            f"{known.median():,.0f}."
         )
     return said
 
