@@ -107,8 +107,9 @@ disparity here is made by the texts or by what the model has learned from them, 
 The first row is of the first look's pairs, looked at once without a plan. The other rows have what was found by then,
 with its verdict of the last look. In brackets are claims for these trained models only.
 
-The {questions} questions are all those of the gender that the study had before it had a plan. It had asked 100 pairs,
-and what it had found was known when the plan was written. Of these pairs 47 are among the 100 of the first look.
+The {questions} questions are all those of the gender that the study had before it had a plan. Then it asked 100 pairs
+once, of which 47 are among the 100 of the first look. They decided 62 questions, 13 of them across retraining. That was
+known when the plan was written.
 
 ## Which explainer and metric raise an alarm because the texts or the model differ
 
@@ -557,15 +558,17 @@ def looks_text(cells: pd.DataFrame, made: pd.DataFrame, planned: list[int], need
     decided, known = own[own["kind"] != NOTHING], needed.dropna()
     across = (decided["of"] == TRAININGS).sum()
     said = (
-        f"Of {len(planned)} planned looks ({', '.join(map(str, planned))} pairs) {len(made)} were made. "
+        f"Of {len(planned)} planned looks ({', '.join(map(str, planned))} pairs) {len(made)} "
+        f"{'was' if len(made) == 1 else 'were'} made. "
         f"{len(decided)} of {len(own)} primary questions are decided after {made['units'].max()} pairs, "
         f"{across} of them across retraining."
     )
     if len(known):
         within = (known <= planned[-1]).sum()
         said += (
-            f" Of the {len(own) - len(decided)} others {within} would be decided for these trained models by "
-            f"{planned[-1]} pairs; of the {len(known)} of which that can be said, half would by {known.median():,.0f}."
+            f" Of the {len(own) - len(decided)} others {within} would show the smallest disparity of interest with "
+            f"{planned[-1]} pairs. Of the {len(known)} of which that can be said, half would with "
+            f"{known.median():,.0f}."
         )
     return said
 

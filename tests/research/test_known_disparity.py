@@ -253,8 +253,8 @@ def test_what_each_look_has_decided_stands_below_one_look_without_a_plan(known, 
     said = known.looks_text(cells, made, [100, 200, 400], pd.Series([300.0, 900.0, np.nan]))
     assert "Of 3 planned looks (100, 200, 400 pairs) 2 were made. 3 of 4 primary questions are decided" in said
     assert "after 200 pairs, 2 of them across retraining" in said
-    assert "Of the 1 others 1 would be decided" in said
-    assert "by 400 pairs; of the 2 of which that can be said, half would by 600" in said
+    assert "Of the 1 others 1 would show the smallest disparity of interest with 400 pairs" in said
+    assert "Of the 2 of which that can be said, half would with 600" in said
 
 
 def test_missed_disparities_stand_beside_their_errors(known, table):

@@ -76,7 +76,7 @@ def test_worlds_are_trained_on_tested_and_summed_up_beside_their_truth(tmp_path)
     assert longer.set_index("metric").loc["mass_accuracy", "true_of_trainings"] > 0
     page = (project / "known.md").read_text(encoding="utf-8")
     assert "| world_wording | `longer_texts` 1 |" in page
-    assert "Of 2 planned looks (8, 10 pairs) 1 were made. " in page
+    assert "Of 2 planned looks (8, 10 pairs) 1 was made. " in page
     # Both studies have two trainings, of which one can be reversed.
     assert re.search(r"\| world_null alone \| across retraining \| 2 \|", page)
     assert re.search(r"\| trainings reversed \| across retraining \| 4 \|", page)
