@@ -1030,7 +1030,7 @@ class Quoted(Explainer):
 Undecided = Annotated[
     list[Text],
     Field(
-        default_factory=lambda: ["unknown", "neutral"],
+        default=["unknown", "neutral"],
         description=(
             "Decisions that say that it cannot be told. Nothing is asked that follows from such an answer, and a text "
             "without the words that matter should have one."
