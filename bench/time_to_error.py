@@ -39,7 +39,7 @@ ENUMERATED = 12
 TOLERANCE = 2
 LIMES = ("lime", "lime, asked", "captum Lime", "interpreto Lime", "lime LimeTextExplainer", "ferret LIMEExplainer")
 TRUTHS = ("exact", "long run")
-OURS = ("leverage", "surrogate", "adjusted", "lime", "lime, asked")
+OURS = ("leverage", "surrogate", "chosen", "adjusted", "lime", "lime, asked")
 OF_PEERS = {
     "captum": ("KernelShap", "ShapleyValueSampling", "Lime"),
     "shap": ("KernelExplainer", "PermutationExplainer"),

@@ -55,7 +55,7 @@ def tasks_of(folder: Path, threads: int) -> dict[str, Callable[[list[dict]], dic
         [found] = explain(settings["method"], [sentence], {"it": settings}, context)["it"].attributions
         return {"scores": [found.token_score[~sentence.is_special].tolist()]}
 
-    names = ("leverage", "surrogate", "adjusted", "lime", "lime, asked", "exact", "long run")
+    names = ("leverage", "surrogate", "chosen", "adjusted", "lime", "lime, asked", "exact", "long run")
     warm_up = partial(explained, "lime")
     return {"warm up": warm_up} | {name: partial(explained, name) for name in names}
 
