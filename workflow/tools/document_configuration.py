@@ -255,7 +255,9 @@ def _default(part: dict) -> str:
     default = part["default"]
     if default == {}:
         return "empty" if part.get("additionalProperties") else "its defaults"
-    return f"`{default if isinstance(default, str) else json.dumps(default)}`"
+    # A cell of a table has one line.
+    said = default.replace("\n", "\\n") if isinstance(default, str) else json.dumps(default)
+    return f"`{said}`"
 
 
 def _heading(level: int, text: str) -> Iterator[str]:
