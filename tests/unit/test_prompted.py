@@ -13,7 +13,14 @@ import torch
 from captum.attr import IntegratedGradients
 from hub_tokenizers import write_tokenizer
 from models_for_tests import TEXTS, WORDS, items_of
-from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForMaskedLM, AutoTokenizer, pipeline
+from transformers import (
+    AutoConfig,
+    AutoModelForCausalLM,
+    AutoModelForMaskedLM,
+    AutoModelForSequenceClassification,
+    AutoTokenizer,
+    pipeline,
+)
 
 from evenlight import notebook
 from evenlight.configuration import completed_entry, without_labels
@@ -26,7 +33,9 @@ from evenlight.engine import training
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.sentences import encoded
 from evenlight.explainers import Context, explain
+from evenlight.explainers.relevance import relevances
 from evenlight.models.classifier import Classifier, load_saved
+from evenlight.models.language_model import token_logits
 from evenlight.models.limits import refuse_beyond_limit
 from evenlight.models.prompted import _refuse_looking_ahead, kind_of, prompted_classifier
 from evenlight.models.tokenizers import token_ids
@@ -415,13 +424,18 @@ SMALL = {
     "path_gradient": {"steps": 4},
     "gradient_shap": {"samples": 2},
 }
-WITH_HEAD = {"attnlrp", "gim", "attention_rollout"}
+WITH_HEAD = {"gim", "attention_rollout"}
 
 
-def with_mask(folder: Path, name: str) -> Classifier:
+# Of one token in every vocabulary.
+WHOLE_WORDS = {"sea": ["boat"], "land": ["brother"]}
+
+
+def with_mask(folder: Path, name: str, **changes) -> Classifier:
     """A classifier whose decoder has a stand-in for the mask."""
     special_tokens = {"pad": END, "mask": "the"} if name in DECODERS else {"pad": None, "mask": None}
-    classifier, _ = prompted_classifier(settings_for(folder, name, special_tokens=special_tokens), CLASSES, WORDS)
+    settings = settings_for(folder, name, special_tokens=special_tokens, **changes)
+    classifier, _ = prompted_classifier(settings, CLASSES, WORDS)
     classifier.network.requires_grad_(False)
     return classifier
 
@@ -451,7 +465,7 @@ def without_label(method: str, given: dict) -> dict:
     "method", [name for name in ATTRIBUTING if name not in ("imported", "pattern_variant", "quoted")]
 )
 def test_no_explainer_hides_or_scores_the_prompt(folders, method, name):
-    classifier = with_mask(folders(name), name)
+    classifier = with_mask(folders(name), name, **({"label_words": WHOLE_WORDS} if method == "attnlrp" else {}))
     settings = without_label(method, SMALL.get(method, {}))
     evaluator, sentences = Watched(classifier), sentences_of(classifier)[:2]
 
@@ -693,3 +707,77 @@ def test_label_words_count_for_how_much_a_model_reads(folders):
     refuse_beyond_limit(replace(classifier, max_tokens=600 - further))
     with pytest.raises(InputError, match=f"reads at most {600 - further} tokens"):
         refuse_beyond_limit(replace(classifier, max_tokens=601 - further))
+
+
+# AttnLRP -------------------------------------------------------------------------------------------------------------
+
+
+def whole(folders, name: str, **changes) -> Classifier:
+    """A classifier whose classes have one word of one token each."""
+    settings = settings_for(folders(name), name, label_words=WHOLE_WORDS, **changes)
+    classifier, _ = prompted_classifier(settings, CLASSES, WORDS)
+    classifier.network.requires_grad_(False)
+    return classifier
+
+
+def handed_back(classifier: Classifier, row: np.ndarray, target: int, **options) -> tuple[np.ndarray, ...]:
+    """Relevance of a row's tokens, that of each taker, and the explained output."""
+    token_id, mask = classifier.padded([row])
+    layer = classifier.embedding_layer("word_embeddings")
+    given = (layer.embed(token_id, mask), mask, torch.tensor([target]))
+    with token_logits():
+        found = relevances(classifier.network, layer, *given, **options)
+    return tuple(part[0].double().numpy() for part in found)
+
+
+@pytest.mark.parametrize(
+    "name", ["gpt2", "llama", "mistral", "qwen2", "gemma2", "bert", "roberta", "modernbert", "distilbert"]
+)
+def test_relevance_adds_up_to_what_transformers_gives_the_label_words_token(folders, name):
+    classifier = whole(folders, name)
+    row = sentences_of(classifier)[0].token_id
+    auto = AutoModelForCausalLM if name in DECODERS else AutoModelForMaskedLM
+    with torch.no_grad():
+        logits = auto.from_pretrained(folders(name))(input_ids=torch.from_numpy(row)[None]).logits[0].double().numpy()
+    place = -1 if name in DECODERS else int(np.flatnonzero(row == classifier.tokenizer.mask_token_id)[0])
+    for target, [[token]] in enumerate(classifier.network.prompt.label_tokens):
+        relevance, taken, value = handed_back(classifier, row, target)
+        assert value == pytest.approx(logits[place, token], abs=1e-4)
+        assert taken.sum() == pytest.approx(value, abs=1e-3)
+        assert relevance.sum() == pytest.approx(taken[0], abs=1e-4)
+    # Of the contrast it is that of the classes' own logits.
+    [own] = logits_of_row(classifier, row)
+    _, taken, value = handed_back(classifier, row, 0, output="contrast", foil=torch.tensor([1]))
+    assert value == pytest.approx(own[0] - own[1], abs=1e-4)
+    assert taken.sum() == pytest.approx(value, abs=1e-3)
+
+
+@torch.no_grad()
+def logits_of_row(classifier: Classifier, row: np.ndarray) -> np.ndarray:
+    token_id, mask = classifier.padded([row])
+    return classifier.logits(classifier.embed(token_id), mask).double().numpy()
+
+
+def test_relevance_is_that_of_a_head_with_the_label_words_weights(folders):
+    """The same network once as a classifier of Transformers, whose head has the rows of the vocabulary's."""
+    classifier = whole(folders, "llama")
+    network = classifier.network
+    config = AutoConfig.from_pretrained(folders("llama"), num_labels=2)
+    config.pad_token_id = classifier.tokenizer.pad_token_id
+    twin = AutoModelForSequenceClassification.from_config(config).eval().requires_grad_(False)
+    twin.model.load_state_dict(network.model.state_dict())
+    tokens = [token for [[token]] in network.prompt.label_tokens]
+    twin.score.weight.copy_(network.lm_head.weight[tokens])
+    with_head = replace(classifier, network=twin)
+    row = sentences_of(classifier)[0].token_id
+    for target in (0, 1):
+        for ours, theirs in zip(handed_back(classifier, row, target), handed_back(with_head, row, target), strict=True):
+            np.testing.assert_allclose(ours, theirs, atol=1e-5)
+
+
+def test_attnlrp_explains_classes_of_one_token_alone(folders):
+    classifier = with_mask(folders("gpt2"), "gpt2")
+    settings = without_label("attnlrp", {})
+    said = r"class 'sea' of a prompted model has 2 label words of \d+ tokens; give each class in label_words one word"
+    with pytest.raises(InputError, match=said):
+        explain("relevance", sentences_of(classifier)[:1], {"it": settings}, Context(Evaluator(classifier), 0, None))

@@ -10,12 +10,13 @@ relevance and these three always add up to the logit.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 
 import numpy as np
 import torch
 from torch import nn
+from torch.nn import functional
 from torch.overrides import TorchFunctionMode
 from transformers.activations import ACT2CLS
 from transformers.pytorch_utils import Conv1D
@@ -35,6 +36,7 @@ from evenlight.models.attention import (
     weighted_values,
 )
 from evenlight.models.classifier import EmbeddingLayer
+from evenlight.models.language_model import ClassifyingLanguageModel, token_logits
 from evenlight.models.transfers import fetched
 
 # All activations that Transformers offers by name.
@@ -138,7 +140,8 @@ def relevance_attention(taps: Taps, softmax: str) -> AttentionFunction:
 class FunctionalRules(TorchFunctionMode):
     """While open, the rules hold for what networks call without a module.
 
-    The identity rule for ``torch.tanh`` (RoBERTa's head, OLA-CEA, Gemma 2's cap of scores), and the uniform rule for
+    The identity rule for ``torch.tanh`` (RoBERTa's head, OLA-CEA, Gemma 2's cap of scores) and for the activation of
+    RoBERTa's head for masked words, and the uniform rule for
     products of two values that both depend on the embeddings: gates of feed-forward networks. The other activation in
     a head, DistilBERT's rectifier, has the rule's slope as its gradient already.
     """
@@ -148,7 +151,7 @@ class FunctionalRules(TorchFunctionMode):
         if function.__name__ in ELEMENTWISE_PRODUCTS and sum(map(depends, args)) == 2:
             args = tuple(map(halved, args))
         output = function(*args, **(kwargs or {}))
-        return identity_rule(args[0], output) if function is torch.tanh else output
+        return identity_rule(args[0], output) if function in (torch.tanh, functional.gelu) else output
 
 
 def _rule(module: nn.Module, taps: Taps) -> Callable | None:
@@ -175,6 +178,28 @@ def _require_origin(network: nn.Module) -> None:
                 f"{network.config.model_type} model has {type(module).__name__}; take the explainer or the model "
                 "out of the study"
             )
+
+
+def _logits_of_linear_layers(network: nn.Module) -> AbstractContextManager:
+    """While open, the classes' logits come out of linear layers, since a softmax over the vocabulary has no rule.
+
+    Of a language model that is asked by a prompt they are those of its label words' tokens, as the method's authors
+    explain language models.
+
+    Raises:
+        InputError: a class has several label words, or one of several tokens.
+    """
+    if not isinstance(network, ClassifyingLanguageModel):
+        return nullcontext()
+    for number, words in enumerate(network.prompt.label_tokens):
+        if [len(word) for word in words] != [1]:
+            raise InputError(
+                "explainers: method 'attnlrp' hands back the logit of one token, but class "
+                f"'{network.config.id2label[number]}' of a prompted model has {len(words)} label words of "
+                f"{sum(map(len, words))} tokens; give each class in label_words one word that the tokenizer keeps "
+                "whole, or take the explainer out of the study"
+            )
+    return token_logits()
 
 
 @contextmanager
@@ -253,13 +278,15 @@ def shares_remark(taken: np.ndarray) -> Remark:
 
 def explain(sentences: Sequence[Sentence], methods: dict[str, dict], context: Context) -> dict[str, Explanations]:
     """One forward and backward pass per sentence; methods with the same settings share it."""
-    require_known_type(context.evaluator.classifier.network, "attnlrp")
-    _require_origin(context.evaluator.classifier.network)
+    network = context.evaluator.classifier.network
+    require_known_type(network, "attnlrp", needs_head=False)
+    _require_origin(network)
     explanations: dict[str, Explanations] = {}
     # Explanations from before there was a choice do not name their output.
     methods = {name: {"output": "logit"} | settings for name, settings in methods.items()}
-    for (layer, softmax, output), wanted in sharing(methods, "layer", "softmax", "output"):
-        explanations |= dict.fromkeys(wanted, _propagated(sentences, context, layer, softmax, output))
+    with _logits_of_linear_layers(network):
+        for (layer, softmax, output), wanted in sharing(methods, "layer", "softmax", "output"):
+            explanations |= dict.fromkeys(wanted, _propagated(sentences, context, layer, softmax, output))
     return {name: explanations[name] for name in methods}
 
 

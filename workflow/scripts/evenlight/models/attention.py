@@ -33,13 +33,14 @@ KNOWN_TYPES = ("bert", "roberta", "xlm-roberta", "camembert", "distilbert", "gpt
 FURTHER_TYPES = ("modernbert", "llama", "mistral", "qwen2", "qwen3", "gemma", "gemma2")
 
 
-def require_known_type(network: PreTrainedModel, method: str) -> None:
+def require_known_type(network: PreTrainedModel, method: str, needs_head: bool = True) -> None:
     """Refuse a network whose inside ``method`` does not know.
 
     Raises:
-        InputError: the network is none of :data:`KNOWN_TYPES` and :data:`FURTHER_TYPES`, or has no classification head.
+        InputError: the network is none of :data:`KNOWN_TYPES` and :data:`FURTHER_TYPES`, or has no classification head
+            though the method needs one.
     """
-    if isinstance(network, ClassifyingLanguageModel):
+    if needs_head and isinstance(network, ClassifyingLanguageModel):
         raise InputError(
             f"explainers: method '{method}' follows what a classification head reads, and a configured model is a "
             "language model that is asked by a prompt (architecture: prompted); take the explainer or the model out of "

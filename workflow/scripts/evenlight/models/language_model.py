@@ -10,7 +10,9 @@ That is a distribution over all words of k tokens.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from inspect import signature
@@ -94,6 +96,23 @@ class Prompt:
         words = tuple(tuple(map(tuple, words)) for words in values["label_tokens"])
         tuples = {name: tuple(values[name]) for name in ("beginning", "log_prior")}
         return cls(**(values | tuples | {"label_tokens": words}))
+
+
+_without_softmax: ContextVar[bool] = ContextVar("without_softmax", default=False)
+
+
+@contextmanager
+def token_logits() -> Iterator[None]:
+    """While open, the logit of a class is that of its label word's token as the head gives it, before any softmax.
+
+    The difference of two classes' logits is the same but for what is taken from them (:attr:`Prompt.log_prior`). It is
+    for prompts each of whose classes has one word of one token.
+    """
+    token = _without_softmax.set(True)
+    try:
+        yield
+    finally:
+        _without_softmax.reset(token)
 
 
 class _Beginning(DynamicLayer):
@@ -188,13 +207,13 @@ class ClassifyingLanguageModel:
         for given, read in self.prompt.passes.items():
             places = sorted({place for place, _, _ in read})
             logits = ask(given, places).float()
-            total = logits.logsumexp(-1)
+            total = torch.zeros_like(logits[..., 0]) if _without_softmax.get() else logits.logsumexp(-1)
             for place, token, number in read:
                 column = places.index(place)
                 words[number] = words[number] + logits[:, column, token] - total[:, column]
         of_class = [[words[i] for i, (n, _) in enumerate(self.prompt.words) if n == number] for number in self._classes]
         logits = torch.stack([torch.stack(own, dim=1).logsumexp(1) for own in of_class], dim=1)
-        return logits - sent(self.prompt.log_prior, logits.device, logits.dtype)
+        return logits if _without_softmax.get() else logits - sent(self.prompt.log_prior, logits.device, logits.dtype)
 
     @property
     def _classes(self) -> range:
