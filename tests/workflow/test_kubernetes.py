@@ -91,6 +91,8 @@ def kept(storage: str, bucket: str, path: str | Path) -> bytes:
 
 @pytest.mark.parametrize("study", [REGIMES, CONCEPTS], ids=["regimes", "concepts"])
 def test_other_kinds_are_planned_with_a_bucket_as_without(study, kubernetes_python, storage, tmp_path):
+    # A bucket does not keep the record of looks.
+    study = study | {"statistics": study["statistics"] | {"looks": []}}
     project = copy_of_project(tmp_path / "project", study)
     (project / "own.yaml").write_text("{}")  # which the study of concepts names
     said = snakemake(project, kubernetes_python, storage, "--dry-run", "all", "explorer", *in_bucket("kinds"))
