@@ -23,6 +23,7 @@ from evenlight.explainers.answering import LONG
 from evenlight.explainers.recorded import read_answers
 from evenlight.metrics import answers as metrics
 from evenlight.metrics import texts
+from evenlight.metrics.reasons import of_follow_ups
 from evenlight.metrics.reasons.of_questions import CONCEPTS, MEASURES
 from evenlight.statistics.draws import between_and_within, draw_table
 from evenlight.statistics.effects import effect_table
@@ -234,12 +235,18 @@ def test_every_metric_of_answers_is_one_of_the_functions():
     entries = {name: entry for name, entry in configuration.Metric.entries.items() if entry.modality == TEXT}
     # Those of questions with a concept changed are a family of their own.
     assert {name for name in entries if entries[name].family == "reasons"} == {*MEASURES, CONCEPTS}
-    entries = {name: entry for name, entry in entries.items() if entry.family != "reasons"}
+    # So are those of questions that follow from answers.
+    assert {name for name in entries if entries[name].family == "follow_ups"} == set(of_follow_ups.METRICS)
+    entries = {name: entry for name, entry in entries.items() if entry.family == "answers"}
     assert set(entries) == {*texts.METRICS, *metrics.OF_ANSWER, *metrics.OF_QUESTION}
     for name, function in texts.METRICS.items():
         parameters = list(signature(function).parameters)[1:]
         assert set(parameters) == set(entries[name].model_fields) - {"metric", "label"}
-    assert {entry.family for entry in entries.values()} == {"answers"}
+    assert {entry.family for entry in configuration.Metric.entries.values() if entry.modality == TEXT} == {
+        "answers",
+        "follow_ups",
+        "reasons",
+    }
 
 
 class AnswerFiles(StudyFiles):

@@ -234,8 +234,11 @@ def test_only_the_last_texts_are_remembered(project, tmp_path_factory, monkeypat
 
 
 def families(section: str) -> list[str]:
-    """The families of explainers or metrics, as ``explainers.lime``; those about concepts have scripts of their own."""
-    named = {entry.family for entry in REGISTRIES[section].entries.values()} - {"concepts"}
+    """The families of explainers or metrics, as ``explainers.lime``.
+
+    Those about concepts, and about what follows from an answer, have scripts of their own.
+    """
+    named = {entry.family for entry in REGISTRIES[section].entries.values()} - {"concepts", "follow_ups"}
     return sorted(f"{section}.{family}" for family in named)
 
 
