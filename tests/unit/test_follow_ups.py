@@ -297,9 +297,16 @@ def test_the_table_has_each_measure_beside_draws_and_the_page_what_it_cannot_see
     assert rows.loc["hint_faithfulness", ["silent", "copier"]].tolist() == [0.5, 1]
     assert rows.loc["redaction_gain", "value"] == pytest.approx((0 + 0) / 2)
     assert rows.loc["redaction_consistency", ["low", "value", "high"]].tolist() == [0.5, 0.75, 1]
-    labels = {name: {"label": name, "better": "higher"} for name in METRICS}
+    better = {"hint_followed": "lower"}
+    labels = {name: {"label": name, "better": better.get(name, "higher")} for name in METRICS}
     titles = {"datasets": {"notes": "Notes"}, "models": {"m": "M"}, "explainers": {"it": "It"}}
-    said = dict(page_of("faithfulness", table, **titles, metrics=labels, confidence=0.95).details)
+    page = page_of("faithfulness", table, **titles, metrics=labels, confidence=0.95)
+    of_all = table[(table["factor"] == "all") & table["null_high"].notna() & (table["measure"] != "hint_followed")]
+    assert 0 < len(of_all) < len(METRICS)
+    apart = (of_all["value"] > of_all["null_high"]).sum()
+    assert f"In {apart} of {len(of_all)} rows over all questions" in page.introduction
+    assert f"Not counted: {len(METRICS) - len(of_all)} without" in page.introduction
+    said = dict(page.details)
     for words in ("follows no hint", "names all words", "a new text that says the opposite", "repeats all"):
         assert words in said["What can the page not say?"]
 
@@ -337,6 +344,10 @@ def test_a_service_is_asked_what_was_estimated_and_nothing_twice(served, tmp_pat
     first = estimated()
     assert (first.questions, first.left) == (4 * 6, 4 * 6)
     assert first.written == 24 * 30
+    store = kept_replies(model, tmp_path)
+    draws = draws_of_follow_ups(questions, ["counterfactual"], method, model, 0, store, "reasons")
+    edited = {draw.request["body"]["messages"][-1]["content"] for draw in draws if draw.item_id.endswith("/edited")}
+    assert edited == {messages_of(question, method)[-1]["content"] for question in questions}
     with pytest.raises(InputError, match=r"limits.questions: 24 questions are left to be asked, more than 11"):
         check_limits({"reasons, follow-up questions": first}, model, "it")
     table, count = asked()

@@ -351,6 +351,7 @@ def test_a_look_without_more_texts_is_none(files, tmp_path):
     assert refused.returncode == 1
     assert "the look with 700 pairs has the texts of that with 600 and no more" in refused.stderr
     assert "snakemake --forcerun read_texts" in refused.stderr
+    assert "Where that changes nothing, the plan ends with the look of 600" in refused.stderr
 
 
 def test_a_text_that_is_replaced_has_another_digest(files):

@@ -310,6 +310,9 @@ def test_contributions_are_shapley_values_by_the_network_itself(folder_of, decod
     [silent] = generator.follow_ups([replace(each, text=" one")], [CONTRIBUTIONS]).to_pylist()
     assert silent["of_reason"] is None
     assert silent["of_decision"] == pytest.approx(row["of_decision"])
+    # One that was drawn with another decision than the most probable one begins with that, which is no reason either.
+    [drawn] = generator.follow_ups([replace(each, text=" dawn")], [CONTRIBUTIONS]).to_pylist()
+    assert drawn["of_reason"] is None
 
 
 def test_a_prompt_stands_in_the_chat_template_that_there_is(decoder_of):

@@ -229,7 +229,9 @@ def draws_of_follow_ups(
     def answer(some: Sequence[Question], method: Mapping) -> pd.DataFrame:
         draws = draws_of(some, {**method, "answers": 1}, model, seed, explainer)
         found.extend(draws)
-        return rows_of(draws, [question.fields["text"] for question in some], method)
+        # A follow-up question has the name of its own question, the draw and the step.
+        texts = [of_item[question.item_id.rsplit("/", 2)[0]].fields["text"] for question in some]
+        return rows_of(draws, texts, method)
 
     draws = draws_of(questions, method, model, seed, explainer)
     answers = rows_of(draws, [of_item[draw.item_id].fields["text"] for draw in draws], method)

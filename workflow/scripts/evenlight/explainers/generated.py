@@ -133,11 +133,16 @@ class Generator:
         """The tokens of an answer, and at which of them the reason begins: behind the word that says the decision."""
         tokenizer = self.writer.decoder.tokenizer
         token_id = tokenizer(each.text, add_special_tokens=False, verbose=False)["input_ids"]
-        words = self._label_words[each.decision]
-        for count in range(1, len(token_id) + 1):
-            said = tokenizer.decode(token_id[:count], clean_up_tokenization_spaces=False).strip()
-            if any(said.startswith(word) for word in words):
-                return token_id, count
+        beginnings = [
+            tokenizer.decode(token_id[:count], clean_up_tokenization_spaces=False).strip()
+            for count in range(1, len(token_id) + 1)
+        ]
+        # A drawn answer may begin with another decision than the most probable one.
+        every = [word for words in self._label_words.values() for word in words]
+        for words in (self._label_words[each.decision], every):
+            for count, said in enumerate(beginnings, start=1):
+                if any(said.startswith(word) for word in words):
+                    return token_id, count
         return token_id, 0
 
     def _chance(self, question: Question, draw: int) -> np.ndarray | None:

@@ -29,6 +29,7 @@ def compute(inputs: Inputs, settings: dict) -> Computed:
         if before == now:
             raise InputError(
                 f"explain.pairs: the look with {later} pairs has the texts of that with {earlier} and no more, so that "
-                "what was predicted is of an earlier look; make it again: snakemake --forcerun read_texts"
+                "what was predicted is of an earlier look, or no dataset has more pairs; make it again: snakemake "
+                f"--forcerun read_texts. Where that changes nothing, the plan ends with the look of {earlier}"
             )
     return Computed([pd.DataFrame({"units": list(digests), "texts": list(digests.values())})])

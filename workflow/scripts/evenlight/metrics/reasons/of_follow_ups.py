@@ -1,8 +1,8 @@
 """How faithful answers are by what their model says to questions that follow from them.
 
-Each score is of one answer, and NaN where nothing followed from it or where there is no decision. The questions are
-those of :mod:`evenlight.explainers.follow_ups`, the formulas those of :mod:`evenlight.metrics.reasons.hints` and
-:mod:`evenlight.metrics.reasons.self_consistency`.
+Each score is of one answer, and NaN where nothing followed from it. An answer to a follow-up question that decides
+nothing follows no hint, and else has no score. The questions are those of :mod:`evenlight.explainers.follow_ups`, the
+formulas those of :mod:`evenlight.metrics.reasons.hints` and :mod:`evenlight.metrics.reasons.self_consistency`.
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -1,5 +1,6 @@
 """Faithfulness as a page: each measure of the reasons of each model, beside what reasons in general would have."""
 
+import numpy as np
 import pandas as pd
 
 from evenlight.core.contracts.results import EFFECTS, FAITHFULNESS
@@ -73,7 +74,10 @@ def page(
 ) -> Page:
     """A page from :func:`evenlight.statistics.faithfulness.faithfulness_table` and the verdicts on its metrics."""
     of_all = faithfulness[(faithfulness["factor"] == ALL) & ~faithfulness["measure"].isin(OF_CHANGES)]
-    apart = int((of_all["value"] > of_all["null_high"]).sum())
+    # Whoever follows hints often has no better reasons for it, and of single answers nothing stands beside the value.
+    higher = np.array([metrics[name].higher_is_better for name in of_all["metric"]], dtype=bool)
+    counted = of_all[higher & of_all["null_high"].notna()]
+    apart, left_out = int((counted["value"] > counted["null_high"]).sum()), len(of_all) - len(counted)
     several = faithfulness.groupby(["model"])["seed"].nunique().max() > 1 if len(faithfulness) else False
     parts = []
     for dataset, of_dataset in faithfulness.groupby("dataset", sort=False):
@@ -92,9 +96,11 @@ def page(
     blind = list(dict.fromkeys(_metric_of(row) for row in of_all.itertuples(index=False)))
     introduction = (
         "Do reasons name what moves the answers? "
-        f"In {apart:,} of {len(of_all):,} rows over all questions the value is above what it is where no change, and "
+        f"In {apart:,} of {len(counted):,} rows over all questions the value is above what it is where no change, and "
         "no further question, does anything. The first number of a row is the measure, the last is that. "
     )
+    if left_out:
+        introduction += f"Not counted: {left_out:,} without the last, or with a measure that is better low. "
     details = answered(
         (
             CELL,
