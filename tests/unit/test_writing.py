@@ -313,6 +313,9 @@ def test_contributions_are_shapley_values_by_the_network_itself(folder_of, decod
     # One that was drawn with another decision than the most probable one begins with that, which is no reason either.
     [drawn] = generator.follow_ups([replace(each, text=" dawn")], [CONTRIBUTIONS]).to_pylist()
     assert drawn["of_reason"] is None
+    # A longer word that begins as a decision does is part of the reason.
+    assert generator._reason(replace(each, text=" ones brother"))[1] == 0
+    assert generator._reason(replace(each, text=" one , brother"))[1] > 0
 
 
 def test_a_prompt_stands_in_the_chat_template_that_there_is(decoder_of):

@@ -137,11 +137,14 @@ class Generator:
             tokenizer.decode(token_id[:count], clean_up_tokenization_spaces=False).strip()
             for count in range(1, len(token_id) + 1)
         ]
+        whole = beginnings[-1] if beginnings else ""
         # A drawn answer may begin with another decision than the most probable one.
         every = [word for words in self._label_words.values() for word in words]
         for words in (self._label_words[each.decision], every):
+            # "Not sure" does not begin with the word "No".
+            begun = [word for word in words if whole.startswith(word) and not whole[len(word) :][:1].isalnum()]
             for count, said in enumerate(beginnings, start=1):
-                if any(said.startswith(word) for word in words):
+                if any(said.startswith(word) for word in begun):
                     return token_id, count
         return token_id, 0
 
