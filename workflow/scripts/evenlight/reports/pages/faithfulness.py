@@ -73,7 +73,8 @@ def page(
 ) -> Page:
     """A page from :func:`evenlight.statistics.faithfulness.faithfulness_table` and the verdicts on its metrics."""
     of_all = faithfulness[(faithfulness["factor"] == ALL) & ~faithfulness["measure"].isin(OF_CHANGES)]
-    apart = int((of_all["value"] > of_all["null_high"]).sum())
+    # With few draws the last column is a single number, so that the value's own chance counts, too.
+    apart = int((of_all[["value", "low"]].min(axis=1) > of_all["null_high"]).sum())
     several = faithfulness.groupby(["model"])["seed"].nunique().max() > 1 if len(faithfulness) else False
     parts = []
     for dataset, of_dataset in faithfulness.groupby("dataset", sort=False):
@@ -92,8 +93,9 @@ def page(
     blind = list(dict.fromkeys(_metric_of(row) for row in of_all.itertuples(index=False)))
     introduction = (
         "Do reasons name what moves the answers? "
-        f"In {apart:,} of {len(of_all):,} rows over all questions the value is above what it is where no change, and "
-        "no further question, does anything. The first number of a row is the measure, the last is that. "
+        f"In {apart:,} of {len(of_all):,} rows over all questions the value and its interval are above what it is "
+        "where no change, and no further question, does anything. The first number of a row is the measure, the last "
+        "is that. "
     )
     details = answered(
         (
