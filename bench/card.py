@@ -337,7 +337,8 @@ def findings(speed: pd.DataFrame, training: list[dict], grid: list[dict]) -> str
     for suite, own in whole_suites(speed).groupby("peer", sort=False) if len(speed) else ():
         times = own[OURS[0]][own[OURS[0]] != "–"].astype(float)
         if len(times):
-            said.append(f"It takes {times.min():g} to {times.max():g} times as long by {suite} as by ours in float32.")
+            times_as_long = f"{times.min():g} to {times.max():g} times as long"
+            said.append(f"A suite takes {times_as_long} by {suite} as by ours in float32.")
     for row in training:
         if row["precision"] == "float32":
             size = f"{row['parameters'] / 1e6:,.1f} million weights"

@@ -1,5 +1,6 @@
 """Faithfulness of recorded reasons: from answers to questions with one concept changed to table and page."""
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -311,3 +312,13 @@ def test_the_page_says_what_each_metric_cannot_see(worlds):
     cells = dict(group[1])
     assert [cell.text for cell in cells["counterfactual_test\N{NO-BREAK SPACE}↑"]][1:3] == ["0", "1"]
     assert cells["concepts\N{NO-BREAK SPACE}↑, mean"][0].text == "–"
+
+
+@pytest.mark.parametrize(("low", "counted"), [(-0.1, False), (0.1, True)])
+def test_a_row_whose_interval_reaches_what_does_nothing_is_not_above_it(worlds, low, counted):
+    names = {"datasets": {"notes": "Notes"}, "models": {"copier": "Copier"}, "explainers": {"reasons": "Reasons"}}
+    labels = {name: {"label": name, "better": "higher"} for name in METRICS}
+    table = worlds["copier"].assign(value=1.0, low=low, null_high=0.0)
+    introduction = page_of("faithfulness", table, **names, metrics=labels, confidence=0.95).introduction
+    above, rows = re.search(r"In (\d+) of (\d+) rows", introduction).groups()
+    assert int(above) == counted * int(rows)

@@ -77,7 +77,9 @@ def page(
     # Whoever follows hints often has no better reasons for it, and of single answers nothing stands beside the value.
     higher = np.array([metrics[name].higher_is_better for name in of_all["metric"]], dtype=bool)
     counted = of_all[higher & of_all["null_high"].notna()]
-    apart, left_out = int((counted["value"] > counted["null_high"]).sum()), len(of_all) - len(counted)
+    # With few draws the last column is a single number, so that the value's own chance counts, too.
+    apart = int((counted[["value", "low"]].min(axis=1) > counted["null_high"]).sum())
+    left_out = len(of_all) - len(counted)
     several = faithfulness.groupby(["model"])["seed"].nunique().max() > 1 if len(faithfulness) else False
     parts = []
     for dataset, of_dataset in faithfulness.groupby("dataset", sort=False):
@@ -96,8 +98,9 @@ def page(
     blind = list(dict.fromkeys(_metric_of(row) for row in of_all.itertuples(index=False)))
     introduction = (
         "Do reasons name what moves the answers? "
-        f"In {apart:,} of {len(counted):,} rows over all questions the value is above what it is where no change, and "
-        "no further question, does anything. The first number of a row is the measure, the last is that. "
+        f"In {apart:,} of {len(counted):,} rows over all questions the value and its interval are above what it is "
+        "where no change, and no further question, does anything. The first number of a row is the measure, the last "
+        "is that. "
     )
     if left_out:
         introduction += f"Not counted: {left_out:,} without the last, or with a measure that is better low. "
