@@ -352,8 +352,11 @@ def test_the_variance_over_draws_is_that_of_the_mean():
     a[:, :, 1:, :10] = np.nan
     b[:, :, 4:, 5:] = np.nan
     alike = generator.normal(0, 3, (4000, 1, 6, 1))
-    # Weights are a twentieth; ten questions have one draw of the first form, others six, and so on.
-    expected = ((10 * 1 + 10 / 6) + (5 / 6 + 15 / 4)) / 20**2
+    # Weights are a twentieth; ten questions have one draw of the first form, others six, and so on. What the one draw
+    # may have in common, in ten questions and their part of the others, makes 15 of 10 and 10 / 6.
+    carried = [10 + 10 / 6, *[10 / 6] * 5]
+    expected = np.square(carried).sum() / 10 + (5 / 6 + 15 / 4)
+    expected /= 20**2
     assert pooled(a, b).difference.trainings.value.mean() == pytest.approx(expected, rel=0.1)
     whole = simulated(generator, (4000, 6, 20))
     same = pooled(*(side + alike for side in whole)).difference.trainings.value.mean()
@@ -381,6 +384,16 @@ def test_intervals_for_further_answers_hold_the_difference(lacking, shared_sd):
     else:
         # Draws that have nothing in common vary from unit to unit.
         assert wrong[1] <= 0.06
+
+
+@pytest.mark.parametrize("several", [3, 15])
+def test_what_questions_with_one_draw_may_share_is_told_by_the_others(several):
+    """Where few questions have several draws, these tell how much the one draw of all others may add to each."""
+    a, b = simulated(np.random.default_rng(12), (1000, 6, 30), shared_sd=0.5)
+    a[:, :, 1:, several:] = b[:, :, 1:, several:] = np.nan
+    difference = pooled(a, b).difference
+    half = np.sqrt(difference.half_width(0.95, True) ** 2 - difference.reserve**2)
+    assert np.mean(np.abs(difference.value) > half) <= 0.06
 
 
 @pytest.mark.parametrize(("draws", "scope"), [(6, "disparity"), (1, "disparity for these answers")])

@@ -599,8 +599,8 @@ def _over_draws(draws: Sequence[np.ndarray], weights: Sequence[np.ndarray]) -> V
 
     The variance of a unit's mean over n draws is Σ e² / (n (n − 1)), with the deviations e of its draws. Here what the
     draws of one number deviate by is added up over units and both levels before it is squared. Units with one draw of a
-    level are taken to vary as its others do. Degrees of freedom are those of the level with fewer draws. NaN where a
-    level has no unit with two.
+    level are taken to vary as its others do, and to share as much of it, if that is more. Degrees of freedom are those
+    of the level with fewer draws. NaN where a level has no unit with two.
 
     Args:
         draws: of both levels, (cells, 1, draws, units).
@@ -616,8 +616,13 @@ def _over_draws(draws: Sequence[np.ndarray], weights: Sequence[np.ndarray]) -> V
         deviation = np.where(known, level - mean, 0) / np.sqrt(np.maximum(count * (count - 1), 1))
         share = (several * known / np.maximum(count, 1)).sum(axis=2)
         squares = [(part**2 / np.maximum(count, 1)).sum(axis=(1, 2)) for part in (weight, several)]
+        carried = (weight * known / np.maximum(count, 1)).sum(axis=2)
+        carried[:, 0] += (weight * (count == 0)).sum(axis=(1, 2))
         with np.errstate(divide="ignore", invalid="ignore"):
-            moved = moved + sign * (several * deviation).sum(axis=2) * np.sqrt(squares[0] / squares[1])[:, None]
+            # Of draws that are independent, or that move all units alike: the larger one.
+            alike = (carried**2).sum(axis=1) / (share**2).sum(axis=1)
+            more = np.sqrt(np.maximum(squares[0] / squares[1], alike))[:, None]
+            moved = moved + sign * (several * deviation).sum(axis=2) * more
             degrees.append(share.sum(axis=1) ** 2 / (share**2).sum(axis=1) - 1)
     return Variance((moved**2).sum(axis=1), np.maximum(np.min(degrees, axis=0), 1))
 
