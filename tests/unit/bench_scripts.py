@@ -5,6 +5,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pandas as pd
+import torch
 from dataset_files import write_dataset
 from models_for_tests import WORDS
 from tiny_models import write_model
@@ -27,6 +28,7 @@ def write_bert(folder: Path, **sizes: int) -> Path:
     """A tiny BERT with random weights that differ enough for explanations to differ."""
     write_model("bert", folder, WORDS)
     config = AutoConfig.from_pretrained(folder, num_labels=2, initializer_range=0.3, **sizes)
+    torch.manual_seed(7)
     AutoModelForSequenceClassification.from_config(config).save_pretrained(folder)
     return folder
 

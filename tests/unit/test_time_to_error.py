@@ -138,8 +138,9 @@ def test_packages_and_ours_come_to_the_same_shapley_values(tmp_path):
     ):
         [found] = peers[task]([text])["scores"]
         assert np.linalg.norm(np.array(found) - exact) < 0.2 * np.linalg.norm(exact), task
-    for task in ("leverage", "surrogate", "adjusted", "long run"):
-        [found] = ours[task]([text | {"rows": 64}])["scores"]
+    # Fewer than all 128 subsets, but for permutations, whose error is by chance.
+    for task, rows in {"leverage": 64, "surrogate": 64, "chosen": 64, "adjusted": 512, "long run": 64}.items():
+        [found] = ours[task]([text | {"rows": rows}])["scores"]
         assert np.linalg.norm(np.array(found) - exact) < 0.3 * np.linalg.norm(exact), task
     [lime] = peers["lime LimeTextExplainer"]([text])["scores"]
     assert len(lime) == len(exact)

@@ -99,11 +99,10 @@ def page(
     introduction = (
         "Do reasons name what moves the answers? "
         f"In {apart:,} of {len(counted):,} rows over all questions the value and its interval are above what it is "
-        "where no change, and no further question, does anything. The first number of a row is the measure, the last "
-        "is that. "
+        "where no change, and no further question, does anything. A row begins with the measure and ends with that. "
     )
     if left_out:
-        introduction += f"Not counted: {left_out:,} without the last, or with a measure that is better low. "
+        introduction += f"Not counted: {left_out:,} without the last, or better low. "
     details = answered(
         (
             CELL,
