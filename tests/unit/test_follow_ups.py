@@ -261,7 +261,13 @@ def test_another_draw_stands_in_the_place_of_the_answer(recorded):
     assert len(other) == len(said)
     assert other["text"].tolist() == [f"Draw {1 - draw}." for draw in other["draw"]]
     by_item = answers.groupby("item_id")["decision"].first()
-    assert other["decision"].tolist() == by_item.reindex(other["item_id"]).tolist()
+    is_hint = (said["about"] == "hint").to_numpy()
+    is_scored = said["decision"].notna().to_numpy() | is_hint
+    assert other["decision"][is_scored].tolist() == by_item.reindex(other["item_id"][is_scored]).tolist()
+    # Without a decision there is no score, and none beside it.
+    silent = with_other_draws(answers, said.assign(decision=None), np.random.default_rng(0))
+    assert silent["decision"][~is_hint].isna().all()
+    assert silent["decision"][is_hint].notna().all()
     # Decisions as they were: no hint is followed, and nothing is unknown.
     scores, _ = score(answers, other, SETTINGS)
     for name in ("hint_followed", "counterfactual_consistency", "redaction_consistency", "redaction_gain"):
