@@ -141,7 +141,7 @@ def with_other_draws(answers: pd.DataFrame, asked: pd.DataFrame, generator: np.r
     said = answers.iloc[others]
     mixed = [values if values is None else generator.permutation(values) for values in asked["of_reason"]]
     mixed = pd.Series(mixed, asked.index, dtype=object)
-    # Where nothing was decided there is no score, and none here: both are of the same questions. Hints have one all the same.
+    # Where nothing was decided there is no score, and none here: both are of the same questions. Hints have one anyway.
     is_scored = asked["decision"].notna() | (asked["about"] == "hint")
     decision = np.where(is_scored, said["decision"].to_numpy(), None)
     return asked.assign(decision=decision, text=said["text"].to_numpy(), of_reason=mixed)
