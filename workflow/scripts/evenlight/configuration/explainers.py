@@ -449,9 +449,9 @@ class PartitionShap(Explainer):
 class Attnlrp(Explainer):
     """Relevance propagated from the target's logit back to the tokens by rules for each kind of layer (Achtibat et al.
     2024), signed, summed over the hidden dimension. For BERT, RoBERTa, DistilBERT, ModernBERT, GPT-2, Llama, Mistral,
-    Qwen 2 and 3, Gemma 1 and 2, and `one_layer_attention`. A `prompted` model of these types needs one label word of one
-    token for each class, whose logit it is. Its authors' package LXT says that LRP is patented, and free for personal
-    and scientific use only.
+    Qwen 2 and 3, Gemma 1 and 2, and `one_layer_attention`. A `prompted` model of these types needs one label word of
+    one token for each class, whose logit it is. Its authors' package LXT says that LRP is patented, and free for
+    personal and scientific use only.
     """
 
     title: ClassVar[str] = "AttnLRP"
