@@ -1,7 +1,6 @@
 """Read recorded answers of a model to the questions that follow from its answers, from the same table."""
 
 import argparse
-from pathlib import Path
 
 from evenlight.core.contracts.explanations import FOLLOW_UPS
 from evenlight.core.contracts.texts import ITEMS, UNITS
@@ -21,9 +20,4 @@ def main(arguments: argparse.Namespace) -> None:
 
 
 if __name__ == "__main__":
-    parser = command_line.settings_parser(__doc__)
-    parser.add_argument("--items", type=Path, required=True, help="table of items (Parquet)")
-    parser.add_argument("--units", type=Path, required=True, help="table of units (Parquet)")
-    parser.add_argument("--table", type=Path, required=True, help="recorded answers (CSV, JSON Lines, JSON, Parquet)")
-    parser.add_argument("--output", type=Path, required=True, help="table of answers to follow-up questions (Parquet)")
-    command_line.run(main, parser)
+    command_line.run(main, command_line.recorded_parser(__doc__, "answers to follow-up questions"))

@@ -105,19 +105,27 @@ class Job:
     def write_missing(self, missing: Missing) -> None:
         """Write the answers that are not there, a group at a time."""
         [name] = missing.rows
-        wanted = np.flatnonzero(missing.rows[name].missing)
-        progress = Progress(len(self.draws), [1.0] * len(self.draws))
-        progress.count_items(len(self.draws) - len(wanted), done_before=True)
+        rows = missing.rows[name].missing
+        wanted = np.flatnonzero(rows)
+        progress = Progress(len(rows), [1.0] * len(rows))
+        progress.count_items(len(rows) - len(wanted), done_before=True)
         generator = self.generator(progress)
-        # All prompts at once, so that one which is too long is refused before any answer.
-        generator.prompts(list({self.draws[number][0].item_id: self.draws[number][0] for number in wanted}.values()))
+        self.refuse_long_prompts(generator, wanted)
         print(f"{name}: writing {len(wanted):,} answers on {generator.writer.decoder.device}", flush=True)
         progress.start()
         for start in range(0, len(wanted), self.arguments.items_per_group):
             numbers = wanted[start : start + self.arguments.items_per_group]
-            write_part(missing, numbers, {name: generator.answers([self.draws[number] for number in numbers])})
+            write_part(missing, numbers, {name: self.written(generator, numbers)})
             progress.count_items(len(numbers))
         print(progress.summary(), flush=True)
+
+    def refuse_long_prompts(self, generator: Generator, wanted: np.ndarray) -> None:
+        """Ask for all prompts at once, so that one which is too long is refused before any answer."""
+        generator.prompts(list({self.draws[number][0].item_id: self.draws[number][0] for number in wanted}.values()))
+
+    def written(self, generator: Generator, numbers: np.ndarray) -> pa.Table:
+        """The answers of some numbers, in their order."""
+        return generator.answers([self.draws[number] for number in numbers])
 
     def described(self, name: str, tables: Iterator[pa.Table]) -> dict:
         """What the file says of itself, with what is unusual of its answers."""
@@ -166,27 +174,18 @@ class FollowUpJob(Job):
         digests = [self._made_of(self.answers[place], about) for place, about in self.rows]
         return {name: np.array(digests, DIGEST) for name in names}
 
-    def write_missing(self, missing: Missing) -> None:
-        """Write the answers that are not there, a group of the first answers at a time."""
-        [name] = missing.rows
-        wanted = np.flatnonzero(missing.rows[name].missing)
-        progress = Progress(len(self.rows), [1.0] * len(self.rows))
-        progress.count_items(len(self.rows) - len(wanted), done_before=True)
-        generator = self.generator(progress)
-        print(f"{name}: writing {len(wanted):,} answers on {generator.writer.decoder.device}", flush=True)
-        progress.start()
-        for start in range(0, len(wanted), self.arguments.items_per_group):
-            numbers = wanted[start : start + self.arguments.items_per_group]
-            some = [self.rows[number] for number in numbers]
-            those = [self.answers[place] for place in dict.fromkeys(place for place, _ in some)]
-            abouts = [about for about, its in ROWS_OF.items() if {row for _, row in some} & set(its)]
-            said = generator.follow_ups(those, abouts)
-            keys = [tuple(row[name] for name in KEY) for row in said.select(KEY).to_pylist()]
-            found = {key: place for place, key in enumerate(keys)}
-            places = [found[(*self._name(self.answers[place]), about)] for place, about in some]
-            write_part(missing, numbers, {name: said.take(places)})
-            progress.count_items(len(numbers))
-        print(progress.summary(), flush=True)
+    def refuse_long_prompts(self, generator: Generator, wanted: np.ndarray) -> None:
+        """Prompts that follow from answers to come are not known before."""
+
+    def written(self, generator: Generator, numbers: np.ndarray) -> pa.Table:
+        """The answers of some numbers, in their order; those that follow from one answer come together."""
+        some = [self.rows[number] for number in numbers]
+        those = [self.answers[place] for place in dict.fromkeys(place for place, _ in some)]
+        abouts = [about for about, its in ROWS_OF.items() if {row for _, row in some} & set(its)]
+        said = generator.follow_ups(those, abouts)
+        keys = [tuple(row[name] for name in KEY) for row in said.select(KEY).to_pylist()]
+        found = {key: place for place, key in enumerate(keys)}
+        return said.take([found[(*self._name(self.answers[place]), about)] for place, about in some])
 
     def described(self, name: str, tables: Iterator[pa.Table]) -> dict:
         """What the file says of itself."""

@@ -205,12 +205,12 @@ def label_probabilities(positions: Sequence[Position], words: Mapping[str, Seque
 def _beginning(said: str, words: Mapping[str, Sequence[str]]) -> set[str]:
     """The decisions of which a word begins so, or that begins with one of their words."""
     said = said.lstrip()
-    return {
-        name
-        for name, its in words.items()
-        for word in its
-        if word.startswith(said) or (said.startswith(word) and not said[len(word)].isalnum())
-    }
+    return {name for name, its in words.items() for word in its if word.startswith(said) or begins_with(said, word)}
+
+
+def begins_with(said: str, word: str) -> bool:
+    """Whether a text begins with a whole word: "Not sure" does not begin with "No"."""
+    return said.startswith(word) and not said[len(word) : len(word) + 1].isalnum()
 
 
 def most_probable(probabilities: Mapping[str, float]) -> str | None:

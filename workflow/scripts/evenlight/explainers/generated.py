@@ -11,7 +11,15 @@ import pyarrow as pa
 from evenlight.core.contracts.explanations import ANSWERS, FOLLOW_UPS, KEPT_NAMES
 from evenlight.core.seeds import generator_for
 from evenlight.engine.writing import Asked, Writer, Written
-from evenlight.explainers.answering import Question, decided, digest_of, messages_of, most_probable, seed_of
+from evenlight.explainers.answering import (
+    Question,
+    begins_with,
+    decided,
+    digest_of,
+    messages_of,
+    most_probable,
+    seed_of,
+)
 from evenlight.explainers.contributions import log_odds, shares, word_contributions
 from evenlight.explainers.follow_ups import ASKED, CONTRIBUTIONS, Followed, as_table, follow_ups
 from evenlight.models.decoder import Decoder
@@ -141,8 +149,7 @@ class Generator:
         # A drawn answer may begin with another decision than the most probable one.
         every = [word for words in self._label_words.values() for word in words]
         for words in (self._label_words[each.decision], every):
-            # "Not sure" does not begin with the word "No".
-            begun = [word for word in words if whole.startswith(word) and not whole[len(word) :][:1].isalnum()]
+            begun = [word for word in words if begins_with(whole, word)]
             for count, said in enumerate(beginnings, start=1):
                 if any(said.startswith(word) for word in begun):
                     return token_id, count

@@ -29,6 +29,16 @@ def settings_parser(description: str) -> argparse.ArgumentParser:
     return parser
 
 
+def recorded_parser(description: str, output: str) -> argparse.ArgumentParser:
+    """The parser of a script that matches recorded answers with the questions of a dataset, and writes ``output``."""
+    parser = settings_parser(description)
+    parser.add_argument("--items", type=Path, required=True, help="table of items (Parquet)")
+    parser.add_argument("--units", type=Path, required=True, help="table of units (Parquet)")
+    parser.add_argument("--table", type=Path, required=True, help="recorded answers (CSV, JSON Lines, JSON, Parquet)")
+    parser.add_argument("--output", type=Path, required=True, help=f"table of {output} (Parquet)")
+    return parser
+
+
 def add_folder_flags(parser: argparse.ArgumentParser, *names: str, required: bool = True) -> None:
     """Flags of scripts that read many runs' files, which they find by :mod:`evenlight.statistics.files`."""
     for name in names:
