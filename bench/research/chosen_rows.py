@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 import torch
 from shapley_error import OURS, Game, drawn_sentences, game_of, lime_coefficients
-from shapley_longer import LongGame, long_run
+from shapley_longer import LongGame, add_games_flag, long_run
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 sys.path.insert(0, str(Path(__file__).parents[2] / "workflow" / "scripts"))
@@ -287,14 +287,7 @@ def write(arguments: argparse.Namespace, about: list[str], found: pd.DataFrame, 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument(
-        "--games",
-        nargs=7,
-        action="append",
-        required=True,
-        metavar=("NAME", "KIND", "MODEL", "ITEMS", "LEAST", "MOST", "COUNT"),
-        help="a model's texts: name, exact or long, folder, items (Parquet), tokens of a text, how many",
-    )
+    add_games_flag(parser, "name, exact or long, folder, items (Parquet), tokens of a text, how many")
     parser.add_argument("--long-rows", type=int, default=16 * 1024, help="rows of a long run")
     parser.add_argument("--seeds", type=int, default=2, help="runs of each estimator per text")
     parser.add_argument("--output", type=Path, required=True, help="the page (Markdown)")

@@ -255,16 +255,17 @@ def main(arguments: argparse.Namespace) -> None:
         write(arguments, pd.concat(tables), sections, pd.concat(seconds))
 
 
+def add_games_flag(parser: argparse.ArgumentParser, parts: str) -> None:
+    """The flag of a model's texts, which may be repeated; ``parts`` says what its seven values are."""
+    names = ("NAME", "KIND", "MODEL", "ITEMS", "LEAST", "MOST", "COUNT")
+    parser.add_argument(
+        "--games", nargs=7, action="append", required=True, metavar=names, help=f"a model's texts: {parts}"
+    )
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument(
-        "--games",
-        nargs=7,
-        action="append",
-        required=True,
-        metavar=("NAME", "KIND", "MODEL", "ITEMS", "LEAST", "MOST", "COUNT"),
-        help="a model's texts: name, joined or long, folder, items (Parquet), tokens of a sentence, how many sentences",
-    )
+    add_games_flag(parser, "name, joined or long, folder, items (Parquet), tokens of a sentence, how many sentences")
     parser.add_argument("--joined", type=int, default=3, help="sentences in a joined text")
     parser.add_argument("--long-rows", type=int, default=24 * BLOCK, help="rows of a long run")
     parser.add_argument("--seeds", type=int, default=3, help="runs of each estimator per text")
