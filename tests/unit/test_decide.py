@@ -42,6 +42,16 @@ def test_the_next_look_costs_what_its_new_pairs_cost(results):
     assert "not known" in decide.said_before(results / "elsewhere", 20, 50, {})
 
 
+def test_a_look_that_was_begun_goes_on(tmp_path):
+    assert decide.begun(tmp_path, "first") == 0
+    (tmp_path / decide.OVERLAY).write_text("explain: {pairs: 50}\nstatistics: {plan: first}\n")
+    assert decide.begun(tmp_path, "first") == 50
+    # Another plan begins with its own first look, and so does one of which nothing is said.
+    assert decide.begun(tmp_path, "second") == 0
+    (tmp_path / decide.OVERLAY).write_text("explain: {pairs: 50}\n")
+    assert decide.begun(tmp_path, "first") == 0
+
+
 def test_pages_are_named_that_are_there(results):
     """A study of regimes closes nothing, and has no page of that."""
     assert decide.where_to_read(results) == f"what was found: {results}/tables/effects.html"

@@ -35,6 +35,17 @@ def made_at(project) -> dict:
     return {path: path.stat().st_mtime_ns for path in project.glob("results/tiny/attributions/**/*.parquet")}
 
 
+def stopped_in_a_look(project, pairs: int) -> dict:
+    """A look that ended when all was explained; when each explanation was made."""
+    look = project / "results" / "tiny" / "look.yaml"
+    begun = yaml.safe_load(look.read_text())
+    begun["explain"]["pairs"] = pairs
+    look.write_text(yaml.safe_dump(begun))
+    files = (CONFIGURATION, str(look.relative_to(project)))
+    snakemake(project, "tables", "--configfile", *files, "--cores", "2", "--until", "attribute_path")
+    return made_at(project)
+
+
 def as_an_earlier_version_wrote_it(path: Path) -> None:
     """The record of looks without a setting that it did not know, which has its default."""
     record, metadata = read_table(path, LOOKS), read_metadata(path, LOOKS)
@@ -59,8 +70,12 @@ def test_it_goes_from_look_to_look_and_on_where_it_ended(tmp_path):
     assert set(pd.read_parquet(tables / "effects.parquet")["verdict"]) == {"not decidable"}
     assert "the same command goes on" in first.stdout
     as_an_earlier_version_wrote_it(tables / "looks.parquet")
+    explained = stopped_in_a_look(project, 16)
     second = decide(project)
     assert second.returncode == 0, second.stdout + second.stderr
+    # It goes on in the look that was stopped: the one before it would throw away what is explained for this one.
+    assert "look 1 of 2" not in second.stdout
+    assert made_at(project) == explained
     assert "look 2 of 2, 16 pairs: about" in second.stdout
     assert pd.read_parquet(tables / "looks.parquet")["units"].tolist() == [10, 16]
     assert pd.read_parquet(tables / "looks.parquet")["made"][0] == record["made"][0]

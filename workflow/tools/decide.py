@@ -29,6 +29,8 @@ from evenlight.statistics.texts_needed import texts_needed
 
 # Open questions that are told one by one.
 TOLD = 12
+# The configuration of the look that was begun last: behind the study's file it makes any command one of this look.
+OVERLAY = "look.yaml"
 
 
 def read_plan(path: Path) -> dict:
@@ -52,6 +54,14 @@ def made(results: Path, plan: str) -> int:
         return 0
     record = tables.read_table(path, LOOKS)
     return int(record.loc[record["plan"] == plan, "units"].max()) if plan in set(record["plan"]) else 0
+
+
+def begun(results: Path, plan: str) -> int:
+    """How many pairs the look has that was begun last, be it ended or not; 0 before the first."""
+    path = results / OVERLAY
+    written = yaml.safe_load(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    of_plan = (written.get("statistics") or {}).get("plan") == plan
+    return max(made(results, plan), written["explain"]["pairs"] if of_plan else 0)
 
 
 def seconds_of(results: Path, not_asked: dict) -> float | None:
@@ -117,15 +127,18 @@ def main(arguments: argparse.Namespace) -> None:
     arguments.study, arguments.directory = arguments.study.resolve(), arguments.directory.resolve()
     config = read_plan(arguments.study)
     statistics, results = config["statistics"], arguments.directory / "results" / config["study"]
-    began, plan, looks = time.monotonic(), statistics["plan"], statistics["looks"]
+    start, plan, looks = time.monotonic(), statistics["plan"], statistics["looks"]
+    # A look that was stopped goes on. The one before it has ended, and would throw away what this one has explained.
+    # Where the plan has no look of that size any more, the last one is tried, and refused with its reason.
+    first = min(begun(results, plan), looks[-1])
     for number, pairs in enumerate(looks, start=1):
         before = made(results, plan)
-        if pairs < before:
+        if pairs < first:
             continue
         not_asked = closed_before(read_closed(results / "tables" / "closed.parquet"), plan, pairs)
         said = said_before(results, before, pairs, not_asked)
         print(f"look {number} of {len(looks)}, {pairs} pairs: {said}", flush=True)
-        _run(arguments, results, pairs)
+        _run(arguments, results, plan, pairs)
         effects = tables.read_table(results / "tables" / "effects.parquet", EFFECTS)
         asked = questions(effects)
         left = asked[is_open(asked)]
@@ -133,7 +146,7 @@ def main(arguments: argparse.Namespace) -> None:
         if left.empty:
             print("nothing is left that more texts could decide")
             break
-        if number < len(looks) and (time.monotonic() - began) / 3600 >= arguments.hours:
+        if number < len(looks) and (time.monotonic() - start) / 3600 >= arguments.hours:
             print(f"the {arguments.hours:g} hours are over before look {number + 1}; the same command goes on")
             break
     else:
@@ -142,19 +155,20 @@ def main(arguments: argparse.Namespace) -> None:
         print("\n".join([f"{len(left)} questions are open:", *said_of_open(left, effects, statistics)]))
     print(where_to_read(results))
     print(
-        f"any other command of this look: snakemake --cores all ... --configfile {arguments.study} {results}/look.yaml"
+        f"any other command of this look: snakemake --cores all ... --configfile {arguments.study} {results}/{OVERLAY}"
     )
 
 
-def _run(arguments: argparse.Namespace, results: Path, pairs: int) -> None:
+def _run(arguments: argparse.Namespace, results: Path, plan: str, pairs: int) -> None:
     """Run the study with so many pairs; its own messages are shown.
 
     Raises:
         InputError: it failed.
     """
-    overlay = results / "look.yaml"
+    overlay = results / OVERLAY
+    written = {"explain": {"pairs": pairs}, "statistics": {"plan": plan}}
     with tables.replacing(overlay) as path:
-        path.write_text(yaml.safe_dump({"explain": {"pairs": pairs}}), encoding="utf-8")
+        path.write_text(yaml.safe_dump(written), encoding="utf-8")
     command = ["snakemake", "--cores", arguments.cores, "tables", "--configfile", str(arguments.study), str(overlay)]
     if subprocess.run([sys.executable, "-m", *command], cwd=arguments.directory).returncode:
         raise InputError(f"the look with {pairs} pairs failed, as said above; mend it, and the same command goes on")
