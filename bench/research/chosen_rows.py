@@ -188,6 +188,27 @@ def by_rows(table: pd.DataFrame, names: tuple[str, ...]) -> str:
     return markdown(median.map("{:.3g}".format).reset_index())
 
 
+def compared(table: pd.DataFrame, name: str, other: str) -> tuple[str, float]:
+    """In how many cells one estimator is nearer than another, and the median ratio of their errors."""
+    median = table.groupby(["texts", "rows", "estimator"], sort=False)["error"].median().unstack()
+    ratio = median[name] / median[other]
+    return f"{(ratio < 1).sum()} of {len(ratio)}", float(ratio.median())
+
+
+def answer(found: pd.DataFrame, lime: pd.DataFrame, of_levels: pd.DataFrame) -> str:
+    """What the page found, a sentence for each of its parts."""
+    nearer, ratio = compared(found, "chosen", "surrogate")
+    corrected, worse = compared(lime, "corrected", "asked")
+    factors = of_levels.groupby(["texts", "level"], sort=False)["factor"].median()
+    (_, level), factor = factors.idxmin(), factors.min()
+    return (
+        f"Chosen rows are nearer than drawn ones in {nearer} cells, with a median ratio of errors of {ratio:.2f}. "
+        f"A corrected LIME is nearer than one that only asks the Gaussian process in {corrected}, "
+        f"with a ratio of {worse:.2f}. Cheaper levels save time in {(factors < 1).sum()} of {len(factors)}; "
+        f"the best, {level}, takes {factor:.2f} of it."
+    )
+
+
 def choosing_seconds() -> str:
     """Processor time in which pairs are chosen, once for all texts of a length."""
     lines = []
@@ -233,6 +254,8 @@ def write(arguments: argparse.Namespace, about: list[str], found: pd.DataFrame, 
     body = f"""\
         # Chosen rows, cheaper levels, corrected LIME
 
+        {{answer}}
+
         {{method}}
 
         {{about}}
@@ -274,6 +297,7 @@ def write(arguments: argparse.Namespace, about: list[str], found: pd.DataFrame, 
         """
     grouped = of_levels.groupby(["texts", "level"], sort=False)[["process", "cost", "explained", "factor"]].median()
     page = inspect.cleandoc(body).format(
+        answer=answer(found, lime, of_levels),
         method=" ".join(inspect.cleandoc(__doc__).split("\n\n")[1].rsplit("Writes", 1)[0].split()),
         about="\n".join(about),
         errors=by_rows(found, ESTIMATORS),
