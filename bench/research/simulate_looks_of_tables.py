@@ -14,13 +14,16 @@ Rows are claims:
 - ``beyond``, ``own``: three explainers and two metrics have the disparity of random explanations, and nothing beyond;
 - ``less than half``: the own part of each is just half of the disparity, and is claimed to be less;
 - ``best``, ``behind``: a challenger is as good as one of two rivals, the other one is worse; or as good as both;
-- ``control``: a disparity of normal scores without any, with permuted labels.
+- ``control``: a disparity of normal scores without any, with permuted labels;
+- ``regimes``, ``regimes equivalent``: two regimes differ from the baseline, by three explainers and their mean, on all
+  texts and on those that models read rightly; or are equivalent to it, where each differs by just the bound.
 """
 
 import argparse
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from unittest.mock import patch
 
 import numpy as np
@@ -32,11 +35,12 @@ from evenlight.statistics import challengers
 from evenlight.statistics.beyond_random import beyond_random, rows_beyond
 from evenlight.statistics.cells import ExplainerScores, ModelScores
 from evenlight.statistics.designs import Design, Side
-from evenlight.statistics.effects import gathered
+from evenlight.statistics.effects import gathered, pooled_rows
 from evenlight.statistics.looks import ONE_LOOK, POCOCK, Looks
-from evenlight.statistics.study import Comparison, StudyScores, VerdictSettings
+from evenlight.statistics.regimes import Regimes, as_levels
+from evenlight.statistics.study import ALL, Comparison, StudyScores, VerdictSettings
 from evenlight.statistics.verdict_control import permuted_verdicts
-from evenlight.statistics.verdicts import STUDY, is_disparity
+from evenlight.statistics.verdicts import STUDY, is_disparity, judged
 
 # What spends most at the early looks.
 PLAN = Looks((40, 80, 120), (0, 1, 2), POCOCK)
@@ -44,6 +48,8 @@ UNITS = PLAN.planned[-1]
 METRICS = ["first", "second"]
 JUDGED = {"alpha": 0.05, "confidence": 0.95}
 EXPLAINERS = ("grad", "ig", "lime")
+REGIMES = {"C": "bert_c", "CE": "bert_ce", "CEf": "bert_cef"}
+BOUND = 0.3
 SAYS = {"best": challengers.BEST, "behind": challengers.BEHIND}
 
 
@@ -60,7 +66,7 @@ def scores_of(values: np.ndarray, explainer: str) -> ExplainerScores:
     return ExplainerScores("made", "small", explainer, [0], METRICS, values, ~np.isnan(values[0]))
 
 
-def beyond_claims(random: np.random.Generator, study: int, own: float, looks: Looks, draws: int) -> dict[str, bool]:
+def beyond_claims(random: np.random.Generator, study: int, looks: Looks, draws: int, own: float) -> dict[str, bool]:
     """What is claimed of explainers whose own part of a disparity is ``own``, beside half of a standard deviation of
     the model's; none is true, of half the one of it that is less than half.
     """
@@ -130,15 +136,56 @@ def controlled(random: np.random.Generator, study: int, looks: Looks, draws: int
     return {"control": bool((table["disparities_of_models"] > 0).any())}
 
 
-def claims_of(study: int, looks: Looks, draws: int) -> dict[str, bool]:
-    """Which false claims a study makes, by name; its scores are the same whatever the looks."""
-    random = [generator_for("looks of tables", study, part) for part in range(4)]
+def regimes_claims(random: np.random.Generator, study: int, looks: Looks, draws: int) -> dict[str, bool]:
+    """What is claimed of three regimes that read both texts of each pair, four of five of them rightly."""
+    pairs = np.repeat([f"study {study} pair {number}" for number in range(UNITS)], 2)
+    items = pd.DataFrame({"item_id": [f"{name} {side}" for name, side in zip(pairs, UNITS * "ab", strict=True)]})
+    items["cluster"] = pairs
+    right = random.random((len(REGIMES), 1, 2 * UNITS)) < 0.8
+    all_right = right.all(axis=(0, 1)).reshape(UNITS, 2).all(axis=1).repeat(2)
+    text = random.normal(size=UNITS).repeat(2) + random.normal(size=2 * UNITS)
+    noise = random.normal(size=(len(EXPLAINERS), len(REGIMES), len(METRICS), 1, 2 * UNITS))
+    judging = VerdictSettings.plain(**JUDGED, equivalence_bound=BOUND, bootstrap_draws=draws)
+
+    def seen(units: int, values: np.ndarray) -> tuple[pd.DataFrame, np.ndarray]:
+        of = slice(2 * units)
+        parts = [*zip(EXPLAINERS, values[..., of], strict=True), (ALL, values[..., of].mean(axis=0))]
+        made = as_levels(
+            Regimes("made", "bert", REGIMES, [0], METRICS, items[of], right[..., of], all_right[of], iter(parts)), {}
+        )
+        rows, statistics = gathered([pooled_rows(made.explainers, made.designs, judging)])
+        return pd.DataFrame(rows).assign(family=STUDY), statistics
+
+    def verdicts(shift: float) -> pd.Series:
+        values = text + noise + shift * np.arange(len(REGIMES))[:, None, None, None].clip(max=1)
+        *earlier, last = (seen(units, values) for units in looks.units)
+        return judged(*last, judging.alpha, looks, earlier)["verdict"]
+
+    # Texts and noise have variances of 2 and 1 each, and a mean of three explainers one of 2 1/3: no sd is above √3.
+    at_bound = verdicts(BOUND * np.sqrt(3))
     return {
-        **beyond_claims(random[0], study, 0.0, looks, draws),
-        **beyond_claims(random[1], study, 0.5, looks, draws),
-        **challenged(random[2], study, looks, draws),
-        **controlled(random[3], study, looks, draws),
+        "regimes": bool(is_disparity(verdicts(0.0), False).any()),
+        "regimes equivalent": bool(at_bound.str.contains("equivalent|negligible").any()),
     }
+
+
+# What is asked of the tables, each with random draws of its own.
+TABLES = {
+    "beyond": partial(beyond_claims, own=0.0),
+    "less than half": partial(beyond_claims, own=0.5),
+    "challengers": challenged,
+    "control": controlled,
+    "regimes": regimes_claims,
+}
+
+
+def claims_of(study: int, looks: Looks, draws: int, tables: Sequence[str]) -> dict[str, bool]:
+    """Which false claims a study makes, by name; its scores are the same whatever the looks."""
+    found: dict[str, bool] = {}
+    for part, (name, claims) in enumerate(TABLES.items()):
+        if name in tables:
+            found |= claims(generator_for("looks of tables", study, part), study, looks, draws)
+    return found
 
 
 def alone(looks: Looks) -> Sequence[Looks]:
@@ -152,8 +199,8 @@ def main(arguments: argparse.Namespace) -> None:
     if not arguments.reserve:
         patch("evenlight.statistics.pooled.reserve", lambda sd, units, seen=0.0: 0.0 * sd * units).start()
     for study in range(arguments.studies):
-        planned.append(claims_of(study, PLAN, arguments.draws))
-        each = [claims_of(study, look, arguments.draws) for look in alone(PLAN)]
+        planned.append(claims_of(study, PLAN, arguments.draws, arguments.tables))
+        each = [claims_of(study, look, arguments.draws, arguments.tables) for look in alone(PLAN)]
         unplanned.append(pd.DataFrame(each).any().to_dict())
         if len(planned) % 10 == 0 or len(planned) == arguments.studies:
             shares = {"planned": pd.DataFrame(planned).mean(), "unplanned": pd.DataFrame(unplanned).mean()}
@@ -164,5 +211,6 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--studies", type=int, default=200)
     parser.add_argument("--draws", type=int, default=500)
+    parser.add_argument("--tables", nargs="+", choices=list(TABLES), default=list(TABLES), help="all by default")
     parser.add_argument("--reserve", action="store_true", help="judge as studies are judged")
     sys.exit(main(parser.parse_args()))
