@@ -263,7 +263,7 @@ CEBAB := results/cebab_cpu
 CEBAB_FILE := cebab/CEBaB-v1.1.zip
 BENCH_ITEMS := $(BENCH)/datasets/geco_all/items.parquet
 TRAIN_BENCH := $(BIN)/snakemake --cores $(CORES) $(BENCH_MODELS:%=%/model.safetensors) --configfile bench/bench.yaml
-SHAPES := $(foreach shape,modernbert decoder,results/pretrained/shapes/$(shape))
+SHAPES := $(foreach shape,modernbert decoder gpt2,results/pretrained/shapes/$(shape))
 ERROR_MODELS := $(foreach model,small_bert minilm gpt2,$(BENCH)/models/geco_all/$(model)/seed0)
 
 # Named by their last file; all are written at once.

@@ -6,7 +6,6 @@ is started beforehand and has warmed up.
 
 import argparse
 import csv
-import json
 import statistics
 import sys
 import time
@@ -18,6 +17,7 @@ from protocol import Worker
 from report import machine
 from scipy.stats import spearmanr
 from suites import PASSES, SUITES
+from transformers import AutoConfig
 
 HERE = Path(__file__).parent
 COLUMNS = [
@@ -83,12 +83,13 @@ def flops_per_row(folder: Path, tokens: float) -> float:
     """Floating-point operations of one forward pass of a row: what the products of matrices take in the engine.
 
     The last layer ends with one token, which in BERT's alone asks in its attention, see
-    ``evenlight.models.fast_layers``; types other than BERT have gates.
+    ``evenlight.models.fast_layers``; types other than BERT and GPT-2 have gates.
     """
-    config = json.loads((folder / "config.json").read_text())
-    hidden, layers = config["hidden_size"], config["num_hidden_layers"]
-    is_bert = config["model_type"] == "bert"
-    inner = (2 if is_bert else 3) * hidden * config["intermediate_size"]
+    config = AutoConfig.from_pretrained(folder)
+    hidden, layers = config.hidden_size, config.num_hidden_layers
+    is_bert = config.model_type == "bert"
+    width = config.n_inner if config.model_type == "gpt2" else config.intermediate_size
+    inner = (2 if config.model_type in ("bert", "gpt2") else 3) * hidden * width
     whole = layers * tokens * (2 * (4 * hidden**2 + inner) + 4 * tokens * hidden)
     asking = is_bert * (4 * hidden**2 + 4 * tokens * hidden)
     return whole - (tokens - 1) * (asking + 2 * inner)
@@ -168,7 +169,7 @@ def compared(name: str, folder: Path, sentences: list[dict], arguments: argparse
         "captum and lime": (sys.executable, "worker_captum.py"),
         "interpreto": (arguments.interpreto_python, "worker_interpreto.py"),
     }
-    hidden = json.loads((folder / "config.json").read_text())["hidden_size"]
+    hidden = AutoConfig.from_pretrained(folder).hidden_size
     ours = (precision, str(arguments.tokens_per_batch))
     for suite in arguments.peers:
         tasks = [task for task in SUITES[suite] if not arguments.tasks or task in arguments.tasks]

@@ -44,7 +44,7 @@ class Model:
     def probabilities(self, token_id: np.ndarray) -> np.ndarray:
         """(rows, classes) of ids (rows, tokens), in batches."""
         parts = torch.from_numpy(token_id).to(self.network.device).split(self.batch)
-        answers = [self.network(part, torch.ones_like(part)).logits.softmax(-1) for part in parts]
+        answers = [self.network(part, attention_mask=torch.ones_like(part)).logits.softmax(-1) for part in parts]
         return torch.cat(answers).cpu().numpy()
 
     def choose_batch(self, text: "Text") -> None:

@@ -72,6 +72,10 @@ def test_what_is_open_is_said_with_how_many_pairs_would_decide_it(tmp_path):
     [row] = left.itertuples()
     # What 60 pairs show shrinks with the root of their number; the reserve for what nobody saw shrinks faster.
     assert 60 < needed <= 60 * (row.detectable_pooled / 0.2) ** 2 + 1
+    # Where so many have been asked, more of them are no remedy that is known.
+    enough = SETTINGS["statistics"] | {"equivalence_bound": 5.0}
+    [line] = decide.said_of_open(left, effects, enough)
+    assert line.endswith(": 60 pairs mostly show the smallest effect of interest; they left this one open")
     few = left.assign(verdict="not decidable", reason="7 units are too few")
     [line] = decide.said_of_open(few, effects.assign(verdict="not decidable"), SETTINGS["statistics"])
     assert line.endswith("noisy, male and female: 7 units are too few")

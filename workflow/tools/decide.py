@@ -99,11 +99,11 @@ def said_of_open(left: pd.DataFrame, effects: pd.DataFrame, statistics: dict) ->
     """Which questions are open, and how many pairs would decide each, those with fewest first."""
     interest = {name: statistics[name] for name in ("equivalence_bound", "smallest_effects")}
     needed = texts_needed(effects, **interest)
-    told = left[[*CELL, "reason"]].merge(needed[[*CELL, "needed"]], on=CELL, how="left").sort_values("needed")
+    told = left[[*CELL, "reason"]].merge(needed[[*CELL, "needed", "units"]], on=CELL, how="left").sort_values("needed")
     lines = []
     for row in told.head(TOLD).itertuples():
         name = f"{row.dataset}, {row.model}, {row.explainer}, {row.metric}, {row.level_a} and {row.level_b}"
-        lines.append(f"  {name}: {_enough(row.needed, row.reason)}")
+        lines.append(f"  {name}: {_enough(row.needed, row.units, row.reason)}")
     if len(told) > TOLD:
         lines.append(f"  and {len(told) - TOLD} more, which tables/effects.html has")
     return lines
@@ -116,7 +116,9 @@ def where_to_read(results: Path) -> str:
     return f"{found}; what each look has closed: {closed}" if closed.is_file() else found
 
 
-def _enough(needed: float, reason: str | None) -> str:
+def _enough(needed: float, units: float, reason: str | None) -> str:
+    if needed <= units:
+        return f"{units:,.0f} pairs mostly show the smallest effect of interest; they left this one open"
     if pd.notna(needed):
         return f"about {needed:,.0f} pairs would show the smallest effect of interest"
     return reason if isinstance(reason, str) else "how many pairs would decide it is not known"
