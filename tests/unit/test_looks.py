@@ -146,6 +146,18 @@ def test_cells_are_found_at_the_first_look_that_can_and_stay_found():
     assert (p <= 0.05).tolist() == [True, True, False, True]
 
 
+@pytest.mark.parametrize(("first", "second", "at"), [((99, 5), (99, 99), [1, 1]), ((0, 5), (99, 5), [2, 2])])
+def test_the_look_that_found_a_cell_is_the_one_that_said_so(first, second, at):
+    """The second cell is found by the first look if the other is taken out, which that look does, or only the later."""
+    looks = Looks((50, 100), (0, 1), POCOCK)
+    statistics = grown(2, looks, 999)
+    for of_look, real in zip(statistics, (first, second), strict=True):
+        of_look[:, 0] *= 9
+        of_look[0] = real
+    assert found(statistics[:1], looks.spent(0.05)[:1]).tolist() == [at[0] == 1, at[1] == 1]
+    assert found(statistics, looks.spent(0.05)).tolist() == at
+
+
 def test_a_cell_that_a_look_does_not_ask_is_not_found_by_it():
     looks = Looks((50, 100), (0, 1), POCOCK)
     statistics = grown(3, looks, 999)

@@ -144,16 +144,28 @@ def boundaries(largest: np.ndarray, spent: Sequence[float]) -> np.ndarray:
 def found(statistics: Sequence[np.ndarray], spent: Sequence[float]) -> np.ndarray:
     """At which look each cell is found, from 1; 0 for those that none finds; int (cells,).
 
-    Romano & Wolf (2005), Algorithm 4.1, with the maximum over looks, too: cells that are found are taken out, and the
-    others are held against the rest.
+    It is the first look that finds it with those before alone. Later looks take nothing back: they leave the bounds of
+    those before as they are, and what they find only lowers them for the rest.
 
     Args:
         statistics: of each look, (1 + draws, cells), the real ones first; -inf where a look does not ask a cell.
         spent: of the level by each look.
     """
     at = np.zeros(statistics[0].shape[1], dtype=int)
-    while (at == 0).any():
-        left = np.flatnonzero(at == 0)
+    for made in range(len(statistics), 0, -1):
+        at[_are_found(statistics[:made], spent[:made])] = made
+    return at
+
+
+def _are_found(statistics: Sequence[np.ndarray], spent: Sequence[float]) -> np.ndarray:
+    """Which cells some look finds, bool (cells,); arguments as for :func:`found`.
+
+    Romano & Wolf (2005), Algorithm 4.1, with the maximum over looks, too: cells that are found are taken out, and the
+    others are held against the rest.
+    """
+    are_found = np.zeros(statistics[0].shape[1], dtype=bool)
+    while not are_found.all():
+        left = np.flatnonzero(~are_found)
         bounds = boundaries(np.array([of_look[1:, left].max(axis=1) for of_look in statistics]), spent)
         # Equal but for rounding is not beyond.
         with np.errstate(invalid="ignore"):
@@ -162,9 +174,8 @@ def found(statistics: Sequence[np.ndarray], spent: Sequence[float]) -> np.ndarra
             )
         if not beyond.any():
             break
-        now = beyond.any(axis=0)
-        at[left[now]] = 1 + beyond[:, now].argmax(axis=0)
-    return at
+        are_found[left[beyond.any(axis=0)]] = True
+    return are_found
 
 
 def step_down_over_looks(statistics: Sequence[np.ndarray], looks: Looks, alpha: float) -> np.ndarray:
@@ -180,7 +191,7 @@ def step_down_over_looks(statistics: Sequence[np.ndarray], looks: Looks, alpha: 
     least = 2 / len(statistics[0])
     for level in np.union1d(LEVELS[least <= LEVELS], alpha)[::-1]:
         # Found at all larger levels, too, so that a p says the same of each.
-        still &= found(statistics, looks.spent(level)) > 0
+        still &= _are_found(statistics, looks.spent(level))
         if not still.any():
             break
         p[still] = level

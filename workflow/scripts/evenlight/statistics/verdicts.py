@@ -270,7 +270,12 @@ def adjusted(
     ]
     own = [sequential_p(np.where(asked, of_looks, np.nan), looks, alpha) for of_looks in (p_models, p)]
     of_models = np.fmax(step_down_over_looks(on_scale, looks, alpha), own[0])
-    found_by = 1 if looks.is_one else found(on_scale, looks.spent(alpha))
+    if looks.is_one:
+        found_by = np.ones(p.shape[1], dtype=int)
+    else:
+        # Where its own p came later than the family's, a cell was not found before it.
+        by_itself = np.where(asked, p_models, np.nan) <= looks.levels(alpha)[:, None]
+        found_by = np.maximum(found(on_scale, looks.spent(alpha)), 1 + by_itself.argmax(axis=0))
     found_at = np.where(of_models <= alpha, found_by, 0)
     return of_models, np.maximum(holm(own[1]), of_models), found_at
 
