@@ -101,7 +101,8 @@ def agreement(suite: str, task: str, ours: dict, theirs: dict) -> float:
         return float(np.median(np.abs(np.array(ours["aopc"]) - np.array(theirs["aopc"]))))
     # The mean path gradient is rounding noise (docs/definitions.md), so the other method of its family speaks.
     name = SUITES[suite][task][-1]
-    return float(np.median([spearmanr(a, b).statistic for a, b in zip(ours[name], theirs[name], strict=True)]))
+    # Where all scores of a sentence are equal, nothing can agree.
+    return float(np.nanmedian([spearmanr(a, b).statistic for a, b in zip(ours[name], theirs[name], strict=True)]))
 
 
 def spread(times: dict[str, list[float]], sentences: int) -> dict:

@@ -238,6 +238,8 @@ def _dots(axes: Axes, points: pd.DataFrame, series: list[str]) -> None:
     steps = np.linspace(-0.25, 0.25, len(series)) if len(series) > 1 else [0.0]
     for number, name in enumerate(series):
         rows = points[points["series"] == name]
+        if rows.empty:
+            continue
         reach = np.abs(rows[["low", "high"]].to_numpy().T - rows["x"].to_numpy())
         heights = rows["y"].map(places) + steps[number]
         look = {"fmt": MARKERS[number % len(MARKERS)], "color": colour_of(number)}
