@@ -113,10 +113,12 @@ def long_run(sentence: Sentence, evaluator: Evaluator, rows: int) -> LongGame:
 
 
 def by_shapiq(name: str, **settings: object) -> Estimator:
-    """An estimator of shapiq's, by its name there."""
+    """An estimator of shapiq's, by its name there; None of one that the version has not."""
 
-    def estimate(game: LongGame, rows: int, seed: int) -> np.ndarray:
-        make = getattr(importlib.import_module("shapiq"), name)
+    def estimate(game: LongGame, rows: int, seed: int) -> np.ndarray | None:
+        make = getattr(importlib.import_module("shapiq.approximator"), name, None)
+        if make is None:
+            return None
         found = make(n=game.features, random_state=seed, **settings).approximate(budget=rows, game=game.ask)
         return np.array([found[(feature,)] for feature in range(game.features)])
 
@@ -129,6 +131,13 @@ ESTIMATORS = {
     ("peer", "shapiq kADDSHAP, paired"): by_shapiq("kADDSHAP", max_order=2, pairing_trick=True),
     ("peer", "shapiq SVARM"): by_shapiq("SVARM"),
     ("peer", SLOW): by_shapiq("ProxySPEX", index="SV", max_order=1),
+    # Since shapiq 1.6, which needs Python 3.12.
+    ("peer", "shapiq ProxySHAP"): by_shapiq("ProxySHAP", index="SV", max_order=1),
+    ("peer", "shapiq ProxySHAP, adjusted"): by_shapiq("ProxySHAP", index="SV", max_order=1, adjustment=True),
+    ("peer", "shapiq RegressionMSR"): by_shapiq("RegressionMSR", index="SV"),
+    ("peer", "shapiq OddSHAP"): by_shapiq("OddSHAP"),
+    ("peer", "shapiq PolySHAP"): by_shapiq("PolySHAP", pairing_trick=True),
+    ("peer", "shapiq ShaplEIG"): by_shapiq("ShaplEIG", show_progress=False),
 }
 
 
