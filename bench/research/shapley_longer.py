@@ -130,7 +130,8 @@ ESTIMATORS = {
     **{("peer", name): PEERS[name] for name in PEERS if name.startswith("shap ") and name != OTHER_QUANTITY},
     ("peer", "shapiq kADDSHAP, paired"): by_shapiq("kADDSHAP", max_order=2, pairing_trick=True),
     ("peer", "shapiq SVARM"): by_shapiq("SVARM"),
-    ("peer", SLOW[0]): by_shapiq("ProxySPEX", index="SV", max_order=1),
+    # Minutes for 1,024 rows, whose error is that of 256.
+    ("peer", SLOW[0]): by_shapiq("ProxySPEX", most=256, index="SV", max_order=1),
     # Since shapiq 1.6, which needs Python 3.12.
     ("peer", "shapiq ProxySHAP"): by_shapiq("ProxySHAP", index="SV", max_order=1),
     ("peer", "shapiq ProxySHAP, adjusted"): by_shapiq("ProxySHAP", index="SV", max_order=1, adjustment=True),
