@@ -104,8 +104,9 @@ disparity here is made by the texts or by what the model has learned from them, 
 
 {looks}
 
-The first row is of the first look's pairs, looked at once without a plan. The other rows have what was found by then,
-with its verdict of the last look. In brackets are claims for these trained models only.
+The first row is of the first look's pairs, looked at once without a plan. The other rows count what was found for these
+trained models by then, with the verdict that it has after the last look: a claim across retraining may have come later.
+In brackets are claims for these trained models only.
 
 The {questions} questions are all those of the gender that the study had before it had a plan. Then it asked 100 pairs
 once, of which 47 are among the 100 of the first look. They decided 62 questions, 13 of them across retraining. That was

@@ -8,6 +8,7 @@ from test_effects import SETTINGS, scores
 
 from evenlight.core import tables
 from evenlight.core.contracts.explanations import COSTS
+from evenlight.core.errors import InputError
 from evenlight.statistics.closed_records import is_open, questions
 from evenlight.statistics.effects import effect_table
 
@@ -43,13 +44,51 @@ def test_the_next_look_costs_what_its_new_pairs_cost(results):
 
 
 def test_a_look_that_was_begun_goes_on(tmp_path):
-    assert decide.begun(tmp_path, "first") == 0
+    looks = [50, 100, 200]
+    assert decide.begun(tmp_path, "first", looks) == 0
     (tmp_path / decide.OVERLAY).write_text("explain: {pairs: 50}\nstatistics: {plan: first}\n")
-    assert decide.begun(tmp_path, "first") == 50
+    assert decide.begun(tmp_path, "first", looks) == 50
     # Another plan begins with its own first look, and so does one of which nothing is said.
-    assert decide.begun(tmp_path, "second") == 0
+    assert decide.begun(tmp_path, "second", looks) == 0
+    # Nor does one whose numbers have changed since skip its first look.
+    assert decide.begun(tmp_path, "first", [20, 50, 200]) == 0
     (tmp_path / decide.OVERLAY).write_text("explain: {pairs: 50}\n")
-    assert decide.begun(tmp_path, "first") == 0
+    assert decide.begun(tmp_path, "first", looks) == 0
+
+
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        ("", "is null"),
+        ("- a", 'is \\["a"\\]'),
+        ("a: [1", "no YAML"),
+        ("explain: {pairs: many}", 'explain.pairs: found "many"'),
+        ("statistics: first", 'statistics: found "first"'),
+    ],
+)
+def test_a_look_that_was_edited_is_refused(tmp_path, written, said):
+    (tmp_path / decide.OVERLAY).write_text(written)
+    with pytest.raises(InputError, match=rf"(?s)^{tmp_path}/look\.yaml: {said}.*; delete this file, and the last look"):
+        decide.begun(tmp_path, "first", [50, 100])
+
+
+@pytest.mark.parametrize(
+    ("study", "said"),
+    [
+        ("", "study.yaml: is null; it must be a mapping"),
+        ("a: [1", "study.yaml: no YAML"),
+        ("statistics: {looks: 100}", "statistics.looks: found 100; allowed is"),
+        ("statistics: [looks]", 'statistics: found \\["looks"\\]; allowed is'),
+        ("{statistics: {looks: [50, 100]}, explain: all}", 'explain: found "all"; allowed is'),
+    ],
+)
+def test_a_study_without_a_sound_plan_is_refused(tmp_path, study, said):
+    path = tmp_path / "study.yaml"
+    with pytest.raises(InputError, match=r"study\.yaml: cannot be read \(No such file"):
+        decide.read_plan(path)
+    path.write_text(study)
+    with pytest.raises(InputError, match=said):
+        decide.read_plan(path)
 
 
 def test_pages_are_named_that_are_there(results):
@@ -76,6 +115,9 @@ def test_what_is_open_is_said_with_how_many_pairs_would_decide_it(tmp_path):
     enough = SETTINGS["statistics"] | {"equivalence_bound": 5.0}
     [line] = decide.said_of_open(left, effects, enough)
     assert line.endswith(": 60 pairs mostly show the smallest effect of interest; they left this one open")
+    # Of what is not paired, so many of each group.
+    [line] = decide.said_of_open(left, effects.assign(paired=False), SETTINGS["statistics"])
+    assert line.endswith(f"about {needed:,.0f} texts of each group would show the smallest effect of interest")
     few = left.assign(verdict="not decidable", reason="7 units are too few")
     [line] = decide.said_of_open(few, effects.assign(verdict="not decidable"), SETTINGS["statistics"])
     assert line.endswith("noisy, male and female: 7 units are too few")

@@ -158,6 +158,47 @@ def test_the_look_that_found_a_cell_is_the_one_that_said_so(first, second, at):
     assert found(statistics, looks.spent(0.05)).tolist() == at
 
 
+FOUND_SINCE = Looks((50, 100), (0, 1), POCOCK)
+
+
+def found_since(later: float, reason: str | None = None) -> list[pd.DataFrame]:
+    """What both looks say, where the second finds another cell, so that the first has shown one with 2.4 by then.
+
+    Args:
+        later: what the second look says of the one.
+        reason: why this look does not decide about the one.
+    """
+    looks, random = FOUND_SINCE, np.random.default_rng(11)
+    first = random.normal(size=(2000, 2)) * [1, 1.6]
+    drawn = [first, (first + random.normal(size=first.shape) * [1, 1.6]) / np.sqrt(2)]
+    said, before = [], []
+    for number, (of_look, (one, other)) in enumerate(zip(drawn, ((2.4, 0.1), (later, 99.0)), strict=True)):
+        statistics = np.stack([of_look, of_look])
+        statistics[:, 0] = [[abs(one), other], [-1, -1]]
+        table = pd.DataFrame({"difference": [one, other], "p_models": [0.01, 0.5 if number == 0 else 0.001]})
+        table = table.assign(p=1.0, p_models_equivalence=1.0, p_equivalence=1.0, rarest=1e-12, few="few")
+        names = {"family": "study", "metric": ["one", "other"], "reason": [reason if number else None, None]}
+        table = table.assign(**names).astype({"reason": object})
+        made = replace(looks, made=tuple(range(number + 1)))
+        said.append(judged(table, statistics, 0.05, made, before).set_index("metric"))
+        before = [*before, (table, statistics)]
+    return said
+
+
+@pytest.mark.parametrize("later", [1.0, -1.0])
+def test_what_others_make_room_for_has_the_sign_that_it_was_shown_with(later):
+    """Whatever the difference is at the look that finds it."""
+    first, second = found_since(later)
+    assert first.loc["one", "verdict"] == "undecided"
+    assert second.loc["one", ["verdict", "look", "side"]].tolist() == ["disparity for these trained models", 2, 1]
+
+
+def test_what_others_make_room_for_is_found_where_it_is_asked_no_more():
+    first, second = found_since(1.0, "what varies rests on one or two units")
+    assert first.loc["one", "verdict"] == "undecided"
+    assert second.loc["one", ["verdict", "look", "side"]].tolist() == ["disparity for these trained models", 2, 1]
+
+
 def test_a_cell_that_a_look_does_not_ask_is_not_found_by_it():
     looks = Looks((50, 100), (0, 1), POCOCK)
     statistics = grown(3, looks, 999)

@@ -11,6 +11,7 @@ import argparse
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -39,12 +40,17 @@ def read_plan(path: Path) -> dict:
     Raises:
         InputError: it has none.
     """
-    written = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
+    written = configuration.written(path)
     own_files.locate(written, [path.parent, Path()])
-    looks = (written.get("statistics") or {}).get("looks")
-    if not looks:
+    statistics, explain = written.get("statistics") or {}, written.get("explain") or {}
+    looks = statistics.get("looks") if isinstance(statistics, dict) else None
+    if isinstance(looks, list) and looks and isinstance(explain, dict):
+        # Those of the file are of one look, which need not be the first.
+        written = written | {"explain": explain | {"pairs": looks[0]}}
+    config = configuration.complete(written)
+    if not config["statistics"]["looks"]:
         raise InputError(f"{path}: statistics.looks: is missing; write a plan, such as [50, 100, 200] (docs/looks.md)")
-    return configuration.complete(written | {"explain": (written.get("explain") or {}) | {"pairs": looks[0]}})
+    return config
 
 
 def made(results: Path, plan: str) -> int:
@@ -56,12 +62,26 @@ def made(results: Path, plan: str) -> int:
     return int(record.loc[record["plan"] == plan, "units"].max()) if plan in set(record["plan"]) else 0
 
 
-def begun(results: Path, plan: str) -> int:
-    """How many pairs the look has that was begun last, be it ended or not; 0 before the first."""
-    path = results / OVERLAY
-    written = yaml.safe_load(path.read_text(encoding="utf-8")) if path.is_file() else {}
-    of_plan = (written.get("statistics") or {}).get("plan") == plan
-    return max(made(results, plan), written["explain"]["pairs"] if of_plan else 0)
+def begun(results: Path, plan: str, looks: Sequence[int]) -> int:
+    """How many pairs the look has that was begun last, be it ended or not; 0 before the first.
+
+    It is the last one that was made or the one after it. Any other is of a plan whose numbers have changed.
+
+    Raises:
+        InputError: what says so was edited, and is no configuration of a look.
+    """
+    path, before = results / OVERLAY, made(results, plan)
+    following = next((pairs for pairs in looks if pairs > before), before)
+    if not path.is_file():
+        return before
+    try:
+        sections = {"explain": {}, "statistics": {}} | configuration.written(path)
+        known = configuration.completed_sections({name: sections[name] for name in ("explain", "statistics")})
+    except InputError as error:
+        said = f"{path}: {str(error).removeprefix(f'{path}: ')}"
+        raise InputError(f"{said}; delete this file, and the last look is made again before the next one") from None
+    of_plan = sections["statistics"].get("plan") == plan
+    return following if of_plan and known["explain"]["pairs"] == following else before
 
 
 def seconds_of(results: Path, not_asked: dict) -> float | None:
@@ -79,7 +99,7 @@ def seconds_of(results: Path, not_asked: dict) -> float | None:
 
 def said_before(results: Path, before: int, pairs: int, not_asked: dict) -> str:
     """What the explanations of a look will take, from what those before it took, and who is asked no more."""
-    if pairs == before:
+    if pairs <= before:
         return "what is missing of it"
     seconds = seconds_of(results, not_asked) if before else None
     if seconds is None:
@@ -96,14 +116,15 @@ def said_before(results: Path, before: int, pairs: int, not_asked: dict) -> str:
 
 
 def said_of_open(left: pd.DataFrame, effects: pd.DataFrame, statistics: dict) -> list[str]:
-    """Which questions are open, and how many pairs would decide each, those with fewest first."""
+    """Which questions are open, and how many pairs, or texts of each group, would decide each; fewest first."""
     interest = {name: statistics[name] for name in ("equivalence_bound", "smallest_effects")}
     needed = texts_needed(effects, **interest)
-    told = left[[*CELL, "reason"]].merge(needed[[*CELL, "needed", "units"]], on=CELL, how="left").sort_values("needed")
+    known = needed[[*CELL, "needed", "units", "paired"]]
+    told = left[[*CELL, "reason"]].merge(known, on=CELL, how="left").sort_values("needed")
     lines = []
     for row in told.head(TOLD).itertuples():
         name = f"{row.dataset}, {row.model}, {row.explainer}, {row.metric}, {row.level_a} and {row.level_b}"
-        lines.append(f"  {name}: {_enough(row.needed, row.units, row.reason)}")
+        lines.append(f"  {name}: {_enough(row.needed, row.units, row.paired, row.reason)}")
     if len(told) > TOLD:
         lines.append(f"  and {len(told) - TOLD} more, which tables/effects.html has")
     return lines
@@ -116,12 +137,13 @@ def where_to_read(results: Path) -> str:
     return f"{found}; what each look has closed: {closed}" if closed.is_file() else found
 
 
-def _enough(needed: float, units: float, reason: str | None) -> str:
+def _enough(needed: float, units: float, paired: bool | float, reason: str | None) -> str:
+    if pd.isna(needed):
+        return reason if isinstance(reason, str) else "how many pairs would decide it is not known"
+    what = "pairs" if paired else "texts of each group"
     if needed <= units:
-        return f"{units:,.0f} pairs mostly show the smallest effect of interest; they left this one open"
-    if pd.notna(needed):
-        return f"about {needed:,.0f} pairs would show the smallest effect of interest"
-    return reason if isinstance(reason, str) else "how many pairs would decide it is not known"
+        return f"{units:,.0f} {what} mostly show the smallest effect of interest; they left this one open"
+    return f"about {needed:,.0f} {what} would show the smallest effect of interest"
 
 
 def main(arguments: argparse.Namespace) -> None:
@@ -132,7 +154,7 @@ def main(arguments: argparse.Namespace) -> None:
     start, plan, looks = time.monotonic(), statistics["plan"], statistics["looks"]
     # A look that was stopped goes on. The one before it has ended, and would throw away what this one has explained.
     # Where the plan has no look of that size any more, the last one is tried, and refused with its reason.
-    first = min(begun(results, plan), looks[-1])
+    first = min(begun(results, plan, looks), looks[-1])
     for number, pairs in enumerate(looks, start=1):
         before = made(results, plan)
         if pairs < first:

@@ -94,9 +94,26 @@ def complete(config: dict) -> dict:
 
 def of_file(path: Path) -> dict:
     """The complete configuration that a file holds; code of one's own lies beside it, or where the run begins."""
-    config = yaml.safe_load(path.read_text(encoding="utf-8"))
+    config = written(path)
     own_files.locate(config, [path.parent, Path()])
     return complete(config)
+
+
+def written(path: Path) -> dict:
+    """What a file of settings says, with nothing added and nothing checked.
+
+    Raises:
+        InputError: it cannot be read, is no YAML, or holds no mapping.
+    """
+    try:
+        config = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror}); name a file of settings") from None
+    except (UnicodeDecodeError, yaml.YAMLError) as error:
+        raise InputError(f"{path}: no YAML in UTF-8 ({error}); mend it") from None
+    if not isinstance(config, dict):
+        raise InputError(f"{path}: is {shown(config)}; it must be a mapping of keys to values")
+    return config
 
 
 def learns(config: dict) -> bool:

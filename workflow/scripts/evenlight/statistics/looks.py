@@ -153,19 +153,34 @@ def found(statistics: Sequence[np.ndarray], spent: Sequence[float]) -> np.ndarra
     """
     at = np.zeros(statistics[0].shape[1], dtype=int)
     for made in range(len(statistics), 0, -1):
-        at[_are_found(statistics[:made], spent[:made])] = made
+        at[_beyond(statistics[:made], spent[:made]) > 0] = made
     return at
 
 
-def _are_found(statistics: Sequence[np.ndarray], spent: Sequence[float]) -> np.ndarray:
-    """Which cells some look finds, bool (cells,); arguments as for :func:`found`.
+def shown(statistics: Sequence[np.ndarray], spent: Sequence[float], at: np.ndarray) -> np.ndarray:
+    """Which look has the statistic that shows each cell that is found, from 1; 0 for the others; int (cells,).
+
+    It is an earlier one than the look that finds the cell where others were found since, so that its bound is lower.
+
+    Args:
+        statistics, spent: as for :func:`found`.
+        at: what this gives.
+    """
+    by = np.zeros_like(at)
+    for made in np.unique(at[at > 0]):
+        by[at == made] = _beyond(statistics[:made], spent[:made])[at == made]
+    return by
+
+
+def _beyond(statistics: Sequence[np.ndarray], spent: Sequence[float]) -> np.ndarray:
+    """The first look whose statistic is beyond its bound, from 1; 0 where none is; int (cells,).
 
     Romano & Wolf (2005), Algorithm 4.1, with the maximum over looks, too: cells that are found are taken out, and the
-    others are held against the rest.
+    others are held against the rest. Arguments as for :func:`found`.
     """
-    are_found = np.zeros(statistics[0].shape[1], dtype=bool)
-    while not are_found.all():
-        left = np.flatnonzero(~are_found)
+    first = np.zeros(statistics[0].shape[1], dtype=int)
+    while (first == 0).any():
+        left = np.flatnonzero(first == 0)
         bounds = boundaries(np.array([of_look[1:, left].max(axis=1) for of_look in statistics]), spent)
         # Equal but for rounding is not beyond.
         with np.errstate(invalid="ignore"):
@@ -174,8 +189,9 @@ def _are_found(statistics: Sequence[np.ndarray], spent: Sequence[float]) -> np.n
             )
         if not beyond.any():
             break
-        are_found[left[beyond.any(axis=0)]] = True
-    return are_found
+        now = beyond.any(axis=0)
+        first[left[now]] = 1 + beyond[:, now].argmax(axis=0)
+    return first
 
 
 def step_down_over_looks(statistics: Sequence[np.ndarray], looks: Looks, alpha: float) -> np.ndarray:
@@ -191,7 +207,7 @@ def step_down_over_looks(statistics: Sequence[np.ndarray], looks: Looks, alpha: 
     least = 2 / len(statistics[0])
     for level in np.union1d(LEVELS[least <= LEVELS], alpha)[::-1]:
         # Found at all larger levels, too, so that a p says the same of each.
-        still &= _are_found(statistics, looks.spent(level))
+        still &= _beyond(statistics, looks.spent(level)) > 0
         if not still.any():
             break
         p[still] = level

@@ -11,7 +11,15 @@ from evenlight.core.factors import JOINT, PLACEBO
 from evenlight.statistics.cells import CELL
 from evenlight.statistics.closing import without_closed
 from evenlight.statistics.familywise import deviate_of, scales
-from evenlight.statistics.looks import ONE_LOOK, Looks, boundaries, found, sequential_p, step_down_over_looks
+from evenlight.statistics.looks import (
+    ONE_LOOK,
+    Looks,
+    boundaries,
+    found,
+    sequential_p,
+    shown,
+    step_down_over_looks,
+)
 from evenlight.statistics.many_groups import holm
 from evenlight.statistics.resamples import LEAST_CARRIERS
 from evenlight.statistics.study import REPETITIONS, TRAININGS, UNDECIDABLE, UNDECIDED
@@ -110,7 +118,7 @@ def judged(
       :func:`evenlight.statistics.looks.step_down_over_looks`, and not below the cell's own p;
     - ``p_adjusted``, ``p_equivalence_adjusted``: Holm's (1979), and not below that for these trained models, whose
       resamples know of skewed scores;
-    - ``side``: the sign of the difference at the look that has found one, for these trained models; 0 where none has;
+    - ``side``: the sign of the difference at the look that shows one, for these trained models; 0 where none does;
     - ``look``: where there is a plan, which look was the first to find the cell, for these trained models, from 1.
 
     Statistics are divided by :func:`evenlight.statistics.familywise.scales`, where cells of one metric are alike.
@@ -158,17 +166,17 @@ def judged(
             names = (f"p_models{name}", f"p{name}")
             own = _stacked([of_look.iloc[cells] for of_look in tables], partial(_columns, names=names))
             tested = [of_look[claim][:, cells] for of_look in of_looks]
-            *p_values, found_at = adjusted(tested, *own, alpha, metrics[cells], looks, reached)
+            *p_values, (found_at, shown_by) = adjusted(tested, *own, alpha, metrics[cells], looks, reached)
             for column, values in zip(names, p_values, strict=True):
                 new[f"{column}_adjusted"][cells] = values
             if claim == 0 and "difference" in table:
-                side[cells] = _side_found(tables, cells, found_at)
+                side[cells] = _side_found(tables, cells, shown_by)
             earliest = np.minimum(
                 np.where(first[cells] > 0, first[cells], np.inf), np.where(found_at > 0, found_at, np.inf)
             )
             first[cells] = np.where(np.isfinite(earliest), earliest, 0)
-    # What an earlier look has found stays found.
-    reasons[(first > 0) & (first < len(looks.made))] = None
+    # What an earlier look has shown stays found.
+    reasons[first > 0] = None
     numbers = 1 + np.array(looks.made)[first - 1]
     repeated = table["repeated"] if "repeated" in table else np.full(len(table), TRAININGS)
     columns = zip(*new.values(), reasons, repeated, strict=True)
@@ -181,11 +189,11 @@ def judged(
     return table.assign(**new, critical=critical, side=side, reason=reasons, verdict=verdicts)
 
 
-def _side_found(tables: Sequence[pd.DataFrame], cells: np.ndarray, found_at: np.ndarray) -> np.ndarray:
-    """The sign that the difference of each cell had where it was found; 0 where none was."""
+def _side_found(tables: Sequence[pd.DataFrame], cells: np.ndarray, shown_by: np.ndarray) -> np.ndarray:
+    """The sign that the difference of each cell had at the look that shows it; 0 where none does."""
     differences = np.stack([of_look["difference"].to_numpy(float)[cells] for of_look in tables])
-    signs = np.sign(np.take_along_axis(differences, np.maximum(found_at - 1, 0)[None], axis=0)[0])
-    return np.where(found_at > 0, signs, 0)
+    signs = np.sign(np.take_along_axis(differences, np.maximum(shown_by - 1, 0)[None], axis=0)[0])
+    return np.where(shown_by > 0, signs, 0)
 
 
 def _of_cells(table: pd.DataFrame, statistics: np.ndarray, cells: pd.DataFrame) -> tuple[pd.DataFrame, np.ndarray]:
@@ -257,27 +265,29 @@ def adjusted(
     asked: np.ndarray | None = None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The adjusted p-values of decidable cells: for these trained models by resamples, across retraining by Holm's
-    method; and the look that was the first to find each for these trained models, 0 where none did.
+    method; and, int (2, cells), the look that was the first to find each for these trained models and the one whose
+    statistic shows it, from 1, both 0 where none did.
 
     ``statistics`` are those of each look, the real ones and those of resamples, (1 + resamples, cells); p-values of
     single cells are (looks, cells). The others as for :func:`decidable`.
     """
     asked = np.ones(p.shape, dtype=bool) if asked is None else asked
     if not p.shape[1]:
-        return p_models[-1], p[-1], np.zeros(0, dtype=int)
+        return p_models[-1], p[-1], np.zeros((2, 0), dtype=int)
     on_scale = [
         _scaled(of_look, of_look[1:], of_cells, alike)[0] for of_look, of_cells in zip(statistics, asked, strict=True)
     ]
     own = [sequential_p(np.where(asked, of_looks, np.nan), looks, alpha) for of_looks in (p_models, p)]
     of_models = np.fmax(step_down_over_looks(on_scale, looks, alpha), own[0])
     if looks.is_one:
-        found_by = np.ones(p.shape[1], dtype=int)
+        found_by = np.ones((2, p.shape[1]), dtype=int)
     else:
+        spent = looks.spent(alpha)
+        of_family = found(on_scale, spent)
         # Where its own p came later than the family's, a cell was not found before it.
         by_itself = np.where(asked, p_models, np.nan) <= looks.levels(alpha)[:, None]
-        found_by = np.maximum(found(on_scale, looks.spent(alpha)), 1 + by_itself.argmax(axis=0))
-    found_at = np.where(of_models <= alpha, found_by, 0)
-    return of_models, np.maximum(holm(own[1]), of_models), found_at
+        found_by = np.stack([np.maximum(of_family, 1 + by_itself.argmax(axis=0)), shown(on_scale, spent, of_family)])
+    return of_models, np.maximum(holm(own[1]), of_models), np.where(of_models <= alpha, found_by, 0)
 
 
 def is_disparity(verdicts: pd.Series, of_trainings: bool) -> pd.Series:
