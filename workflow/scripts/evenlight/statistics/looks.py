@@ -151,25 +151,20 @@ def found(statistics: Sequence[np.ndarray], spent: Sequence[float]) -> np.ndarra
         statistics: of each look, (1 + draws, cells), the real ones first; -inf where a look does not ask a cell.
         spent: of the level by each look.
     """
-    at = np.zeros(statistics[0].shape[1], dtype=int)
-    for made in range(len(statistics), 0, -1):
-        at[_beyond(statistics[:made], spent[:made]) > 0] = made
-    return at
+    return found_and_shown(statistics, spent)[0]
 
 
-def shown(statistics: Sequence[np.ndarray], spent: Sequence[float], at: np.ndarray) -> np.ndarray:
-    """Which look has the statistic that shows each cell that is found, from 1; 0 for the others; int (cells,).
+def found_and_shown(statistics: Sequence[np.ndarray], spent: Sequence[float]) -> np.ndarray:
+    """What :func:`found` gives, and the look whose statistic shows each cell, from 1, or 0; int (2, cells).
 
     It is an earlier one than the look that finds the cell where others were found since, so that its bound is lower.
-
-    Args:
-        statistics, spent: as for :func:`found`.
-        at: what this gives.
+    Arguments as for :func:`found`.
     """
-    by = np.zeros_like(at)
-    for made in np.unique(at[at > 0]):
-        by[at == made] = _beyond(statistics[:made], spent[:made])[at == made]
-    return by
+    looks = np.zeros((2, statistics[0].shape[1]), dtype=int)
+    for made in range(len(statistics), 0, -1):
+        by = _beyond(statistics[:made], spent[:made])
+        looks = np.where(by > 0, [np.full_like(by, made), by], looks)
+    return looks
 
 
 def _beyond(statistics: Sequence[np.ndarray], spent: Sequence[float]) -> np.ndarray:

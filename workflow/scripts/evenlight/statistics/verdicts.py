@@ -15,9 +15,8 @@ from evenlight.statistics.looks import (
     ONE_LOOK,
     Looks,
     boundaries,
-    found,
+    found_and_shown,
     sequential_p,
-    shown,
     step_down_over_looks,
 )
 from evenlight.statistics.many_groups import holm
@@ -282,11 +281,10 @@ def adjusted(
     if looks.is_one:
         found_by = np.ones((2, p.shape[1]), dtype=int)
     else:
-        spent = looks.spent(alpha)
-        of_family = found(on_scale, spent)
+        of_family, shown_by = found_and_shown(on_scale, looks.spent(alpha))
         # Where its own p came later than the family's, a cell was not found before it.
         by_itself = np.where(asked, p_models, np.nan) <= looks.levels(alpha)[:, None]
-        found_by = np.stack([np.maximum(of_family, 1 + by_itself.argmax(axis=0)), shown(on_scale, spent, of_family)])
+        found_by = np.stack([np.maximum(of_family, 1 + by_itself.argmax(axis=0)), shown_by])
     return of_models, np.maximum(holm(own[1]), of_models), np.where(of_models <= alpha, found_by, 0)
 
 
