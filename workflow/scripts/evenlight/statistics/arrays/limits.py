@@ -1,0 +1,108 @@
+"""Exact limits: of how often a group wins, by how much more often, and how many units differ at all.
+
+All are those of Clopper & Pearson (1934), or made of them, so that they hold for any shape of the scores. They are
+about further units like these. To win is to win by more than the margin.
+"""
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import betaincinv
+
+# Halvings of the interval in which a p is sought: to twelve digits.
+HALVINGS = 60
+
+
+def share_limits(count: ArrayLike, total: ArrayLike, tail: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+    """Both limits of a share, each beyond which the truth lies in at most ``tail`` of studies; 0 and 1 of no unit.
+
+    >>> low, high = share_limits(22, 24, 0.025)
+    >>> low.round(3).item(), high.round(3).item()
+    (0.73, 0.99)
+    """
+    count, total = np.asarray(count, dtype=float), np.asarray(total, dtype=float)
+    low = betaincinv(np.maximum(count, 1), total - count + 1, tail)
+    high = betaincinv(count + 1, np.maximum(total - count, 1), 1 - np.asarray(tail))
+    return np.where(count > 0, low, 0.0), np.where(count < total, high, 1.0)
+
+
+def win_share_limits(wins: np.ndarray, losses: np.ndarray, alpha: float) -> tuple[np.ndarray, np.ndarray]:
+    """Limits of the share of wins among decided units, for each comparison alone, (comparisons,)."""
+    return share_limits(wins, np.add(wins, losses), alpha / 2)
+
+
+def family_limits(
+    wins: np.ndarray, losses: np.ndarray, adjusted: np.ndarray, alpha: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """The same for all m comparisons at once: without 1/2 inside where the verdict finds a side, and only there.
+
+    They are those of alpha / m (Bonferroni). A comparison that Holm's method finds in its first step has limits without
+    1/2, since both ask whether the one-sided p is at most alpha / 2 m. One that a later step finds ends at 1/2.
+
+    All limits hold at once in 1 − alpha of studies, and so do all verdicts. Verdicts and limits together: a study with
+    F of 2 m sides true has an error in at most alpha (1 + F / 2 m), less than 1.5 alpha (Bonferroni).
+
+    Args:
+        wins, losses: int (comparisons,).
+        adjusted: p of the verdict (:func:`evenlight.statistics.arrays.holm.sides_adjusted`).
+        alpha: the level of the family.
+    """
+    low, high = share_limits(wins, np.add(wins, losses), alpha / (2 * len(wins)))
+    found, first = adjusted <= alpha, np.greater(wins, losses)
+    return np.where(found & first, np.maximum(low, 0.5), low), np.where(found & ~first, np.minimum(high, 0.5), high)
+
+
+def of_hundred(low: ArrayLike, high: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+    """Limits of a share as whole numbers: "in at least … and at most … of 100", on average of further units.
+
+    >>> [end.item() for end in of_hundred(0.64, 0.981)]
+    [64, 99]
+    """
+    low, high = 100 * np.asarray(low), 100 * np.asarray(high)
+    return np.floor(low + 1e-9).astype(int), np.ceil(high - 1e-9).astype(int)
+
+
+def win_ratio(share: ArrayLike) -> np.ndarray:
+    """Wins per loss, from the share of wins among decided units; limits of the share give its limits.
+
+    The win ratio of Pocock et al. (2012) for pairs. The *win odds* of Dong et al. (2020) count ties as half a win.
+    """
+    share = np.asarray(share, dtype=float)
+    return np.divide(share, 1 - share, out=np.full(share.shape, np.inf), where=share < 1)
+
+
+def net_benefit_limits(
+    wins: ArrayLike, losses: ArrayLike, units: ArrayLike, alpha: ArrayLike
+) -> tuple[np.ndarray, np.ndarray]:
+    """Limits of the net benefit, P(win) − P(loss) of all units, ties included (Buyse 2010).
+
+    Each of the four limits of both shares is wrong in at most alpha / 4 of studies, so that each limit is in alpha / 2.
+    They are wider than they need be, and not at one with the sign test, which is of decided units only.
+    """
+    alpha = np.asarray(alpha)
+    (low_win, high_win), (low_loss, high_loss) = (share_limits(side, units, alpha / 4) for side in (wins, losses))
+    return low_win - high_loss, high_win - low_loss
+
+
+def most_decided(decided: ArrayLike, units: ArrayLike, alpha: ArrayLike) -> np.ndarray:
+    """The upper limit of the share of units that differ beyond the margin: "at most so many of 100 do".
+
+    >>> most_decided(0, 24, 0.05).round(2).item()
+    0.12
+    """
+    return share_limits(decided, units, alpha)[1]
+
+
+def as_often_p(wins: ArrayLike, losses: ArrayLike, units: ArrayLike, bound: ArrayLike) -> np.ndarray:
+    """p of the claim *as often*, that the net benefit is within ± ``bound``, (…); Holm's method adjusts it.
+
+    The least level at which both limits, each wrong in at most so much, are within (two one-sided tests, Schuirmann
+    1987): the limits of :func:`net_benefit_limits` at twice the level. Exact, and conservative as these.
+    """
+    wins, losses, units, bound = np.broadcast_arrays(wins, losses, units, bound)
+    low, high = np.full(wins.shape, -40.0), np.zeros(wins.shape)  # of the logarithm of the level
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        ends = net_benefit_limits(wins, losses, units, 2 * np.exp(middle))
+        within = (ends[0] > -bound) & (ends[1] < bound)
+        low, high = np.where(within, low, middle), np.where(within, middle, high)
+    return np.exp(high)
