@@ -406,6 +406,7 @@ populations: .venv/ready  ## real scores without a difference, from which `make 
 verdicts: .venv/ready  ## how often verdicts are wrong: in studies drawn from real scores, and in made ones (hours)
 	PYTHONPATH=workflow/scripts $(BIN)/python bench/research/simulate_verdicts.py --processes $(if $(filter all,$(CORES)),$$(nproc),$(CORES)) --output results/verdicts.csv
 	PYTHONPATH=workflow/scripts $(BIN)/python bench/research/simulate_answers.py --processes $(if $(filter all,$(CORES)),$$(nproc),$(CORES)) --output results/verdicts_of_answers.csv
+	PYTHONPATH=workflow/scripts $(BIN)/python bench/more_often.py 300
 
 looks: .venv/ready  ## how often a plan of looks is wrong, and how many texts it needs: docs/looks.md (hours)
 	PYTHONPATH=workflow/scripts $(BIN)/python bench/research/simulate_looks.py --processes $(if $(filter all,$(CORES)),$$(nproc),$(CORES)) --output results/looks.csv

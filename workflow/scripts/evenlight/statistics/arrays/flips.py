@@ -65,7 +65,7 @@ def step_down(signed: np.ndarray, flips: SignFlips) -> np.ndarray:
 
 
 def simes_thresholds(signed: np.ndarray, flips: SignFlips, alpha: float) -> np.ndarray:
-    """For :func:`evenlight.statistics.arrays.counts.at_least`: the largest uλ / 2m that flips rarely pass, (2 m,).
+    """For :func:`evenlight.statistics.arrays.discoveries.at_least`: the largest uλ / 2m that flips rarely pass, (2 m,).
 
     In at most ``alpha`` of flips are there u one-sided p, for any u, that are no larger than the threshold of u
     (Andreella et al. 2023, pARI, with the template of Simes). λ is 0 where so few units show nothing.

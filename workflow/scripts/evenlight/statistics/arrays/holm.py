@@ -19,7 +19,7 @@ def sides_adjusted(p_sides: np.ndarray) -> np.ndarray:
     """Holm's adjusted p over both sides, that of the likelier side, float (comparisons,).
 
     The verdict: where it is at most alpha, the group with more wins wins more often. Comparisons without decided units
-    count, with a p of 1; the family is all columns, so leave none out by what was seen.
+    count, with a p of 1; the family is all columns, so leave none out by what was seen. A NaN counts, too, and stays.
 
     Args:
         p_sides: one-sided p, float (2, comparisons), from :func:`evenlight.statistics.arrays.signs.side_p`.

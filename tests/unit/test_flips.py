@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from evenlight.statistics.arrays.counts import at_least
+from evenlight.statistics.arrays.discoveries import at_least
 from evenlight.statistics.arrays.flips import flipped_p, simes_thresholds, step_down
 from evenlight.statistics.arrays.holm import sides_adjusted
 from evenlight.statistics.arrays.signs import counted, side_p, sign_p

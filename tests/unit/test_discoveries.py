@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from evenlight.statistics.arrays.counts import at_least, simes_thresholds
+from evenlight.statistics.arrays.discoveries import at_least, simes_thresholds
 from evenlight.statistics.arrays.signs import side_p
 
 

@@ -36,6 +36,8 @@ def test_as_scipy_has_it(wins, losses):
         greater = binomtest(wins, wins + losses, alternative="greater").pvalue
         assert side_p(wins, losses)[0] == pytest.approx(greater, rel=1e-9)
     np.testing.assert_array_equal(side_p(wins, losses), side_p(losses, wins)[::-1])
+    # One more win never speaks for the other side.
+    assert side_p(wins + 1, losses)[0] <= side_p(wins, losses)[0]
 
 
 def test_large_counts_and_the_smallest_p():

@@ -37,6 +37,7 @@ def test_order_and_groups_do_not_matter(family, random):
 def test_by_hand():
     adjusted = sides_adjusted(side_p(np.array([8, 0, 1, 0]), np.array([0, 10, 1, 0])))
     np.testing.assert_allclose(adjusted, [7 / 256, 8 / 1024, 1, 1])
+    np.testing.assert_allclose(sides_adjusted(np.array([[0.01, np.nan], [0.99, np.nan]])), [0.04, np.nan])
 
 
 def test_each_analysis_has_its_increment_and_keeps_what_was_found():

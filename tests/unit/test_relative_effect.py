@@ -1,0 +1,102 @@
+"""The relative effect of two groups of texts, against scipy, statsmodels and enumeration."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy.stats import brunnermunzel, t
+from statsmodels.stats.nonparametric import rank_compare_2indep
+
+from evenlight.statistics.arrays.relative_effect import relative_effect
+
+VALUES = st.sampled_from([np.nan, *range(6)])
+
+
+def groups(seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    generator = np.random.default_rng(seed)
+    return generator.normal(0.5, 1, size=(30, 2)).round(1), generator.normal(0, 2, size=(45, 2)).round(1)
+
+
+def test_as_scipy_and_statsmodels_have_it():
+    a, b = groups()
+    found = relative_effect(a, b)
+    for number in range(2):
+        peer = rank_compare_2indep(a[:, number], b[:, number])
+        assert found.effect[number] == pytest.approx(peer.prob1)
+        assert found.degrees[number] == pytest.approx(peer.df)
+        statistic = (found.effect[number] - 0.5) / np.sqrt(found.plain_variance[number])
+        assert statistic == pytest.approx(peer.statistic)
+        expected = brunnermunzel(a[:, number], b[:, number]).pvalue
+        assert 2 * t.sf(abs(statistic), found.degrees[number]) == pytest.approx(expected)
+        factor = 4 * found.effect[number] * (1 - found.effect[number])
+        assert found.c2()[number] == pytest.approx(factor * (found.effect[number] - 0.5) ** 2 / found.variance[number])
+
+
+def test_the_variance_is_unbiased_also_with_ties():
+    # All samples of 2 and 3 scores, from two distributions on four and three values.
+    values_a, values_b = np.array([0, 1, 2, 3.0]), np.array([1, 2, 2.5])
+    chance_a, chance_b = np.array([0.4, 0.3, 0.2, 0.1]), np.array([0.5, 0.2, 0.3])
+    samples = [(x, y) for x in product(range(4), repeat=2) for y in product(range(3), repeat=3)]
+    chance = np.array([chance_a[list(x)].prod() * chance_b[list(y)].prod() for x, y in samples])
+    found = relative_effect(
+        np.array([values_a[list(x)] for x, _ in samples]).T, np.array([values_b[list(y)] for _, y in samples]).T
+    )
+    mean = chance @ found.effect
+    assert mean == pytest.approx(
+        chance_a @ ((values_a[:, None] > values_b) + (values_a[:, None] == values_b) / 2) @ chance_b
+    )
+    assert chance @ found.variance == pytest.approx(chance @ (found.effect - mean) ** 2)
+    assert chance @ found.plain_variance > chance @ found.variance
+
+
+@pytest.mark.parametrize("student", [False, True])
+def test_limits_are_where_the_test_turns(student):
+    found = relative_effect(*groups(1))
+    p = found.side_p(student).min(axis=0)
+    low, high = found.limits(p, student)
+    np.testing.assert_allclose(np.where(found.effect > 0.5, low, high), 0.5)
+    for end, other in zip(found.limits(0.001, student), found.limits(0.1, student), strict=True):
+        assert ((end > 0) & (end < 1) & (np.abs(end - found.effect) > np.abs(other - found.effect))).all()
+    # Student's is the more careful one.
+    assert (relative_effect(*groups(1)).side_p(True).min(axis=0) > found.side_p(False).min(axis=0)).all()
+
+
+@settings(max_examples=40)
+@given(arrays(float, (7, 3), elements=VALUES), arrays(float, (9, 3), elements=VALUES))
+def test_groups_and_comparisons_exchange(a, b):
+    found, other = relative_effect(a, b), relative_effect(b[::-1], a)
+    np.testing.assert_allclose(other.effect, 1 - found.effect)
+    np.testing.assert_allclose(other.variance, found.variance, atol=1e-12)
+    np.testing.assert_allclose(other.side_p(), found.side_p()[::-1])
+    np.testing.assert_allclose(relative_effect(a[:, ::-1], b[:, ::-1]).limits(0.01)[0], found.limits(0.01)[0][::-1])
+    assert (found.variance[~np.isnan(found.effect)] >= 0).all()
+
+
+def test_without_overlap_and_without_scores():
+    a = np.array([[2.0, 1, np.nan], [3, 1, 1], [4, 1, np.nan]])
+    found = relative_effect(a, np.array([[0.0, 1, 1], [1, 1, 2]]))
+    assert found.effect[:2].tolist() == [1, 0.5]
+    assert found.side_p()[0, 0] == pytest.approx(found.side_p()[:, 0].min())
+    assert found.limits(0.025)[0][0] < 1 == found.limits(0.025)[1][0]
+    assert found.side_p()[:, 1].tolist() == [0.5, 0.5]
+    assert np.isnan([found.effect[2], *found.side_p()[:, 2]]).all()
+
+
+def test_strata_are_weighed():
+    a, b = groups()
+    strata_a, strata_b = np.arange(30) % 3, np.arange(45) % 3
+    strata_a[:2], strata_b[strata_b == 2] = -1, 5
+    parts = [relative_effect(a[strata_a == code], b[strata_b == code]) for code in (0, 1)]
+    sizes = [((strata_a == code).sum(), (strata_b == code).sum()) for code in (0, 1)]
+    weights = np.array([x * y / (x + y + 1) for x, y in sizes])
+    weights /= weights.sum()
+    found = relative_effect(a, b, strata_a, strata_b)
+    np.testing.assert_allclose(found.effect, weights @ [part.effect for part in parts])
+    np.testing.assert_allclose(found.variance, weights**2 @ [part.variance for part in parts])
+    # One stratum, and none.
+    alone = relative_effect(a, b, np.zeros(30, dtype=int), np.zeros(45, dtype=int))
+    np.testing.assert_allclose(alone.side_p(True), relative_effect(a, b).side_p(True))
+    assert np.isnan(relative_effect(a, b, np.zeros(30, dtype=int), np.ones(45, dtype=int)).effect).all()
