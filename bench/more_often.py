@@ -18,7 +18,7 @@ from evenlight.statistics.arrays.holm import sides_adjusted
 from evenlight.statistics.arrays.limits import family_limits
 from evenlight.statistics.arrays.mean import mean_limits
 from evenlight.statistics.arrays.relative_effect import relative_effect
-from evenlight.statistics.arrays.repeated import cluster_means, cluster_sums_p
+from evenlight.statistics.arrays.repeated import LEAST_CLUSTERS, cluster_means, cluster_sums_p
 from evenlight.statistics.arrays.signs import counted, side_p, signs
 from evenlight.statistics.many_groups import holm
 from evenlight.statistics.paired_tests import SignFlips
@@ -127,20 +127,20 @@ def texts(studies: int) -> None:
 def clusters(studies: int) -> None:
     """Errors of claims on units by sums of clusters, where size tells nothing and where it does, and of votes."""
     print("clusters of 1 to 12 units: sums + Holm where sizes tell nothing, and where large ones win more; votes")
-    for count in (20, 100, 300):
+    # A cluster wins or loses as a whole, the larger the likelier; on average over units half are won.
+    tells = np.arange(1, 13) / 12
+    tells = tells - np.average(tells, weights=np.arange(1, 13)) + 0.5
+    for count in (10, 20, 100, 300):
         wrong = np.zeros(3)
         for study in range(studies):
             generator = generator_for("clusters", count, study)
             sizes = generator.integers(1, 13, size=count)
-            cluster, common = np.repeat(np.arange(count), sizes), generator.uniform(size=(count, 24))
-            noise = generator.uniform(size=(len(cluster), 24))
-            # On average over units half are won.
-            tells = (np.arange(1, 13) / 12) ** 2
-            tells = tells - np.average(tells, weights=np.arange(1, 13)) + 0.5
-            for number, chance in enumerate((common, np.repeat(tells[sizes - 1][:, None], 24, axis=1))):
-                signed = np.where(noise < chance[cluster], 1.0, -1.0)
+            cluster, drawn = np.repeat(np.arange(count), sizes), generator.uniform(size=(count, 24))
+            alone = generator.uniform(size=(len(cluster), 24))
+            for number, won in enumerate((alone < drawn[cluster], (drawn < tells[sizes - 1][:, None])[cluster])):
+                signed = np.where(won, 1.0, -1.0)
                 member = np.stack([np.bincount(cluster, column) for column in signed.T], axis=1)
-                p = cluster_sums_p(signed, cluster) if count >= 100 else _student(member)
+                p = cluster_sums_p(signed, cluster) if count >= LEAST_CLUSTERS else _student(member)
                 wrong[number] += (sides_adjusted(p) <= ALPHA).any()
                 if number == 0:
                     votes = counted(signs(cluster_means(signed, cluster)))[:2]
