@@ -58,6 +58,8 @@ def test_a_later_step_ends_at_one_half():
     assert low[1] == 0.5
     assert low[0] > 0.75
     assert low[2] < 0.5 < high[2]
+    # What is not found, as by flips, has one half inside.
+    assert [end.tolist() for end in family_limits(wins[:1], losses[:1], np.array([0.06]), 0.05)] == [[0.5], [1.0]]
 
 
 def test_words_and_ratios():

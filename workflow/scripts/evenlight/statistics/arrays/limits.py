@@ -38,17 +38,21 @@ def family_limits(
     They are those of alpha / m (Bonferroni). A comparison that Holm's method finds in its first step has limits without
     1/2, since both ask whether the one-sided p is at most alpha / 2 m. One that a later step finds ends at 1/2.
 
-    All limits hold at once in 1 − alpha of studies, and so do all verdicts. Verdicts and limits together: a study with
-    F of 2 m sides true has an error in at most alpha (1 + F / 2 m), less than 1.5 alpha (Bonferroni).
+    All limits hold at once in 1 − alpha of studies, and so do all verdicts. Where F of the m comparisons truly differ,
+    verdicts and limits hold together in 1 − alpha (1 + F / 2 m), which is more than 1 − 1.5 alpha (Bonferroni).
 
     Args:
         wins, losses: int (comparisons,).
-        adjusted: p of the verdict (:func:`evenlight.statistics.arrays.holm.sides_adjusted`).
+        adjusted: p of the verdict (:func:`evenlight.statistics.arrays.holm.sides_adjusted`, or that by flips).
         alpha: the level of the family.
     """
     low, high = share_limits(wins, np.add(wins, losses), alpha / (2 * len(wins)))
     found, first = adjusted <= alpha, np.greater(wins, losses)
-    return np.where(found & first, np.maximum(low, 0.5), low), np.where(found & ~first, np.minimum(high, 0.5), high)
+    # What flips did not find, by chance of their draws, has 1/2 inside.
+    return (
+        np.where(found & first, np.maximum(low, 0.5), np.minimum(low, 0.5)),
+        np.where(found & ~first, np.minimum(high, 0.5), np.maximum(high, 0.5)),
+    )
 
 
 def of_hundred(low: ArrayLike, high: ArrayLike) -> tuple[np.ndarray, np.ndarray]:

@@ -39,7 +39,7 @@ class RelativeEffect:
     plain_variance: np.ndarray
 
     def c2(self, effect: ArrayLike = 0.5) -> np.ndarray:
-        """(θ̂ − θ)² / (ratio · θ (1 − θ)); at one half it is 4 θ̂ (1 − θ̂) times the square of Brunner & Munzel's."""
+        """(θ̂ − θ)² / (ratio · θ (1 − θ)); at one half it is 4 θ̂ (1 − θ̂) (θ̂ − 1/2)² / variance."""
         return (self.effect - effect) ** 2 / (self.ratio * effect * (1 - np.asarray(effect)))
 
     def side_p(self, student: bool = False) -> np.ndarray:
