@@ -31,6 +31,9 @@ endef
 
 # The scripts of the workflow are run as `python ...`, which must be the environment's.
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
+# Compiled modules are kept, also where a container's variable says otherwise: else each start of torch compiles it again,
+# which is more than half of its processor time.
+export PYTHONDONTWRITEBYTECODE :=
 BIN := .venv/bin
 
 RUN_REQUIREMENTS := $(patsubst %,envs/%.txt,workflow data corpus models statistics)
