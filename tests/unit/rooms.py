@@ -6,6 +6,7 @@ A file of tests belongs to the last room that it imports; `python tests/unit/roo
 import ast
 import re
 import sys
+from functools import cache
 from pathlib import Path
 
 REPOSITORY = Path(__file__).parents[2]
@@ -19,6 +20,7 @@ def library_order() -> list[str]:
     return re.findall(r"^- `(\w+)`", listed.group(1), re.MULTILINE)
 
 
+@cache
 def imported_rooms(path: Path) -> set[str]:
     """The rooms of the library (what stands after ``evenlight.``) that a file imports, wherever the import stands."""
     names = []
