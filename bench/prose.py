@@ -1,6 +1,6 @@
 """How the documents read: long sentences, their mean length by page, words of old, and terms that a page does not link.
 
-It prints, and decides nothing. What is never right is held by tests/unit/test_prose.py.
+It prints, and decides nothing: people read it.
 """
 
 import argparse

@@ -23,7 +23,7 @@ from pathlib import Path
 REPOSITORY = Path(__file__).resolve().parents[1]
 LIBRARY = REPOSITORY / "workflow" / "scripts" / "evenlight"
 # What tests read besides the library.
-NEEDED = ("tests", "config", "resources", "rules", "envs", "workflow", "bench")
+NEEDED = ("tests", "config", "docs", "resources", "rules", "envs", "workflow", "bench")
 # Variables that the tests must not see: a path to the library that is not changed; and published data, of which every
 # mutant would read much again, with a result that depends on the machine.
 HIDDEN = ("PYTHONPATH", "EVENLIGHT_MIRROR", "EVENLIGHT_PEER_DATA", "CI")

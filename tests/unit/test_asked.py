@@ -2,6 +2,7 @@
 
 import json
 import math
+import threading
 import time
 from dataclasses import replace
 
@@ -168,15 +169,17 @@ def test_who_takes_no_seed_gives_draws_of_its_own(served, asking):
 
 
 def test_requests_are_on_their_way_at_the_same_time(served, asking):
-    def slowly(body):
-        time.sleep(0.2)
+    """The first one goes alone, and shows what is wrong before others are asked."""
+    others = threading.Barrier(len(QUESTIONS) - 1, timeout=60)
+
+    def together(body):
+        others.wait()
         return 200, json.dumps(answered(body)).encode(), {}
 
-    served.usual = slowly
-    start = time.monotonic()
-    table, _, _ = asking(answers=4, policy={"connections": 8})
-    assert len(table) == 24
-    assert time.monotonic() - start < 24 * 0.2 * 0.8
+    served.script = [served.usual]
+    served.usual = together
+    table, _, _ = asking(policy={"connections": len(QUESTIONS) - 1, "retries": 0})
+    assert len(table) == len(QUESTIONS)
 
 
 def test_questions_are_texts_as_they_came_with_the_attributes():
@@ -267,14 +270,18 @@ def test_a_busy_service_is_waited_for(served, asking):
 
 
 def test_a_hung_connection_is_given_up(served, asking):
+    """On a busy machine others may be, too, and are asked again."""
+    enough = threading.Event()
+
     def hang(body):
-        time.sleep(1.5)
+        enough.wait(60)
         return 200, json.dumps(answered(body)).encode(), {}
 
     served.script = [hang]
-    table, _, _ = asking(policy={"timeout": 0.3})
+    table, _, _ = asking(policy={"timeout": 1, "retries": 20})
+    enough.set()
     assert len(table) == 6
-    assert len(served.bodies) == 7
+    assert len(served.bodies) > 6
 
 
 # The decision -------------------------------------------------------------------------------------------------------

@@ -218,7 +218,7 @@ def test_what_the_draws_add_is_known_from_how_random_explainers_differ(paired):
     """Texts vary by 9 in what random explanations get, scores by 1, and draws by 1: the mean of three by a third."""
     design = design_of((100, 100) if paired else (120, 80), paired)
     shares = []
-    for number in range(30):
+    for number in range(8):
         random = numbers("draws", paired, number)
         texts, scores = random.normal(size=(2, 200)) * np.array([[3], [1]])
         noise = texts + random.normal(size=(3, 1, 1, 200))
@@ -237,6 +237,7 @@ def skewed(random: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
     return random.exponential(size=shape) - 1
 
 
+@pytest.mark.slow
 def test_skewed_scores_are_found_no_more_often_than_stated():
     """24 cells of 24 pairs whose differences are exponential, without any disparity, beside random ones with none.
 
@@ -257,7 +258,7 @@ def test_skewed_scores_are_found_no_more_often_than_stated():
 def test_a_disparity_of_the_model_is_not_found_beyond_random(paired):
     """Scores of the first group are lower whatever is explained; the explainers add as much to both."""
     wrong, found, gone = 0, [], []
-    for number in range(30):
+    for number in range(4):
         random = numbers("model", paired, number)
         by_text = random.exponential(size=(1, 4, 1, 240)) * np.repeat([0.1, 1], 120)
         noise = by_text + 0.05 * random.normal(size=(2, 4, 1, 240))
@@ -269,7 +270,7 @@ def test_a_disparity_of_the_model_is_not_found_beyond_random(paired):
         assert set(table["outcome"].dropna()) <= {"gone", "undecided", "left", "reversed"}
     assert np.mean(found) > 0.9
     assert np.mean(gone) > 0.5
-    assert wrong <= 3
+    assert not wrong
 
 
 # Between random and attainable
@@ -325,13 +326,13 @@ def test_shares_are_those_of_a_jackknife(without_reserve, kind):
 
 def test_the_interval_of_what_is_reached_holds_the_truth():
     inside = 0
-    for number in range(400):
+    for number in range(150):
         random = numbers("coverage", number)
         best = random.gamma(2, 1, (2, 1, 40))
         added = best * np.array([0.8, 0.5])[:, None, None] + 0.5 * skewed(random, (2, 1, 40))
         _, _, _, low, high = placed(*zip(added, best, strict=True), number % 2 == 0)
         inside += low <= 0.3 <= high
-    assert inside / 400 > 0.92
+    assert inside / 150 > 0.92
 
 
 def test_a_ratio_to_nothing_is_undefined():

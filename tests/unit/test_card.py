@@ -4,6 +4,7 @@ import argparse
 import json
 import sys
 
+import pytest
 import torch
 from bench_scripts import script, write_bert, write_texts
 from torch.utils.flop_counter import FlopCounterMode
@@ -77,6 +78,7 @@ def test_nothing_begins_after_the_minutes(tmp_path):
     assert script("card").Record(record.path, 1, goes_on=False).path.exists() is False
 
 
+@pytest.mark.slow
 def test_it_trains_and_times_a_small_shape_beside_captum(tmp_path, monkeypatch):
     card = script("card")
     write_bert(tmp_path / "tokenizer")

@@ -1,12 +1,12 @@
 """What must hold of the repository as a whole."""
 
-import ast
 import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from rooms import LIBRARY, files_of, imported_rooms, library_order
 
 from evenlight.core.kinds import KINDS
 from evenlight.jobs.code_digest import Code
@@ -55,37 +55,25 @@ def test_every_command_for_users_is_named_where_users_read():
     assert [path.name for path in tools if path.name not in text or '"__main__"' not in path.read_text()] == []
 
 
-def library_order() -> list[str]:
-    """The rooms of the library in the order in which docs/architecture.md lists them."""
-    text = (REPOSITORY / "docs" / "architecture.md").read_text()
-    listed = re.search(r"imports only from rooms above it:\n\n(.*?)\n\n", text, re.DOTALL)
-    return re.findall(r"^- `(\w+)`", listed.group(1), re.MULTILINE)
-
-
-def imported_modules(path: Path) -> set[str]:
-    """The rooms of the library (what stands after ``evenlight.``) that a file imports, wherever the import stands."""
-    names = []
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.Import):
-            names += [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
-            names += [node.module or "", *(f"{node.module}.{alias.name}" for alias in node.names)]
-    return {name.split(".")[1] for name in names if name.startswith("evenlight.")}
-
-
 def test_architecture_lists_every_room_of_the_library():
-    library = REPOSITORY / "workflow" / "scripts" / "evenlight"
-    modules = {path.stem for path in library.glob("[!_]*.py")} | {path.parent.name for path in library.glob("*/*.py")}
+    modules = {path.stem for path in LIBRARY.glob("[!_]*.py")} | {path.parent.name for path in LIBRARY.glob("*/*.py")}
     assert sorted(library_order()) == sorted(modules)
 
 
 @pytest.mark.parametrize("room", library_order())
 def test_a_room_imports_only_from_rooms_above_it(room):
     order = library_order()
-    library = REPOSITORY / "workflow" / "scripts" / "evenlight"
-    files = [library / f"{room}.py", *(library / room).glob("**/*.py")]
-    imported = set().union(*(imported_modules(path) for path in files if path.is_file()))
+    files = [LIBRARY / f"{room}.py", *(LIBRARY / room).glob("**/*.py")]
+    imported = set().union(*(imported_rooms(path) for path in files if path.is_file()))
     assert imported - {room} <= set(order[: order.index(room)])
+
+
+def test_a_file_of_tests_belongs_to_one_room_at_most():
+    of_room = {room: [path.stem for path in files_of(room)] for room in library_order()}
+    assert "test_rank_sum" in of_room["statistics"]
+    assert "test_audit" in of_room["reports"]
+    every = [name for names in of_room.values() for name in names]
+    assert len(set(every)) == len(every) > 100
 
 
 # What imports torch, or may: spaCy imports it where it is installed. And what within these rooms does not.
@@ -150,7 +138,7 @@ def test_no_job_imports_the_configuration():
     assert [module for module in read if module.startswith("evenlight.configuration")] == []
 
 
-def test_mutation_runs_know_the_tests_of_every_metric_and_statistic():
+def test_mutation_runs_know_the_files_of_every_metric_and_statistic():
     assert {"statistics/costs", "metrics/soft", "core/tables"} <= TESTS.keys()
     assert TESTED_BY.keys() <= TESTS.keys()
     tests = {name for names in TESTS.values() for name in names}

@@ -77,7 +77,6 @@ def test_what_looks_like_a_path_is_refused_at_once_with_the_nearest_name(source,
 
 @pytest.mark.parametrize("loader", ["tokenizer", "network", "configuration", "language_model"])
 def test_a_hub_that_does_not_answer_is_asked_twice(loader, monkeypatch):
-    began = time.monotonic()
     with answering(503) as (address, asked):
         monkeypatch.setattr(constants, "ENDPOINT", address)
         for _ in range(2):
@@ -86,15 +85,15 @@ def test_a_hub_that_does_not_answer_is_asked_twice(loader, monkeypatch):
     assert asked == ["/someone/model/resolve/main/config.json"] * location.ATTEMPTS
     # Whoever asks next may have a network again.
     assert not constants.HF_HUB_OFFLINE
-    assert time.monotonic() - began < 20
 
 
 def test_a_hub_at_whose_address_nobody_listens_is_soon_given_up(monkeypatch):
-    began = time.monotonic()
+    slept = []
+    monkeypatch.setattr(time, "sleep", slept.append)
     monkeypatch.setattr(constants, "ENDPOINT", "http://127.0.0.1:9")
     with pytest.raises(InputError, match=r"the Hugging Face hub cannot be reached and its cache has no such files"):
         loaded_tokenizer("someone/model")
-    assert time.monotonic() - began < 20
+    assert sum(slept) < 20
 
 
 def test_a_hub_that_knows_no_such_model_has_answered(monkeypatch):

@@ -1,14 +1,9 @@
 """What `make prose` finds: sentences with their lines, words of old, terms without a link."""
 
-import re
 from argparse import Namespace
-from itertools import pairwise
 
 import pytest
 from prose import (
-    LONGEST,
-    ROOT,
-    documents,
     glossary_terms,
     main,
     mean_length,
@@ -20,8 +15,6 @@ from prose import (
 
 from evenlight.core.errors import InputError
 
-# Notes of that page are messages as the program joined them; the other one is being rewritten.
-NOT_HELD = {ROOT / "docs" / "architectures.md"}
 PAGE = """# A heading is no sentence
 
 One *two* [three](four.md) `five --six`. Is it
@@ -45,37 +38,6 @@ def page(tmp_path):
     path = tmp_path / "page.md"
     path.write_text(PAGE)
     return path
-
-
-@pytest.mark.parametrize("document", sorted(set(documents()) - NOT_HELD), ids=lambda path: str(path.relative_to(ROOT)))
-def test_documents_have_no_word_of_old_and_no_endless_sentence(document):
-    """What is never right; ``make prose`` tells more."""
-    read = list(sentences(document))
-    assert read
-    wrong = [sentence for sentence in read if sentence.length > LONGEST or old_words(sentence.text)]
-    assert [f"{sentence.line}: {sentence.text}" for sentence in wrong] == []
-
-
-WRITTEN = {ROOT / "CHANGELOG.md", *documents()} - {ROOT / "config" / "README.md"}
-
-
-@pytest.mark.parametrize("document", sorted(WRITTEN), ids=lambda path: str(path.relative_to(ROOT)))
-def test_no_line_of_a_document_begins_as_another_one(document):
-    """Two lines of work that are merged leave such lines; tables, pictures, code and commands repeat rightly.
-
-    So do the keys of the configuration, which a program writes.
-    """
-    text = re.sub(r"```.*?```", "", document.read_text(encoding="utf-8"), flags=re.DOTALL)
-    lines = [line for line in text.splitlines() if not line.lstrip().startswith(("|", "<", "!", "Command:"))]
-    beginnings = [line[:60] for line in lines if len(line) > 60]
-    again = {beginning for beginning in beginnings if beginnings.count(beginning) > 1}
-    again |= {first for first, second in pairwise(lines) if len(first) > 30 and first[:30] == second[:30]}
-    assert again == set()
-
-
-@pytest.mark.parametrize("text", sorted((ROOT / "resources").glob("**/*.rst")), ids=lambda path: path.name)
-def test_texts_of_the_report_have_no_word_of_old(text):
-    assert old_words(text.read_text(encoding="utf-8")) == []
 
 
 def test_sentences_are_told_apart():

@@ -36,20 +36,6 @@ def test_action_is_sound(path):
         assert set(re.findall(r"\bmake ([a-z-]+)", step.get("run", ""))) <= make_targets()
 
 
-def test_commands_in_documents_are_targets_of_the_makefile():
-    documents = [REPOSITORY / name for name in ("README.md", "CONTRIBUTING.md", "docs/notebook.md")]
-    named = {target for path in documents for target in re.findall(r"\bmake ([a-z]+(?:-[a-z]+)*)\b", path.read_text())}
-    assert named
-    # Words that follow the verb in sentences.
-    assert named - make_targets() <= {"a", "about", "it"}
-
-
-def test_the_first_page_is_short():
-    text = (REPOSITORY / "README.md").read_text()
-    assert len(text.splitlines()) <= 110
-    assert len(text.split()) <= 900
-
-
 def test_container_has_all_requirements():
     text = (REPOSITORY / "Containerfile").read_text()
     installed = set(re.findall(r"-r (envs/\w+\.txt)", text))

@@ -285,7 +285,7 @@ def test_a_killed_job_loses_what_is_on_its_way_and_no_more(served, ask, tmp_path
     settings = HUGGING_FACE | {"address": served.address, "version": None, "plain_http": False, "classes": {}}
     command = [sys.executable, "-c", KILLED, json.dumps(settings), str(tmp_path / "answers"), json.dumps(TEXTS)]
     job = subprocess.Popen([*command, *filter(None, sys.path)])
-    assert enough.wait(60)
+    assert enough.wait(600)
     job.kill()
     job.wait()
     served.usual = answered

@@ -17,7 +17,7 @@ from evenlight.jobs import warm_start
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="warm starts are for Linux")
 
 RUN = Path(__file__).parents[2] / "workflow" / "scripts" / "run.py"
-PATIENCE = 60  # seconds until a test gives up, much more than any machine should need
+PATIENCE = 600  # seconds until a test gives up, much more than any machine should need
 SECONDS, MEGABYTES = 1, 150  # what a command takes, much more than its client
 IS_FORK = "open(f'/proc/{os.getppid()}/cmdline').read().split('\\0')[1].endswith('warm_start.py')"
 
