@@ -18,6 +18,7 @@ import regex
 from evenlight.core.contracts.texts import ATTRIBUTE
 from evenlight.core.errors import InputError
 from evenlight.core.seeds import derived_seed
+from evenlight.explainers.copies import notes_on_copies
 from evenlight.texts.items import is_known
 from evenlight.texts.matching import begins_with, folded, is_begun
 from evenlight.texts.words import joined_text, single_texts, texts_in
@@ -247,6 +248,7 @@ def notes_of(answers: pd.DataFrame, tested: set[str], looked_at: str | None = No
         f"{len(answers):,} answers, {draws} to a question",
         *counts("answers", len(answers), {what: holds.sum() for what, holds in of_answers.items()}),
         *counts("questions", len(tested), of_questions),
+        *notes_on_copies(answers),
         *[f"a decision was found in no answer; look whether {looked_at} is right"] * bool(found_none),
     ]
 
