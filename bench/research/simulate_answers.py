@@ -32,6 +32,7 @@ from simulate_verdicts import ALPHA, design_of, verdicts, with_drawn
 from simulate_verdicts import Row as Pairs
 
 from evenlight.core.seeds import generator_for
+from evenlight.explainers.copies import why_copies
 from evenlight.statistics.cells import ExplainerScores
 from evenlight.statistics.decisions import as_levels, change_by_draw, change_of_decision
 from evenlight.statistics.designs import Design
@@ -119,7 +120,8 @@ def _changes(made: list[tuple[Design, ExplainerScores]]) -> Iterator[tuple[Desig
             shares = change_of_decision(*decided)
             if not np.isnan(shares[0]).all():
                 names = (scores.dataset, f"{scores.model} {name}", scores.explainer, scores.seeds)
-                [changes], [as_forms] = as_levels(*names, *shares, design, change_by_draw(*decided))
+                doubt = why_copies(np.concatenate(decided, axis=-1))
+                [changes], [as_forms] = as_levels(*names, *shares, design, change_by_draw(*decided), doubt)
                 yield as_forms, changes
 
 

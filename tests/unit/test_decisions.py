@@ -169,9 +169,18 @@ def test_codes_are_the_same_in_all_runs_of_a_model(tmp_path):
         answers = answers_of(np.array(said, dtype=object).reshape(1, 1, 2))
         tables.write_table(answers, tmp_path / f"{seed}.parquet", ANSWERS)
     items = pd.Index(["000female", "000male", "other"])
-    codes = decision_codes([tmp_path / "0.parquet", tmp_path / "1.parquet"], items)
+    codes, _ = decision_codes([tmp_path / "0.parquet", tmp_path / "1.parquet"], items)
     assert codes[:, 0, :2].tolist() == [[1.0, 0.0], [2.0, 1.0]]
     assert np.isnan(codes[:, :, 2]).all()
+
+
+def test_copies_of_one_draw_decide_nothing(tmp_path):
+    """A fair coin for either form, and a gateway that keeps the first answer to each question."""
+    decisions = np.where(np.random.default_rng(1).random((1, 60, 2)) < 0.5, "complain", "wait").astype(object)
+    [row] = table_of(tmp_path, np.repeat(decisions, 10, axis=0)).itertuples()
+    assert (row.changed, row.by_chance) == (pytest.approx(0.5, abs=0.2), 0)
+    assert row.verdict == "not decidable"
+    assert "the same" in row.reason
 
 
 # Agreement of the draws of a question ------------------------------------------------------------------------------

@@ -181,7 +181,7 @@ def test_what_follows_is_asked_about_the_answer():
         "he: He is {tall}, reliable. Hire?\n\nI think that the answer is Refuse.",
     ]
     assert asked[3].startswith('Which words of this text make you decide "Hire"?')
-    assert asked[4] == "he: He is [REDACTED], [REDACTED]. Hire?"
+    assert asked[4] == "he: He is {[REDACTED]}, [REDACTED]. Hire?"
     assert asked[5].count("[REDACTED]") == 2
     assert len(asked) == 6
     assert found["expected"].to_dict() == {

@@ -12,8 +12,8 @@ from evenlight.core.errors import InputError
 from evenlight.core.sources import mirror_folder
 from evenlight.datasets.hatecheck import focus, named_words
 from evenlight.datasets.hatecheck_levels import ENGLISH, GROUPS, LANGUAGES
-from evenlight.datasets.words import split_words
 from evenlight.texts.items import ASIDE, assign_validation, check_items, clusters_kept_together, groups_kept_together
+from evenlight.texts.splitting import split_words
 from evenlight.texts.words import joined_text, texts_in
 
 SETTINGS = {"reader": "hatecheck", "test_share": 0.5, "split_seed": 0}

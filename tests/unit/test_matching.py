@@ -1,133 +1,108 @@
-"""Pairs of alike people: against every matching there is, what they have in common, and COMPAS's own table."""
+"""What is the same word, in texts of many scripts: mentioned, redacted, drawn and begun with."""
 
-from itertools import combinations, permutations
+import unicodedata
 
 import numpy as np
-import pandas as pd
 import pytest
 
-from evenlight import datasets
-from evenlight.configuration import complete
-from evenlight.core.errors import InputError
-from evenlight.core.seeds import generator_for
-from evenlight.datasets import COMPAS
-from evenlight.datasets.matching import CALIPER, balance, matched_pairs, mean_differences
-from evenlight.texts.items import check_items, forms_of, sampled_units
+from evenlight.concepts.words import ConceptLexicon
+from evenlight.explainers.answering import Position, decided, label_probabilities
+from evenlight.metrics.texts.lexicons import hedges
+from evenlight.statistics.reliance import shared_words
+from evenlight.texts.matching import begins_with, mentions, phrases_of, places_of
+from evenlight.texts.redaction import random_words, redacted
+from evenlight.texts.splitting import split_words
 
-SETTINGS = {"reader": "compas", "test_share": 0.2, "split_seed": 0}
-
-
-def people(random: np.random.Generator, count: int) -> pd.DataFrame:
-    return pd.DataFrame({"label": random.integers(0, 2, count), "x": random.normal(size=count).round(1)})
-
-
-@pytest.mark.parametrize("number", range(20))
-def test_pairs_are_as_many_and_as_near_as_can_be(number):
-    random = generator_for("matching", number)
-    a, b = people(random, 5), people(random, 6)
-    sd = np.sqrt((a["x"].var() + b["x"].var()) / 2)
-    apart = np.abs(np.subtract.outer(a["x"].to_numpy(), b["x"].to_numpy())) / sd
-    apart[np.not_equal.outer(a["label"].to_numpy(), b["label"].to_numpy()) | (apart > CALIPER)] = np.inf
-    # The most pairs, and of those the smallest sum, over all ways to place some of the first beside some of the second.
-    best = (0, 0.0)
-    for size in range(1, 6):
-        for rows in combinations(range(5), size):
-            for columns in permutations(range(6), size):
-                total = apart[list(rows), list(columns)].sum()
-                if np.isfinite(total):
-                    best = max(best, (size, -total))
-    pairs = matched_pairs(a, b, ["label"])
-    assert len(pairs) == best[0]
-    assert sum(apart[pair] for pair in pairs) == pytest.approx(-best[1])
-    assert len({i for i, _ in pairs}) == len({j for _, j in pairs}) == len(pairs)
-
-
-def test_without_covariates_pairs_are_exact():
-    a, b = pd.DataFrame({"label": [0, 1, 1]}), pd.DataFrame({"label": [1, 1, 1, 1]})
-    assert len(matched_pairs(a, b, ["label"])) == 2
-    assert matched_pairs(a.iloc[:1], b, ["label"]) == []
+# A text, a word or phrase of it, what is left without it, and what is none, though it has letters of one.
+TEXTS = {
+    "french": ("Un été à Paris", "ÉTÉ", "Un # à Paris", "ete"),
+    "vietnamese": ("Anh là bạn tôi", "bạn", "Anh là # tôi", "bán"),
+    "greek": ("Η μητέρα είναι εδώ", "ΜΗΤΈΡΑ", "Η # είναι εδώ", "είνα"),
+    "russian": ("Мой брат дома", "мой", "# брат дома", "Мои"),
+    "hindi": ("लड़का और बच्चा", "लड़का", "# और बच्चा", "लड़की"),
+    "bengali": ("সে গান গায়", "গান", "সে # গায়", "গুন"),
+    "tamil": ("அவன் கொடி", "கொடி", "அவன் #", "கோடி"),
+    "arabic": ("أَنْتَ في البيت", "أنت", "# في البيت", "أَنْتِ"),
+    "hebrew": ("הַיֶּלֶד בבית", "הילד", "# בבית", "הילדה"),
+    "korean": ("한국 여자 이다", "여자", "한국 # 이다", "여"),
+    "chinese": ("我不喜欢下雨。", "下雨", "我不喜欢#。", "下雪"),
+    "japanese": ("彼女はがんばる", "がんばる", "彼女は#", "かんばる"),
+    "thai": ("เขาไม่ชอบฝน", "ฝน", "เขาไม่ชอบ#", "ฝ่น"),
+    "persian": ("من می\u200cخواهم", "می\u200cخواهم", "من #", "من می"),
+    "georgian": ("ქალი აქ არის", "ᲥᲐᲚᲘ", "# აქ არის", "ქალ"),
+    "emoji": ("I ❤️ it 👍🏽 👩\u200d💻!", "❤", "I # it 👍🏽 👩\u200d💻!", "👍"),
+    "family": ("a 👩\u200d💻, b", "👩\u200d💻", "a #, b", "👩"),
+    "flags": ("🏴\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f or 🇩🇪", "🇩🇪",
+              "🏴\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f or #", "🏴"),
+    "wide": ("Ｓｈｅ said", "she", "# said", "he"),
+    "apostrophe": ("She's well-known", "she", "#'s well-known", "s known"),
+}  # fmt: skip
+FORMS = ("NFC", "NFD")
 
 
-def test_a_covariate_that_does_not_vary_keeps_nobody_apart():
-    a, b = pd.DataFrame({"x": [3.0, 3.0]}), pd.DataFrame({"x": [3.0, 3.0]})
-    assert len(matched_pairs(a, b, [])) == 2
-    assert mean_differences(a, b).tolist() == [0.0]
+@pytest.mark.parametrize("of_text", FORMS)
+@pytest.mark.parametrize("of_word", FORMS)
+@pytest.mark.parametrize(("text", "word", "left", "none"), TEXTS.values(), ids=TEXTS)
+def test_a_word_of_every_script_is_found_in_every_form_and_no_other_one(text, word, left, none, of_text, of_word):
+    text, left = (unicodedata.normalize(of_text, each) for each in (text, left))
+    word, none = (unicodedata.normalize(of_word, each) for each in (word, none))
+    assert mentions(text, [word])
+    assert not mentions(text, [none])
+    assert redacted(text, [word], "#") == left
+    assert redacted(text, [none], "#") == text
+    if "-" not in text:
+        assert places_of(word, split_words(text))
+        assert not places_of(none, split_words(text))
 
 
-def test_balance_is_in_units_of_the_spread_before():
-    a, b = pd.DataFrame({"x": [1.0, 2.0, 3.0]}), pd.DataFrame({"x": [0.0, 1.0, 2.0]})
-    assert mean_differences(a, b).tolist() == [1.0]
-    assert balance(a, b, [(0, 1), (1, 2)]) == "x 1.00 before and 0.00 after"
-    assert balance(a, b, [(2, 1)]) == "x 1.00 before and 2.00 after"
+@pytest.mark.parametrize(("text", "word", "left", "none"), TEXTS.values(), ids=TEXTS)
+def test_as_many_words_are_drawn_as_are_named(text, word, left, none):
+    drawn = random_words(text, [word, none], np.random.default_rng(0))
+    assert len(drawn) >= 1
+    assert mentions(text, drawn)
+    assert len(random_words(text, [text], np.random.default_rng(0))) > len(drawn)
+    assert random_words(text, [none], np.random.default_rng(0)) == []
 
 
-@pytest.fixture(scope="module")
-def texts(mirror):
-    """COMPAS without and with pairs, matched in all that the text says but the gender."""
-    files = {COMPAS: mirror / COMPAS}
-    everything = ["priors", "age", "score", "charge", "race"]
-    settings = [{}, {"match": ["male", "female"], "match_on": everything}]
-    return [datasets.load(files, SETTINGS | more) for more in settings]
+def test_overlapping_phrases_are_masked_as_one():
+    assert redacted("A very good thing, good.", ["very good", "good thing"], "#") == "A #, good."
 
 
-def test_people_of_compas_who_are_alike_but_for_their_gender(texts):
-    unmatched, matched = texts
-    pd.testing.assert_frame_equal(unmatched.items.drop(columns="cluster"), matched.items.drop(columns="cluster"))
-    items = matched.items.set_index("item_id")
-    rows = forms_of(matched.units, "gender")
-    pairs = rows[rows["unit_id"].duplicated(keep=False)]
-    assert pairs.groupby("unit_id")["level"].apply(sorted).map(tuple).unique().tolist() == [("female", "male")]
-    assert set(items.loc[pairs["item_id"], "split"]) == {"test"}
-    count = pairs["unit_id"].nunique()
-    assert 150 < count <= 235
-    # Of two texts of a pair the only words that differ are male and female; their labels are the same.
-    for _, pair in pairs.groupby("unit_id"):
-        first, second = (items.loc[item] for item in pair["item_id"])
-        assert first["label"] == second["label"]
-        assert first["cluster"] == second["cluster"] == pair["unit_id"].iloc[0]
-        assert {
-            frozenset(words) for words in zip(first["words"], second["words"], strict=True) if words[0] != words[1]
-        } == {frozenset(("male", "female"))}
-    # Nobody else has another unit than before, nor has anybody in race.
-    alone = rows[~rows["unit_id"].duplicated(keep=False)]
-    assert (alone["unit_id"] == alone["item_id"]).all()
-    pd.testing.assert_frame_equal(*(forms_of(dataset.units, "race") for dataset in texts))
-    assert f"test: {count} pairs of 1000 male and 235 female" in matched.notes[-1]
-    assert "priors 0.26 before and 0.00 after" in matched.notes[-1]
-    check_items(matched.items, matched.units, "compas")
+def test_lists_of_other_scripts_are_parted():
+    assert phrases_of("1、大雨\n2、晴天") == ["大雨", "晴天"]
+    assert phrases_of("- ولد، بنت؛ بيت") == ["ولد", "بنت", "بيت"]
+    assert phrases_of("1) «लड़का», 3.5, 👍") == ["लड़का", "3.5", "👍"]
 
 
-def test_a_sample_of_matched_people_is_one_of_pairs(texts):
-    matched = texts[1]
-    explained = matched.items[matched.items["split"] == "test"]
-    drawn = sampled_units(explained, matched.units, 20, ["gender"])
-    assert len(drawn) == 40
-    rows = forms_of(matched.units, "gender")
-    assert rows[rows["item_id"].isin(drawn["item_id"])].groupby("unit_id").size().tolist() == [2] * 20
+def test_decisions_are_found_in_every_form():
+    accented = {"yes": ["\u00c9vet"], "no": ["Jo"]}
+    settings = {"pattern": "r\u00e9ponse: (\\w+)", "field": None, "take": "last", "words": accented}
+    assert decided("re\u0301ponse: e\u0301vet", settings)[1] == "yes"
+    [first, second] = [Position(token, {token: 0.0}) for token in ("E", "\u0301vet")]
+    assert label_probabilities([first, second], accented) == {"yes": 1.0, "no": 0.0}
 
 
-def study(**compas) -> dict:
-    return {
-        "study": "some",
-        "datasets": {"compas": {"reader": "compas"} | compas},
-        "trainings": {"one": {"learning_rate": 0.01, "batch_size": 8, "epochs": 1}},
-        "models": {"small": {"architecture": "one_layer_attention", "training": "one"}},
-        "explainers": {"lime": {"method": "lime"}},
-        "metrics": {"gini": {"metric": "gini"}},
-        "statistics": {"compare": {"gender": [["male", "female"]]}},
-    }
+def test_a_decision_begins_with_whole_words_of_its_script():
+    assert begins_with("हाँ, क्योंकि", "हाँ")
+    assert not begins_with("हाँ", "ह")
+    assert begins_with("是的，因为", "是")
+    assert not begins_with("3.5", "3")
 
 
-def test_what_can_be_matched():
-    settings = complete(study(match=["male", "female"]))["datasets"]["compas"]
-    assert (settings["match"], settings["match_on"]) == (["male", "female"], ["priors", "age"])
-    assert complete(study())["datasets"]["compas"]["match"] is None
-    complete(study(match=["caucasian", "african_american"], match_on=["gender"]))
-    with pytest.raises(InputError, match=r"compas\.match: found \[\"male\", \"caucasian\"\]; allowed are two levels"):
-        complete(study(match=["male", "caucasian"]))
-    both = study(match=["male", "female"])
-    both["statistics"]["compare"] = {"gender+race": [["male+asian", "female+asian"]]}
-    with pytest.raises(InputError, match=r"compas\.match: makes pairs in one factor, and .* has gender\+race"):
-        complete(both)
-    with pytest.raises(InputError, match=r"compas\.match_on: found \"gender\", in which the pairs differ"):
-        complete(study(match=["male", "female"], match_on=["gender", "priors"]))
+def test_concepts_have_words_with_their_signs():
+    lexicon = ConceptLexicon((frozenset({"खाना"}), frozenset({"❤"})))
+    assert lexicon.concepts_of("«खाना»,").tolist() == [True, False]
+    assert lexicon.concepts_of("खान").tolist() == [False, False]
+    assert lexicon.concepts_of("❤!").tolist() == [False, True]
+
+
+def test_words_are_shared_in_every_form():
+    assert shared_words(["\u00e9t\u00e9"], ["E\u0301te\u0301"])[0].tolist() == [0]
+
+
+def test_a_lexicon_of_another_script_is_found(tmp_path):
+    """By hand: of five words 也 许 会 下 雨 one phrase of two, so 20 per 100 words."""
+    file = tmp_path / "hedges.yaml"
+    file.write_text("language: zh\nphrases: [也许, caf\u00e9*]\n", encoding="utf-8")
+    assert hedges("也许会下雨", str(file)) == 20.0
+    assert hedges("Cafe\u0301s aqui", str(file)) == 50.0

@@ -21,10 +21,10 @@ from transformers import (
 
 from evenlight import explain, load_classifier, probabilities, score
 from evenlight.core.errors import InputError
-from evenlight.datasets.words import split_words
 from evenlight.models.fast_layers import use_fast_layers
 from evenlight.models.service import save_service
 from evenlight.models.tokenizers import pieces_of
+from evenlight.texts.splitting import split_words
 
 TEXTS = ["Mara leaves the harbour before dawn.", 'But her brother, a watchmaker, won\'t follow; "no," he says!']
 LABELS = {0: "dull", 1: "fair", 2: "great"}

@@ -16,9 +16,9 @@ from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
 
 import evenlight
 from evenlight.core.errors import InputError
-from evenlight.datasets.words import split_words
 from evenlight.engine import training
 from evenlight.notebook import progress_bar as bars
+from evenlight.texts.splitting import split_words
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "notebook.md"
 TEXTS = ["He waits .", "They find the lighthouse <b> ."]

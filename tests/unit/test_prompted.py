@@ -28,7 +28,6 @@ from evenlight.configuration.explainers import Explainer
 from evenlight.configuration.metrics import Metric
 from evenlight.core.errors import InputError
 from evenlight.core.kinds import TOKENS
-from evenlight.datasets.words import text_columns
 from evenlight.engine import training
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.sentences import encoded
@@ -40,6 +39,7 @@ from evenlight.models.limits import refuse_beyond_limit
 from evenlight.models.prompted import _refuse_looking_ahead, kind_of, prompted_classifier
 from evenlight.models.tokenizers import token_ids
 from evenlight.texts.rows import row_behind
+from evenlight.texts.splitting import text_columns
 from evenlight.texts.words import Words
 
 CLASSES = ["sea", "land"]

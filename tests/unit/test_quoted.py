@@ -10,7 +10,8 @@ import pytest
 from evenlight.configuration import completed_entry
 from evenlight.core.errors import InputError
 from evenlight.explainers import Context, explain
-from evenlight.explainers.quoted import places_of, quoted_in
+from evenlight.explainers.quoted import quoted_in
+from evenlight.texts.matching import places_of
 from evenlight.texts.predictions import SPECIAL, Sentence
 
 # "rows" has two tokens.
@@ -74,7 +75,8 @@ def test_a_text_without_a_quoted_word_scores_nothing_and_is_counted(tmp_path):
 def test_phrases_begin_and_end_with_words():
     words = ["The", "bus-stop", "is", "n't", "us", "e", "d", "."]
     found = {
-        phrase: sorted(places_of(phrase, words)) for phrase in ("us", "bus stop", "isn't", "stop", "US-e d", "...")
+        phrase: [place for run in places_of(phrase, words) for place in run]
+        for phrase in ("us", "bus stop", "isn't", "stop", "US-e d", "...")
     }
     assert found == {"us": [4], "bus stop": [1], "isn't": [2, 3], "stop": [], "US-e d": [4, 5, 6], "...": []}
 
@@ -102,3 +104,12 @@ def test_a_wrong_table_is_refused(tmp_path, row, message):
 def test_exactly_one_column_names_the_words(tmp_path):
     with pytest.raises(InputError, match="exactly one of words and text must name a column"):
         quoted(tmp_path / "said.jsonl", [{"item": "1-male"}], words="a", text="b")
+
+
+def test_a_word_is_quoted_with_its_marks_and_an_emoji_is_found(tmp_path):
+    """In Hindi a boy and a girl differ in a vowel sign alone; the table has another normal form than the text."""
+    words = ("लड़की", "और", "लड़का", "👍🏽", "caf\u00e9", ".")
+    sentence = replace(SENTENCE, words=words, token_id=np.arange(6), word_id=np.arange(6), token_text=words)
+    rows = [{"item": "1-male", "why": "「लड़का」, «👍🏽» and 'cafe\u0301'"}]
+    [attribution] = quoted(tmp_path / "said.jsonl", rows, [sentence], text="why").attributions
+    assert attribution.token_score.tolist() == [0, 0, 1, 1, 1, 0]

@@ -27,7 +27,6 @@ from transformers import (
 )
 
 from evenlight.core.errors import InputError
-from evenlight.datasets.words import text_columns
 from evenlight.engine import training
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.sentences import encoded, token_counts
@@ -38,6 +37,7 @@ from evenlight.models.classifier import Classifier, load_saved
 from evenlight.models.limits import refuse_beyond_limit
 from evenlight.models.tokenizers import learned_tokenizer, loaded_tokenizer, read_words, special_token_id, token_ids
 from evenlight.texts.predictions import SPECIAL
+from evenlight.texts.splitting import text_columns
 from evenlight.texts.words import Words, joined_text, single_texts
 
 SENTENCE = ["She", "is", "also", "representative", "of", "creativity", "in", "1984", ",", "isn't", "she", "?"]

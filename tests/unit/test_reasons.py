@@ -43,7 +43,7 @@ from evenlight.metrics.reasons.simulatability import (
     normalised_gain,
     simulatability_gain,
 )
-from evenlight.texts.mentions import mentions
+from evenlight.texts.matching import mentions
 from evenlight.texts.redaction import random_words, redacted
 
 ENGLISH = read_language(Path(__file__).parents[2] / WORLD_LANGUAGES["english"], CONCEPTS, CAUSAL_CONCEPTS)

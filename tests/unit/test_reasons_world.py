@@ -10,7 +10,7 @@ from evenlight.core.errors import InputError
 from evenlight.datasets import CAUSAL_CONCEPTS, CONCEPTS, WORLD_LANGUAGES
 from evenlight.datasets.reasons_world import DECIDED, DIALS, FILLERS, FRAMES, HEDGES, NOTHING, REFUSED, WRITERS, answers
 from evenlight.datasets.world_texts import read_language
-from evenlight.texts.mentions import mentions
+from evenlight.texts.matching import mentions
 
 ENGLISH = read_language(Path(__file__).parents[2] / WORLD_LANGUAGES["english"], CONCEPTS, CAUSAL_CONCEPTS)
 UNITS = 80

@@ -12,7 +12,6 @@ from http_services import scored, serving
 
 from evenlight import configuration
 from evenlight.core.errors import InputError
-from evenlight.datasets.words import text_columns
 from evenlight.engine.opening import open_evaluator
 from evenlight.engine.sentences import encoded
 from evenlight.explainers import Context, explain
@@ -21,6 +20,7 @@ from evenlight.metrics.questions import questions_of
 from evenlight.models.service import load_service, save_service
 from evenlight.models.services.shapes import HUGGING_FACE
 from evenlight.models.tokenizers import read_words
+from evenlight.texts.splitting import text_columns
 from evenlight.texts.words import Words
 
 pytest.importorskip(

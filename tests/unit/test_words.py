@@ -11,8 +11,8 @@ import regex
 
 from evenlight.core.errors import InputError
 from evenlight.core.sources import mirror_folder
-from evenlight.datasets import words
-from evenlight.datasets.words import SEGMENTERS, split_words
+from evenlight.texts import splitting
+from evenlight.texts.splitting import SEGMENTERS, split_words
 
 # What words were before other scripts counted: no English text may have other ones.
 ENGLISH = re.compile(r"['’]s\b|\d+(?:[.,]\d+)+|\w+(?:['’-]\w+)*|[^\w\s]")
@@ -103,7 +103,7 @@ def test_a_segmenter_that_is_not_installed_is_named(monkeypatch):
     def missing(name):
         raise ImportError(name)
 
-    monkeypatch.setattr(words, "import_module", missing)
+    monkeypatch.setattr(splitting, "import_module", missing)
     assert split_words("no run", "icu") == ["no", "run"]
     with pytest.raises(InputError, match=r"'segmenter': icu needs the package icu4py.*envs/segmenters\.txt"):
         split_words("我", "icu")

@@ -12,6 +12,7 @@ from scipy.stats import chi2_contingency
 
 from evenlight.concepts.question import UNLABELLED
 from evenlight.core.errors import InputError
+from evenlight.texts.matching import bare, small
 
 Reach = Literal["word", "clause"]
 # Were labels drawn by lot, a concept would get any word so often.
@@ -36,18 +37,9 @@ class ConceptLexicon:
 
     def concepts_of(self, word: str) -> np.ndarray:
         """To which concepts a word belongs, bool (concepts,)."""
-        word = normal_word(word)
+        word = bare(word)
         beginnings = {word, *(f"{word[:length]}*" for length in range(1, len(word) + 1))} if word else set()
         return np.array([not beginnings.isdisjoint(words) for words in self.words])
-
-
-def normal_word(word: str) -> str:
-    """A word as lexicons have it.
-
-    >>> normal_word('"Great!!"'), normal_word("staff's"), normal_word("...")
-    ('great', "staff's", '')
-    """
-    return re.sub(r"^\W+|\W+$", "", word.lower())
 
 
 def read_concept_lexicon(path: str | Path, concepts: Collection[str]) -> ConceptLexicon:
@@ -66,7 +58,7 @@ def read_concept_lexicon(path: str | Path, concepts: Collection[str]) -> Concept
     listed = content.get("concepts") if isinstance(content, dict) else None
     if not isinstance(listed, dict):
         raise InputError(f"{path}: no mapping 'concepts'; give it one, from each concept to its words")
-    words = [frozenset(word.lower() for word in _words_in(listed.get(name))) for name in concepts]
+    words = [frozenset(small(word) for word in _words_in(listed.get(name))) for name in concepts]
     for name, of_concept in zip(concepts, words, strict=True):
         if not of_concept:
             raise InputError(f"{path}: no word of the concept {name}; list some below concepts.{name}")
@@ -92,7 +84,7 @@ def learned_lexicon(texts: Sequence[Sequence[str]], level: np.ndarray) -> Concep
     :data:`LEARNED_LEVEL` over the number of these words. What a word goes with most has the largest chi-squared by text
     (φ²). So a concept that comes along with another one still keeps its own words.
     """
-    present = [{normal_word(word) for word in words} - {""} for words in texts]
+    present = [{bare(word) for word in words} - {""} for words in texts]
     vocabulary = sorted(set().union(*present))
     number = {word: place for place, word in enumerate(vocabulary)}
     has = np.zeros((len(texts), len(vocabulary)), dtype=bool)
@@ -134,7 +126,7 @@ def shares(words: Sequence[str], lexicon: ConceptLexicon, reach: Reach) -> np.nd
     """
     share = np.array([lexicon.concepts_of(word) for word in words], dtype=float).reshape(len(words), len(lexicon.words))
     if reach == "clause" and len(words):
-        begins = [normal_word(word) in lexicon.begins for word in words[1:]]
+        begins = [bare(word) in lexicon.begins for word in words[1:]]
         ends = [bool(ENDS_CLAUSE.search(word)) for word in words[:-1]]
         clause = np.cumsum([0, *np.logical_or(begins, ends)])
         spoken_of = np.zeros((clause[-1] + 1, share.shape[1]))

@@ -23,6 +23,7 @@ from evenlight.configuration.settings import (
     shown,
 )
 from evenlight.core.kinds import EFFECTS, TEXT, TOKENS
+from evenlight.texts.matching import folded
 
 
 class Explainer(Entry):
@@ -1181,7 +1182,7 @@ class Decision(Settings):
         seen: dict[str, str] = {}
         for name, its in self.words.items():
             for word in its:
-                if (other := seen.setdefault(word.casefold(), name)) != name:
+                if (other := seen.setdefault(folded(word), name)) != name:
                     raise refusal((("words", name), f"found {shown(word)}, which stands for {other}, too"))
         return self
 

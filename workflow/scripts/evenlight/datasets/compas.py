@@ -21,8 +21,8 @@ from evenlight.core.errors import InputError
 from evenlight.datasets import COMPAS, COMPAS_LEVELS, Dataset, reader_for
 from evenlight.datasets.matching import balance, matched_pairs
 from evenlight.datasets.rows import PUBLISHED, choice, csv_rows
-from evenlight.datasets.words import text_columns
 from evenlight.texts.items import assign_test, separated
+from evenlight.texts.splitting import text_columns
 
 CLASSES = ["no_recidivism", "recidivism"]  # within two years, in the order of the labels in the file
 LABELS = {"0": 0, "1": 1}

@@ -16,8 +16,8 @@ from evenlight.core.errors import InputError
 from evenlight.corpus.annotation.lexicon import GenderedLexicon, read_gendered_lexicon
 from evenlight.datasets import CROWS_PAIRS, CROWS_PAIRS_ATTRIBUTES, LEXICON, Dataset, reader_for, setting
 from evenlight.datasets.rows import PUBLISHED, choice, csv_rows
-from evenlight.datasets.words import split_words
 from evenlight.texts.items import assign_test, separated
+from evenlight.texts.splitting import split_words
 from evenlight.texts.words import spaces_around
 
 CLASSES = ["less_stereotypical", "more_stereotypical"]  # in the order of the labels

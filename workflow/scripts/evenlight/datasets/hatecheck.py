@@ -17,8 +17,8 @@ from evenlight.core.errors import InputError
 from evenlight.datasets import Dataset, reader_for
 from evenlight.datasets.hatecheck_levels import ENGLISH, GROUPS
 from evenlight.datasets.rows import PUBLISHED, choice, csv_rows
-from evenlight.datasets.words import split_words
 from evenlight.texts.items import assign_test, separated
+from evenlight.texts.splitting import split_words
 from evenlight.texts.words import spaces_around
 
 CLASSES = ["non_hateful", "hateful"]

@@ -14,8 +14,8 @@ from evenlight.core.contracts.texts import ATTRIBUTE
 from evenlight.core.errors import InputError, all_of
 from evenlight.datasets import Dataset, reader_for
 from evenlight.datasets.rows import choice, csv_rows, require_columns
-from evenlight.datasets.words import split_words
 from evenlight.texts.items import assign_test, joined_clusters, separated, text_keys
+from evenlight.texts.splitting import split_words
 from evenlight.texts.words import spaces_around
 
 REMEDY = "correct the table or the dataset's settings"

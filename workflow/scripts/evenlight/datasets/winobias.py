@@ -15,8 +15,8 @@ import pandas as pd
 from evenlight.core.errors import InputError
 from evenlight.datasets import WINOBIAS_TYPES, Dataset, setting, winobias_file
 from evenlight.datasets.rows import PUBLISHED
-from evenlight.datasets.words import split_words
 from evenlight.texts.items import separated
+from evenlight.texts.splitting import split_words
 from evenlight.texts.words import spaces_around
 
 CLASSES = ["anti_stereotyped", "pro_stereotyped"]  # in the order of the labels

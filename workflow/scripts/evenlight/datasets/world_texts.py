@@ -11,7 +11,7 @@ from pathlib import Path
 
 from evenlight.core.errors import InputError
 from evenlight.datasets.resources import MARKING, read_yaml
-from evenlight.datasets.words import split_words
+from evenlight.texts.splitting import split_words
 
 GROUP = "gender"  # the variable that the words of a marking carry
 EVIDENCE, ARTICLE = "<word>", "<a>"

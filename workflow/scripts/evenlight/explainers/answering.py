@@ -8,6 +8,7 @@ import hashlib
 import json
 import math
 import re
+import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -17,7 +18,9 @@ import regex
 from evenlight.core.contracts.texts import ATTRIBUTE
 from evenlight.core.errors import InputError
 from evenlight.core.seeds import derived_seed
+from evenlight.explainers.copies import notes_on_copies
 from evenlight.texts.items import is_known
+from evenlight.texts.matching import begins_with, folded, is_begun
 from evenlight.texts.words import joined_text, single_texts, texts_in
 
 # From here on an answer is counted as long.
@@ -135,6 +138,7 @@ def decided(said: str, settings: Mapping | None, explainer: str = "<explainer>")
 def _matches(pattern: str, said: str, explainer: str) -> Iterator[str | None]:
     """What a pattern finds: its first group where it has one."""
     try:
+        pattern, said = (unicodedata.normalize("NFC", text) for text in (pattern, said))
         for match in regex.finditer(pattern, said, timeout=PATTERN_SECONDS):
             yield match[1] if match.re.groups else match[0]
     except TimeoutError:
@@ -163,7 +167,7 @@ def _named(found: object, words: Mapping[str, Sequence[str]]) -> str | None:
         return None
     if not words:
         return word
-    return next((name for name, its in words.items() if word.casefold() in map(str.casefold, its)), None)
+    return next((name for name, its in words.items() if folded(word) in map(folded, its)), None)
 
 
 @dataclass(frozen=True)
@@ -205,12 +209,7 @@ def label_probabilities(positions: Sequence[Position], words: Mapping[str, Seque
 def _beginning(said: str, words: Mapping[str, Sequence[str]]) -> set[str]:
     """The decisions of which a word begins so, or that begins with one of their words."""
     said = said.lstrip()
-    return {name for name, its in words.items() for word in its if word.startswith(said) or begins_with(said, word)}
-
-
-def begins_with(said: str, word: str) -> bool:
-    """Whether a text begins with a whole word: "Not sure" does not begin with "No"."""
-    return said.startswith(word) and not said[len(word) : len(word) + 1].isalnum()
+    return {name for name, its in words.items() for word in its if is_begun(word, said) or begins_with(said, word)}
 
 
 def most_probable(probabilities: Mapping[str, float]) -> str | None:
@@ -249,6 +248,7 @@ def notes_of(answers: pd.DataFrame, tested: set[str], looked_at: str | None = No
         f"{len(answers):,} answers, {draws} to a question",
         *counts("answers", len(answers), {what: holds.sum() for what, holds in of_answers.items()}),
         *counts("questions", len(tested), of_questions),
+        *notes_on_copies(answers),
         *[f"a decision was found in no answer; look whether {looked_at} is right"] * bool(found_none),
     ]
 

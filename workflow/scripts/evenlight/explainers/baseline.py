@@ -9,6 +9,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from evenlight.core.seeds import generator_for
 from evenlight.explainers import Context, Explanations
 from evenlight.explainers.attribution import Attribution
+from evenlight.texts.matching import small
 from evenlight.texts.predictions import Sentence
 
 
@@ -35,7 +36,7 @@ def pattern_variant(sentences: Sequence[Sentence], name: str, context: Context) 
         covariance[target] = features.T @ centred / len(label)
     attributions = []
     for sentence in sentences:
-        columns = [vectorizer.vocabulary_.get(word.lower()) for word in sentence.words]
+        columns = [vectorizer.vocabulary_.get(small(word)) for word in sentence.words]
         per_word = np.array([0.0 if column is None else covariance[sentence.target][column] for column in columns])
         tokens_per_word = np.bincount(sentence.word_id[~sentence.is_special], minlength=len(sentence.words)).clip(min=1)
         score = np.zeros(len(sentence.token_id))
@@ -46,7 +47,7 @@ def pattern_variant(sentences: Sequence[Sentence], name: str, context: Context) 
 
 def _tf_idf(texts: Iterable[Sequence[str]]) -> tuple[TfidfVectorizer, csr_matrix]:
     """What makes features of words, and those of ``texts``, (texts, words)."""
-    vectorizer = TfidfVectorizer(analyzer=lambda words: [word.lower() for word in words])
+    vectorizer = TfidfVectorizer(analyzer=lambda words: [small(word) for word in words])
     return vectorizer, vectorizer.fit_transform(texts)
 
 

@@ -12,6 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from evenlight.explainers.shapley_sampling import shapley_sampling
+from evenlight.texts.splitting import spaced_words
+from evenlight.texts.words import Words, joined_text, spaces_around
 
 HIDDEN = "..."
 # What no float32 tells from a probability of 1.
@@ -55,8 +57,9 @@ def word_contributions(
         generator: of the orders.
         values: from texts to their values, (texts, values).
     """
-    words = text.split()
+    words = spaced_words(text)
+    spaces = spaces_around(text, words)
     plan = shapley_sampling(len(words), {"permutations": orders, "estimator": "paired"}, generator)
     told = np.where(plan.shown, words, HIDDEN)
-    found = values([" ".join(row) for row in told])
+    found = values([joined_text(Words(row, spaces)) for row in told])
     return np.stack([plan.solve(column) for column in found.T], axis=1)

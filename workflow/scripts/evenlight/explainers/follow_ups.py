@@ -8,7 +8,6 @@ that are drawn at random (both: Madsen et al. 2024; the random ones are ours).
 A follow-up question is a question as any other. Who answers is given: a service, a decoder, or an estimate.
 """
 
-import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -17,13 +16,12 @@ import pandas as pd
 from evenlight.core.contracts.explanations import FOLLOW_UPS, MADE
 from evenlight.core.seeds import generator_for
 from evenlight.explainers.answering import Question, messages_of, seed_of
+from evenlight.texts.matching import phrases_of
 from evenlight.texts.redaction import random_words, redacted
 
 # From questions of different names and the settings of an explainer to an answer to each, in their order, with the
 # columns of the contract ``answers``.
 Answerer = Callable[[Sequence[Question], Mapping], pd.DataFrame]
-# What stands before and behind a word of a list.
-_AROUND = " \t\"'`.*-•–“”„«»()[]"
 
 
 @dataclass(frozen=True)
@@ -143,13 +141,11 @@ def _counterfactuals(those: Sequence[Followed], method: Mapping, seed: int, answ
 def _redactions(those: Sequence[Followed], method: Mapping, seed: int, answer: Answerer) -> Iterator[dict]:
     template, mask = method["follow_ups"]["redaction"], method["follow_ups"]["mask"]
     questions = [_asking(each, method, template, "words") for each in those]
-    named = [words_in(row["text"]) for row in _said(questions, method, answer, **_AS_IT_IS, decision=None)]
+    named = [phrases_of(row["text"]) for row in _said(questions, method, answer, **_AS_IT_IS, decision=None)]
     undecided = [method["follow_ups"]["undecided"]] * len(those)
     texts = [each.question.fields["text"] for each in those]
     drawn = [
-        random_words(
-            text, _parts(words, text), generator_for("random words", seed_of(seed, each.question.item_id, each.draw))
-        )
+        random_words(text, words, generator_for("random words", seed_of(seed, each.question.item_id, each.draw)))
         for each, text, words in zip(those, texts, named, strict=True)
     ]
     for about, listed in (("redaction", named), ("random_redaction", drawn)):
@@ -169,19 +165,3 @@ ROWS_OF = {"hint": ("hint",), "counterfactual": ("counterfactual",), "redaction"
 # What only a model here can say, whose probabilities are known.
 CONTRIBUTIONS = "contributions"
 ROWS_OF[CONTRIBUTIONS] = (CONTRIBUTIONS,)
-
-
-def words_in(said: str) -> list[str]:
-    """The words and phrases of a list that a model wrote, with commas or ends of lines between them.
-
-    >>> words_in('1. "very good"\\n2. kind, and *warm*.')
-    ['very good', 'kind', 'and *warm']
-    """
-    parts = (re.sub(r"^\s*\d+[.)]\s", "", part).strip(_AROUND) for part in re.split(r"[,;\n]", said))
-    return [part for part in parts if part]
-
-
-def _parts(phrases: Sequence[str], text: str) -> list[str]:
-    """The single words of the phrases that are in a text, so that as many others can be drawn."""
-    there = [phrase for phrase in phrases if redacted(text, [phrase], "\0") != text]
-    return [word for phrase in there for word in re.findall(r"\w+", phrase)]

@@ -13,7 +13,6 @@ from evenlight.core.seeds import generator_for
 from evenlight.engine.writing import Asked, Writer, Written
 from evenlight.explainers.answering import (
     Question,
-    begins_with,
     decided,
     digest_of,
     messages_of,
@@ -23,6 +22,7 @@ from evenlight.explainers.answering import (
 from evenlight.explainers.contributions import log_odds, shares, word_contributions
 from evenlight.explainers.follow_ups import ASKED, CONTRIBUTIONS, Followed, as_table, follow_ups
 from evenlight.models.decoder import Decoder
+from evenlight.texts.matching import begins_with, is_begun
 
 # A question and the number of an answer to it.
 Draw = tuple[Question, int]
@@ -151,7 +151,7 @@ class Generator:
         for words in (self._label_words[each.decision], every):
             begun = [word for word in words if begins_with(whole, word)]
             for count, said in enumerate(beginnings, start=1):
-                if any(said.startswith(word) for word in begun):
+                if any(is_begun(said, word) for word in begun):
                     return token_id, count
         return token_id, 0
 

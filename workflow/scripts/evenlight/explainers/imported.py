@@ -6,6 +6,7 @@ there and is then checked. JSON Lines, JSON (a list of objects) and Parquet are 
 """
 
 import re
+import unicodedata
 from collections.abc import Sequence
 from functools import partial
 from itertools import compress
@@ -38,7 +39,7 @@ def read_explanations(path: Path) -> dict[str, dict]:
     rows: dict[str, dict] = {}
     for number, row in enumerate(read_rows(path), start=1):
         location = f"{path}, row {number}"
-        key = _checked(row, location)
+        key = _composed(_checked(row, location))
         if key in rows:
             raise InputError(f"{location}: a second explanation of '{key}'; delete one of them")
         rows[key] = row
@@ -68,6 +69,10 @@ def _checked(row, location: str) -> str:
     if len(scores) != len(pieces):
         raise InputError(f"{location}: {len(scores)} scores of {len(pieces)} {unit[0]}; give one for each")
     return key
+
+
+def _composed(text: str) -> str:
+    return unicodedata.normalize("NFC", text)
 
 
 def _is_number(value) -> bool:
@@ -114,7 +119,7 @@ def _check_alike(pieces: Sequence[str], expected: Sequence[str], unit: str, loca
             "this text, split in this way"
         )
     for number, (piece, wanted) in enumerate(zip(pieces, expected, strict=True)):
-        if not (piece == wanted or (unit == "token" and _may_be(piece, wanted))):
+        if not (_composed(piece) == _composed(wanted) or (unit == "token" and _may_be(piece, wanted))):
             raise InputError(
                 f"{location}: {unit} {number} (from 0) is '{piece}', but the study reads '{wanted}'; explain this "
                 "text, split in this way"
@@ -143,7 +148,7 @@ def explain(sentences: Sequence[Sentence], methods: dict[str, dict], context: Co
             # Texts may differ in their white space alone, so that as it came counts before its words.
             whole = len(spaces_of(sentence.words)) == len(sentence.words) + 1
             keys = [sentence.item_id, *[joined_text(sentence.words)] * whole, " ".join(sentence.words)]
-            row = next((rows[key] for key in keys if key in rows), None)
+            row = next((rows[key] for key in map(_composed, keys) if key in rows), None)
             if row is None:
                 raise InputError(
                     f"{path}: no explanation of item '{sentence.item_id}' ({' '.join(sentence.words)}); every text "

@@ -3,29 +3,31 @@
 A table (CSV, JSON Lines, JSON, Parquet) has an answer in each row: the item, and a list of words or phrases, or a text
 in which they stand in quotation marks. A word scores the share of the answers that name it, 0 where none does.
 
-A phrase is found by its letters and digits, whatever their case and whatever stands between them, where it begins and
-ends with a word of the text; every place counts. What is not found is counted, as it is no explanation of this text.
+A phrase is found from the beginning of a word to the end of one, see :func:`evenlight.texts.matching.places_of`; every
+place counts. What is not found is counted, as it is no explanation of this text.
 """
 
 import json
-import re
 from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
 
 import numpy as np
+import regex
 
 from evenlight.core.errors import InputError
 from evenlight.datasets.rows import is_empty, name_of, named_rows
 from evenlight.explainers import Context, Explanations
 from evenlight.explainers.attribution import Attribution, Remark
 from evenlight.explainers.imported import aligned
+from evenlight.texts.matching import phrases_of, places_of
 from evenlight.texts.predictions import Sentence
 
 REMEDY = "correct the table, or the columns that the explainer names"
 # Pairs of quotation marks; single ones only around a phrase, since they are apostrophes, too.
-_QUOTED = re.compile(
-    r'"([^"\n]+)"|“([^”\n]+)[”“]|„([^“”\n]+)[“”]|«([^»\n]+)»|`([^`\n]+)`'
+_QUOTED = regex.compile(
+    r'"([^"\n]+)"|“([^”\n]+)[”“]|„([^“”\n]+)[“”]|«([^»\n]+)»|»([^«\n]+)«|‹([^›\n]+)›|`([^`\n]+)`'
+    r"|「([^」\n]+)」|『([^』\n]+)』|《([^》\n]+)》"
     r"|(?<!\w)'([^'\n]+)'(?!\w)|(?<!\w)‘([^’\n]+)’(?!\w)"
 )
 
@@ -37,32 +39,6 @@ def quoted_in(text: str) -> list[str]:
     ['kind', 'very good', 'good']
     """
     return ["".join(found) for found in _QUOTED.findall(text)]
-
-
-def places_of(phrase: str, words: Sequence[str]) -> set[int]:
-    """Which words of a text a phrase names; none where it is not in the text.
-
-    >>> sorted(places_of("don't rush", ["Do", "n't", "rush", ",", "I", "said"])), places_of("us", ["bus"])
-    ([0, 1, 2], set())
-    """
-    wanted = _letters(phrase)
-    of_words = [_letters(word) for word in words]
-    text = "".join(of_words)
-    # The word of each letter, and one beyond the last.
-    owner = [number for number, letters in enumerate(of_words) for _ in letters] + [len(words)]
-    found: set[int] = set()
-    start = text.find(wanted) if wanted else -1
-    while start >= 0:
-        end = start + len(wanted)
-        begins = start == 0 or owner[start - 1] != owner[start]
-        if begins and owner[end - 1] != owner[end]:
-            found.update(owner[start:end])
-        start = text.find(wanted, start + 1)
-    return found
-
-
-def _letters(text: str) -> str:
-    return "".join(filter(str.isalnum, text.casefold()))
 
 
 def read_quotes(path: Path, item: str, words: str | None, text: str | None) -> dict[str, list[list[str]]]:
@@ -89,7 +65,7 @@ def _listed(said: object, column: str, location: str) -> list[str]:
     """A list of phrases as a cell has it: a list, one in JSON, or phrases with commas between them."""
     if isinstance(said, str):
         try:
-            said = json.loads(said) if said.lstrip().startswith("[") else said.split(",")
+            said = json.loads(said) if said.lstrip().startswith("[") else phrases_of(said)
         except ValueError:
             said = None
     if isinstance(said, float) and np.isnan(said):
@@ -119,7 +95,7 @@ def explain(sentences: Sequence[Sentence], methods: dict[str, dict], context: Co
                     f"{path}: no answer to item '{sentence.item_id}' ({' '.join(sentence.words)}); every text that the "
                     "study explains needs one"
                 )
-            named = [[places_of(phrase, sentence.words) for phrase in phrases] for phrases in answers]
+            named = [[_named(phrase, sentence.words) for phrase in phrases] for phrases in answers]
             counts.append(_counted(named))
             score = np.zeros(len(sentence.words))
             for of_answer in named:
@@ -128,6 +104,10 @@ def explain(sentences: Sequence[Sentence], methods: dict[str, dict], context: Co
             attributions.append(Attribution(aligned(sentence, row, path), forward_rows=0))
         explanations[name] = Explanations(attributions, list(_remarks(counts)))
     return explanations
+
+
+def _named(phrase: str, words: Sequence[str]) -> set[int]:
+    return {place for run in places_of(phrase, words) for place in run}
 
 
 def _counted(named: Sequence[Sequence[set[int]]]) -> tuple[int, int, int]:

@@ -15,7 +15,7 @@ from evenlight.core.errors import InputError
 from evenlight.datasets.rows import is_empty, name_of, named_rows
 from evenlight.explainers.answering import counts, notes_of
 from evenlight.explainers.follow_ups import as_table
-from evenlight.texts.mentions import mentions
+from evenlight.texts.matching import mentions
 
 REMEDY = "correct the table, or the columns that the explainer names"
 # What is known of how an answer was made, and how it is read.

@@ -6,13 +6,13 @@ from dataclasses import replace
 import pandas as pd
 
 from evenlight.core.errors import InputError
-from evenlight.datasets.words import text_columns
 from evenlight.engine.sentences import encoded
 from evenlight.models.classifier import Classifier
 from evenlight.models.limits import longest_text
 from evenlight.models.two_parts import require_reads_parts
 from evenlight.notebook.loading import AskedService
 from evenlight.texts.predictions import Sentence
+from evenlight.texts.splitting import text_columns
 from evenlight.texts.words import Words, spaces_of, texts_in
 
 Text = str | Sequence[str]

@@ -10,7 +10,8 @@ it more often. Here it counts in which direction no decision goes: of each unit
 Both shares are the scores of two levels, as if they were forms: so verdicts follow from them as from all scores. They
 are unbiased for two draws or more, whatever their number. For further answers of the model the jackknife over numbers
 of draws comes on top (:func:`change_by_draw`), which takes three decisions on each form. Answers without a decision are
-left out; how often there is none is a metric (``no_decision``).
+left out; how often there is none is a metric (``no_decision``). Where draws are copies of each other, none of this is
+known: a row is then not decidable.
 """
 
 from collections.abc import Sequence
@@ -23,6 +24,7 @@ import pandas as pd
 from evenlight.core import tables
 from evenlight.core.contracts.explanations import ANSWERS
 from evenlight.core.contracts.results import DECISIONS
+from evenlight.explainers.copies import is_repeated, why_answers_are_copies
 from evenlight.statistics.cells import ExplainerScores
 from evenlight.statistics.compared import read_compared
 from evenlight.statistics.designs import Design
@@ -105,7 +107,7 @@ def decision_table(study: StudyScores, judging: VerdictSettings, answers: Path) 
         items = pd.Index(model.items["item_id"])
         runs = [Run(model.dataset, model.model, seed) for seed in model.seeds]
         for explainer in study.explainers:
-            codes = decision_codes([explainer_path(answers, run, explainer) for run in runs], items)
+            codes, doubt = decision_codes([explainer_path(answers, run, explainer) for run in runs], items)
             names = (model.dataset, model.model, explainer, model.seeds)
             for design in model.designs:
                 sides = (design.a, design.b)
@@ -115,7 +117,8 @@ def decision_table(study: StudyScores, judging: VerdictSettings, answers: Path) 
                     if not np.isnan(changes[0]).all():
                         shares.append(_shares(*decided, *changes))
                         by_draw = change_by_draw(*decided) if len(runs) == 1 else None
-                        of_models.append(pooled_rows(*as_levels(*names, *changes, design, by_draw), judging))
+                        levels = as_levels(*names, *changes, design, by_draw, doubt)
+                        of_models.append(pooled_rows(*levels, judging))
     rows, deviates = gathered(of_models)
     if not rows:
         return pd.DataFrame(columns=DECISIONS.schema.names)
@@ -125,23 +128,29 @@ def decision_table(study: StudyScores, judging: VerdictSettings, answers: Path) 
     return table.reindex(columns=DECISIONS.schema.names).astype({"reason": "str"})
 
 
-def decision_codes(paths: Sequence[Path], items: pd.Index) -> np.ndarray | None:
+def decision_codes(paths: Sequence[Path], items: pd.Index) -> tuple[np.ndarray | None, str | None]:
     """The decisions of the answers in some files, a file for each seed: a number for each different one.
 
     Returns:
-        float (seeds, draws, items), NaN where there is no answer or no decision; None where no answer has one.
+        float (seeds, draws, items), NaN where there is no answer, no decision, or one that counts with another draw
+        (:func:`evenlight.explainers.copies.is_repeated`); None where no answer has one. And why draws are taken for
+        copies, None where they are not.
     """
-    read = [tables.read_table(path, ANSWERS.only("item_id", "draw", "decision")).dropna() for path in paths]
+    read = [
+        tables.read_table(path, ANSWERS.only("item_id", "draw", "decision", "text", "temperature")) for path in paths
+    ]
+    doubt = next(filter(None, map(why_answers_are_copies, read)), None)
+    read = [answers[~is_repeated(answers)].dropna(subset="decision") for answers in read]
     every = pd.concat(read)
     if every.empty:
-        return None
+        return None, None
     draws, decisions = (pd.Index(every[name].unique()) for name in ("draw", "decision"))
     codes = np.full((len(paths), len(draws), len(items)), np.nan)
     for seed, of_seed in enumerate(read):
         of_seed = of_seed[of_seed["item_id"].isin(items)]
         place = draws.get_indexer(of_seed["draw"]), items.get_indexer(of_seed["item_id"])
         codes[seed, *place] = decisions.get_indexer(of_seed["decision"])
-    return codes
+    return codes, doubt
 
 
 def as_levels(
@@ -153,17 +162,19 @@ def as_levels(
     null: np.ndarray,
     design: Design,
     by_draw: tuple[np.ndarray, np.ndarray] | None = None,
+    doubt: str | None = None,
 ) -> tuple[list[ExplainerScores], list[Design]]:
     """Both shares of each unit, (seeds, units), as the scores of two levels of its pair of forms.
 
-    ``by_draw``: of a single seed, what :func:`change_by_draw` has, (1, draws, units).
+    ``by_draw``: of a single seed, what :func:`change_by_draw` has, (1, draws, units). ``doubt``: why draws are
+    taken for copies, see :func:`evenlight.explainers.copies.why_copies`.
     """
     units = np.arange(between.shape[1])
     values = np.concatenate([between, null], axis=1)
     repeated = DRAWS if len(seeds) == 1 else TRAININGS
     draws = None if by_draw is None else np.concatenate(by_draw, axis=-1)[None]
     # The standard deviation is that of the shares, as their draws are no scores.
-    more = {"sd_of": values[None], "repeated": repeated, "draws": draws}
+    more = {"sd_of": values[None], "repeated": repeated, "draws": draws, "doubt": doubt}
     scores = ExplainerScores(dataset, model, explainer, seeds, [CHANGE], values[None], ~np.isnan(values), **more)
     sides = [
         replace(side, clusters=design.clusters[0], columns=first + units, unit_index=units, strata=None)

@@ -369,7 +369,7 @@ def _pooled(
         standardised = np.where(effects.sd > 0, difference.value / effects.sd, np.nan)
     units = (effects.clusters, effects.differing)
     of_cells = zip(*units, effects.same, effects.carriers, difference.rarest, strict=True)
-    reasons = [why_undecidable(*of_cell, judging.alpha) for of_cell in of_cells]
+    reasons = [scores.doubt or why_undecidable(*of_cell, judging.alpha) for of_cell in of_cells]
     apart, p_apart = farthest(effects.by_seed)
     p_apart[np.isnan(difference.trainings.value)] = np.nan
     left_out = [", ".join(str(scores.seeds[seed]) for seed in np.flatnonzero(~counted)) for counted in effects.counted]

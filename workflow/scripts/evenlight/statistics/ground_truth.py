@@ -18,6 +18,7 @@ from evenlight.core.contracts.results import GROUND_TRUTH, WORD_ASSOCIATIONS
 from evenlight.core.contracts.texts import ITEMS, UNITS
 from evenlight.core.seeds import generator_for
 from evenlight.statistics.files import items_path, units_path
+from evenlight.texts.matching import small
 
 # Permutations that are computed together.
 BLOCK = 100
@@ -76,7 +77,7 @@ def word_associations(
     classes: the share of exchanges, the real one included, in which any of them has so large a |z| (Westfall & Young
     1993).
     """
-    texts = [[word.lower() for word in words] for words in items["words"]]
+    texts = [[small(word) for word in words] for words in items["words"]]
     vocabulary = {word: column for column, word in enumerate(sorted({word for text in texts for word in text}))}
     counts = _counts(texts, vocabulary)
     shown = range(len(classes)) if len(classes) > 2 else [1]
@@ -149,7 +150,7 @@ def marked_places(items: pd.DataFrame, units: pd.DataFrame) -> dict[str, int]:
         if forms["words"].map(len).nunique() > 1:
             found["unequal_units"] += 1
             continue
-        words = np.array([[word.lower() for word in form] for form in forms["words"]], dtype=object)
+        words = np.array([[small(word) for word in form] for form in forms["words"]], dtype=object)
         truths = [truth for truth in forms["ground_truth"] if truth is not None]
         if not words.shape[1] or not truths:
             continue

@@ -24,6 +24,7 @@ from evenlight.statistics.files import Run, items_path, predictions_path, units_
 from evenlight.statistics.study import ALL
 from evenlight.statistics.word_attributions import forms_together, pairs_of_forms, read_explanations
 from evenlight.texts.items import forms_of
+from evenlight.texts.matching import small
 
 # Fewest words that two forms must share for a rank correlation.
 LEAST_WORDS = 3
@@ -84,7 +85,7 @@ def shared_words(first: Sequence[str], second: Sequence[str]) -> tuple[np.ndarra
     >>> [places.tolist() for places in shared_words(["She", "is", "here"], ["Now", "he", "is", "here"])]
     [[1, 2], [2, 3]]
     """
-    lower = [[word.lower() for word in words] for words in (first, second)]
+    lower = [[small(word) for word in words] for words in (first, second)]
     blocks = SequenceMatcher(None, *lower, autojunk=False).get_matching_blocks()
     places = [(block.a + n, block.b + n) for block in blocks for n in range(block.size)]
     return tuple(np.array(places, dtype=int).reshape(-1, 2).T)
@@ -351,7 +352,7 @@ def _words(
     """Every word that at least ``least`` texts of a level and explained class have, by class and then by frequency."""
     rows = []
     for item in items:
-        words = [word.lower() for word in known.items["words"].get(item, ())]
+        words = [small(word) for word in known.items["words"].get(item, ())]
         by_class: dict[int, list[np.ndarray]] = {}
         for run, target in zip(runs, targets, strict=True):
             if item in run and item in target:

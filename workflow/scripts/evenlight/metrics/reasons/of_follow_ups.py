@@ -12,7 +12,7 @@ import pandas as pd
 
 from evenlight.metrics.reasons.contributions import cc_shap
 from evenlight.metrics.reasons.hints import hints_followed
-from evenlight.texts.mentions import mentions
+from evenlight.texts.matching import mentions
 
 ANSWER = ["item_id", "draw"]
 

@@ -13,12 +13,15 @@ import numpy as np
 import yaml
 
 from evenlight.core.errors import InputError
-from evenlight.metrics.texts.reading import sentences, words
+from evenlight.metrics.texts.reading import sentences, words, words_of
+from evenlight.texts.matching import small
 
 _FOLDER = Path(__file__).parents[5] / "resources" / "lexicons"
 HEDGES, BOOSTERS, GROUP_WORDS, REFUSALS = (
     str(_FOLDER / f"{name}.yaml") for name in ("hedges", "boosters", "group_words", "refusals")
 )
+# What stands for the beginning and the end of a sentence.
+_EDGES = ("^", "$")
 
 
 class Phrase(NamedTuple):
@@ -34,7 +37,7 @@ class Phrase(NamedTuple):
         return len(there) == len(self.words) and all(map(self._is, self.words, there))
 
     def _is(self, word: str, found: str) -> bool:
-        found = found if self.is_exact else found.lower()
+        found = found if self.is_exact else small(found)
         return found.startswith(word[:-1]) if word.endswith("*") else found == word
 
 
@@ -83,7 +86,7 @@ def language_of(path: str) -> str:
 
 
 @lru_cache(maxsize=64)
-def read_phrases(path: str, heading: str | None = None) -> Phrases:
+def read_phrases(path: str, heading: str | None = None, segmenter: str = "unicode") -> Phrases:
     """The phrases of a lexicon.
 
     Below ``phrases`` stand lists, under any headings. A phrase in small letters stands for any letters, one with a
@@ -94,6 +97,7 @@ def read_phrases(path: str, heading: str | None = None) -> Phrases:
     Args:
         path: the file.
         heading: of ``phrases``; None for all.
+        segmenter: how phrases without spaces are parted, as texts are.
 
     Raises:
         InputError: the file is no lexicon, or has no such heading.
@@ -108,14 +112,22 @@ def read_phrases(path: str, heading: str | None = None) -> Phrases:
     counted |= dict.fromkeys(_phrases_in(content.get("passed_over") or [], path), False)
     found: dict[str, list[Phrase]] = {}
     for text, counts in counted.items():
-        phrase = Phrase(tuple(text.replace("’", "'").split()), text != text.lower(), counts)
-        found.setdefault(phrase.words[0].lower(), []).append(phrase)
+        is_exact = text != text.lower()
+        phrase = Phrase(tuple(_phrase_words(text if is_exact else small(text), segmenter)), is_exact, counts)
+        found.setdefault(small(phrase.words[0]), []).append(phrase)
     return Phrases(found, tuple(first[:-1] for first in found if first.endswith("*")))
+
+
+def _phrase_words(text: str, segmenter: str) -> Iterator[str]:
+    """The words of a phrase as texts have them; a word that may go on keeps its mark."""
+    for part in text.split():
+        found = [] if part in _EDGES else words_of(part, segmenter)
+        yield from [*found[:-1], found[-1] + "*" * part.endswith("*")] if found else [part]
 
 
 def _found_at(phrases: Phrases, found: Sequence[str], start: int) -> Phrase | None:
     """The longest phrase that begins at a word of a sentence."""
-    word = found[start].lower()
+    word = small(found[start])
     keys = [word, *(f"{stem}*" for stem in phrases.stems if word.startswith(stem))]
     fitting = (phrase for key in keys for phrase in phrases.by_word.get(key, ()) if phrase.begins(found, start))
     return max(fitting, key=lambda phrase: len(phrase.words), default=None)
@@ -128,7 +140,7 @@ def phrases_in(phrases: Phrases, sentence: Sequence[str]) -> list[str]:
     >>> phrases_in(read_phrases(HEDGES), "Perhaps it may rain in May".split())
     ['perhaps', 'may']
     """
-    marked, place, counted = ["^", *sentence, "$"], 0, []
+    marked, place, counted = [_EDGES[0], *sentence, _EDGES[1]], 0, []
     while place < len(marked):
         phrase = _found_at(phrases, marked, place)
         if phrase and phrase.counts:
@@ -148,12 +160,12 @@ def _per_hundred(text: str, phrases: Phrases, segmenter: str) -> float:
 
 def hedges(text: str, file: str = HEDGES, segmenter: str = "unicode") -> float:
     """Phrases that leave a statement open ("perhaps", "seems"), per 100 words (Hyland 2005)."""
-    return _per_hundred(text, read_phrases(file), segmenter)
+    return _per_hundred(text, read_phrases(file, segmenter=segmenter), segmenter)
 
 
 def boosters(text: str, file: str = BOOSTERS, segmenter: str = "unicode") -> float:
     """Phrases that close a statement ("clearly", "no doubt"), per 100 words (Hyland 2005)."""
-    return _per_hundred(text, read_phrases(file), segmenter)
+    return _per_hundred(text, read_phrases(file, segmenter=segmenter), segmenter)
 
 
 def named_groups(
@@ -168,7 +180,7 @@ def named_groups(
         segmenter: see :func:`evenlight.metrics.texts.reading.sentences`.
     """
     headings = [None] if groups is None else list(groups)
-    return float(sum(_per_hundred(text, read_phrases(file, heading), segmenter) for heading in headings))
+    return float(sum(_per_hundred(text, read_phrases(file, heading, segmenter), segmenter) for heading in headings))
 
 
 def refusal(text: str, file: str = REFUSALS, first: int = 3, segmenter: str = "unicode") -> float:
@@ -177,4 +189,4 @@ def refusal(text: str, file: str = REFUSALS, first: int = 3, segmenter: str = "u
     A text without a word refuses nothing: it is NaN, and counted as empty.
     """
     found = sentences(text, segmenter)
-    return float(_count(read_phrases(file), found[:first]) > 0) if found else np.nan
+    return float(_count(read_phrases(file, segmenter=segmenter), found[:first]) > 0) if found else np.nan

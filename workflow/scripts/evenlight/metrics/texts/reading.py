@@ -5,11 +5,12 @@ of a list item is none of its words.
 """
 
 import html
+import unicodedata
 from functools import lru_cache
 
 import regex
 
-from evenlight.datasets.words import split_words
+from evenlight.texts.splitting import split_words
 
 # What is no language, each with what stands in its place; pictures and addresses are left out whole. No pattern reads a
 # long run again from each of its places, so that no text takes long.
@@ -110,15 +111,18 @@ def sentences(text: str, segmenter: str = "unicode") -> tuple[tuple[str, ...], .
 
     Args:
         text: in any language; markup is left out, see :func:`plain`.
-        segmenter: how scripts without spaces are parted, see :func:`evenlight.datasets.words.split_words`.
+        segmenter: how scripts without spaces are parted, see :func:`evenlight.texts.splitting.split_words`.
 
     >>> sentences("It's *well-known*. Dr. Ray paid 3.5 %!")
     (("It's", 'well-known'), ('Dr', 'Ray', 'paid', '3.5'))
     """
-    return tuple(
-        tuple(word.replace("’", "'") for word in split_words(sentence, segmenter) if _HAS_LETTER.search(word))
-        for sentence in sentence_texts(text)
-    )
+    return tuple(tuple(words_of(sentence, segmenter)) for sentence in sentence_texts(text))
+
+
+def words_of(sentence: str, segmenter: str = "unicode") -> list[str]:
+    """The words of a sentence or a phrase without markup."""
+    composed = unicodedata.normalize("NFC", sentence).replace("’", "'")
+    return [word for word in split_words(composed, segmenter) if _HAS_LETTER.search(word)]
 
 
 def words(text: str, segmenter: str = "unicode") -> list[str]:

@@ -182,7 +182,8 @@ class Client:
             with session.post(
                 self.address,
                 json=body,
-                headers={"Accept": "application/json"},
+                # An answer of its own to each request: what a gateway has kept is none.
+                headers={"Accept": "application/json", "Cache-Control": "no-cache, no-store"},
                 timeout=(CONNECT, self.policy.timeout),
                 stream=True,
                 # The key and the texts are for this address.

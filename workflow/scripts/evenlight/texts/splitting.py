@@ -26,6 +26,7 @@ _WORD = regex.compile(
     rf"|(?P<run>(?:{_NO_SPACES}{_SIGNS})+)|(?![\s\x1c-\x1f])\X",
     regex.VERSION1,
 )
+_UNSPACED = regex.compile(_NO_SPACES, regex.VERSION1)
 _BOUNDARY = regex.compile(r"(?w)\b", regex.VERSION1)
 
 
@@ -73,6 +74,15 @@ def split_words(text: str, segmenter: str = "unicode") -> list[str]:
     for found in _WORD.finditer(text):
         words += SEGMENTERS[segmenter](found["run"]) if found["run"] else [found[0]]
     return words
+
+
+def spaced_words(text: str) -> list[str]:
+    """The words of a text as white space parts them, with their punctuation; of scripts without spaces as Unicode does.
+
+    >>> spaced_words("It fell, again."), spaced_words("我恨雨。")
+    (['It', 'fell,', 'again.'], ['我', '恨', '雨', '。'])
+    """
+    return [word for part in text.split() for word in (split_words(part) if _UNSPACED.search(part) else [part])]
 
 
 def text_columns(text: str, segmenter: str = "unicode") -> dict[str, list[str]]:

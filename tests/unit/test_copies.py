@@ -1,0 +1,103 @@
+"""Draws that are copies of each other: told from independent ones, and no ground for a verdict."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from evenlight.core import tables
+from evenlight.core.contracts.explanations import ANSWERS
+from evenlight.explainers.answering import notes_of
+from evenlight.explainers.copies import is_repeated, why_answers_are_copies, why_copies
+from evenlight.statistics.decisions import decision_codes
+
+UNITS = 60
+
+
+def coin(random: np.random.Generator, draws: int, before: float = 0.0, first: float = 0.0) -> np.ndarray:
+    """Decisions on two forms by a fair coin, (draws, 2 × units); shares of them copy the draw before, or the first."""
+    said = random.integers(0, 2, (draws, 2 * UNITS)).astype(float)
+    for draw in range(1, draws):
+        copies = random.random(2 * UNITS)
+        said[draw] = np.where(copies < before, said[draw - 1], np.where(copies < before + first, said[0], said[draw]))
+    return said
+
+
+def answers_of(said: np.ndarray, text=lambda item, decision, draw: decision, temperature: float | None = 0.7):
+    rows = [
+        {"item_id": f"{item:03}", "draw": draw, "decision": "hire" if value else "refuse", "temperature": temperature}
+        for draw, of_draw in enumerate(said)
+        for item, value in enumerate(of_draw)
+    ]
+    table = pd.DataFrame(rows).reindex(columns=ANSWERS.schema.names)
+    texts = [text(*row) for row in zip(table["item_id"], table["decision"], table["draw"], strict=True)]
+    return table.assign(text=texts, model="m")
+
+
+@pytest.mark.parametrize("draws", [2, 10])
+def test_draws_that_are_all_the_same_are_copies(draws):
+    same = np.repeat(coin(np.random.default_rng(0), 1), draws, axis=0)
+    assert "same" in why_copies(same)
+    # A gateway that is not always at hand.
+    same[1, 0] = 1 - same[0, 0]
+    assert "same" in why_copies(same)
+
+
+@pytest.mark.parametrize(("copied", "word"), [({"before": 0.7}, "before"), ({"first": 0.5}, "first")])
+def test_order_tells_copies(copied, word):
+    found = [why_copies(coin(np.random.default_rng(seed), 10, **copied)) for seed in range(10)]
+    assert all(found)
+    assert sum(word in why for why in found) >= 8
+
+
+def test_independent_draws_are_rarely_taken_for_copies():
+    """Two tests at .05, so that at most .1 are; binomial, 200 studies."""
+    found = [why_copies(coin(np.random.default_rng(seed), 5)) is not None for seed in range(200)]
+    assert sum(found) <= 32
+
+
+def test_what_draws_of_a_number_have_in_common_is_no_copy():
+    """The first two draws are of one day, the others of another."""
+    random = np.random.default_rng(0)
+    said = np.where(random.random((4, 120)) < 0.95, [[0.0], [0.0], [1.0], [1.0]], 0.5)
+    assert why_copies(said) is None
+
+
+def test_answers_at_a_temperature_of_0_are_no_copies():
+    same = np.repeat(coin(np.random.default_rng(0), 1), 3, axis=0)
+    assert why_answers_are_copies(answers_of(same, temperature=0.0)) is None
+    assert why_answers_are_copies(answers_of(same, temperature=None))
+    [_, note] = notes_of(answers_of(same), {f"{item:03}" for item in range(120)})
+    assert "copies" in note
+    assert "temperature" in note
+
+
+def test_a_sure_model_in_its_own_words_gives_no_copies():
+    same = np.repeat(coin(np.random.default_rng(0), 1), 3, axis=0)
+    answers = answers_of(same, lambda item, decision, draw: f"{decision}, said for the {draw}. time of case {item}")
+    assert why_answers_are_copies(answers) is None
+    assert not is_repeated(answers).any()
+
+
+def test_long_answers_that_are_the_same_count_once(tmp_path: Path):
+    """Every second question has its first answer again; templates and short answers say nothing."""
+    said = coin(np.random.default_rng(3), 2)
+    said[1, ::2] = said[0, ::2]
+    long = answers_of(
+        said,
+        lambda item, decision, draw: (
+            f"My answer is to {decision} this person of case {item}, "
+            + ("again" if int(item) % 2 == 0 else f"and this is {draw}")
+        ),
+    )
+    assert is_repeated(long).sum() == 60
+    assert not is_repeated(answers_of(said)).any()
+    template = answers_of(
+        said, lambda item, decision, draw: f"I decide to {decision} since the file of {item} says so."
+    )
+    assert not is_repeated(template).any()
+    tables.write_table(long, tmp_path / "long.parquet", ANSWERS)
+    codes, doubt = decision_codes([tmp_path / "long.parquet"], pd.Index(sorted(set(long["item_id"]))))
+    assert doubt is None
+    assert np.isnan(codes[0, 1]).tolist() == [item % 2 == 0 for item in range(120)]
