@@ -54,6 +54,10 @@ def check_settings(wildcards):
         asking=SERVICES[wildcards.model]["asking"] if wildcards.model in SERVICES else {},
         explainers={family: methods_of(family, wildcards) for family in ATTRIBUTING_FAMILIES},
         tags=tags_of(name for names in ATTRIBUTING_FAMILIES.values() for name in names),
+        metrics={
+            family: configuration.without_labels({name: config["metrics"][name] for name in names})
+            for family, names in SCORED_FAMILIES.items()
+        },
     )
 
 
@@ -76,12 +80,15 @@ def of_made_runs(path, model):
 def told_settings():
     """Which findings there are, and what no check looks at."""
     why = {
-        kinds.EFFECTS: "which ask about changes of many texts",
-        kinds.TEXT: "whose answers the study reads or asks for",
+        kinds.EFFECTS: "which are about changes of many texts",
+        kinds.TEXT: "which are about answers that the study reads or asks for",
     }
-    named = {modality: [f"explainers.{name}" for name in explainers_of(modality)] for modality in why}
-    unchecked = [f"{', '.join(names)}, {why[modality]}" for modality, names in named.items() if names]
-    unchecked.append("metrics and statistics, which begin where explanations are there")
+    unchecked = []
+    for modality, reason in why.items():
+        names = [f"explainers.{name}" for name in explainers_of(modality)]
+        names += [f"metrics.{name}" for family in metric_families(modality).values() for name in family]
+        unchecked += [f"{', '.join(names)}, {reason}"] if names else []
+    unchecked.append("statistics, which begin where scores are there")
     runs = {name: seeds_made(name) for name in CHECKED_MODELS}
     asked = {name: {key: chat[key] for key in ("address", "plain_http", "asking")} for name, chat in CHATS.items()}
     # Not sorted: what is told has the order of the configuration.

@@ -11,14 +11,17 @@ from models_for_tests import WORDS, context_of, sentences_of, tiny_classifier
 from test_planned_rows import METHODS, counted, settings_of
 
 from checks import check_dataset, check_model, tell_findings
-from evenlight.configuration import completed_entry, tags
+from evenlight.configuration import completed_entry, family_of, tags, without_labels
 from evenlight.configuration.explainers import Explainer
+from evenlight.configuration.metrics import Metric
+from evenlight.configuration.own import BUILTIN
 from evenlight.core.contracts.texts import ITEMS, UNITS
 from evenlight.core.errors import InputError, all_of, reworded, unless
 from evenlight.core.findings import Findings, joined, others_said, problems_said
 from evenlight.core.kinds import TOKENS
 from evenlight.core.tables import read_metadata, read_table
 from evenlight.explainers import explain
+from evenlight.jobs import own_files
 
 TABLE = {
     **{"dataset": "people", "reader": "table", "file": "people.csv", "text": "said", "words": None, "second": None},
@@ -227,7 +230,9 @@ def found_of_model(folder: Path, classes: list[str] | None, model: dict, **setti
     completed = completed_entry("models", "mine", model)
     reading = {"target": "prediction", "max_tokens": 16, "long_items": "refuse", "pairs": None, "factors": []}
     lime = {"lime": {"lime": settings_of({"method": "lime"})[1]}}
+    gini = {"complexity": {"gini": completed_entry("metrics", "gini", {"metric": "gini"})}}
     given = {"model": completed, "files": [], "reading": reading, "seed": 0, "precision": "float32", "explainers": lime}
+    given |= {"metrics": gini}
     given |= {"tags": {"lime": tags("lime")}, "asking": completed.pop("asking", {})}
     flags = {"dataset": "people", "name": "mine", "made": [], "device": "cpu", "threads": 1, "tokens_per_batch": None}
     arguments = Namespace(**paths, **flags, settings=given | settings, output=folder / "findings.json", compared={})
@@ -244,7 +249,7 @@ def test_a_service_is_not_asked_and_its_key_is_looked_for(tmp_path, monkeypatch)
     assert (place, dataset) == ("models.mine", "people")
     assert "the environment variable NO_SUCH_KEY (models.mine.asking.key_variable) is not set" in problem
     assert found["unchecked"] == ["what models.mine answers, since a question to a service may cost"]
-    assert found["read"]["explainers"] == ["lime"]
+    assert (found["read"]["explainers"], found["read"]["metrics"]) == (["lime"], ["gini"])
     monkeypatch.setenv("NO_SUCH_KEY", "key")
     assert found_of_model(tmp_path, ["no", "yes"], model)["problems"] == []
 
@@ -265,5 +270,48 @@ def test_explanations_of_other_tools_are_looked_for_and_not_read_of_a_model_that
         found = found_of_model(tmp_path, ["no", "yes"], model, explainers=imported)
         assert [place for place, *_ in found["problems"]] == ["explainers.other of models.mine"] * (not there)
         assert ("explainers.other of models.mine, which is not there yet" in found["unchecked"]) == there
-        assert found["read"] == {"models": ["mine"]}
+        # Metrics are tried with a text that nothing explains.
+        assert found["read"] == {"models": ["mine"], "metrics": ["gini"]}
         (tmp_path / "other.jsonl").touch()
+
+
+METRICS_TRIED = {
+    name: entry for name, entry in Metric.entries.items() if entry.modality == TOKENS and name in BUILTIN["metrics"]
+}
+
+
+@pytest.mark.parametrize("architecture", ["bert", "gpt2"])
+def test_every_metric_scores_the_text_and_one_that_cannot_is_named(tmp_path, own_parts, architecture):
+    (own_parts / "parts" / "broken.py").write_text(
+        """from typing import ClassVar
+
+from evenlight.own import Metric
+
+
+class Broken(Metric):
+    title: ClassVar[str] = "Broken"
+    better: ClassVar[str] = "higher"
+
+    def score(self, explanation, evaluator):
+        return len(explanation.words) / 0
+""",
+        encoding="utf-8",
+    )
+    model = tmp_path / "model"
+    classifier = tiny_classifier(architecture)
+    classifier.network.save_pretrained(model)
+    classifier.tokenizer.save_pretrained(model)
+    own = "parts/broken.py:Broken"
+    own_files.locate({"metrics": {"mine": {"metric": own}}}, [own_parts])
+    metrics: dict[str, dict] = {}
+    for name in METRICS_TRIED:
+        completed = without_labels({name: completed_entry("metrics", name, {"metric": name})})
+        metrics.setdefault(family_of("metrics", name), {}).update(completed)
+    metrics[own_files.own_family(own)] = {"mine": {"metric": own}}
+    labels = {name: name for name in ("LABEL_0", "LABEL_1")}
+    source = {"architecture": "trained", "source": str(model), "classes": labels, "max_tokens": 48}
+    found = found_of_model(tmp_path, list(labels), source, metrics=metrics)
+    [[place, dataset, problem]] = found["problems"]
+    assert (place, dataset) == ("metrics.mine of models.mine", "people")
+    assert "broken.py, line 11: ZeroDivisionError" in problem
+    assert set(found["read"]["metrics"]) == set(METRICS_TRIED)

@@ -27,6 +27,7 @@ from evenlight.core.contracts.explanations import ATTRIBUTIONS, COSTS, SCORES
 from evenlight.core.contracts.texts import ITEMS, PREDICTIONS
 from evenlight.core.tables import read_metadata, read_table, write_table
 from evenlight.engine import rounding_of
+from evenlight.jobs import own_files
 from explanations import attribute, score
 from models import read_texts
 
@@ -535,3 +536,35 @@ def test_a_job_that_dies_leaves_the_file_and_its_new_rows(copy, done, monkeypatc
     done.explained.clear()
     attribute.main(arguments)
     assert len(done.explained) == 2 * (TEXTS - 5)
+
+
+def test_a_metric_of_ones_own_reads_the_words_and_what_stands_between_them(explained, own_parts):
+    """In a study as in a notebook; without them it would score every text as one without words."""
+    (own_parts / "parts" / "lengths.py").write_text(
+        """from typing import ClassVar
+
+from evenlight.own import Metric
+
+
+class Lengths(Metric):
+    title: ClassVar[str] = "Words"
+    better: ClassVar[str] = "higher"
+
+    def score(self, explanation, evaluator):
+        words = explanation.words
+        return len(words) + 1000 * (explanation.sentence.words == words and len(words.spaces) == len(words) + 1)
+""",
+        encoding="utf-8",
+    )
+    copy = Path(shutil.copytree(explained, own_parts / "copy"))
+    with_spaces = {"spaces": lambda table: [["", *[" "] * len(words)] for words in table["words"]]}
+    edit_table(copy, "items", lambda table: table.update(table.assign(**with_spaces)))
+    name = "parts/lengths.py:Lengths"
+    own_files.locate({"metrics": {"lengths": {"metric": name}}}, [own_parts])
+    arguments = scored(copy, "complexity")
+    arguments.settings |= {"family": own_files.own_family(name), "metrics": {"lengths": {"metric": name}}}
+    score.main(arguments)
+    scores = read_table(arguments.output[0], SCORES.only("item_id", "lengths")).set_index("item_id")["lengths"]
+    words = read_table(copy / "items.parquet", ITEMS).set_index("item_id")["words"]
+    assert len(scores)
+    assert scores.to_dict() == {item: 1000 + len(words[item]) for item in scores.index}

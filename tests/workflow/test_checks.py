@@ -80,13 +80,13 @@ def test_all_that_is_broken_is_said_in_one_run(tmp_path):
         f"explainers.lime of models.bare {everywhere}: the tokenizer of this bert model has no mask token",
         "not checked: what models.learner learns;",
         "7 problems stand above, with what to do; nothing of the study was run",
-        "not checked: metrics and statistics,",
+        "not checked: statistics,",
     }
     lines = told(done.stdout)
     found = {beginning: [line for line in lines if line.startswith(beginning)] for beginning in expected}
     assert {beginning: len(of) for beginning, of in found.items()} == dict.fromkeys(expected, 1), done.stdout
     assert len(lines) == len(expected), lines
-    assert "1 dataset, 1 file, 3 models, 2 explainers can be read" in done.stdout
+    assert "1 dataset, 1 file, 3 models, 2 explainers, 2 metrics can be read" in done.stdout
     # Nothing of the study was run.
     assert {path.name for path in results(tmp_path).iterdir()} <= {"checks"}
 
@@ -101,9 +101,9 @@ def test_a_study_that_can_run_is_counted_and_looked_at_again_each_time(tmp_path)
     assert {rule for rule, _ in planned_jobs(project, "check")} == {"check_dataset", "check_model", "check"}
     done = snakemake(project, "--cores", "1", "check")
     assert done.returncode == 0, done.stdout
-    assert told(done.stdout) == ["not checked: metrics and statistics, which begin where explanations are there"]
+    assert told(done.stdout) == ["not checked: statistics, which begin where scores are there"]
     assert "note: datasets.whole: 1 of 41 texts is a copy of others; equal texts are one cluster" in done.stdout
-    assert "1 dataset, 1 file, 1 model, 2 explainers can be read" in done.stdout
+    assert "1 dataset, 1 file, 1 model, 2 explainers, 2 metrics can be read" in done.stdout
     assert not list(results(project).rglob("*.*"))
 
     # What the workflow cannot see has changed: a setting of the tokenizer that is no input of the model.

@@ -1,4 +1,7 @@
-"""Read a model as the workflow will, before anything long runs, explain one text, and write down what is wrong."""
+"""Read a model as the workflow will, before anything long runs, and write down what is wrong.
+
+One text is explained by every explainer, and its explanations are scored by every metric.
+"""
 
 import argparse
 from dataclasses import dataclass, replace
@@ -19,6 +22,7 @@ from evenlight.engine.untrained import untrained
 from evenlight.explainers import Context, explain, training_items
 from evenlight.jobs.command_line import add_compared_flag, add_device_flags, of_model, run, settings_argument
 from evenlight.jobs.own_files import module_of
+from evenlight.metrics import Origin, explanation_of, score
 from evenlight.metrics.questions import StandIn, with_foils
 from evenlight.models.classifier import Classifier, on_device
 from evenlight.models.processor import use_processor
@@ -30,7 +34,7 @@ from evenlight.texts.words import texts_in
 
 # Classes of a dataset that cannot be read, for models that any will do.
 UNKNOWN = ("one class", "another class")
-# Most rows, and what takes rows, of an explainer that is only tried.
+# Most rows, and what takes rows, of an explainer or a metric that is only tried.
 BUDGET = {
     "samples": 8,
     "maximum_samples": 8,
@@ -39,7 +43,13 @@ BUDGET = {
     "permutations": 2,
     "steps": 2,
     "exact": 2,
+    "draws": 2,
+    "rounds": 1,
 }
+
+
+# Of a text that no explainer can explain yet: all its tokens count the same.
+NO_EXPLAINER = Origin("no explainer", {"method": "none"}, family="none", tags=())
 
 
 @dataclass(frozen=True)
@@ -56,9 +66,14 @@ class Dataset:
         return self.items[self.items["split"] == split]
 
 
-def small(method: dict) -> dict:
-    """The settings of an explainer with as few rows as may be."""
-    return {key: min(value, BUDGET[key]) if key in BUDGET and value else value for key, value in method.items()}
+def small(settings: dict) -> dict:
+    """The settings of an explainer or a metric with as few rows as may be."""
+    return {key: min(value, BUDGET[key]) if key in BUDGET and value else value for key, value in settings.items()}
+
+
+def cheap(family: str, settings: dict) -> dict:
+    """The same; what keys of one's own mean nobody knows."""
+    return settings if module_of(family) == "own" else small(settings)
 
 
 def opened(arguments: argparse.Namespace, dataset: Dataset, findings: Findings) -> Evaluator | StandIn | None:
@@ -107,9 +122,8 @@ def explained_texts(arguments: argparse.Namespace, classifier: Classifier, datas
     return test[np.equal(reason, None)]
 
 
-def shortest(texts: pd.DataFrame, evaluator: Evaluator | StandIn, reading: dict) -> Sentence:
-    """The shortest of some texts as it is explained, with a foil, whatever that will be."""
-    text = texts.loc[[texts["words"].map(len).idxmin()]]
+def sentence_of(text: pd.DataFrame, evaluator: Evaluator | StandIn, reading: dict) -> Sentence:
+    """A text, the one row of a table, as it is explained, with a foil, whatever that will be."""
     [sentence] = encoded(evaluator.classifier, text, text["label"], reading.get("overlap"))
     if reading["target"] == "prediction":
         sentence = replace(sentence, target=int(evaluator.probabilities([sentence.row])[0].argmax()))
@@ -131,16 +145,14 @@ def can_be_tried(explainer: str, method: dict, arguments: argparse.Namespace, fi
 
 
 def check(arguments: argparse.Namespace, dataset: Dataset, findings: Findings) -> None:
-    """Read the model, and explain a text by every explainer."""
+    """Read the model, explain a text by every explainer, and score that by every metric."""
     settings, name = arguments.settings, f"models.{arguments.name}"
     tried = []
     for family, methods in settings["explainers"].items():
         for explainer, method in methods.items():
             with findings.at(f"explainers.{explainer} of {name}", arguments.dataset):
                 if can_be_tried(explainer, method, arguments, findings):
-                    # What the keys of one's own mean nobody knows.
-                    is_own = module_of(family) == "own"
-                    tried.append((family, explainer, method if is_own else small(method)))
+                    tried.append((family, explainer, cheap(family, method)))
     made = [path for path in settings["files"] if path in arguments.made]
     if made:
         findings.unchecked.append(f"{name}, as the workflow makes {', '.join(made)}")
@@ -153,14 +165,24 @@ def check(arguments: argparse.Namespace, dataset: Dataset, findings: Findings) -
         texts = dataset.of("test")
         with findings.at(name, arguments.dataset):
             texts = explained_texts(arguments, evaluator.classifier, dataset)
-        sentence = shortest(texts, evaluator, settings["reading"])
+        text = texts.loc[[texts["words"].map(len).idxmin()]]
+        sentence = sentence_of(text, evaluator, settings["reading"])
+        [truth] = text["ground_truth"]
+        explanations = []
         for family, explainer, method in tried:
             with findings.at(f"explainers.{explainer} of {name}", arguments.dataset):
-                context = Context(
-                    evaluator, settings["seed"], training_items(arguments.items, settings["tags"][explainer])
-                )
-                explain(family, [sentence], {explainer: method}, context)
+                tags = settings["tags"][explainer]
+                context = Context(evaluator, settings["seed"], training_items(arguments.items, tags))
+                [attribution] = explain(family, [sentence], {explainer: method}, context)[explainer].attributions
+                origin = Origin(explainer, method, settings["seed"], family, tuple(tags))
+                explanations.append(explanation_of(sentence, attribution.token_score, truth, origin))
                 findings.can_be_read("explainers", explainer)
+        explanations = explanations or [explanation_of(sentence, np.ones(len(sentence.token_id)), truth, NO_EXPLAINER)]
+        for family, metrics in settings["metrics"].items():
+            for metric, method in metrics.items():
+                with findings.at(f"metrics.{metric} of {name}", arguments.dataset):
+                    score(family, explanations, {metric: cheap(family, method)}, evaluator)
+                    findings.can_be_read("metrics", metric)
 
 
 def main(arguments: argparse.Namespace) -> None:

@@ -52,8 +52,7 @@ class Explainer(explainers.Explainer):
         """The scores of each sentence's tokens, in order.
 
         Args:
-            sentences: what to explain: ``row`` (what the model reads), ``token_id``, ``word_id``, ``is_special``, all
-                (tokens,), ``words``, and ``target``, the number of the class that is explained.
+            sentences: what to explain; docs/own_parts.md lists all fields of a sentence, an explanation, and a context.
             context: ``evaluator``, which has the ``classifier`` and answers rows with ``probabilities`` (rows,
                 classes); ``seed``; and, where ``needs_training`` is set, the ``training`` texts.
 
@@ -83,8 +82,7 @@ class Metric(metrics.Metric):
         """The value of one explanation; NaN where it has none.
 
         Args:
-            explanation: ``token_score``, ``token_id``, ``word_id``, ``is_special``, all (tokens,), ``ground_truth``
-                (words,) or None, ``target``, and ``row``, what the model reads.
+            explanation: what is scored, with its text.
             evaluator: answers rows with ``probabilities`` (rows, classes); None where ``asks_model`` is not set.
         """
 

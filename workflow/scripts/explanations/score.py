@@ -19,6 +19,7 @@ from evenlight.engine import model_files, open_evaluator, rounding_of
 from evenlight.engine.progress import Progress
 from evenlight.jobs.code_digest import LIBRARIES, library_versions
 from evenlight.jobs.command_line import add_group_flag, add_model_flags, run, settings_argument
+from evenlight.jobs.own_files import module_of
 from evenlight.jobs.parts import (
     DIGEST,
     Missing,
@@ -33,6 +34,7 @@ from evenlight.metrics import Explanation, explanations_of, other_items, read_or
 from evenlight.metrics.planned import planned_rows
 from evenlight.texts.closed import add_units_flag, by_texts
 from evenlight.texts.predictions import explained_items, read_explained, sentences_of
+from evenlight.texts.words import TEXT
 
 # Rows of a table of scores that are written, and read, together.
 ROWS_PER_GROUP = 2**16
@@ -86,6 +88,11 @@ def made_of(arguments: argparse.Namespace, common: dict[str, str], names: list[s
     return {name: np.concatenate(digests) for name, digests in found.items()}
 
 
+def columns_read(settings: dict) -> tuple[str, ...]:
+    """What is read of a text beside its tokens and marks: what a metric of one's own looks at, nobody knows."""
+    return TEXT if module_of(settings["family"]) == "own" else ("words",) * settings["explains_again"]
+
+
 def texts_and_rows(
     arguments: argparse.Namespace, names: list[str], contract: Contract, wanted: np.ndarray | None = None
 ) -> Iterator[tuple[pa.Table, ...]]:
@@ -101,7 +108,7 @@ def texts_and_rows(
         InputError: an attribution file is of other texts.
     """
     size = arguments.items_per_group
-    words = ["words"] * arguments.settings["explains_again"]
+    words = columns_read(arguments.settings)
     path_of = {path.stem: path for path in arguments.attributions}
     count = len(explained_items(arguments.predictions))
     for name in names:

@@ -5,6 +5,7 @@ docs/notebook.md has an example. Names of explainers and metrics, their paramete
 config/README.md.
 """
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -22,14 +23,17 @@ from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.service import ServiceEvaluator
 from evenlight.metrics import Explanation, Origin, explanation_of
 from evenlight.models.classifier import Classifier
-from evenlight.notebook.explained import Explanations, TextExplanation
+from evenlight.notebook.arguments import in_order_of, numbers_given, one_for_each
+from evenlight.notebook.explained import Explanations, TextExplanation, explanations_given
 from evenlight.notebook.explained import plot as plot
 from evenlight.notebook.loading import AskedService, in_words_of_a_notebook
 from evenlight.notebook.loading import load_classifier as load_classifier
 from evenlight.notebook.progress_bar import ProgressBar, progress
-from evenlight.notebook.reading import Text, check_marks, check_one_per_text, read_sentences
+from evenlight.notebook.reading import Text, check_marks, read_sentences, texts_of
 from evenlight.statistics.one_cell import one_cell
+from evenlight.statistics.study import REPETITIONS, TRAININGS
 from evenlight.texts.predictions import Sentence, runner_up
+from evenlight.texts.words import joined_text
 
 Asked = Classifier | AskedService
 
@@ -42,12 +46,11 @@ def probabilities(
 
     All arguments are as for :func:`explain`; texts that are given as words stand joined by spaces beside their rows.
     """
+    texts, second = texts_of(texts, second)
     values = _probabilities(classifier, read_sentences(classifier, texts, second, overlap))
-    shown = [
-        pd.Index([text if isinstance(text, str) else " ".join(text) for text in part], name=name)
-        for name, part in (("text", texts), ("second", second or ()))
-    ]
-    index = shown[0] if second is None else pd.MultiIndex.from_arrays(shown)
+    parts = {"text": texts, "second": second} if second else {"text": texts}
+    shown = [pd.Index(list(map(joined_text, part)), name=name) for name, part in parts.items()]
+    index = pd.MultiIndex.from_arrays(shown) if second else shown[0]
     return pd.DataFrame(values, index=index, columns=list(classifier.class_names))
 
 
@@ -87,9 +90,9 @@ def explain(
         **parameters: of the explainer; those that are left out have their defaults.
 
     Raises:
-        InputError: there is no such explainer, parameter or class, a value is not allowed, there is not one value per
-            text, a text is too long or cannot be divided into windows, the model does not read texts of two parts, or
-            a service is to be looked into.
+        InputError: there is no such explainer, parameter or class, a value is not allowed, texts are a table, there is
+            not one value per text, a text is too long or cannot be divided into windows, the model does not read texts
+            of two parts, or a service is to be looked into.
     """
     method, settings = _completed("explainers", method, parameters)
     _refuse_beyond(classifier, "explainers", settings)
@@ -97,10 +100,15 @@ def explain(
     tags = configuration.tags(method)
     if "needs_training" in tags and training is None:
         raise InputError(f"{method} explains from the training texts; give them as training=")
-    sentences = read_sentences(classifier, texts, second, overlap)
-    truths = [None] * len(sentences) if ground_truth is None else ground_truth
-    check_one_per_text("ground_truth", truths, len(sentences))
-    check_marks(truths, sentences)
+    ground_truth, targets, foils = (
+        in_order_of(name, given, "texts", texts)
+        for name, given in (("ground_truth", ground_truth), ("targets", targets), ("foils", foils))
+    )
+    sentences = read_sentences(classifier, *texts_of(texts, second), overlap)
+    truths = [None] * len(sentences)
+    if ground_truth is not None:
+        truths = one_for_each("ground_truth", ground_truth, "marks", len(sentences))
+        check_marks(truths, sentences)
     if targets is not None:
         targets = _class_numbers("targets", targets, classifier, len(sentences))
     if foils is not None:
@@ -146,12 +154,12 @@ def score(
         **parameters: of the metric; those that are left out have their defaults.
 
     Raises:
-        InputError: there is no such metric or parameter, or a value is not allowed.
+        InputError: there is no such metric or parameter, a value is not allowed, or something else is no explanation.
     """
     metric, settings = _completed("metrics", metric, parameters)
     _refuse_beyond(classifier, "metrics", settings)
     family = family_of("metrics", metric)
-    explanations = list(explanations)
+    explanations = explanations_given("explanations", explanations, "score takes")
     with progress(metric, len(explanations)) as bar:
         evaluator = _evaluator(classifier, bar) if asks_model("metrics", family) else None
         values = [
@@ -191,6 +199,7 @@ def check_alone(
     name, settings = _completed(section, part, parameters)
     _refuse_beyond(classifier, section, settings)
     family, method = family_of(section, name), {name: settings}
+    texts, _ = texts_of(texts)
     sentences = read_sentences(classifier, texts, None, None)
     targets = _probabilities(classifier, sentences).argmax(axis=1)
     sentences = [replace(sentence, target=int(target)) for sentence, target in zip(sentences, targets, strict=True)]
@@ -233,30 +242,30 @@ def compare(
     """What can be said of the scores of two groups of texts: the one cell of a study with one run, by its code.
 
     Args:
-        scores_a, scores_b: a number for each text, NaN where a score is undefined.
+        scores_a, scores_b: a number for each text, NaN where a score is undefined; what is left out is told.
         metric: what gave them, as for :func:`score`. Of metrics of probabilities one text may lie far off though none
             was seen there: without their name six such cells, adjusted, are wrong in about one family of ten.
-        paired: whether text i of both is one text in two forms; else all texts are different.
+        paired: whether text i of both is one text in two forms; else all texts are different. Two Series of pandas
+            are paired by their labels.
         equivalence_bound: the largest difference that is none, in standard deviations of the scores.
         alpha: the level of the verdict; the interval covers one less it.
         draws: resamples.
 
     Returns:
         ``difference`` (mean a less mean b) with the ends ``low`` and ``high``; the same ``standardised``; ``pairs`` or
-        ``texts_a`` and ``texts_b``; ``p``; ``verdict``, and its ``reason`` where nothing can be decided, and where the
-        scores are the reason no interval. Of several cells every verdict is one: adjust their ``p``, as a study does,
-        which knows from other cells of the metric, too, how far units lie.
+        ``texts_a`` and ``texts_b``, and how many are ``undefined``; ``p``; ``verdict``, and its ``reason`` where
+        nothing can be decided, and where the scores are the reason no interval. Without ``metric`` a verdict is about
+        these scores, of which nobody says that models gave them. Of several cells every verdict is one: adjust their
+        ``p``, as a study does, which knows from other cells of the metric, too, how far units lie.
 
     Raises:
-        InputError: there are no numbers, infinite ones, pairs with one form, no such level, or no such metric.
+        InputError: there are no numbers, infinite ones, pairs with one form, Series with other labels, no such level,
+            or no such metric.
     """
     reach = 0.0 if metric is None else Metric.entries[_completed("metrics", metric, {})[0]].reach
-    values = [np.asarray(scores, dtype=float) for scores in (scores_a, scores_b)]
-    for name, of_level in zip(("scores_a", "scores_b"), values, strict=True):
-        if of_level.ndim != 1 or not len(of_level):
-            raise InputError(f"{name}: found an array of shape {of_level.shape}; give one number for each text")
-        if np.isinf(of_level).any():
-            raise InputError(f"{name}: found an infinite score; leave it out, or give NaN where a score is undefined")
+    if paired:
+        scores_b = in_order_of("scores_b", scores_b, "scores_a", scores_a)
+    values = [numbers_given(name, given) for name, given in (("scores_a", scores_a), ("scores_b", scores_b))]
     if not 0 < alpha < 1:
         raise InputError(f"alpha: found {alpha!r}; allowed is a number between 0 and 1, such as 0.05")
     if paired and len(values[0]) != len(values[1]):
@@ -264,7 +273,15 @@ def compare(
             f"scores_a has {len(values[0])} numbers and scores_b {len(values[1])}; of pairs give as many, or write "
             "paired=False"
         )
-    return one_cell(*values, paired, bound=equivalence_bound, alpha=alpha, draws=draws, reach=reach)
+    undefined = [np.isnan(of_level) for of_level in values]
+    left_out = int(np.logical_or(*undefined).sum()) if paired else sum(int(nans.sum()) for nans in undefined)
+    if left_out:
+        whole = f"{len(values[0])} pairs" if paired else f"{sum(map(len, values))} texts"
+        warnings.warn(f"{left_out} of {whole} have an undefined score (NaN) and are left out", stacklevel=3)
+    found = one_cell(*values, paired, bound=equivalence_bound, alpha=alpha, draws=draws, reach=reach)
+    if metric is None:
+        found["verdict"] = found["verdict"].replace(REPETITIONS[TRAININGS], "these scores")
+    return pd.concat([found, pd.Series({"undefined": left_out})])
 
 
 def _completed(section: str, named: str | Entry | type[Entry], parameters: dict) -> tuple[str, dict]:
@@ -292,8 +309,8 @@ def _refuse_beyond(classifier: Asked, section: str, settings: dict) -> None:
 
 def _class_numbers(name: str, values: Sequence[int | str], classifier: Asked, texts: int) -> list[int]:
     """The numbers of classes that are given by number or name."""
-    check_one_per_text(name, values, texts)
     names = classifier.class_names
+    values = one_for_each(name, values, "classes", texts)
     numbers = [names.index(value) if value in names else value for value in values]
     for value in numbers:
         if not isinstance(value, int | np.integer) or not 0 <= value < classifier.classes:

@@ -112,7 +112,10 @@ def plot(
     Raises:
         InputError: there are none, or other things, or not as many beside them.
     """
-    left, right = (_checked(name, given) for name, given in (("explanations", explanations), ("beside", beside)))
+    left, right = (
+        explanations_given(name, given, "plot shows")
+        for name, given in (("explanations", explanations), ("beside", beside))
+    )
     if not left:
         raise InputError("explanations is empty; give at least one, such as explanations[0]")
     if right and len(right) != len(left):
@@ -122,12 +125,13 @@ def plot(
     )
 
 
-def _checked(name: str, given: Explanation | Iterable[Explanation]) -> list[Explanation]:
+def explanations_given(name: str, given: Explanation | Iterable[Explanation], wants: str) -> list[Explanation]:
+    """The explanations of the argument ``name``, one or several; ``wants`` says what for, such as ``plot shows``."""
     given = [given] if isinstance(given, Explanation) or not isinstance(given, Iterable) else list(given)
     for each in given:
         if not isinstance(each, Explanation):
             raise InputError(
-                f"{name}: found {type(each).__name__}; plot shows what explain gives, such as explanations[0]"
+                f"{name}: found {type(each).__name__}; {wants} what explain gives, such as explanations[0]"
             )
     return given
 

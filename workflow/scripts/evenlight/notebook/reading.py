@@ -10,6 +10,7 @@ from evenlight.engine.sentences import encoded
 from evenlight.models.classifier import Classifier
 from evenlight.models.limits import longest_text
 from evenlight.models.two_parts import require_reads_parts
+from evenlight.notebook.arguments import in_order_of, listed, one_for_each, words_given
 from evenlight.notebook.loading import AskedService
 from evenlight.texts.predictions import Sentence
 from evenlight.texts.splitting import text_columns
@@ -31,10 +32,23 @@ def words_of(text: Text) -> Words:
     return Words(**text_columns(text))
 
 
+def texts_of(texts: Sequence[Text], second: Sequence[Text] | None = None) -> tuple[list[Words], list[Words] | None]:
+    """The words of each text that a notebook gives, and of its second part where there are such.
+
+    Raises:
+        InputError: they are a table or a record, one is no text, or there is not a second part for each.
+    """
+    words = _words("texts", texts, "text")
+    if second is None:
+        return words, None
+    behind = _words("second", in_order_of("second", second, "texts", texts), "the second part of text")
+    return words, one_for_each("second", behind, "texts", len(words))
+
+
 def read_sentences(
-    classifier: Classifier | AskedService, texts: Sequence[Text], second: Sequence[Text] | None, overlap: int | None
+    classifier: Classifier | AskedService, texts: list[Words], second: list[Words] | None, overlap: int | None
 ) -> list[Sentence]:
-    """The texts in tokens, with class 0 as target; refuse what the classifier does not read."""
+    """Texts of :func:`texts_of` in tokens, with class 0 as target; refuse what the classifier does not read."""
     items = _items(texts, second)
     is_served = isinstance(classifier, AskedService)
     if is_served:
@@ -73,12 +87,6 @@ def _reading_more(classifier: Classifier | AskedService, tokens: int) -> str:
     return "shorten it, since the model reads no more"
 
 
-def check_one_per_text(name: str, values: Sequence, texts: int) -> None:
-    """Refuse an argument that has not one value for each text."""
-    if len(values) != texts:
-        raise InputError(f"{name} has {len(values)} entries for {texts} texts; give one per text")
-
-
 def check_marks(truths: Sequence[Sequence[int] | None], sentences: Sequence[Sentence]) -> None:
     """Refuse ground truth that has not a 0 or 1 for each word of its text."""
     for number, (truth, sentence) in enumerate(zip(truths, sentences, strict=True)):
@@ -99,15 +107,12 @@ def _once(given: object) -> object:
 
 def _words(name: str, texts: Sequence[Text], text: str) -> list[Words]:
     """The words of each of the texts that the argument ``name`` gives, each of which messages call ``text``."""
-    if isinstance(texts, str):
-        raise InputError(f"{name} is one string; give a list of texts, here a list of one")
-    # What can be gone over once only is gone over several times here.
-    texts = [given if isinstance(given, str | Sequence) else _once(given) for given in texts]
-    for number, given in enumerate(texts):
-        words = list(given) if isinstance(given, Iterable) and not isinstance(given, str | bytes) else [None]
-        if not isinstance(given, str) and not all(isinstance(word, str) and word.strip() for word in words):
+    words = []
+    for number, given in enumerate(listed(name, texts, "texts")):
+        read = given if isinstance(given, str | Words) else words_given(given)
+        if read is None:
             raise InputError(f"{text} {number}: found {given!r}; give a string, or a list of its words")
-    words = [words_of(given) for given in texts]
+        words.append(words_of(read))
     if not words:
         raise InputError(f"{name} is empty; give at least one text")
     if () in words:
@@ -115,14 +120,11 @@ def _words(name: str, texts: Sequence[Text], text: str) -> list[Words]:
     return words
 
 
-def _items(texts: Sequence[Text], second: Sequence[Text] | None) -> pd.DataFrame:
+def _items(words: list[Words], behind: list[Words] | None) -> pd.DataFrame:
     """The texts as rows of the contract ``items``."""
-    words = _words("texts", texts, "text")
     items = pd.DataFrame({"item_id": [f"text {number}" for number in range(len(words))]})
-    if second is None:
+    if behind is None:
         return items.assign(words=words, spaces=list(map(spaces_of, words)))
-    behind = _words("second", second, "the second part of text")
-    check_one_per_text("second", behind, len(words))
     parts = [[0] * len(first) + [1] * len(more) for first, more in zip(words, behind, strict=True)]
     both = list(zip(words, behind, strict=True))
     spaces = [spaces_of(first) + spaces_of(more) for first, more in both]
