@@ -383,15 +383,18 @@ if faithfulness_metrics():
         shown("datasets", "models", "explainers", "metrics", of=kinds.TEXT, **of_statistics("confidence")),
         "Explainers",
         csv=["faithfulness"],
+        verdicts=True,
     )
 if comparisons_of(kinds.TEXT):
     EXPLAINER_PAGES["draws"] = Page(
         ["draws"],
         shown("datasets", "models", "explainers", "metrics", of=kinds.TEXT, **of_statistics("confidence")),
         "Disparity",
+        verdicts=True,
     )
     EXPLAINER_PAGES["decisions"] = Page(
         ["decisions"],
         shown("datasets", "models", "explainers", of=kinds.TEXT, **of_statistics("equivalence_bound", "confidence")),
         "Disparity",
+        verdicts=True,
     )

@@ -35,7 +35,9 @@ rule write_explorer:
             datasets=UNITS[kinds.MODALITIES[FIRST_EXPLORED].units],
             **{flag: path for flag, (path, _) in spoken().items()},
         ),
-        effects=lambda wildcards, input: [f"--effects={path}" for path in input.effects],
+        effects=lambda wildcards, input: [
+            f"--{flag}={path}" for flag, path in zip(("effects", "record"), input.effects)
+        ],
         page=content_of(in_project(f"workflow/scripts/evenlight/reports/explorer/page.{part}") for part in PAGE_PARTS),
         code=code_of("figures/write_explorer.py"),
     shell:

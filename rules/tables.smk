@@ -12,6 +12,7 @@ for page, asked in TABLES.items():
         input:
             script=script("figures/tabulate.py"),
             tables=[f"<results>/tables/{table}.parquet" for table in asked.tables],
+            record=asked.record,
         output:
             csv=[f"<results>/tables/{table}.csv" for table in asked.csv or asked.tables],
             html=report(
@@ -38,7 +39,7 @@ for page, asked in TABLES.items():
             code=code_of("figures/tabulate.py", f"evenlight.reports.pages.{page}"),
         shell:
             "python {input.script:q} --page {params.page} --tables {input.tables:q} --settings {params.settings:q} "
-            "{params.notes:q} --csv {output.csv:q} --html {output.html:q} --latex {output.latex:q} > {log:q} 2>&1"
+            "{params.notes:q} --record {input.record:q} --csv {output.csv:q} --html {output.html:q} --latex {output.latex:q} > {log:q} 2>&1"
 
 
 for plot, asked in PLOTS.items():

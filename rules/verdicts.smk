@@ -2,7 +2,7 @@
 #
 # Comes in: <results>/scores/, <results>/predictions/, <results>/datasets/.
 # Goes out: <results>/tables/disparity.parquet, disparity_summary.parquet, tests.parquet, effects.parquet,
-# verdict_control.parquet; <results>/figures/disparity/, effects/. Which kind is asked, its settings say.
+# verdict_control.parquet, interim_analyses.parquet; <results>/figures/disparity/, effects/. Which kind is asked, its settings say.
 
 
 include: "helpers/verdicts.smk"
@@ -47,7 +47,18 @@ RESULTS |= {
         reads=["looks"] if LOOKS else [],
         minutes=120,
     ),
+    "record_analyses": Result(
+        "Write down which texts the verdicts have judged, and say where they were judged several times without a plan.",
+        ["interim_analyses"],
+        compared_settings(**analysis_settings()),
+        of_runs(*SCORED),
+        keeps=True,
+    ),
 }
+
+
+if first_to_tell("interim_analyses"):
+    tell_interim_analyses()
 
 
 if LOOKS:

@@ -6,6 +6,7 @@ ANSWER_AUDIT_PARTS = ("answers.html", "page.css", "answers.md")
 AUDITED_OF_ANSWERS = (
     "effects",
     "verdict_control",
+    "interim_analyses",
     "audited_questions",
     "texts_needed",
     "draws",
@@ -19,7 +20,7 @@ BESIDE_ATTRIBUTIONS = f"{AUDIT_OF_ANSWERS}.html" if kinds.TEXT in MODALITIES els
 BESIDE_ANSWERS = "audit.html" if EXPLAINERS else None
 MANIFEST = "<results>/models/{dataset}/{model}/seed{seed}/manifest.json"
 # What every audit shows beside the verdicts.
-AUDITED = ("audited_texts", "audited_groups", "different_texts", "texts_needed", "without_words")
+AUDITED = ("interim_analyses", "audited_texts", "audited_groups", "different_texts", "texts_needed", "without_words")
 # The pages that an audit names as its evidence, where the study has them.
 EVIDENCE = (
     "disparity",

@@ -47,7 +47,7 @@ class Page:
     """A page of tables: what it reads below <results>/tables/, its settings, its place in the report.
 
     ``csv``: the names of the CSV files, where they are not those of ``tables``. ``at_one_look``: whether it tests, and
-    its tests do not know of a plan of looks.
+    its tests do not know of a plan of looks. ``verdicts``: whether it has verdicts, which do.
     """
 
     tables: list[str]
@@ -55,6 +55,13 @@ class Page:
     category: str
     csv: list[str] = field(default_factory=list)
     at_one_look: bool = False
+    verdicts: bool = False
+
+    @property
+    def record(self):
+        """The record of interim analyses, where the page judges: it says first which texts were judged several times."""
+        judges = self.at_one_look or self.verdicts
+        return ["<results>/tables/interim_analyses.parquet"] if judges and "record_analyses" in RESULTS else []
 
     @property
     def notes(self):

@@ -31,7 +31,7 @@ class Result:
     def written(self):
         """The files of its tables, which are deleted before the job only where it does not add to them."""
         paths = [f"<results>/tables/{table}.parquet" for table in self.tables]
-        return [update(path) for path in paths] if self.keeps else paths
+        return [update(path) for path in paths] if self.keeps and not STORED else paths
 
     @property
     def files(self):

@@ -1,6 +1,6 @@
 # What rules/verdicts.smk asks: its settings.
 
-from evenlight.statistics import look_plans
+from evenlight.statistics import interim_analyses, look_plans
 
 # Where the report has what is compared.
 CATEGORY = "Regimes" if config["kind"] == "regimes" else "Disparity"
@@ -69,6 +69,40 @@ def refuse_what_voids_the_plan():
         look_plans.refuse_another_plan(record, plan, config["explain"]["pairs"])
     except InputError as error:
         raise WorkflowError(str(error))
+
+
+# The record of interim analyses, of all studies that make verdicts.
+ANALYSES = f"results/{config['study']}/tables/interim_analyses.parquet"
+
+
+def analysis_settings():
+    """What an interim analysis is written down with, whatever makes its verdicts."""
+    pairs = {dataset: sample(dataset)["pairs"] for dataset in config["datasets"]}
+    plan = config["statistics"]["plan"] if LOOKS else ""
+    return {"record": ANALYSES, "kept": not STORED, "plan": plan, "pairs": pairs} | of_statistics("alpha")
+
+
+def own_files_of(dataset):
+    """The user's own files that a dataset is read from, those that are there, by name."""
+    settings = config["datasets"][dataset]
+    return {name: path for name in datasets.reader_for(settings).files(settings) if (path := Path(name)).is_file()}
+
+
+def tell_interim_analyses():
+    """Say before the run where it may judge other texts than before without a plan; refuse a plan that comes too late."""
+    asked = analysis_settings()
+    try:
+        record = interim_analyses.read_analyses(Path(ANALYSES))
+        if LOOKS:
+            interim_analyses.refuse_late_plan(record, asked["plan"])
+        paths = {dataset: own_files_of(dataset) for dataset in config["datasets"]} if len(record) else {}
+        said = interim_analyses.foresee(
+            record, plan=asked["plan"], level=asked["alpha"], pairs=asked["pairs"], paths=paths
+        )
+    except InputError as error:
+        raise WorkflowError(str(error))
+    for text in said:
+        logger.warning(f"warning: {text}")
 
 
 def factors_compared():

@@ -18,6 +18,7 @@ if comparisons():
         EFFECT_TABLES,
         shown(*COMPARED, **of_statistics("equivalence_bound", "confidence")),
         "Concepts",
+        verdicts=True,
     )
     TABLES["disparity"] = Page(
         ["disparity_summary"],

@@ -147,6 +147,7 @@ TABLES = {
         EFFECT_TABLES,
         shown(*COMPARED, **of_statistics("equivalence_bound", "confidence")),
         "Disparity",
+        verdicts=True,
     ),
     "control": Page(
         ["control"],
@@ -179,11 +180,17 @@ if any(len(levels) > 2 for levels in compared_sets()):
     )
 if configuration.beyond_random(config):
     TABLES["beyond_random"] = Page(
-        ["beyond_random"], shown(*COMPARED, **of_statistics("equivalence_bound", "confidence")), "Disparity"
+        ["beyond_random"],
+        shown(*COMPARED, **of_statistics("equivalence_bound", "confidence")),
+        "Disparity",
+        verdicts=True,
     )
 if LOOKS:
     TABLES["looks"] = Page(
-        ["looks", "closed"], shown(*COMPARED, plan=config["statistics"]["plan"], planned=LOOKS), "Disparity"
+        ["looks", "closed"],
+        shown(*COMPARED, plan=config["statistics"]["plan"], planned=LOOKS),
+        "Disparity",
+        verdicts=True,
     )
 if config["statistics"]["published"]:
     TABLES["published"] = Page(

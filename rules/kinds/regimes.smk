@@ -196,6 +196,7 @@ TABLES = {
         ["effects", "tests", "verdict_control", "balanced_accuracy"],
         shown(*COMPARED, **names_compared(), **of_statistics("equivalence_bound", "confidence")),
         "Regimes",
+        verdicts=True,
     ),
     "disparity": Page(
         ["disparity_summary"],
@@ -244,6 +245,7 @@ if challengers():
             **of_statistics("confidence"),
         ),
         "Regimes",
+        verdicts=True,
     )
 if datasets_shown():
     TABLES["ground_truth"] = Page(

@@ -182,6 +182,7 @@ RULES_OF_DISPARITY = (
     "summarise_disparity",
     "count_tests",
     "estimate_effects",
+    "record_analyses",
     "permute_verdicts",
     "permute_groups",
     "adjust_for_covariates",

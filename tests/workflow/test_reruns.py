@@ -38,7 +38,8 @@ EFFECTS = ("estimate_effects", "permute_verdicts", "tabulate_effects", "draw_eff
 CONTROL = ("permute_groups", "tabulate_control", "draw_control")
 COVARIATE_ADJUSTED = ("adjust_for_covariates", "tabulate_covariate_adjusted")
 SCORES = ("summarise_scores", "tabulate_scores")
-FROM_TESTS = ("measure_disparity", *SUMMARY, *COUNTS, *EFFECTS, *CONTROL, *COVARIATE_ADJUSTED, *SCORES)
+JUDGED = ("measure_disparity", "record_analyses")
+FROM_TESTS = (*JUDGED, *SUMMARY, *COUNTS, *EFFECTS, *CONTROL, *COVARIATE_ADJUSTED, *SCORES)
 QUALITY = ("measure_quality", "tabulate_models")
 BOXES = ("draw_scores", "draw_score_panels")
 FROM_SCORES = (*FROM_TESTS, *BOXES)
@@ -215,13 +216,14 @@ EDITS = {
     "levels compared the other way round": (
         study("statistics", "compare", value={"gender": [["female", "male"]]}),
         both(
-            of("measure_disparity", *SUMMARY, *COUNTS, *EFFECTS, *CONTROL, *COVARIATE_ADJUSTED),
+            of(*JUDGED, *SUMMARY, *COUNTS, *EFFECTS, *CONTROL, *COVARIATE_ADJUSTED),
             of("tabulate_scores", *QUALITY, *BOXES),
         ),
     ),
     "level of significance changed": (
         study("statistics", "alpha", value=0.01),
-        of(*SUMMARY, *COUNTS, *EFFECTS, *CONTROL),
+        # Of tests whose level is none of the study's, the page says how often texts were judged.
+        of("record_analyses", *SUMMARY, *COUNTS, *EFFECTS, *CONTROL, "tabulate_covariate_adjusted"),
     ),
     "bound of equivalence changed": (
         study("statistics", "equivalence_bound", value=0.3),

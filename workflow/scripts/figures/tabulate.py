@@ -5,10 +5,12 @@ from dataclasses import replace
 from importlib import import_module
 
 from evenlight.core import tables
+from evenlight.core.contracts.results import INTERIM_ANALYSES
 from evenlight.jobs import command_line
 from evenlight.reports.html_table import write_page
 from evenlight.reports.keywords import keywords
 from evenlight.reports.latex_table import write_latex
+from evenlight.statistics.interim_analyses import warnings_of
 
 
 def main(arguments: argparse.Namespace) -> None:
@@ -17,9 +19,11 @@ def main(arguments: argparse.Namespace) -> None:
     # A study may do without the last tables of a page.
     read = list(zip(arguments.tables, module.TABLES, strict=False))
     shown = [tables.read_exactly(path, contract) for path, contract in read]
-    notes = [note for path, contract in read for note in tables.read_metadata(path, contract).get("notes", [])]
+    told = [*read, *((path, INTERIM_ANALYSES) for path in arguments.record)]
+    notes = [note for path, contract in told for note in tables.read_metadata(path, contract).get("notes", [])]
     page = module.page(*shown, **keywords(arguments.settings))
-    page = replace(page, notes=[*page.notes, *arguments.note, *notes])
+    warnings = [text for path in arguments.record for text in warnings_of(path)]
+    page = replace(page, notes=[*page.notes, *arguments.note, *notes], warnings=[*page.warnings, *warnings])
     # Those of other pages, which stand last, are written there.
     for table, path in zip(shown, arguments.csv, strict=False):
         tables.write_csv(table, path)
@@ -33,6 +37,7 @@ if __name__ == "__main__":
     parser.add_argument("--tables", nargs="+", required=True, metavar="PARQUET", help="those that the page reads")
     parser.add_argument("--csv", nargs="+", required=True, metavar="CSV", help="one for each of its own tables")
     parser.add_argument("--note", action="append", default=[], help="what readers must know besides")
+    parser.add_argument("--record", nargs="*", default=[], metavar="PARQUET", help="of the interim analyses")
     parser.add_argument("--html", required=True)
     parser.add_argument("--latex", required=True)
     command_line.run(main, parser)

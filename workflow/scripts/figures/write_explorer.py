@@ -1,6 +1,7 @@
 """Write the explorer: one HTML file in which a reader chooses what of the study to see."""
 
 import argparse
+from pathlib import Path
 
 from evenlight.core import tables
 from evenlight.core.contracts.results import EFFECTS
@@ -8,6 +9,7 @@ from evenlight.jobs import command_line
 from evenlight.reports.explorer.content import Folders, study_content
 from evenlight.reports.explorer.page import write_explorer
 from evenlight.reports.explorer.store import Store
+from evenlight.statistics.interim_analyses import warnings_of
 
 
 def main(arguments: argparse.Namespace) -> None:
@@ -17,7 +19,9 @@ def main(arguments: argparse.Namespace) -> None:
     )
     effects = tables.read_exactly(arguments.effects, EFFECTS) if arguments.effects else None
     store = Store()
-    write_explorer(study_content(folders, effects, store, **arguments.settings), store, arguments.output)
+    warnings = warnings_of(arguments.record) if arguments.record else []
+    content = study_content(folders, effects, store, warnings=warnings, **arguments.settings)
+    write_explorer(content, store, arguments.output)
 
 
 if __name__ == "__main__":
@@ -25,5 +29,6 @@ if __name__ == "__main__":
     command_line.add_folder_flags(parser, "scores", "datasets")
     command_line.add_folder_flags(parser, "attributions", "predictions", "answers", required=False)
     parser.add_argument("--effects", metavar="PARQUET", help="the effects of the study, where it tells verdicts")
+    parser.add_argument("--record", type=Path, metavar="PARQUET", help="of the interim analyses behind these verdicts")
     parser.add_argument("--output", required=True, metavar="HTML")
     command_line.run(main, parser)

@@ -235,6 +235,26 @@ LOOK_TEXTS = Contract(
 )
 
 
+# `tables/interim_analyses.parquet`: an analysis of a comparison, the first or a later one with other texts.
+INTERIM_ANALYSES = Contract(
+    "interim analyses",
+    "record_analyses",
+    pa.schema(
+        [
+            *columns(pa.string(), "dataset", "model", "factor", "level_a", "level_b"),
+            required("analysis", pa.int64()),  # of this comparison, from 1
+            required("plan", pa.string()),  # the plan's name; empty for an analysis without a plan
+            pa.field("pairs", pa.int64()),  # as the configuration had them; null for all
+            required("files", pa.string()),  # the dataset's own files and their SHA-256, as JSON
+            *columns(pa.int64(), "units_a", "units_b"),  # how many were judged
+            required("texts", pa.string()),  # a digest of what was judged
+            required("level", pa.float64()),  # at which verdicts were made
+            required("made", pa.string()),  # when
+        ]
+    ),
+)
+
+
 # `tables/verdict_control.parquet`: a family of cells under one permutation of the labels.
 VERDICT_CONTROL = Contract(
     "verdict_control",

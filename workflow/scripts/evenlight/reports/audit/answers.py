@@ -24,6 +24,8 @@ from evenlight.core.contracts.results import (
     VERDICT_CONTROL,
 )
 from evenlight.reports.audit.content import (
+    NO_ANALYSES,
+    Analyses,
     Interest,
     Labels,
     by_sign,
@@ -32,6 +34,7 @@ from evenlight.reports.audit.content import (
     notes_of,
     open_questions,
     question_of,
+    read_analyses_of,
     undecidable_questions,
 )
 from evenlight.reports.pages.effects import said_of_control
@@ -62,6 +65,7 @@ class FoundOfAnswers:
     decided: pd.DataFrame
     changes: pd.DataFrame
     notes: list[str]
+    analyses: Analyses = NO_ANALYSES
 
 
 def read_found_of_answers(folder: Path) -> FoundOfAnswers:
@@ -77,7 +81,7 @@ def read_found_of_answers(folder: Path) -> FoundOfAnswers:
         "decisions": DECISIONS,
     }
     read = [tables.read_exactly(folder / f"{name}.parquet", contract) for name, contract in contracts.items()]
-    return FoundOfAnswers(*read, notes_of(folder))
+    return FoundOfAnswers(*read, notes_of(folder), read_analyses_of(folder))
 
 
 def answers_content(
@@ -122,13 +126,16 @@ def answers_content(
     ]
     return {
         "study": study,
+        "warnings": list(found.analyses.warnings),
+        "interim_analyses": list(found.analyses.rows),
         "beside": beside,
         "said": _said(compared),
         "signs": by_sign(asked["verdict"].value_counts()),
         "compared": compared,
         "error": (
             f"Over all questions of the study, the chance that any difference is said where there is none is meant to "
-            f"be at most {alpha:.0%}. So is, apart, the chance that one is ruled out where there is one. Verdicts for "
+            f"be at most {found.analyses.level_at_most(alpha):.0%}. So is, apart, the chance that one is ruled out "
+            "where there is one. Verdicts for "
             "these answers hold for further questions like these. Changes of decision are a family of their "
             "own, with the same two chances."
         ),

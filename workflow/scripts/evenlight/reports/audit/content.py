@@ -24,6 +24,7 @@ from evenlight.core.contracts.results import (
     DISPARITY,
     EFFECTS,
     EXAMPLES,
+    INTERIM_ANALYSES,
     QUALITY,
     TEXTS_NEEDED,
     VERDICT_CONTROL,
@@ -81,6 +82,28 @@ MAKERS = {
 
 
 @dataclass(frozen=True)
+class Analyses:
+    """The interim analyses behind the verdicts of a study.
+
+    Attributes:
+        rows: of :data:`INTERIM_ANALYSES`, as JSON values.
+        warnings: what must be read first.
+        level: the chance of any wrong verdict at most, where texts were judged several times without a plan.
+    """
+
+    rows: Sequence[Mapping[str, Any]] = ()
+    warnings: Sequence[str] = ()
+    level: float | None = None
+
+    def level_at_most(self, alpha: float) -> float:
+        """The chance of any wrong verdict at most, in a study of this level."""
+        return alpha if self.level is None else self.level
+
+
+NO_ANALYSES = Analyses()
+
+
+@dataclass(frozen=True)
 class Found:
     """The tables of a study that an audit tells of.
 
@@ -103,6 +126,7 @@ class Found:
     examples: pd.DataFrame | None
     words: Mapping[str, pd.Series]
     notes: list[str]
+    analyses: Analyses = NO_ANALYSES
 
 
 def read_found(folder: Path, pages: Collection[str], datasets: Path | None) -> Found:
@@ -133,7 +157,16 @@ def read_found(folder: Path, pages: Collection[str], datasets: Path | None) -> F
         examples,
         {} if examples is None else {name: _words(datasets, name) for name in examples["dataset"].unique()},
         notes_of(folder),
+        read_analyses_of(folder),
     )
+
+
+def read_analyses_of(folder: Path) -> Analyses:
+    """The interim analyses behind the verdicts, from the record below ``folder``."""
+    path = folder / "interim_analyses.parquet"
+    record = tables.read_exactly(path, INTERIM_ANALYSES)
+    rows = json.loads(record.drop(columns="files").to_json(orient="records"))
+    return Analyses(rows, **tables.read_metadata(path, INTERIM_ANALYSES)["present"])
 
 
 def notes_of(folder: Path) -> list[str]:
@@ -214,7 +247,8 @@ def audit_content(
     of_words = {"datasets": datasets, "models": models, "explainers": explainers, "comparisons": comparisons}
     return {
         "study": study,
-        "warnings": said_of_chance(found.balanced, datasets, models),
+        "warnings": [*said_of_chance(found.balanced, datasets, models), *found.analyses.warnings],
+        "interim_analyses": list(found.analyses.rows),
         "beside": beside,
         "verdicts": _verdicts(compared, len(found.effects)),
         "audited": {
@@ -227,7 +261,7 @@ def audit_content(
         },
         "quality": _quality(found.quality, labels, comparisons),
         "found": compared,
-        "error": _error_said(alpha, hypotheses),
+        "error": _error_said(found.analyses.level_at_most(alpha), hypotheses),
         "without_words": defaults,
         "controls": [text for text in controls if text],
         "pairs": [] if found.examples is None else _examples(found.examples, found.words, labels),

@@ -74,6 +74,7 @@ def study_content(
     formats: Sequence[str],
     equivalence_bound: float,
     alpha: float,
+    warnings: Sequence[str] = (),
 ) -> dict:
     """The tree of a study's explorer (JSON values); numbers of arrays are those in ``store``, which is filled.
 
@@ -91,6 +92,7 @@ def study_content(
         target: ``label`` or ``prediction``, the class that is explained.
         formats: of the study's figures.
         equivalence_bound, alpha: of the verdicts.
+        warnings: what must be read before these.
     """
     named = {
         "datasets": list(datasets),
@@ -154,6 +156,7 @@ def study_content(
             verdict: {"sign": sign, "colour": colour, "meaning": verdicts[verdict]}
             for verdict, (sign, colour) in VERDICTS.items()
         },
+        "warnings": list(warnings),
         "notes": list(notes),
     }
 

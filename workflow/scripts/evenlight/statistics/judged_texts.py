@@ -1,0 +1,64 @@
+"""Which texts the verdicts of a study judge: a digest for each comparison, by which other texts are known."""
+
+import hashlib
+import json
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from evenlight.core import tables
+from evenlight.core.contracts.texts import ITEMS
+from evenlight.statistics.cells import ModelScores
+from evenlight.statistics.compared import read_compared
+from evenlight.statistics.designs import Design, Side
+from evenlight.statistics.files import items_path
+from evenlight.statistics.interim_analyses import COMPARISON
+from evenlight.statistics.study import StudyScores
+
+COUNTED = ["units_a", "units_b", "texts"]
+
+
+def judged_texts(study: StudyScores) -> pd.DataFrame:
+    """The units that each comparison of a study judges, of all its explainers and metrics.
+
+    Neither order nor names of texts change the digest, nor do new models, explainers or metrics, or another comparison.
+
+    Returns:
+        A row per comparison: its dataset, model, factor and both levels in alphabetical order; ``units_a`` and
+        ``units_b``, how many units either has; ``texts``, the SHA-256 of their words, labels and pairs.
+    """
+    rows = []
+    for source in study.sources().values():
+        texts: dict[str, pd.Series] = {}
+        for model in read_compared(source):
+            if model.dataset not in texts:
+                items = tables.read_table(
+                    items_path(source.units, model.dataset), ITEMS.only("item_id", "words", "label")
+                )
+                written = [json.dumps([list(row.words), row.label]) for row in items.itertuples(index=False)]
+                texts[model.dataset] = pd.Series(written, index=items["item_id"])
+            words = texts[model.dataset].loc[model.items["item_id"]].tolist()
+            rows += [_row(model, design, words, texts[model.dataset]) for design in model.designs]
+    return pd.DataFrame(rows, columns=[*COMPARISON, *COUNTED])
+
+
+def _row(model: ModelScores, design: Design, words: Sequence[str], texts: pd.Series) -> dict:
+    """The row of one comparison; ``words`` of the items of the model, ``texts`` of all by name."""
+    sides = sorted(zip(design.comparison.levels, (design.a, design.b), strict=True), key=lambda side: side[0])
+    (level_a, a), (level_b, b) = sides
+    # A pair is named by the words of one of its forms, the same one whatever the order of the levels.
+    first = zip(a.items, b.items, strict=True) if design.paired else []
+    pairs = [texts[of_b if of_a is None else of_a] for of_a, of_b in first]
+    lines = sorted(
+        json.dumps([level, words[column], pairs[unit] if pairs else None])
+        for level, side in sides
+        for column, unit in zip(side.columns, side.unit_index, strict=True)
+    )
+    found = hashlib.sha256("\n".join(lines).encode()).hexdigest()
+    place = (model.dataset, model.model, design.comparison.factor, level_a, level_b)
+    return dict(zip([*COMPARISON, *COUNTED], (*place, _count(a), _count(b), found), strict=True))
+
+
+def _count(side: Side) -> int:
+    return len(np.unique(side.unit_index))
