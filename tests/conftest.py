@@ -9,6 +9,8 @@ from typing import NoReturn
 import pytest
 from hypothesis import settings
 
+pytest_plugins = ("durations",)
+
 # A busy machine is no failure.
 settings.register_profile("evenlight", deadline=None)
 # For `make mutation`: the same examples in every run, and fewer.

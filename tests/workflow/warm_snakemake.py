@@ -6,17 +6,20 @@ Python reads when it starts (``PYTHON…``) act on the jobs alone.
 """
 
 import atexit
+import ctypes
 import json
 import os
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryFile
 
 # What the Snakefile and Snakemake import of others' code.
 LIBRARIES = ("pandas", "pyarrow.parquet", "pydantic", "snakemake.cli", "yaml")
+PR_SET_CHILD_SUBREAPER = 36  # <linux/prctl.h>
 
 
 def run(arguments: Sequence[str], folder: Path, variables: Mapping[str, str]) -> subprocess.CompletedProcess:
@@ -46,12 +49,21 @@ def _server(path: str) -> subprocess.Popen:
 
 
 def _serve() -> dict:
-    """Fork for each request, and say how the fork has ended; in a fork, return its request."""
+    """Fork for each request, and say how the fork has ended; in a fork, return its request.
+
+    What a run leaves behind when it ends, as the process that starts its jobs, becomes a child of this one, so that
+    tests/durations.py knows what processors did for it.
+    """
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)
     for line in sys.stdin:
         process = os.fork()
         if process == 0:
             return json.loads(line)
         print(os.waitpid(process, 0)[1], flush=True)
+        with suppress(ChildProcessError):
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
     sys.exit()
 
 
