@@ -21,6 +21,9 @@ settings.load_profile("evenlight")
 LIBRARY = str(Path(__file__).parents[1] / "workflow" / "scripts")
 os.environ["PYTHONPATH"] = os.pathsep.join([LIBRARY, *filter(None, [os.environ.get("PYTHONPATH")])])
 
+# Nor do they compile it again and again, wherever this is asked of Python.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
 # The models of the tests are tiny: threads that wait for each other would cost more than they compute.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
