@@ -9,6 +9,8 @@ from typing import NoReturn
 import pytest
 from hypothesis import settings
 
+pytest_plugins = ("durations",)
+
 # A busy machine is no failure.
 settings.register_profile("evenlight", deadline=None)
 # For `make mutation`: the same examples in every run, and fewer.
@@ -18,6 +20,9 @@ settings.load_profile("evenlight")
 # Commands that the tests start find the library of this working tree, whatever is installed.
 LIBRARY = str(Path(__file__).parents[1] / "workflow" / "scripts")
 os.environ["PYTHONPATH"] = os.pathsep.join([LIBRARY, *filter(None, [os.environ.get("PYTHONPATH")])])
+
+# Nor do they compile it again and again, wherever this is asked of Python.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 # The models of the tests are tiny: threads that wait for each other would cost more than they compute.
 os.environ.setdefault("OMP_NUM_THREADS", "1")

@@ -47,7 +47,8 @@ def test_torch_and_blas_have_the_threads_of_the_rule(tmp_path, warm):
     text = script.read_text()
     assert text.count("\n    use_processor(arguments.threads)\n") == 1
     script.write_text(text.replace("\n    use_processor(arguments.threads)\n", TOLD))
-    run_study(project, "--until", "train", **{SWITCH_VARIABLE: warm, "OMP_NUM_THREADS": "1"})
+    # Other threads than those of the tests, so that the jobs are started by the run itself: see warm_snakemake.py.
+    run_study(project, "--until", "train", **{SWITCH_VARIABLE: warm, "OMP_NUM_THREADS": "3"})
     told = re.search(r"^threads:((?: \d+)+)$", logs(project)["train/demo/ola_cea/seed0.log"], re.MULTILINE)
     # Torch, and each pool of threads that numpy, torch and others have brought along.
     assert len(told[1].split()) > 1

@@ -1,22 +1,33 @@
-"""Snakemake for tests, without its start: a process imports it once, and forks for each run.
+"""Snakemake for tests, without its start and without that of its jobs: processes import once, and fork for each run.
 
-A dry run spends half of its time on imports. A fork has the arguments, folder, variables and output of its run, and
-nothing of the runs before it; the workflow itself is imported in the fork, from the folder of the run. Variables that
-Python reads when it starts (``PYTHON…``) act on the jobs alone.
+A dry run spends half of its time on imports, and a tiny study more, as its jobs need torch. A fork has the arguments,
+folder, variables and output of its run, and nothing of the runs before it; the workflow itself is imported in the fork,
+from the folder of the run. What starts the run's jobs (evenlight.jobs.warm_start) is forked of a second process, which
+has imported what jobs need, unless the run has another Python. Variables that Python reads when it starts
+(``PYTHON…``) act on the jobs alone.
 """
 
 import atexit
+import ctypes
 import json
 import os
+import runpy
+import socket
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryFile
+from types import SimpleNamespace
 
 # What the Snakefile and Snakemake import of others' code.
-LIBRARIES = ("pandas", "pyarrow.parquet", "pydantic", "snakemake.cli", "yaml")
+LIBRARIES = ("pandas", "pyarrow.parquet", "pydantic", "smart_open", "snakemake.cli", "yaml")
+WARM_START = Path(__file__).parents[2] / "workflow/scripts/evenlight/jobs/warm_start.py"
+MOST = 1 << 20  # bytes of a request for what starts jobs: its variables
+PR_SET_CHILD_SUBREAPER = 36  # <linux/prctl.h>
 
 
 def run(arguments: Sequence[str], folder: Path, variables: Mapping[str, str]) -> subprocess.CompletedProcess:
@@ -45,14 +56,31 @@ def _server(path: str) -> subprocess.Popen:
     return server
 
 
+# Runs of Snakemake ---------------------------------------------------------------------------------------------------
+
+
 def _serve() -> dict:
-    """Fork for each request, and say how the fork has ended; in a fork, return its request."""
+    """Fork for each request, and say how the fork has ended; in a fork, return its request.
+
+    What a run leaves behind when it ends, as the process that starts its jobs, becomes a child of this one, so that
+    tests/durations.py knows what processors did for it.
+    """
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)
     for line in sys.stdin:
         process = os.fork()
         if process == 0:
             return json.loads(line)
         print(os.waitpid(process, 0)[1], flush=True)
+        _bury()
     sys.exit()
+
+
+def _bury() -> None:
+    """Let go of the children that have ended."""
+    with suppress(ChildProcessError):
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
 
 
 def _become(request: dict) -> None:
@@ -69,10 +97,78 @@ def _become(request: dict) -> None:
     sys.argv[:] = request["argv"]
 
 
-if __name__ == "__main__":
-    from importlib import import_module
+# What starts the jobs of a run ---------------------------------------------------------------------------------------
 
+
+def _ask_for_jobs_at(channel: socket.socket, python: list) -> None:
+    """Have what starts the jobs of this process, Snakemake's, forked at the other end, if it has the Python there."""
+
+    class Popen(subprocess.Popen):
+        def __new__(cls, command, *rest, **more):
+            warm = len(command) > 1 and Path(command[1]).parts[-3:] == WARM_START.parts[-3:]
+            if not warm or [command[0], _read_at_start()] != python:
+                return super().__new__(cls)
+            read, write = os.pipe()
+            request = json.dumps({"argv": command[1:], "variables": dict(os.environ)}).encode()
+            socket.send_fds(channel, [request], [read, 1, 2, *more["pass_fds"]])
+            os.close(read)
+            return SimpleNamespace(stdin=open(write, "wb"))
+
+    subprocess.Popen = Popen
+
+
+def _read_at_start() -> dict[str, str]:
+    """The variables that a Python and its libraries have read when they were started."""
+    read = ("PYTHON", "LD_", "LC_", "LANG", "MALLOC_", "GLIBC_", "OMP_")
+    return {name: value for name, value in os.environ.items() if name.startswith(read)}
+
+
+def _serve_jobs(channel: socket.socket) -> tuple[dict, list[int]]:
+    """Fork for each request until nobody can ask any more; in a fork, return its request and its files."""
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    warm_start = None
+    while True:
+        request, files, _, _ = socket.recv_fds(channel, MOST, 4)
+        if not request:
+            sys.exit()
+        if warm_start is None:
+            os.environ["JE_ARROW_MALLOC_CONF"] = "background_thread:false"
+            warm_start = runpy.run_path(str(WARM_START))
+            for libraries in warm_start["LIBRARIES"].values():
+                warm_start["_load"](libraries)
+        if os.fork() == 0:
+            channel.close()
+            return json.loads(request), files
+        for file in files:
+            os.close(file)
+        _bury()
+
+
+def _become_what_starts_jobs(request: dict, files: list[int]) -> None:
+    """Take on all that a Snakemake gives to the process that starts its jobs."""
+    os.setpgid(0, 0)
+    os.chdir("/")
+    *standard, listener = files
+    for number, file in enumerate(standard):
+        os.dup2(file, number)
+        os.close(file)
+    os.environ.clear()
+    os.environ.update(request["variables"])
+    sys.argv[:] = [*request["argv"][:2], str(listener)]
+
+
+if __name__ == "__main__":
+    OURS, THEIRS = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    if os.fork() == 0:
+        OURS.close()
+        _become_what_starts_jobs(*_serve_jobs(THEIRS))
+        runpy.run_path(sys.argv[0], run_name="__main__")
+        sys.exit()
+    THEIRS.close()
     for library in LIBRARIES:
         import_module(library)
+    import_module("snakemake.cli").get_argument_parser()  # which imports the plugins
+    PYTHON = [sys.executable, _read_at_start()]
     _become(_serve())
+    _ask_for_jobs_at(OURS, PYTHON)
     sys.exit(import_module("snakemake.cli").main())

@@ -1,0 +1,116 @@
+"""How long each test and fixture takes, in seconds of a clock and of processors.
+
+Every run of the tests writes ``.pytest_cache/d/durations/tests.csv``, row by row, and prints the slowest rows. Seconds
+of processors are those of the test's own process and of all that it has started; they hardly depend on what else the
+machine does.
+"""
+
+import contextlib
+import csv
+import os
+import platform
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+# A row: seconds of processors and of a clock; a fixture, or a phase of a test, of which `setup` has its fixtures.
+COLUMNS = ("processor_seconds", "seconds", "phase", "name", "worker", "machine")
+SHOWN = 10
+
+
+def processor_seconds() -> float:
+    """Seconds of processors that this process and all that it has started have taken until now."""
+    ended = os.times()
+    return time.process_time() + ended.children_user + ended.children_system + sum(map(_seconds_of, _children("self")))
+
+
+def _seconds_of(process: str) -> float:
+    """Those of a process that is still there; what one has taken that has just ended is counted with its parent's."""
+    with contextlib.suppress(OSError):
+        ticks = Path(f"/proc/{process}/stat").read_text(errors="replace").rpartition(")")[2].split()[11:15]
+        return sum(map(int, ticks)) / os.sysconf("SC_CLK_TCK") + sum(map(_seconds_of, _children(process)))
+    return 0.0
+
+
+def _children(process: str) -> Iterator[str]:
+    """The numbers of its processes, where the system tells them (Linux does)."""
+    with contextlib.suppress(OSError):
+        for thread in os.listdir(f"/proc/{process}/task"):
+            yield from Path(f"/proc/{process}/task/{thread}/children").read_text().split()
+
+
+def machine() -> str:
+    """The processor and how many there are."""
+    with contextlib.suppress(OSError):
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        names = [line.partition(":")[2].strip() for line in lines if line.startswith(("model name", "cpu family"))]
+        return f"{os.cpu_count()} x {', family '.join(reversed(names[:2]))}"
+    return f"{os.cpu_count()} x {platform.processor()}"
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Measure where tests run; write where their reports come together."""
+    config.pluginmanager.register(Measured())
+    if not hasattr(config, "workerinput") and hasattr(config, "cache"):
+        config.pluginmanager.register(Written(config.cache.mkdir("durations") / "tests.csv"))
+
+
+class Measured:
+    """What a phase has taken travels with its report."""
+
+    def __init__(self) -> None:
+        self.before = processor_seconds()
+        self.fixtures: list[tuple] = []
+
+    def pytest_runtest_logstart(self) -> None:
+        """What comes between tests is none of theirs."""
+        self.before = processor_seconds()
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_fixture_setup(self, fixturedef, request):
+        """Measure a fixture, without those that it asks for."""
+        processor, clock = processor_seconds(), time.perf_counter()
+        try:
+            return (yield)
+        finally:
+            taken = processor_seconds() - processor, time.perf_counter() - clock
+            self.fixtures.append((*taken, "fixture", f"{request.node.nodeid}::{fixturedef.argname}"))
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(self, item, call):
+        """Give the report of a phase what the phase has taken."""
+        report, now = (yield), processor_seconds()
+        report.durations = [*self.fixtures, (now - self.before, call.duration, report.when, report.nodeid)]
+        self.before, self.fixtures = now, []
+        return report
+
+
+class Written:
+    """The file, and what stands at the end of a run."""
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.machine, self.rows = path, machine(), []
+        self.file = path.open("w", encoding="utf-8", newline="", buffering=1)
+        self.writer = csv.writer(self.file)
+        self.writer.writerow(COLUMNS)
+
+    def pytest_runtest_logreport(self, report) -> None:
+        """Keep the rows of a phase."""
+        for processor, clock, phase, name in getattr(report, "durations", ()):
+            row = (f"{processor:.3f}", f"{clock:.3f}", phase, name, getattr(report, "worker_id", ""), self.machine)
+            self.writer.writerow(row)
+            self.rows.append((clock, processor, phase, name))
+
+    def pytest_terminal_summary(self, terminalreporter) -> None:
+        """Print the slowest rows."""
+        slowest = sorted((row for row in self.rows if row[2] != "setup"), reverse=True)[:SHOWN]
+        terminalreporter.section(f"slowest tests and fixtures; all are in {self.path}")
+        terminalreporter.line(f"{self.machine}; seconds, and those of processors")
+        for clock, processor, phase, name in slowest:
+            terminalreporter.line(f"{clock:7.1f} {processor:7.1f}  {phase:8} {name}")
+
+    def pytest_unconfigure(self) -> None:
+        """Close the file."""
+        self.file.close()
