@@ -287,6 +287,9 @@ bench-profile: $(SHAPED)  ## where the time of these tasks goes, by kind of oper
 	$(TRAIN_BENCH)
 	$(BIN)/python bench/where_time_goes.py --models $(BENCH_NAMED) --items $(BENCH_ITEMS)
 
+bench-host: .venv/ready  ## what the program takes beside the network, by row: a network that answers at once (a minute)
+	$(BIN)/python bench/host.py
+
 bench-memory: $(SHAPED)  ## what it saves to keep the memory that torch frees (a quarter of an hour)
 	$(TRAIN_BENCH)
 	$(BIN)/python bench/kept_memory.py --models $(BENCH_NAMED) --items $(BENCH_ITEMS)

@@ -29,7 +29,7 @@ from evenlight.models.padding import padding_known
 from evenlight.models.tokenizers import NO_CODE, cannot_load, loaded_tokenizer, required_token_id
 from evenlight.models.transfers import sent
 from evenlight.models.windows import Windows, are_windowed, split
-from evenlight.texts.rows import ids_of, marks_of, types_of
+from evenlight.texts.rows import Rows, ids_of, marks_of, types_of
 
 SAFELY = NO_CODE | {"use_safetensors": True}
 # Else Transformers would ask a service for what a model lacks, and read weights that its commit does not have.
@@ -120,7 +120,7 @@ class Classifier:
         """
         return required_token_id(self.tokenizer, role, self.network.config.model_type)
 
-    def padded(self, rows: list[np.ndarray]) -> tuple[torch.Tensor, torch.Tensor]:
+    def padded(self, rows: Rows | Sequence[np.ndarray]) -> tuple[torch.Tensor, torch.Tensor]:
         """Token ids on the network's device and mask in main memory of some rows (:mod:`evenlight.texts.rows`).
 
         Both are (rows, longest). The mask is 0 for padding and one more than its mark for a token, which is 1 in texts
@@ -128,7 +128,7 @@ class Classifier:
         A row without tokens, which only a tokenizer without special tokens can give, is read as one pad token.
         """
         fill = self.special_token("pad")
-        rows = [row if len(row) else np.array([fill]) for row in rows]
+        rows = Rows.of(rows).without_empty(fill)
         tokens, inside = self.model_inputs.padded(rows, fill)
         mask = np.where(inside, marks_of(tokens) + 1, 0)
         return sent(ids_of(tokens), self.device), torch.from_numpy(mask)
@@ -170,7 +170,7 @@ class Classifier:
             self.on_rows(len(embedding))
         return logits
 
-    def tree_logits(self, rows: list[np.ndarray], beginning: Cache | None = None) -> torch.Tensor:
+    def tree_logits(self, rows: Rows | Sequence[np.ndarray], beginning: Cache | None = None) -> torch.Tensor:
         """Logits (rows, classes) of rows of ids, of whose beginnings each is computed once.
 
         The rows are in order (:func:`evenlight.texts.beginnings.in_order`), and none is longer than the model inputs
