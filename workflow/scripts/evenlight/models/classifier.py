@@ -50,8 +50,9 @@ class Classifier:
         network: a Transformers model with a classification head, or one that is called like it.
         tokenizer: its tokenizer.
         max_tokens: longest text, or window of a text, that it is given.
-        precision: ``float32``, or ``bfloat16`` for linear layers in half the bits. Embeddings, logits and gradients
-            at the embeddings are float32 in both cases, and so is all that is made of them.
+        precision: ``float32``, or ``bfloat16`` for linear layers in half the bits, or ``tf32`` for those of a graphics
+            card. Embeddings, logits and gradients at the embeddings are float32 in any case, and so is all that is
+            made of them.
         on_rows: called with the number of rows of every question; one that is read in windows is one row.
         model_inputs: how the network is asked; None finds it out.
         check_texts: called with the words of texts before they are read, and refuses them; None where all may be.
@@ -202,7 +203,7 @@ class Classifier:
 
     @property
     def _is_autocast(self) -> bool:
-        return self.precision != "float32" and self.device.type == "cuda"
+        return self.precision == "bfloat16" and self.device.type == "cuda"
 
     def _autocast(self) -> AbstractContextManager:
         # A training may have switched autocast on, which enabled=False would switch off.
@@ -484,7 +485,7 @@ def load_saved(
         folder: the model's.
         max_tokens: longest text that it is given.
         device: ``auto``, ``cpu`` or ``cuda``.
-        precision: ``float32`` or ``bfloat16``, see :class:`Classifier`.
+        precision: see :class:`Classifier`.
         change: what is done to the network's weights before it is asked anything.
     """
     folder = Path(folder)
@@ -519,7 +520,7 @@ def on_device(classifier: Classifier, device: str = "cpu", precision: str = "flo
     Args:
         classifier: in float32.
         device: ``auto``, ``cpu`` or ``cuda``.
-        precision: ``float32`` or ``bfloat16``, see :class:`Classifier`.
+        precision: see :class:`Classifier`.
 
     Raises:
         InputError: there is no such device, or the network does not take the precision.
@@ -548,7 +549,9 @@ def _refuse_precision(classifier: Classifier) -> None:
 def prepared(network: nn.Module, precision: str = "float32") -> nn.Module:
     """``network``, trained and no longer to be changed, with layers that are fast in ``precision``."""
     use_fast_layers(network)
-    if precision != "float32":
+    for layer in linear_layers(network):
+        layer.in_tf32 = precision == "tf32"
+    if precision == "bfloat16":
         # The head of a language model has its weight from the word embeddings, and is asked for few tokens.
         kept = network.get_output_embeddings() if isinstance(network, ClassifyingLanguageModel) else None
         for layer in linear_layers(network):
