@@ -27,7 +27,8 @@ define NEW_PYTHON
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help docs progress archive unpack check-archive explain-result compare-studies decide demo disparity gecobench beyond-random makers soft-scale known-disparity cebab disparity-looks dialect reasons known-concepts hatecheck test test-fast test-slow faults lint check tutorials notebooks documents prose gallery pictures page-figures house browser slurm measure-corpus bench card bench-memory bench-profile bench-precision bench-training bench-prompt bench-beginnings bench-rows bench-engines bench-torch bench-error bench-fewer-rows bench-exact-shapley bench-shapley bench-chosen bench-chance bench-chance-longer bench-sensitivity bench-ola-cea bench-grow bench-graph bench-start bench-audit bench-minutes bench-statistics populations verdicts looks bench-few-sentences bench-statements bench-coverage bench-cebab bench-makers bench-covariate-adjusted estimate-cost mutation architectures clean clean-all
+# Every target that `make help` lists.
+.PHONY: $(shell awk -F: '/^[a-z-]+:.*  \#\# / {print $$1}' $(firstword $(MAKEFILE_LIST)))
 
 # The scripts of the workflow are run as `python ...`, which must be the environment's.
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
@@ -292,6 +293,9 @@ card: $(SHAPED) .venv/ready-for-tests .venv-ferret/ready  ## all that a graphics
 bench-profile: $(SHAPED)  ## where the time of these tasks goes, by kind of operation (ten minutes)
 	$(TRAIN_BENCH)
 	$(BIN)/python bench/where_time_goes.py --models $(BENCH_NAMED) --items $(BENCH_ITEMS)
+
+bench-host: .venv/ready  ## what the program takes beside the network, by row: a network that answers at once (a minute)
+	$(BIN)/python bench/host.py
 
 bench-memory: $(SHAPED)  ## what it saves to keep the memory that torch frees (a quarter of an hour)
 	$(TRAIN_BENCH)

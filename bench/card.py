@@ -1,9 +1,9 @@
 """Measure what a graphics card changes, in one call of ten minutes: speed, waits, memory, training, a grid's hours.
 
 ``make card`` runs it; without a card it tries small shapes. Nothing is downloaded: what a network takes depends on its
-sizes, so networks of published sizes with random weights read test sentences of GECO. Ours, in float32 and in bfloat16,
-and each peer that is there have a process of their own and take turns. What was measured stands in a file as soon as it
-is known, one JSON object a line, so that a call that is cut off still has a page.
+sizes, so networks of published sizes with random weights read test sentences of GECO. Ours, in each precision, and each
+peer that is there have a process of their own and take turns. What was measured stands in a file as soon as it is
+known, one JSON object a line, so that a call that is cut off still has a page.
 """
 
 import argparse
@@ -27,16 +27,17 @@ from report import WORDS, machine, markdown
 from shapes import write_shape
 from suites import PASSES, SUITES
 from transformers import AutoConfig, AutoModelForSequenceClassification, AutoTokenizer
+from worker_evenlight import tasks_of
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "workflow" / "scripts"))
 
 from evenlight.configuration import completed_sections
 from evenlight.core.tables import replacing
 from evenlight.engine.sentences import tokenize
-from evenlight.engine.training import train
+from evenlight.engine.training import save_classifier, train
 from evenlight.jobs import command_line
 from evenlight.models.architectures import new_classifier
-from evenlight.models.classifier import pick_device
+from evenlight.models.classifier import Classifier, pick_device
 from evenlight.models.processor import use_processor
 
 HERE = Path(__file__).parent
@@ -77,7 +78,9 @@ TRAINED = {
 LEARNING = {"published": {"learning_rate": 0.0001, "warmup_steps": 100}, "small": {"learning_rate": 0.001}}
 # Rows and hidden size of the largest product, (rows, hidden) × (hidden, 4 hidden), that a rate is measured by.
 LARGEST = {"published": (8192, 4096), "small": (512, 256)}
-PRECISIONS = ("float32", "bfloat16")
+PRECISIONS = ("float32", "tf32", "bfloat16")
+# Those of a training.
+TRAINED_IN = ("float32", "bfloat16")
 OURS = [f"ours, {precision}" for precision in PRECISIONS]
 PARTS = ["training", "grid", "speed"]
 PEERS = {"ferret": "worker_ferret.py", "captum and lime": "worker_captum.py"}
@@ -125,7 +128,7 @@ def measure_training(record: Record, sizes: str, arguments: argparse.Namespace) 
     table = pd.read_parquet(arguments.items)
     parts = dict(list(table.groupby("split")))
     words = [list(own) for own in parts["train"]["words"]]
-    for precision in PRECISIONS:
+    for precision in TRAINED_IN:
         if record.is_over(f"training, {precision}"):
             continue
         training = {"batch_size": 32, "epochs": arguments.epochs, "group_by_length": True, "precision": precision}
@@ -146,6 +149,8 @@ def measure_training(record: Record, sizes: str, arguments: argparse.Namespace) 
         parameters = sum(weight.numel() for weight in classifier.network.parameters())
         counts = {"parameters": parameters, "epochs": arguments.epochs, "texts": len(texts["train"])}
         record.write("training", precision=precision, **counts, **row)
+        if precision == "float32":
+            measure_errors(record, classifier, arguments)
 
 
 def flops_of(folder: Path, tokens: float) -> float:
@@ -227,6 +232,35 @@ def timed(
         yield row
 
 
+def distance(scores: list, exact: list) -> float:
+    """How far scores of some texts are from the exact ones: the root mean square of the difference, over theirs."""
+
+    def size(each: list) -> float:
+        return float(np.sqrt(np.mean(np.concatenate([np.ravel(of_text) for of_text in each]) ** 2)))
+
+    apart = [np.subtract(one, other) for one, other in zip(scores, exact, strict=True)]
+    return size(apart) / max(size(exact), np.finfo(float).tiny)
+
+
+def measure_errors(record: Record, classifier: Classifier, arguments: argparse.Namespace) -> None:
+    """How far the scores of a trained model in each precision are from those in float64."""
+    asked = sentences_of(arguments.items, arguments.sentences)
+    with TemporaryDirectory() as folder:
+        save_classifier(classifier, Path(folder), None, {})
+        tasks = {
+            precision: tasks_of(folder, str(arguments.threads), arguments.device, precision, "0")
+            for precision in ("float64", *PRECISIONS)
+        }
+        for task in dict.fromkeys(task for peer in PEERS for task in SUITES[peer]):
+            if task == "aopc":
+                scores = tasks["float64"]["path"](asked)["scores"]["igxi"]
+                asked = [one | {"scores": own} for one, own in zip(asked, scores, strict=True)]
+            exact, *found = [own[task](asked)["scores"] for own in tasks.values()]
+            for name in exact:
+                errors = [distance(each[name], exact[name]) for each in found]
+                record.write("error", scores=name, **dict(zip(PRECISIONS, errors, strict=True)))
+
+
 def with_share(row: dict, task: str, folder: Path, rates: dict[str, float]) -> dict:
     """A row with the share of its time that its products take at the device's rate, where its rows say so."""
     if "rows" not in row or task not in PASSES:
@@ -241,9 +275,12 @@ def measure_grid(record: Record, options: argparse.Namespace) -> None:
         return
     output = record.path.parent / "card_cost"
     flags = ["--configfile", str(options.grid), "--output", str(output), "--device", options.device]
+    flags += ["--precision", *PRECISIONS]
     subprocess.run([sys.executable, HERE / "estimate_cost.py", *flags], check=True, stdout=subprocess.DEVNULL)
-    hours = pd.read_csv(output / "cost.csv").groupby("model", sort=False)[["hours", "host_hours"]].sum()
-    record.write("grid", study=options.grid.stem, hours=hours["hours"].to_dict(), host=hours["host_hours"].to_dict())
+    for precision in PRECISIONS:
+        hours = pd.read_csv(output / precision / "cost.csv").groupby("model", sort=False)[["hours", "host_hours"]].sum()
+        hours, host = (hours[name].to_dict() for name in ("hours", "host_hours"))
+        record.write("grid", study=options.grid.stem, precision=precision, hours=hours, host=host)
 
 
 def flags_of(arguments: argparse.Namespace) -> str:
@@ -301,7 +338,7 @@ def whole_suites(speed: pd.DataFrame) -> pd.DataFrame:
 
 
 def task_line(suite: str, task: str, found: pd.DataFrame) -> dict:
-    """What was found of one task, as the cells of a line: those of float32, of bfloat16 and of the peer."""
+    """What was found of one task, as the cells of a line: those of ours by precision, and of the peer."""
     sides = found.set_index("side").reindex([*OURS, suite])
 
     def cell(column: str, shown: str) -> str:
@@ -343,8 +380,13 @@ def findings(speed: pd.DataFrame, training: list[dict], grid: list[dict]) -> str
         if row["precision"] == "float32":
             size = f"{row['parameters'] / 1e6:,.1f} million weights"
             said.append(f"A BERT of {size} learns GECO from scratch in {row['seconds']:.0f} s.")
-    said += [f"The grid `{row['study']}` takes {sum(row['hours'].values()):.0f} hours." for row in grid]
+    said += [f"The grid `{row['study']}` takes {sum(row['hours'].values()):.0f} hours{_in(row)}." for row in grid]
     return " ".join(said)
+
+
+def _in(row: dict) -> str:
+    """The precision of a row, behind what is said of it."""
+    return f" in {row['precision']}" if "precision" in row else ""
 
 
 def page(answers: list[dict]) -> str:
@@ -354,7 +396,7 @@ def page(answers: list[dict]) -> str:
     peers = "; ".join(f"{peer} ({versions})" for peer, versions in about["peers"].items())
     commands = ", then ".join(f"`make card CARD='{row['flags']}'`" for row in rows["about"])
     method = " ".join(__doc__.split("\n\n")[1].split())
-    rate = " and ".join(f"{rates[precision] / 1e12:.3g} TFLOP/s in {precision}" for precision in PRECISIONS)
+    rate = ", ".join(f"{rates[name] / 1e12:.3g} TFLOP/s in {name}" for name in PRECISIONS if name in rates)
     speed = pd.DataFrame(rows.get("speed", []))
     if len(speed):
         # What was measured once more counts.
@@ -371,7 +413,7 @@ def page(answers: list[dict]) -> str:
             f"How many times as long as ours peers take, which compute in float32: {peers}.",
             markdown(whole_suites(speed)),
             "## By task",
-            "Each cell has ours in float32, ours in bfloat16, and the peer. Milliseconds are of a sentence, medians of "
+            f"Each cell has ours in {', '.join(PRECISIONS)}, and the peer. Milliseconds are of a sentence, medians of "
             f"{about['alternations']} turns with {about['sentences']} sentences. Peers take one after the other, "
             f"{about['one_by_one']} of these. *Times* are how many times ours they take. *Share of the rate* is how "
             f"much of the time the products would take at {rate}, the rates of the largest product here, "
@@ -390,15 +432,24 @@ def page(answers: list[dict]) -> str:
             "batches of 32 of like length. Seconds have a test after each epoch; accuracy is the best of them.",
             markdown(training.assign(**{name: training[name].map(form.format) for name, form in shown.items()})),
         ]
+    if "error" in rows:
+        errors = pd.DataFrame(rows["error"]).set_index("scores")[list(PRECISIONS)].map("{:.1e}".format).reset_index()
+        parts += [
+            "## Error of scores",
+            "How far the scores of that BERT, as trained in float32, are from those in float64: the root of the mean "
+            "square of the difference, over that of the scores.",
+            markdown(errors),
+        ]
+    if "grid" in rows:
+        parts.append("## A published grid")
     for row in rows.get("grid", []):
         total = sum(row["hours"].values())
         shown = {"model": row["hours"].keys()}
         for name, hours in (("hours", row["hours"]), ("of these beside the network", row["host"])):
             shown[name] = [f"{value:.2f}" for value in hours.values()]
         parts += [
-            "## A published grid",
-            f"`config/studies/{row['study']}.yaml`, whole, takes {total:.1f} hours of one such device and one core "
-            f"beside it, by `bench/estimate_cost.py`. So an hour does {min(1, 1 / total):.0%} of it.",
+            f"`config/studies/{row['study']}.yaml`, whole, takes {total:.1f} hours{_in(row)} of one such device and "
+            f"one core beside it, by `bench/estimate_cost.py`. So an hour does {min(1, 1 / total):.0%} of it.",
             markdown(pd.DataFrame(shown)),
         ]
     if "left out" in rows:

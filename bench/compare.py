@@ -55,7 +55,8 @@ def sentences_of(items: Path, count: int) -> list[dict]:
 def matrix_rate(hidden: int, tokens: int, threads: int, device: str, precision: str) -> float:
     """FLOP/s of this machine at the model's largest product, (tokens, hidden) × (hidden, 4 hidden), the best way."""
     torch.set_num_threads(threads)
-    kind = getattr(torch, precision)
+    kind = torch.bfloat16 if precision == "bfloat16" else torch.float32
+    torch.backends.cuda.matmul.fp32_precision = "tf32" if precision == "tf32" else "ieee"
     left, right = (torch.randn(*shape, device=device, dtype=kind) for shape in ((tokens, hidden), (hidden, 4 * hidden)))
 
     products = [lambda: left @ right]
@@ -76,6 +77,7 @@ def matrix_rate(hidden: int, tokens: int, threads: int, device: str, precision: 
     for product in products:
         repeats = max(1, int(0.2 / max(seconds(product, 2) / 2, 1e-6)))
         rates.append(2 * tokens * hidden * 4 * hidden * repeats / min(seconds(product, repeats) for _ in range(5)))
+    torch.backends.cuda.matmul.fp32_precision = "ieee"
     return max(rates)
 
 

@@ -614,8 +614,23 @@ def main(arguments: argparse.Namespace) -> None:
     }
     print("counted the passes", flush=True)
     use_processor(arguments.threads)
+    precisions = arguments.precision or [config["explain"]["precision"]]
+    for precision in precisions:
+        folder = arguments.output / precision if len(precisions) > 1 else arguments.output
+        write_estimate(config, datasets, work, precision, device, folder, arguments)
+
+
+def write_estimate(
+    config: dict,
+    datasets: dict[str, Dataset],
+    work: dict[tuple[str, str], dict[str, Work]],
+    precision: str,
+    device: torch.device,
+    folder: Path,
+    arguments: argparse.Namespace,
+) -> None:
+    """Time the models in a precision, print the estimate and write it to a folder."""
     length = round(np.mean([size.mean_length for size in datasets.values()]))
-    precision = config["explain"]["precision"]
     speeds = {}
     for name, settings in config["models"].items():
         if configuration.is_trained_here(config, name):
@@ -635,10 +650,10 @@ def main(arguments: argparse.Namespace) -> None:
     )
     text = markdown(table, speeds, config, about)
     print(text)
-    arguments.output.mkdir(parents=True, exist_ok=True)
-    with replacing(arguments.output / "cost.csv") as unfinished:
+    folder.mkdir(parents=True, exist_ok=True)
+    with replacing(folder / "cost.csv") as unfinished:
         table.to_csv(unfinished, index=False, lineterminator="\n")
-    with replacing(arguments.output / "cost.md") as unfinished:
+    with replacing(folder / "cost.md") as unfinished:
         unfinished.write_text(text, encoding="utf-8")
 
 
@@ -662,6 +677,7 @@ if __name__ == "__main__":
     )
     parser.add_argument("--tokenizer", default="google-bert/bert-base-uncased", help="hub id or folder, for --items")
     parser.add_argument("--seconds", type=float, default=1.0, help="least time of each measurement")
+    parser.add_argument("--precision", nargs="+", help="in place of the study's; several have a folder each")
     add_device_flags(parser)
     parser.add_argument("--output", type=Path, required=True, help="folder for cost.csv and cost.md")
     run(main, parser)

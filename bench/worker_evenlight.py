@@ -69,7 +69,9 @@ def tasks_of(
 ) -> dict[str, Callable[[list[dict]], dict]]:
     """The tasks of all suites for a model, see :func:`protocol.serve`."""
     use_processor(int(threads))
-    classifier = load_saved(folder, max_tokens=128, device=device, precision=precision)
+    classifier = load_saved(folder, 128, device, "float32" if precision == "float64" else precision)
+    if precision == "float64":
+        classifier.network.double()
     evaluator = Evaluator(classifier, int(tokens_per_batch))
     # As in a run, what a family finds out of the model once it knows for all sentences.
     context = Context(evaluator, seed=0, training=None)

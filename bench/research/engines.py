@@ -12,7 +12,7 @@ Writes a page (Markdown). ``make bench-engines`` runs it, with OpenVINO and ONNX
 import argparse
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -30,12 +30,13 @@ from texts import draw, parser_of_models, read_by, test_texts, write_page_of_mod
 
 from evenlight import explainers, metrics
 from evenlight.configuration import completed_entry, family_of
-from evenlight.engine.evaluator import Evaluator, Rows
+from evenlight.engine.evaluator import Evaluator, Part
 from evenlight.engine.sentences import Sentence
 from evenlight.jobs import command_line
 from evenlight.metrics import explanation_of
 from evenlight.models.classifier import Classifier, load_saved
 from evenlight.models.processor import use_processor
+from evenlight.texts.rows import Rows
 
 EXPLAINERS = {
     "lime": {"method": "lime", "maximum_samples": 300},
@@ -54,15 +55,13 @@ class ByEngine(Evaluator):
         super().__init__(classifier, tokens_per_batch)
         self.engine = engine
 
-    def _answers(self, rows: dict[bytes, np.ndarray], beginning: None = None) -> dict[bytes, np.ndarray]:
-        asked = list(rows.values())
-
-        def compute(batch: np.ndarray) -> np.ndarray:
-            token_id, mask = self.classifier.padded([asked[index] for index in batch])
+    def _answers(self, rows: Rows) -> Iterator[Part]:
+        def compute(batch: np.ndarray) -> tuple[torch.Tensor]:
+            token_id, mask = self.classifier.padded(rows.taken(batch))
             logits = torch.from_numpy(self.engine(token_id.numpy(), mask.numpy()))
-            return logits.float().softmax(-1).double().numpy()
+            return (logits.float().softmax(-1),)
 
-        return dict(zip(rows, self.in_batches([len(row) for row in asked], compute), strict=True))
+        return self._computed(rows.length, compute, rows=1)
 
 
 class Recording(Evaluator):

@@ -28,6 +28,7 @@ ANSWERS = [
     SPEED | {"task": "lime", "side": "ours, float32", "seconds": 9.0},
     # It was measured once more, and that counts.
     SPEED | {"task": "lime", "side": "ours, float32", "seconds": 0.1, "share_of_rate": 0.5, "busy_share": 0.6},
+    SPEED | {"task": "lime", "side": "ours, tf32", "seconds": 0.04},
     SPEED | {"task": "lime", "side": "ours, bfloat16", "seconds": 0.05, "peak_mib": 100},
     SPEED | {"task": "lime", "side": "ferret", "seconds": 1.0},
     # A task that one side did not do counts in no whole suite.
@@ -57,13 +58,14 @@ def options(folder) -> argparse.Namespace:
 
 def test_the_page_says_what_was_found_of_what_all_sides_did():
     page = script("card").page(ANSWERS)
-    assert "| BERT | ferret | 1 of 5 | 10.0 | 20.0 |" in page
+    assert "| BERT | ferret | 1 of 5 | 10.0 | 25.0 | 20.0 |" in page
     found = "A suite takes 10 to 10 times as long by ferret as by ours in float32. The grid `disparity` takes 4 hours."
     assert found in page
     assert "peers take, which compute in float32: ferret (ferret-xai 1)." in page
     assert "`make card CARD='--parts grid'`, then `make card CARD='--parts speed'` on NVIDIA X" in page
-    assert "| ferret | lime | 100 / 50 / 1e+03 | 10.0 / 20.0 / 1.0 | 50% / – / – | 60% / – / – | – / 100 / – |" in page
-    assert "| ferret | shap | 5e+03 / – / 5e+03 | 1.0 / – / 1.0 |" in page
+    assert "| ferret | lime | 100 / 40 / 50 / 1e+03 | 10.0 / 25.0 / 20.0 / 1.0 | 50% / – / – / – |" in page
+    assert "60% / – / – / – | – / – / 100 / – |" in page
+    assert "| ferret | shap | 5e+03 / – / – / 5e+03 | 1.0 / – / – / 1.0 |" in page
     assert "takes 4.0 hours of one such device and one core beside it" in page
     assert "So an hour does 25% of it." in page
     assert "| BERT, ferret | shap, aopc | the minutes were over |" in page
@@ -89,7 +91,10 @@ def test_it_trains_and_times_a_small_shape_beside_captum(tmp_path, monkeypatch):
     answers = [json.loads(line) for line in (tmp_path / "card.jsonl").read_text().splitlines()]
     assert [row["precision"] for row in answers if row["kind"] == "training"] == ["float32", "bfloat16"]
     timed = {row["side"]: row for row in answers if row["kind"] == "speed"}
-    assert set(timed) == {"ours, float32", "ours, bfloat16", "captum and lime"}
+    assert set(timed) == {"ours, float32", "ours, tf32", "ours, bfloat16", "captum and lime"}
+    [error] = [row for row in answers if row["kind"] == "error" and row["scores"] == "lime"]
+    # Processors have no TF32.
+    assert 0 < error["float32"] == error["tf32"] < 1e-3 < error["bfloat16"]
     assert not [row for row in answers if row["kind"] == "left out"]
     assert 0 < timed["ours, float32"]["share_of_rate"] < 1
     assert "## Training from scratch" in (tmp_path / "card.md").read_text()

@@ -2,6 +2,7 @@
 
 import itertools
 import re
+import sys
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -27,9 +28,11 @@ from evenlight.core.errors import InputError
 from evenlight.engine.evaluator import PADDING_ON_CPU, Evaluator, answer_in_lockstep
 from evenlight.engine.sentences import tokenize
 from evenlight.explainers.attribution import Attribution, attribution_table
+from evenlight.explainers.hiding import reduced_rows
 from evenlight.models.classifier import Classifier
 from evenlight.models.model_inputs import ModelInputs
 from evenlight.texts.predictions import SPECIAL
+from evenlight.texts.rows import Rows
 
 TOKENIZER = tiny_tokenizer()
 
@@ -272,17 +275,55 @@ def test_a_question_may_yield_nothing():
     assert list(answer_in_lockstep([], evaluator)) == []
 
 
-def test_rows_that_a_question_asked_before_are_not_asked_again():
-    def question(one, two):
-        first = yield [one, two, one]
-        second = yield [two, np.concatenate([one, two]), one]
-        return np.concatenate([first, second])[:, 1]
+def calls_of(task) -> int:
+    """How many Python functions a task calls."""
+    calls = 0
 
-    evaluator = Evaluator(additive({"sea": 0.1, "ship": 0.2}), 100)
-    sea, ship = (np.array([token]) for token in evaluator.classifier.tokenizer.convert_tokens_to_ids(["sea", "ship"]))
-    [answers] = answer_in_lockstep([question(sea, ship)], evaluator)
-    np.testing.assert_allclose(answers, [0.6, 0.7, 0.6, 0.7, 0.8, 0.6], atol=1e-6)
-    assert evaluator.rows_computed == 3
+    def count(frame, event, argument):
+        nonlocal calls
+        calls += event == "call"
+
+    sys.setprofile(count)
+    try:
+        task()
+    finally:
+        sys.setprofile(None)
+    return calls
+
+
+@pytest.mark.parametrize("replacement", [3, None])
+def test_no_row_is_handled_by_itself_between_an_explainer_and_the_network(replacement):
+    classifier = additive({"sea": 0.1, "ship": 0.2})
+    sentence = sentences_of(classifier, [["sea", "ship"] * 10])[0]
+    shown = np.random.default_rng(0).random((10_000, len(sentence.token_id))) < 0.5
+
+    def question(rows: int):
+        answer = yield reduced_rows(sentence, np.arange(len(sentence.token_id)), shown[:rows], replacement)
+        return answer.sum()
+
+    few, many = (
+        calls_of(lambda rows=rows: list(answer_in_lockstep([question(rows)], Evaluator(classifier, 2**20))))
+        for rows in (100, 10_000)
+    )
+    assert many < few + 50
+
+
+@given(st.lists(st.lists(st.integers(0, 3), max_size=4)))
+def test_rows_as_a_matrix_are_what_they_were_one_by_one(rows):
+    found = Rows.of(rows)
+    assert [row.tolist() for row in found] == rows
+    first, kind = found.distinct()
+    assert [rows[index] for index in first] == [list(row) for row in dict.fromkeys(map(tuple, rows))]
+    assert [rows[index] for index in first[kind]] == rows
+    both = Rows.joined([found, Rows.of([[7] * 9]), Rows.of([])])
+    assert [row.tolist() for row in both] == [*rows, [7] * 9]
+    assert [row.tolist() for row in both.taken(np.arange(len(rows)))] == rows
+
+
+def test_rows_that_share_a_number_by_chance_are_told_apart(monkeypatch):
+    monkeypatch.setattr("evenlight.texts.rows._factors", lambda tokens: np.ones(1 + tokens, dtype=np.uint64))
+    first, kind = Rows.of([[1, 2], [2, 1], [1, 2]]).distinct()
+    assert (first.tolist(), kind.tolist()) == ([0, 1], [0, 1, 0])
 
 
 def test_an_error_inside_a_question_is_seen():

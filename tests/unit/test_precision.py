@@ -86,6 +86,31 @@ def test_fast_layers_are_the_same_function(layer, shape):
     layer.__class__ = kind
 
 
+def test_tf32_is_what_a_card_multiplies_in_and_nothing_else():
+    """What is asked of the card in the forward and in the backward pass, here of a processor, which has none of it."""
+    asked = []
+    products = torch.backends.cuda.matmul
+    layer, features = nn.Linear(24, 40).requires_grad_(False), torch.randn(3, 5, 24, requires_grad=True)
+    before = products.fp32_precision
+    output = fast_layers._LinearInTf32.apply(features, layer.weight, layer.bias)
+    torch.testing.assert_close(output, layer(features))
+    [expected] = torch.autograd.grad(layer(features).square().sum(), features)
+    [gradient] = torch.autograd.grad(output.square().sum(), features)
+    torch.testing.assert_close(gradient, expected)
+    with fast_layers._tf32():
+        asked.append(products.fp32_precision)
+    assert asked == ["tf32"] != [before]
+    assert products.fp32_precision == before
+
+
+@pytest.mark.parametrize("architecture", ["bert", "gpt2"])
+def test_processors_compute_tf32_as_float32(architecture):
+    fine, rough = (prepared_classifier(architecture, precision) for precision in ("float32", "tf32"))
+    assert {layer.in_tf32 for layer in linear_layers(rough.network)} == {True}
+    for found, expected in zip(probabilities_and_gradient(rough), probabilities_and_gradient(fine), strict=True):
+        np.testing.assert_array_equal(found, expected)
+
+
 @pytest.mark.parametrize(
     "architecture",
     ["bert", "roberta", "distilbert", "gpt2", "modernbert", "llama", "mistral", "qwen2", "qwen3", "gemma", "gemma2"],

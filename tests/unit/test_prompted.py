@@ -38,7 +38,7 @@ from evenlight.models.language_model import token_logits
 from evenlight.models.limits import refuse_beyond_limit
 from evenlight.models.prompted import _refuse_looking_ahead, kind_of, prompted_classifier
 from evenlight.models.tokenizers import token_ids
-from evenlight.texts.rows import row_behind
+from evenlight.texts.rows import Rows, stand_behind
 from evenlight.texts.splitting import text_columns
 from evenlight.texts.words import Words
 
@@ -338,9 +338,8 @@ def test_a_beginning_is_read_once_for_windows_and_whole_texts_alike(classifier_o
     np.testing.assert_allclose(
         Evaluator(classifier).probabilities(rows), Evaluator(without).probabilities(rows), atol=2e-6
     )
-    behind = [row_behind(row, np.array(classifier.model_inputs.beginning)) for row in rows]
-    expected = [len(row) - shared for row in rows[:3]] + [None] * 4
-    assert [None if row is None else len(row) for row in behind] == expected
+    behind = stand_behind(Rows.of(rows), np.array(classifier.model_inputs.beginning))
+    assert behind.tolist() == [True] * 3 + [False] * 4
     lengths: list[int] = []
     network = classifier.network
     handle = network.base_model.register_forward_pre_hook(
@@ -363,9 +362,8 @@ def test_a_window_that_lost_all_but_the_beginning_is_read_as_it_is(folders):
     shared = np.array(classifier.model_inputs.beginning)
     left = sentence.row[sentence.is_special | (sentence.windows[:, 0] > 0)]
     assert len(shared)
-    assert row_behind(sentence.row, shared) is not None
-    assert row_behind(left, shared) is None
     rows = [sentence.row, left]
+    assert stand_behind(Rows.of(rows), shared).tolist() == [True, False]
     np.testing.assert_allclose(
         Evaluator(classifier).probabilities(rows), Evaluator(without).probabilities(rows), atol=2e-6
     )

@@ -29,7 +29,7 @@ from evenlight.models.classifier import Classifier, prepared
 from evenlight.models.prompted import prompted_classifier
 from evenlight.models.windows import windows_of_text
 from evenlight.texts.predictions import SPECIAL
-from evenlight.texts.rows import ids_of, marks_of, replaced, row_of, windows_of
+from evenlight.texts.rows import hidden_in, ids_of, marks_of, row_of, windows_of
 
 OVERLAP = 4
 LONG = [WORDS[2] + WORDS[3], WORDS[6] + WORDS[7] + WORDS[4], [*WORDS[5], *WORDS[0]]]
@@ -199,7 +199,7 @@ def test_rows_say_of_each_token_what_they_said_before_after_others_are_gone():
     row = row_of(np.array([5, 6, 7, 8, 9]), windows)
     assert ids_of(row).tolist() == [5, 6, 7, 8, 9]
     assert np.transpose(windows_of(marks_of(row[[0, 3]]))).tolist() == [[0, 2], [1, 2]]
-    hidden = replaced(row, np.array([[False, True, True, False, False]]), 3)
+    hidden = hidden_in(row, np.array([[False, True, True, False, False]]), 3).token
     assert ids_of(hidden).tolist() == [[5, 3, 3, 8, 9]]
     assert (marks_of(hidden) == marks_of(row)).all()
     assert row_of(np.array([5, 6])).tolist() == [5, 6]

@@ -56,12 +56,13 @@ class Explain(Settings):
             "and training is then trained for each concept, with the first of `seeds`."
         ),
     )
-    precision: Literal["float32", "bfloat16"] = Field(
+    precision: Literal["float32", "tf32", "bfloat16"] = Field(
         "float32",
         description=(
             "Numbers in the model's linear layers when it is asked by explainers and metrics: `float32`, or "
             "`bfloat16`, which is faster on processors and graphics cards that have it and rounds to three "
-            "digits. Models predict in `float32` in both cases; `trainings` have a key of their own."
+            "digits. `tf32` rounds to four digits and is faster on graphics cards; processors compute in `float32` "
+            "then. Models predict in `float32` in any case; `trainings` have a key of their own."
         ),
     )
     tokens_per_batch: int = Field(

@@ -1,7 +1,7 @@
 """The one place where a model is asked: full batches of rows from any number of sentences."""
 
 from collections.abc import Generator, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -12,7 +12,7 @@ from evenlight.core.errors import first_line
 from evenlight.engine.full_batches import FullBatches
 from evenlight.models.classifier import Classifier
 from evenlight.texts.beginnings import in_order, shared_with_the_last
-from evenlight.texts.rows import marks_of, row_behind
+from evenlight.texts.rows import Rows, marks_of, stand_behind
 
 # What fills a graphics card.
 TOKENS_ON_CUDA = 32768
@@ -24,9 +24,10 @@ PADDING_ON_CPU = 6 * 2**20
 # Of the tokens of some rows, the share from which on it is less work to compute each beginning once; how many times a
 # batch's tokens its rows may have, whose keys and values are laid out for attention.
 LEAST_SHARED, LAID_OUT = 0.05, 4
-# What a question yields (rows of token ids) and is sent back (their probabilities, rows × classes).
-Rows = list[np.ndarray]
-Question = Generator[Rows, np.ndarray, object]
+# What a question yields (rows, as a matrix or one by one) and is sent back (their probabilities, rows × classes).
+Question = Generator[Rows | Sequence[np.ndarray], np.ndarray, object]
+# Some rows' places, and what was computed of them on the device.
+Part = tuple[np.ndarray, tuple[torch.Tensor, ...]]
 
 
 class Evaluator(FullBatches):
@@ -72,78 +73,75 @@ class Evaluator(FullBatches):
         return self._asked.read_beginning()
 
     @torch.inference_mode()
-    def probabilities(self, rows: Rows) -> np.ndarray:
+    def probabilities(self, rows: Rows | Sequence[np.ndarray]) -> np.ndarray:
         """Class probabilities, float64 (rows, classes), of rows of token ids, in the rows' order."""
-        if not rows:
+        if not len(rows):
             return np.zeros((0, self.classifier.classes))
-        distinct = {row.tobytes(): row for row in rows}
-        behind = self._behind_beginning(distinct)
-        whole = {name: row for name, row in distinct.items() if name not in behind}
-        answers = self._answers(whole) | (self._answers(behind, self._beginning) if behind else {})
-        self.rows_computed += len(distinct)
-        return np.array([answers[row.tobytes()] for row in rows])
+        rows = Rows.of(rows)
+        first, kind = rows.distinct()
+        self.rows_computed += len(first)
+        [probability] = self.gathered(self._answers(rows.taken(first)), len(first))
+        return probability[kind]
 
-    def _behind_beginning(self, rows: dict[bytes, np.ndarray]) -> dict[bytes, np.ndarray]:
-        """Those of some rows that begin with what needs to be read once only, without it."""
+    def _answers(self, rows: Rows) -> Iterator[Part]:
+        """The probabilities (rows, classes) of rows in full batches."""
+        whole, behind = np.arange(len(rows)), np.arange(0)
         beginning = np.array(self._asked.model_inputs.beginning, dtype=np.int64)
-        if not len(beginning):
-            return {}
-        behind = ((name, row_behind(row, beginning)) for name, row in rows.items())
-        return {name: row for name, row in behind if row is not None}
+        if len(beginning):
+            is_behind = stand_behind(rows, beginning)
+            whole, behind = np.flatnonzero(~is_behind), np.flatnonzero(is_behind)
+        if len(whole):
+            yield from self._read(rows.taken(whole) if len(behind) else rows, whole)
+        if len(behind):
+            rows = rows.taken(behind)
+            rows = Rows(rows.token[:, len(beginning) :], rows.length - len(beginning))
+            yield from self._read(rows, behind, self._beginning)
 
-    def _answers(self, rows: dict[bytes, np.ndarray], beginning: Cache | None = None) -> dict[bytes, np.ndarray]:
-        """Class probabilities (classes,) of each row, all of which stand behind ``beginning``."""
+    def _read(self, rows: Rows, place: np.ndarray, beginning: Cache | None = None) -> Iterator[Part]:
+        """The probabilities of rows that stand behind ``beginning``, each with its ``place``."""
         in_tree = self._worth_a_tree(rows, beginning)
-        alone = {name: row for name, row in rows.items() if name not in in_tree}
-        asked = list(alone.values())
+        alone = np.delete(np.arange(len(rows)), in_tree)
 
         def compute(batch: np.ndarray) -> tuple[torch.Tensor]:
-            token_id, mask = self._asked.padded([asked[index] for index in batch])
+            token_id, mask = self._asked.padded(rows.taken(alone[batch]))
             logits = self._asked.logits(self._asked.embed(token_id), mask, beginning)
             return (logits.float().softmax(-1),)
 
-        answers = self.fetched([len(row) for row in asked], compute)
-        found = {name: probability for name, (probability,) in zip(alone, answers, strict=True)}
-        return found | (self._answers_in_tree(in_tree, beginning) if in_tree else {})
-
-    def _worth_a_tree(self, rows: dict[bytes, np.ndarray], beginning: Cache | None) -> dict[bytes, np.ndarray]:
-        """Those of some rows that begin alike so often that a tree of them is less work, in order."""
-        most = self._asked.model_inputs.longest_in_tree - (0 if beginning is None else beginning.get_seq_length())
-        # Compiled networks have an attention of their own, and marks say more than a row's ids.
-        if most < 1 or self._asked is not self.classifier:
-            return {}
-        names = [name for name, row in rows.items() if 0 < len(row) <= most and not marks_of(row).any()]
-        if len(names) < 2:
-            return {}
-        order = in_order([rows[name] for name in names])
-        ordered = {names[index]: rows[names[index]] for index in order}
-        tokens = sum(map(len, ordered.values()))
-        return ordered if shared_with_the_last([*ordered.values()]).sum() > LEAST_SHARED * tokens else {}
-
-    def _answers_in_tree(self, rows: dict[bytes, np.ndarray], beginning: Cache | None) -> dict[bytes, np.ndarray]:
-        """Class probabilities (classes,) of each row; ``rows`` are in order."""
-        asked = list(rows.values())
-
-        def compute(batch: np.ndarray) -> tuple[torch.Tensor]:
-            logits = self._asked.tree_logits([asked[index] for index in batch], beginning)
+        def compute_in_tree(batch: np.ndarray) -> tuple[torch.Tensor]:
+            logits = self._asked.tree_logits(rows.taken(in_tree[batch]), beginning)
             return (logits.float().softmax(-1),)
 
-        computed = (
-            part
-            for batch in self._batches_of_tree(asked)
-            for part in self._in_memory(batch, compute, self.tokens_per_batch)
-        )
-        answers = self._fetched(computed, len(asked))
-        return {name: probability for name, (probability,) in zip(rows, answers, strict=True)}
+        for batch, found in self._computed(rows.length[alone], compute, rows=1):
+            yield place[alone[batch]], found
+        for of_tree in self._batches_of_tree(rows.taken(in_tree)):
+            for batch, found in self._in_memory(of_tree, compute_in_tree, self.tokens_per_batch):
+                yield place[in_tree[batch]], found
+
+    def _worth_a_tree(self, rows: Rows, beginning: Cache | None) -> np.ndarray:
+        """Those of some rows, in order, that begin alike so often that a tree of them is less work; (in tree,)."""
+        nothing = np.arange(0)
+        most = self._asked.model_inputs.longest_in_tree
+        # Compiled networks have an attention of their own, and marks say more than a row's ids.
+        if most < 1 or self._asked is not self.classifier:
+            return nothing
+        most -= 0 if beginning is None else beginning.get_seq_length()
+        found = np.flatnonzero((rows.length > 0) & (rows.length <= most) & ~marks_of(rows.token).any(axis=1))
+        if len(found) < 2:
+            return nothing
+        found = found[in_order(rows.taken(found))]
+        shared = shared_with_the_last(rows.taken(found)).sum()
+        return found if shared > LEAST_SHARED * rows.length[found].sum() else nothing
 
     def _batches_of_tree(self, rows: Rows) -> Iterator[np.ndarray]:
         """Indices of rows that are in order, in batches whose trees keep to ``tokens_per_batch``."""
-        shared, length = shared_with_the_last(rows), np.array([len(row) for row in rows])
+        shared, length = shared_with_the_last(rows), rows.length
         start = 0
         while start < len(rows):
-            own = length[start:] - shared[start:]
+            # Each row of a batch has a token of its own at least.
+            part = slice(start, start + self.tokens_per_batch)
+            own = length[part] - shared[part]
             own[0] = length[start]
-            laid_out = np.maximum.accumulate(length[start:]) * np.arange(1, len(own) + 1)
+            laid_out = np.maximum.accumulate(length[part]) * np.arange(1, len(own) + 1)
             fits = (own.cumsum() <= self.tokens_per_batch) & (laid_out <= LAID_OUT * self.tokens_per_batch)
             end = start + max(1, int(fits.sum()))
             yield np.arange(start, end)
@@ -187,22 +185,19 @@ class _Open:
     Attributes:
         question: the generator.
         asked: the rows that it waits for; None once it has its result.
-        known: answers to its earlier rows.
         result: what it returned.
     """
 
     question: Question
     asked: Rows | None = None
-    known: dict[bytes, np.ndarray] = field(default_factory=dict)
     result: object = None
 
     def advance(self, answer: np.ndarray | None) -> "_Open":
         """Send an answer and take the next rows or the result."""
         try:
-            self.asked = self.question.send(answer)
+            self.asked = Rows.of(self.question.send(answer))
         except StopIteration as stop:
             self.asked, self.result = None, stop.value
-            self.known.clear()
         return self
 
 
@@ -213,7 +208,7 @@ def answer_in_lockstep(
 
     A question is a generator: it yields rows of token ids, is sent their probabilities, may yield again, and
     returns its result. It reads like the method for one sentence; the rows of all open questions go to the
-    model together. Within one question, a row that was answered before is not asked again. What bounds the
+    model together, where equal ones are computed once. What bounds the
     memory is that no more questions are opened once ``at_once`` are open or their first rows have
     ``tokens_at_once`` tokens.
     """
@@ -222,7 +217,7 @@ def answer_in_lockstep(
     for question in questions:
         opened = _Open(question).advance(None)
         window.append(opened)
-        tokens += sum(map(len, opened.asked or ()))
+        tokens += 0 if opened.asked is None else int(opened.asked.length.sum())
         if len(window) >= at_once or tokens >= tokens_at_once:
             yield from _answer_all(window, evaluator)
             window, tokens = [], 0
@@ -231,20 +226,12 @@ def answer_in_lockstep(
 
 def _answer_all(window: list[_Open], evaluator: Evaluator) -> list[object]:
     waiting = [opened for opened in window if opened.asked is not None]
-    # Transformers takes its time to look into a configuration.
-    classes = evaluator.classifier.classes
     while waiting:
-        new = [
-            (opened, key, row)
-            for opened in waiting
-            for key, row in {row.tobytes(): row for row in opened.asked}.items()
-            if key not in opened.known
-        ]
-        answers = evaluator.probabilities([row for _, _, row in new])
-        for (opened, key, _), answer in zip(new, answers, strict=True):
-            opened.known[key] = answer
+        answers = evaluator.probabilities(Rows.joined([opened.asked for opened in waiting]))
+        start = 0
         for opened in waiting:
-            answer = np.array([opened.known[row.tobytes()] for row in opened.asked])
-            opened.advance(answer.reshape(len(opened.asked), classes))
+            end = start + len(opened.asked)
+            opened.advance(answers[start:end])
+            start = end
         waiting = [opened for opened in waiting if opened.asked is not None]
     return [opened.result for opened in window]

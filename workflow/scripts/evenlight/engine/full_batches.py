@@ -27,16 +27,15 @@ class FullBatches:
         See :meth:`in_batches`.
         """
         order = np.argsort(lengths, kind="stable")
-        ordered = np.array(lengths)[order].tolist()
+        ordered = np.asarray(lengths)[order] * rows
         start = 0
         while start < len(order):
             # The longest row of a batch is its last one, and every row is padded to it.
-            end, padding = start + 1, 0
-            while end < len(order):
-                padding += (end - start) * (ordered[end] - ordered[end - 1]) * rows
-                if (end + 1 - start) * ordered[end] * rows > self.tokens_per_batch or padding > self.padding_per_batch:
-                    break
-                end += 1
+            most = self.tokens_per_batch // max(1, ordered[start])
+            longest = ordered[start : start + max(1, most)]
+            tokens = longest * np.arange(1, len(longest) + 1)
+            fits = (tokens <= self.tokens_per_batch) & (tokens - longest.cumsum() <= self.padding_per_batch)
+            end = start + max(1, int(fits.sum()))
             yield order[start:end]
             start = end
 
@@ -68,6 +67,21 @@ class FullBatches:
             what each tensor has for each of ``lengths``, float64 (…).
         """
         return self._fetched(self._computed(lengths, compute, rows), len(lengths))
+
+    def gathered(self, parts: Iterable[tuple[np.ndarray, tuple[torch.Tensor, ...]]], count: int) -> list[np.ndarray]:
+        """What each tensor of some batches has for ``count`` rows, float64 (rows, …), waited for once.
+
+        Args:
+            parts: the places of a batch's rows, and tensors (rows, …) that are alike in all batches.
+            count: of all rows.
+        """
+        parts = list(parts)
+        found = fetched([torch.cat(same) for same in zip(*(tensors for _, tensors in parts), strict=True)])
+        places = np.concatenate([batch for batch, _ in parts])
+        results = [np.empty((count, *values.shape[1:])) for values in found]
+        for result, values in zip(results, found, strict=True):
+            result[places] = values
+        return results
 
     def _fetched(self, parts: Iterable[tuple[np.ndarray, tuple[torch.Tensor, ...]]], count: int) -> list[tuple]:
         """What the tensors of each batch have for each of ``count`` texts, float64 (…)."""

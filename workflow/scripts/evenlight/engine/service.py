@@ -1,16 +1,16 @@
 """Asking a service about rows of words."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 
 from evenlight.core.errors import InputError
-from evenlight.engine.evaluator import Rows
 from evenlight.models.ready import matched_labels
 from evenlight.models.service import ServedClassifier
 from evenlight.models.services.asking import CachedService
 from evenlight.models.services.client import RequestPolicy
+from evenlight.texts.rows import Rows
 
 
 class ServiceEvaluator:
@@ -44,13 +44,13 @@ class ServiceEvaluator:
         """Texts that the service was asked about."""
         return self.service.asked
 
-    def probabilities(self, rows: Rows) -> np.ndarray:
+    def probabilities(self, rows: Rows | Sequence[np.ndarray]) -> np.ndarray:
         """Class probabilities, float64 (rows, classes), of rows of words, in the rows' order.
 
         Raises:
             InputError: the service gives no usable answer, or its labels are not the classes.
         """
-        if not rows:
+        if not len(rows):
             return np.zeros((0, self.classifier.classes))
         answers = self.service.probabilities(self.classifier.texts(rows))
         return of_classes(answers, self.service.labels, self.classifier)

@@ -8,6 +8,7 @@ from evenlight.core.errors import InputError
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.sentences import Sentence
 from evenlight.explainers.hiding import hideable, reduced_rows, replacement_token
+from evenlight.texts.rows import Rows
 
 # In which ways metrics and explainers hide a token.
 WAYS = ("removed", "mask", "pad")
@@ -28,7 +29,7 @@ def empty_texts(sentences: Sequence[Sentence], evaluator: Evaluator) -> dict[str
         rows = []
         for sentence in sentences:
             token_index = hideable(sentence, "excluded")
-            rows += reduced_rows(sentence, token_index, np.zeros((1, len(token_index)), dtype=bool), replacement)
+            rows.append(reduced_rows(sentence, token_index, np.zeros((1, len(token_index)), dtype=bool), replacement))
         if rows:
-            found[way] = evaluator.probabilities(rows).mean(axis=0).tolist()
+            found[way] = evaluator.probabilities(Rows.joined(rows)).mean(axis=0).tolist()
     return found

@@ -9,7 +9,7 @@ from evenlight.engine.sentences import Sentence
 from evenlight.explainers import Context, Explanations
 from evenlight.models.classifier import Classifier
 from evenlight.texts.predictions import Tokenised
-from evenlight.texts.rows import replaced
+from evenlight.texts.rows import Rows, hidden_in, left_of
 
 
 def replacement_token(classifier: Classifier, hidden_token: str) -> int | None:
@@ -33,9 +33,7 @@ def hideable(sentence: Tokenised, special_tokens: str) -> np.ndarray:
     return np.flatnonzero(~(sentence.is_prompt if special_tokens == "included" else sentence.is_special))
 
 
-def reduced_rows(
-    sentence: Tokenised, token_index: np.ndarray, shown: np.ndarray, replacement: int | None
-) -> list[np.ndarray]:
+def reduced_rows(sentence: Tokenised, token_index: np.ndarray, shown: np.ndarray, replacement: int | None) -> Rows:
     """Copies of the sentence in which some tokens are hidden.
 
     Args:
@@ -45,12 +43,11 @@ def reduced_rows(
         replacement: id that stands in for a hidden token; None leaves it out.
 
     Returns:
-        The row of each copy, see :mod:`evenlight.texts.rows`.
+        The rows of the copies, see :mod:`evenlight.texts.rows`.
     """
     visible = np.ones((len(shown), len(sentence.token_id)), dtype=bool)
     visible[:, token_index] = shown
-    row = sentence.row
-    return [row[stays] for stays in visible] if replacement is None else list(replaced(row, ~visible, replacement))
+    return left_of(sentence.row, visible) if replacement is None else hidden_in(sentence.row, ~visible, replacement)
 
 
 def explained_by_hiding(

@@ -1,15 +1,16 @@
 """How long explainers work beside what they ask the model: measured with answers that take no time."""
 
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from evenlight.engine.evaluator import Evaluator, Rows
+from evenlight.engine.evaluator import Evaluator
 from evenlight.explainers import Context, explain
 from evenlight.jobs.own_files import module_of
 from evenlight.texts.predictions import Sentence
+from evenlight.texts.rows import Rows
 
 
 class _AnswersAtOnce(Evaluator):
@@ -18,8 +19,9 @@ class _AnswersAtOnce(Evaluator):
     What is fitted to such answers takes about as long as to a model's; to numbers by chance it takes longer.
     """
 
-    def probabilities(self, rows: Rows) -> np.ndarray:
-        speaks = np.array([np.sin(row.astype(float)).mean() for row in rows])
+    def probabilities(self, rows: Rows | Sequence[np.ndarray]) -> np.ndarray:
+        rows = Rows.of(rows)
+        speaks = np.where(rows.inside, np.sin(rows.token.astype(float)), 0).sum(axis=1) / np.maximum(rows.length, 1)
         first = 1 / (1 + np.exp(-4 * speaks))
         others = np.tile((1 - first[:, None]) / max(1, self.classifier.classes - 1), self.classifier.classes - 1)
         return np.column_stack([first, others])

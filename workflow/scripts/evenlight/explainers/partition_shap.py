@@ -1,7 +1,7 @@
 """Partition SHAP: Owen values on a tree of neighbouring tokens."""
 
 import heapq
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from evenlight.explainers import Context, Explanations
 from evenlight.explainers.attribution import Attribution
 from evenlight.explainers.token_tree import Node, token_texts, token_tree
 from evenlight.texts.predictions import Sentence, explained_output
-from evenlight.texts.rows import replaced
+from evenlight.texts.rows import Rows, hidden_in
 
 # shap's text masker asks for 5 rows at once, filled up two by two. More would be asked in another order.
 ROWS_PER_ROUND = 6
@@ -22,60 +22,71 @@ def _question(sentence: Sentence, tree: Node, settings: dict, mask: int, generat
 
     Every task is a run of tokens in a context: the value of showing the run when ``shown`` is visible, from
     ``without`` to ``within``. It is handed down to both halves, each once with the other half hidden and once
-    with it visible.
+    with it visible. What is shown is a whole number, a bit for each token.
     """
-    tokens, evaluations = len(sentence.token_id), settings["evaluations"]
-    special = sentence.is_special
-
-    def row(shown: np.ndarray) -> np.ndarray:
-        return replaced(sentence.row, ~(shown | special), mask)
-
-    def with_run(shown: np.ndarray, run: Node) -> np.ndarray:
-        shown = shown.copy()
-        shown[run.first : run.last] = True
-        return shown
-
+    tokens = len(sentence.token_id)
+    # A single token is not halved.
+    evaluations = settings["evaluations"] if tree.left else 2
+    row, special = sentence.row, sentence.is_special
     # Of probabilities, shap goes by the class that changes most, whichever is explained; a contrast is one number.
     contrasts = settings.get("output") == "contrast"
     explained = 0 if contrasts else sentence.target
+    always = sum(1 << place for place in np.flatnonzero(special).tolist())
+    known: dict[int, list[float]] = {}
 
-    def values(answer: np.ndarray) -> np.ndarray:
-        return explained_output(answer, sentence, settings)[:, None] if contrasts else answer
+    def values(asked: list[int]) -> Generator[Rows, np.ndarray, list[list[float]]]:
+        """What goes into the values where some tokens are shown, for each of ``asked``."""
+        rows = [shown | always for shown in asked]
+        if new := [shown for shown in dict.fromkeys(rows) if shown not in known]:
+            answer = yield hidden_in(row, ~_as_places(new, tokens), mask)
+            answer = explained_output(answer, sentence, settings)[:, None] if contrasts else answer
+            known.update(zip(new, answer.tolist(), strict=True))
+        return [known[shown] for shown in rows]
 
-    nothing = np.zeros(tokens, dtype=bool)
-    without, within = values((yield [row(nothing), row(~nothing)]))
-    value = np.zeros(tokens)
+    without, within = yield from values([0, (1 << tokens) - 1])
+    value = [0.0] * tokens
     # The random number breaks ties, so that equal tasks are not done from left to right.
-    tasks = [(0.0, 0.0, nothing, without, within, tree, 1.0)]
+    tasks = [(0.0, 0.0, 0, without, within, tree, 1.0)]
     used = 2
     while tasks and used < evaluations:
         batch = []
         while tasks and 2 * len(batch) < ROWS_PER_ROUND and used + 2 * len(batch) < evaluations:
-            *_, shown, without, within, run, weight = heapq.heappop(tasks)
-            if run.left is None:
-                value[run.first] += weight * (within - without)[explained]
-            else:
-                batch.append((shown, without, within, run, weight))
-        if not batch:
-            continue
-        contexts = [(with_run(shown, run.left), with_run(shown, run.right)) for shown, _, _, run, _ in batch]
-        answer = values((yield [row(context) for pair in contexts for context in pair]))
+            batch.append(heapq.heappop(tasks)[2:])
+        asked = [shown | half.bits for shown, _, _, run, _ in batch for half in (run.left, run.right)]
+        answer = yield from values(asked)
         used += 2 * len(batch)
+        draw = iter(generator.random(4 * len(batch)).tolist())
         for number, (shown, without, within, run, weight) in enumerate(batch):
             with_left, with_right = answer[2 * number], answer[2 * number + 1]
-            shown_left, shown_right = contexts[number]
+            weight /= 2
             for context, before, after, half in (
                 (shown, without, with_left, run.left),
                 (shown, without, with_right, run.right),
-                (shown_right, with_right, within, run.left),
-                (shown_left, with_left, within, run.right),
+                (asked[2 * number + 1], with_right, within, run.left),
+                (asked[2 * number], with_left, within, run.right),
             ):
-                priority = -np.abs(after - before).max() * weight / 2
-                heapq.heappush(tasks, (priority, generator.random(), context, before, after, half, weight / 2))
+                tie = next(draw)
+                if half.left is None:
+                    value[half.first] += weight * (after[explained] - before[explained])
+                    continue
+                change = max([abs(late - early) for late, early in zip(after, before, strict=True)])
+                heapq.heappush(tasks, (-change * weight, tie, context, before, after, half, weight))
     # What no rows were left for is shared equally by the run's tokens.
     for *_, without, within, run, weight in tasks:
-        value[run.first : run.last] += weight * (within - without)[explained] / (run.last - run.first)
-    return Attribution(value, forward_rows=used)
+        for token in range(run.first, run.last):
+            value[token] += weight * (within[explained] - without[explained]) / (run.last - run.first)
+    return Attribution(np.array(value), forward_rows=used)
+
+
+def _as_places(shown: list[int], tokens: int) -> np.ndarray:
+    """Whole numbers with a bit for each token as bool (numbers, tokens).
+
+    >>> _as_places([5, 2], 3).tolist()
+    [[True, False, True], [False, True, False]]
+    """
+    size = -(-tokens // 8)
+    octets = np.frombuffer(b"".join([each.to_bytes(size, "little") for each in shown]), dtype=np.uint8)
+    return np.unpackbits(octets.reshape(len(shown), size), axis=1, count=tokens, bitorder="little").view(bool)
 
 
 def explain(sentences: Sequence[Sentence], methods: dict[str, dict], context: Context) -> dict[str, Explanations]:

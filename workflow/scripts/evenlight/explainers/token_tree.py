@@ -4,6 +4,7 @@ import itertools
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -18,6 +19,11 @@ class Node:
     last: int
     left: "Node | None" = None
     right: "Node | None" = None
+
+    @cached_property
+    def bits(self) -> int:
+        """Its tokens as a whole number, a bit for each."""
+        return (1 << self.last) - (1 << self.first)
 
 
 def token_texts(sentence: Sentence) -> list[str]:

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import chain
 
 import numpy as np
 
@@ -10,6 +9,7 @@ from evenlight.engine.evaluator import Evaluator, Question, answer_in_lockstep
 from evenlight.explainers.hiding import hideable, reduced_rows, replacement_token
 from evenlight.metrics import Explanation
 from evenlight.texts.predictions import explained_output
+from evenlight.texts.rows import Rows
 
 
 def top_tokens(score: np.ndarray, shares: Sequence[float], positive_only: bool) -> list[np.ndarray]:
@@ -98,7 +98,7 @@ def _question(explanation: Explanation, metrics: dict[str, dict], evaluator: Eva
         replacement = replacement_token(evaluator.classifier, settings["hidden_token"])
         shown = shown_tokens(token_sets(explanation, settings), len(token_index), keeps_top)
         rows[name] = reduced_rows(explanation, token_index, shown, replacement)
-    answer = yield [explanation.row, *chain.from_iterable(rows.values())]
+    answer = yield Rows.joined([Rows.of([explanation.row]), *rows.values()])
     full, changed = answer[0], answer[1:]
     values, used = {}, 0
     for name, changed_rows in rows.items():

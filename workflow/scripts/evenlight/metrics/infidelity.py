@@ -9,6 +9,7 @@ from evenlight.engine.evaluator import Evaluator, Question, answer_in_lockstep
 from evenlight.explainers.hiding import hideable, reduced_rows, replacement_token
 from evenlight.metrics import Explanation
 from evenlight.texts.predictions import explained_output
+from evenlight.texts.rows import Rows
 
 
 def drawn_subsets(explanation: Explanation, draws: int, tokens: int) -> np.ndarray:
@@ -45,11 +46,11 @@ def _question(explanation: Explanation, metrics: dict[str, dict], evaluator: Eva
     hidden = {
         name: drawn_subsets(explanation, settings["draws"], len(token_index)) for name, settings in metrics.items()
     }
-    rows = [explanation.row]
+    rows = [Rows.of([explanation.row])]
     for name, settings in metrics.items():
         replacement = replacement_token(evaluator.classifier, settings["hidden_token"])
-        rows += reduced_rows(explanation, token_index, ~hidden[name], replacement)
-    answer = yield rows
+        rows.append(reduced_rows(explanation, token_index, ~hidden[name], replacement))
+    answer = yield Rows.joined(rows)
     errors, used = {}, 1
     for name, settings in metrics.items():
         output = explained_output(answer, explanation, settings)

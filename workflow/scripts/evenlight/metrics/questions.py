@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from evenlight.core.seeds import generator_for
-from evenlight.engine.evaluator import Rows
 from evenlight.explainers import Context, explain, explained_again
 from evenlight.metrics import explanation_of, score
 from evenlight.models.service import ServedClassifier
 from evenlight.texts.predictions import Sentence
+from evenlight.texts.rows import Rows
 
 
 class StandIn:
@@ -30,7 +30,7 @@ class StandIn:
         self.asked: dict[str, None] = {}
         self._weight = np.random.default_rng(0).normal(size=(len(classifier.tokenizer), classifier.classes))
 
-    def probabilities(self, rows: Rows) -> np.ndarray:
+    def probabilities(self, rows: Rows | Sequence[np.ndarray]) -> np.ndarray:
         """Class probabilities, float64 (rows, classes)."""
         self.asked |= dict.fromkeys(self.classifier.texts(rows))
         logit = np.array([self._weight[row].sum(axis=0) for row in rows]).reshape(len(rows), self.classifier.classes)

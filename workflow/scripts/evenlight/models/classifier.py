@@ -29,7 +29,7 @@ from evenlight.models.padding import padding_known
 from evenlight.models.tokenizers import NO_CODE, cannot_load, loaded_tokenizer, required_token_id
 from evenlight.models.transfers import sent
 from evenlight.models.windows import Windows, are_windowed, split
-from evenlight.texts.rows import ids_of, marks_of, types_of
+from evenlight.texts.rows import Rows, ids_of, marks_of, types_of
 
 SAFELY = NO_CODE | {"use_safetensors": True}
 # Else Transformers would ask a service for what a model lacks, and read weights that its commit does not have.
@@ -50,8 +50,9 @@ class Classifier:
         network: a Transformers model with a classification head, or one that is called like it.
         tokenizer: its tokenizer.
         max_tokens: longest text, or window of a text, that it is given.
-        precision: ``float32``, or ``bfloat16`` for linear layers in half the bits. Embeddings, logits and gradients
-            at the embeddings are float32 in both cases, and so is all that is made of them.
+        precision: ``float32``, or ``bfloat16`` for linear layers in half the bits, or ``tf32`` for those of a graphics
+            card. Embeddings, logits and gradients at the embeddings are float32 in any case, and so is all that is
+            made of them.
         on_rows: called with the number of rows of every question; one that is read in windows is one row.
         model_inputs: how the network is asked; None finds it out.
         check_texts: called with the words of texts before they are read, and refuses them; None where all may be.
@@ -120,7 +121,7 @@ class Classifier:
         """
         return required_token_id(self.tokenizer, role, self.network.config.model_type)
 
-    def padded(self, rows: list[np.ndarray]) -> tuple[torch.Tensor, torch.Tensor]:
+    def padded(self, rows: Rows | Sequence[np.ndarray]) -> tuple[torch.Tensor, torch.Tensor]:
         """Token ids on the network's device and mask in main memory of some rows (:mod:`evenlight.texts.rows`).
 
         Both are (rows, longest). The mask is 0 for padding and one more than its mark for a token, which is 1 in texts
@@ -128,7 +129,7 @@ class Classifier:
         A row without tokens, which only a tokenizer without special tokens can give, is read as one pad token.
         """
         fill = self.special_token("pad")
-        rows = [row if len(row) else np.array([fill]) for row in rows]
+        rows = Rows.of(rows).without_empty(fill)
         tokens, inside = self.model_inputs.padded(rows, fill)
         mask = np.where(inside, marks_of(tokens) + 1, 0)
         return sent(ids_of(tokens), self.device), torch.from_numpy(mask)
@@ -170,7 +171,7 @@ class Classifier:
             self.on_rows(len(embedding))
         return logits
 
-    def tree_logits(self, rows: list[np.ndarray], beginning: Cache | None = None) -> torch.Tensor:
+    def tree_logits(self, rows: Rows | Sequence[np.ndarray], beginning: Cache | None = None) -> torch.Tensor:
         """Logits (rows, classes) of rows of ids, of whose beginnings each is computed once.
 
         The rows are in order (:func:`evenlight.texts.beginnings.in_order`), and none is longer than the model inputs
@@ -202,7 +203,7 @@ class Classifier:
 
     @property
     def _is_autocast(self) -> bool:
-        return self.precision != "float32" and self.device.type == "cuda"
+        return self.precision == "bfloat16" and self.device.type == "cuda"
 
     def _autocast(self) -> AbstractContextManager:
         # A training may have switched autocast on, which enabled=False would switch off.
@@ -484,7 +485,7 @@ def load_saved(
         folder: the model's.
         max_tokens: longest text that it is given.
         device: ``auto``, ``cpu`` or ``cuda``.
-        precision: ``float32`` or ``bfloat16``, see :class:`Classifier`.
+        precision: see :class:`Classifier`.
         change: what is done to the network's weights before it is asked anything.
     """
     folder = Path(folder)
@@ -519,7 +520,7 @@ def on_device(classifier: Classifier, device: str = "cpu", precision: str = "flo
     Args:
         classifier: in float32.
         device: ``auto``, ``cpu`` or ``cuda``.
-        precision: ``float32`` or ``bfloat16``, see :class:`Classifier`.
+        precision: see :class:`Classifier`.
 
     Raises:
         InputError: there is no such device, or the network does not take the precision.
@@ -548,7 +549,9 @@ def _refuse_precision(classifier: Classifier) -> None:
 def prepared(network: nn.Module, precision: str = "float32") -> nn.Module:
     """``network``, trained and no longer to be changed, with layers that are fast in ``precision``."""
     use_fast_layers(network)
-    if precision != "float32":
+    for layer in linear_layers(network):
+        layer.in_tf32 = precision == "tf32"
+    if precision == "bfloat16":
         # The head of a language model has its weight from the word embeddings, and is asked for few tokens.
         kept = network.get_output_embeddings() if isinstance(network, ClassifyingLanguageModel) else None
         for layer in linear_layers(network):

@@ -258,7 +258,7 @@ class Decoder:
         return at_places(logits, sent(columns, self.device)).float()
 
     def _autocast(self) -> AbstractContextManager:
-        is_half = self.precision != "float32" and self.device.type == "cuda"
+        is_half = self.precision == "bfloat16" and self.device.type == "cuda"
         return torch.autocast("cuda", torch.bfloat16) if is_half else nullcontext()
 
 

@@ -7,7 +7,8 @@ fast. Where no gradient is asked for, it applies the activation function in the 
 In bfloat16 only the linear layers round, to half the bits, on their way in. What lies between them stays float32:
 on processors attention is several times slower in bfloat16, and normalisation and sums would only lose digits. An
 activation function within a product is given the product's sums before they are rounded.
-Graphics cards are the other way round and have autocast, see ``Classifier.logits``.
+Graphics cards are the other way round and have autocast, see ``Classifier.logits``. In TF32, which they have only, the
+numbers that linear layers multiply lose 13 of their 23 digits, there and in the backward pass, and sums are float32.
 
 **The last layer.** A classification head reads the first token alone, a decoder's the last one, so what follows the
 last layer's attention, three quarters of that layer's products in BERT, is needed for that token only. The result is
@@ -63,19 +64,51 @@ class _Linear(torch.autograd.Function):
         return _product(gradient, weight.t()), None, None
 
 
+@contextmanager
+def _tf32() -> Iterator[None]:
+    """While open, graphics cards multiply float32 matrices in TF32."""
+    products = torch.backends.cuda.matmul
+    before, products.fp32_precision = products.fp32_precision, "tf32"
+    try:
+        yield
+    finally:
+        products.fp32_precision = before
+
+
+class _LinearInTf32(torch.autograd.Function):
+    """As :class:`_Linear`, on a graphics card."""
+
+    @staticmethod
+    def forward(context, features, weight, bias):
+        context.save_for_backward(weight)
+        with _tf32():
+            return functional.linear(features, weight, bias)
+
+    @staticmethod
+    def backward(context, gradient):
+        (weight,) = context.saved_tensors
+        with _tf32():
+            return gradient @ weight, None, None
+
+
 def _is_multiplied(weight: torch.Tensor) -> bool:
     """Whether oneDNN takes ``weight``. Torch's compiler chooses operations of its own."""
     return AVAILABLE and weight.device.type == "cpu" and weight.dtype in KINDS and not torch.compiler.is_compiling()
 
 
-def fast_linear(features: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None) -> torch.Tensor:
+def fast_linear(
+    features: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None, in_tf32: bool = False
+) -> torch.Tensor:
     """As ``torch.nn.functional.linear``, in the type of the weights; the result in that of the features, or float32.
 
     Args:
         features: (…, inner).
         weight: (outer, inner).
         bias: (outer,), or None.
+        in_tf32: whether a graphics card multiplies in TF32. Torch's compiler does not take it.
     """
+    if in_tf32 and weight.device.type == "cuda" and not weight.requires_grad and not torch.compiler.is_compiling():
+        return _LinearInTf32.apply(features, weight, bias)
     if torch.is_autocast_enabled(features.device.type):
         return functional.linear(features, weight, bias)
     kind = torch.promote_types(features.dtype, torch.float32)
@@ -94,17 +127,21 @@ def fast_linear(features: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor
 class FastLinear(nn.Linear):
     """``nn.Linear``, see :func:`fast_linear`."""
 
+    in_tf32 = False
+
     def forward(self, features: torch.Tensor) -> torch.Tensor:
         """(…, outer) of ``features`` (…, inner)."""
-        return fast_linear(features, self.weight, self.bias)
+        return fast_linear(features, self.weight, self.bias, self.in_tf32)
 
 
 class FastConv1D(Conv1D):
     """GPT-2's linear layer, whose weight is (inner, outer)."""
 
+    in_tf32 = False
+
     def forward(self, features: torch.Tensor) -> torch.Tensor:
         """(…, outer) of ``features`` (…, inner)."""
-        return fast_linear(features, self.weight.t(), self.bias)
+        return fast_linear(features, self.weight.t(), self.bias, self.in_tf32)
 
 
 def _with_activation_inside(parent: type) -> type:

@@ -24,7 +24,7 @@ from evenlight.models.language_model import DECODER, ClassifyingLanguageModel
 from evenlight.models.networks import embedded, evaluating, word_table
 from evenlight.models.tokenizers import read_words, required_token_id
 from evenlight.texts.beginnings import Tree, in_order
-from evenlight.texts.rows import common_beginning
+from evenlight.texts.rows import Rows, common_beginning
 
 # How far logits may be apart, as a share of the largest: rounding is a hundred times smaller, a text that is moved or
 # mixed with padding a hundred times larger.
@@ -102,11 +102,12 @@ class ModelInputs:
         column = np.arange(columns)
         return column >= columns - length if self.pads_left else column < length
 
-    def padded(self, rows: Sequence[np.ndarray], fill: int) -> tuple[np.ndarray, np.ndarray]:
-        """Rows (tokens,) in a batch (rows, longest) with ``fill`` as padding, and where they stand in it, as bool."""
-        inside = self.places([len(row) for row in rows])
+    def padded(self, rows: Rows | Sequence[Sequence[int]], fill: int) -> tuple[np.ndarray, np.ndarray]:
+        """Rows in a batch (rows, longest) with ``fill`` as padding, and where they stand in it, as bool."""
+        rows = Rows.of(rows)
+        inside = self.places(rows.length)
         batch = np.full(inside.shape, fill, dtype=np.int64)
-        batch[inside] = np.concatenate(rows)
+        batch[inside] = rows.token[rows.inside]
         return batch, inside
 
     def logits(
@@ -274,7 +275,7 @@ def _shared_beginning(
 
 def tree_logits(
     network: PreTrainedModel,
-    rows: Sequence[np.ndarray],
+    rows: Rows | Sequence[np.ndarray],
     beginning: Cache | None = None,
     *,
     embed: Callable[[torch.Tensor], torch.Tensor],

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from evenlight.texts.rows import Rows
+
 
 @dataclass(frozen=True)
 class Tree:
@@ -29,7 +31,7 @@ class Tree:
     own: np.ndarray
 
     @classmethod
-    def of(cls, rows: Sequence[np.ndarray]) -> "Tree":
+    def of(cls, rows: Rows | Sequence[np.ndarray]) -> "Tree":
         """The tree of rows (tokens,), each of at least one token; it is smallest where rows are in order.
 
         >>> tree = Tree.of([np.array([3, 1, 4]), np.array([3, 1, 5]), np.array([3, 2])])
@@ -51,22 +53,20 @@ class Tree:
         return self.path[np.arange(len(self.path)), self.length - 1]
 
 
-def in_order(rows: Sequence[np.ndarray]) -> np.ndarray:
+def in_order(rows: Rows | Sequence[np.ndarray]) -> np.ndarray:
     """The order of rows in which those that begin alike are neighbours, (rows,)."""
     token, _ = _in_columns(rows)
     return np.lexsort(token.T[::-1])
 
 
-def shared_with_the_last(rows: Sequence[np.ndarray]) -> np.ndarray:
+def shared_with_the_last(rows: Rows | Sequence[np.ndarray]) -> np.ndarray:
     """How many tokens each row begins with as the row before it does, (rows,); 0 for the first."""
     token, length = _in_columns(rows)
     alike = (token[1:] == token[:-1]) & (np.arange(token.shape[1]) < np.minimum(length[1:], length[:-1])[:, None])
     return np.concatenate([[0], alike.cumprod(axis=1).sum(axis=1)])
 
 
-def _in_columns(rows: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+def _in_columns(rows: Rows | Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     """Rows with −1 behind their ends, (rows, longest), and their lengths."""
-    length = np.array([len(row) for row in rows])
-    token = np.full((len(rows), length.max()), -1, dtype=np.int64)
-    token[np.arange(token.shape[1]) < length[:, None]] = np.concatenate(rows)
-    return token, length
+    rows = Rows.of(rows)
+    return np.where(rows.inside, rows.token, -1), rows.length

@@ -6,7 +6,9 @@ row that loses tokens, or has some replaced, says of all others what it said bef
 marks are 0 and a row is the ids.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from itertools import takewhile
 
 import numpy as np
@@ -16,6 +18,97 @@ IDS = 2**BITS - 1
 # In a mark, from its lowest bit: one more than the token's type; the first and the last of its windows.
 FIRST, LAST = 8, 19
 MOST_WINDOWS = 2**11
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Some rows as one matrix.
+
+    Attributes:
+        token: int64 (rows, longest), 0 behind the end of a row.
+        length: tokens of each row, int64 (rows,).
+    """
+
+    token: np.ndarray
+    length: np.ndarray
+
+    @classmethod
+    def of(cls, rows: "Rows | Sequence[Sequence[int]]") -> "Rows":
+        """Rows (tokens,) as a matrix."""
+        if isinstance(rows, Rows):
+            return rows
+        length = np.array([len(row) for row in rows], dtype=np.int64)
+        token = np.zeros((len(length), length.max(initial=0)), dtype=np.int64)
+        if token.size:
+            token[np.arange(token.shape[1]) < length[:, None]] = np.concatenate(rows)
+        return cls(token, length)
+
+    @classmethod
+    def alike(cls, token: np.ndarray) -> "Rows":
+        """Rows of one length, (rows, tokens)."""
+        return cls(token, np.repeat(token.shape[1], len(token)))
+
+    @classmethod
+    def joined(cls, parts: "Sequence[Rows]") -> "Rows":
+        """All rows of some parts, in order."""
+        longest = max((part.token.shape[1] for part in parts), default=0)
+        token = np.zeros((sum(map(len, parts)), longest), dtype=np.int64)
+        start = 0
+        for part in parts:
+            token[start : start + len(part), : part.token.shape[1]] = part.token
+            start += len(part)
+        return cls(token, np.concatenate([part.length for part in parts] or [np.zeros(0, dtype=np.int64)]))
+
+    def __len__(self) -> int:
+        """How many there are."""
+        return len(self.length)
+
+    def __iter__(self) -> Iterator[np.ndarray]:
+        """Each row, (tokens,)."""
+        return (row[:length] for row, length in zip(self.token, self.length, strict=True))
+
+    @cached_property
+    def inside(self) -> np.ndarray:
+        """Which places of the matrix are tokens, bool (rows, longest)."""
+        return np.arange(self.token.shape[1]) < self.length[:, None]
+
+    def taken(self, index: np.ndarray) -> "Rows":
+        """Some of the rows."""
+        length = self.length[index]
+        return Rows(self.token[index, : length.max(initial=0)], length)
+
+    def without_empty(self, fill: int) -> "Rows":
+        """The rows, with one token ``fill`` for each that has none."""
+        if self.length.all():
+            return self
+        token = self.token.copy() if self.token.size else np.zeros((len(self), 1), dtype=np.int64)
+        token[self.length == 0, 0] = fill
+        return Rows(token, np.maximum(self.length, 1))
+
+    def distinct(self) -> tuple[np.ndarray, np.ndarray]:
+        """The places of the first rows of each kind, in order (kinds,), and the kind of each row, (rows,).
+
+        >>> [kinds.tolist() for kinds in Rows.of([[3, 1], [3], [3, 1], [3, 0]]).distinct()]
+        [[0, 1, 3], [0, 1, 0, 2]]
+        """
+        factor = _factors(self.token.shape[1])
+        number = self.token.view(np.uint64) @ factor[1:] + self.length.view(np.uint64) * factor[0]
+        _, first, kind = np.unique(number, return_index=True, return_inverse=True)
+        same = first[kind]
+        if not (np.array_equal(self.length[same], self.length) and np.array_equal(self.token[same], self.token)):
+            # Two of them have one number by chance.
+            whole = np.column_stack([self.length, self.token])
+            _, first, kind = np.unique(whole, axis=0, return_index=True, return_inverse=True)
+        order = np.argsort(first)
+        rank = np.empty(len(order), dtype=np.int64)
+        rank[order] = np.arange(len(order))
+        return first[order], rank[kind]
+
+
+@lru_cache(maxsize=64)
+def _factors(tokens: int) -> np.ndarray:
+    """Random odd numbers by which a row's length and its tokens are added up to one number, (1 + tokens,)."""
+    return np.random.default_rng(tokens).integers(2**63, size=1 + tokens, dtype=np.uint64) * np.uint64(2) + np.uint64(1)
 
 
 def row_of(token_id: np.ndarray, windows: np.ndarray | None = None, token_type: np.ndarray | None = None) -> np.ndarray:
@@ -41,12 +134,24 @@ def marks_of(row: np.ndarray) -> np.ndarray:
     return row >> BITS
 
 
-def replaced(row: np.ndarray, hidden: np.ndarray, token_id: int) -> np.ndarray:
+def hidden_in(row: np.ndarray, hidden: np.ndarray, token_id: int) -> Rows:
     """Copies of a row (tokens,) in which ``token_id`` stands for some tokens and is read where they were.
 
-    ``hidden`` says for which, bool (tokens,) or (copies, tokens).
+    ``hidden`` says for which, bool (copies, tokens).
     """
-    return np.where(hidden, row & ~IDS | token_id, row)
+    return Rows.alike(np.where(hidden, row & ~IDS | token_id, row))
+
+
+def left_of(row: np.ndarray, visible: np.ndarray) -> Rows:
+    """Copies of a row (tokens,) that have lost all tokens but the ``visible`` ones, bool (copies, tokens).
+
+    >>> list(left_of(np.array([3, 1, 4]), np.array([[True, False, True]])))
+    [array([3, 4])]
+    """
+    length = visible.sum(axis=1)
+    token = np.zeros((len(visible), length.max(initial=0)), dtype=np.int64)
+    token[np.arange(token.shape[1]) < length[:, None]] = np.broadcast_to(row, visible.shape)[visible]
+    return Rows(token, length)
 
 
 def common_beginning(rows: Iterable[Sequence[int]]) -> tuple[int, ...]:
@@ -59,19 +164,18 @@ def common_beginning(rows: Iterable[Sequence[int]]) -> tuple[int, ...]:
     return tuple(column[0] for column in takewhile(lambda column: len(set(column)) == 1, columns))
 
 
-def row_behind(row: np.ndarray, beginning: np.ndarray) -> np.ndarray | None:
-    """What a row (tokens,) has behind the ids ``beginning``, which each of its windows begins with.
-
-    None where it has another beginning, or where there is nothing behind it in one of its windows.
-    """
+def stand_behind(rows: Rows, beginning: np.ndarray) -> np.ndarray:
+    """Which rows have something behind the ids ``beginning`` in each of their windows; bool (rows,)."""
     length = len(beginning)
-    if not np.array_equal(ids_of(row[:length]), beginning):
-        return None
-    mark = marks_of(row)
-    first, last = windows_of(mark)
-    window = np.arange(last[:length].max(initial=0) + 1)[:, None]
-    is_read = (first <= window) & (window <= last)
-    return row[length:] if is_read[:, :length].all() and is_read[:, length:].any(axis=1).all() else None
+    if rows.token.shape[1] < length:
+        return np.zeros(len(rows), dtype=bool)
+    found = (ids_of(rows.token[:, :length]) == beginning).all(axis=1) & (rows.length >= length)
+    first, last = windows_of(marks_of(rows.token))
+    of_beginning = last[:, :length].max(axis=1, initial=0)
+    for window in range(of_beginning.max(initial=0) + 1):
+        is_read = (first <= window) & (window <= last) & rows.inside
+        found &= (window > of_beginning) | is_read[:, :length].all(axis=1) & is_read[:, length:].any(axis=1)
+    return found
 
 
 def types_of(mark):

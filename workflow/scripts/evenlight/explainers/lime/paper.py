@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from evenlight.engine.evaluator import Question, Rows
+from evenlight.engine.evaluator import Question
 from evenlight.engine.sentences import Sentence
 from evenlight.explainers import surrogate
 from evenlight.explainers.attribution import Attribution
@@ -15,6 +15,7 @@ from evenlight.explainers.hiding import reduced_rows
 from evenlight.models.classifier import Classifier
 from evenlight.texts.players import Players, players_of
 from evenlight.texts.predictions import explained_output
+from evenlight.texts.rows import Rows
 
 
 def kept_tokens(generator: np.random.Generator, samples: int, tokens: int) -> np.ndarray:

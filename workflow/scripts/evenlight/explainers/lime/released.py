@@ -5,7 +5,7 @@ import re
 import numpy as np
 
 from evenlight.core.errors import InputError
-from evenlight.engine.evaluator import Question, Rows
+from evenlight.engine.evaluator import Question
 from evenlight.engine.sentences import Sentence
 from evenlight.explainers.attribution import Attribution
 from evenlight.explainers.lime.paper import bag_of_words, coefficients
@@ -43,7 +43,7 @@ def on_words(sentence: Sentence, settings: dict, classifier: Classifier, generat
     feature = bag_of_words(pieces)
     words = list(dict.fromkeys(piece for piece, number in zip(pieces, feature, strict=True) if number >= 0))
 
-    def rows(kept: np.ndarray) -> Rows:
+    def rows(kept: np.ndarray) -> list[np.ndarray]:
         stays = np.concatenate([kept, np.ones((len(kept), 1), dtype=bool)], axis=1)[:, feature]
         texts = ["".join(piece for piece, here in zip(pieces, row, strict=True) if here).split() for row in stays]
         reduced = token_ids(tokenizer, texts)
