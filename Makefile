@@ -27,7 +27,7 @@ define NEW_PYTHON
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help docs progress archive unpack check-archive explain-result compare-studies decide demo disparity gecobench beyond-random makers soft-scale known-disparity cebab disparity-looks dialect reasons known-concepts hatecheck test test-fast test-slow faults lint check tutorials notebooks documents prose gallery pictures page-figures house browser slurm measure-corpus bench card bench-memory bench-profile bench-precision bench-training bench-prompt bench-beginnings bench-rows bench-engines bench-torch bench-error bench-fewer-rows bench-exact-shapley bench-shapley bench-chosen bench-chance bench-chance-longer bench-sensitivity bench-ola-cea bench-grow bench-graph bench-start bench-audit bench-minutes bench-statistics populations verdicts looks bench-few-sentences bench-statements bench-coverage bench-cebab bench-makers bench-covariate-adjusted estimate-cost mutation architectures clean clean-all
+.PHONY: help docs progress archive unpack check-archive explain-result compare-studies decide demo disparity gecobench beyond-random makers soft-scale known-disparity cebab disparity-looks dialect reasons known-concepts hatecheck test test-fast test-slow faults lint check tutorials notebooks snapshots documents prose gallery pictures page-figures house browser slurm measure-corpus bench card bench-memory bench-profile bench-precision bench-training bench-prompt bench-beginnings bench-rows bench-engines bench-torch bench-error bench-fewer-rows bench-exact-shapley bench-shapley bench-chosen bench-chance bench-chance-longer bench-sensitivity bench-ola-cea bench-grow bench-graph bench-start bench-audit bench-minutes bench-statistics populations verdicts looks bench-few-sentences bench-statements bench-coverage bench-cebab bench-makers bench-covariate-adjusted estimate-cost mutation architectures clean clean-all
 
 # The scripts of the workflow are run as `python ...`, which must be the environment's.
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
@@ -202,6 +202,12 @@ $(CHECKS): check-%: | $(MINILM)
 		echo "snakemake --dry-run --configfile $*"; \
 		$(BIN)/snakemake --dry-run --quiet rules host --configfile $*; \
 	fi
+
+SNAPSHOTS := tests/unit/snapshots
+
+snapshots: .venv/ready-for-tests  ## write again what tests hold of the wording of pages; read the difference before you commit it
+	rm -f $(SNAPSHOTS)/*.txt
+	EVENLIGHT_SNAPSHOTS=write $(BIN)/python -m pytest -q $$(grep -l "snapshot(" tests/unit/test_*.py)
 
 documents: .venv/ready  ## write again what is made from the code: config/README.md, its schema, docs/files.md
 	$(BIN)/python workflow/tools/document_configuration.py
