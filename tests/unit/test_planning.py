@@ -350,9 +350,9 @@ def planned_by_looks(looks: Looks, effect: float, studies: int = 12) -> pd.DataF
 def test_the_last_look_finds_what_one_look_would_and_asks_less(monkeypatch):
     looks = Looks((25, 50, 100), (0, 1, 2), POCOCK)
     read(monkeypatch, pilot_of(Row(1, 200)))
-    plan = planned_by_looks(looks, 0.8)
+    plan = planned_by_looks(looks, 0.8, 5)
     read(monkeypatch, pilot_of(Row(1, 200)))
-    alone = planned([25, 50, 100], [1], 0.8)
+    alone = planned([25, 50, 100], [1], 0.8, 5)
     name = "disparity_for_these_models"
     # What is found stays found; a level that is spent by parts finds less at each look than the whole does.
     assert plan[name].is_monotonic_increasing
