@@ -1,6 +1,7 @@
 """What several tests of the library begin with."""
 
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -28,7 +29,7 @@ def snapshot(request) -> Callable[..., None]:
     path = (SNAPSHOTS / request.path.stem.removeprefix("test_")).with_suffix(".txt")
 
     def holds(*lines: str) -> None:
-        name, text = request.node.name, "\n".join(lines).strip("\n")
+        name, text = request.node.name, re.sub(r"[ ]+$", "", "\n".join(lines), flags=re.MULTILINE).strip("\n")
         if os.environ.get("EVENLIGHT_SNAPSHOTS") == "write":
             sections = sections_of(path) | {name: text}
             written = [f"{HEADING}{section}\n{sections[section]}\n" for section in sorted(sections)]
