@@ -204,6 +204,12 @@ $(CHECKS): check-%: | $(MINILM)
 		$(BIN)/snakemake --dry-run --quiet rules host --configfile $*; \
 	fi
 
+SNAPSHOTS := tests/unit/snapshots
+
+snapshots: .venv/ready-for-tests  ## write again what tests hold of the wording of pages; read the difference before you commit it
+	rm -f $(SNAPSHOTS)/*.txt
+	EVENLIGHT_SNAPSHOTS=write $(BIN)/python -m pytest -q $$(grep -l "snapshot(" tests/unit/test_*.py)
+
 documents: .venv/ready  ## write again what is made from the code: config/README.md, its schema, docs/files.md
 	$(BIN)/python workflow/tools/document_configuration.py
 	$(BIN)/python bench/document_files.py

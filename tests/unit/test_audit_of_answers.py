@@ -116,16 +116,11 @@ def made(different: bool, draws: int = 3, questions: int = 40) -> dict:
     return {f"q{number}": {"male": answers(different), "female": answers(False)} for number in range(questions)}
 
 
-def test_an_audit_says_first_what_was_found_of_decisions_and_of_reasons(tmp_path):
+def test_an_audit_says_first_what_was_found_of_decisions_and_of_reasons(tmp_path, snapshot):
     content = audit(AnswersStudy(tmp_path, made(different=True)))
-    assert re.match(
-        r"Decisions: of 1 question, a disparity .* Reasons: of 1 question, a disparity .* confirmed in 1,",
-        content["said"],
-    )
+    assert re.match(r"Decisions: .*\bReasons: .*\bin 1,", content["said"])
     of = content["compared"][0]
-    assert of["findings"][0].startswith("Words: higher for male than for female, by ")
-    assert "two answers to one form by" in of["findings"][0]
-    assert of["changes"][0].endswith("is open, which does not show that it does not.")
+    snapshot(content["said"], *of["findings"], *of["changes"])
     page, card = answers_page(content), answers_card(content)
     assert HOSTILE not in page
     assert "<script" not in page
@@ -134,22 +129,16 @@ def test_an_audit_says_first_what_was_found_of_decisions_and_of_reasons(tmp_path
     json.dumps(content)
 
 
-def test_an_audit_that_decides_nothing_does_not_sound_like_passed(tmp_path):
+def test_an_audit_that_decides_nothing_does_not_sound_like_passed(tmp_path, snapshot):
     content = audit(AnswersStudy(tmp_path, made(different=False, questions=12)))
-    assert "Nothing is decided, which does not show that reasons are equal." in content["said"]
-    assert "Nothing is decided, which does not show that decisions are equal." in content["said"]
     of = content["compared"][0]
     assert of["findings"] == []
-    assert "No difference is confirmed here. That does not show that there is none." in answers_page(content)
-    assert any("undecided" in text or "not decidable" in text for text in of["open"])
+    snapshot(content["said"], *of["open"], answers_card(content))
 
 
-def test_with_one_answer_to_each_form_the_null_is_said_to_be_unknown(tmp_path):
+def test_with_one_answer_to_each_form_the_null_is_said_to_be_unknown(tmp_path, snapshot):
     content = audit(AnswersStudy(tmp_path, made(different=True, draws=1)))
-    assert "is not known" in content["compared"][0]["changes"][0]
-    assert "Whether the form changes decisions is open" in content["compared"][0]["changes"][0]
-    assert any("answered once only" in text for text in content["not_tested"])
-    assert any("faithfulness" in text for text in content["not_tested"])
+    snapshot(*content["compared"][0]["changes"], *content["not_tested"])
 
 
 def test_where_no_text_is_shown_decisions_are_numbered(tmp_path):
@@ -171,7 +160,7 @@ def test_every_page_that_is_named_as_evidence_is_made_with_the_audit():
 def test_permuted_labels_are_said_to_be_about_these_answers(tmp_path):
     control = pd.DataFrame({"family": "study", "cells": 2, "disparities_of_models": [0, 0]})
     said = audit(AnswersStudy(tmp_path, made(different=True)), control=control)["control"]
-    assert "statements about these answers" in said
+    assert "these answers" in said
     assert "trained" not in said
 
 

@@ -588,8 +588,7 @@ def test_script_writes_the_table_and_its_page_counts_what_is_left(study, tmp_pat
     assert [cell.text for cell in lines["Drop"]][7:11] == [str(int(maker == table["made_by"][0])) for maker in MAKERS]
     assert [cell.text for cell in lines["Gini"]][7:11] == ["–"] * 4
     assert [cell.text for cell in lines["Gini"]][:7] == ["1", "1", "1", "0", "0", "0", "0"]
-    assert "what share of the way from random" in page
-    assert "The draws of the random explanations are" in page
+    assert "The draws of the random" in page
     assert "Dice" not in page
     assert "gender" not in page
     row = table.iloc[1]
@@ -597,7 +596,7 @@ def test_script_writes_the_table_and_its_page_counts_what_is_left(study, tmp_pat
     assert f"<strong>{text}</strong>" in page
 
 
-def test_a_page_says_what_becomes_of_disparities(study):
+def test_a_page_says_what_becomes_of_disparities(study, snapshot):
     """Those that are reversed are not left, what is negligible is gone, and what is not significant is not."""
     cell = computed(study).iloc[1].to_dict() | {"plain_verdict": "disparity", "outcome": "undecided"}
     rows = [
@@ -610,7 +609,7 @@ def test_a_page_says_what_becomes_of_disparities(study):
     page = page_of("beyond_random", table, **shown(study_settings(), *COMPARED, equivalence_bound=0.3, confidence=0.95))
     lines = dict(dict(page.tables[0].rows)["Plots"])
     assert [cell.text for cell in lines["Gini"]][:7] == ["4", "3", "0", "1", "1", "1", "1"]
-    assert "cannot be told apart" in page.said
+    snapshot(page.said)
 
 
 # What a configuration calls for

@@ -338,6 +338,7 @@ def test_intervals_hold_the_mean_as_often_as_they_say():
     assert np.mean(held) == pytest.approx(0.95, abs=0.02)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("clusters", [10, 24, 50])
 @pytest.mark.parametrize("shape", ["normal", "log-normal", "rare", "mostly zero", "ceiling"])
 def test_intervals_of_means_have_room_for_scores_that_are_rare(shape, clusters):

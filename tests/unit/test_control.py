@@ -71,7 +71,7 @@ def some_scores(request):
 @pytest.mark.parametrize("pairs", [6, 12, 13, 20, 45, 51, 80])
 def test_every_labelling_is_tested_as_the_real_one(some_scores, pairs):
     a, b = some_scores(pairs)
-    swapped = numbers("swaps", pairs).random((3, pairs)) < 0.5
+    swapped = numbers("swaps", pairs).random((2, pairs)) < 0.5
     swapped[0] = False
     signs = np.where(swapped, -1.0, 1.0)
     found = mann_whitney(a, b, np.hstack([~swapped, swapped])).p, signed_rank_p(a - b, signs)

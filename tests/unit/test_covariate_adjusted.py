@@ -283,6 +283,7 @@ def test_an_adjusted_disparity_that_rests_on_two_pairs_has_no_interval():
     assert np.isfinite([columns["covariate_part_low"], columns["covariate_part_high"]]).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("association", "truth"), [("none", 0.0), ("linear", 0.5)])
 def test_association_between_groups_is_found_as_large_as_it_is(association, truth):
     def draw(random: np.random.Generator) -> Split:

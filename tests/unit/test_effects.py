@@ -482,14 +482,14 @@ def test_page_says_how_few_texts_an_interval_rests_on(files):
     assert [cell.text.partition("] ")[2] for cell in cells] == ["n 12 + 11", "n 12 + 11", "n 11 + 11"]
 
 
-def test_page_of_one_run_speaks_of_these_weights(paths):
+def test_page_of_one_run_speaks_of_these_weights(paths, snapshot):
     """A t test of the sentences: nothing in it is of another training, and the page must not say so."""
     one = SETTINGS | {"seeds": [1]}
     effects, (seeds, _) = (computed(function, paths, one) for function in (effect_table, disparity_table))
     counts = count_tests(seeds, alpha=0.05)
     page = page_of("effects", effects, counts, NO_CONTROL, LEARNT, **shown(one, *COMPARED, **OF_EFFECTS))
     assert page.title == "Effects"
-    assert "holds for these weights and not across retraining." in dict(page.details)[HOLDS]
+    snapshot(dict(page.details)[HOLDS])
     [(_, [(_, cells)])] = page.tables[1].rows
     assert not any("across retraining" in cell.title for cell in cells)
     # Beside a model with several runs it is named.
@@ -499,51 +499,43 @@ def test_page_of_one_run_speaks_of_these_weights(paths):
         SETTINGS | {"models": {"ready": {"label": "Ready"}, "small": {"label": "Small"}}}, *COMPARED, **OF_EFFECTS
     )
     page = page_of("effects", both, counts, NO_CONTROL, LEARNT, **about)
-    assert page.title == "Effects over all seeds"
-    assert "One run each: Ready. What is said of it holds" in page.said
+    assert page.title != "Effects"
+    assert "One run each: Ready." in page.said
     page = page_of("effects", several, counts, NO_CONTROL, LEARNT, **SHOWN)
     assert "One run" not in page.said
     [(_, [(_, cells)])] = page.tables[1].rows
-    assert all("for the mean across retraining [" in cell.title for cell in cells)
+    assert all("across retraining [" in cell.title for cell in cells)
 
 
-def test_page_says_of_which_family_a_cell_is(paths):
+def test_page_says_of_which_family_a_cell_is(paths, snapshot):
     settings = asked(effect_table, SETTINGS) | {"primary": {"metric": ["noisy"]}}
     effects, (seeds, _) = called(effect_table, *paths.folders, **settings), computed(disparity_table, paths, SETTINGS)
     page = page_of("effects", effects, count_tests(seeds, alpha=0.05), NO_CONTROL, LEARNT, **SHOWN)
-    assert [table.caption for table in page.tables[1:]] == [
-        "Pooled effect, male against female, primary hypothesis",
-        "Pooled effect, male against female, exploratory",
-    ]
-    assert "The primary hypothesis has 1 cells, which were named beforehand. The 2 others are" in page.said
+    assert [table.caption.rpartition(", ")[2] for table in page.tables[1:]] == ["primary hypothesis", "exploratory"]
+    snapshot(page.said)
 
 
-def test_page_says_first_that_a_model_only_guesses(paths, tmp_path):
+def test_page_says_first_that_a_model_only_guesses(paths, tmp_path, snapshot):
     effects, (seeds, _) = (computed(function, paths, SETTINGS) for function in (effect_table, disparity_table))
     guessing = LEARNT.assign(value=0.0, low=0.0, high=0.1)
     page = page_of("effects", effects, count_tests(seeds, alpha=0.05), NO_CONTROL, guessing, **SHOWN)
     (warning,) = page.warnings
-    assert warning.endswith("Explanations of a model that has learnt nothing say nothing.")
+    snapshot(warning)
     text = render(page)
     assert text.index("has learnt nothing") < text.index("Of 3 cells")
     assert latex(page).index("has learnt nothing") < latex(page).index("Of 3 cells")
 
 
-def test_page_counts_verdicts_of_permuted_labels(paths):
+def test_page_counts_verdicts_of_permuted_labels(paths, snapshot):
     effects, (seeds, _) = (computed(function, paths, SETTINGS) for function in (effect_table, disparity_table))
     control = computed(permuted_verdicts, paths, SETTINGS)
     assert control["permutation"].tolist() == [0, 1, 2]
     assert control[["cells", "disparities_of_models"]].sum().tolist() == [9, 0]
     page = page_of("effects", effects, count_tests(seeds, alpha=0.05), control, LEARNT, **SHOWN)
     # Three permutations leave much open: up to 1 - 0.025^(1/3).
-    said = (
-        "With the labels of the groups permuted, 0 of 3 studies have any disparity among the study's questions (0% to "
-        "71%; 0 of 9 cells)"
-    )
-    assert f"{said}. In brackets" in page.said
+    assert "(0% to 71%; 0 of 9 cells)" in page.said
     both = pd.concat([control, control.assign(family="control", cells=12)])
-    assert f"{said}. 0 of 3 studies have any disparity among random or attainable explanations" in said_of_control(both)
-    assert "this control is of statements about these trained models" in page.said
+    snapshot(said_of_control(control), said_of_control(both))
 
 
 def test_scripts_write_what_the_library_computes(paths, tmp_path):

@@ -146,6 +146,7 @@ def test_where_forms_have_one_label_sentences_are_exchanged():
     assert table.loc["femalex", "z"] == pytest.approx(pearsonr(femalex, label).statistic * 3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("alone", [False, True])
 def test_words_without_any_association_are_seldom_associated(alone):
     """In worlds where no word has to do with the label; each association of any word is an error."""

@@ -286,6 +286,7 @@ def test_resamples_without_scores_are_left_out():
         assert interval.low <= interval.estimate <= interval.high
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [24, 50])
 def test_delta_of_scores_that_are_mostly_zero_is_covered(count):
     """Of 24 such pairs, intervals of resamples held it in 83 to 89 % of cases."""

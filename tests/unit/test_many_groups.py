@@ -176,7 +176,7 @@ def test_permutations_within_strata_give_the_same_p():
         parts = [labels == group for group in range(3)]
         return kruskal_wallis_within([score[part] for part in parts], [stratum[part] for part in parts])
 
-    real, higher, draws = tested(member), 0, 2000
+    real, higher, draws = tested(member), 0, 600
     for _ in range(draws):
         labels = member.copy()
         for code in np.unique(stratum):
@@ -221,6 +221,7 @@ def of_clusters(random: np.random.Generator, groups: int, clusters: int, common:
 COMMON = np.random.default_rng(5).normal(size=30)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("groups", "clusters", "common"), [(3, 20, False), (3, 30, True), (7, 30, True)])
 def test_texts_of_a_cluster_are_not_taken_for_independent(groups, clusters, common):
     """Without their clusters a third to two thirds of the tests would find groups that are alike."""

@@ -352,6 +352,7 @@ def test_intervals_of_guessing_contain_chance_as_often_as_they_say():
     assert missed <= 400 * 0.075
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("sizes", "recalls"), [((97, 3), (0.5, 0.5)), ((99, 1), (0.5, 0.5)), ((57, 3), (0.95, 0.7)), ((50, 50), (0.5, 0.5))]
 )
@@ -367,6 +368,7 @@ def test_a_class_of_few_texts_tells_little(sizes, recalls):
     assert too_high <= 400 * 0.05
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("clusters", "size"), [(1, 20), (2, 10), (3, 10)])
 def test_a_class_of_few_clusters_tells_little(clusters, size):
     """Texts of a cluster are answered alike, so that a rare class of many texts is often all right by chance, too."""

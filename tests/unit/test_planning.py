@@ -83,6 +83,7 @@ def found_in_fresh(row: Row, effect: float, studies: int) -> list[float]:
     return np.mean(shares, axis=0).tolist()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("pilot", "units", "seeds", "effect"),
     [
@@ -112,6 +113,7 @@ def test_as_many_simulated_studies_find_the_effect(pilot, units, seeds, effect, 
             assert power == pytest.approx(expected, abs=0.13)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", ["normal", "skewed"])
 def test_the_range_is_that_of_the_answer_where_small_pilots_plan_larger_studies(shape, monkeypatch):
     """Pilots of 24 pairs, as people have them, plan 100; the error of the draws alone is .02, that of pilots .1."""
@@ -196,13 +198,12 @@ def test_an_effect_is_smaller_by_what_draws_of_few_pairs_vary_less(monkeypatch):
 
 def test_larger_studies_find_more(monkeypatch):
     read(monkeypatch, pilot_of(Row(3, 60, "pairs", "normal", 0.2, "equal", 4)))
-    plan = planned([20, 80], [2, 5, 10], 1.0, 20)
-    assert plan[["units", "seeds"]].to_numpy().tolist() == [[20, 2], [20, 5], [20, 10], [80, 2], [80, 5], [80, 10]]
-    assert plan["cells"].tolist() == [4] * 6
-    power = plan["disparity"].to_numpy().reshape(2, 3)
-    assert (np.diff(power, axis=1) > -0.05).all()
-    assert (power[:, 2] > power[:, 0] + 0.1).all()
-    models = plan["disparity_for_these_models"].to_numpy().reshape(2, 3)
+    plan = planned([20, 80], [2, 10], 1.0, 10)
+    assert plan[["units", "seeds"]].to_numpy().tolist() == [[20, 2], [20, 10], [80, 2], [80, 10]]
+    assert plan["cells"].tolist() == [4] * 4
+    power = plan["disparity"].to_numpy().reshape(2, 2)
+    assert (power[:, 1] > power[:, 0] + 0.1).all()
+    models = plan["disparity_for_these_models"].to_numpy().reshape(2, 2)
     assert (models[1] > models[0]).all()
     assert (plan["disparity_for_these_models"] >= plan["disparity"]).all()
 
@@ -349,9 +350,9 @@ def planned_by_looks(looks: Looks, effect: float, studies: int = 12) -> pd.DataF
 def test_the_last_look_finds_what_one_look_would_and_asks_less(monkeypatch):
     looks = Looks((25, 50, 100), (0, 1, 2), POCOCK)
     read(monkeypatch, pilot_of(Row(1, 200)))
-    plan = planned_by_looks(looks, 0.8)
+    plan = planned_by_looks(looks, 0.8, 5)
     read(monkeypatch, pilot_of(Row(1, 200)))
-    alone = planned([25, 50, 100], [1], 0.8)
+    alone = planned([25, 50, 100], [1], 0.8, 5)
     name = "disparity_for_these_models"
     # What is found stays found; a level that is spent by parts finds less at each look than the whole does.
     assert plan[name].is_monotonic_increasing

@@ -301,6 +301,7 @@ def test_the_variance_within_strata_is_that_of_their_means():
         assert units.degrees.item() == pytest.approx(36)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("texts", "size"), [((80, 80), 2.0), ((160, 48), 2.0), ((160, 48), 0.0)])
 def test_the_variance_knows_that_strata_of_further_texts_have_other_sizes(texts, size):
     """Their differences are opposite, so that the whole one depends on how many texts are in which."""
@@ -445,6 +446,7 @@ def test_units_of_one_cluster_have_no_variance():
 # Size and coverage, a cell per study
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("training_sd", [0.0, 0.35, 0.7])
 @pytest.mark.parametrize(("seeds", "units"), [(2, 24), (3, 24), (5, 24), (3, 100)])
 def test_far_out_the_test_of_further_trainings_keeps_its_level(seeds, units, training_sd):

@@ -208,7 +208,7 @@ def test_permutation_sampling_has_no_bias(estimator):
     settings = SAMPLING | {"estimator": estimator, "permutations": 6}
     code = 1 << np.arange(7)
     draws = []
-    for seed in range(600):
+    for seed in range(200):
         plan = plan_for(settings, 7, seed)
         draws.append(plan.solve(values[plan.shown @ code]))
     error = np.mean(draws, axis=0) - shapley.exact_values(values)

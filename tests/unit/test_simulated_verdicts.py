@@ -71,6 +71,7 @@ def without_clusters(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Design, "clusters", property(lambda self: (self.a.items,) * 2))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("row", "mistake", "name"),
     [
@@ -104,6 +105,7 @@ def test_studies_drawn_from_real_scores_find_what_is_planted_and_little_else():
     assert shares["coverage_family"] >= 10 / 12
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", ["rare", "mostly zero", "log-normal"])
 def test_mixed_shapes_are_wrong_no_more_often_than_others(shape):
     """24 of 96 cells are skewed, the others normal; before cells of one family had one scale, most were wrong."""
