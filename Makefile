@@ -150,8 +150,10 @@ clean-all: clean  ## also remove the environment; results of studies stay
 ##@ Development
 
 # On all cores. A file's tests share what is slow to make, so they stay together.
-test: lint browser slurm .venv-archive/ready .venv-docs/ready .venv-kubernetes/ready .venv-progress/ready  ## everything that must hold: linters, then the tests, which have the dry runs of `check`
-	$(BIN)/python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder
+PYTEST := $(BIN)/python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder
+
+test: lint browser .venv-archive/ready .venv-progress/ready  ## linters and tests, before each change goes in (a quarter of an hour)
+	$(PYTEST)
 
 # Debian's browser, for the tests that drive one; where it is not and cannot be installed, they say so.
 browser:
@@ -167,8 +169,8 @@ slurm:
 			DEBIAN_FRONTEND=noninteractive apt-get install -y -qq slurm-wlm munge >/dev/null; } || \
 		echo "note: no Slurm here; without it the tests of profiles/slurm are skipped"
 
-test-slow: .venv/ready-for-tests  ## the tests marked slow
-	$(BIN)/python -m pytest -m slow
+test-slow: browser slurm .venv-archive/ready .venv-docs/ready .venv-kubernetes/ready  ## tests that take long by their nature; those of some files: make test-slow ONLY=tutorials
+	$(PYTEST) -m slow $(if $(ONLY),-k "$(ONLY)")
 
 faults: .venv/ready-for-tests slurm  ## one study under every fault in every stage, against an undisturbed run
 	$(BIN)/python -m pytest -m "slow or not slow" tests/workflow/test_faults.py

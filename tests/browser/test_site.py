@@ -14,6 +14,8 @@ from selenium.webdriver.support.wait import WebDriverWait
 
 from evenlight import NOTEBOOK
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 READ = ["index", "docs/audit", "docs/definitions", "docs/results/hatecheck", "docs/site/api/notebook", "docs/glossary"]
 

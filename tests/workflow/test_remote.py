@@ -32,6 +32,8 @@ from running import (
     start,
 )
 
+pytestmark = pytest.mark.slow
+
 PATIENCE = 300  # seconds until a test gives up
 DEPLOYED_CONFIGURATION = Path("config", "config.yaml")  # of a folder that snakedeploy made
 OVERLAY = {"study": SMALLER["study"]}  # a file of a few keys, which Snakemake merges into that one
