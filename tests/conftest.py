@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import sys
 from pathlib import Path
 from types import ModuleType
 from typing import NoReturn
@@ -21,8 +22,9 @@ settings.load_profile("evenlight")
 LIBRARY = str(Path(__file__).parents[1] / "workflow" / "scripts")
 os.environ["PYTHONPATH"] = os.pathsep.join([LIBRARY, *filter(None, [os.environ.get("PYTHONPATH")])])
 
-# Nor do they compile it again and again, wherever this is asked of Python.
+# What is compiled once is kept, though Python may be asked not to.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 # The models of the tests are tiny: threads that wait for each other would cost more than they compute.
 os.environ.setdefault("OMP_NUM_THREADS", "1")

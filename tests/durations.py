@@ -105,6 +105,8 @@ class Written:
 
     def pytest_terminal_summary(self, terminalreporter) -> None:
         """Print the slowest rows."""
+        if not self.rows:
+            return
         slowest = sorted((row for row in self.rows if row[2] != "setup"), reverse=True)[:SHOWN]
         terminalreporter.section(f"slowest tests and fixtures; all are in {self.path}")
         terminalreporter.line(f"{self.machine}; seconds, and those of processors")
