@@ -134,8 +134,8 @@ def browser() -> str:
     unavailable(f"no browser starts here ({'; '.join(problems)})", "apt install chromium chromium-driver")
 
 
-@pytest.fixture(scope="module")
-def driver(browser):
+@pytest.fixture(scope="session")
+def chromium(browser):
     """A browser that keeps what is logged and asked of the network."""
     if browser != "chromium":
         pytest.skip("needs Chromium, which tells what it asks of the network and what screen readers get")
@@ -150,6 +150,14 @@ def driver(browser):
     driver = webdriver.Chrome(options=options, service=Service(shutil.which("chromedriver")))
     yield driver
     driver.quit()
+
+
+@pytest.fixture(scope="module")
+def driver(chromium):
+    """The same one, which has forgotten the screens of the tests before."""
+    chromium.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    chromium.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": []})
+    return chromium
 
 
 @pytest.fixture(scope="session")
