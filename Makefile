@@ -180,9 +180,7 @@ lint: .venv/ready-for-tests  ## linters and formatters
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/snakefmt --check Snakefile rules workflow/Snakefile workflow/repository.smk
-	for study in demo studies/gecobench_cpu studies/cebab_cpu; do \
-		$(BIN)/snakemake --lint --configfile config/$$study.yaml || exit 1; \
-	done
+	$(BIN)/python tests/workflow/lint.py $(foreach study,demo studies/gecobench_cpu studies/cebab_cpu,config/$(study).yaml)
 
 # Each configuration by itself, so that several are checked at once.
 CHECKS := $(addprefix check-,$(CONFIGURATIONS))
