@@ -11,7 +11,7 @@ from pathlib import Path
 from running import SAID, start
 from warm_snakemake import Run
 
-PATIENCE = 300  # seconds until a test gives up, much more than any machine should need
+PATIENCE = 900  # seconds until a test gives up, much more than any machine should need
 LOGS = "logs/tiny"
 
 
