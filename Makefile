@@ -154,8 +154,10 @@ clean-all: clean  ## also remove the environment; results of studies stay
 ##@ Development
 
 # On all cores. A file's tests share what is slow to make, so they stay together.
-test: lint browser slurm .venv-archive/ready .venv-docs/ready .venv-kubernetes/ready .venv-progress/ready  ## everything that must hold: linters, then the tests, which have the dry runs of `check`
-	$(BIN)/python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder
+PYTEST := $(BIN)/python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder
+
+test: lint browser .venv-archive/ready .venv-progress/ready  ## linters and tests, before each change goes in (a quarter of an hour)
+	$(PYTEST)
 
 # Debian's browser, for the tests that drive one; where it is not and cannot be installed, they say so.
 browser:
@@ -174,8 +176,8 @@ slurm:
 test-fast: .venv/ready-for-tests  ## the tests of one room of the library (docs/architecture.md): make test-fast ROOM=statistics
 	files=$$($(BIN)/python tests/unit/rooms.py "$(ROOM)") && $(BIN)/python -m pytest --numprocesses auto $$files
 
-test-slow: .venv/ready-for-tests  ## the tests marked slow
-	$(BIN)/python -m pytest -m slow
+test-slow: browser slurm .venv-archive/ready .venv-docs/ready .venv-kubernetes/ready  ## tests that take long by their nature; those of some files: make test-slow ONLY=tutorials
+	$(PYTEST) -m slow $(if $(ONLY),-k "$(ONLY)")
 
 faults: .venv/ready-for-tests slurm  ## one study under every fault in every stage, against an undisturbed run
 	$(BIN)/python -m pytest -m "slow or not slow" tests/workflow/test_faults.py
@@ -185,9 +187,7 @@ lint: .venv/ready-for-tests  ## linters and formatters
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/snakefmt --check Snakefile rules workflow/Snakefile workflow/repository.smk
-	for study in demo studies/gecobench_cpu studies/cebab_cpu; do \
-		$(BIN)/snakemake --lint --configfile config/$$study.yaml || exit 1; \
-	done
+	$(BIN)/python tests/workflow/lint.py $(foreach study,demo studies/gecobench_cpu studies/cebab_cpu,config/$(study).yaml)
 
 # Each configuration by itself, so that several are checked at once.
 CHECKS := $(addprefix check-,$(CONFIGURATIONS))

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import sys
 from pathlib import Path
 from types import ModuleType
 from typing import NoReturn
@@ -21,8 +22,9 @@ settings.load_profile("evenlight")
 LIBRARY = str(Path(__file__).parents[1] / "workflow" / "scripts")
 os.environ["PYTHONPATH"] = os.pathsep.join([LIBRARY, *filter(None, [os.environ.get("PYTHONPATH")])])
 
-# Nor do they compile it again and again, wherever this is asked of Python.
+# What is compiled once is kept, though Python may be asked not to.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 # The models of the tests are tiny: threads that wait for each other would cost more than they compute.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -132,8 +134,8 @@ def browser() -> str:
     unavailable(f"no browser starts here ({'; '.join(problems)})", "apt install chromium chromium-driver")
 
 
-@pytest.fixture(scope="module")
-def driver(browser):
+@pytest.fixture(scope="session")
+def chromium(browser):
     """A browser that keeps what is logged and asked of the network."""
     if browser != "chromium":
         pytest.skip("needs Chromium, which tells what it asks of the network and what screen readers get")
@@ -148,6 +150,14 @@ def driver(browser):
     driver = webdriver.Chrome(options=options, service=Service(shutil.which("chromedriver")))
     yield driver
     driver.quit()
+
+
+@pytest.fixture(scope="module")
+def driver(chromium):
+    """The same one, which has forgotten the screens of the tests before."""
+    chromium.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    chromium.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": []})
+    return chromium
 
 
 @pytest.fixture(scope="session")

@@ -82,7 +82,9 @@ class Measured:
     def pytest_runtest_makereport(self, item, call):
         """Give the report of a phase what the phase has taken."""
         report, now = (yield), processor_seconds()
-        report.durations = [*self.fixtures, (now - self.before, call.duration, report.when, report.nodeid)]
+        # What ends for whom nobody waits, as a browser does, takes its seconds with it.
+        taken = max(0.0, now - self.before)
+        report.durations = [*self.fixtures, (taken, call.duration, report.when, report.nodeid)]
         self.before, self.fixtures = now, []
         return report
 
@@ -105,6 +107,8 @@ class Written:
 
     def pytest_terminal_summary(self, terminalreporter) -> None:
         """Print the slowest rows."""
+        if not self.rows:
+            return
         slowest = sorted((row for row in self.rows if row[2] != "setup"), reverse=True)[:SHOWN]
         terminalreporter.section(f"slowest tests and fixtures; all are in {self.path}")
         terminalreporter.line(f"{self.machine}; seconds, and those of processors")

@@ -7,6 +7,7 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.support.wait import WebDriverWait
 
 PHONE, DESK = 360, 1200
+PATIENCE = 120  # seconds until a test gives up: a busy machine is no failure
 
 
 def wait_until_painted(driver) -> None:
@@ -59,12 +60,12 @@ class Explorer(Reader):
     def wait(self) -> "Explorer":
         """Until what the address names is shown."""
         shown = "return document.body.dataset.ready === location.hash"
-        WebDriverWait(self.driver, 30, 0.02).until(lambda _: self.driver.execute_script(shown))
+        WebDriverWait(self.driver, PATIENCE, 0.02).until(lambda _: self.driver.execute_script(shown))
         return self
 
     def until(self, holds: str) -> None:
         """Until an expression is true."""
-        WebDriverWait(self.driver, 10, 0.02).until(lambda _: self.ask(holds))
+        WebDriverWait(self.driver, PATIENCE, 0.02).until(lambda _: self.ask(holds))
 
     def rows(self, table: str) -> list[list[str]]:
         cells = "(row) => [...row.cells].map((cell) => cell.textContent)"

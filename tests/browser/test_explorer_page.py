@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from explorer_study import LABELS, ExplorerStudy
-from reading import PHONE, Explorer, colours
+from reading import PATIENCE, PHONE, Explorer, colours
 from selenium.webdriver import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
@@ -518,7 +518,7 @@ def test_a_chart_is_saved_as_a_vector_file(reader, tmp_path):
     reader.open()
     reader.driver.find_element(By.CSS_SELECTOR, "[data-save=effects]").click()
     file = tmp_path / "effects.svg"
-    WebDriverWait(reader.driver, 10, 0.05).until(lambda _: file.exists())
+    WebDriverWait(reader.driver, PATIENCE, 0.05).until(lambda _: file.exists())
     assert "<svg" in file.read_text(encoding="utf-8")
     assert "Integrated gradients" in file.read_text(encoding="utf-8")
     assert [

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 from jsonschema import Draft202012Validator, FormatChecker
-from reading import wait_until_painted
+from reading import PATIENCE, wait_until_painted
 from review_samples import candidate_rows, draft_rows, write_samples
 from selenium import webdriver
 from selenium.webdriver import ActionChains
@@ -41,7 +41,7 @@ class Reviewer:
         """Give the name that the page asks for first, or keep the known one."""
         wait_until_painted(self.browser)
         self.press(*name, Keys.ENTER)
-        entered = WebDriverWait(self.browser, 5, 0.05)
+        entered = WebDriverWait(self.browser, PATIENCE, 0.05)
         entered.until(lambda _: self.text("#progress-text"), "no name was entered")
         return self
 
@@ -61,7 +61,8 @@ class Reviewer:
 
     def hears(self, message: str) -> None:
         """Wait until the live region has the message."""
-        WebDriverWait(self.browser, 5, 0.05).until(lambda _: message in self.text("#status"), f"not said: {message}")
+        heard = WebDriverWait(self.browser, PATIENCE, 0.05)
+        heard.until(lambda _: message in self.text("#status"), f"not said: {message}")
 
     def words(self, form: int) -> list[str]:
         cells = self.browser.find_elements(By.CSS_SELECTOR, f"[data-cell^='{form}.']")
@@ -322,7 +323,7 @@ def test_download_is_the_export(reviewer, tmp_path):
     reviewer.browser.execute_cdp_cmd("Browser.setDownloadBehavior", folder)
     reviewer.open("Ada L.").press("a", "x", Keys.ENTER)
     text = reviewer.ask("document.getElementById('exported').value")
-    files = WebDriverWait(reviewer.browser, 10, 0.1).until(lambda _: list(tmp_path.glob("review_*.json")))
+    files = WebDriverWait(reviewer.browser, PATIENCE, 0.1).until(lambda _: list(tmp_path.glob("review_*.json")))
     assert re.fullmatch(r"review_Ada_L__[0-9a-f]{8}\.json", files[0].name)
     assert files[0].read_text(encoding="utf-8") == text
 

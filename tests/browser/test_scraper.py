@@ -80,7 +80,7 @@ def test_robots_are_asked_before_each_host(scraped):
 
 def test_a_slow_page_and_a_server_that_recovers(browser, tmp_path):
     faults = {GLASS: Fault(1, delay=6.0), MILLER: Fault(2, status=503, retry_after="2")}
-    policy = CrawlPolicy(contact="tests@example.org", wait=0.0, timeout=4.0, backoff=0.1)
+    policy = CrawlPolicy(contact="tests@example.org", wait=0.0, timeout=4.0, attempts=20, backoff=0.1)
     with serving(DEMO, faults) as site, asking(browser, policy, site) as ask:
         fetch = polite(ask, tmp_path, policy)
         assert "<title>The Glass Orchard" in fetch(GLASS).html
@@ -141,8 +141,7 @@ def test_a_killed_run_goes_on_where_it_stopped(browser, scraped, tmp_path):
         child = subprocess.Popen(
             [sys.executable, "-c", CHILD, browser, str(site.port), str(store)], env=environment, start_new_session=True
         )
-        deadline = time.monotonic() + 60
-        while len(read_index(store)) < 6 and child.poll() is None and time.monotonic() < deadline:
+        while len(read_index(store)) < 6 and child.poll() is None:
             time.sleep(0.02)
         os.killpg(child.pid, signal.SIGKILL)
         assert child.wait() == -signal.SIGKILL

@@ -8,11 +8,13 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from reading import DESK, PHONE, Reader
+from reading import DESK, PATIENCE, PHONE, Reader
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.wait import WebDriverWait
 
 from evenlight import NOTEBOOK
+
+pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
 READ = ["index", "docs/audit", "docs/definitions", "docs/results/hatecheck", "docs/site/api/notebook", "docs/glossary"]
@@ -103,7 +105,7 @@ def test_what_is_broken_is_named_and_a_notebook_shown(docs_python, tmp_path):
 @pytest.mark.parametrize("page", READ)
 def test_everybody_can_read_a_page(driver, site, axe, page):
     reader = Reader(driver, site / f"{page}.html")
-    driver.set_script_timeout(110)  # a busy machine is no failure
+    driver.set_script_timeout(PATIENCE)
     for scheme in ("light", "dark"):
         for width in (PHONE, DESK):
             reader.open(width=width, scheme=scheme)
@@ -131,7 +133,7 @@ def test_search_finds_without_a_server(driver, site):
     reader = Reader(driver, site / "search.html").open("?q=aopc")
     links = "[...document.querySelectorAll('ul.search li a')].map((link) => link.href).join(' ')"
     # Results are listed one after another.
-    WebDriverWait(driver, 60).until(lambda _: "docs/definitions.html" in reader.ask(links))
+    WebDriverWait(driver, PATIENCE).until(lambda _: "docs/definitions.html" in reader.ask(links))
     assert asked_of_the_network(driver) == set()
 
 
@@ -148,7 +150,7 @@ def test_every_reader_finds_a_way(driver, site):
     button = driver.find_element(By.CSS_SELECTOR, "label.mobile-header-icon, .nav-overlay-icon")
     button.click()
     shown = "document.querySelector('.sidebar-tree a').getBoundingClientRect().left >= 0"
-    WebDriverWait(driver, 10).until(lambda _: reader.ask(shown))
+    WebDriverWait(driver, PATIENCE).until(lambda _: reader.ask(shown))
 
 
 def test_terms_lead_to_the_glossary(driver, site):

@@ -129,20 +129,13 @@ def snakemake(project: Path, *arguments: str, **variables: str) -> subprocess.Co
     return warm_snakemake.run(command(*arguments)[1:], project, environment(**variables))
 
 
-def start(project: Path, *arguments: str, **variables: str) -> subprocess.Popen:
+def start(project: Path, *arguments: str, **variables: str) -> warm_snakemake.Run:
     """Start Snakemake in ``project``, as the leader of a process group that has all its jobs, if none starts warm.
 
-    What it says goes to the file ``SAID``: jobs that live longer than Snakemake would keep a pipe open.
+    What it says goes to the file ``SAID``.
     """
-    with open(project / SAID, "w", encoding="utf-8") as said:
-        return subprocess.Popen(
-            command(*arguments),
-            cwd=project,
-            env=environment(**variables),
-            stdout=said,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
+    (project / SAID).write_text("")
+    return warm_snakemake.start(command(*arguments)[1:], project, environment(**variables), project / SAID)
 
 
 def run_study(project: Path, *arguments: str, cores: int = 2, **variables: str) -> None:

@@ -2,7 +2,6 @@
 
 import os
 import signal
-import subprocess
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -10,8 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from running import SAID, start
+from warm_snakemake import Run
 
-PATIENCE = 300  # seconds until a test gives up, much more than any machine should need
+PATIENCE = 900  # seconds until a test gives up, much more than any machine should need
 LOGS = "logs/tiny"
 
 
@@ -67,7 +67,7 @@ STAGES = {
 }
 
 
-def wait_until(happened: Callable[[Path], bool], project: Path, run: subprocess.Popen) -> None:
+def wait_until(happened: Callable[[Path], bool], project: Path, run: Run) -> None:
     """Wait for a moment of a run, which must still be going on then."""
     deadline = time.monotonic() + PATIENCE
     while not happened(project):
@@ -76,7 +76,7 @@ def wait_until(happened: Callable[[Path], bool], project: Path, run: subprocess.
         time.sleep(0.01)
 
 
-def is_alive(run: subprocess.Popen) -> bool:
+def is_alive(run: Run) -> bool:
     """Whether any process of the run is left."""
     run.poll()  # else a dead Snakemake would be counted until its status is asked for
     try:
@@ -86,7 +86,7 @@ def is_alive(run: subprocess.Popen) -> bool:
     return True
 
 
-def wait_for_end(run: subprocess.Popen) -> None:
+def wait_for_end(run: Run) -> None:
     """Wait until no process of the run is left."""
     deadline = time.monotonic() + PATIENCE
     while is_alive(run):
@@ -95,7 +95,7 @@ def wait_for_end(run: subprocess.Popen) -> None:
 
 
 @contextmanager
-def started(project: Path, **variables: str) -> Iterator[subprocess.Popen]:
+def started(project: Path, **variables: str) -> Iterator[Run]:
     """A run in the background; nothing of it outlives the block."""
     run = start(project, "--cores", "2", **variables)
     try:

@@ -102,8 +102,8 @@ def test_the_audit_has_the_decisions_of_the_table_and_no_word_of_an_answer(proje
     assert "receipt" not in page
 
 
-def test_only_what_an_edit_concerns_runs_again(project):
-    """Last of all, since it changes the study."""
+def test_only_what_an_edit_concerns_runs_again(project, copy_of):
+    project = copy_of(project)
     assert planned_jobs(project, *PAGES) == set()
     configure(project, edited(STUDY, "metrics", "complains", "label", value="Complaints"))
     assert {rule for rule, _ in planned_jobs(project, *PAGES)} == {

@@ -17,6 +17,8 @@ from test_environments import needed_distributions, requirements
 
 from evenlight.jobs import archive, provenance
 
+pytestmark = pytest.mark.slow
+
 # Run by the interpreter that has roc-validator: what it finds in a crate, an issue a line. The one address that it asks
 # for, the context of RO-Crate 1.1, is answered from a file; no other is.
 VALIDATE = """
@@ -125,7 +127,6 @@ def snakemake(clone: Path, *arguments: str, **variables: str) -> subprocess.Comp
     return run_snakemake(clone, *arguments, **variables)
 
 
-@pytest.mark.slow
 def test_the_same_results_are_packed_into_the_same_bytes(finished_smaller, pack, packed, tmp_path):
     done = pack(finished_smaller, tmp_path / "again.zip", "--without", "models")
     assert done.returncode == 0, done.stderr
@@ -222,7 +223,6 @@ def results_of(clone: Path) -> Path:
     return clone / "results" / "tiny"
 
 
-@pytest.mark.slow
 def test_all_that_is_read_can_be_made_again_and_nothing_else(clone, figures_only):
     shutil.copyfile(clone / CONFIGURATION, clone / "study.yaml")
     assert planned_jobs(clone) == set()

@@ -183,6 +183,7 @@ def test_the_estimate_is_the_answer_of_the_network_that_forgot_the_concept(study
         assert np.abs(np.stack(effects[bases.index])).max() > 1e-3
 
 
+@pytest.mark.slow
 def test_a_figure_is_drawn_from_the_archive_of_the_study(study, archive_python, tmp_path):
     """In a clone that has none of the study's own files: no text, no weights, and not the words of its own lexicon."""
     packed = tmp_path / "world.zip"

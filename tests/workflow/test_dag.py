@@ -143,11 +143,20 @@ def test_used_as_a_module(project, tmp_path):
     assert planned_jobs(tmp_path) == all_jobs(TINY)
 
 
+# Some of each kind; `make check` plans all of them, too.
+SOME = ("demo", "answers_example", "audit_example", "cebab_cpu", "hatecheck_cpu")
+
+
 @pytest.mark.parametrize(
-    "path", ["config.yaml", "demo.yaml", *(f"studies/{path.name}" for path in PROJECT.glob("config/studies/*.yaml"))]
+    "path",
+    [
+        pytest.param(path, id=path.stem, marks=[pytest.mark.slow] * (path.stem not in SOME))
+        for path in sorted(PROJECT.glob("config/**/*.yaml"))
+        if path.parent.name in ("config", "studies")
+    ],
 )
 def test_shipped_configuration(project, path):
-    study = yaml.safe_load((PROJECT / "config" / path).read_text(encoding="utf-8"))
+    study = yaml.safe_load(path.read_text(encoding="utf-8"))
     # What a command of the Makefile puts there.
     for source in [model["source"] for model in study["models"].values() if "results/" in model.get("source", "")]:
         (project / source).mkdir(parents=True, exist_ok=True)
@@ -245,6 +254,7 @@ def test_a_description_tests_nothing(project):
     assert not {"measure_disparity", "estimate_effects", "permute_groups", "draw_disparity"} & planned_rules
 
 
+@pytest.mark.slow
 def test_grid_of_gecobench(project):
     """Five trainings of five models on four datasets; one zero-shot model with a run, and one with five wordings."""
     study = yaml.safe_load((PROJECT / "config" / "studies" / "gecobench.yaml").read_text(encoding="utf-8"))
@@ -264,7 +274,7 @@ def test_grid_of_gecobench(project):
 
 @pytest.mark.parametrize(
     ("name", "runs", "datasets", "models", "disputed"),
-    [("disparity", 100, 4, 5, 6), ("disparity_from_scratch", 20, 2, 2, 4)],
+    [pytest.param("disparity", 100, 4, 5, 6, marks=pytest.mark.slow), ("disparity_from_scratch", 20, 2, 2, 4)],
 )
 def test_published_grid(project, name, runs, datasets, models, disputed):
     """Five seeds of every model on every dataset, four families of explainers and five of metrics."""

@@ -1,28 +1,21 @@
-"""Commands of the documents, as they stand there: planned, since most take long; those of tutorials are run."""
+"""Commands of the documents, as they stand there: planned, since most take long. Tutorials: test_tutorials.py."""
 
 import json
 import re
 import shlex
-import shutil
 import subprocess
-from functools import cache, partial
 from pathlib import Path
 
 import pytest
 from running import PROJECT, copy_of_project, environment
-from tutorials import Reader, Step, is_model_of_the_pages, steps, unsaid
+from tutorials import Reader, Step, steps, unsaid
 from warm_snakemake import run
 
 PLANNED = ("README.md", "docs/use.md")
-TUTORIALS = sorted((PROJECT / "docs/tutorials").glob("[a-z]*.md"))
 NOTEBOOKS = sorted((PROJECT / "docs/notebooks").glob("*.ipynb"))
 GALLERY = PROJECT / "docs" / "gallery.md"
 # What needs the network, or other software, is tried elsewhere (tests/workflow/test_remote.py) or not at all.
 ELSEWHERE = ("pip install", "python3 -m venv", "snakedeploy", "source ")
-# What tutorials do after these edits takes long: to the next edit it is planned here, and what it would say is not
-# compared. `make test-slow` follows the pages as they stand. What needs a cluster is only planned.
-LONG = ("explain: {pairs: 80}",)
-ON_A_CLUSTER = ("to_slurm",)
 
 
 def commands() -> list[str]:
@@ -65,6 +58,7 @@ def project(tmp_path_factory):
     return project
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", commands())
 def test_a_documented_command_can_be_planned(project, command):
     found, status = plan(command, project)
@@ -75,69 +69,12 @@ def test_the_pages_have_commands():
     assert len(commands()) >= 10
 
 
-@pytest.fixture(scope="module")
-def clone(tmp_path_factory):
-    """A fresh copy for the tutorials, which find there what those before them have made, and for the notebooks."""
-    clone = copy_of_project(tmp_path_factory.mktemp("tutorials") / "project")
-    shutil.copytree(PROJECT / "docs/notebooks", clone / "docs/notebooks")
-    return clone
-
-
-@pytest.fixture(scope="module")
-def follow(clone):
-    """Does what a tutorial says, once."""
-    return cache(partial(_follow, clone))
-
-
-def _follow(clone: Path, page: Path, in_small: bool = True) -> None:
-    always = planned = page.stem in ON_A_CLUSTER
-    reader = Reader(clone, lambda command: (plan if planned or command.startswith("make") else said)(command, clone))
-    for step in steps(page.read_text(encoding="utf-8")):
-        if step.does in ("save", "edit"):
-            planned = always or (in_small and any(text in step.text for text in LONG))
-        if step.does == "compare" and planned:
-            print(f"not compared, since the command before it was only planned: {step.text}")
-        else:
-            reader.follow(step)
-
-
-@pytest.mark.parametrize("page", TUTORIALS, ids=lambda page: page.stem)
-def test_a_tutorial_can_be_followed(follow, page):
-    follow(page)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("page", TUTORIALS, ids=lambda page: page.stem)
-def test_a_whole_tutorial_can_be_followed(follow, page):
-    follow(page, in_small=False)
-
-
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_a_notebook_shows_what_it_has_shown(notebooks, follow, clone, path):
-    stored = notebooks.nbformat.read(path, as_version=4)
-    # What a notebook reads is made by the tutorial to which it links first.
-    follow(PROJECT / "docs" / re.search(r"tutorials/\w+\.md", stored.cells[0].source)[0])
-    library = {"PYTHONPATH": str(clone / "workflow/scripts")}
-    found = notebooks.executed(clone / "docs/notebooks" / path.name, **environment(**library))
-    assert [len(cell.get("outputs", [])) for cell in found.cells] == [
-        len(cell.get("outputs", [])) for cell in stored.cells
-    ]
-    if not is_model_of_the_pages(clone):
-        pytest.skip("numbers and verdicts are not compared, since the model trained here is another one")
-    assert notebooks.shown(found) == notebooks.shown(stored)
-
-
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_notebook_is_small_and_was_run(path):
     text = path.read_text(encoding="utf-8")
     assert len(text) < 60_000
     cells = json.loads(text)["cells"]
     assert [cell["source"] for cell in cells if cell["cell_type"] == "code" and not cell["outputs"]] == []
-
-
-def test_every_edit_that_makes_a_tutorial_long_is_in_one():
-    edits = [step.text for page in TUTORIALS for step in steps(page.read_text(encoding="utf-8")) if step.does == "edit"]
-    assert [text for text in LONG if not any(text in edit for edit in edits)] == []
 
 
 def test_a_quotation_that_nothing_says_is_found():

@@ -27,6 +27,7 @@ from running import (
 from slurm import Cluster, running_cluster
 from stages import STAGES, started, wait_for_end, wait_until
 from test_slurm import PATIENCE, said, start_on_cluster, wait_for
+from warm_snakemake import Run
 
 from evenlight.jobs.warm_start import SWITCH_VARIABLE
 
@@ -46,7 +47,7 @@ def kill_all(project: Path, stages: Iterable[str]) -> None:
 def kill_snakemake(project: Path, stages: Iterable[str]) -> None:
     """SIGKILL of Snakemake alone: its jobs write what they have while later ones read that of their successors."""
     with ExitStack() as runs:
-        left_behind: list[subprocess.Popen] = []
+        left_behind: list[Run] = []
         for stage in stages:
             run = runs.enter_context(started(project, **COLD))
             wait_until(STAGES[stage].is_reached, project, run)
@@ -64,7 +65,7 @@ def kill_snakemake(project: Path, stages: Iterable[str]) -> None:
             wait_for_end(run)
 
 
-def continue_if_there(run: subprocess.Popen) -> None:
+def continue_if_there(run: Run) -> None:
     """Let the jobs of a run go on that were held up."""
     with suppress(ProcessLookupError):
         os.killpg(run.pid, signal.SIGCONT)

@@ -157,8 +157,8 @@ def test_every_answer_is_followed(project):
     assert values["counterfactual_consistency"] == pytest.approx(agrees["counterfactual"])
 
 
-def test_only_new_answers_are_written(project):
-    """Last of all, since it changes the study."""
+def test_only_new_answers_are_written(project, copy_of):
+    project = copy_of(project)
     assert planned_jobs(project, *TABLES) == set()
     before, followed_before = answers_of(project), answers_of(project, folder="follow_ups")
     configure(project, edited(STUDY, "explainers", "reasons", "answers", value=3))
@@ -178,8 +178,9 @@ def test_only_new_answers_are_written(project):
     assert f"writing {len(ROWS)} answers" in log
 
 
-def test_a_model_that_only_answers_needs_no_prediction(project):
-    """After the tests of the study, whose place another one takes. Greedy, against Transformers' own writing."""
+def test_a_model_that_only_answers_needs_no_prediction(project, copy_of):
+    """Greedy, against Transformers' own writing."""
+    project = copy_of(project)
     model = {"only": {"architecture": "decoder", "source": "tiny"}}
     reasons = STUDY["explainers"]["reasons"] | {"answers": 1, "temperature": 0, "decision": None}
     metrics = {"words": STUDY["metrics"]["words"]}

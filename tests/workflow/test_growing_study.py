@@ -7,12 +7,15 @@ import sys
 from pathlib import Path
 
 import pandas as pd
+import pytest
 import yaml
 from running import CONFIGURATION, SMALLER, copy_of_project, environment, snakemake
 
 from evenlight.core.contracts.results import LOOKS
 from evenlight.core.tables import read_metadata, read_table, write_table
 from evenlight.statistics.look_plans import record_digest
+
+pytestmark = pytest.mark.slow
 
 STUDY = SMALLER | {
     "explainers": {"igxi": SMALLER["explainers"]["igxi"], "more": SMALLER["explainers"]["igxi"] | {"steps": 5}},

@@ -147,8 +147,9 @@ def test_numbers_are_told_of_a_dataset_that_keeps_its_texts(private):
 
 
 @pytest.mark.slow
-def test_where_texts_may_be_shown_decides_no_explanation(private):
-    """Last, since it changes the study: what shows words is made again, in both directions, and nothing else."""
+def test_where_texts_may_be_shown_decides_no_explanation(private, copy_of):
+    """What shows words is made again, in both directions, and nothing else."""
+    private = copy_of(private)
     study = configuration(private)
     configure(private, edited(study, "datasets", "kept", "show_texts", value=True))
     jobs = {rule for rule, _ in planned_jobs(private, "all", "explorer", "audit")}

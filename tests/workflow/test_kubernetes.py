@@ -26,6 +26,8 @@ from running import (
 from test_concepts_study import STUDY as CONCEPTS
 from test_regimes_study import STUDY as REGIMES
 
+pytestmark = pytest.mark.slow
+
 PATIENCE = 900  # seconds until a test gives up, much more than any machine should need
 PROFILE = "profiles/kubernetes"
 
@@ -114,7 +116,6 @@ def test_the_same_jobs_are_planned_with_a_bucket(kubernetes_python, storage, tmp
     assert planned == planned_jobs(project, "all", "explorer")
 
 
-@pytest.mark.slow
 def test_a_study_in_a_bucket_is_that_of_one_machine(finished_smaller, kubernetes_python, storage, tmp_path):
     """Then nothing is left to do, in whatever folder; of what it made, none lies in the folder in which it ran."""
     project = copy_of_project(tmp_path / "project", SMALLER)
@@ -184,7 +185,6 @@ def test_what_a_bucket_keeps_is_explained_once_it_is_fetched(kubernetes_python, 
     assert "import_dataset" not in {rule for rule, _ in planned_jobs(project)}
 
 
-@pytest.mark.slow
 def test_jobs_run_in_pods(finished_smaller, kubernetes_python, storage, tmp_path):
     """Each in an empty folder, with the GPU that it claims; one that is killed for its memory has another attempt."""
     project = copy_of_project(tmp_path / "project", SMALLER | {"device": "auto"})

@@ -37,9 +37,7 @@ STUDY = CONCEPTS_STUDY | {
 def project(tmp_path_factory):
     """A project after the study, its explorer and its audit."""
     project = copy_of_project(tmp_path_factory.mktemp("mixed") / "project", STUDY)
-    run_study(project)
-    done = snakemake(project, "--cores", "2", "explorer", "audit")
-    assert done.returncode == 0, done.stdout
+    run_study(project, "all", "explorer", "audit")
     return project
 
 
@@ -62,7 +60,7 @@ def test_each_modality_has_the_numbers_of_a_study_of_its_own(project, tmp_path):
         "metrics": {"l2": STUDY["metrics"]["l2"]},
     }
     other = copy_of_project(tmp_path / "project", alone)
-    run_study(other)
+    run_study(other, *(f"results/mixed/tables/{name}.parquet" for name in ("effects", "concept_errors")))
     keys = ["explainer", "metric", "factor", "level_a", "level_b"]
     both = [pd.read_parquet(results(each) / "tables/effects.parquet").set_index(keys) for each in (project, other)]
     columns = ["difference", "cohens_d", "sd", "p_models"]

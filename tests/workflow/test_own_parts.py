@@ -23,6 +23,7 @@ from running import (
     snakemake,
 )
 from test_archived_study import tool
+from warm_snakemake import run
 
 from evenlight.core.contracts.explanations import SCORES
 from evenlight.core.contracts.results import EFFECTS
@@ -143,15 +144,9 @@ def test_the_code_lies_beside_a_study_elsewhere(project, tmp_path):
     (moved / "studies").mkdir()
     (moved / CONFIGURATION).rename(moved / "studies" / CONFIGURATION)
     (moved / "parts").rename(moved / "studies/parts")
-    done = subprocess.run(
-        ["snakemake", "--dry-run", "--configfile", f"studies/{CONFIGURATION}"],
-        cwd=moved,
-        env=environment(),
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr
-    assert "Nothing to be done" in done.stdout + done.stderr
+    done = run(["--dry-run", "--configfile", f"studies/{CONFIGURATION}"], moved, environment())
+    assert done.returncode == 0, done.stdout
+    assert "Nothing to be done" in done.stdout
 
 
 def test_an_archive_has_the_code_and_runs_it_when_it_is_trusted(project, archive_python, tmp_path):
@@ -166,20 +161,20 @@ def test_an_archive_has_the_code_and_runs_it_when_it_is_trusted(project, archive
 
     def drawn(*more: str) -> subprocess.CompletedProcess:
         figure = "results/tiny/figures/control.svg"
-        command = ["snakemake", "--cores", "1", "--force", figure, "--configfile", "results/tiny/study.yaml", *more]
-        return subprocess.run(command, cwd=clone, env=environment(), capture_output=True, text=True)
+        command = ["--cores", "1", "--force", figure, "--configfile", "results/tiny/study.yaml", *more]
+        return run(command, clone, environment())
 
     refused = drawn()
     assert refused.returncode != 0
-    assert "results/tiny: this study came with an archive and would run" in refused.stdout + refused.stderr
+    assert "results/tiny: this study came with an archive and would run" in refused.stdout
     # No file that came with it can say so.
     path = clone / "results/tiny/study.yaml"
     written = path.read_text()
     path.write_text(f"{written}\ntrust_parts: true\n")
-    assert "trust_parts: found in a configuration file" in drawn().stderr
+    assert "trust_parts: found in a configuration file" in drawn().stdout
     path.write_text(written)
     done = drawn("--config", "trust_parts=true")
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == 0, done.stdout
 
 
 def test_a_study_that_names_a_file_outside_of_its_folder_is_not_packed(project, archive_python, copy_of, tmp_path):

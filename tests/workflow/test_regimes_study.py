@@ -116,7 +116,8 @@ def test_the_ground_truth_of_the_demo_is_right(finished):
     assert row["associated_words"] > 0
 
 
-def test_a_figure_is_drawn_again_alone(finished):
+def test_a_figure_is_drawn_again_alone(finished, copy_of):
+    finished = copy_of(finished)
     for name in ("regimes/demo/mass_accuracy_relative.svg", "sentences/demo.svg", "roc/demo.svg"):
         (results(finished) / "figures" / name).unlink()
     rules = {rule for rule, _ in planned_jobs(finished)}

@@ -32,7 +32,9 @@ from running import (
     start,
 )
 
-PATIENCE = 300  # seconds until a test gives up
+pytestmark = pytest.mark.slow
+
+PATIENCE = 900  # seconds until a test gives up
 DEPLOYED_CONFIGURATION = Path("config", "config.yaml")  # of a folder that snakedeploy made
 OVERLAY = {"study": SMALLER["study"]}  # a file of a few keys, which Snakemake merges into that one
 IDENTITY = {f"GIT_{role}_{key}": "test" for role in ("AUTHOR", "COMMITTER") for key in ("NAME", "EMAIL")}

@@ -1,15 +1,15 @@
 """Snakemake's report in a real browser: everything that it lists opens, and its introduction can be read."""
 
 import re
-import subprocess
 from pathlib import Path
 
 import pandas as pd
 import pytest
 import yaml
-from reading import PHONE, Reader
+from reading import PATIENCE, PHONE, Reader
 from running import copy_of_project, environment, results, snakemake
 from selenium.webdriver.support.wait import WebDriverWait
+from warm_snakemake import run
 
 TABLE = "<!DOCTYPE html><title>made</title><p>made</p>"
 # Taller than any page.
@@ -20,7 +20,8 @@ class Report(Reader):
     """A person before the report of a study."""
 
     def wait(self) -> "Report":
-        WebDriverWait(self.driver, 30, 0.02).until(lambda _: self.ask("typeof app === 'object' && app.state !== null"))
+        made = "typeof app === 'object' && app.state !== null"
+        WebDriverWait(self.driver, PATIENCE, 0.02).until(lambda _: self.ask(made))
         # The report makes its style sheet while it is already seen, and everything moves once more.
         drawn = "[...document.querySelectorAll('body *')].map((one) => one.getBoundingClientRect().toJSON())"
         before = None
@@ -30,7 +31,7 @@ class Report(Reader):
             last, before = before, self.ask(f"document.readyState === 'complete' && {drawn}")
             return bool(before) and before == last
 
-        WebDriverWait(self.driver, 30, 0.1).until(still)
+        WebDriverWait(self.driver, PATIENCE, 0.1).until(still)
         return self
 
     def problems(self) -> list[str]:
@@ -50,12 +51,12 @@ def made_up(project: Path, configfile: str, target: str) -> Path:
     """The report of a study that was never run: everything that it would make stands there, with nothing to be read."""
 
     def asked(*arguments: str) -> str:
-        command = ["snakemake", target, "--configfile", configfile, *arguments]
-        done = subprocess.run(command, cwd=project, env=environment(), capture_output=True, text=True)
-        assert done.returncode == 0, done.stderr
+        done = run([target, "--configfile", configfile, *arguments], project, environment())
+        assert done.returncode == 0, done.stdout
         return done.stdout
 
-    for line in asked("--summary").splitlines()[1:]:
+    _, *summary = [line for line in asked("--summary").splitlines() if "\t" in line]
+    for line in summary:
         path = project / line.split("\t")[0]
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text({".svg": FIGURE, ".html": TABLE}.get(path.suffix, "made"))
@@ -113,7 +114,7 @@ def test_everything_in_every_category_opens(of_shipped_study):
 def test_a_figure_that_is_taller_than_the_page_can_be_seen_from_its_top(driver, never_run):
     report = Report(driver, never_run["demo"]).open().click("nav a", "Scores").click("nav tbody tr:nth-child(2) a")
     figure = "#app > div > :last-child img"
-    WebDriverWait(driver, 30, 0.02).until(lambda _: report.box(figure)["height"] > report.ask("innerHeight"))
+    WebDriverWait(driver, PATIENCE, 0.02).until(lambda _: report.box(figure)["height"] > report.ask("innerHeight"))
     assert report.box(figure)["top"] >= 0
 
 
@@ -145,7 +146,7 @@ def test_the_introduction_can_be_read_from_its_beginning(report, finished, width
 
 def test_what_it_says_to_open_first_opens(of_shipped_study):
     report = of_shipped_study.open().click(".prose a", "effects")
-    WebDriverWait(report.driver, 30, 0.02).until(lambda _: report.ask("document.querySelector('iframe')"))
+    WebDriverWait(report.driver, PATIENCE, 0.02).until(lambda _: report.ask("document.querySelector('iframe')"))
     report.driver.switch_to.frame(report.driver.find_element("tag name", "iframe"))
     assert report.text("p") == "made"
     report.driver.switch_to.default_content()

@@ -71,7 +71,7 @@ def on_a_terminal(toy):
         command = ["python", "-c", f"{leading} os.execvp(sys.argv[1], sys.argv[1:])", *command]
         process = subprocess.Popen(command, cwd=toy, env=variables, stdin=theirs, stdout=theirs, stderr=theirs)
         os.close(theirs)
-        text, waited = b"", time.monotonic() + 120
+        text, waited = b"", time.monotonic() + 900
         while process.poll() is None or text != (text := text + available(shown)):
             text += available(shown)
             if stop_after and stop_after.encode() in text:

@@ -12,6 +12,8 @@ import ctypes
 import json
 import os
 import runpy
+import select
+import signal
 import socket
 import subprocess
 import sys
@@ -32,17 +34,59 @@ PR_SET_CHILD_SUBREAPER = 36  # <linux/prctl.h>
 
 def run(arguments: Sequence[str], folder: Path, variables: Mapping[str, str]) -> subprocess.CompletedProcess:
     """Run ``snakemake`` to its end, as :func:`subprocess.run` does; ``stdout`` has everything that it said."""
-    server = _server(variables.get("PATH", ""))
     with TemporaryFile() as said:
-        path = f"/proc/{os.getpid()}/fd/{said.fileno()}"
-        request = {"argv": ["snakemake", *arguments], "folder": str(folder), "variables": dict(variables), "said": path}
-        server.stdin.write(json.dumps(request) + "\n")
-        server.stdin.flush()
-        ended = server.stdout.readline()
-        assert ended, "the process that forks for runs of Snakemake has ended"
-        status = os.waitstatus_to_exitcode(int(ended))
+        status = start(arguments, folder, variables, Path(f"/proc/{os.getpid()}/fd/{said.fileno()}")).wait()
         said.seek(0)
-        return subprocess.CompletedProcess(request["argv"], status, said.read().decode())
+        return subprocess.CompletedProcess(["snakemake", *arguments], status, said.read().decode())
+
+
+def start(arguments: Sequence[str], folder: Path, variables: Mapping[str, str], said: Path) -> "Run":
+    """Start ``snakemake`` as the leader of a process group; what it says goes to the file ``said``, which is there."""
+    request = {"argv": ["snakemake", *arguments], "folder": str(folder), "said": str(said)}
+    request["variables"] = dict(variables)
+    server = _server(variables.get("PATH", ""))
+    return Run(server, _asked(server, request))
+
+
+class Run:
+    """A run of Snakemake, with what tests use of :class:`subprocess.Popen`."""
+
+    def __init__(self, server: subprocess.Popen, pid: int) -> None:
+        self.server, self.pid, self.returncode = server, pid, None
+        self.end = os.pidfd_open(pid)
+
+    def poll(self) -> int | None:
+        """Its status, if it has ended."""
+        return self._ended(0)
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Its status, when it has ended.
+
+        Raises:
+            subprocess.TimeoutExpired: it has not ended in so many seconds.
+        """
+        if self._ended(timeout) is None:
+            raise subprocess.TimeoutExpired("snakemake", timeout)
+        return self.returncode
+
+    def kill(self) -> None:
+        """Kill Snakemake, and not its jobs."""
+        if self.poll() is None:
+            os.kill(self.pid, signal.SIGKILL)
+
+    def _ended(self, timeout: float | None) -> int | None:
+        if self.returncode is None and select.select([self.end], [], [], timeout)[0]:
+            self.returncode = os.waitstatus_to_exitcode(_asked(self.server, {"end": self.pid}))
+            os.close(self.end)
+        return self.returncode
+
+
+def _asked(server: subprocess.Popen, request: dict) -> int:
+    server.stdin.write(json.dumps(request) + "\n")
+    server.stdin.flush()
+    answer = server.stdout.readline()
+    assert answer, "the process that forks for runs of Snakemake has ended"
+    return int(answer)
 
 
 @cache
@@ -60,33 +104,40 @@ def _server(path: str) -> subprocess.Popen:
 
 
 def _serve() -> dict:
-    """Fork for each request, and say how the fork has ended; in a fork, return its request.
+    """Fork for each run and say its number, or say how one has ended; in a fork, return its request.
 
     What a run leaves behind when it ends, as the process that starts its jobs, becomes a child of this one, so that
     tests/durations.py knows what processors did for it.
     """
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)
+    ended: dict[int, int] = {}
+
+    def bury(*_) -> None:
+        with suppress(ChildProcessError):
+            while (dead := os.waitpid(-1, os.WNOHANG))[0]:
+                ended.update([dead])
+
+    signal.signal(signal.SIGCHLD, bury)
     for line in sys.stdin:
-        process = os.fork()
-        if process == 0:
-            return json.loads(line)
-        print(os.waitpid(process, 0)[1], flush=True)
-        _bury()
+        request = json.loads(line)
+        if "end" in request:
+            bury()
+            print(ended.pop(request["end"]), flush=True)
+        elif process := os.fork():
+            with suppress(OSError):  # here and in the fork, as either may be first
+                os.setpgid(process, process)
+            print(process, flush=True)
+        else:
+            return request
     sys.exit()
-
-
-def _bury() -> None:
-    """Let go of the children that have ended."""
-    with suppress(ChildProcessError):
-        while os.waitpid(-1, os.WNOHANG)[0]:
-            pass
 
 
 def _become(request: dict) -> None:
     """Take on all that a run was given."""
     # A group of its own, as signals to all jobs of a run are none to the server.
     os.setpgid(0, 0)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     said = os.open(request["said"], os.O_WRONLY | os.O_APPEND)
     for output in (1, 2):
@@ -141,7 +192,9 @@ def _serve_jobs(channel: socket.socket) -> tuple[dict, list[int]]:
             return json.loads(request), files
         for file in files:
             os.close(file)
-        _bury()
+        with suppress(ChildProcessError):
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
 
 
 def _become_what_starts_jobs(request: dict, files: list[int]) -> None:
