@@ -28,6 +28,7 @@ from evenlight.core.errors import InputError, reworded, unless
 from evenlight.corpus import annotation
 from evenlight.datasets import released
 from evenlight.jobs import gpus, interpreter, own_files, provenance, warm_start
+from evenlight.jobs.arguments import as_argument
 from evenlight.jobs.code_digest import Code
 from evenlight.reports import terminal
 
@@ -143,6 +144,9 @@ def own_file(path):
     But for one of the study itself, and one that is not there: some rule makes it.
     """
     made = Path(path).is_relative_to(f"results/{config['study']}") or not Path(path).exists()
+    if unsafe := set("<>").intersection(str(path)):
+        # Snakemake's report writes commands, in which it stands, into a script of its page.
+        raise WorkflowError(f"{path}: its name has {' and '.join(sorted(unsafe))}; rename the file or its folder")
     return sourcecache_entry(path, path) if STORED and not made else path
 
 
@@ -182,7 +186,7 @@ def as_json(**settings):
 
     Snakemake compares the values of ``params`` without their names, so all of them must be in one.
     """
-    return json.dumps(settings, sort_keys=True)
+    return as_argument(settings, sort_keys=True)
 
 
 def describe(name, about):
