@@ -257,6 +257,24 @@ def test_damage_inside_a_file_is_refused_with_its_rule(tmp_path):
             read(path, WHOLE)
 
 
+def test_a_flipped_bit_never_changes_a_number(tmp_path):
+    """It is refused, or lies where nothing is read."""
+    path, random = tmp_path / "x.parquet", np.random.default_rng(5)
+    # Numbers that do not compress: nothing else of the file would notice.
+    written = numbers(*random.integers(2**31, size=500))
+    write_table(written, path, WHOLE)
+    whole, refused = path.read_bytes(), 0
+    for place in random.integers(len(whole) // 2, size=30):
+        content = bytearray(whole)
+        content[place] ^= 1 << random.integers(8)
+        path.write_bytes(content)
+        try:
+            assert tables.read_arrow(path, WHOLE).equals(written)
+        except InputError:
+            refused += 1
+    assert refused > 15
+
+
 def test_what_is_wrong_in_a_group_is_refused_with_its_file(tmp_path):
     tables.pq.write_table(numbers(1, 2).append_column("more", pa.array([1, 2])), tmp_path / "x.parquet")
     with pytest.raises(InputError, match=r"x\.parquet: unexpected column 'more' in a table of examples; "):

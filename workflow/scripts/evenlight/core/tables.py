@@ -116,7 +116,9 @@ def write_groups(tables: Iterable[pa.Table], path: str | Path, contract: Contrac
     first = next(tables, contract.schema.empty_table())
     stored = {"evenlight": json.dumps(metadata or {}, sort_keys=True)}
     schema = checked(first, contract, path).schema.with_metadata(stored)
-    with replacing(path) as temporary, pq.ParquetWriter(temporary, schema, compression="zstd") as writer:
+    # Else a bit that a disk has lost would change numbers without a word.
+    how = {"compression": "zstd", "write_page_checksum": True}
+    with replacing(path) as temporary, pq.ParquetWriter(temporary, schema, **how) as writer:
         for table in chain([first], tables):
             writer.write_table(checked(table, contract, path).cast(schema))
 
@@ -129,7 +131,7 @@ def write_csv(table: pd.DataFrame, path: str | Path) -> None:
 
 def _opened(path: str | Path, contract: Contract) -> pq.ParquetFile:
     try:
-        return pq.ParquetFile(path)
+        return pq.ParquetFile(path, page_checksum_verification=True)
     except FileNotFoundError:
         raise InputError(f"{path}: no such file; rule {contract.rule} makes it") from None
     except (pa.ArrowInvalid, OSError) as error:
@@ -164,7 +166,7 @@ def read_row_group(path: str | Path, contract: Contract, number: int) -> pa.Tabl
 def _readable(path: str | Path, contract: Contract) -> Iterator[None]:
     try:
         yield
-    except (pa.ArrowInvalid, OSError) as error:
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError) as error:
         raise InputError(
             f"{path}: damaged ({error}); delete it and run the workflow again, rule {contract.rule} makes it"
         ) from None

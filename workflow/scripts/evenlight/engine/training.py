@@ -26,6 +26,7 @@ from evenlight.models.adapters import add_adapters
 from evenlight.models.classifier import Classifier
 from evenlight.models.model_inputs import reason_of
 from evenlight.models.regimes import train_only
+from evenlight.models.saved_files import FILES, MANIFEST, digests_of
 from evenlight.models.transfers import fetched, sent
 
 OPTIMIZERS = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}
@@ -373,7 +374,7 @@ def save_classifier(classifier: Classifier, folder: Path, history: pd.DataFrame 
         classifier: trained.
         folder: what else it holds is deleted.
         history: as :func:`train` returns it; None where nothing was trained.
-        manifest: JSON values: settings, data digest, versions.
+        manifest: JSON values: settings, data digest, versions; digests of the files are added to it.
     """
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f".{folder.name}.", dir=folder.parent) as temporary:
@@ -384,12 +385,13 @@ def save_classifier(classifier: Classifier, folder: Path, history: pd.DataFrame 
             classifier.tokenizer.init_kwargs.pop(loading, None)
         classifier.network.config.save_pretrained(unfinished)
         classifier.tokenizer.save_pretrained(unfinished)
-        if history is not None:
-            history.to_csv(unfinished / "history.csv", index=False)
-        (unfinished / "manifest.json").write_text(json.dumps(manifest, indent=2, sort_keys=True) + "\n")
         # Shared weights are stored once; load_network ties them again.
         save_model(classifier.network, str(unfinished / WEIGHTS), metadata={"format": "pt"})
         (unfinished / WEIGHTS).chmod(0o644)  # safetensors lets nobody but the owner read it
+        told = manifest | {FILES: digests_of(unfinished)}
+        (unfinished / MANIFEST).write_text(json.dumps(told, indent=2, sort_keys=True) + "\n")
+        if history is not None:
+            history.to_csv(unfinished / "history.csv", index=False)
         names = sorted((path.name for path in unfinished.iterdir()), key=lambda name: (name == WEIGHTS, name))
         for path in folder.iterdir():
             # A file that another tokenizer left here would be read together with these.
