@@ -40,6 +40,9 @@ def problem_with_folder():
         return f"start Snakemake in the folder above, where config/ lies and results are written: cd {BASE}"
     if not os.access(memory if memory.is_dir() else os.curdir, os.W_OK):
         return f"{os.getcwd()} cannot be written to, where results would lie; copy it to a folder of your own, and start there"
+    for name in ("results", "logs", "benchmarks"):
+        if Path(name).exists() and not (Path(name).is_dir() and os.access(name, os.W_OK)):
+            return f"{os.path.abspath(name)}: no folder that can be written to; give yourself the right to, or move it away"
     return None
 
 

@@ -272,6 +272,15 @@ def test_a_head_of_the_same_size_is_new_too(tmp_path):
     assert torch.equal(first, again)
 
 
+def test_a_model_where_nothing_can_be_written_is_refused(tmp_path, monkeypatch):
+    def full(*_, **__):
+        raise RuntimeError("I/O error: No space left on device (os error 28)")
+
+    monkeypatch.setattr(training, "save_model", full)
+    with pytest.raises(InputError, match=rf"{tmp_path / 'model'}: No space left on device; make room"):
+        training.save_classifier(tiny_classifier("one_layer_attention"), tmp_path / "model", None, {})
+
+
 def test_damaged_weights_are_refused(tmp_path):
     classifier = tiny_classifier("one_layer_attention")
     training.save_classifier(classifier, tmp_path, pd.DataFrame(), {})

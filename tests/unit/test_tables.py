@@ -1,6 +1,7 @@
 """Contracts: what a table must have is refused where it is not there, by file, column and rule."""
 
 from itertools import chain
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -176,6 +177,30 @@ def test_a_file_takes_its_place_when_it_is_whole(tmp_path):
 def test_a_killed_job_leaves_a_hidden_file_that_says_of_what(tmp_path):
     with tables.replacing(tmp_path / "x.txt") as temporary:
         assert temporary.name.startswith(".x.txt.")
+
+
+def fill(_: Path) -> None:
+    """As a disk without room."""
+    Path("/dev/full").write_text("much")
+
+
+@pytest.mark.parametrize(
+    ("place", "fault", "message"),
+    [
+        ("x.parquet", fill, r"x\.parquet: No space left on device; make room"),
+        ("file/x.parquet", Path.touch, r"file/x\.parquet: (Not a directory|File exists); a file stands"),
+    ],
+)
+def test_a_disk_that_takes_nothing_is_named_with_what_to_do(place, fault, message, tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(InputError, match=message), tables.replacing(tmp_path / place) as path:
+        fault(path)
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+def test_other_errors_of_a_writer_stay_as_they_are(tmp_path):
+    with pytest.raises(ValueError, match="mine"), tables.replacing(tmp_path / "x.parquet"):
+        raise ValueError("mine")
 
 
 def test_metadata_is_given_back(tmp_path):

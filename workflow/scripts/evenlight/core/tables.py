@@ -14,7 +14,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from evenlight.core.errors import InputError
+from evenlight.core.errors import InputError, writing
 
 # Arrow's own allocator keeps several times what it once held, which a job over many groups of rows would feel.
 pa.set_memory_pool(pa.system_memory_pool())
@@ -58,18 +58,22 @@ def replacing(path: str | Path) -> Iterator[Path]:
     """A temporary path beside ``path`` that takes its place when the block ends well.
 
     A failing or killed job therefore never leaves a half-written file under the final name.
+
+    Raises:
+        InputError: the disk is full, or the folder cannot be written.
     """
     path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    os.close(handle)
-    temporary = Path(name)
-    try:
-        yield temporary
-        temporary.chmod(0o644)
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    with writing(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        os.close(handle)
+        temporary = Path(name)
+        try:
+            yield temporary
+            temporary.chmod(0o644)
+            temporary.replace(path)
+        finally:
+            temporary.unlink(missing_ok=True)
 
 
 def checked(table: pa.Table, contract: Contract, source: str | Path) -> pa.Table:

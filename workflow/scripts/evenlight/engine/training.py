@@ -5,7 +5,8 @@ import json
 import os
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from torch.nn import functional
 from torch.optim.lr_scheduler import LambdaLR
 from tqdm import tqdm
 
-from evenlight.core.errors import InputError
+from evenlight.core.errors import InputError, writing
 from evenlight.core.seeds import generator_for
 from evenlight.engine.checkpoints import Checkpoint
 from evenlight.engine.sentences import Sentence
@@ -364,6 +365,14 @@ def digest_of_training(
     return digest.hexdigest()
 
 
+@contextmanager
+def _beside(folder: Path) -> Iterator[str]:
+    """A folder that is made, and a temporary one beside it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=f".{folder.name}.", dir=folder.parent) as temporary:
+        yield temporary
+
+
 def save_classifier(classifier: Classifier, folder: Path, history: pd.DataFrame | None, manifest: dict) -> None:
     """Write weights, tokenizer, history and manifest; the weights, which readers ask for, come last.
 
@@ -376,8 +385,7 @@ def save_classifier(classifier: Classifier, folder: Path, history: pd.DataFrame 
         history: as :func:`train` returns it; None where nothing was trained.
         manifest: JSON values: settings, data digest, versions; digests of the files are added to it.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=f".{folder.name}.", dir=folder.parent) as temporary:
+    with writing(folder), _beside(folder) as temporary:
         unfinished = Path(temporary)
         # A model that was loaded from such a folder is written as it was: nothing says where it was loaded from.
         classifier.network.config.dtype = classifier.network.dtype
