@@ -1,5 +1,6 @@
 """Contracts: what a table must have is refused where it is not there, by file, column and rule."""
 
+import argparse
 from itertools import chain
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from evenlight.core.contracts.results import DISPARITY, EFFECTS, SUMMARY
 from evenlight.core.contracts.texts import ATTRIBUTE, ITEMS, PREDICTIONS, UNITS
 from evenlight.core.errors import InputError
 from evenlight.core.tables import Contract, checked, read_arrow, write_table
+from evenlight.jobs import command_line
 from evenlight.statistics.disparity import STRATIFIED
 
 CONTRACTS = [
@@ -196,6 +198,18 @@ def test_a_disk_that_takes_nothing_is_named_with_what_to_do(place, fault, messag
     with pytest.raises(InputError, match=message), tables.replacing(tmp_path / place) as path:
         fault(path)
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+def test_a_job_that_cannot_write_ends_with_one_message(monkeypatch):
+    """Also of what it writes by itself, such as a folder of its own."""
+
+    def command(_) -> None:
+        raise PermissionError(13, "Permission denied", "results/mine")
+
+    monkeypatch.setattr("sys.argv", ["job"])
+    monkeypatch.setattr("signal.signal", lambda *_: None)
+    with pytest.raises(SystemExit, match=r"^error: results/mine: Permission denied; give yourself the right"):
+        command_line.run(command, argparse.ArgumentParser())
 
 
 def test_other_errors_of_a_writer_stay_as_they_are(tmp_path):

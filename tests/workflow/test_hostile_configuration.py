@@ -5,7 +5,7 @@ import re
 import shlex
 import subprocess
 
-from running import SMALLER, copy_of_project, edited, environment, snakemake
+from running import SMALLER, configure, copy_of_project, edited, environment, snakemake
 
 HOSTILE = 'a\'; touch run_1; "$(touch run_2)" `touch run_3` | touch run_4 & #'
 # Which Snakemake and Python's format would fill in, and a page would run.
@@ -47,3 +47,9 @@ def test_no_text_of_a_configuration_is_run(tmp_path):
     assert done.returncode == 0, done.stdout
     assert (project / "results/tiny/datasets/demo/items.parquet").is_file()
     assert list(project.rglob("run_*")) == []
+    # A path stands in commands as it is, and these in the report: one with markup is refused.
+    (project / "data" / "<b>.csv").write_bytes((project / table).read_bytes())
+    configure(project, edited(study, "datasets", "demo", "file", value="data/<b>.csv"))
+    refused = snakemake(project, "--dry-run")
+    assert refused.returncode != 0
+    assert "data/<b>.csv: its name has < and >; rename the file" in refused.stdout
