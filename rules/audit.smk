@@ -19,13 +19,13 @@ RESULTS |= {
     "classify_empty_texts": Result(
         "Which class each model has for texts without words.",
         ["without_words"],
-        json.dumps(runs_of_study() | {"hidden": hidden_tokens()}),
+        as_argument(runs_of_study() | {"hidden": hidden_tokens()}),
         of_runs(PREDICTIONS, TEXTS),
     ),
     "find_examples": Result(
         "Which pairs of texts differ most in the question of each comparison whose answer is clearest.",
         ["examples"],
-        json.dumps(scored(kinds.TOKENS) | {"comparisons": comparisons_of(kinds.TOKENS)}),
+        as_argument(scored(kinds.TOKENS) | {"comparisons": comparisons_of(kinds.TOKENS)}),
         of_texts(ATTRIBUTION_FILE),
         reads=["effects"],
         minutes=60,

@@ -28,6 +28,7 @@ from evenlight.core.errors import InputError, reworded, unless
 from evenlight.corpus import annotation
 from evenlight.datasets import released
 from evenlight.jobs import gpus, interpreter, own_files, provenance, warm_start
+from evenlight.jobs.arguments import as_argument
 from evenlight.jobs.code_digest import Code
 from evenlight.reports import terminal
 
@@ -39,6 +40,9 @@ def problem_with_folder():
         return f"start Snakemake in the folder above, where config/ lies and results are written: cd {BASE}"
     if not os.access(memory if memory.is_dir() else os.curdir, os.W_OK):
         return f"{os.getcwd()} cannot be written to, where results would lie; copy it to a folder of your own, and start there"
+    for name in ("results", "logs", "benchmarks"):
+        if Path(name).exists() and not (Path(name).is_dir() and os.access(name, os.W_OK)):
+            return f"{os.path.abspath(name)}: no folder that can be written to; give yourself the right to, or move it away"
     return None
 
 
@@ -143,6 +147,9 @@ def own_file(path):
     But for one of the study itself, and one that is not there: some rule makes it.
     """
     made = Path(path).is_relative_to(f"results/{config['study']}") or not Path(path).exists()
+    if unsafe := set("<>").intersection(str(path)):
+        # Snakemake's report writes commands, in which it stands, into a script of its page.
+        raise WorkflowError(f"{path}: its name has {' and '.join(sorted(unsafe))}; rename the file or its folder")
     return sourcecache_entry(path, path) if STORED and not made else path
 
 
@@ -182,7 +189,7 @@ def as_json(**settings):
 
     Snakemake compares the values of ``params`` without their names, so all of them must be in one.
     """
-    return json.dumps(settings, sort_keys=True)
+    return as_argument(settings, sort_keys=True)
 
 
 def describe(name, about):

@@ -12,7 +12,7 @@ RESULTS |= {
     "summarise_scores": Result(
         "Mean of every metric over items and seeds, per dataset, model, explainer and group.",
         ["scores"],
-        json.dumps(scored() | {"factors": list(comparisons())}),
+        as_argument(scored() | {"factors": list(comparisons())}),
         of_runs(SCORES, *EXPLAINED.values()),
         minutes=30,
     ),
@@ -20,19 +20,19 @@ RESULTS |= {
     "summarise_costs": Result(
         "Seconds and rows through the model of every explainer, per text.",
         ["costs"],
-        json.dumps(runs_of_study() | {"explainers": EXPLAINERS}),
+        as_argument(runs_of_study() | {"explainers": EXPLAINERS}),
         of_runs(COST),
     ),
     "measure_quality": Result(
         "Accuracy, recall per class and group, and average prediction difference of every model, beside guessing.",
         ["models", "models_per_seed", "balanced_accuracy"],
-        json.dumps(runs_of_study() | {"comparisons": comparisons_of(kinds.TOKENS)}),
+        as_argument(runs_of_study() | {"comparisons": comparisons_of(kinds.TOKENS)}),
         of_runs(TEXTS, PREDICTIONS),
     ),
     "summarise_learning_rates": Result(
         "Of every model the learning rates that were tried, and the one by which it classifies the validation split best.",
         ["learning_rates"],
-        json.dumps(
+        as_argument(
             {"datasets": list(config["datasets"]), "models": dict.fromkeys(TRAINED_HERE, config["learning_rates"])}
         ),
         {
@@ -45,7 +45,7 @@ RESULTS |= {
     "summarise_randomisation": Result(
         "Mean rank correlation of the scores before and after layers have lost their weights.",
         ["randomisation"],
-        json.dumps(runs_of_study() | {"explainers": RANDOMISED_EXPLAINERS}),
+        as_argument(runs_of_study() | {"explainers": RANDOMISED_EXPLAINERS}),
         {"randomised": (RANDOMISED, every(RANDOMISED, explainer=RANDOMISED_EXPLAINERS))},
         minutes=30,
     ),
@@ -59,7 +59,7 @@ RESULTS |= {
     "summarise_agreement": Result(
         "Mean agreement of every two explainers, of all texts and of the groups that are compared.",
         ["agreement"],
-        json.dumps(runs_of_study() | {"comparisons": comparisons_of(kinds.TOKENS)} | of_statistics("alpha")),
+        as_argument(runs_of_study() | {"comparisons": comparisons_of(kinds.TOKENS)} | of_statistics("alpha")),
         of_runs(AGREEMENT, TEXTS),
         minutes=60,
     ),
@@ -87,7 +87,7 @@ rule compare_explainers:
     params:
         settings=as_json(**(config["agreement"] or {})),
         # Its columns are named by the explainers.
-        explainers=json.dumps(EXPLAINERS),
+        explainers=as_argument(EXPLAINERS),
         code=code_of("results/compare_explainers.py"),
     shell:
         "python {input.script:q} --items {input.dataset:q} --predictions {input.predictions:q} "

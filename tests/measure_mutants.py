@@ -67,6 +67,7 @@ TESTED_BY = {
     "statistics/look_plans": ("looks",),
     "statistics/look_records": ("looks",),
     "statistics/closed_records": ("closing",),
+    "statistics/judged_texts": ("interim_analyses",),
     "statistics/text_counts": ("audit",),
     "statistics/texts_needed": ("audit",),
     "statistics/without_words": ("audit",),

@@ -62,7 +62,7 @@ def faithfulness_settings():
     """What the table of faithfulness depends on."""
     names = {"explainers": ANSWERERS, "factors": list(comparisons_of(kinds.TEXT))}
     metrics = {"questions": metrics_of_family(QUESTION_FAMILY), "follow_ups": metrics_of_family(FOLLOW_UP_FAMILY)}
-    return json.dumps(runs_of_study() | names | metrics | of_statistics("confidence", "bootstrap_draws"))
+    return as_argument(runs_of_study() | names | metrics | of_statistics("confidence", "bootstrap_draws"))
 
 
 def faithfulness_files():

@@ -57,7 +57,7 @@ def counted_texts(families, explainers, of):
     family = next(iter(families))
     names = {"family": family, "explainers": explainers, "comparisons": comparisons_of(of)}
     return {
-        "settings": json.dumps(runs_of_study() | names),
+        "settings": as_argument(runs_of_study() | names),
         "of_runs": {"scores": (SCORES, every(SCORES, family=family, explainer=explainers)), **of_runs(TEXTS)},
         "minutes": 30,
     }

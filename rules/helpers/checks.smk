@@ -92,7 +92,7 @@ def told_settings():
     runs = {name: seeds_made(name) for name in CHECKED_MODELS}
     asked = {name: {key: chat[key] for key in ("address", "plain_http", "asking")} for name, chat in CHATS.items()}
     # Not sorted: what is told has the order of the configuration.
-    return json.dumps({"datasets": list(config["datasets"]), "models": runs, "chats": asked, "unchecked": unchecked})
+    return as_argument({"datasets": list(config["datasets"]), "models": runs, "chats": asked, "unchecked": unchecked})
 
 
 def is_made(path):

@@ -36,7 +36,7 @@ def import_settings(wildcards):
     # Not sorted: the attributes of a table stand in its tables as the configuration has them. All other keys have
     # one order, whatever that of the configuration. The order of the classes comes later, and who prints texts asks.
     settings = {"dataset": wildcards.dataset} | config["datasets"][wildcards.dataset]
-    return json.dumps({key: value for key, value in settings.items() if key not in ("swap_classes", "show_texts")})
+    return as_argument({key: value for key, value in settings.items() if key not in ("swap_classes", "show_texts")})
 
 
 def datasets_shown():

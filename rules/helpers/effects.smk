@@ -27,7 +27,7 @@ def concept_settings(wildcards):
     """The concepts of a dataset, and the attributes that all texts of a change share."""
     settings = config["datasets"][wildcards.dataset]
     groups = list(datasets.reader_for(settings).groups(settings))
-    return json.dumps({"concepts": concepts_of(wildcards.dataset), "groups": groups})
+    return as_argument({"concepts": concepts_of(wildcards.dataset), "groups": groups})
 
 
 # The model like which networks are trained that predict levels of concepts; None where words predict them.
@@ -51,7 +51,7 @@ def predicted_levels(wildcards):
 
 def labelling_settings(wildcards):
     """What predicted levels of concepts depend on."""
-    return json.dumps({"concepts": concepts_of(wildcards.dataset), "model": PREDICTING})
+    return as_argument({"concepts": concepts_of(wildcards.dataset), "model": PREDICTING})
 
 
 def attribution_of(settings):
@@ -72,7 +72,7 @@ def attributed_family(wildcards):
 def word_attribution_settings(wildcards):
     """What attributions to words depend on; the levels of concepts are numbered in their order."""
     settings = ATTRIBUTED[wildcards.attribution]
-    return json.dumps(
+    return as_argument(
         {
             "family": attributed_family(wildcards),
             "explainer": settings["explainer"],
@@ -117,7 +117,7 @@ def estimate_settings(wildcards):
     """What the estimates of one explainer depend on; how networks were trained, their answers say."""
     explainer = configuration.without_labels(config["explainers"])[wildcards.explainer]
     explainer = {"method": explainer["method"]} if wildcards.explainer in FORGETTING else explainer
-    return json.dumps({"explainer": explainer, "concepts": concepts_of(wildcards.dataset), "seed": int(wildcards.seed)})
+    return as_argument({"explainer": explainer, "concepts": concepts_of(wildcards.dataset), "seed": int(wildcards.seed)})
 
 
 def counterfactuals(wildcards):
@@ -138,7 +138,7 @@ def forgetting_settings(wildcards):
     explainer = dict(configuration.without_labels(config["explainers"])[wildcards.explainer])
     training = config["trainings"][explainer["training"] or config["models"][wildcards.model]["training"]]
     explainer["training"] = training | {"epochs": explainer.pop("epochs")}
-    return json.dumps(
+    return as_argument(
         {
             "explainer": explainer,
             "concepts": concepts_of(wildcards.dataset),
@@ -156,7 +156,7 @@ def concept_metrics():
 
 def summary_settings():
     """What the tables of concepts depend on."""
-    return json.dumps(
+    return as_argument(
         {
             "concepts": {dataset: concepts_of(dataset) for dataset in config["datasets"]},
             "models": runs_of_study()["models"],

@@ -15,7 +15,7 @@ def said_in_report(files):
     Then what is behind its files, and the whole configuration as an address that holds it. resources/report/study.rst
     asks, when the report is written.
     """
-    whole = yaml.safe_dump(json.loads(json.dumps(config)), sort_keys=False, allow_unicode=True, width=100)
+    whole = yaml.safe_dump(json.loads(as_argument(config)), sort_keys=False, allow_unicode=True, width=100)
     made = provenance.summed_up([str(file.path) for file in files], provenance.Records())
     pages = {file.path.stem: str(file.path) for file in files if file.path.suffix == ".html"}
     opening = {"answer": answer_of(pages["effects"]) if "effects" in pages else "", "pages": pages}
@@ -130,7 +130,7 @@ def shown(*sections, of=None, **settings):
     labels = {section: {name: label(section, name) for name in names[section]} for section in sections}
     if "metrics" in sections:
         labels["metrics"] = directions(names["metrics"])
-    return json.dumps(labels | settings)
+    return as_argument(labels | settings)
 
 
 def entries_of(of):
@@ -172,7 +172,7 @@ def scores_shown(wildcards, metrics):
     settings |= {"datasets": datasets, "models": models, "metrics": directions(metrics)}
     settings |= {"families": {name: scored()["metrics"][name] for name in metrics}, "modalities": modalities}
     seeds, factors = seeds_of(wildcards.model), list(comparisons())
-    return json.dumps(settings | {"seeds": seeds, "factors": factors, "levels": compared_levels()})
+    return as_argument(settings | {"seeds": seeds, "factors": factors, "levels": compared_levels()})
 
 
 def scores_drawn(model, metrics):

@@ -42,7 +42,7 @@ def challenger_settings():
     settings = of_statistics("regimes", "challengers", "alpha", "confidence", "bootstrap_draws")
     # Not sorted: the order of the configuration is that of the tables.
     settings |= {"higher_is_better": metrics, "primary": config["statistics"]["primary"]["metrics"]}
-    return json.dumps(scored() | settings | {"rivals": together()} | looks())
+    return as_argument(scored() | settings | {"rivals": together()} | looks())
 
 
 MASKED = "<results>/masked_words/{dataset}/{model}/seed{seed}.parquet"
@@ -75,7 +75,7 @@ def masked_summary_settings():
     asked = masked_models()
     without = [model for model in models_in_regimes() if model not in asked]
     # Not sorted: the order of the configuration is that of the tables.
-    return json.dumps(
+    return as_argument(
         {"datasets": list(config["datasets"]), "models": {model: seeds_of(model) for model in asked}}
         | {"comparisons": comparisons(), "without": without}
         | of_statistics("confidence")
@@ -84,7 +84,7 @@ def masked_summary_settings():
 
 def masked_shown(**settings):
     """The settings of what shows masked words."""
-    return json.dumps({"regimes": config["statistics"]["regimes"]} | settings)
+    return as_argument({"regimes": config["statistics"]["regimes"]} | settings)
 
 
 def models_in_regimes():

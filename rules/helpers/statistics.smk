@@ -70,7 +70,7 @@ def comparisons():
 
 def reliance_settings():
     """What the tables of words depend on."""
-    return json.dumps(
+    return as_argument(
         runs_of_study()
         | {"explainers": {name: repeated_by(name) for name in EXPLAINERS}}
         | {"comparisons": comparisons_of(kinds.TOKENS)}
@@ -94,7 +94,7 @@ def compared_settings(*keys, of=None, **more):
     """
     compared = {"comparisons": comparisons_of(of)} if of else {}
     # Not sorted: the order of the configuration is that of the tables.
-    return json.dumps(scored(of) | levels_compared() | compared | of_statistics(*keys) | more)
+    return as_argument(scored(of) | levels_compared() | compared | of_statistics(*keys) | more)
 
 
 def levels_compared():

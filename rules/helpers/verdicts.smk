@@ -79,7 +79,7 @@ def analysis_settings():
     """What an interim analysis is written down with, whatever makes its verdicts."""
     pairs = {dataset: sample(dataset)["pairs"] for dataset in config["datasets"]}
     plan = config["statistics"]["plan"] if LOOKS else ""
-    return {"record": ANALYSES, "kept": not STORED, "plan": plan, "pairs": pairs} | of_statistics("alpha")
+    return {"record": ANALYSES, "plan": plan, "pairs": pairs} | of_statistics("alpha")
 
 
 def own_files_of(dataset):
@@ -91,6 +91,8 @@ def own_files_of(dataset):
 def tell_interim_analyses():
     """Say before the run where it may judge other texts than before without a plan; refuse a plan that comes too late."""
     asked = analysis_settings()
+    if STORED:
+        logger.warning("note: a storage keeps no record of interim analyses: levels of earlier ones are not told")
     try:
         record = interim_analyses.read_analyses(Path(ANALYSES))
         if LOOKS:

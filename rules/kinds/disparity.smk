@@ -44,7 +44,7 @@ RESULTS |= {
     "compare_definitions": Result(
         "What each definition of a disputed metric finds, and how far two of them agree.",
         ["definitions"],
-        json.dumps({"disputed": disputed_metrics()}),
+        as_argument({"disputed": disputed_metrics()}),
         reads=["disparity_summary"],
     ),
     "measure_specifications": Result(
@@ -70,7 +70,7 @@ if LOOKS:
         "close_questions": Result(
             "Write down the questions of explainers of which a look has decided all, so that they are asked no more.",
             ["closed"],
-            json.dumps(
+            as_argument(
                 {"pairs": config["explain"]["pairs"], "following": yardsticks(), "record": CLOSED_BEFORE}
                 | of_statistics("plan"),
                 sort_keys=True,

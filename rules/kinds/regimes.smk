@@ -20,7 +20,7 @@ RESULTS |= {
     "compare_attributions": Result(
         "How differently the ground-truth words of both forms of a sentence are explained, run by run.",
         ["attribution_differences"],
-        json.dumps(runs_of_study() | {"explainers": EXPLAINERS, "comparisons": comparisons()}),
+        as_argument(runs_of_study() | {"explainers": EXPLAINERS, "comparisons": comparisons()}),
         of_runs(ATTRIBUTION_FILE, TEXTS, PREDICTIONS),
         minutes=60,
     ),
@@ -43,7 +43,7 @@ RESULTS |= {
     "measure_predictions": Result(
         "What the models take for what: confusions, and curves of true and false positives.",
         ["confusions", "roc_curves"],
-        json.dumps(runs_of_study()),
+        as_argument(runs_of_study()),
         of_runs(TEXTS, PREDICTIONS),
     ),
     "summarise_masked_words": Result(

@@ -572,6 +572,8 @@ def test_parts_of_another_job_are_not_taken_over(study, tmp_path, monkeypatch, c
         case "model":
             config = folder / "model" / "config.json"
             config.write_text(config.read_text() + "\n")
+            # As of another model, whose files are whole.
+            (folder / "model" / "manifest.json").unlink()
         case "predictions":
             table, about = (read(folder / "predictions.parquet", PREDICTIONS) for read in (read_table, read_metadata))
             write_table(table.assign(target=1 - table["target"]), folder / "predictions.parquet", PREDICTIONS, about)
@@ -886,6 +888,8 @@ def test_scores_are_made_again_by_what_they_depend_on(study, tmp_path, capsys, f
         case "model":
             config = folder / "model" / "config.json"
             config.write_text(config.read_text() + "\n")
+            # As of another model, whose files are whole.
+            (folder / "model" / "manifest.json").unlink()
             kept = {"grad", "gxi"} if family == "complexity" else set()
         case "time of the training":
             (folder / "model" / "manifest.json").write_text('{"threads": 2}')

@@ -25,6 +25,7 @@ from evenlight.statistics.compared import read_compared
 from evenlight.statistics.disparity import disparity_table
 from evenlight.statistics.effects import effect_table
 from evenlight.statistics.files import Run, items_path, predictions_path
+from evenlight.statistics.judged_texts import judged_texts
 from evenlight.statistics.look_records import texts_digest
 from evenlight.statistics.looks import POCOCK, Looks
 from evenlight.statistics.regime_summary import regime_table, truth_share
@@ -220,6 +221,15 @@ def test_texts_of_regimes_have_the_same_digest_before_they_are_scored(files):
     few, every = (texts_digest(scored, units) for units in (16, PAIRS))
     assert few != every
     assert few == texts_digest(replace(scored, scores=None), 16)
+
+
+def test_each_comparison_of_regimes_knows_the_texts_that_it_judges(files):
+    settings = {name: value for name, value in CLAIMED.items() if name in StudyScores.__annotations__}
+    every = judged_texts(StudyScores(**folders(files), **settings))
+    few = judged_texts(StudyScores(**folders(files), **settings, first=16))
+    assert set(every["factor"]) >= {"regime", "regime_right", "regime_all_right"}
+    assert (every["units_a"] > few["units_a"]).all()
+    assert (every["texts"] != few["texts"]).all()
 
 
 @pytest.mark.filterwarnings("ignore::statsmodels.tools.sm_exceptions.ConvergenceWarning")

@@ -15,7 +15,7 @@ from evenlight.core.errors import InputError
 from evenlight.reports.html_table import render
 from evenlight.statistics.disparity import disparity_table
 from evenlight.statistics.files import items_path, units_path
-from evenlight.statistics.groups import group_tables
+from evenlight.statistics.groups import group_tables, too_small
 from evenlight.statistics.many_groups import kruskal_wallis_within
 from evenlight.statistics.rank_sum import van_elteren
 
@@ -105,6 +105,17 @@ def test_groups_of_fewer_than_five_scores_are_left_out_with_one_note(files):
         f"dataset 'plots', metric 'noisy': group '{level}' has fewer than 5 scores and is left out"
         for level in ("four", "five")
     ]
+
+
+@pytest.mark.parametrize(("texts_of_each", "left_out"), [(3, ["few"]), (1, [])])
+def test_groups_of_few_clusters_are_left_out_where_a_cluster_has_several_scores(texts_of_each, left_out):
+    levels = {
+        level: pd.DataFrame({"score": 1.0, "cluster": np.repeat(np.arange(clusters), texts_of_each).astype(str)})
+        for level, clusters in (("few", 7), ("enough", 8))
+    }
+    said = too_small(levels)
+    assert list(said) == left_out
+    assert all("'few' has scores in fewer than 8 clusters" in text for text in said.values())
 
 
 def test_sets_and_explainers_and_metrics_come_in_turn(files):

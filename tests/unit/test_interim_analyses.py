@@ -230,7 +230,7 @@ def test_the_record_is_kept_by_the_command_and_says_what_must_be_read_first(file
     settings = {
         key: value for key, value in asked(effect_table, SETTINGS).items() if key in StudyScores.__annotations__
     }
-    settings |= {"record": str(record), "kept": True, "plan": "", "alpha": 0.05, "pairs": {"plots": None}}
+    settings |= {"record": str(record), "plan": "", "alpha": 0.05, "pairs": {"plots": None}}
     settings["models"] = {"small": [0]}
     flags = ("--scores", files.scores, "--datasets", files.datasets, "--output", record)
 

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chi2, norm, rankdata, ttest_ind
 from statsmodels.stats.multitest import multipletests
+from statsmodels.stats.oneway import anova_oneway
 
 from evenlight.core.seeds import generator_for
 from evenlight.statistics.many_groups import (
@@ -257,12 +258,31 @@ def test_clusters_of_one_text_change_nothing():
     assert friedman_p(np.stack(scores, axis=1), names[0]) == friedman_p(np.stack(scores, axis=1))
 
 
-def test_two_groups_of_clusters_of_one_size_are_students_t_of_their_mean_ranks():
+@pytest.mark.parametrize("clusters", [4, 9])
+def test_groups_of_few_clusters_are_welchs_test_of_their_mean_ranks(clusters):
+    """Each variance is known by the clusters of its group alone; by all together, too much would be found."""
+    scores, names = of_clusters(np.random.default_rng(8), 3, clusters, False)
+    ranks = np.split(rankdata(np.concatenate(scores)), 3)
+    means = [part.reshape(clusters, 6).mean(axis=1) for part in ranks]
+    expected = anova_oneway(means, use_var="unequal", welch_correction=True)
+    assert kruskal_wallis(scores, names).p == pytest.approx(expected.pvalue, rel=1e-6)
+    for pair in dunn(scores, names):
+        of_pair = ttest_ind(means[pair.first], means[pair.second], equal_var=False)
+        assert pair.p == pytest.approx(of_pair.pvalue, rel=1e-6)
+
+
+def test_a_group_of_clusters_whose_scores_are_all_equal_is_tested_too():
+    scores, names = of_clusters(np.random.default_rng(8), 3, 9, False)
+    scores[0] = np.zeros(54)
+    assert 0 < kruskal_wallis(scores, names).p < 1
+
+
+def test_two_groups_of_clusters_of_one_size_are_welchs_t_of_their_mean_ranks():
     """Independent clusters of equal size: the sums of their ranks are as many independent numbers of either group."""
     random = np.random.default_rng(4)
     scores, names = of_clusters(random, 2, 15, False)
     ranks = np.split(rankdata(np.concatenate(scores)), 2)
-    expected = ttest_ind(*(part.reshape(15, 6).mean(axis=1) for part in ranks))
+    expected = ttest_ind(*(part.reshape(15, 6).mean(axis=1) for part in ranks), equal_var=False)
     assert kruskal_wallis(scores, names).p == pytest.approx(expected.pvalue, rel=1e-6)
     assert dunn(scores, names)[0].p == pytest.approx(expected.pvalue, rel=1e-6)
 

@@ -272,11 +272,25 @@ def test_a_head_of_the_same_size_is_new_too(tmp_path):
     assert torch.equal(first, again)
 
 
+def test_a_model_where_nothing_can_be_written_is_refused(tmp_path, monkeypatch):
+    def full(*_, **__):
+        raise RuntimeError("I/O error: No space left on device (os error 28)")
+
+    monkeypatch.setattr(training, "save_model", full)
+    with pytest.raises(InputError, match=rf"{tmp_path / 'model'}: No space left on device; make room"):
+        training.save_classifier(tiny_classifier("one_layer_attention"), tmp_path / "model", None, {})
+
+
 def test_damaged_weights_are_refused(tmp_path):
     classifier = tiny_classifier("one_layer_attention")
     training.save_classifier(classifier, tmp_path, pd.DataFrame(), {})
     weights = tmp_path / "model.safetensors"
     whole = weights.read_bytes()
+    weights.write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
+    with pytest.raises(InputError, match=r"model\.safetensors: is not as it was written.*run the workflow again"):
+        load_saved(tmp_path, 64)
+    # Where no manifest says what they were.
+    (tmp_path / "manifest.json").unlink()
     weights.write_bytes(whole[: len(whole) // 2])
     with pytest.raises(InputError, match=r"not a readable model.*run the workflow again"):
         load_saved(tmp_path, 64)
@@ -565,7 +579,9 @@ def test_round_trip_gives_the_same_logits(architecture, tmp_path):
         ]
     assert weights_equal(classifier, loaded)
     torch.testing.assert_close(*logits, rtol=1e-6, atol=1e-6)
-    assert json.loads((tmp_path / "model" / "manifest.json").read_text()) == manifest
+    told = json.loads((tmp_path / "model" / "manifest.json").read_text())
+    assert told == manifest | {"files_sha256": told["files_sha256"]}
+    assert set(told["files_sha256"]) == {"config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json"}
     assert set(manifest["libraries"]) == {"torch", "transformers", "tokenizers", "numpy"}
     assert (tmp_path / "model" / "history.csv").read_text().startswith("epoch,training_loss,validation_loss")
 

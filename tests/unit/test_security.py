@@ -382,18 +382,24 @@ def test_anchors_that_repeat_each_other_are_refused_at_once(text):
     assert next(calls) < 30 * 100_000
 
 
-HOSTILE = ["a\nb", "x\n\n.. include:: /etc/passwd\n", "\x1b[2J", ""]
+HOSTILE = ["a\nb", "x\n\n.. include:: /etc/passwd\n", "\x1b[2J", "", "</script><script>run()</script>"]
 
 
 @pytest.mark.parametrize("heading", HOSTILE)
 @pytest.mark.parametrize("section", ["explainers", "metrics"])
-def test_a_heading_has_one_line(section, heading):
+def test_a_heading_is_one_line_without_markup(section, heading):
     """The report reads headings as reStructuredText, where a line of its own can read a file or hold a script."""
     study = yaml.safe_load((REPOSITORY / "config" / "demo.yaml").read_text(encoding="utf-8"))
     name = next(iter(study[section]))
     study[section][name]["label"] = heading
-    with pytest.raises(InputError, match=rf"{section}\.{name}\.label: found .*text of one line, not empty"):
+    with pytest.raises(InputError, match=rf"{section}\.{name}\.label: found .*text of one line without < and >"):
         complete(study)
+
+
+@pytest.mark.parametrize("path", RULES, ids=lambda path: path.stem)
+def test_settings_stand_in_commands_without_markup(path):
+    """The report writes every command into a script of its page."""
+    assert "json.dumps" not in path.read_text(encoding="utf-8"), "use as_argument or as_json"
 
 
 @pytest.mark.parametrize(

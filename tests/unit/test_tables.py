@@ -1,6 +1,8 @@
 """Contracts: what a table must have is refused where it is not there, by file, column and rule."""
 
+import argparse
 from itertools import chain
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -16,6 +18,7 @@ from evenlight.core.contracts.results import DISPARITY, EFFECTS, SUMMARY
 from evenlight.core.contracts.texts import ATTRIBUTE, ITEMS, PREDICTIONS, UNITS
 from evenlight.core.errors import InputError
 from evenlight.core.tables import Contract, checked, read_arrow, write_table
+from evenlight.jobs import command_line
 from evenlight.statistics.disparity import STRATIFIED
 
 CONTRACTS = [
@@ -178,6 +181,42 @@ def test_a_killed_job_leaves_a_hidden_file_that_says_of_what(tmp_path):
         assert temporary.name.startswith(".x.txt.")
 
 
+def fill(_: Path) -> None:
+    """As a disk without room."""
+    Path("/dev/full").write_text("much")
+
+
+@pytest.mark.parametrize(
+    ("place", "fault", "message"),
+    [
+        ("x.parquet", fill, r"x\.parquet: No space left on device; make room"),
+        ("file/x.parquet", Path.touch, r"file/x\.parquet: (Not a directory|File exists); a file stands"),
+    ],
+)
+def test_a_disk_that_takes_nothing_is_named_with_what_to_do(place, fault, message, tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(InputError, match=message), tables.replacing(tmp_path / place) as path:
+        fault(path)
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+def test_a_job_that_cannot_write_ends_with_one_message(monkeypatch):
+    """Also of what it writes by itself, such as a folder of its own."""
+
+    def command(_) -> None:
+        raise PermissionError(13, "Permission denied", "results/mine")
+
+    monkeypatch.setattr("sys.argv", ["job"])
+    monkeypatch.setattr("signal.signal", lambda *_: None)
+    with pytest.raises(SystemExit, match=r"^error: results/mine: Permission denied; give yourself the right"):
+        command_line.run(command, argparse.ArgumentParser())
+
+
+def test_other_errors_of_a_writer_stay_as_they_are(tmp_path):
+    with pytest.raises(ValueError, match="mine"), tables.replacing(tmp_path / "x.parquet"):
+        raise ValueError("mine")
+
+
 def test_metadata_is_given_back(tmp_path):
     metadata = {"notes": ["a – b", "c"], "count": 2}
     write_table(numbers(1, 2), tmp_path / "x.parquet", WHOLE, metadata)
@@ -255,6 +294,24 @@ def test_damage_inside_a_file_is_refused_with_its_rule(tmp_path):
     for read in (tables.read_arrow, lambda *asked: list(tables.read_groups(*asked, 2))):
         with pytest.raises(InputError, match=message):
             read(path, WHOLE)
+
+
+def test_a_flipped_bit_never_changes_a_number(tmp_path):
+    """It is refused, or lies where nothing is read."""
+    path, random = tmp_path / "x.parquet", np.random.default_rng(5)
+    # Numbers that do not compress: nothing else of the file would notice.
+    written = numbers(*random.integers(2**31, size=500))
+    write_table(written, path, WHOLE)
+    whole, refused = path.read_bytes(), 0
+    for place in random.integers(len(whole) // 2, size=30):
+        content = bytearray(whole)
+        content[place] ^= 1 << random.integers(8)
+        path.write_bytes(content)
+        try:
+            assert tables.read_arrow(path, WHOLE).equals(written)
+        except InputError:
+            refused += 1
+    assert refused > 15
 
 
 def test_what_is_wrong_in_a_group_is_refused_with_its_file(tmp_path):

@@ -247,8 +247,9 @@ def assert_same_results(project: Path, undisturbed: Path) -> None:
 
 
 def without_times(files: dict[str, bytes]) -> dict[str, bytes]:
-    """The files that are the same in two runs: not those of what explanations cost."""
-    return {name: content for name, content in files.items() if "costs" not in (Path(name).stem, name.split("/")[0])}
+    """The files that are the same in two runs: not what explanations cost, and when verdicts were made."""
+    timed = {"costs", "interim_analyses"}
+    return {name: content for name, content in files.items() if not timed & {Path(name).stem, name.split("/")[0]}}
 
 
 # What a study has only where its configuration asks for it.

@@ -67,6 +67,7 @@ def test_every_file_is_there_and_no_other(finished):
         "disparity",
         "disparity_summary",
         "effects",
+        "interim_analyses",
         "control",
         "covariate_adjusted",
         "scores",

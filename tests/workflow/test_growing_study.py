@@ -1,6 +1,7 @@
 """A study that asks with more and more pairs by a plan, run as its user runs it."""
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -9,10 +10,12 @@ from pathlib import Path
 import pandas as pd
 import pytest
 import yaml
-from running import CONFIGURATION, SMALLER, copy_of_project, environment, snakemake
+from running import CONFIGURATION, SMALLER, configure, copy_of_project, environment, results, snakemake
 
-from evenlight.core.contracts.results import LOOKS
+from evenlight.core.contracts.results import INTERIM_ANALYSES, LOOKS
 from evenlight.core.tables import read_metadata, read_table, write_table
+from evenlight.statistics import interim_analyses
+from evenlight.statistics.interim_analyses import read_analyses
 from evenlight.statistics.look_plans import record_digest
 
 pytestmark = pytest.mark.slow
@@ -127,6 +130,36 @@ def test_it_goes_from_look_to_look_and_on_where_it_ended(tmp_path):
     assert refused.returncode != 0
     assert "tables/looks.parquet: has no look with 10, 16" in refused.stdout + refused.stderr
     assert made_at(project) == explained
+
+
+def test_growth_without_a_plan_is_told_before_the_run(finished_smaller, copy_of):
+    project = copy_of(finished_smaller)
+
+    def said(study: dict) -> list[str]:
+        configure(project, study)
+        done = snakemake(project, "--dry-run", "tables")
+        return [line for line in done.stdout.splitlines() if "statistics.looks" in line or "explain.pairs" in line]
+
+    assert said(SMALLER) == said(SMALLER | {"explainers": STUDY["explainers"]}) == []
+    [warning] = said(SMALLER | {"explain": {"pairs": 9}})
+    assert warning.startswith("warning: explain.pairs: 9, was 8, since verdicts of 'demo'")
+    assert "at most 0.1" in warning
+    # A second analysis without a plan, as a run with other texts writes it down.
+    path = results(project) / "tables" / "interim_analyses.parquet"
+    record = read_analyses(path)
+    grown = pd.concat([record, record.assign(analysis=2, pairs=9, texts="others")], ignore_index=True)
+    about = {"digest": interim_analyses.record_digest(grown), "present": interim_analyses.describe_repeated(grown)}
+    write_table(grown, path, INTERIM_ANALYSES, about)
+    planned = {"explain": {"pairs": 9}, "statistics": SMALLER["statistics"] | {"looks": [9, 18]}}
+    [refused] = said(SMALLER | planned)
+    assert refused.startswith("statistics.looks: a plan, after 2 interim analyses of 'demo' without one")
+    # Every page that judges says it, and no other is written again.
+    configure(project, SMALLER)
+    done = snakemake(project, "--cores", "2", "tables")
+    assert done.returncode == 0, done.stdout
+    pages = {page.stem for page in path.parent.glob("*.html") if "were judged again" in page.read_text("utf-8")}
+    assert pages == {"effects", "disparity", "control", "covariate_adjusted"}
+    assert {job.removeprefix("tabulate_") for job in re.findall(r"tabulate_\w+", done.stdout)} == pages
 
 
 def test_a_study_without_a_plan_is_told_to_write_one(tmp_path):

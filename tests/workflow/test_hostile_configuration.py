@@ -5,10 +5,11 @@ import re
 import shlex
 import subprocess
 
-from running import SMALLER, copy_of_project, edited, environment, snakemake
+from running import SMALLER, configure, copy_of_project, edited, environment, snakemake
 
 HOSTILE = 'a\'; touch run_1; "$(touch run_2)" `touch run_3` | touch run_4 & #'
-OTHER = "b'$(touch run_5) {input} {{x}} {}"  # which Snakemake and Python's format would fill in
+# Which Snakemake and Python's format would fill in, and a page would run.
+OTHER = "b'$(touch run_5) {input} {{x}} {}</script><script>"
 
 
 def test_no_text_of_a_configuration_is_run(tmp_path):
@@ -40,8 +41,15 @@ def test_no_text_of_a_configuration_is_run(tmp_path):
     for command in hostile:
         # As the shell reads it, every such text lies within one word.
         assert not any(word.startswith("touch") for word in shlex.split(command))
+        assert "<" not in command
         assert subprocess.run(["bash", "-n", "-c", command], env=environment()).returncode == 0
     done = snakemake(project, "--cores", "1", "--until", "import_dataset")
     assert done.returncode == 0, done.stdout
     assert (project / "results/tiny/datasets/demo/items.parquet").is_file()
     assert list(project.rglob("run_*")) == []
+    # A path stands in commands as it is, and these in the report: one with markup is refused.
+    (project / "data" / "<b>.csv").write_bytes((project / table).read_bytes())
+    configure(project, edited(study, "datasets", "demo", "file", value="data/<b>.csv"))
+    refused = snakemake(project, "--dry-run")
+    assert refused.returncode != 0
+    assert "data/<b>.csv: its name has < and >; rename the file" in refused.stdout

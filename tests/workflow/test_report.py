@@ -7,11 +7,17 @@ import pandas as pd
 import pytest
 import yaml
 from reading import PATIENCE, PHONE, Reader
-from running import copy_of_project, environment, results, snakemake
+from running import CONFIGURATION, configure, copy_of_project, environment, results, snakemake
 from selenium.webdriver.support.wait import WebDriverWait
 from warm_snakemake import run
 
+from evenlight.core.contracts.results import INTERIM_ANALYSES
+from evenlight.core.tables import write_table
+from evenlight.statistics.interim_analyses import record_digest
+
 TABLE = "<!DOCTYPE html><title>made</title><p>made</p>"
+EMPTY = pd.DataFrame(columns=INTERIM_ANALYSES.schema.names)
+CODE = "</script><script>window.ran = true</script>"
 # Taller than any page.
 FIGURE = '<svg xmlns="http://www.w3.org/2000/svg" width="300" height="2000"><rect width="300" height="2000"/></svg>'
 
@@ -60,6 +66,9 @@ def made_up(project: Path, configfile: str, target: str) -> Path:
         path = project / line.split("\t")[0]
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text({".svg": FIGURE, ".html": TABLE}.get(path.suffix, "made"))
+    # What a run reads before it begins.
+    for record in project.glob("results/*/tables/interim_analyses.parquet"):
+        write_table(EMPTY, record, INTERIM_ANALYSES, {"digest": record_digest(EMPTY)})
     path = project / f"{target}.html"
     asked("--report", path.name)
     return path
@@ -69,8 +78,15 @@ def made_up(project: Path, configfile: str, target: str) -> Path:
 def never_run(tmp_path_factory) -> dict[str, Path]:
     project = copy_of_project(tmp_path_factory.mktemp("never_run") / "project")
     demo = made_up(project, "config/demo.yaml", "all")
-    # It audits a model of the demo.
-    return {"demo": demo, "audit": made_up(project, "config/studies/audit_example.yaml", "audit")}
+    # It audits a model of the demo. A heading is code, as if no configuration were refused for it.
+    settings = project / "workflow/scripts/evenlight/configuration/settings.py"
+    text = settings.read_text(encoding="utf-8")
+    assert text.count("[^<>") == 1
+    settings.write_text(text.replace("[^<>", "[^"), encoding="utf-8")
+    study = yaml.safe_load((project / "config" / "studies" / "audit_example.yaml").read_text(encoding="utf-8"))
+    study["explainers"] = {"lime": {"method": "lime", "label": CODE}}
+    configure(project, study)
+    return {"demo": demo, "audit": made_up(project, CONFIGURATION, "audit")}
 
 
 @pytest.fixture(scope="module")
@@ -109,6 +125,14 @@ def test_everything_in_every_category_opens(of_shipped_study):
         paths = {path for paths in subcategories.values() for path in paths}
         # Other files are downloaded.
         assert opened - {None} == {path for path in paths if path.endswith((".svg", ".html"))}
+
+
+def test_no_name_of_a_study_is_run(driver, never_run):
+    # It stands in the commands of jobs, which the report tells.
+    assert "u003ewindow.ran = true" in never_run["audit"].read_text(encoding="utf-8")
+    report = Report(driver, never_run["audit"]).open()
+    assert report.ask("window.ran") is None
+    assert report.problems() == []
 
 
 def test_a_figure_that_is_taller_than_the_page_can_be_seen_from_its_top(driver, never_run):

@@ -5,7 +5,6 @@ from dataclasses import replace
 from importlib import import_module
 
 from evenlight.core import tables
-from evenlight.core.contracts.results import INTERIM_ANALYSES
 from evenlight.jobs import command_line
 from evenlight.reports.html_table import write_page
 from evenlight.reports.keywords import keywords
@@ -19,8 +18,7 @@ def main(arguments: argparse.Namespace) -> None:
     # A study may do without the last tables of a page.
     read = list(zip(arguments.tables, module.TABLES, strict=False))
     shown = [tables.read_exactly(path, contract) for path, contract in read]
-    told = [*read, *((path, INTERIM_ANALYSES) for path in arguments.record)]
-    notes = [note for path, contract in told for note in tables.read_metadata(path, contract).get("notes", [])]
+    notes = [note for path, contract in read for note in tables.read_metadata(path, contract).get("notes", [])]
     page = module.page(*shown, **keywords(arguments.settings))
     warnings = [text for path in arguments.record for text in warnings_of(path)]
     page = replace(page, notes=[*page.notes, *arguments.note, *notes], warnings=[*page.warnings, *warnings])

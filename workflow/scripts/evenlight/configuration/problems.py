@@ -216,7 +216,7 @@ _NAME = "text of small letters, digits and _, beginning with a letter"
 _PATTERNS = {
     r"^[a-z][a-z0-9_]*$": _NAME,
     r"^[a-z][a-z0-9_]*(\+[a-z][a-z0-9_]*)*$": f"{_NAME}, or such names joined by +",
-    r"^[^\x00-\x1f\x7f]+$": "text of one line, not empty",
+    r"^[^<>\x00-\x1f\x7f]+$": "text of one line without < and >, not empty",
     r"^[^{}\x00-\x1f\x7f]+$": "text of one line without { and }, not empty",
     r"^[A-Za-z_][A-Za-z0-9_]*$": "the name of a variable: letters, digits and _",
     r"^[A-Za-z0-9-]+: ?[\x20-\x7e]*\{key\}[\x20-\x7e]*$": "a header such as X-Api-Key: {key}, with {key} in it",

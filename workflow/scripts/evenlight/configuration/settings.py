@@ -184,7 +184,7 @@ Different = Annotated[list[Element], AfterValidator(_all_different), Field(json_
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
 Text = Annotated[str, Field(min_length=1)]
 # The report reads headings as text with markup, in which a line of its own can be a command.
-Heading = Annotated[str, Field(pattern=r"^[^\x00-\x1f\x7f]+$")]
+Heading = Annotated[str, Field(pattern=r"^[^<>\x00-\x1f\x7f]+$")]
 # A path, or what may be one; ``~`` is the home folder, as in a shell. Of braces Snakemake would make wildcards.
 Location = Annotated[str, Field(pattern=r"^[^{}\x00-\x1f\x7f]+$"), AfterValidator(os.path.expanduser)]
 LocationWithFields = Annotated[Text, AfterValidator(os.path.expanduser)]

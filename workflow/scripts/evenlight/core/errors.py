@@ -1,6 +1,10 @@
 """The one exception that a user is meant to read, and what it says of others."""
 
-from collections.abc import Callable, Mapping
+import errno
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
 
 
 class InputError(Exception):
@@ -41,6 +45,49 @@ def all_of(made: Mapping[str, Callable[[], object]]) -> dict:
     if problems:
         raise InputError(*problems)
     return given
+
+
+# What a disk or its rights say where nothing can be written, and what a reader does about it.
+_UNWRITABLE = {
+    **dict.fromkeys((errno.ENOSPC, errno.EDQUOT), "make room, or move the project to a larger disk"),
+    errno.EFBIG: "write to a file system that takes files of this size",
+    **dict.fromkeys((errno.EACCES, errno.EPERM), "give yourself the right to read and write there"),
+    errno.EROFS: "write to a disk that is not read-only",
+    **dict.fromkeys((errno.EEXIST, errno.ENOTDIR), "a file stands where a folder is needed; move it away"),
+    errno.EIO: "the disk fails; write to another one",
+}
+
+
+@contextmanager
+def writing(path: str | Path) -> Iterator[None]:
+    """What a block writes to ``path``; where the disk does not take it, an :class:`InputError` says so.
+
+    Libraries that write hide the number of the error in their words, or raise errors of their own.
+    """
+    try:
+        yield
+    except InputError:
+        raise
+    except Exception as error:
+        if (said := unwritable(error, path)) is None:
+            raise
+        raise InputError(said) from None
+
+
+def unwritable(error: Exception, path: str | Path = "") -> str | None:
+    """What is said of an error of the disk: the path, the cause and the remedy; None for any other error.
+
+    >>> unwritable(OSError(28, "No space left on device"), "a.parquet").partition("; make room")[0]
+    'a.parquet: No space left on device'
+    >>> unwritable(FileNotFoundError(2, "No such file or directory", "b"), "a") is None
+    True
+    """
+    for number, remedy in _UNWRITABLE.items():
+        words = os.strerror(number)
+        if getattr(error, "errno", None) == number or words in str(error):
+            place = path or getattr(error, "filename", None) or "a file of this job"
+            return f"{place}: {words}; {remedy}, and give the same command again"
+    return None
 
 
 def unless(work: Callable, refused: Callable[[], Exception | None]) -> Callable:

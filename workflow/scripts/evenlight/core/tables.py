@@ -14,7 +14,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from evenlight.core.errors import InputError
+from evenlight.core.errors import InputError, writing
 
 # Arrow's own allocator keeps several times what it once held, which a job over many groups of rows would feel.
 pa.set_memory_pool(pa.system_memory_pool())
@@ -58,18 +58,22 @@ def replacing(path: str | Path) -> Iterator[Path]:
     """A temporary path beside ``path`` that takes its place when the block ends well.
 
     A failing or killed job therefore never leaves a half-written file under the final name.
+
+    Raises:
+        InputError: the disk is full, or the folder cannot be written.
     """
     path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    os.close(handle)
-    temporary = Path(name)
-    try:
-        yield temporary
-        temporary.chmod(0o644)
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    with writing(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        os.close(handle)
+        temporary = Path(name)
+        try:
+            yield temporary
+            temporary.chmod(0o644)
+            temporary.replace(path)
+        finally:
+            temporary.unlink(missing_ok=True)
 
 
 def checked(table: pa.Table, contract: Contract, source: str | Path) -> pa.Table:
@@ -116,7 +120,9 @@ def write_groups(tables: Iterable[pa.Table], path: str | Path, contract: Contrac
     first = next(tables, contract.schema.empty_table())
     stored = {"evenlight": json.dumps(metadata or {}, sort_keys=True)}
     schema = checked(first, contract, path).schema.with_metadata(stored)
-    with replacing(path) as temporary, pq.ParquetWriter(temporary, schema, compression="zstd") as writer:
+    # Else a bit that a disk has lost would change numbers without a word.
+    how = {"compression": "zstd", "write_page_checksum": True}
+    with replacing(path) as temporary, pq.ParquetWriter(temporary, schema, **how) as writer:
         for table in chain([first], tables):
             writer.write_table(checked(table, contract, path).cast(schema))
 
@@ -129,7 +135,7 @@ def write_csv(table: pd.DataFrame, path: str | Path) -> None:
 
 def _opened(path: str | Path, contract: Contract) -> pq.ParquetFile:
     try:
-        return pq.ParquetFile(path)
+        return pq.ParquetFile(path, page_checksum_verification=True)
     except FileNotFoundError:
         raise InputError(f"{path}: no such file; rule {contract.rule} makes it") from None
     except (pa.ArrowInvalid, OSError) as error:
@@ -164,7 +170,7 @@ def read_row_group(path: str | Path, contract: Contract, number: int) -> pa.Tabl
 def _readable(path: str | Path, contract: Contract) -> Iterator[None]:
     try:
         yield
-    except (pa.ArrowInvalid, OSError) as error:
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError) as error:
         raise InputError(
             f"{path}: damaged ({error}); delete it and run the workflow again, rule {contract.rule} makes it"
         ) from None

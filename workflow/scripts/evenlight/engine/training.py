@@ -5,7 +5,8 @@ import json
 import os
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from torch.nn import functional
 from torch.optim.lr_scheduler import LambdaLR
 from tqdm import tqdm
 
-from evenlight.core.errors import InputError
+from evenlight.core.errors import InputError, writing
 from evenlight.core.seeds import generator_for
 from evenlight.engine.checkpoints import Checkpoint
 from evenlight.engine.sentences import Sentence
@@ -26,6 +27,7 @@ from evenlight.models.adapters import add_adapters
 from evenlight.models.classifier import Classifier
 from evenlight.models.model_inputs import reason_of
 from evenlight.models.regimes import train_only
+from evenlight.models.saved_files import FILES, MANIFEST, digests_of
 from evenlight.models.transfers import fetched, sent
 
 OPTIMIZERS = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}
@@ -363,6 +365,14 @@ def digest_of_training(
     return digest.hexdigest()
 
 
+@contextmanager
+def _beside(folder: Path) -> Iterator[str]:
+    """A folder that is made, and a temporary one beside it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=f".{folder.name}.", dir=folder.parent) as temporary:
+        yield temporary
+
+
 def save_classifier(classifier: Classifier, folder: Path, history: pd.DataFrame | None, manifest: dict) -> None:
     """Write weights, tokenizer, history and manifest; the weights, which readers ask for, come last.
 
@@ -373,10 +383,9 @@ def save_classifier(classifier: Classifier, folder: Path, history: pd.DataFrame 
         classifier: trained.
         folder: what else it holds is deleted.
         history: as :func:`train` returns it; None where nothing was trained.
-        manifest: JSON values: settings, data digest, versions.
+        manifest: JSON values: settings, data digest, versions; digests of the files are added to it.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=f".{folder.name}.", dir=folder.parent) as temporary:
+    with writing(folder), _beside(folder) as temporary:
         unfinished = Path(temporary)
         # A model that was loaded from such a folder is written as it was: nothing says where it was loaded from.
         classifier.network.config.dtype = classifier.network.dtype
@@ -384,12 +393,13 @@ def save_classifier(classifier: Classifier, folder: Path, history: pd.DataFrame 
             classifier.tokenizer.init_kwargs.pop(loading, None)
         classifier.network.config.save_pretrained(unfinished)
         classifier.tokenizer.save_pretrained(unfinished)
-        if history is not None:
-            history.to_csv(unfinished / "history.csv", index=False)
-        (unfinished / "manifest.json").write_text(json.dumps(manifest, indent=2, sort_keys=True) + "\n")
         # Shared weights are stored once; load_network ties them again.
         save_model(classifier.network, str(unfinished / WEIGHTS), metadata={"format": "pt"})
         (unfinished / WEIGHTS).chmod(0o644)  # safetensors lets nobody but the owner read it
+        told = manifest | {FILES: digests_of(unfinished)}
+        (unfinished / MANIFEST).write_text(json.dumps(told, indent=2, sort_keys=True) + "\n")
+        if history is not None:
+            history.to_csv(unfinished / "history.csv", index=False)
         names = sorted((path.name for path in unfinished.iterdir()), key=lambda name: (name == WEIGHTS, name))
         for path in folder.iterdir():
             # A file that another tokenizer left here would be read together with these.

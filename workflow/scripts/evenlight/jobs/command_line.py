@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from evenlight.core.errors import InputError
+from evenlight.core.errors import InputError, unwritable
 
 # Where the files of a model lie, and what is made of one.
 OF_MODEL = re.compile(r"/[^/]+/(?P<model>[^/]+)/seed\d+")
@@ -120,6 +120,11 @@ def run(command: Callable[[argparse.Namespace], None], parser: argparse.Argument
         for note in error.notes:
             print(f"note: {note}", file=sys.stderr)
         sys.exit("\n".join(f"error: {_with_names(problem, arguments)}" for problem in problems))
+    except OSError as error:
+        # Of what is not written as a whole file.
+        if (said := unwritable(error)) is None:
+            raise
+        sys.exit(f"error: {said}")
 
 
 def _with_names(message: str, arguments: argparse.Namespace) -> str:

@@ -26,6 +26,7 @@ from evenlight.models.location import files_on_hub, located
 from evenlight.models.model_inputs import ModelInputs, found_inputs, tree_logits
 from evenlight.models.networks import embedded
 from evenlight.models.padding import padding_known
+from evenlight.models.saved_files import refuse_damaged
 from evenlight.models.tokenizers import NO_CODE, cannot_load, loaded_tokenizer, required_token_id
 from evenlight.models.transfers import sent
 from evenlight.models.windows import Windows, are_windowed, split
@@ -492,6 +493,7 @@ def load_saved(
     for name in ("config.json", "model.safetensors", "tokenizer.json"):
         if not (folder / name).exists():
             raise InputError(f"{folder / name}: no such file; rule train or load_model makes it")
+    refuse_damaged(folder)
     try:
         prompt = getattr(AutoConfig.from_pretrained(folder, **NO_CODE), PROMPT, None)
         kind = KINDS[prompt["kind"]] if prompt else AutoModelForSequenceClassification

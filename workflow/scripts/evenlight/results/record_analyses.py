@@ -19,10 +19,6 @@ from evenlight.statistics.interim_analyses import (
 from evenlight.statistics.judged_texts import judged_texts
 
 TABLES = (INTERIM_ANALYSES,)
-NOT_KEPT = (
-    "a storage keeps no record of earlier interim analyses: if texts of these were judged before, the "
-    "levels of all analyses add up"
-)
 
 
 def compute(inputs: Inputs, settings: dict) -> Computed:
@@ -42,6 +38,5 @@ def compute(inputs: Inputs, settings: dict) -> Computed:
         before, judged, plan=others["plan"], level=others["alpha"], pairs=others["pairs"], files=files, made=now
     )
     present = describe_repeated(of_present(record, judged))
-    notes = [] if others["kept"] else [NOT_KEPT]
     about = {"digest": record_digest(record), "present": present}
-    return Computed([record], notes, [f"warning: {text}" for text in present["warnings"]], about)
+    return Computed([record], (), [f"warning: {text}" for text in present["warnings"]], about)

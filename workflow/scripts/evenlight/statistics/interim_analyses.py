@@ -20,6 +20,8 @@ from evenlight.core.errors import InputError
 from evenlight.core.sources import digest
 
 COMPARISON = ["dataset", "model", "factor", "level_a", "level_b"]
+# The configuration takes no plan of fewer pairs.
+LEAST_PLANNED = 8
 # A plan may begin after so many analyses without one.
 MOST_BEFORE_A_PLAN = 1
 
@@ -222,7 +224,8 @@ def _offer(levels: pd.Series, pairs: int | None) -> str:
             " To keep a level over several analyses, write a plan (statistics.looks) before the first one, in a study "
             "of another name with texts that nobody has judged (docs/looks.md)."
         )
+    first = max(pairs, LEAST_PLANNED)
     return (
-        f" A plan keeps it there however often you look, such as statistics: {{looks: [{pairs}, {2 * pairs}]}}; "
+        f" A plan keeps it there however often you look, such as statistics: {{looks: [{first}, {2 * first}]}}; "
         "without one each analysis adds a level (docs/looks.md)."
     )

@@ -46,7 +46,7 @@ def kruskal_wallis(groups: Sequence[ArrayLike], clusters: Sequence[ArrayLike] | 
     """The Kruskal-Wallis test that all groups' scores come from one distribution, corrected for ties.
 
     p is that of the chi-squared approximation; where a cluster has several scores of a group, that of
-    :func:`_of_clusters`.
+    :attr:`_MeanRanks.p`.
     Epsilon-squared is H / (n − 1), the share of the ranks' variance that lies between the groups (Kelley 1935; Tomczak
     & Tomczak 2014). NaN scores are dropped; each group needs a defined one. Scores that are all tied give H = 0 and
     p = 1.
@@ -62,7 +62,7 @@ def kruskal_wallis(groups: Sequence[ArrayLike], clusters: Sequence[ArrayLike] | 
     test = kruskal(*kept)
     h, p = float(test.statistic), float(test.pvalue)
     if codes := _several(groups, clusters):
-        p = _of_clusters(*_mean_ranks(kept, codes))
+        p = _mean_ranks(kept, codes).p
     return KruskalWallis(h, len(kept) - 1, p, h / (len(pooled) - 1))
 
 
@@ -83,12 +83,62 @@ def _several(groups: Sequence[ArrayLike], clusters: Sequence[ArrayLike] | None) 
     return codes if any(len(np.unique(code)) < len(code) for code in codes) else None
 
 
-def _mean_ranks(groups: Sequence[np.ndarray], codes: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray, int]:
-    """The mean rank of each group, (groups,), their covariance over further clusters, and its degrees of freedom.
+@dataclass(frozen=True)
+class _MeanRanks:
+    """The mean rank of each group, and how it varies from one set of clusters to another.
+
+    Attributes:
+        means: (groups,).
+        covariance: of the means over further clusters, (groups, groups).
+        clusters: how many each group has, int (groups,).
+        together: how many there are.
+        apart: whether no two groups have a cluster in common, so that each has a variance of its own.
+    """
+
+    means: np.ndarray
+    covariance: np.ndarray
+    clusters: np.ndarray
+    together: int
+    apart: bool
+
+    @property
+    def p(self) -> float:
+        """p that all means are one: Welch's (1951) where groups have clusters of their own, else Hotelling's.
+
+        The variance of a group of few clusters is known badly, and by itself: Hotelling's test takes the variances for
+        one that is known by all clusters together. Of three groups of four clusters it is wrong in 0.09.
+        """
+        variance, groups = np.diag(self.covariance), len(self.means)
+        # A group whose scores are all equal has no variance of its own.
+        if not self.apart or (variance == 0).any():
+            return _of_clusters(self.means, self.covariance, self.together - (groups if self.apart else 1))
+        weight = 1 / variance
+        apart = weight @ (self.means - weight @ self.means / weight.sum()) ** 2 / (groups - 1)
+        unsure = float(((1 - weight / weight.sum()) ** 2 / (self.clusters - 1)).sum())
+        square = groups**2 - 1
+        return float(f.sf(apart / (1 + 2 * (groups - 2) / square * unsure), groups - 1, square / (3 * unsure)))
+
+    def t_of(self, first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Student's t of pairs of groups, (pairs,), and its degrees of freedom: those of Welch (1947) where clusters
+        are their own."""
+        of_first, of_second = (np.diag(self.covariance)[part] for part in (first, second))
+        error = np.sqrt(of_first + of_second - 2 * self.covariance[first, second])
+        differences = self.means[first] - self.means[second]
+        values = np.divide(differences, error, out=np.zeros(len(first)), where=error > 0)
+        if not self.apart:
+            return values, np.full(len(first), self.together - 1.0)
+        unsure = sum(
+            variance**2 / np.maximum(self.clusters[part] - 1, 1)
+            for variance, part in ((of_first, first), (of_second, second))
+        )
+        return values, np.divide(error**4, unsure, out=np.ones(len(first)), where=unsure > 0)
+
+
+def _mean_ranks(groups: Sequence[np.ndarray], codes: Sequence[np.ndarray]) -> _MeanRanks:
+    """The mean ranks of groups, from the cluster of each score (numbers from 0).
 
     A cluster left out changes the mean rank of each group in which it is: the jackknife's covariance of these changes
-    (a rank test for clustered data, as Datta & Satten 2005, with the variance between clusters). Groups that have no
-    cluster in common have a mean each, and take as many degrees of freedom.
+    (a rank test for clustered data, as Datta & Satten 2005, with the variance between clusters).
     """
     sizes = [len(group) for group in groups]
     ranks = np.split(rankdata(np.concatenate(groups)), np.cumsum(sizes)[:-1])
@@ -100,8 +150,8 @@ def _mean_ranks(groups: Sequence[np.ndarray], codes: Sequence[np.ndarray]) -> tu
         [np.bincount(code, rank - mean, minlength=count) for code, rank, mean in zip(codes, ranks, means, strict=True)]
     ) / np.maximum(np.array(sizes)[:, None] - of_groups, 1)
     moved = added * np.sqrt(1 - 1 / there)[:, None]
-    own_means = len(groups) if (np.count_nonzero(of_groups, axis=0) <= 1).all() else 1
-    return means, moved @ moved.T, count - own_means
+    apart = bool((np.count_nonzero(of_groups, axis=0) <= 1).all())
+    return _MeanRanks(means, moved @ moved.T, there, count, apart)
 
 
 def _of_clusters(means: np.ndarray, covariance: np.ndarray, degrees: int) -> float:
@@ -184,10 +234,8 @@ def dunn(groups: Sequence[ArrayLike], clusters: Sequence[ArrayLike] | None = Non
         first, second = np.array(pairs).T
         z = (means[first] - means[second]) / np.sqrt(variance * (1 / sizes[first] + 1 / sizes[second]))
         if codes := _several(groups, clusters):
-            means, covariance, degrees = _mean_ranks(kept, codes)
-            error = np.sqrt(np.diag(covariance)[first] + np.diag(covariance)[second] - 2 * covariance[first, second])
-            apart = np.divide(means[first] - means[second], error, out=np.zeros(len(pairs)), where=error > 0)
-            z = np.sign(apart) * norm.isf(t.sf(np.abs(apart), degrees))
+            values, degrees = _mean_ranks(kept, codes).t_of(first, second)
+            z = np.sign(values) * norm.isf(t.sf(np.abs(values), degrees))
     p = 2 * norm.sf(np.abs(z))
     adjusted = holm(p)
     return [DunnComparison(*pairs[k], float(z[k]), float(p[k]), float(adjusted[k])) for k in range(len(pairs))]

@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pandas as pd
-import pyarrow.parquet as pq
 
 from evenlight.core import tables
+from evenlight.core.contracts.explanations import SCORES
 from evenlight.core.contracts.texts import ITEMS, UNITS
 from evenlight.core.factors import JOINT, PLACEBO
 from evenlight.core.sources import digest
@@ -62,7 +62,8 @@ def count_texts(
 
 def _explained(paths: Sequence[Path]) -> set[str]:
     """Which texts have scores, of the model that has most: notes name those that are too long for a model."""
-    return max((set(pq.read_table(path, columns=["item_id"])["item_id"].to_pylist()) for path in paths), key=len)
+    read = (tables.read_arrow(path, SCORES.only("item_id")) for path in paths)
+    return max((set(table["item_id"].to_pylist()) for table in read), key=len)
 
 
 def _dataset(items: pd.DataFrame, tested: pd.DataFrame, metadata: Mapping) -> dict:
