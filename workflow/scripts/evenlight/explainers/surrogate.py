@@ -104,7 +104,7 @@ def fit(shown: np.ndarray, value: np.ndarray, parity: int = WHOLE) -> Surrogate:
 
 
 def _goodness(fit: tuple[float, Surrogate]) -> tuple[bool, float]:
-    """Whether a fit goes through the values that it was given, and its likelihood; of those that miss some, by how much.
+    """Whether a fit goes through the values that it was given, and its likelihood, or else by how much it misses.
 
     Where features must come together, smooth processes with a huge variance are likely, and miss what they were given.
     """
