@@ -163,6 +163,8 @@ def test_only_the_rows_of_the_model_count(tmp_path):
         ({"draw": 1}, {}, "a second answer to 'q0/one' of draw 1"),
         ({"draw": None}, {}, r"field 'draw' \(draw\) is empty"),
         ({"draw": 0.5}, {}, "field 'draw' is 0.5, no whole number"),
+        ({"draw": [0]}, {}, r"field 'draw' \(draw\) is \[0\].*one value"),
+        ({"what": ["yes"]}, {"decision": "what"}, r"field 'what' \(decision\) is \['yes'\].*one value"),
         ({"said": ["a"]}, {}, r"field 'said' \(text\) is \['a'\], no text"),
         ({"warm": "hot"}, {"temperature": "warm"}, "field 'warm' is 'hot', no number"),
         (

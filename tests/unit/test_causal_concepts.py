@@ -78,6 +78,9 @@ COUNTS = [
 
 def test_the_sampler_has_the_posterior_that_sums_over_grids_give():
     found = hierarchical_bayes(changes(*COUNTS), np.random.default_rng(0), draws=6000)
+    # As empirical_bayes is called, without a generator, it gives the same each time.
+    again = [hierarchical_bayes(changes(*COUNTS), draws=50, warm_up=10) for _ in range(2)]
+    np.testing.assert_array_equal(*again)
     assert found == pytest.approx(summed(), rel=0.06, abs=0.01)
     assert np.ptp(summed()) > 0.3
 

@@ -276,6 +276,31 @@ def test_a_wrong_row_of_a_changed_question_has_a_remedy(tmp_path, rows, message)
         of_study(table, tmp_path, "m", mentioned="said")
 
 
+def test_changed_questions_may_have_a_level_of_their_own(tmp_path):
+    """As ``convert_answers.py walk_the_talk`` writes them: two levels of a study, and changes of the one question."""
+    table = [
+        PLAIN | {"unit": unit, "level": level, "concept": concept, "change": change, "draw": draw}
+        for unit in ("u", "v")
+        for level, concept, change in (
+            ("original", None, None),
+            ("1 replaced", 1, "replaced"),
+            ("0 removed", 0, "removed"),
+        )
+        for draw in range(2)
+    ]
+    path = tmp_path / "answers.parquet"
+    pd.DataFrame(table).astype({"concept": "Int64"}).to_parquet(path)
+    reader = {key: value for key, value in READER.items() if key != "changed"} | {"file": str(path)}
+    reader |= {"levels": ["original", "1 replaced"], "other_levels": "drop"}
+    dataset = questions.read({str(path): path}, configuration.completed_entry("datasets", "notes", reader))
+    entry = configuration.completed_entry("explainers", "reasons", COLUMNS | {"file": str(path), "mentioned": "said"})
+    plain, _ = read_answers(path, entry, dataset.items, dataset.units, "m")
+    assert plain["item_id"].value_counts().to_dict() == dict.fromkeys(dataset.items["item_id"], 2)
+    changed = read_changed_answers(path, entry, dataset.items, dataset.units, "m")
+    assert set(changed["item_id"]) == {"u/original", "v/original"}
+    assert changed["concept"].fillna("").value_counts().to_dict() == {"": 4, "1": 4, "0": 4}
+
+
 @pytest.mark.parametrize(
     ("columns", "message"),
     [

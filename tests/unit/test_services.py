@@ -1,8 +1,10 @@
 """Services: what is sent, what comes back, what is kept, and what becomes of every kind of failure."""
 
+import contextlib
 import itertools
 import json
 import signal
+import socket
 import sqlite3
 import subprocess
 import sys
@@ -225,6 +227,38 @@ def test_a_slow_service_and_one_that_hangs_up_are_asked_again(served, ask):
     assert len(served.bodies) == 3
 
 
+def dripping(sends_headers: bool, stopped: threading.Event) -> int:
+    """The port of a service that answers a blank every now and then, for ever."""
+    server = socket.create_server(("127.0.0.1", 0))
+
+    def drip(connection: socket.socket) -> None:
+        with contextlib.suppress(OSError), connection:
+            connection.sendall(b"HTTP/1.1 200 OK\r\n")
+            connection.sendall(b"Transfer-Encoding: chunked\r\n\r\n" if sends_headers else b"X-Long: ")
+            while not stopped.wait(0.05):
+                connection.sendall(b"1\r\n \r\n" if sends_headers else b" ")
+
+    def serve() -> None:
+        with contextlib.suppress(OSError), server:
+            while not stopped.is_set():
+                threading.Thread(target=drip, args=(server.accept()[0],), daemon=True).start()
+
+    threading.Thread(target=serve, daemon=True).start()
+    return server.getsockname()[1]
+
+
+@pytest.mark.parametrize("sends_headers", [True, False])
+def test_a_service_that_drips_is_left_when_its_time_is_over(ask, sends_headers):
+    stopped, started = threading.Event(), time.monotonic()
+    # What is not bounded is ended by the service itself.
+    threading.Timer(5, stopped.set).start()
+    address = f"http://127.0.0.1:{dripping(sends_headers, stopped)}/"
+    with pytest.raises(InputError, match=r"not complete after 0\.3 s\), after 1 attempt"):
+        ask(address=address, policy={"retries": 0, "timeout": 0.3})
+    assert time.monotonic() - started < 3
+    stopped.set()
+
+
 def test_a_service_that_is_not_there_is_named(ask):
     message = r"service http://127.0.0.1:9/: no answer \(.*refused.*\), after 1 attempt; .*<model>.address"
     with pytest.raises(InputError, match=message):
@@ -444,7 +478,13 @@ def test_an_expression_that_is_none_is_refused(expression):
 
 
 @pytest.mark.parametrize(
-    "address", ["https://models.org/a", "http://localhost/a", "http://127.0.0.1:80", "http://[::1]:8080/predict"]
+    "address",
+    [
+        "https://models.org/a?api-version=2024-10-21&deployment=gpt-4o-mini-2024-07-18",
+        "http://localhost/a",
+        "http://127.0.0.1:80",
+        "http://[::1]:8080/predict",
+    ],
 )
 def test_addresses_that_may_be_asked(address):
     assert checked_address(address) == address
@@ -458,6 +498,10 @@ def test_addresses_that_may_be_asked(address):
         ("http://localhost@models.org/", "a name or a password"),
         ("https://me:secret@models.org/", "a name or a password"),
         ("http://10.0.0.1/", "unencrypted to another machine"),
+        ("https://models.org/a?api_key=mine", r"a key in it \(api_key\).*key_variable"),
+        ("https://models.org/a?api-version=2024-10-21&Code=mine", r"a key in it \(Code\)"),
+        ("https://models.org/a?v=AIzaSyA1b2c3d4e5f6g7h8", "a key in it"),
+        ("https://models.org/a#access_token=mine", "a key in it"),
         ("ftp://models.org/", "no address of HTTP"),
         ("file:///etc/passwd", "no address of HTTP"),
         ("models.org", "no address of HTTP"),

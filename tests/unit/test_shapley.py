@@ -349,6 +349,16 @@ def test_the_subset_that_comes_next_lowers_the_variance_of_the_shapley_values_mo
         assert left(chosen[: count + 1]) == pytest.approx(best, rel=1e-6)
 
 
+def test_more_rows_make_no_worse_interactions_where_words_must_come_together():
+    """Seven of ten words are needed; nearly all subsets are asked, so that nearly nothing is left to guess."""
+    subsets = shapley.all_subsets(10)
+    needed = 1 / (1 + np.exp(-2 * (subsets.sum(axis=1) - 7.0)))
+    value_of = {subset.tobytes(): value for subset, value in zip(subsets, needed, strict=True)}
+    plan = plan_for(KERNEL | {"estimator": "surrogate", "evaluations": 1000}, 10, 0)
+    found = plan.interact(np.array([value_of[shown.tobytes()] for shown in plan.shown]))
+    np.testing.assert_allclose(found, shapley.exact_interactions(needed), atol=0.003)
+
+
 def test_surrogate_of_nothing_is_nothing():
     shown = shapley.all_subsets(3)
     assert surrogate.predict(surrogate.fit(shown, np.full(8, 0.25)), shown) == pytest.approx(0.25)

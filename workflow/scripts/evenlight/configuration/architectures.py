@@ -19,7 +19,7 @@ from evenlight.configuration.settings import (
     shown,
 )
 from evenlight.core.errors import InputError
-from evenlight.models.services.addresses import checked_address
+from evenlight.models.services.addresses import checked_address, names_secret, without_secrets
 from evenlight.models.services.shapes import HUGGING_FACE, SET_HERE, compiled
 
 Dropout = Annotated[
@@ -534,7 +534,7 @@ def _with_safe_address(service):
     try:
         checked_address(service.address, service.plain_http)
     except InputError as error:
-        raise refusal((("address",), f"found {shown(service.address)}, which {error}")) from None
+        raise refusal((("address",), f"found {shown(without_secrets(service.address))}, which {error}")) from None
     return service
 
 
@@ -610,6 +610,9 @@ class Chat(Architecture):
             if key in self.extra:
                 said = f"found {shown(key)}, which the explainer or another key of the model sets; take it out"
                 raise refusal((("extra",), said))
+        if secrets := [key for key in self.extra if names_secret(key)]:
+            said = f"found {shown(secrets[0])}, which would stand in every result; name the variable that holds the key"
+            raise refusal((("extra",), f"{said} (asking.key_variable)"))
         if self.limits.cost is not None and self.prices is None:
             raise refusal((("limits", "cost"), "cannot be known without prices; name them, or limit the tokens"))
         return _with_safe_address(self)

@@ -548,7 +548,7 @@ class KernelShap(Explainer):
             "`leverage`, pairs without repetition by their leverage scores (Musco and Witter 2024). `surrogate` "
             "fits a Gaussian process in place of the linear regression, and needs a small part of the evaluations "
             "for the same error. `chosen` is `surrogate` with the subsets that tell most of the values: better "
-            "where there are more pairs than tokens."
+            "where there are more pairs than tokens, and worse where the output jumps once enough words are there."
         ),
     )
     definition: Literal["paper", "released"] = Field(

@@ -20,6 +20,7 @@ from pydantic import (
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from evenlight.core.sources import is_address
+from evenlight.models.services.addresses import secrets_in, without_secrets
 
 # YAML 1.1, which Snakemake reads, takes 1e-3 for text; ``--config seeds='[0, 1]'`` makes text of everything.
 SPELLED_NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
@@ -196,7 +197,10 @@ NumberPerDataset = dict[Name, Annotated[int, Field(ge=1)]]
 
 
 def check_addressed(file: str, sha256: str | None) -> None:
-    """Refuse an address without a SHA-256, by which the file is known again, and a path with one."""
+    """Refuse an address with a key, one without a SHA-256, by which the file is known again, and a path with one."""
+    if is_address(file) and (secrets := secrets_in(file)):
+        said = f"found {shown(without_secrets(file))} with a key behind it ({secrets[0]})"
+        raise refusal((("file",), f"{said}, which would stand in every result; download the file, and name its path"))
     if is_address(file) != (sha256 is not None):
         what = "an address, of which sha256 must be given" if sha256 is None else "no address (https://…)"
         raise refusal((("sha256",), f"found {shown(sha256)}, and file {shown(file)} is {what}"))

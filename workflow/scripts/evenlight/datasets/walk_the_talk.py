@@ -71,7 +71,7 @@ def read_part(folder: Path, part: str, resources: Path) -> pd.DataFrame:
     """A part of the answers as a study reads it, of a folder of fetched files.
 
     ``questions`` has all answers. The level of a question is what it tells its people apart by: their ``ethnicity``, by
-    race, nationality or name, or ``other`` (gender, religion, orientation, wealth, disability). ``about`` says which.
+    race, nationality or name, or ``other`` (gender, religion, orientation, wealth, disability), see ``about``.
     ``swapped`` has the answers to each question as it was (``original``) and with its people swapped.
 
     Args:
@@ -87,9 +87,7 @@ def read_part(folder: Path, part: str, resources: Path) -> pd.DataFrame:
         both = pd.concat([answers[answers["concept"].isna()], people[first]], ignore_index=True)
         level = both["concept"].notna().map({True: "swapped", False: "original"})
         return both.assign(level=level, concept=None, change=None, kind=None, implied=None)
-    groups = {question: about for about, listed in read_yaml(resources)["about"].items() for question in listed}
-    about = answers["unit"].map(groups)
-    return answers.assign(level=about.where(about == "ethnicity", "other"), about=about)
+    return answers.assign(level=answers["about"].where(answers["about"] == "ethnicity", "other"))
 
 
 def walk_the_talk_answers(folder: Path, resources: Path) -> pd.DataFrame:
@@ -98,7 +96,7 @@ def walk_the_talk_answers(folder: Path, resources: Path) -> pd.DataFrame:
     ``level`` is ``original`` or such as ``0 removed``. ``concept`` is the number of the changed concept, missing of the
     original, ``concept_name`` and ``kind`` say which it is, and ``change`` what was done. ``reference`` is the choice
     that names nobody. ``implied`` lists the concepts that the reason says to matter; it is missing where nobody judged
-    it.
+    it. ``about`` is what the question tells its people apart by, such as their ethnicity.
 
     Args:
         folder: with the tables ``bbq_*.parquet``.
@@ -121,6 +119,7 @@ def walk_the_talk_answers(folder: Path, resources: Path) -> pd.DataFrame:
         on=["question", "concept"],
         how="left",
     )
+    about = {question: group for group, listed in published["about"].items() for question in listed}
     keys = ["model", "question", "draw"]
     implied = judgements.groupby(keys)[["concept", "implied"]].apply(
         lambda judged: judged.loc[judged["implied"] == 1, "concept"].tolist()
@@ -144,6 +143,7 @@ def walk_the_talk_answers(folder: Path, resources: Path) -> pd.DataFrame:
             "change": named["change"],
             "reference": named["asked"].map(_nobody),
             "implied": lists,
+            "about": named["question"].map(about),
         }
     )
 

@@ -6,6 +6,7 @@ text is changed. What is unusual is counted, and the counts are told beside the 
 
 import math
 from collections import Counter
+from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
@@ -30,6 +31,8 @@ FOLLOWING = {
     "redaction": (None, "redacted_decision", None),
     "random_redaction": (None, "random_decision", None),
 }
+# What may be a list in a cell.
+LISTS = ("mentioned", "evidence")
 _FOLLOWING_KEYS = tuple(key for keys in FOLLOWING.values() for key in keys if key)
 
 
@@ -45,7 +48,7 @@ def read_answers(
         model: what the table calls it, where the settings name a column of models.
 
     Answers to questions that are changed (a filled column ``concept``) are left out: :func:`read_changed_answers` has
-    them.
+    them. They stay where the dataset has the changed question as one of its own, with a level of its own.
 
     Raises:
         InputError: a row has no question, draw or number that it needs, a draw is there twice, or there is no answer.
@@ -90,14 +93,12 @@ def _read(
     )
     questions = _questions(items, units, by_level="level" in named, by_item="item" in named)
     tested, seen, counted = set(items.loc[items["split"] == "test", "item_id"]), {}, Counter()
-    rows, other_models = [], Counter()
-    for location, row in named_rows(path, named.values(), REMEDY):
-        cells = {key: row[column] for key, column in named.items()}
-        if "model" in cells and (is_empty(cells["model"]) or name_of(cells["model"]) != model):
-            other_models["(none)" if is_empty(cells["model"]) else name_of(cells["model"])] += 1
-            continue
+    given, rows = _given(path, named, questions, model), []
+    for location, cells in given.rows:
         if not is_empty(cells.get("concept")):
-            continue
+            changed = _question(cells, named, questions, location, drops=True)
+            if changed is None or changed in given.unchanged:
+                continue
         item = _question(cells, named, questions, location, drops=settings["other_questions"] == "drop")
         if item not in tested:
             counted["unknown" if item is None else "untested"] += 1
@@ -116,7 +117,7 @@ def _read(
             | {key: _number(cells.get(key), str, named.get(key), location) for key in _FOLLOWING_KEYS}
         )
     if not rows:
-        others = f"; it has rows of {', '.join(map(repr, other_models))}" if other_models else ""
+        others = f"; it has rows of {', '.join(map(repr, given.others))}" if given.others else ""
         raise InputError(f"{path}: no answer of model '{model}' to a question of the test split{others}; {REMEDY}")
     table = pd.DataFrame(rows).sort_values(["item_id", "draw"], kind="stable", ignore_index=True)
     further = {
@@ -132,9 +133,10 @@ def read_changed_answers(
 ) -> pd.DataFrame:
     """The answers to questions as they were and with one concept changed, in the contract ``CHANGED_ANSWERS``.
 
-    A row whose column ``concept`` is empty answers the question as it was. Its item is that of the question, whatever
-    is changed. What a reason says to matter stands in the column ``mentioned`` or, where the study names ``evidence``
-    instead, follows from the words of the changed concept in the text.
+    A row whose column ``concept`` is empty answers the question as it was. A changed one belongs to the question of its
+    unit and level or, where no model was asked that one as it was, to the only one of its unit that was. What a reason
+    says to matter stands in the column ``mentioned`` or, where the study names ``evidence`` instead, follows from the
+    words of the changed concept in the text.
 
     Args:
         path: of the table.
@@ -149,11 +151,18 @@ def read_changed_answers(
     named = _named(settings, "unit", "level", "item", "text", "draw", "decision", "model", *told)
     questions = _questions(items, units, by_level="level" in named, by_item="item" in named)
     tested, rows, seen = set(items.loc[items["split"] == "test", "item_id"]), [], Counter()
-    for location, row in named_rows(path, named.values(), REMEDY):
-        cells = {key: row[column] for key, column in named.items()}
-        if "model" in cells and (is_empty(cells["model"]) or name_of(cells["model"]) != model):
-            continue
-        item = _question(cells, named, questions, location, drops=settings["other_questions"] == "drop")
+    given = _given(path, named, questions, model)
+    of_units = units[units["item_id"].isin(given.unchanged)].groupby("unit_id")["item_id"].unique()
+    drops = settings["other_questions"] == "drop"
+    for location, cells in given.rows:
+        is_changed = not is_empty(cells["concept"])
+        item = _question(cells, named, questions, location, drops=drops or is_changed)
+        if is_changed and item not in given.unchanged:
+            own = of_units.get(name_of(cells["unit"]), ()) if "unit" in named else ()
+            if len(own) == 1:
+                item = own[0]
+            elif item is None and not drops:
+                item = _question(cells, named, questions, location, drops=False)
         if item not in tested:
             continue
         form = {key: None if is_empty(cells.get(key)) else name_of(cells[key]) for key in ("concept", "change")}
@@ -176,6 +185,38 @@ def read_changed_answers(
     if lacking := [item for item in table["item_id"] if item not in as_it_was]:
         raise InputError(f"{path}: no answer to question '{lacking[0]}' as it was; add some without a concept")
     return table
+
+
+@dataclass(frozen=True)
+class _Given:
+    """What a table has.
+
+    Attributes:
+        rows: those of a model, each with its place and its cells by key.
+        others: how many rows there are of which other models.
+        unchanged: the questions that were asked as they are, of whatever model; all of them where none is changed.
+    """
+
+    rows: list[tuple[str, dict]]
+    others: Counter
+    unchanged: set[str | None]
+
+
+def _given(path: Path, named: dict[str, str], questions: dict, model: str) -> _Given:
+    given = _Given([], Counter(), set())
+    for location, row in named_rows(path, named.values(), REMEDY):
+        cells = {key: row[column] for key, column in named.items()}
+        for key, value in cells.items():
+            if isinstance(value, list | tuple | dict) and key not in LISTS:
+                said = f"field '{named[key]}' ({key}) is {value!r}, no {key}"
+                raise InputError(f"{location}: {said}; write one value in each row, and {REMEDY}")
+        if "concept" in named and is_empty(cells["concept"]):
+            given.unchanged.add(_question(cells, named, questions, location, drops=True))
+        if "model" in cells and (is_empty(cells["model"]) or name_of(cells["model"]) != model):
+            given.others["(none)" if is_empty(cells["model"]) else name_of(cells["model"])] += 1
+        else:
+            given.rows.append((location, cells))
+    return given
 
 
 def _mentioned(cells: dict, concept: str | None, location: str) -> list[str] | None:

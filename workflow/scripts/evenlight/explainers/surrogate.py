@@ -31,6 +31,8 @@ REFINEMENTS = 2
 LEAST_RELEVANCE = 0.1
 # Added to the diagonal, relative to it: more than the rounding of float32 probabilities, less than any error here.
 JITTER = 1e-8
+# A fit that misses a value by a larger share of the largest is none.
+MOST_MISSED = 1e-3
 # What is left of a value's variance, relative to it, once it is known: above the rounding of a long elimination.
 LEAST_VARIANCE = 1e-6
 # What is fitted: the function, its even part or its odd part.
@@ -48,6 +50,7 @@ class Surrogate:
         coefficient: (subsets,).
         scale: (features,), positive.
         offset: the mean that it falls back to far from all subsets.
+        miss: by how much it misses the values that it was fitted to at most, as a share of the largest.
         parity: :data:`EVEN` where k(S, T) stands for k(S, T) + k(S, complement of T), so that complements have equal
             values; :data:`ODD` where it is their difference, so that they have opposite values; else :data:`WHOLE`.
     """
@@ -57,6 +60,7 @@ class Surrogate:
     scale: np.ndarray
     offset: float
     parity: int
+    miss: float = 0.0
 
 
 def _kernel(first: np.ndarray, second: np.ndarray, scale: np.ndarray, parity: int) -> np.ndarray:
@@ -89,18 +93,23 @@ def fit(shown: np.ndarray, value: np.ndarray, parity: int = WHOLE) -> Surrogate:
     relevance = np.ones(shown.shape[1])
     fits = []
     for _ in range(1 + REFINEMENTS):
-        fits.append(max((_fit(shown, centred, offset, scale * relevance, parity) for scale in SCALES), key=_likelihood))
+        fits.append(max((_fit(shown, centred, offset, scale * relevance, parity) for scale in SCALES), key=_goodness))
         found = fits[-1][1]
         # Features have no Shapley values in an even function.
         importance = np.abs(shapley_interactions(found)).sum(0) if parity == EVEN else np.abs(shapley_values(found))
         if not importance.any():
             break
         relevance = np.maximum(importance / importance.max(), LEAST_RELEVANCE)
-    return max(fits, key=_likelihood)[1]
+    return max(fits, key=_goodness)[1]
 
 
-def _likelihood(fit: tuple[float, Surrogate]) -> float:
-    return fit[0]
+def _goodness(fit: tuple[float, Surrogate]) -> tuple[bool, float]:
+    """Whether a fit goes through the values that it was given, and its likelihood, or else by how much it misses.
+
+    Where features must come together, smooth processes with a huge variance are likely, and miss what they were given.
+    """
+    likelihood, found = fit
+    return (True, likelihood) if found.miss <= MOST_MISSED else (False, -found.miss)
 
 
 def _fit(
@@ -113,7 +122,9 @@ def _fit(
     coefficient = cho_solve(factor, centred)
     variance = max(centred @ coefficient / len(centred), np.finfo(float).tiny)
     likelihood = -len(centred) / 2 * np.log(variance) - np.log(np.diag(factor[0])).sum()
-    return likelihood, Surrogate(shown, coefficient, scale, offset, parity)
+    # All that is not explained is explained by the jitter.
+    miss = JITTER * np.abs(coefficient).max() / max(np.abs(centred).max(), np.finfo(float).tiny)
+    return likelihood, Surrogate(shown, coefficient, scale, offset, parity, miss)
 
 
 def predict(surrogate: Surrogate, shown: np.ndarray) -> np.ndarray:

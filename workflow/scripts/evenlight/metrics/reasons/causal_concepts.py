@@ -18,6 +18,7 @@ from scipy.optimize import brentq
 from scipy.special import log_softmax, ndtr
 
 from evenlight.core.errors import InputError
+from evenlight.core.seeds import generator_for
 
 # Of the prior of a scale: an inverse gamma of this shape and rate, nearly 1 / scale.
 SHAPE = RATE = 0.001
@@ -121,13 +122,15 @@ def empirical_bayes(changes: Changes) -> np.ndarray:
 
 
 def hierarchical_bayes(
-    changes: Changes, generator: np.random.Generator, draws: int = 2000, warm_up: int = 300
+    changes: Changes, generator: np.random.Generator | None = None, draws: int = 2000, warm_up: int = 300
 ) -> np.ndarray:
     """The same as a mean over the posterior, (changes,): the authors' model, scales of the kinds included.
 
     Their model has a No-U-Turn sampler; here coefficients make steps of the size of their normal approximation
-    (Metropolis), and scales are drawn given the slopes (Gibbs), both for all changes at once.
+    (Metropolis), and scales are drawn given the slopes (Gibbs), both for all changes at once. ``generator`` draws them;
+    without one the result is always the same.
     """
+    generator = generator or generator_for(0, "hierarchical_bayes")
     regression = _Regression(changes)
     scale, state, covariance = regression.fitted()
     size = state.shape[1]

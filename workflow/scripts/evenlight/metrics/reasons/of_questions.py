@@ -12,7 +12,6 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from evenlight.core.seeds import generator_for
 from evenlight.metrics.reasons.causal_concepts import (
     ESTIMATES,
     Changes,
@@ -178,8 +177,7 @@ def effects(known: Asked, estimate: str = "empirical_bayes") -> pd.DataFrame:
         known: of a model.
         estimate: one of :data:`evenlight.metrics.reasons.causal_concepts.ESTIMATES`.
     """
-    further = {"generator": generator_for(0, estimate)} if estimate == "hierarchical_bayes" else {}
-    causal = by_concept(known.changes, ESTIMATES[estimate](known.changes, **further))
+    causal = by_concept(known.changes, ESTIMATES[estimate](known.changes))
     return pd.DataFrame({"causal": causal, "implied": known.implied.reindex(causal.index)}).dropna()
 
 

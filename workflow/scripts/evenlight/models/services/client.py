@@ -10,7 +10,8 @@ from urllib.parse import urlsplit
 
 from evenlight.core.errors import InputError, first_line
 from evenlight.core.waiting import asked_wait
-from evenlight.models.services.addresses import checked_address, is_loopback
+from evenlight.models.services.addresses import checked_address, is_loopback, without_secrets
+from evenlight.models.services.bounded import BoundedAdapter
 from evenlight.models.services.shapes import ADDRESS, UnusableAnswer, beginning, parsed
 
 # Seconds before the second attempt, which double from one to the next, and the most that is waited.
@@ -35,7 +36,7 @@ class RequestPolicy:
         connections: requests that are on their way at the same time.
         requests_per_minute: no more than these; None for no limit.
         retries: further attempts where a request fails.
-        timeout: seconds within which an answer must be there.
+        timeout: seconds within which a whole answer must be there.
         key_variable: the environment variable that holds the key; None where there is none.
         key_header: the header that the key is sent in, with ``{key}`` for it.
         asked_again: texts that each job which asks something asks about a second time.
@@ -81,7 +82,7 @@ class Client:
         try:
             self.address = checked_address(address, plain_http)
         except InputError as error:
-            raise InputError(f"models.<model>.address: {address} {error}") from None
+            raise InputError(f"models.<model>.address: {without_secrets(address)} {error}") from None
         self.policy, self.before, self.is_answer = policy, before, is_answer
         self.stopped = threading.Event()
         self._own = threading.local()
@@ -158,6 +159,9 @@ class Client:
 
         if not hasattr(self._own, "session"):
             session = requests.Session()
+            self._own.adapter = BoundedAdapter()
+            for scheme in ("https://", "http://"):
+                session.mount(scheme, self._own.adapter)
             # Neither through a proxy nor with a password that a file names for this host.
             session.trust_env = not is_loopback(urlsplit(self.address).hostname)
             header = self.header()
@@ -177,27 +181,30 @@ class Client:
 
         session = self._session()
         self.before()
-        start = time.monotonic()
-        try:
-            with session.post(
-                self.address,
-                json=body,
-                # An answer of its own to each request: what a gateway has kept is none.
-                headers={"Accept": "application/json", "Cache-Control": "no-cache, no-store"},
-                timeout=(CONNECT, self.policy.timeout),
-                stream=True,
-                # The key and the texts are for this address.
-                allow_redirects=False,
-            ) as response:
-                content = b""
-                for block in response.iter_content(2**16):
-                    content += block
-                    if len(content) > LARGEST_ANSWER:
-                        raise UnusableAnswer(f"its answer has more than {LARGEST_ANSWER >> 20} MiB")
-                    if time.monotonic() > start + self.policy.timeout:
-                        raise requests.Timeout(f"the answer is not complete after {self.policy.timeout:g} s")
-        except requests.RequestException as error:
-            raise _Failed(f"no answer ({_reason(error)})", f"look whether it is up, and at {ADDRESS}") from None
+        start, limit = time.monotonic(), self.policy.timeout
+        with self._own.adapter.ends_after(limit) as over:
+            try:
+                with session.post(
+                    self.address,
+                    json=body,
+                    # An answer of its own to each request: what a gateway has kept is none.
+                    headers={"Accept": "application/json", "Cache-Control": "no-cache, no-store"},
+                    timeout=(min(CONNECT, limit), limit),
+                    stream=True,
+                    # The key and the texts are for this address.
+                    allow_redirects=False,
+                ) as response:
+                    content = b""
+                    for block in response.iter_content(2**16):
+                        content += block
+                        if len(content) > LARGEST_ANSWER:
+                            raise UnusableAnswer(f"its answer has more than {LARGEST_ANSWER >> 20} MiB")
+            except requests.RequestException as error:
+                why = f"it is not complete after {limit:g} s" if over.is_set() else _reason(error)
+                raise _Failed(f"no answer ({why})", f"look whether it is up, and at {ADDRESS}") from None
+        if over.is_set():
+            # Where nothing says how long an answer is, one that was ended looks complete.
+            raise _Failed(f"no answer (it is not complete after {limit:g} s)", f"look at {ADDRESS}")
         status = response.status_code
         if status < 300 or self.is_answer(status, content):
             return content, time.monotonic() - start
@@ -208,7 +215,8 @@ class Client:
             slower = "ask more slowly (models.<model>.asking.requests_per_minute)" if status == 429 else ""
             raise _Failed(said, slower, asked_wait(response.headers.get("Retry-After")))
         if "Location" in response.headers:
-            said += f"; it leads to {response.headers['Location']}: where that is right, write it as the address"
+            there = without_secrets(response.headers["Location"])
+            said += f"; it leads to {there}: where that is right, write it as the address"
         if status in (404, 405):
             said += f"; look at {ADDRESS}, and of a language model at its name (models.<model>.called)"
         if status in (401, 403):
