@@ -2,18 +2,17 @@
 
 import math
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
 import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 from evenlight.core.contracts.texts import ATTRIBUTE
 from evenlight.core.errors import InputError, all_of
+from evenlight.core.files import refuse_half_characters
 from evenlight.datasets import Dataset, reader_for
-from evenlight.datasets.rows import choice, csv_rows, require_columns
+from evenlight.datasets.rows import choice, named_rows
 from evenlight.datasets.words import split_words
 from evenlight.texts.items import assign_test, joined_clusters, separated, text_keys
 from evenlight.texts.words import spaces_around
@@ -59,13 +58,14 @@ def dataset_of(rows: Iterable[tuple[str, dict]], settings: dict, origin: Path | 
     columns = {name: attribute["column"] for name, attribute in settings["attributes"].items()}
     items, refused, in_no_group = [], {}, {}
     for number, (location, row) in enumerate(rows, start=1):
+        place = location.rpartition(" ")[2]
         for name in (name for name, column in columns.items() if _is_empty(row[column])):
-            in_no_group.setdefault(name, []).append(number)
+            in_no_group.setdefault(name, []).append(place)
         try:
             items.append(_item(row, number, location, settings))
         except InputError as error:
             for problem in error.problems:
-                refused.setdefault(problem.removeprefix(location), []).append((number, problem))
+                refused.setdefault(problem.removeprefix(location), []).append((place, problem))
     if refused:
         raise _refusal(refused, in_no_group, columns, origin)
     if not items:
@@ -80,8 +80,8 @@ def dataset_of(rows: Iterable[tuple[str, dict]], settings: dict, origin: Path | 
 
 
 def _refusal(
-    refused: dict[str, list[tuple[int, str]]],
-    in_no_group: dict[str, list[int]],
+    refused: dict[str, list[tuple[str, str]]],
+    in_no_group: dict[str, list[str]],
     columns: dict[str, str],
     origin: Path | str,
 ) -> InputError:
@@ -105,13 +105,13 @@ def _refusal(
     return error
 
 
-def _rows_said(rows: list[int]) -> str:
+def _rows_said(rows: Sequence[str]) -> str:
     """How many rows there are, and the first of them.
 
-    >>> _rows_said([7]), _rows_said([7, 9]), _rows_said(list(range(1, 1235)))
+    >>> _rows_said("7"), _rows_said("79"), _rows_said([*map(str, range(1, 1235))])
     ('1 row (7)', '2 rows (7, 9)', '1,234 rows (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, …)')
     """
-    first = [*map(str, rows[:MOST]), *["…"] * (len(rows) > MOST)]
+    first = [*rows[:MOST], *["…"] * (len(rows) > MOST)]
     return f"{len(rows):,} row{'s' * (len(rows) != 1)} ({', '.join(first)})"
 
 
@@ -134,18 +134,9 @@ def _copies_said(rows: pd.DataFrame, clusters: pd.Series, names_clusters: bool) 
 
 
 def _rows(path: Path, fields: list[str]) -> Iterator[tuple[str, dict]]:
-    if path.suffix.lower() == ".csv":
-        yield from csv_rows(path, fields, REMEDY)
-        return
-    if path.suffix.lower() != ".parquet":
+    if path.suffix.lower() not in (".csv", ".parquet"):
         raise InputError(f"{path}: neither .csv nor .parquet; convert the table to one of them")
-    try:
-        table = pq.read_table(path)
-    except (pa.ArrowInvalid, OSError) as error:
-        raise InputError(f"{path}: not a readable Parquet file ({error}); write it again") from None
-    require_columns(path, fields, table.column_names, REMEDY)
-    for number, row in enumerate(table.select(list(dict.fromkeys(fields))).to_pylist(), start=1):
-        yield f"{path}, row {number}", row
+    yield from named_rows(path, fields, REMEDY)
 
 
 def _item(row: dict, number: int, location: str, settings: dict) -> dict:
@@ -228,6 +219,7 @@ def _words(row: dict, location: str, settings: dict, field: str) -> tuple[list[s
         expected = "a list of words (which only Parquet can hold)"
     if words is None:
         raise InputError(f"{location}: field '{field}' is {value!r}, not {expected}; {REMEDY}")
+    refuse_half_characters(value, f"{location}: field '{field}'")
     if not all(word.strip() for word in words) or not words:
         raise InputError(f"{location}: field '{field}' has no words, or an empty one; {REMEDY}")
     return words, spaces_around(value, words) if settings["text"] else None

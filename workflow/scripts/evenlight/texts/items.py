@@ -14,6 +14,7 @@ import pandas as pd
 from evenlight.core.contracts.texts import ATTRIBUTE, UNITS
 from evenlight.core.errors import InputError
 from evenlight.core.factors import JOINT, PLACEBO, PLACEBO_LEVELS
+from evenlight.core.files import refuse_half_characters
 from evenlight.core.seeds import generator_for
 
 # Texts that are aside are neither learned from nor tested on: counterparts of training texts that a model must not see.
@@ -363,6 +364,7 @@ def _check_identifiers(items: pd.DataFrame, location: str) -> None:
 def _check_words(item, location: str) -> None:
     if len(item.words) == 0:
         raise InputError(f"{location}: no words; remove the item or restore its text")
+    refuse_half_characters(" ".join(item.words), location)
     blank = [position for position, word in enumerate(item.words) if not word.strip()]
     if blank:
         raise InputError(f"{location}: word {blank[0]} (from 0) is empty; remove it together with its ground truth")
