@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -35,7 +36,7 @@ def read(files: dict[str, Path], settings: dict) -> Dataset:
     notes = [f"{settings['source']}, split {split}: commit {commit}" for split, commit in commits.items()]
     rows = (row for part, loaded in tables.items() for row in _rows(loaded, columns, part, splits[part], settings))
     dataset = dataset_of(rows, settings, settings["source"])
-    return Dataset(dataset.items, dataset.units, dataset.classes, [*notes, *dataset.notes])
+    return replace(dataset, notes=[*notes, *dataset.notes])
 
 
 def _loaded(settings: dict, split: str):
