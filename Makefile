@@ -12,11 +12,14 @@ INTERPRETER := $(or $(shell command -v $(PYTHON) 2>/dev/null),$(PYTHON))
 UV ?= $(shell command -v uv 2>/dev/null)
 INDEXES = $(PIP_INDEX_URL:%=--default-index %) $(PIP_EXTRA_INDEX_URL:%=--index %) $(PIP_FIND_LINKS:%=--find-links %) \
 	$(if $(PIP_NO_INDEX),--no-index)
+# A new environment is an empty folder, and one that a link leads to is somebody else's.
+not_a_link = test ! -L "$(1)" || { echo "error: $(1) is a link, and what it leads to would be made anew;" \
+	"delete the link and call make again" >&2; exit 1; }
 ifneq ($(UV),)
-new_environment = "$(UV)" venv --quiet --clear --python "$(1)" $(2)
+new_environment = $(call not_a_link,$(2)); "$(UV)" venv --quiet --clear --python "$(1)" $(2)
 install_into = "$(UV)" pip install --quiet --python $(1)/bin/python --index-strategy unsafe-best-match $(INDEXES)
 else
-new_environment = "$(1)" -m venv --clear $(2)
+new_environment = $(call not_a_link,$(2)); "$(1)" -m venv --clear $(2)
 install_into = $(1)/bin/python -m pip install -qq --disable-pip-version-check
 endif
 
@@ -29,8 +32,12 @@ endef
 .DEFAULT_GOAL := help
 .PHONY: help docs progress archive unpack check-archive explain-result compare-studies decide demo disparity gecobench beyond-random makers soft-scale known-disparity cebab disparity-looks dialect reasons known-concepts hatecheck test test-slow faults lint check tutorials notebooks documents prose gallery pictures page-figures house browser slurm measure-corpus bench card bench-memory bench-profile bench-precision bench-training bench-prompt bench-beginnings bench-rows bench-engines bench-torch bench-error bench-fewer-rows bench-exact-shapley bench-shapley bench-chosen bench-chance bench-chance-longer bench-sensitivity bench-ola-cea bench-grow bench-graph bench-start bench-audit bench-minutes bench-statistics populations verdicts looks bench-few-sentences bench-statements bench-coverage bench-cebab bench-makers bench-covariate-adjusted estimate-cost mutation architectures clean clean-all
 
+# Where this file lies; studies may lie elsewhere: make -f CLONE/Makefile archive STUDY=...
+NAMED := $(firstword $(MAKEFILE_LIST))
+HERE := $(if $(findstring /,$(NAMED)),$(dir $(abspath $(NAMED))),$(CURDIR)/)
+
 # The scripts of the workflow are run as `python ...`, which must be the environment's.
-export PATH := $(CURDIR)/.venv/bin:$(PATH)
+export PATH := $(HERE).venv/bin:$(PATH)
 BIN := .venv/bin
 
 RUN_REQUIREMENTS := $(patsubst %,envs/%.txt,workflow data corpus models statistics)
@@ -105,10 +112,11 @@ known-concepts: .venv/ready  ## explainers by concepts in worlds whose effects a
 		--results results/known_concepts --page docs/results/known_concepts.md
 
 ARCHIVE = $(STUDY).zip
-ARCHIVING := PYTHONPATH=workflow/scripts .venv-archive/bin/python workflow/tools/archive_study.py
-UNPACKING := PYTHONPATH=workflow/scripts $(INTERPRETER) workflow/tools/unpack_study.py
+ARCHIVING := PYTHONPATH="$(HERE)workflow/scripts" "$(HERE).venv-archive/bin/python" "$(HERE)workflow/tools/archive_study.py"
+UNPACKING := PYTHONPATH="$(HERE)workflow/scripts" $(INTERPRETER) "$(HERE)workflow/tools/unpack_study.py"
 
-archive: .venv-archive/ready  ## pack a study into one file, with checksums: make archive STUDY=demo
+archive:  ## pack a study into one file, with checksums: make archive STUDY=demo
+	@$(MAKE) --no-print-directory -C "$(HERE)" .venv-archive/ready
 	$(ARCHIVING) --study "$(STUDY)" --output "$(ARCHIVE)" $(if $(CONFIGFILE),--configfile "$(CONFIGFILE)") \
 		$(if $(WITHOUT),--without $(WITHOUT)) $(if $(LICENSE),--license "$(LICENSE)") $(if $(AGENT),--agent "$(AGENT)") $(if $(TRUST),--trust-parts)
 
@@ -512,6 +520,7 @@ endef
 	@touch $@
 
 .venv/ready-for-tests: .venv/ready envs/tests.txt envs/slurm.txt
+	@$(call not_a_link,.venv)
 	@echo "Installing what the tests need on top."
 	@rm .venv/ready
 	@$(call install_into,.venv) -r envs/tests.txt
