@@ -11,6 +11,7 @@ import pyarrow as pa
 from evenlight.core.errors import InputError, first_line
 from evenlight.core.hub import asked_about, refused_by_hub
 from evenlight.datasets import Dataset
+from evenlight.datasets.rows import require_columns
 from evenlight.datasets.table import REMEDY, dataset_of, named_columns
 
 # What ``save_to_disk`` writes of one split, and of several.
@@ -80,10 +81,7 @@ def _said_in_words(settings: dict, split: str) -> Iterator[None]:
 def _rows(loaded, columns: list[str], part: str, split: str, settings: dict) -> Iterator[tuple[str, dict]]:
     """The rows of a split, each with its place."""
     origin = f"{settings['source']}, split {split}"
-    lacking = [name for name in columns if name not in loaded.column_names]
-    if lacking:
-        there = ", ".join(loaded.column_names)
-        raise InputError(f"{origin}: no column '{lacking[0]}'; the columns are {there}; {REMEDY}")
+    require_columns(origin, columns, loaded.column_names, REMEDY)
     # Classes are numbers with names; -1 is a row whose class is not published.
     names = {name: loaded.features[name].names for name in columns if hasattr(loaded.features[name], "names")}
     chosen = loaded.select_columns(columns).with_format("arrow")
