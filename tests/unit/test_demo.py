@@ -334,5 +334,5 @@ def test_an_unknown_setting_is_refused(wrong):
 
 
 def test_a_missing_file_is_refused(tmp_path):
-    with pytest.raises(InputError, match="No such file"):
+    with pytest.raises(InputError, match="no such file"):
         demo.read_source_sentences(tmp_path / "sentences.yaml")

@@ -286,5 +286,5 @@ def test_wrong_file_is_refused(tmp_path, text, message):
 
 
 def test_missing_file_is_refused(tmp_path):
-    with pytest.raises(InputError, match="No such file"):
+    with pytest.raises(InputError, match="no such file"):
         stereotypes.read_stereotype_pairs(tmp_path / "themes.yaml")

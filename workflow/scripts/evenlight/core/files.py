@@ -28,6 +28,8 @@ def read_text(path: str | Path, remedy: str) -> str:
     """
     try:
         return Path(path).read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file; {remedy}") from None
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror}); {remedy}") from None
     except UnicodeDecodeError as error:
