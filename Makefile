@@ -12,11 +12,14 @@ INTERPRETER := $(or $(shell command -v $(PYTHON) 2>/dev/null),$(PYTHON))
 UV ?= $(shell command -v uv 2>/dev/null)
 INDEXES = $(PIP_INDEX_URL:%=--default-index %) $(PIP_EXTRA_INDEX_URL:%=--index %) $(PIP_FIND_LINKS:%=--find-links %) \
 	$(if $(PIP_NO_INDEX),--no-index)
+# A new environment is an empty folder, and one that a link leads to is somebody else's.
+not_a_link = test ! -L "$(1)" || { echo "error: $(1) is a link, and what it leads to would be made anew;" \
+	"delete the link and call make again" >&2; exit 1; }
 ifneq ($(UV),)
-new_environment = "$(UV)" venv --quiet --clear --python "$(1)" $(2)
+new_environment = $(call not_a_link,$(2)); "$(UV)" venv --quiet --clear --python "$(1)" $(2)
 install_into = "$(UV)" pip install --quiet --python $(1)/bin/python --index-strategy unsafe-best-match $(INDEXES)
 else
-new_environment = "$(1)" -m venv --clear $(2)
+new_environment = $(call not_a_link,$(2)); "$(1)" -m venv --clear $(2)
 install_into = $(1)/bin/python -m pip install -qq --disable-pip-version-check
 endif
 
@@ -30,8 +33,12 @@ endef
 # Every target that `make help` lists.
 .PHONY: $(shell awk -F: '/^[a-z-]+:.*  \#\# / {print $$1}' $(firstword $(MAKEFILE_LIST)))
 
+# Where this file lies; studies may lie elsewhere: make -f CLONE/Makefile archive STUDY=...
+NAMED := $(firstword $(MAKEFILE_LIST))
+HERE := $(if $(findstring /,$(NAMED)),$(dir $(abspath $(NAMED))),$(CURDIR)/)
+
 # The scripts of the workflow are run as `python ...`, which must be the environment's.
-export PATH := $(CURDIR)/.venv/bin:$(PATH)
+export PATH := $(HERE).venv/bin:$(PATH)
 # Compiled modules are kept, also where a container's variable says otherwise: else each start of torch compiles it again,
 # which is more than half of its processor time.
 export PYTHONDONTWRITEBYTECODE :=
@@ -109,10 +116,11 @@ known-concepts: .venv/ready  ## explainers by concepts in worlds whose effects a
 		--results results/known_concepts --page docs/results/known_concepts.md
 
 ARCHIVE = $(STUDY).zip
-ARCHIVING := PYTHONPATH=workflow/scripts .venv-archive/bin/python workflow/tools/archive_study.py
-UNPACKING := PYTHONPATH=workflow/scripts $(INTERPRETER) workflow/tools/unpack_study.py
+ARCHIVING := PYTHONPATH="$(HERE)workflow/scripts" "$(HERE).venv-archive/bin/python" "$(HERE)workflow/tools/archive_study.py"
+UNPACKING := PYTHONPATH="$(HERE)workflow/scripts" $(INTERPRETER) "$(HERE)workflow/tools/unpack_study.py"
 
-archive: .venv-archive/ready  ## pack a study into one file, with checksums: make archive STUDY=demo
+archive:  ## pack a study into one file, with checksums: make archive STUDY=demo
+	@$(MAKE) --no-print-directory -C "$(HERE)" .venv-archive/ready
 	$(ARCHIVING) --study "$(STUDY)" --output "$(ARCHIVE)" $(if $(CONFIGFILE),--configfile "$(CONFIGFILE)") \
 		$(if $(WITHOUT),--without $(WITHOUT)) $(if $(LICENSE),--license "$(LICENSE)") $(if $(AGENT),--agent "$(AGENT)") $(if $(TRUST),--trust-parts)
 
@@ -529,6 +537,7 @@ endef
 	@touch $@
 
 .venv/ready-for-tests: .venv/ready envs/tests.txt envs/slurm.txt
+	@$(call not_a_link,.venv)
 	@echo "Installing what the tests need on top."
 	@rm .venv/ready
 	@$(call install_into,.venv) -r envs/tests.txt

@@ -24,6 +24,7 @@ rule check_dataset:
     conda:
         "../envs/models.yaml"
     resources:
+        compared=compared(),
         mem_mb=2000,
         runtime=10,
     params:
@@ -33,7 +34,8 @@ rule check_dataset:
         asked_at=ASKED_AT,
     shell:
         "python {input.script:q} --settings {params.settings:q} {params.named_resources:q} {params.made:q} "
-        "--items {output.texts:q} --units {output.units:q} --output {output.findings:q} > {log:q} 2>&1"
+        "--compared {resources.compared:q} --items {output.texts:q} --units {output.units:q} "
+        "--output {output.findings:q} > {log:q} 2>&1"
 
 
 rule check_model:

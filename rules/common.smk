@@ -13,7 +13,6 @@ from functools import cache
 from itertools import groupby
 from pathlib import Path
 
-from snakemake.common.configfile import load_configfile
 from snakemake.exceptions import WorkflowError
 from snakemake.io import get_flag_value, sourcecache_entry
 from snakemake.logging import logger
@@ -53,11 +52,18 @@ if workflow.is_main_process and (problem := problem_with_folder()):
 def studies(paths):
     """Those of the configuration files that hold a whole study, by their absolute paths."""
     whole = {"study", "datasets", "models"}
-    return [str(path) for path in dict.fromkeys(map(os.path.abspath, paths)) if whole <= load_configfile(path).keys()]
+    paths = dict.fromkeys(map(os.path.abspath, paths))
+    return [path for path in paths if whole <= configuration.written(Path(path)).keys()]
 
+
+# Snakemake has read them, and of a key that stands in a file twice it has kept one without a word.
+try:
+    merged = studies(workflow.configfiles) if workflow.is_main_process else []
+except InputError as error:
+    raise WorkflowError(str(error))
 
 # Files of the command line are merged into that of a Snakefile, key by key: right for a file of a few keys.
-if len(workflow.configfiles) > 1 and len(merged := studies(workflow.configfiles)) > 1:
+if len(merged) > 1:
     raise WorkflowError(
         f"{' and '.join(merged)} are studies, and Snakemake would merge them into one; name only one of them: where "
         "the Snakefile has a `configfile:`, leave out --configfile, and edit that file or write another name there"

@@ -85,7 +85,7 @@ def test_a_question_is_an_item_however_often_it_is_answered(tmp_path, suffix):
 
 def test_one_form_has_one_wording(tmp_path):
     rows = [*ASKED, ASKED[0] | {"asked": "other words?"}]
-    with pytest.raises(InputError, match=r"row 13: question 'q0/one' is asked in other words than in .*row 1;"):
+    with pytest.raises(InputError, match=r"row 14: question 'q0/one' is asked in other words than in .*row 2;"):
         questions_of(write(rows, tmp_path / "answers.csv"))
 
 
@@ -98,7 +98,7 @@ def test_other_levels_are_refused_or_counted(tmp_path):
 
 
 def test_an_empty_field_has_its_row_and_column(tmp_path):
-    with pytest.raises(InputError, match=r"row 2: field 'dialect' \(level\) is empty"):
+    with pytest.raises(InputError, match=r"row 3: field 'dialect' \(level\) is empty"):
         questions_of(write([ASKED[0], ASKED[1] | {"dialect": " "}], tmp_path / "answers.csv"))
 
 

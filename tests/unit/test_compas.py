@@ -125,7 +125,7 @@ def test_refusals(loaded):
         ("days_b_screening_arrest", "soon", "a whole number"),
     ):
         message = (
-            rf"compas\.csv, row 3: field '{field}' is '{value}', not (one of )?{allowed}.*; delete the file to have it"
+            rf"compas\.csv, row 4: field '{field}' is '{value}', not (one of )?{allowed}.*; delete the file to have it"
         )
         with pytest.raises(InputError, match=message):
             loaded([*rows[:2], rows[2] | {field: value}, *rows[3:]])

@@ -313,7 +313,7 @@ def test_one_of_several_filters_must_be_chosen(tmp_path):
     ],
 )
 def test_other_samples_are_refused(tmp_path, line, message):
-    with pytest.raises(InputError, match=r"samples.jsonl: not readable"):
+    with pytest.raises(InputError, match=r"samples.jsonl: no such file"):
         harness_answers([tmp_path / "samples.jsonl"])
     path = harness_file(tmp_path)
     path.write_text(line)

@@ -132,9 +132,9 @@ def test_a_pair_that_is_there_twice_counts_once(loaded):
 
 
 def test_refusals(loaded):
-    with pytest.raises(InputError, match=r"row 6: field 'bias_type' is 'looks', not one of 'age', .*; delete the file"):
+    with pytest.raises(InputError, match=r"row 7: field 'bias_type' is 'looks', not one of 'age', .*; delete the file"):
         loaded([*pairs(5), ROW | {"bias_type": "looks"}])
-    with pytest.raises(InputError, match=r"row 6: field 'stereo_antistereo' is 'both', not one of 'stereo', "):
+    with pytest.raises(InputError, match=r"row 7: field 'stereo_antistereo' is 'both', not one of 'stereo', "):
         loaded([*pairs(5), ROW | {"stereo_antistereo": "both"}])
     with pytest.raises(InputError, match="no usable pair of bias type religion"):
         loaded(pairs(5), attribute="religion")

@@ -311,7 +311,7 @@ def test_a_duplicate_on_the_other_side_of_the_split_is_refused(tmp_path):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("train: [", "not YAML"),
+        ("train: [", "no YAML"),
         ("- a list", "two keys"),
         ("train: ['x.']", "two keys"),
         ("train: []\ntest: ['x.']", "'train' must be a list"),

@@ -5,9 +5,12 @@ from argparse import Namespace
 from collections.abc import Sequence
 from contextlib import nullcontext
 from pathlib import Path
+from types import SimpleNamespace
 
+import numpy as np
+import pandas as pd
 import pytest
-from models_for_tests import WORDS, context_of, sentences_of, tiny_classifier
+from models_for_tests import WORDS, context_of, items_of, sentences_of, tiny_classifier
 from test_planned_rows import METHODS, counted, settings_of
 
 from checks import check_dataset, check_model, tell_findings
@@ -179,6 +182,7 @@ def checked(folder: Path, monkeypatch: pytest.MonkeyPatch, made: Sequence[str] =
     there = [Path(name) for name in ("people.csv",) if Path(name).exists()]
     arguments = Namespace(settings=TABLE | settings, resource=there, made=list(made), items=folder / "items.parquet")
     arguments.units, arguments.output = folder / "units.parquet", folder / "findings.json"
+    arguments.compared = {"comparisons": {"gender": [["male", "female"]]}, "strata": {}}
     check_dataset.main(arguments)
     return json.loads(arguments.output.read_text(encoding="utf-8"))
 
@@ -315,3 +319,40 @@ class Broken(Metric):
     assert (place, dataset) == ("metrics.mine of models.mine", "people")
     assert "broken.py, line 11: ZeroDivisionError" in problem
     assert set(found["read"]["metrics"]) == set(METRICS_TRIED)
+
+
+def test_what_cannot_be_compared_is_said_of_the_table_and_not_of_each_model(tmp_path, monkeypatch):
+    lines = [f"Number {number} waits.,{'no' if number % 2 else 'yes'},male\n" for number in range(4)]
+    (tmp_path / "people.csv").write_text("said,kind,who\n" + "".join(lines) + "She waits.,no,female\n")
+    found = checked(tmp_path, monkeypatch)
+    [[place, _, problem]] = found["problems"]
+    assert place == "datasets.people"
+    assert "one unit only of gender 'female' is explained" in problem
+    assert found["read"]["datasets"] == ["people"]
+    compared = {"comparisons": {"gender": [["male", "female"]]}, "strata": {}}
+    read = [read_table(tmp_path / f"{name}.parquet", of) for name, of in (("items", ITEMS), ("units", UNITS))]
+    dataset = check_model.Dataset(*read, ["no", "yes"], False)
+    assert not check_model.is_comparable(Namespace(dataset="people", compared=compared), dataset)
+    both = pd.concat([dataset.units.tail(1).assign(unit_id="b", item_id="000001"), dataset.units.iloc[1:]])
+    assert check_model.is_comparable(
+        Namespace(dataset="people", compared=compared), check_model.Dataset(read[0], both, ["no", "yes"], False)
+    )
+
+
+@pytest.mark.parametrize(("wrong", "told"), [(0, False), (3, False), (9, True), (20, True)])
+def test_a_model_that_is_no_better_than_one_answer_is_told(wrong, told):
+    """Of 20 texts ten are of either class, and one standard deviation is 2.2 texts."""
+    classifier = tiny_classifier("bert")
+    labels = np.arange(20) % 2
+    items = items_of([["He", *["waits"] * number] for number in range(20)], labels.tolist())
+    answers = np.eye(2)[np.where(np.arange(20) < wrong, 1 - labels, labels)]
+    evaluator = SimpleNamespace(classifier=classifier, probabilities=lambda rows: answers)
+    settings = {"model": {"architecture": "trained"}, "reading": {}}
+    arguments = Namespace(settings=settings, name="mine", dataset="people")
+    dataset = check_model.Dataset(items, None, ["no", "yes"], False)
+    said = check_model.accuracy_told(arguments, items, evaluator, dataset)
+    assert bool(said) == told
+    if told:
+        assert f"models.mine on people: right about {20 - wrong} of 20 texts, where always 'no'" in said
+    trained_here = Namespace(settings=settings | {"model": {"architecture": "bert"}}, name="mine", dataset="people")
+    assert check_model.accuracy_told(trained_here, items, evaluator, dataset) is None

@@ -180,9 +180,9 @@ def test_a_template_stays_with_what_was_made_from_it(loaded):
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"label_gold": "hate"}, r"row 1: field 'label_gold' is 'hate', not one of 'non-hateful', 'hateful'; delete"),
+        ({"label_gold": "hate"}, r"row 2: field 'label_gold' is 'hate', not one of 'non-hateful', 'hateful'; delete"),
         ({"case_templ": "Nobody is named."}, None),
-        ({"test_case": "  "}, r"row 1: no word names the group of its template; delete the file"),
+        ({"test_case": "  "}, r"row 2: no word names the group of its template; delete the file"),
     ],
 )
 def test_other_files_are_refused(loaded, changed, message):

@@ -140,6 +140,10 @@ ROW = {"item_id": "1-male", "words": ["He", "rows", "home"], "scores": [1, 2, 3]
         (ROW | {"target": 0}, r"explained for class 0, the study explains class 1; .* explain\.target"),
         (ROW | {"scores": [1, 2]}, r"row 1: 2 scores of 3 words; give one for each"),
         (ROW | {"scores": [1, 2, float("nan")]}, r"row 1: field 'scores' must be a list of finite numbers"),
+        (ROW | {"scores": [1, 2, -(10**400)]}, r"row 1: field 'scores' must be a list of finite numbers"),
+        (ROW | {"target": "1"}, r"row 1: field 'target' is '1', which is no whole number; .* number of the class"),
+        (ROW | {"target": "good"}, r"row 1: field 'target' is 'good', which is no whole number"),
+        (ROW | {"target": 0.5}, r"row 1: field 'target' is 0\.5, which is no whole number"),
         (ROW | {"tokens": ["he"]}, r"row 1: words and tokens; give one of the two"),
         ({"item_id": "1-male", "scores": [1]}, r"row 1: neither words nor tokens"),
         ({"words": ["He"], "scores": [1]}, r"row 1: neither 'item_id' nor 'text'"),
@@ -178,5 +182,5 @@ def test_files_of_other_kinds_are_refused(tmp_path, name, content, message):
 
 
 def test_a_file_that_is_not_there_is_refused(tmp_path):
-    with pytest.raises(InputError, match="not readable"):
+    with pytest.raises(InputError, match="not a readable"):
         explain([SENTENCE], {"theirs": {"file": str(tmp_path / "rows.parquet")}}, Context(None, 0, None))

@@ -259,6 +259,9 @@ def test_a_package_declares_classes(folder, monkeypatch):
     before = own_files.digest_of_class("explainers", "last_layer")
     (site / "my_package/other.py").write_text("number = 1\n")
     assert own_files.digest_of_class("explainers", "last_layer") != before
+    for misspelt in ("last_layr", "LastLayer"):
+        assert problem(folder, explainers={"mine": {"method": misspelt}}).endswith("did you mean last_layer?")
+    assert "last_layer" not in problem(folder, metrics={"top": {"metric": "last_layr"}})
     own_files._declared.cache_clear()
 
 

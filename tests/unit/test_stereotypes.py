@@ -277,7 +277,7 @@ def test_unequal_numbers_of_themes_are_refused(tmp_path):
         stereotypes.read_stereotype_pairs(written(tmp_path, content))
 
 
-@pytest.mark.parametrize(("text", "message"), [("frames: {", "not YAML"), ("frames: {}", "two keys")])
+@pytest.mark.parametrize(("text", "message"), [("frames: {", "no YAML"), ("frames: {}", "two keys")])
 def test_wrong_file_is_refused(tmp_path, text, message):
     path = tmp_path / "themes.yaml"
     path.write_text(text)

@@ -396,7 +396,7 @@ def test_a_column_has_the_second_part(tmp_path):
 @pytest.mark.parametrize(
     ("rows", "said"),
     [
-        (ROWS.replace("She moves.", ""), r"row 2: field 'hypothesis' has no words"),
+        (ROWS.replace("She moves.", ""), r"row 3: field 'hypothesis' has no words"),
         (ROWS.replace("hypothesis", "other"), "no column 'hypothesis'|field 'hypothesis'"),
         (ROWS.replace("0 1 0 0 1 0", "0 1 0"), "has 3 values for 6 words"),
     ],

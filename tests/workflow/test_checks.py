@@ -72,8 +72,8 @@ def test_all_that_is_broken_is_said_in_one_run(tmp_path):
     everywhere = "on whole, column, level, gone"
     expected = {
         "datasets.column: column.csv: no column 'said' or 'who'; the columns are says, kind, whom;",
-        "datasets.level: level.csv, row 1: field 'kind' is 'yess', not one of 'no', 'yes';",
-        "datasets.level: level.csv, row 2: field 'who' is 'femal', not one of 'male', 'female';",
+        "datasets.level: level.csv, row 2: field 'kind' is 'yess', not one of 'no', 'yes';",
+        "datasets.level: level.csv, row 3: field 'who' is 'femal', not one of 'male', 'female';",
         "datasets.gone: wole.csv: no such file; did you mean whole.csv?",
         f"models.gone {everywhere}: model ./classifiers/god: cannot be loaded (there is no such folder; did you mean",
         f"models.labels {everywhere}: models.labels.classes: the labels and the classes have different names.",

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 from running import (
+    CONFIGURATION,
     PROJECT,
     SMALLER,
     TINY,
@@ -65,6 +66,15 @@ def test_configuration(project, study, messages):
     configure(project, study)
     said = refusal(project, "--dry-run")
     assert [message for message in messages if message not in said] == [], said
+
+
+def test_a_name_that_stands_twice_is_refused_though_snakemake_has_read_the_file(project):
+    configure(project, TINY)
+    path = project / CONFIGURATION
+    path.write_text(path.read_text() + "models: {}\n", encoding="utf-8")
+    said = refusal(project, "--dry-run")
+    assert f"{path}, line" in said
+    assert "models stands there for the second time" in said
 
 
 TABLE = {

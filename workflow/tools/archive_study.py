@@ -16,10 +16,10 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 
-import yaml
 from rocrate.model import ContextEntity
 from rocrate.rocrate import ROCrate
 
+from evenlight.configuration import written
 from evenlight.configuration.own import BUILTIN
 from evenlight.core.errors import InputError
 from evenlight.core.sources import SOURCES, digest
@@ -79,10 +79,9 @@ def configuration_of(study: str) -> Path:
 def _named(path: Path) -> str | None:
     """The study of a configuration file; None for one that is none."""
     try:
-        configuration = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, yaml.YAMLError):
+        return written(path).get("study")
+    except InputError:
         return None
-    return configuration.get("study") if isinstance(configuration, dict) else None
 
 
 def check_complete(configuration: Path, trusts_archives: bool) -> None:
@@ -111,7 +110,7 @@ def own_parts(configuration: Path, study: str, trusts_archives: bool) -> dict[st
     Raises:
         InputError: a file is named by a path that leads out of the study's folder or to a hidden one, or is no text.
     """
-    config = yaml.safe_load(configuration.read_text(encoding="utf-8"))
+    config = written(configuration)
     own_files.locate(config, [configuration.parent, Path()], trusts_archives)
     texts = {}
     for _, _, name in own_files.named(config, BUILTIN):

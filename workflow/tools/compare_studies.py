@@ -20,9 +20,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
-import yaml
 
 from evenlight.core.errors import InputError
+from evenlight.core.files import read_yaml
 from evenlight.jobs import command_line
 
 SECTIONS = ("tables", "columns", "values")
@@ -48,7 +48,7 @@ def read_renamed(path: Path | None) -> dict[str, dict]:
     Raises:
         InputError: the file has other sections, or one that is no mapping.
     """
-    content = yaml.safe_load(path.read_text(encoding="utf-8")) if path else {}
+    content = read_yaml(path, "name a file of other names") if path else {}
     if not isinstance(content, dict) or not all(isinstance(section, dict) for section in content.values()):
         raise InputError(f"{path}: must be a mapping of {', '.join(SECTIONS)} to mappings of old names to new ones")
     unknown = [name for name in content if name not in SECTIONS]

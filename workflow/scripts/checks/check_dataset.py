@@ -4,6 +4,7 @@ import argparse
 import tempfile
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from evenlight import datasets
@@ -11,9 +12,10 @@ from evenlight.core import sources
 from evenlight.core.contracts.texts import ITEMS, UNITS
 from evenlight.core.errors import InputError
 from evenlight.core.findings import Findings
-from evenlight.core.tables import write_table
+from evenlight.core.tables import read_table, write_table
 from evenlight.datasets.importing import import_dataset, named_resources
-from evenlight.jobs.command_line import run, settings_argument
+from evenlight.jobs.command_line import add_compared_flag, run, settings_argument
+from evenlight.texts.items import check_explained
 
 # Where the published files are that the workflow has fetched.
 FETCHED = Path("results", "sources")
@@ -38,10 +40,20 @@ def check(arguments: argparse.Namespace, findings: Findings) -> bool:
         notes = import_dataset(files, settings, arguments.items, arguments.units)
         findings.notes += [f"{place}: {note}" for note in notes]
         findings.can_be_read("datasets", settings["dataset"])
+        with findings.at(place):
+            check_all_explained(arguments)
         for name in files:
             findings.can_be_read("files", name)
         return True
     return False
+
+
+def check_all_explained(arguments: argparse.Namespace) -> None:
+    """Refuse a dataset of which nothing could be compared even if all its texts were explained."""
+    items, units = read_table(arguments.items, ITEMS), read_table(arguments.units, UNITS)
+    test = items[items["split"] == "test"]
+    if arguments.compared:
+        check_explained(arguments.settings["dataset"], test, np.full(len(test), None), units, arguments.compared)
 
 
 def fetched(name: str, folder: Path) -> Path:
@@ -79,6 +91,7 @@ if __name__ == "__main__":
         "--resource", action="append", default=[], type=Path, help="path of a file that is there; may be repeated"
     )
     parser.add_argument("--made", nargs="*", default=[], help="files that are not there, since the workflow makes them")
+    add_compared_flag(parser)
     parser.add_argument("--items", type=Path, required=True, help="table of items (Parquet)")
     parser.add_argument("--units", type=Path, required=True, help="table of units (Parquet)")
     parser.add_argument("--output", type=Path, required=True, help="findings (JSON)")

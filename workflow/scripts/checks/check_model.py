@@ -16,7 +16,7 @@ from evenlight.core.errors import InputError
 from evenlight.core.findings import Findings
 from evenlight.core.tables import read_metadata, read_table
 from evenlight.engine.evaluator import Evaluator
-from evenlight.engine.sentences import check_explained, encoded, unexplained
+from evenlight.engine.sentences import encoded, unexplained
 from evenlight.engine.taking_over import ARCHITECTURES, taken_over
 from evenlight.engine.untrained import untrained
 from evenlight.explainers import Context, explain, training_items
@@ -29,11 +29,14 @@ from evenlight.models.processor import use_processor
 from evenlight.models.service import ServedClassifier, word_tokenizer
 from evenlight.models.services.client import Client, RequestPolicy
 from evenlight.models.tokenizers import loaded_tokenizer
+from evenlight.texts.items import check_explained
 from evenlight.texts.predictions import Sentence
 from evenlight.texts.words import texts_in
 
 # Classes of a dataset that cannot be read, for models that any will do.
 UNKNOWN = ("one class", "another class")
+# So many texts tell whether a model is better than chance.
+ASKED = 100
 # Most rows, and what takes rows, of an explainer or a metric that is only tried.
 BUDGET = {
     "samples": 8,
@@ -118,8 +121,41 @@ def explained_texts(arguments: argparse.Namespace, classifier: Classifier, datas
     if dataset.is_stand_in:
         return test
     reason = unexplained(classifier, test, dataset.units, arguments.settings["reading"])
-    check_explained(arguments.dataset, test, reason, dataset.units, arguments.compared)
+    if is_comparable(arguments, dataset):
+        check_explained(arguments.dataset, test, reason, dataset.units, arguments.compared)
     return test[np.equal(reason, None)]
+
+
+def is_comparable(arguments: argparse.Namespace, dataset: Dataset) -> bool:
+    """Whether enough texts could be compared, were all of them explained; if not, the check of the dataset says so."""
+    test = dataset.of("test")
+    try:
+        check_explained(arguments.dataset, test, np.full(len(test), None), dataset.units, arguments.compared)
+    except InputError:
+        return False
+    return True
+
+
+def accuracy_told(
+    arguments: argparse.Namespace, texts: pd.DataFrame, evaluator: Evaluator | StandIn, dataset: Dataset
+) -> str | None:
+    """What is said of a model that is no better than to give always the same answer; None of others."""
+    if dataset.is_stand_in or arguments.settings["model"]["architecture"] not in ARCHITECTURES:
+        return None
+    # Tables are often sorted by class.
+    some = texts.iloc[np.unique(np.linspace(0, len(texts) - 1, min(len(texts), ASKED)).astype(int))]
+    labels = some["label"].to_numpy()
+    sentences = encoded(evaluator.classifier, some, labels, arguments.settings["reading"].get("overlap"))
+    right = int((evaluator.probabilities([each.row for each in sentences]).argmax(axis=1) == labels).sum())
+    counts = some["label"].value_counts()
+    chance = counts.iloc[0] / len(some)
+    if len(counts) < 2 or right > len(some) * chance + np.sqrt(len(some) * chance * (1 - chance)):
+        return None
+    return (
+        f"models.{arguments.name} on {arguments.dataset}: right about {right} of {len(some)} texts, where always "
+        f"'{dataset.classes[counts.index[0]]}' is right about {counts.iloc[0]}, so no better than chance; see whether "
+        "its labels are these classes, in this order"
+    )
 
 
 def sentence_of(text: pd.DataFrame, evaluator: Evaluator | StandIn, reading: dict) -> Sentence:
@@ -165,6 +201,7 @@ def check(arguments: argparse.Namespace, dataset: Dataset, findings: Findings) -
         texts = dataset.of("test")
         with findings.at(name, arguments.dataset):
             texts = explained_texts(arguments, evaluator.classifier, dataset)
+        findings.notes += filter(None, [accuracy_told(arguments, texts, evaluator, dataset)])
         text = texts.loc[[texts["words"].map(len).idxmin()]]
         sentence = sentence_of(text, evaluator, settings["reading"])
         [truth] = text["ground_truth"]

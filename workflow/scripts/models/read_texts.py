@@ -15,10 +15,11 @@ from evenlight.core.errors import InputError
 from evenlight.core.tables import read_arrow, read_groups, read_metadata, read_table, regrouped, write_groups
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.opening import open_evaluator
-from evenlight.engine.sentences import check_explained, encoded, left_out, require_reads, token_counts
+from evenlight.engine.sentences import encoded, left_out, require_reads, token_counts
 from evenlight.explainers.empty_texts import empty_texts
 from evenlight.jobs.command_line import add_compared_flag, add_model_flags, run, settings_argument
 from evenlight.models.classifier import Classifier
+from evenlight.texts.items import check_explained
 from evenlight.texts.predictions import RUNNER_UP, TOO_LONG, foils, predictions_table, token_table
 from evenlight.texts.words import TEXT
 

@@ -11,7 +11,7 @@ from evenlight.core.contracts.texts import ITEMS, UNITS
 from evenlight.core.errors import InputError
 from evenlight.core.tables import read_metadata, read_table, write_csv
 from evenlight.engine.checkpoints import add_checkpoint_flags, open_checkpoint
-from evenlight.engine.sentences import check_explained, tokenize, unexplained
+from evenlight.engine.sentences import tokenize, unexplained
 from evenlight.engine.training import Diverged, digest_of_training, make_reproducible, save_classifier, train
 from evenlight.engine.untrained import untrained
 from evenlight.jobs.code_digest import LIBRARIES, library_versions
@@ -20,7 +20,7 @@ from evenlight.models.classifier import Classifier, device_name, name_classes, p
 from evenlight.models.location import pinned
 from evenlight.models.processor import use_processor
 from evenlight.models.ready import begun_with
-from evenlight.texts.items import groups_kept_together
+from evenlight.texts.items import check_explained, groups_kept_together
 
 
 def refuse_test(arguments: argparse.Namespace, classifier: Classifier, test: pd.DataFrame, units: pd.DataFrame) -> None:

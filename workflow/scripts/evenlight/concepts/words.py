@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Literal
 
 import numpy as np
-import yaml
 from scipy.stats import chi2_contingency
 
 from evenlight.concepts.question import UNLABELLED
 from evenlight.core.errors import InputError
+from evenlight.core.files import read_yaml
 from evenlight.texts.matching import bare, small
 
 Reach = Literal["word", "clause"]
@@ -51,10 +51,7 @@ def read_concept_lexicon(path: str | Path, concepts: Collection[str]) -> Concept
     Raises:
         InputError: the file has no such form, or no word of a concept.
     """
-    try:
-        content = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise InputError(f"{path}: no lexicon in YAML ({error}); write one as those in resources/lexicons") from None
+    content = read_yaml(path, "write a lexicon as those in resources/lexicons")
     listed = content.get("concepts") if isinstance(content, dict) else None
     if not isinstance(listed, dict):
         raise InputError(f"{path}: no mapping 'concepts'; give it one, from each concept to its words")

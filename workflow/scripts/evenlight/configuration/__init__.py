@@ -7,7 +7,6 @@ architecture, an explainer or a metric is one class, its parameters are the fiel
 
 from pathlib import Path
 
-import yaml
 from pydantic import ValidationError, create_model
 
 from evenlight.configuration.architectures import OF_RUNS, Architecture, seeds_of
@@ -35,6 +34,7 @@ from evenlight.configuration.schema import schema_of
 from evenlight.configuration.settings import Entry, Settings, shown
 from evenlight.configuration.study import ANSWER_METRICS, Study
 from evenlight.core.errors import InputError
+from evenlight.core.files import read_yaml
 from evenlight.core.kinds import TEXT
 from evenlight.jobs import own_files
 
@@ -103,14 +103,9 @@ def written(path: Path) -> dict:
     """What a file of settings says, with nothing added and nothing checked.
 
     Raises:
-        InputError: it cannot be read, is no YAML, or holds no mapping.
+        InputError: it cannot be read, is no YAML, holds no mapping, or has a key twice.
     """
-    try:
-        config = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror}); name a file of settings") from None
-    except (UnicodeDecodeError, yaml.YAMLError) as error:
-        raise InputError(f"{path}: no YAML in UTF-8 ({error}); mend it") from None
+    config = read_yaml(path, "name a file of settings in YAML")
     if not isinstance(config, dict):
         raise InputError(f"{path}: is {shown(config)}; it must be a mapping of keys to values")
     return config

@@ -6,6 +6,7 @@ from pydantic import ValidationError
 
 from evenlight.configuration.outdated import outdated_keys
 from evenlight.configuration.settings import TAGS, shown
+from evenlight.jobs import own_files
 
 MISSING = "is missing"
 
@@ -82,7 +83,7 @@ def _no_entry(key: str, value: dict, part: dict, discriminator: str) -> tuple[st
     if discriminator not in value:
         return key, f"{MISSING}; required is {choice}"
     named = value[discriminator]
-    return key, wrong(named, choice, suggestion(named, entries))
+    return key, wrong(named, choice, suggestion(named, [*entries, *own_files.installed(discriminator)]))
 
 
 def _place(path, config, schema: dict) -> tuple[str, dict, object]:

@@ -1,12 +1,15 @@
 """The readers of datasets: one class for each entry of ``evenlight.datasets.READERS``, with its parameters."""
 
 from itertools import pairwise
+from pathlib import PurePath
 from typing import Annotated, ClassVar, Literal, Self
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
 
 from evenlight.configuration.settings import (
     LARGEST_SEED,
+    LIST,
+    MAPPING,
     Different,
     Entry,
     Location,
@@ -18,6 +21,7 @@ from evenlight.configuration.settings import (
     refusal,
     shown,
 )
+from evenlight.core.factors import JOINT
 from evenlight.datasets import (
     COMPAS_LEVELS,
     CONCEPTS,
@@ -26,6 +30,7 @@ from evenlight.datasets import (
     GROUPS,
     WINOBIAS_TYPES,
     WORLD_LANGUAGES,
+    level_names,
 )
 from evenlight.datasets.hatecheck_levels import LANGUAGES
 
@@ -486,12 +491,32 @@ def _ascending(cuts: list[float]) -> list[float]:
     return cuts
 
 
+def _without_joint(levels: list[str] | dict[str, str]) -> list[str] | dict[str, str]:
+    for level in level_names(levels):
+        if JOINT in level:
+            said = (
+                f"found {shown(level)}, and {JOINT} joins levels of two factors; give it another name, such as levels: "
+            )
+            raise refusal(((), f"{said}{shown({level: level.replace(JOINT, ' and more')})}"))
+    return levels
+
+
+Levels = Annotated[
+    Annotated[Different[Text], Field(min_length=1), Tag(LIST)]
+    | Annotated[dict[Text, Text], Field(min_length=1), Tag(MAPPING)],
+    Discriminator(lambda levels: MAPPING if isinstance(levels, dict) else LIST),
+]
+
+
 class Attribute(Settings):
     """What is known of each text in one respect, such as gender: a factor by which texts are compared."""
 
     column: Text = Field(description="Column of the attribute; empty where it is not known of a text.")
-    levels: Different[Text] = Field(
-        min_length=1, description="The values that the column may have, all of which must occur; without the sign +."
+    levels: Annotated[Levels, AfterValidator(_without_joint)] = Field(
+        description=(
+            "The values that the column may have, all of which must occur; or what each of them is called, such as "
+            '`{"55+": 55 and older, "54-": younger}`. A level has no sign +, which joins levels.'
+        )
     )
     cuts: Annotated[list[float], AfterValidator(_ascending)] = Field(
         [],
@@ -511,6 +536,9 @@ class Attribute(Settings):
 
     @model_validator(mode="after")
     def _a_level_between_cuts(self) -> Self:
+        if self.cuts and isinstance(self.levels, dict):
+            said = "found a mapping, and the values of a column with cuts are numbers; give a list of levels"
+            raise refusal((("levels",), said))
         if self.cuts and len(self.levels) != len(self.cuts) + 1:
             said = f"found {len(self.levels)} levels and {len(self.cuts)} cuts; name one level more than there are cuts"
             raise refusal((("levels",), said))
@@ -613,6 +641,13 @@ class OwnColumns(Reader):
     validation_share: ValidationShare = 0.1
     split_seed: SplitSeed = 0
 
+    @model_validator(mode="after")
+    def _texts_or_words(self) -> Self:
+        if (self.text is None) == (self.words is None):
+            which = "neither text nor words" if self.text is None else "both text and words"
+            raise refusal((("text",), f"found {which}; exactly one of them names the column with the texts"))
+        return self
+
 
 class Questions(Reader):
     """The questions of a table of answers, in which each stands as often as it was answered; see [the
@@ -643,8 +678,8 @@ class Questions(Reader):
     unit: Text = Field(description="Column that is equal for the forms of one question.")
     level: Text = Field(description="Column with the form that was asked, such as the dialect.")
     factor: Name = Field(description="What the forms differ in, such as `dialect`.")
-    levels: Different[Text] = Field(
-        min_length=2, description="The values of `level`, all of which must occur; without the sign +."
+    levels: Annotated[Different[Text], Field(min_length=2), AfterValidator(_without_joint)] = Field(
+        description="The values of `level`, all of which must occur; without the sign +."
     )
     other_levels: Literal["refuse", "drop"] = Field(
         "refuse", description="What happens to rows of other levels: `drop` leaves them out and reports how many."
@@ -682,6 +717,15 @@ class Table(OwnColumns, OwnFile):
     title: ClassVar[str] = "A table of your own"
 
     reader: Literal["table"]
+
+    @model_validator(mode="after")
+    def _kind_of_file(self) -> Self:
+        suffix = PurePath(self.file).suffix.lower()
+        if suffix not in (".csv", ".parquet"):
+            raise refusal((("file",), f"found {shown(self.file)}, neither .csv nor .parquet; convert the table"))
+        if self.words is not None and suffix == ".csv":
+            raise refusal((("words",), "found a column of lists, which CSV cannot have; name a column as text"))
+        return self
 
 
 class Hub(OwnColumns, OnHub):

@@ -5,7 +5,7 @@ The Snakefile imports this module, so it loads neither pandas nor any reader unt
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from itertools import permutations, product
@@ -78,13 +78,15 @@ class Dataset:
     """A dataset as its reader gives it.
 
     ``items`` and ``units`` have the columns of ``ITEMS`` and ``UNITS`` in :mod:`evenlight.core.contracts.texts`,
-    ``classes`` the class names in the order of the labels, and ``notes`` what the reader had to correct in the files.
+    ``classes`` the class names in the order of the labels, ``notes`` what the reader had to correct in the files, and
+    ``places`` the row in which each item stands, where it is a table.
     """
 
     items: pd.DataFrame
     units: pd.DataFrame
     classes: list[str]
     notes: list[str] = field(default_factory=list)
+    places: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -196,8 +198,17 @@ def _hatecheck_factors(settings: dict) -> dict[str, list[str]]:
     return factors
 
 
+def level_names(levels: Sequence[str] | Mapping[str, str]) -> list[str]:
+    """The levels of an attribute of one's own, which may be given for the values of its column.
+
+    >>> level_names(["young", "old"]), level_names({"55+": "old", "<25": "young", "25-54": "young"})
+    (['young', 'old'], ['old', 'young'])
+    """
+    return list(dict.fromkeys(levels.values() if isinstance(levels, Mapping) else levels))
+
+
 def _own_factors(settings: dict) -> dict[str, list[str]]:
-    return {name: list(entry["levels"]) for name, entry in settings["attributes"].items()}
+    return {name: level_names(entry["levels"]) for name, entry in settings["attributes"].items()}
 
 
 def _own_unbalanced(settings: dict) -> list[str]:

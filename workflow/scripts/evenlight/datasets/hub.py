@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -10,6 +11,7 @@ import pyarrow as pa
 from evenlight.core.errors import InputError, first_line
 from evenlight.core.hub import asked_about, refused_by_hub
 from evenlight.datasets import Dataset
+from evenlight.datasets.rows import require_columns
 from evenlight.datasets.table import REMEDY, dataset_of, named_columns
 
 # What ``save_to_disk`` writes of one split, and of several.
@@ -35,7 +37,7 @@ def read(files: dict[str, Path], settings: dict) -> Dataset:
     notes = [f"{settings['source']}, split {split}: commit {commit}" for split, commit in commits.items()]
     rows = (row for part, loaded in tables.items() for row in _rows(loaded, columns, part, splits[part], settings))
     dataset = dataset_of(rows, settings, settings["source"])
-    return Dataset(dataset.items, dataset.units, dataset.classes, [*notes, *dataset.notes])
+    return replace(dataset, notes=[*notes, *dataset.notes])
 
 
 def _loaded(settings: dict, split: str):
@@ -79,10 +81,7 @@ def _said_in_words(settings: dict, split: str) -> Iterator[None]:
 def _rows(loaded, columns: list[str], part: str, split: str, settings: dict) -> Iterator[tuple[str, dict]]:
     """The rows of a split, each with its place."""
     origin = f"{settings['source']}, split {split}"
-    lacking = [name for name in columns if name not in loaded.column_names]
-    if lacking:
-        there = ", ".join(loaded.column_names)
-        raise InputError(f"{origin}: no column '{lacking[0]}'; the columns are {there}; {REMEDY}")
+    require_columns(origin, columns, loaded.column_names, REMEDY)
     # Classes are numbers with names; -1 is a row whose class is not published.
     names = {name: loaded.features[name].names for name in columns if hasattr(loaded.features[name], "names")}
     chosen = loaded.select_columns(columns).with_format("arrow")

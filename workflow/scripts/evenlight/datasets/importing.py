@@ -36,7 +36,9 @@ def import_dataset(
             items, dataset.units
         )
         items = assign_validation(items, kept_together, settings["validation_share"], settings["split_seed"])
-    notes = dataset.notes + check_items(items, dataset.units, settings["dataset"], reader.unbalanced(settings))
+    notes = dataset.notes + check_items(
+        items, dataset.units, settings["dataset"], reader.unbalanced(settings), dataset.places
+    )
     metadata = {
         "dataset": settings["dataset"],
         "classes": dataset.classes,

@@ -1,19 +1,15 @@
 """The rows of tables from elsewhere, as readers need them: each with its place, for messages."""
 
-import codecs
 import csv
-import json
 import math
-import re
-import shlex
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from evenlight.core.errors import InputError
+from evenlight.core.files import loaded_json, other_encoding, read_text
 
 # Characters of a value; Python's own limit is shorter than a long text.
 LONGEST_VALUE = 2**24
@@ -21,10 +17,10 @@ PUBLISHED = "delete the file to have it fetched again"  # the remedy for a file 
 
 
 def csv_rows(path: str | Path, fields: Sequence[str], remedy: str) -> Iterator[tuple[str, dict[str, str]]]:
-    """(file and row, row) of each row of a CSV file with a header; rows count from 1, without the header.
+    """(file and row, row) of each row of a CSV file with a header, which a spreadsheet shows as row 1.
 
-    Of two columns with one name the last one counts. Raises :class:`InputError`, which ends with ``remedy``, where the
-    file is not CSV in UTF-8, lacks one of ``fields``, or has a row with more or fewer values than the header.
+    Raises :class:`InputError`, which ends with ``remedy``, where the file is not CSV in UTF-8, lacks one of ``fields``
+    or has two columns of its name that differ, or has a row with more or fewer values than the header.
     """
     try:
         with open(path, encoding="utf-8-sig", newline="") as file:
@@ -37,15 +33,29 @@ def csv_rows(path: str | Path, fields: Sequence[str], remedy: str) -> Iterator[t
                     f"{path}: its values seem to be separated by {other!r}; write it with commas between them"
                 )
             require_columns(path, fields, header, remedy)
-            for number, values in enumerate((values for values in lines if values), start=1):
+            twice = {name: places for name in set(fields) if len(places := _places(name, header)) > 1}
+            for number, values in enumerate(lines, start=2):
+                if not values:
+                    continue
                 location = f"{path}, row {number}"
                 if len(values) != len(header):
                     raise InputError(f"{location}: {len(values)} values, the header names {len(header)}; {remedy}")
+                for name, places in twice.items():
+                    if len(different := {values[place]: None for place in places}) > 1:
+                        raise InputError(
+                            f"{location}: column '{name}' is there {len(places)} times and has "
+                            f"{' and '.join(map(repr, different))} here; give each column a name of its own"
+                        )
                 yield location, dict(zip(header, values, strict=True))
     except UnicodeDecodeError as error:
-        raise InputError(f"{path}: not CSV in UTF-8 ({error.reason}); {_other_encoding(path)}") from None
+        raise InputError(f"{path}: not CSV in UTF-8 ({error.reason}); {other_encoding(path)}") from None
     except csv.Error as error:
         raise InputError(f"{path}: not CSV in UTF-8 ({error}); {remedy}") from None
+
+
+def _places(name: str, header: Sequence[str]) -> list[int]:
+    """Where in a header a name stands."""
+    return [place for place, other in enumerate(header) if other == name]
 
 
 def read_rows(path: Path) -> list:
@@ -54,17 +64,24 @@ def read_rows(path: Path) -> list:
     Raises:
         InputError: the file cannot be read, or is of another kind.
     """
-    try:
-        if path.suffix == ".parquet":
-            return pq.read_table(path).to_pylist()
-        if path.suffix == ".jsonl":
-            return [row for _, row in json_lines(path, "write it again")]
-        if path.suffix == ".json":
-            rows = json.loads(path.read_text(encoding="utf-8-sig"))
-            return rows if isinstance(rows, list) else [rows]
-    except (OSError, pa.ArrowInvalid, ValueError, RecursionError) as error:
-        raise InputError(f"{path}: not readable ({error}); write it again") from None
-    raise InputError(f"{path}: none of .parquet, .jsonl and .json; convert it to one of them")
+    return [row for _, row in _located_rows(path, "write it again")]
+
+
+def _located_rows(path: Path, remedy: str) -> Iterator[tuple[str, object]]:
+    """The same rows, each with its place."""
+    if path.suffix == ".parquet":
+        yield from _parquet_rows(path, None, remedy)
+    elif path.suffix == ".jsonl":
+        yield from json_lines(path, remedy)
+    elif path.suffix == ".json":
+        try:
+            rows = loaded_json(read_text(path, remedy), str(path))
+        except (ValueError, RecursionError) as error:
+            raise InputError(f"{path}: not readable ({error}); {remedy}") from None
+        for number, row in enumerate(rows if isinstance(rows, list) else [rows], start=1):
+            yield f"{path}, row {number}", row
+    else:
+        raise InputError(f"{path}: none of .parquet, .jsonl and .json; convert it to one of them")
 
 
 def json_lines(path: Path, remedy: str) -> Iterator[tuple[str, object]]:
@@ -75,17 +92,27 @@ def json_lines(path: Path, remedy: str) -> Iterator[tuple[str, object]]:
     Raises:
         InputError: the file cannot be read, or a line of it is no JSON; it ends with ``remedy``.
     """
-    try:
-        # A byte order mark is no JSON, and some programs write one.
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, ValueError) as error:
-        raise InputError(f"{path}: not readable ({error}); {remedy}") from None
-    for number, line in enumerate(filter(str.strip, text.split("\n")), start=1):
+    for number, line in enumerate(read_text(path, remedy).split("\n"), start=1):
         location = f"{path}, row {number}"
         try:
-            yield location, json.loads(line)
+            if line.strip():
+                yield location, loaded_json(line, location)
         except (ValueError, RecursionError) as error:
             raise InputError(f"{location}: not JSON ({error}); {remedy}") from None
+
+
+def _parquet_rows(path: Path, fields: Sequence[str] | None, remedy: str) -> Iterator[tuple[str, dict]]:
+    """(file and row, row) of each row of a Parquet file, of some columns or of all; rows count from 1."""
+    try:
+        names = pq.read_schema(path).names
+        require_columns(path, fields or (), names, remedy)
+        if twice := [name for name in names if names.count(name) > 1]:
+            raise InputError(f"{path}: column '{twice[0]}' is there twice; give each column a name of its own")
+        table = pq.read_table(path, columns=None if fields is None else list(dict.fromkeys(fields)))
+    except (pa.ArrowInvalid, OSError) as error:
+        raise InputError(f"{path}: not a readable Parquet file ({error}); write it again") from None
+    for number, row in enumerate(table.to_pylist(), start=1):
+        yield f"{path}, row {number}", row
 
 
 def named_rows(path: Path, fields: Iterable[str], remedy: str) -> Iterator[tuple[str, dict]]:
@@ -98,12 +125,14 @@ def named_rows(path: Path, fields: Iterable[str], remedy: str) -> Iterator[tuple
     if path.suffix.lower() == ".csv":
         yield from csv_rows(path, fields, remedy)
         return
-    rows = read_rows(path)
+    if path.suffix.lower() == ".parquet":
+        yield from _parquet_rows(path, fields, remedy)
+        return
+    rows = list(_located_rows(path, "write it again"))
     # A row of JSON may leave out what it has not.
-    there = list(dict.fromkeys(name for row in rows if isinstance(row, dict) for name in row))
+    there = list(dict.fromkeys(name for _, row in rows if isinstance(row, dict) for name in row))
     require_columns(path, fields, there, remedy)
-    for number, row in enumerate(rows, start=1):
-        location = f"{path}, row {number}"
+    for location, row in rows:
         if not isinstance(row, dict):
             raise InputError(f"{location}: is {row!r}, no object with columns; {remedy}")
         yield location, dict.fromkeys(fields) | row
@@ -127,25 +156,9 @@ def require_columns(path: str | Path, fields: Sequence[str], header: Sequence[st
     """Refuse a table whose ``header`` lacks some of ``fields``, by an :class:`InputError` that names all of those."""
     if lacking := [f"'{name}'" for name in dict.fromkeys(fields) if name not in header]:
         columns = " or ".join(filter(None, (", ".join(lacking[:-1]), lacking[-1])))
-        raise InputError(f"{path}: no column {columns}; the columns are {', '.join(header)}; {remedy}")
-
-
-def _other_encoding(path: str | Path) -> str:
-    """How a file that is not in UTF-8 can be written so, with a line by which it is seen whether the guess is right."""
-    content = Path(path).read_bytes()
-    if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        encoding, text = "UTF-16", content.decode("utf-16", errors="replace")
-    else:
-        # What Windows writes in Western Europe and America; it has no letter for five bytes, Latin-1 for every one.
-        for encoding in ("WINDOWS-1252", "ISO-8859-1"):
-            with suppress(UnicodeDecodeError):
-                text = content.decode(encoding)
-                break
-    there = re.search(r"\w*[^\x00-\x7f]\w*", text)
-    example = f" (a word of it is then {there[0]!r})" if there else ""
-    return (
-        f"it may be {encoding}{example}: iconv -f {encoding} -t UTF-8 {shlex.quote(str(path))} > NEW.csv, and name that"
-    )
+        # White space around a name is not seen without quotes.
+        there = ", ".join(name if name and name == name.strip() else repr(name) for name in header)
+        raise InputError(f"{path}: no column {columns}; the columns are {there}; {remedy}")
 
 
 def choice(row: dict, field: str, choices: dict, location: str, remedy: str):

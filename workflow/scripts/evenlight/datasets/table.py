@@ -1,22 +1,31 @@
 """A table of the user's own, CSV or Parquet, whose columns the settings name."""
 
 import math
+import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
 import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 from evenlight.core.contracts.texts import ATTRIBUTE
 from evenlight.core.errors import InputError, all_of
+from evenlight.core.files import refuse_half_characters
 from evenlight.datasets import Dataset, reader_for
-from evenlight.datasets.rows import choice, csv_rows, require_columns
-from evenlight.texts.items import assign_test, joined_clusters, separated, text_keys
+from evenlight.datasets.rows import choice, named_rows
+from evenlight.texts.items import (
+    assign_test,
+    joined_clusters,
+    lost_items,
+    lost_problems,
+    rows_by_item,
+    separated,
+    text_keys,
+    unit_problems,
+)
 from evenlight.texts.splitting import split_words
-from evenlight.texts.words import spaces_around
+from evenlight.texts.words import joined_text, spaces_around, texts_in
 
 REMEDY = "correct the table or the dataset's settings"
 OF_LEVELS = "correct the table, name the value among the `levels`, or leave the field empty, so that it is in no group"
@@ -41,13 +50,11 @@ def read(files: dict[str, Path], settings: dict) -> Dataset:
     once; its notes say which rows are in no group, which is no fault.
     """
     path = files[reader_for(settings).files(settings)[0]]
-    return dataset_of(_rows(path, named_columns(settings)), settings, path)
+    return dataset_of(named_rows(path, named_columns(settings), REMEDY), settings, path)
 
 
 def named_columns(settings: dict) -> list[str]:
     """The columns that the settings name, some perhaps twice."""
-    if (settings["text"] is None) == (settings["words"] is None):
-        raise InputError("dataset settings 'text' and 'words': exactly one of them must name a column")
     keys = ("text", "words", "second", "label", *OPTIONAL)
     named = [settings[key] for key in keys if settings[key] is not None]
     return named + [attribute["column"] for attribute in settings["attributes"].values()]
@@ -57,61 +64,112 @@ def dataset_of(rows: Iterable[tuple[str, dict]], settings: dict, origin: Path | 
     """The dataset of rows, values by column, each with its place for messages; ``origin`` is the place of all."""
     factors = reader_for(settings).factors(settings)
     columns = {name: attribute["column"] for name, attribute in settings["attributes"].items()}
-    items, refused, in_no_group = [], {}, {}
+    items, places, refused, in_no_group, broken = [], [], {}, {}, set()
     for number, (location, row) in enumerate(rows, start=1):
+        place = location.rpartition(" ")[2]
         for name in (name for name, column in columns.items() if _is_empty(row[column])):
-            in_no_group.setdefault(name, []).append(number)
+            in_no_group.setdefault(name, []).append(place)
         try:
             items.append(_item(row, number, location, settings))
+            places.append(place)
         except InputError as error:
+            broken.add(_cell(row, settings["pair"]))
             for problem in error.problems:
-                refused.setdefault(problem.removeprefix(location), []).append((number, problem))
-    if refused:
-        raise _refusal(refused, in_no_group, columns, origin)
-    if not items:
+                refused.setdefault(problem.removeprefix(location), []).append((place, problem))
+    if not items and not refused:
         raise InputError(f"{origin}: no rows; {REMEDY}")
-    rows = pd.DataFrame(items)
+    rows = _with_units(pd.DataFrame(items), origin) if items else pd.DataFrame()
+    if problems := [*_row_problems(refused, origin), *_unit_problems(rows, places, settings, origin, broken)]:
+        raise _refusal(problems, in_no_group, columns, origin)
     clusters = joined_clusters(rows)
     notes = _copies_said(rows, clusters, names_clusters=settings["cluster"] is not None)
+    notes += _no_texts_said(rows, settings)
     rows["cluster"] = clusters
     if settings["split"] is None:
         rows = assign_test(rows, rows["cluster"], settings["test_share"], settings["split_seed"])
-    return Dataset(*separated(rows, factors), list(settings["classes"]), notes)
+    return Dataset(*separated(rows, factors), list(settings["classes"]), notes, places)
 
 
-def _refusal(
-    refused: dict[str, list[tuple[int, str]]],
-    in_no_group: dict[str, list[int]],
-    columns: dict[str, str],
-    origin: Path | str,
-) -> InputError:
-    """All that is wrong with a table, each problem once with its rows; as notes, which rows are in no group.
+def _with_units(rows: pd.DataFrame, origin: Path | str) -> pd.DataFrame:
+    """The rows, those without a pair as units by themselves."""
+    alone, paired = rows[rows["unit_id"].isna()], set(rows["unit_id"].dropna())
+    if len(both := alone[alone["item_id"].isin(paired)]):
+        raise InputError(
+            f"{origin}: text '{both['item_id'].iloc[0]}' is in no pair, and a pair has this name; call the pair "
+            "otherwise, or name a column as item"
+        )
+    unit = rows["unit_id"].fillna(rows["item_id"])
+    return rows.assign(unit_id=unit, cluster=rows["cluster"].fillna(unit))
+
+
+def _unit_problems(
+    rows: pd.DataFrame, places: Sequence[str], settings: dict, origin: Path | str, broken: set[str | None]
+) -> list[str]:
+    """What is wrong with units where items have no level, or rows cannot be read, so that all is told at once.
+
+    What is wrong with the units of sound rows, the check of items says.
 
     Args:
-        refused: to each problem the rows that have it, each with what is said of it.
-        in_no_group: to each attribute the rows without a level.
-        columns: of the attributes.
+        rows: that can be read.
+        places: the row of the file in which each stands.
+        settings: of the dataset.
         origin: of the table.
+        broken: units of which a row cannot be read; of these nothing is said.
     """
+    reader = reader_for(settings)
+    factors = reader.factors(settings)
+    if rows.empty or rows["item_id"].duplicated().any():
+        return []
+    placed, lost = rows_by_item(rows["item_id"], places), lost_items(rows, factors)
+    problems = [f"{origin}, {problem}" for problem in lost_problems(rows, factors, placed)]
+    if problems or broken:
+        whole = rows.assign(cluster=joined_clusters(rows))
+        whole = whole[~whole["unit_id"].isin(broken | set(lost["unit_id"]))]
+        problems += unit_problems(*separated(whole, factors), str(origin), reader.unbalanced(settings), placed)
+    return problems
+
+
+def _no_texts_said(rows: pd.DataFrame, settings: dict) -> list[str]:
+    """What is said of a column whose values are numbers or identifiers, and no texts."""
+    field = settings["text"]
+    texts = [joined_text(text) for text in texts_in(rows)] if field and not settings["second"] else []
+    like_names = [not re.search(r"\s", text.strip()) and bool(re.search(r"\d", text)) for text in texts]
+    if not texts or not all(like_names):
+        return []
+    return [
+        f"column '{field}' has numbers or identifiers alone, such as {texts[0].strip()!r}, and no texts; if the texts "
+        "stand in another column, name that as text"
+    ]
+
+
+def _row_problems(refused: dict[str, list[tuple[str, str]]], origin: Path | str) -> list[str]:
+    """What is wrong with rows, each problem once; ``refused`` has the rows that have it, and what is said of each."""
     problems = [
         said if len(rows) == 1 else f"{said}; {_rows_said([row for row, _ in rows])} have this"
         for rows in refused.values()
         for said in [rows[0][1]]
     ]
     others = [f"{origin}: {len(problems) - MOST:,} others like these; {REMEDY}"] if len(problems) > MOST else []
-    error = InputError(*problems[:MOST], *others)
+    return problems[:MOST] + others
+
+
+def _refusal(
+    problems: list[str], in_no_group: dict[str, list[str]], columns: dict[str, str], origin: Path | str
+) -> InputError:
+    """All that is wrong with a table; as notes, which rows are in no group of an attribute, by its column."""
+    error = InputError(*problems)
     for name, rows in in_no_group.items():
         error.add_note(f"{origin}: field '{columns[name]}' is empty in {_rows_said(rows)}: in no group of {name}")
     return error
 
 
-def _rows_said(rows: list[int]) -> str:
+def _rows_said(rows: Sequence[str]) -> str:
     """How many rows there are, and the first of them.
 
-    >>> _rows_said([7]), _rows_said([7, 9]), _rows_said(list(range(1, 1235)))
+    >>> _rows_said("7"), _rows_said("79"), _rows_said([*map(str, range(1, 1235))])
     ('1 row (7)', '2 rows (7, 9)', '1,234 rows (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, …)')
     """
-    first = [*map(str, rows[:MOST]), *["…"] * (len(rows) > MOST)]
+    first = [*rows[:MOST], *["…"] * (len(rows) > MOST)]
     return f"{len(rows):,} row{'s' * (len(rows) != 1)} ({', '.join(first)})"
 
 
@@ -133,43 +191,26 @@ def _copies_said(rows: pd.DataFrame, clusters: pd.Series, names_clusters: bool) 
     return [said]
 
 
-def _rows(path: Path, fields: list[str]) -> Iterator[tuple[str, dict]]:
-    if path.suffix.lower() == ".csv":
-        yield from csv_rows(path, fields, REMEDY)
-        return
-    if path.suffix.lower() != ".parquet":
-        raise InputError(f"{path}: neither .csv nor .parquet; convert the table to one of them")
-    try:
-        table = pq.read_table(path)
-    except (pa.ArrowInvalid, OSError) as error:
-        raise InputError(f"{path}: not a readable Parquet file ({error}); write it again") from None
-    require_columns(path, fields, table.column_names, REMEDY)
-    for number, row in enumerate(table.select(list(dict.fromkeys(fields))).to_pylist(), start=1):
-        yield f"{path}, row {number}", row
-
-
 def _item(row: dict, number: int, location: str, settings: dict) -> dict:
     """One item; all that is wrong with its row is refused at once."""
     # Labels, levels and identifiers may be numbers in Parquet; the settings name them as text.
     choices = {"label": {name: label for label, name in enumerate(settings["classes"])}, "split": SPLITS}
     named = {key: settings[key] for key in ("label", *OPTIONAL[:-1]) if settings[key] is not None}
     columns = {*named.values(), *(attribute["column"] for attribute in settings["attributes"].values())}
-    cells = {column: None if _is_empty(row[column]) else str(row[column]).strip() for column in columns}
+    cells = {column: _cell(row, column) for column in columns}
     given = {key: partial(_given, cells, key, column, choices.get(key), location) for key, column in named.items()}
     attributes = {
         ATTRIBUTE + name: partial(_level, cells, attribute, location)
         for name, attribute in settings["attributes"].items()
     }
     read = all_of({"text": partial(_text, row, location, settings), **given, **attributes})
-    item_id = read.get("item", f"{number:06d}")
-    unit_id = read.get("pair", item_id)
     return {
-        "item_id": item_id,
-        "unit_id": unit_id,
+        "item_id": read.get("item", f"{number:06d}"),
+        "unit_id": read.get("pair"),
         **read["text"],
         "label": read["label"],
         "split": read.get("split", "train"),
-        "cluster": read.get("cluster", unit_id),
+        "cluster": read.get("cluster"),
         **{name: read[name] for name in attributes},
     }
 
@@ -186,11 +227,18 @@ def _text(row: dict, location: str, settings: dict) -> dict:
     return {"words": words, "spaces": spaces, "part": part, "ground_truth": ground_truth}
 
 
-def _given(cells: dict, key: str, column: str, choices: dict | None, location: str) -> str | int:
-    """What a column has, which may not be empty; of some choices, that which it names."""
+def _given(cells: dict, key: str, column: str, choices: dict | None, location: str) -> str | int | None:
+    """What a column has, of some choices that which it names; only a pair may be empty, of a text without variants."""
+    if cells[column] is None and key == "pair":
+        return None
     if cells[column] is None:
         raise InputError(f"{location}: field '{column}' ({key}) is empty; {REMEDY}")
     return cells[column] if choices is None else choice(cells, column, choices, location, REMEDY)
+
+
+def _cell(row: dict, column: str | None) -> str | None:
+    """What a row has in a column, as text; None where it is empty, or no column is named."""
+    return None if column is None or _is_empty(row[column]) else str(row[column]).strip()
 
 
 def _is_empty(value) -> bool:
@@ -202,7 +250,9 @@ def _level(row: dict, attribute: dict, location: str) -> str | None:
         return None
     if attribute.get("cuts"):
         return attribute["levels"][_part_of(row, attribute, location)]
-    return choice(row, attribute["column"], {level: level for level in attribute["levels"]}, location, OF_LEVELS)
+    levels = attribute["levels"]
+    named = levels if isinstance(levels, Mapping) else {level: level for level in levels}
+    return choice(row, attribute["column"], named, location, OF_LEVELS)
 
 
 def _part_of(row: dict, attribute: dict, location: str) -> int:
@@ -228,6 +278,7 @@ def _words(row: dict, location: str, settings: dict, field: str) -> tuple[list[s
         expected = "a list of words (which only Parquet can hold)"
     if words is None:
         raise InputError(f"{location}: field '{field}' is {value!r}, not {expected}; {REMEDY}")
+    refuse_half_characters(value, f"{location}: field '{field}'")
     if not all(word.strip() for word in words) or not words:
         raise InputError(f"{location}: field '{field}' has no words, or an empty one; {REMEDY}")
     return words, spaces_around(value, words) if settings["text"] else None

@@ -10,7 +10,7 @@ from evenlight.models.classifier import Classifier
 from evenlight.models.tokenizers import Reading, read_words, token_ids
 from evenlight.models.two_parts import require_reads_parts, types_for
 from evenlight.models.windows import windows_of_text
-from evenlight.texts.items import check_compared, check_strata, groups_kept_together, sampled_units
+from evenlight.texts.items import groups_kept_together, sampled_units
 from evenlight.texts.predictions import COUNTERPART_TOO_LONG, NOT_SAMPLED, TOO_LONG, Sentence
 from evenlight.texts.words import texts_in
 
@@ -133,22 +133,6 @@ def unexplained(classifier: Classifier, test: pd.DataFrame, units: pd.DataFrame,
     if is_long.any() and reading.get("overlap") is not None:
         encoded(classifier, test[is_long], test.loc[is_long, "label"], reading["overlap"])
     return reason
-
-
-def check_explained(dataset: str, test: pd.DataFrame, reason: np.ndarray, units: pd.DataFrame, compared: dict) -> None:
-    """Refuse a dataset of whose explained texts too few can be compared.
-
-    Args:
-        dataset: its name.
-        test: the texts, with ``item_id`` and ``label``.
-        reason: why each is not explained, None where it is, from :func:`left_out`.
-        units: table of the contract ``units``.
-        compared: the study's ``comparisons``, and its ``strata`` by dataset.
-    """
-    explained = test[np.equal(reason, None)].set_index("item_id")
-    check_compared(dataset, units, explained.index, compared["comparisons"], compared.get("smallest_group"))
-    if compared["strata"].get(dataset) == "label":
-        check_strata(dataset, units, explained["label"], compared["comparisons"])
 
 
 def encoded(

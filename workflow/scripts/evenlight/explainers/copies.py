@@ -17,7 +17,7 @@ HARDLY_ANY = 0.02
 LEVEL = 0.04
 # Orders of the draws of each question to which theirs is held.
 ORDERS = 399
-# Answers of so many words are seldom written twice by chance. A sure model writes some twice, and then counts too little.
+# Answers of so many words are seldom written twice by chance. A sure model writes some twice, and they count too little.
 LONG_ANSWER = 8
 
 

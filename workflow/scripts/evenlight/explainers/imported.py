@@ -6,6 +6,7 @@ there and is then checked. JSON Lines, JSON (a list of objects) and Parquet are 
 """
 
 import re
+import sys
 import unicodedata
 from collections.abc import Sequence
 from functools import partial
@@ -26,6 +27,8 @@ UNITS = ("words", "tokens")
 # (WordPiece), or behind it where a word ends (CLIP, XLM).
 _MARKS = re.compile(r"^(##|[Ġ▁]+)|(</w>)$")
 _UNKNOWN = ("[UNK]", "<unk>")
+# Of float64, in which scores are kept; whole numbers of Python may be larger.
+LARGEST = sys.float_info.max
 # A space that is a token of its own. Before a text in a prompt it may be the prompt's, and its score is then left out.
 _SPACES = ("▁", "Ġ", " ")
 
@@ -68,6 +71,11 @@ def _checked(row, location: str) -> str:
         raise InputError(f"{location}: field 'scores' must be a list of finite numbers")
     if len(scores) != len(pieces):
         raise InputError(f"{location}: {len(scores)} scores of {len(pieces)} {unit[0]}; give one for each")
+    target = row.get("target")
+    if target is not None and (not _is_number(target) or target != int(target)):
+        raise InputError(
+            f"{location}: field 'target' is {target!r}, which is no whole number; write the number of the class, from 0"
+        )
     return key
 
 
@@ -76,7 +84,7 @@ def _composed(text: str) -> str:
 
 
 def _is_number(value) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and bool(np.isfinite(value))
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= LARGEST
 
 
 def aligned(sentence: Sentence, row: dict, path: Path) -> np.ndarray:

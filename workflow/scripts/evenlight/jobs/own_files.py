@@ -250,6 +250,12 @@ def _declared(section: str, name: str) -> EntryPoint | None:
     return next(iter(entry_points(group=_group(section), name=name)), None)
 
 
+def installed(key: str) -> list[str]:
+    """The names that installed packages declare for a key, such as ``method``; none of a key that names no class."""
+    sections = [section for section, of_section in KEYS.items() if of_section == key]
+    return sorted({name for section in sections for name in entry_points(group=_group(section)).names})
+
+
 def _group(section: str) -> str:
     return f"evenlight.{CLASSES[section].lower()}s"
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pandas as pd
 
 from evenlight.core.errors import InputError
+from evenlight.core.files import refuse_half_characters
 from evenlight.engine.sentences import encoded
 from evenlight.models.classifier import Classifier
 from evenlight.models.limits import longest_text
@@ -112,6 +113,7 @@ def _words(name: str, texts: Sequence[Text], text: str) -> list[Words]:
         read = given if isinstance(given, str | Words) else words_given(given)
         if read is None:
             raise InputError(f"{text} {number}: found {given!r}; give a string, or a list of its words")
+        refuse_half_characters(read, f"{text} {number}")
         words.append(words_of(read))
     if not words:
         raise InputError(f"{name} is empty; give at least one text")

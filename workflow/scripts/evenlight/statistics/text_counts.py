@@ -10,6 +10,7 @@ from evenlight.core.contracts.explanations import SCORES
 from evenlight.core.contracts.texts import ITEMS, UNITS
 from evenlight.core.factors import JOINT, PLACEBO
 from evenlight.core.sources import digest
+from evenlight.datasets import level_names
 from evenlight.statistics.files import Run, items_path, score_path, units_path
 from evenlight.statistics.study import Comparison, pairs_of
 from evenlight.texts.items import forms_of, text_keys, units_of
@@ -104,7 +105,7 @@ def _groups(
 def _order(comparisons: Mapping[str, list[list[str]]], attributes: Mapping[str, Mapping]) -> dict[str, list[str]]:
     """The levels of each factor as the study names them: first those that are compared, then a table's others."""
     compared = {factor: [level for levels in sets for level in levels] for factor, sets in comparisons.items()}
-    named = {factor: compared.get(factor, []) + list(of["levels"]) for factor, of in attributes.items()}
+    named = {factor: compared.get(factor, []) + level_names(of["levels"]) for factor, of in attributes.items()}
     return {factor: list(dict.fromkeys(levels)) for factor, levels in (compared | named).items()}
 
 

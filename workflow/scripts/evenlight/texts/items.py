@@ -6,20 +6,24 @@ text alone. The rows of a unit say in which ``role`` an item stands in it and wh
 that it was trained on. ``cluster`` is what items share beyond a unit, such as the theme; it holds whole units.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 
+import numpy as np
 import pandas as pd
 
 from evenlight.core.contracts.texts import ATTRIBUTE, UNITS
 from evenlight.core.errors import InputError
 from evenlight.core.factors import JOINT, PLACEBO, PLACEBO_LEVELS
+from evenlight.core.files import refuse_half_characters
 from evenlight.core.seeds import generator_for
 
 # Texts that are aside are neither learned from nor tested on: counterparts of training texts that a model must not see.
 ASIDE = "aside"
 SPLITS = ("train", "validation", "test", ASIDE)
 FORM, ORIGINAL, EDIT = ROLES = ("form", "original", "edit")
+# Units and rows that a message names.
+MOST = 10
 
 
 # Making -------------------------------------------------------------------------------------------------------------
@@ -38,13 +42,28 @@ def separated(rows: pd.DataFrame, factors: Collection[str]) -> tuple[pd.DataFram
         part = rows[["unit_id", "item_id"]].assign(role=FORM, factor=factor, level=rows[ATTRIBUTE + factor])
         parts.append(part[part["level"].notna()])
     units = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=UNITS.schema.names, dtype=object)
-    lost = rows[rows["unit_id"].duplicated(keep=False) & ~rows["item_id"].isin(units["item_id"])]
-    if len(lost):
-        raise InputError(
-            f"item {lost['item_id'].iloc[0]}: no level of {', '.join(factors) or 'any factor'}, but other items in its "
-            f"unit {lost['unit_id'].iloc[0]}; give it a level, or a unit of its own"
-        )
+    if problems := lost_problems(rows, factors, {}):
+        raise InputError(*problems)
     return rows.drop(columns="unit_id"), units
+
+
+def lost_items(rows: pd.DataFrame, factors: Collection[str]) -> pd.DataFrame:
+    """Those of some rows of :func:`separated` that have no level, and stand in a unit with others."""
+    known = rows[[ATTRIBUTE + factor for factor in factors]].notna().any(axis=1)
+    return rows[rows["unit_id"].duplicated(keep=False) & ~known]
+
+
+def lost_problems(rows: pd.DataFrame, factors: Collection[str], placed: Mapping[str, list[str]]) -> list[str]:
+    """What is said of them, by the rows of a file in which items stand; nothing where there are none."""
+    lost = lost_items(rows, factors)
+    if lost.empty:
+        return []
+    named = [f"{item}{_rows(placed, [item])}" for item in lost["item_id"][:MOST]]
+    others = f"; {len(lost):,} items have this: {', '.join(named)}{', …' * (len(lost) > MOST)}" * (len(lost) > 1)
+    return [
+        f"item {named[0]}: no level of {', '.join(factors) or 'any factor'}, but other items in its unit "
+        f"{lost['unit_id'].iloc[0]}; give it a level, or a unit of its own{others}"
+    ]
 
 
 def groups_kept_together(items: pd.DataFrame, units: pd.DataFrame) -> pd.Series:
@@ -244,12 +263,19 @@ def learned_levels(items: pd.DataFrame, split: str, concept: str, levels: Collec
 # Checking -----------------------------------------------------------------------------------------------------------
 
 
-def check_items(items: pd.DataFrame, units: pd.DataFrame, name: str, unbalanced: Collection[str] = ()) -> list[str]:
+def check_items(
+    items: pd.DataFrame,
+    units: pd.DataFrame,
+    name: str,
+    unbalanced: Collection[str] = (),
+    places: Sequence[str] = (),
+) -> list[str]:
     """Refuse items and units that would make a study wrong; return notes on what is unusual but allowed.
 
     ``items`` and ``units`` have the columns of ``ITEMS`` and ``UNITS`` in :mod:`evenlight.core.contracts.texts`;
-    ``name`` is the dataset's. ``ground_truth`` may be null (not known) or without a 1 (no word is marked): both are
-    counted in the notes. An :class:`InputError` names the first item or unit that is wrong.
+    ``name`` is the dataset's, and ``places`` says of each item in which row of its file it stands, where that is known.
+    ``ground_truth`` may be null (not known) or without a 1 (no word is marked): both are counted in the notes. An
+    :class:`InputError` names the items that are wrong, or else the units.
 
     What a unit must have follows from the roles in it:
 
@@ -259,19 +285,63 @@ def check_items(items: pd.DataFrame, units: pd.DataFrame, name: str, unbalanced:
       unit then only says which texts belong together; who compares pairs leaves out units that have none;
     - an original and its edits: one original, and at least one edit.
     """
-    location = f"dataset {name}"
-    _check_identifiers(items, location)
+    location, placed = f"dataset {name}", rows_by_item(items["item_id"], places)
+    _check_identifiers(items, location, placed)
     for item in items.itertuples():
-        _check_words(item, f"{location}, item {item.item_id}")
+        _check_words(item, f"{location}, item {item.item_id}{_rows(placed, [item.item_id])}")
     _check_rows(items, units, location)
+    unknown = items[~items["split"].isin(SPLITS)]
+    if len(unknown):
+        item = unknown.iloc[0]
+        raise InputError(f"{location}, item {item.item_id}: split '{item.split}'; use one of {', '.join(SPLITS)}")
+    problems = unit_problems(items, units, location, unbalanced, placed)
+    # The other splits are for models that are trained here, and looked at there.
+    if not (items["split"] == "test").any():
+        problems.append(f"{location}: no items in split test; put some there, or have a share of them moved")
+    if problems:
+        raise InputError(*problems)
+    return [note for split in SPLITS for note in _notes(items[items["split"] == split], units, split)]
+
+
+def rows_by_item(item_ids: Iterable[str], places: Sequence[str]) -> dict[str, list[str]]:
+    """The rows in which each item stands; none where no places are known."""
+    placed: dict[str, list[str]] = {}
+    for item, place in zip(item_ids, places, strict=False):
+        placed.setdefault(item, []).append(place)
+    return placed
+
+
+def unit_problems(
+    items: pd.DataFrame,
+    units: pd.DataFrame,
+    location: str,
+    unbalanced: Collection[str],
+    placed: Mapping[str, list[str]],
+) -> list[str]:
+    """What is wrong with units: each fault once, with all units that have it and their rows."""
     forms, edits = units[units["role"] == FORM], units[units["role"] != FORM]
+    members = units.groupby("unit_id")["item_id"].unique()
+    problems = []
     for factor, factor_units in forms.groupby("factor", sort=False):
         if factor not in unbalanced:
-            _check_forms(factor_units, location)
-    _check_edits(edits, location)
-    _check_clusters(items, units, location)
-    _check_splits(items, units, location)
-    return [note for split in SPLITS for note in _notes(items[items["split"] == split], units, split)]
+            problems += _wrong_forms(factor_units)
+    problems += [*_wrong_edits(edits), *_wrong_clusters(items, units), *_wrong_splits(items, units)]
+    return [_of_units(location, *problem, members, placed) for problem in problems]
+
+
+def _of_units(
+    location: str, wrong: Sequence[str], problem: str, remedy: str, members: pd.Series, placed: Mapping[str, list[str]]
+) -> str:
+    """What is said of a fault that some units have."""
+    named = [f"{unit}{_rows(placed, members[unit]) if unit in members else ''}" for unit in wrong[:MOST]]
+    others = f"; {len(wrong):,} units have this: {', '.join(named)}{', …' * (len(wrong) > MOST)}"
+    return f"{location}, unit {named[0]}: {problem}; {remedy}{others * (len(wrong) > 1)}"
+
+
+def _rows(placed: Mapping[str, list[str]], items: Iterable[str]) -> str:
+    """Where some items stand in their file, such as `` (rows 3, 7)``; empty where that is not known."""
+    rows = [row for item in items for row in placed.get(item, ())]
+    return f" (row{'s' * (len(rows) > 1)} {', '.join(rows[:MOST])}{', …' * (len(rows) > MOST)})" if rows else ""
 
 
 def check_compared(
@@ -330,6 +400,22 @@ def check_compared(
     return lacking
 
 
+def check_explained(dataset: str, test: pd.DataFrame, reason: np.ndarray, units: pd.DataFrame, compared: dict) -> None:
+    """Refuse a dataset of whose explained texts too few can be compared.
+
+    Args:
+        dataset: its name.
+        test: the texts, with ``item_id`` and ``label``.
+        reason: why each is not explained, None where it is.
+        units: table of the contract ``units``.
+        compared: the study's ``comparisons``, and its ``strata`` by dataset.
+    """
+    explained = test[np.equal(reason, None)].set_index("item_id")
+    check_compared(dataset, units, explained.index, compared["comparisons"], compared.get("smallest_group"))
+    if compared["strata"].get(dataset) == "label":
+        check_strata(dataset, units, explained["label"], compared["comparisons"])
+
+
 def check_strata(
     dataset: str, units: pd.DataFrame, labels: pd.Series, comparisons: Mapping[str, list[list[str]]]
 ) -> None:
@@ -352,17 +438,23 @@ def check_strata(
                 )
 
 
-def _check_identifiers(items: pd.DataFrame, location: str) -> None:
+def _check_identifiers(items: pd.DataFrame, location: str, placed: Mapping[str, list[str]]) -> None:
     if items.empty:
         raise InputError(f"{location}: no items; check the files that it is read from")
-    repeated = items["item_id"][items["item_id"].duplicated()]
+    repeated = items["item_id"][items["item_id"].duplicated()].unique()
     if len(repeated):
-        raise InputError(f"{location}: item_id {repeated.iloc[0]} occurs twice; give every item an id of its own")
+        raise InputError(
+            *(
+                f"{location}: item_id {item} occurs twice{_rows(placed, [item])}; give every item an id of its own"
+                for item in repeated[:MOST]
+            )
+        )
 
 
 def _check_words(item, location: str) -> None:
     if len(item.words) == 0:
         raise InputError(f"{location}: no words; remove the item or restore its text")
+    refuse_half_characters(" ".join(item.words), location)
     blank = [position for position, word in enumerate(item.words) if not word.strip()]
     if blank:
         raise InputError(f"{location}: word {blank[0]} (from 0) is empty; remove it together with its ground truth")
@@ -427,7 +519,11 @@ def _faulty_rows(items: pd.DataFrame, units: pd.DataFrame) -> Iterator[tuple[pd.
             )
 
 
-def _check_forms(units: pd.DataFrame, location: str) -> None:
+# Of each fault of units: which have it, what it is, and what to do about it.
+Faults = Iterator[tuple[Sequence[str], str, str]]
+
+
+def _wrong_forms(units: pd.DataFrame) -> Faults:
     """A unit with several forms must have one of each level of the factor; ``units`` are the rows of one factor."""
     several = units[units.duplicated("unit_id", keep=False)]
     if several.empty:
@@ -435,58 +531,45 @@ def _check_forms(units: pd.DataFrame, location: str) -> None:
     counts = several.groupby(["unit_id", "level"]).size().unstack(fill_value=0)
     counts = counts.reindex(columns=sorted(units["level"].unique()), fill_value=0)
     for wrong, problem in ((counts > 1, "has more than one item"), (counts == 0, "has no item")):
-        if wrong.to_numpy().any():
-            unit, level = wrong.stack().idxmax()
-            raise InputError(
-                f"{location}, unit {unit}: {problem} of {units['factor'].iloc[0]} {level}; give each unit one item of "
-                f"each of {', '.join(counts.columns)}, or leave the unit out; a table of your own may declare "
-                "such units by balanced: false"
-            )
+        for level in counts.columns:
+            if wrong[level].any():
+                yield (
+                    list(counts.index[wrong[level]]),
+                    f"{problem} of {units['factor'].iloc[0]} {level}",
+                    f"give each unit one item of each of {', '.join(counts.columns)}, or leave the unit out; a table "
+                    "of your own may declare such units by balanced: false",
+                )
 
 
-def _check_edits(units: pd.DataFrame, location: str) -> None:
+def _wrong_edits(units: pd.DataFrame) -> Faults:
     """A unit with an original or an edit must have one original and at least one edit."""
     members = units.drop_duplicates(["unit_id", "item_id", "role"])
     counts = members.groupby(["unit_id", "role"]).size().unstack(fill_value=0)
     counts = counts.reindex(columns=[ORIGINAL, EDIT], fill_value=0)
     wrong = counts[(counts[ORIGINAL] != 1) | (counts[EDIT] == 0)]
-    if len(wrong):
-        first = wrong.iloc[0]
-        raise InputError(
-            f"{location}, unit {wrong.index[0]}: {first[ORIGINAL]} originals and {first[EDIT]} edits; give each unit "
-            "one original and at least one edit of it"
-        )
+    for (originals, edits), alike in wrong.groupby([ORIGINAL, EDIT]):
+        remedy = "give each unit one original and at least one edit of it"
+        yield list(alike.index), f"{originals} originals and {edits} edits", remedy
 
 
-def _check_clusters(items: pd.DataFrame, units: pd.DataFrame, location: str) -> None:
+def _wrong_clusters(items: pd.DataFrame, units: pd.DataFrame) -> Faults:
     divided = _divided(items, units, "cluster")
     if len(divided):
-        raise InputError(
-            f"{location}, unit {divided.index[0]}: its items have several clusters ({' and '.join(divided.iloc[0])}); "
-            "put all items of a unit in one cluster"
-        )
+        several = " and ".join(divided.iloc[0])
+        yield list(divided.index), f"its items have several clusters ({several})", "put all items of a unit in one"
+
+
+def _wrong_splits(items: pd.DataFrame, units: pd.DataFrame) -> Faults:
+    divided = _divided(items, units, "split")
+    if len(divided):
+        sides = " and ".join(divided.iloc[0])
+        yield list(divided.index), f"is on both sides of the split ({sides})", "put all items of a unit in one split"
 
 
 def _divided(items: pd.DataFrame, units: pd.DataFrame, column: str) -> pd.Series:
     """The values of ``column`` in each whole that has more than one of them."""
     values = items[column].groupby(groups_kept_together(items, units)).unique()
     return values[values.map(len) > 1]
-
-
-def _check_splits(items: pd.DataFrame, units: pd.DataFrame, location: str) -> None:
-    unknown = items[~items["split"].isin(SPLITS)]
-    if len(unknown):
-        item = unknown.iloc[0]
-        raise InputError(f"{location}, item {item.item_id}: split '{item.split}'; use one of {', '.join(SPLITS)}")
-    divided = _divided(items, units, "split")
-    if len(divided):
-        raise InputError(
-            f"{location}, unit {divided.index[0]}: is on both sides of the split ({' and '.join(divided.iloc[0])}); "
-            "put all items of a unit in one split"
-        )
-    # The other splits are for models that are trained here, and looked at there.
-    if not (items["split"] == "test").any():
-        raise InputError(f"{location}: no items in split test; put some there, or have a share of them moved")
 
 
 def _notes(items: pd.DataFrame, units: pd.DataFrame, split: str) -> list[str]:

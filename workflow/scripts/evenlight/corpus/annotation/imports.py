@@ -201,6 +201,8 @@ def _check_columns(columns: list[str], path: str | Path) -> None:
         if name not in columns:
             raise InputError(f"{path}: no column '{name}'; a table of annotations has {', '.join(COLUMNS)}")
     for name in columns:
+        if columns.count(name) > 1:
+            raise InputError(f"{path}: column '{name}' is there twice; give each column a name of its own")
         if name not in COLUMNS:
             raise InputError(f"{path}: unknown column '{name}'; a table of annotations has {', '.join(COLUMNS)}")
 

@@ -4,9 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-import yaml
-
 from evenlight.core.errors import InputError
+from evenlight.core.files import read_yaml
 from evenlight.corpus.annotation import GROUPS
 
 
@@ -98,12 +97,7 @@ def read_gendered_lexicon(words: str | Path, names: str | Path) -> GenderedLexic
 
 
 def _read_sections(path: str | Path) -> dict[str, list]:
-    try:
-        content = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise InputError(f"{path}: no such file; give the path of a word list") from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: not readable as YAML in UTF-8 ({error}); correct it") from None
+    content = read_yaml(path, "give the path of a word list")
     if not isinstance(content, dict) or not all(isinstance(rows, list) for rows in content.values()):
         raise InputError(f"{path}: must name sections, each with a list; see resources/lexicons for an example")
     return content

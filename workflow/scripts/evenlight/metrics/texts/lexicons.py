@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-import yaml
 
 from evenlight.core.errors import InputError
+from evenlight.core.files import read_yaml
 from evenlight.metrics.texts.reading import sentences, words, words_of
 from evenlight.texts.matching import small
 
@@ -67,10 +67,7 @@ def _phrases_in(value, path: str) -> Iterator[str]:
 
 @lru_cache(maxsize=64)
 def _content(path: str) -> dict:
-    try:
-        content = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise InputError(f"{path}: no lexicon in YAML ({error}); write one as those in resources/lexicons") from None
+    content = read_yaml(path, "write a lexicon as those in resources/lexicons")
     if not isinstance(content, dict) or not isinstance(content.get("language"), str) or not content.get("phrases"):
         raise InputError(f"{path}: a lexicon has 'language', a code such as en, and 'phrases'; add what is missing")
     return content
