@@ -14,10 +14,10 @@ LEAST_QUESTIONS = 10
 # Where at most so many questions, or pairs of answers, differ, all are said to be the same.
 HARDLY_ANY = 0.02
 # For each of the two orders so often would independent draws be taken for copies.
-LEVEL = 0.04
+LEVEL = 0.025
 # Orders of the draws of each question to which theirs is held.
 ORDERS = 399
-# Answers of so many words are seldom written twice by chance. A sure model writes some twice, and they count too little.
+# Answers of so many words are seldom written twice by chance; those of a sure model then count too little.
 LONG_ANSWER = 8
 
 
