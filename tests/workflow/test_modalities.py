@@ -13,6 +13,7 @@ TOKENS, EFFECTS = {"lime", "uniform"}, {"random", "leace"}
 STUDY = CONCEPTS_STUDY | {
     "study": "mixed",
     "kind": "disparity",
+    "seeds": [0],
     "explainers": {
         "lime": {"method": "lime", "samples": 20},
         "uniform": {"method": "uniform_random"},
