@@ -108,9 +108,15 @@ def explained_texts(arguments: argparse.Namespace, classifier: Classifier, datas
 
 
 def shortest(texts: pd.DataFrame, evaluator: Evaluator | StandIn, reading: dict) -> Sentence:
-    """The shortest of some texts as it is explained, with a foil, whatever that will be."""
-    text = texts.loc[[texts["words"].map(len).idxmin()]]
-    [sentence] = encoded(evaluator.classifier, text, text["label"], reading.get("overlap"))
+    """The shortest of some texts as it is explained, with a foil, whatever that will be.
+
+    Raises:
+        InputError: the answer to it, or to the longest, is no number.
+    """
+    length = texts["words"].map(len)
+    text = texts.loc[[length.idxmin(), length.idxmax()]]
+    sentence, longest = encoded(evaluator.classifier, text, text["label"], reading.get("overlap"))
+    evaluator.probabilities([longest.row])
     if reading["target"] == "prediction":
         sentence = replace(sentence, target=int(evaluator.probabilities([sentence.row])[0].argmax()))
     return with_foils([sentence], evaluator.classifier.classes)[0]

@@ -19,6 +19,7 @@ from evenlight.engine.sentences import check_explained, encoded, left_out, requi
 from evenlight.explainers.empty_texts import empty_texts
 from evenlight.jobs.command_line import add_compared_flag, add_model_flags, run, settings_argument
 from evenlight.models.classifier import Classifier
+from evenlight.models.readable import WithoutAnswer
 from evenlight.texts.predictions import RUNNER_UP, TOO_LONG, foils, predictions_table, token_table
 from evenlight.texts.words import TEXT
 
@@ -87,7 +88,10 @@ def predictions(
         texts += np.count_nonzero(of_texts)
         fits = of_group != TOO_LONG
         probability = np.full((len(items), evaluator.classifier.classes), np.nan)
-        probability[fits] = evaluator.probabilities(list(compress(rows, fits)))
+        try:
+            probability[fits] = evaluator.probabilities(list(compress(rows, fits)))
+        except WithoutAnswer as error:
+            raise error.about(items["item_id"][fits].iloc[error.row]) from None
         label, predicted = items["label"].to_numpy(), probability.argmax(axis=1)
         correct += (label == predicted)[fits].sum()
         asked += fits.sum()

@@ -11,6 +11,7 @@ from transformers import Cache
 from evenlight.core.errors import first_line
 from evenlight.engine.full_batches import FullBatches
 from evenlight.models.classifier import Classifier
+from evenlight.models.readable import require_numbers
 from evenlight.texts.beginnings import in_order, shared_with_the_last
 from evenlight.texts.rows import marks_of, row_behind
 
@@ -73,7 +74,11 @@ class Evaluator(FullBatches):
 
     @torch.inference_mode()
     def probabilities(self, rows: Rows) -> np.ndarray:
-        """Class probabilities, float64 (rows, classes), of rows of token ids, in the rows' order."""
+        """Class probabilities, float64 (rows, classes), of rows of token ids, in the rows' order.
+
+        Raises:
+            WithoutAnswer: one is no number.
+        """
         if not rows:
             return np.zeros((0, self.classifier.classes))
         distinct = {row.tobytes(): row for row in rows}
@@ -81,7 +86,9 @@ class Evaluator(FullBatches):
         whole = {name: row for name, row in distinct.items() if name not in behind}
         answers = self._answers(whole) | (self._answers(behind, self._beginning) if behind else {})
         self.rows_computed += len(distinct)
-        return np.array([answers[row.tobytes()] for row in rows])
+        probability = np.array([answers[row.tobytes()] for row in rows])
+        require_numbers(self.classifier, rows, probability)
+        return probability
 
     def _behind_beginning(self, rows: dict[bytes, np.ndarray]) -> dict[bytes, np.ndarray]:
         """Those of some rows that begin with what needs to be read once only, without it."""

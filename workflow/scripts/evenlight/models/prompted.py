@@ -102,7 +102,6 @@ def prompted_classifier(
         beginning=tokens.beginning if kind == DECODER else (),
         log_prior=(0.0,) * len(classes),
     )
-    network.config.pad_token_id = special_token_id(tokenizer, "pad")
     network = as_classifier(network, prompt)
     name_classes(network, classes)
     classifier = checked_classifier(network, tokenizer, settings["max_tokens"], sentences)
