@@ -182,7 +182,7 @@ class ModelInputs:
         Where all are that token, the first is read: a network that looks for the last other one finds it.
         """
         found = token_id == self.padding
-        if not found.any():
+        if self.padding is None or not found.any():
             return None
         if found.all():
             found[0] = False

@@ -44,7 +44,8 @@ def require_reads_parts(classifier: Classifier, words: Sequence[str], part: Sequ
     expected, reason = _by_token_ids(classifier, reading, types)
     if expected is None:
         raise InputError(f"{name} does not read texts of two parts ({reason}); take the model out of the study")
-    token_id, mask = classifier.padded([row_of(reading.token_id, token_type=types)])
+    is_padding = classifier.model_inputs.padding_in(reading.token_id)
+    token_id, mask = classifier.padded([row_of(reading.token_id, token_type=types, is_padding=is_padding)])
     with torch.no_grad():
         logits = classifier.logits(classifier.embed(token_id), mask)
     if not (logits - expected).abs().max() <= CLOSE * expected.abs().max():
