@@ -30,6 +30,7 @@ from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.sentences import Sentence, tokenize
 from evenlight.explainers import Context
 from evenlight.models.classifier import Classifier
+from evenlight.models.model_inputs import ModelInputs
 from evenlight.models.one_layer_attention import OneLayerAttention, OneLayerAttentionConfig
 from evenlight.models.tokenizers import learned_tokenizer
 
@@ -214,7 +215,9 @@ class ByHand(nn.Module):
 def by_hand(worth: dict[str, tuple[float, ...]], rule, tokenizer: PreTrainedTokenizerBase | None = None) -> Classifier:
     """A classifier around :class:`ByHand`; every key of ``worth`` is a word of one token."""
     tokenizer = tokenizer or learned_tokenizer([list(worth)], 1000, MAX_TOKENS)
-    return Classifier(ByHand(tokenizer, worth, rule).eval(), tokenizer, MAX_TOKENS)
+    network = ByHand(tokenizer, worth, rule).eval()
+    # Nothing is to be found out of it, and it counts its batches.
+    return Classifier(network, tokenizer, MAX_TOKENS, model_inputs=ModelInputs())
 
 
 def probability_logits(probability: torch.Tensor) -> torch.Tensor:

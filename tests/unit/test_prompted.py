@@ -702,9 +702,9 @@ def test_label_words_count_for_how_much_a_model_reads(folders):
     classifier, _ = prompted_classifier(settings_for(folders("llama"), "llama", max_tokens=64), CLASSES, WORDS)
     further = classifier.network.prompt.longest_insertion
     assert further > 0
-    refuse_beyond_limit(replace(classifier, max_tokens=600 - further))
+    refuse_beyond_limit(classifier.network, classifier.tokenizer, 600 - further)
     with pytest.raises(InputError, match=f"reads at most {600 - further} tokens"):
-        refuse_beyond_limit(replace(classifier, max_tokens=601 - further))
+        refuse_beyond_limit(classifier.network, classifier.tokenizer, 601 - further)
 
 
 # AttnLRP -------------------------------------------------------------------------------------------------------------

@@ -2,7 +2,6 @@
 
 import json
 import shutil
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -516,13 +515,13 @@ def test_the_longest_text_works_and_one_more_is_refused(name):
         tokenizer.model_max_length = of_tokenizer
     longest = 700 if limit is None else limit
     classifier = Classifier(network, tokenizer, longest)
-    refuse_beyond_limit(classifier)
+    refuse_beyond_limit(network, classifier.tokenizer, classifier.max_tokens)
     token_id, mask = classifier.padded([np.full(longest, 20)])
     assert classifier.logits(classifier.embed(token_id), mask).shape == (1, 2)
     for more in () if limit is None else (limit + 1, limit + 2, limit + 7, 4000):
         said = rf"max_tokens is {more}, but this {model_type} model reads at most {limit} tokens; lower max_tokens"
         with pytest.raises(InputError, match=said):
-            refuse_beyond_limit(replace(classifier, max_tokens=more))
+            refuse_beyond_limit(network, tokenizer, more)
 
 
 FACTORS = {"short_factor": [1.0] * 4, "long_factor": [3.0] * 4}
@@ -545,7 +544,7 @@ def test_texts_by_which_positions_of_others_change_are_refused(rope_type):
     config.pad_token_id = 0
     network = AutoModelForSequenceClassification.from_config(config).eval()
     classifier = Classifier(network, byte_level_tokenizer(pad_token="<|endoftext|>"), limit)
-    refuse_beyond_limit(classifier)
+    refuse_beyond_limit(network, classifier.tokenizer, classifier.max_tokens)
     short = np.arange(20, 50)
 
     def distance(longer: int) -> float:
@@ -559,14 +558,15 @@ def test_texts_by_which_positions_of_others_change_are_refused(rope_type):
     assert distance(limit + 1) > 1e-3
     said = rf"max_tokens is {limit + 1}, .*{model_type} model \(rope_type: {rope_type}\).*lower max_tokens to {limit}"
     with pytest.raises(InputError, match=said):
-        refuse_beyond_limit(replace(classifier, max_tokens=limit + 1))
+        refuse_beyond_limit(network, classifier.tokenizer, limit + 1)
 
 
 def test_a_network_that_reads_nothing_is_not_said_to_have_a_limit():
     def rule(embedding, mask):
         raise TypeError("this network takes other arguments")
 
-    refuse_beyond_limit(by_hand({"sea": (1.0,)}, rule))
+    classifier = by_hand({"sea": (1.0,)}, rule)
+    refuse_beyond_limit(classifier.network, classifier.tokenizer, classifier.max_tokens)
 
 
 def test_a_limit_is_said_before_training(tmp_path):

@@ -61,7 +61,8 @@ def test_there_are_contracts_to_test():
         (UNITS, set()),
         (
             PREDICTIONS,
-            {"target", "foil", "first_window", "last_window", "token_type", "left_out", "probability", "predicted"},
+            {"target", "foil", "first_window", "last_window", "token_type", "is_padding", "left_out"}
+            | {"probability", "predicted"},
         ),
         (ATTRIBUTIONS, {"completeness_gap", "remarks", "explained_again", "made_of", "checksum", "pairs"}),
         (SCORES, {"made_of", "checksum"}),

@@ -202,7 +202,10 @@ def check(arguments: argparse.Namespace, dataset: Dataset, findings: Findings) -
         with findings.at(name, arguments.dataset):
             texts = explained_texts(arguments, evaluator.classifier, dataset)
         findings.notes += filter(None, [accuracy_told(arguments, texts, evaluator, dataset)])
-        text = texts.loc[[texts["words"].map(len).idxmin()]]
+        length = texts["words"].map(len)
+        longest, text = (texts.loc[[place]] for place in (length.idxmax(), length.idxmin()))
+        # A model may answer short texts and no long ones.
+        evaluator.probabilities([sentence_of(longest, evaluator, settings["reading"]).row])
         sentence = sentence_of(text, evaluator, settings["reading"])
         [truth] = text["ground_truth"]
         explanations = []

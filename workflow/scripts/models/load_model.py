@@ -6,12 +6,12 @@ from pathlib import Path
 from evenlight.core.contracts.texts import ITEMS
 from evenlight.core.tables import read_metadata, read_table
 from evenlight.engine.taking_over import taken_over
-from evenlight.engine.training import save_classifier
+from evenlight.engine.training import LOOKED_AT, Sample, save_classifier
 from evenlight.jobs.code_digest import library_versions
 from evenlight.jobs.command_line import run, settings_argument
 from evenlight.models.location import pinned
 from evenlight.models.processor import use_processor
-from evenlight.models.ready import loaded_files
+from evenlight.models.ready import loaded_files, unchanged_files
 from evenlight.texts.words import TEXT
 
 
@@ -20,7 +20,7 @@ def main(arguments: argparse.Namespace) -> None:
     use_processor(1)
     settings = arguments.settings
     classes = read_metadata(arguments.items, ITEMS)["classes"]
-    items = read_table(arguments.items, ITEMS.only(*TEXT, "split", "part"))
+    items = read_table(arguments.items, ITEMS.only("item_id", *TEXT, "split", "part"))
     test = items[items["split"] == "test"]
     commits = pinned(settings)
     classifier, about = taken_over(commits, classes, test)
@@ -32,7 +32,14 @@ def main(arguments: argparse.Namespace) -> None:
         "adapter": adapter and loaded_files(adapter, settings.get("adapter_revision"), True, of_adapter),
         "libraries": library_versions(),
     }
-    save_classifier(classifier, arguments.output, None, manifest)
+    unchanged = (
+        () if adapter else unchanged_files(classifier, settings["source"], settings["revision"], commits["revision"])
+    )
+    sample = Sample.of(classifier, test.head(LOOKED_AT))
+    save_classifier(classifier, arguments.output, None, manifest, unchanged)
+    # Two of a large model need more memory than one.
+    del classifier
+    sample.require_copy(arguments.output, settings["max_tokens"])
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@ from evenlight.engine.sentences import encoded, left_out, require_reads, token_c
 from evenlight.explainers.empty_texts import empty_texts
 from evenlight.jobs.command_line import add_compared_flag, add_model_flags, run, settings_argument
 from evenlight.models.classifier import Classifier
+from evenlight.models.readable import WithoutAnswer
 from evenlight.texts.items import check_explained
 from evenlight.texts.predictions import RUNNER_UP, TOO_LONG, foils, predictions_table, token_table
 from evenlight.texts.words import TEXT
@@ -88,7 +89,10 @@ def predictions(
         texts += np.count_nonzero(of_texts)
         fits = of_group != TOO_LONG
         probability = np.full((len(items), evaluator.classifier.classes), np.nan)
-        probability[fits] = evaluator.probabilities(list(compress(rows, fits)))
+        try:
+            probability[fits] = evaluator.probabilities(list(compress(rows, fits)))
+        except WithoutAnswer as error:
+            raise error.about(items["item_id"][fits].iloc[error.row]) from None
         label, predicted = items["label"].to_numpy(), probability.argmax(axis=1)
         correct += (label == predicted)[fits].sum()
         asked += fits.sum()

@@ -12,7 +12,15 @@ from evenlight.core.errors import InputError
 from evenlight.core.tables import read_metadata, read_table, write_csv
 from evenlight.engine.checkpoints import add_checkpoint_flags, open_checkpoint
 from evenlight.engine.sentences import tokenize, unexplained
-from evenlight.engine.training import Diverged, digest_of_training, make_reproducible, save_classifier, train
+from evenlight.engine.training import (
+    LOOKED_AT,
+    Diverged,
+    Sample,
+    digest_of_training,
+    make_reproducible,
+    save_classifier,
+    train,
+)
 from evenlight.engine.untrained import untrained
 from evenlight.jobs.code_digest import LIBRARIES, library_versions
 from evenlight.jobs.command_line import add_compared_flag, add_device_flags, run, settings_argument
@@ -92,7 +100,10 @@ def main(arguments: argparse.Namespace) -> None:
         "items_sha256": hashlib.sha256(arguments.items.read_bytes()).hexdigest(),
         "best_epoch": int(best["epoch"]),
     }
+    sample = Sample.of(classifier, test.head(LOOKED_AT))
     save_classifier(classifier, arguments.output, history, manifest)
+    del classifier
+    sample.require_copy(arguments.output, model["max_tokens"])
     checkpoint.remove()
 
 

@@ -11,6 +11,7 @@ from transformers import Cache
 from evenlight.core.errors import first_line
 from evenlight.engine.full_batches import FullBatches
 from evenlight.models.classifier import Classifier
+from evenlight.models.readable import require_numbers
 from evenlight.texts.beginnings import in_order, shared_with_the_last
 from evenlight.texts.rows import Rows, marks_of, stand_behind
 
@@ -74,14 +75,20 @@ class Evaluator(FullBatches):
 
     @torch.inference_mode()
     def probabilities(self, rows: Rows | Sequence[np.ndarray]) -> np.ndarray:
-        """Class probabilities, float64 (rows, classes), of rows of token ids, in the rows' order."""
+        """Class probabilities, float64 (rows, classes), of rows of token ids, in the rows' order.
+
+        Raises:
+            WithoutAnswer: one is no number.
+        """
         if not len(rows):
             return np.zeros((0, self.classifier.classes))
         rows = Rows.of(rows)
         first, kind = rows.distinct()
         self.rows_computed += len(first)
         [probability] = self.gathered(self._answers(rows.taken(first)), len(first))
-        return probability[kind]
+        probability = probability[kind]
+        require_numbers(self.classifier, rows, probability)
+        return probability
 
     def _answers(self, rows: Rows) -> Iterator[Part]:
         """The probabilities (rows, classes) of rows in full batches."""

@@ -7,6 +7,7 @@ import pandas as pd
 
 from evenlight.core.errors import InputError
 from evenlight.models.classifier import Classifier
+from evenlight.models.readable import require_readable
 from evenlight.models.tokenizers import Reading, read_words, token_ids
 from evenlight.models.two_parts import require_reads_parts, types_for
 from evenlight.models.windows import windows_of_text
@@ -16,8 +17,13 @@ from evenlight.texts.words import texts_in
 
 
 def token_counts(classifier: Classifier, items: pd.DataFrame) -> np.ndarray:
-    """How many tokens each item has, special tokens included; int64 (items,)."""
+    """How many tokens each item has, special tokens included; int64 (items,).
+
+    Raises:
+        InputError: the model cannot read an item.
+    """
     rows = token_ids(classifier.tokenizer, texts_in(items), parts_of(items))
+    require_readable(classifier, rows, list(items["item_id"]))
     return np.array([len(row) for row in rows], dtype=np.int64)
 
 
@@ -151,6 +157,7 @@ def encoded(
     """
     parts, texts = parts_of(items), texts_in(items)
     encodings = read_words(classifier.tokenizer, texts, list(items["item_id"]), parts)
+    require_readable(classifier, [reading.token_id for reading in encodings], list(items["item_id"]))
     rows = zip(items["item_id"], texts, targets, encodings, parts or [None] * len(encodings), strict=True)
     return [
         Sentence(
@@ -161,7 +168,8 @@ def encoded(
             int(target),
             reading.token_text,
             windows=_windows(item_id, reading, classifier.max_tokens, overlap, part),
-            token_type=types_for(classifier, reading),
+            token_type=types_for(classifier, reading, part is not None),
+            is_padding=classifier.model_inputs.padding_in(reading.token_id),
         )
         for item_id, words, target, reading, part in rows
     ]

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from shutil import copyfile
 
 import numpy as np
 import pandas as pd
@@ -22,10 +23,11 @@ from tqdm import tqdm
 from evenlight.core.errors import InputError, writing
 from evenlight.core.seeds import generator_for
 from evenlight.engine.checkpoints import Checkpoint
-from evenlight.engine.sentences import Sentence
+from evenlight.engine.sentences import Sentence, encoded
 from evenlight.models.adapters import add_adapters
-from evenlight.models.classifier import Classifier
+from evenlight.models.classifier import Classifier, load_saved
 from evenlight.models.model_inputs import reason_of
+from evenlight.models.networks import as_it_came, evaluating
 from evenlight.models.regimes import train_only
 from evenlight.models.saved_files import FILES, MANIFEST, digests_of
 from evenlight.models.transfers import fetched, sent
@@ -34,6 +36,8 @@ OPTIMIZERS = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}
 # Steps in whose texts like lengths are looked for.
 BUCKET = 50
 WEIGHTS = "model.safetensors"
+# So many texts, of items of which so many are looked at, say whether a copy is one; what rounding may change.
+SAMPLED, LOOKED_AT, COPIED = 6, 256, 1e-4
 HISTORY = ["epoch", "training_loss", "validation_loss", "validation_accuracy", "learning_rate", "seconds"]
 
 
@@ -373,7 +377,13 @@ def _beside(folder: Path) -> Iterator[str]:
         yield temporary
 
 
-def save_classifier(classifier: Classifier, folder: Path, history: pd.DataFrame | None, manifest: dict) -> None:
+def save_classifier(
+    classifier: Classifier,
+    folder: Path,
+    history: pd.DataFrame | None,
+    manifest: dict,
+    unchanged: Sequence[Path] = (),
+) -> None:
     """Write weights, tokenizer, history and manifest; the weights, which readers ask for, come last.
 
     Every file is replaced whole: a killed workflow may leave a job behind that writes the same model once more
@@ -384,17 +394,23 @@ def save_classifier(classifier: Classifier, folder: Path, history: pd.DataFrame 
         folder: what else it holds is deleted.
         history: as :func:`train` returns it; None where nothing was trained.
         manifest: JSON values: settings, data digest, versions; digests of the files are added to it.
+        unchanged: files that say what the classifier is, of its configuration and weights, which are copied.
     """
+    copied = {path.name: path for path in unchanged}
     with writing(folder), _beside(folder) as temporary:
         unfinished = Path(temporary)
         # A model that was loaded from such a folder is written as it was: nothing says where it was loaded from.
         classifier.network.config.dtype = classifier.network.dtype
         for loading in ("is_local", "local_files_only"):
             classifier.tokenizer.init_kwargs.pop(loading, None)
-        classifier.network.config.save_pretrained(unfinished)
+        with as_it_came(classifier.network):
+            classifier.network.config.save_pretrained(unfinished)
         classifier.tokenizer.save_pretrained(unfinished)
-        # Shared weights are stored once; load_network ties them again.
-        save_model(classifier.network, str(unfinished / WEIGHTS), metadata={"format": "pt"})
+        for name, path in copied.items():
+            copyfile(path, unfinished / name)
+        if WEIGHTS not in copied:
+            # Shared weights are stored once; load_network ties them again.
+            save_model(classifier.network, str(unfinished / WEIGHTS), metadata={"format": "pt"})
         (unfinished / WEIGHTS).chmod(0o644)  # safetensors lets nobody but the owner read it
         told = manifest | {FILES: digests_of(unfinished)}
         (unfinished / MANIFEST).write_text(json.dumps(told, indent=2, sort_keys=True) + "\n")
@@ -407,3 +423,50 @@ def save_classifier(classifier: Classifier, folder: Path, history: pd.DataFrame 
                 path.unlink(missing_ok=True)
         for name in names:
             (unfinished / name).replace(folder / name)
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A few texts and what a model says of them, by which a copy of it is known.
+
+    Attributes:
+        rows: as the model reads them.
+        probability: of the classes, (texts, classes).
+    """
+
+    rows: list[np.ndarray]
+    probability: np.ndarray
+
+    @classmethod
+    def of(cls, classifier: Classifier, items: pd.DataFrame) -> "Sample":
+        """The shortest and the longest of some items that it reads, and some between them."""
+        texts = encoded(classifier, items, [0] * len(items)) if len(items) else ()
+        rows = sorted((text.row for text in texts if len(text.token_id) <= classifier.max_tokens), key=len)
+        chosen = np.unique(np.linspace(0, len(rows) - 1, min(SAMPLED, len(rows))).astype(int))
+        rows = [rows[index] for index in chosen]
+        return cls(rows, _probabilities(classifier, rows))
+
+    def require_copy(self, folder: Path, max_tokens: int) -> None:
+        """Refuse, and make useless, a model in a folder that says something else.
+
+        Raises:
+            InputError: it does.
+        """
+        found = _probabilities(load_saved(folder, max_tokens), self.rows)
+        difference = np.abs(found - self.probability).max(initial=0)
+        if not difference <= COPIED:
+            (folder / WEIGHTS).unlink()
+            raise InputError(
+                f"{folder}: the copy of the model gives a text another probability than the model itself, by "
+                f"{difference:.2g}; its configuration or its weights are not kept by Transformers as they are, so name "
+                "another model"
+            )
+
+
+@torch.inference_mode()
+def _probabilities(classifier: Classifier, rows: Sequence[np.ndarray]) -> np.ndarray:
+    """Those of the classes, a text at a time, (texts, classes)."""
+    with evaluating(classifier.network):
+        asked = (classifier.padded([row]) for row in rows)
+        found = [classifier.logits(classifier.embed(token_id), mask).double().softmax(-1) for token_id, mask in asked]
+    return np.concatenate(fetched(found)) if found else np.zeros((0, classifier.classes))

@@ -70,7 +70,8 @@ def _along(
     classifier = evaluator.classifier
     embedding_layer = classifier.embedding_layer(layer)
     baseline, remarks = sound_baseline(context, embedding_layer, baseline)
-    nodes, weights = (sent(part, classifier.device, classifier.network.dtype) for part in gauss_legendre(steps))
+    dtype = classifier.network.get_input_embeddings().weight.dtype
+    nodes, weights = (sent(part, classifier.device, dtype) for part in gauss_legendre(steps))
 
     def compute(batch: Batch) -> tuple[torch.Tensor, ...]:
         mask, target, foil = batch.mask, batch.target, batch.foil

@@ -58,7 +58,7 @@ class Explanation(Tokenised):
         token_text: what each token stands for, see :class:`evenlight.texts.predictions.Sentence`; (tokens,).
         foil: the class that the target is held against, or None.
         windows: see :class:`evenlight.texts.predictions.Sentence`.
-        token_type: likewise.
+        token_type, is_padding: likewise.
     """
 
     item_id: str
@@ -73,6 +73,7 @@ class Explanation(Tokenised):
     foil: int | None = None
     windows: np.ndarray | None = None
     token_type: np.ndarray | None = None
+    is_padding: np.ndarray | None = None
 
     @property
     def sentence(self) -> Sentence:

@@ -304,10 +304,11 @@ METRICS = {"worst_change": worst_change, "max_sensitivity": max_sensitivity}
 
 
 def score(explanations: Sequence[Explanation], metrics: dict[str, dict], evaluator: Evaluator) -> dict[str, np.ndarray]:
-    """The largest relative change of each explanation in a ball; NaN where it is all zero, or imported."""
+    """The largest relative change of each explanation in a ball; NaN where it is all zero, imported, or of no token."""
     by_sentence: dict[tuple, list[int]] = {}
     for index, explanation in enumerate(explanations):
-        if "is_made_elsewhere" in explanation.origin.tags:
+        # Special tokens do not move.
+        if "is_made_elsewhere" in explanation.origin.tags or explanation.is_special.all():
             continue
         key = (explanation.item_id, explanation.target, explanation.token_id.tobytes())
         by_sentence.setdefault(key, []).append(index)

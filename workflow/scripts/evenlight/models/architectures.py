@@ -1,7 +1,6 @@
 """The registry of architectures: settings to an untrained or pre-trained classifier."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 import numpy as np
 import torch
@@ -13,6 +12,7 @@ from evenlight.models.classifier import Classifier, load_network, untrained_netw
 from evenlight.models.limits import longest_text, refuse_beyond_limit
 from evenlight.models.lstm_attention import LstmAttention, LstmAttentionConfig
 from evenlight.models.model_inputs import reason_of
+from evenlight.models.networks import lend, text_config
 from evenlight.models.one_layer_attention import OneLayerAttention, OneLayerAttentionConfig
 from evenlight.models.regimes import begin_anew
 from evenlight.models.tokenizers import (
@@ -99,7 +99,9 @@ def pretrained(settings: dict, sentences: Sentences, classes: int) -> Parts:
         network = untrained_network(source, num_labels=classes, **options)
     else:
         network = load_network(source, num_labels=classes, ignore_mismatched_sizes=True, **options)
-    network.config.pad_token_id = special_token_id(tokenizer, "pad")
+    # For whoever reads the trained model in batches; one that names a token counts on it.
+    if text_config(network).pad_token_id is None:
+        text_config(network).pad_token_id = network.config.pad_token_id = special_token_id(tokenizer, "pad")
     _renew_head(network)
     begin_anew(network, settings["training"]["fresh"])
     return network, tokenizer
@@ -171,12 +173,14 @@ def checked_classifier(
     Raises:
         InputError: it does not, or the network cannot be asked, or is shorter than ``max_tokens``.
     """
-    # Where a network reads more than text, its decoder looks into a configuration inside.
-    network.config.get_text_config().pad_token_id = network.config.pad_token_id
-    classifier = Classifier(network.eval(), tokenizer, max_tokens or MOST_TOKENS)
+    network.eval()
+    # A network is asked how long a text it reads before anything else.
+    lend(network, return_dict=True)
+    if max_tokens is None:
+        max_tokens = longest_text(network, tokenizer, MOST_TOKENS)
+    else:
+        refuse_beyond_limit(network, tokenizer, max_tokens)
+    classifier = Classifier(network, tokenizer, max_tokens)
     if sentences:
         refuse_unstable(tokenizer, network.config, sentences)
-    if max_tokens is None:
-        return replace(classifier, max_tokens=longest_text(classifier))
-    refuse_beyond_limit(classifier)
     return classifier

@@ -47,6 +47,11 @@ def require_known_type(network: PreTrainedModel, method: str, needs_head: bool =
             "the study"
         )
     model_type = network.config.model_type
+    if not isinstance(network, PreTrainedModel):
+        raise InputError(
+            f"explainers: method '{method}' looks inside the model, and a {type(network).__name__} is none of "
+            "Transformers' own; give the model that it holds, or leave the explainer out"
+        )
     if model_type not in KNOWN_TYPES + FURTHER_TYPES:
         raise InputError(
             f"explainers: method '{method}' looks inside the model and knows the model types "

@@ -22,15 +22,15 @@ from evenlight.models.attention import FURTHER_TYPES, KNOWN_TYPES
 from evenlight.models.fast_layers import linear_layers, use_fast_layers
 from evenlight.models.in_a_line import in_a_line
 from evenlight.models.language_model import KINDS, PROMPT, ClassifyingLanguageModel, Prompt, as_classifier
-from evenlight.models.location import files_on_hub, located
+from evenlight.models.location import files_on_hub, located, refuse_pointers
 from evenlight.models.model_inputs import ModelInputs, found_inputs, tree_logits
-from evenlight.models.networks import embedded
+from evenlight.models.networks import device_of, embedded
 from evenlight.models.padding import padding_known
 from evenlight.models.saved_files import refuse_damaged
 from evenlight.models.tokenizers import NO_CODE, cannot_load, loaded_tokenizer, required_token_id
 from evenlight.models.transfers import sent
 from evenlight.models.windows import Windows, are_windowed, split
-from evenlight.texts.rows import Rows, ids_of, marks_of, types_of
+from evenlight.texts.rows import Rows, ids_of, is_padding_of, marks_of, types_of
 
 SAFELY = NO_CODE | {"use_safetensors": True}
 # Else Transformers would ask a service for what a model lacks, and read weights that its commit does not have.
@@ -80,12 +80,12 @@ class Classifier:
         does.
         """
         if self.model_inputs is None:
-            object.__setattr__(self, "model_inputs", found_inputs(self.network, self.tokenizer))
+            object.__setattr__(self, "model_inputs", found_inputs(self.network, self.tokenizer, self.max_tokens))
 
     @property
     def device(self) -> torch.device:
         """Where the network's weights are."""
-        return self.network.device
+        return device_of(self.network)
 
     @property
     def classes(self) -> int:
@@ -118,9 +118,23 @@ class Classifier:
         """The id of the ``pad``, ``mask``, ``cls`` or ``sep`` token.
 
         Raises:
-            InputError: the tokenizer has no such token.
+            InputError: the tokenizer has no such token, or the network no word embedding of it.
         """
-        return required_token_id(self.tokenizer, role, self.network.config.model_type)
+        token = required_token_id(self.tokenizer, role, self.network.config.model_type)
+        if 0 < self.model_inputs.rows <= token:
+            raise InputError(
+                f"the {role} token '{self.tokenizer.convert_ids_to_tokens(token)}' of the tokenizer has the number "
+                f"{token}, and this {self.network.config.model_type} model has word embeddings for numbers below "
+                f"{self.model_inputs.rows}; enlarge them (model.resize_token_embeddings(len(tokenizer))) and train it, "
+                f"or name another token in the configuration as models.<model>.special_tokens.{role}"
+            )
+        return token
+
+    @cached_property
+    def _fill(self) -> int:
+        """The id that stands for padding, of which nothing is read; the token may have no row of the embeddings."""
+        pad = required_token_id(self.tokenizer, "pad", self.network.config.model_type)
+        return pad if not self.model_inputs.rows or pad < self.model_inputs.rows else 0
 
     def padded(self, rows: Rows | Sequence[np.ndarray]) -> tuple[torch.Tensor, torch.Tensor]:
         """Token ids on the network's device and mask in main memory of some rows (:mod:`evenlight.texts.rows`).
@@ -129,7 +143,7 @@ class Classifier:
         that are read as they are. What is asked of it makes nobody wait for the device.
         A row without tokens, which only a tokenizer without special tokens can give, is read as one pad token.
         """
-        fill = self.special_token("pad")
+        fill = self._fill
         rows = Rows.of(rows).without_empty(fill)
         tokens, inside = self.model_inputs.padded(rows, fill)
         mask = np.where(inside, marks_of(tokens) + 1, 0)
@@ -161,7 +175,7 @@ class Classifier:
         """
         windows = self.windows(mask)
         if windows:
-            pad = torch.full((1, 1), self.special_token("pad"), device=self.device)
+            pad = torch.full((1, 1), self._fill, device=self.device)
             padding = self.embed(pad)[0, 0].detach().to(embedding)
             parts = (each.joined(self._read(each.taken(embedding, padding), each.mask, beginning)) for each in windows)
             logits = sum(parts)
@@ -187,11 +201,14 @@ class Classifier:
     def _read(self, embedding: torch.Tensor, mask: torch.Tensor, beginning: Cache | None = None) -> torch.Tensor:
         """Logits of rows that the network reads as they are."""
         # Networks may do another thing with types that are all 0 than without any (XLNet).
-        types = sent(types_of((mask - 1).clamp(min=0)).clamp(min=0), self.device) if (mask > 1).any() else None
+        mark = (mask - 1).clamp(min=0)
+        types, is_padding = types_of(mark), is_padding_of(mark) > 0
+        types = sent(types.clamp(min=0), self.device) if (types >= 0).any() else None
+        is_padding = sent(is_padding, self.device) if is_padding.any() else None
         inside = mask > 0
         with self._autocast(), self._padding_known(not inside.all()):
             logits = self.model_inputs.logits(
-                self.network, embedding, sent(inside, self.device).long(), beginning, types
+                self.network, embedding, sent(inside, self.device).long(), beginning, types, is_padding
             )
         return logits.float() if self._is_autocast else logits
 
@@ -265,7 +282,7 @@ class Classifier:
 
     def _embedding_block(self) -> "_Block | None":
         """What makes the embedding layer's output; None where that is the word embeddings themselves."""
-        base = self.network.base_model
+        base = getattr(self.network, "base_model", self.network)
         block = getattr(base, "embeddings", None) or getattr(base, "drop", None)
         if isinstance(block, nn.Embedding):
             return None
@@ -493,6 +510,7 @@ def load_saved(
     for name in ("config.json", "model.safetensors", "tokenizer.json"):
         if not (folder / name).exists():
             raise InputError(f"{folder / name}: no such file; rule train or load_model makes it")
+    refuse_pointers(folder)
     refuse_damaged(folder)
     try:
         prompt = getattr(AutoConfig.from_pretrained(folder, **NO_CODE), PROMPT, None)

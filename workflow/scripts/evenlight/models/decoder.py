@@ -24,14 +24,16 @@ from evenlight.core.errors import InputError, first_line
 from evenlight.models.classifier import load_network, pick_device, prepared
 from evenlight.models.language_model import at_places
 from evenlight.models.limits import declared_limit, dependent_positions
-from evenlight.models.model_inputs import CLOSE, LENGTHS, ROUNDING
+from evenlight.models.model_inputs import CLOSE, LENGTHS, PRIME, ROUNDING, tried_length
 from evenlight.models.networks import word_table
 from evenlight.models.prompted import WITH_HEAD, looks_ahead
 from evenlight.models.tokenizers import loaded_tokenizer
 from evenlight.models.transfers import sent
 
-# Of the texts that are tried out: how many tokens all begin with, and how many are written behind each.
+# Of the texts that are tried out: how many tokens all begin with, and how many are written behind each; beyond how many
+# tokens none is tried, and by how many of two long ones one is shorter.
 SHARED, FURTHER = 3, 3
+MOST_TRIED, SHORTER = 4096, 7
 
 
 @dataclass(frozen=True)
@@ -337,6 +339,13 @@ def _keeps(decoder: Decoder) -> bool:
     chosen = iter([ordinary[len(ordinary) * index // count] for index in range(count)])
     shared = [next(chosen) for _ in range(SHARED)]
     rows = [np.array(shared + [next(chosen) for _ in range(length + FURTHER)]) for length in LENGTHS]
+    # And two that are longer than each window that the configuration may name, since some attend to a few tokens alone.
+    longest = tried_length(decoder.network.config, int(min(decoder.longest, MOST_TRIED)), enough=max(map(len, rows)))
+    rows += [
+        np.array(shared + [ordinary[PRIME * index % len(ordinary)] for index in range(length - len(shared))])
+        for length in (longest, longest - SHORTER)
+        if length > max(map(len, rows))
+    ]
     alone = [sent(row[None], decoder.device) for row in rows]
     expected = torch.stack([decoder.network(input_ids=row).logits[0, -FURTHER - 1 :].float() for row in alone])
     try:

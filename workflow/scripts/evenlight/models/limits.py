@@ -2,61 +2,57 @@
 
 import math
 
-import numpy as np
 import torch
 from torch import nn
 from transformers import PreTrainedConfig, PreTrainedTokenizerBase
 
 from evenlight.core.errors import InputError
-from evenlight.models.classifier import Classifier
+from evenlight.models.language_model import ClassifyingLanguageModel
+from evenlight.models.model_inputs import named_tokens
+from evenlight.models.networks import alone, word_table
 
 SHORTEST = 3  # the least that a configuration may allow
 
 
-def longest_text(classifier: Classifier) -> int:
-    """The most tokens, of at most ``max_tokens``, that the model reads, and reads alike in every batch."""
-    return int(min(classifier.max_tokens, _limit(classifier), _dependent_positions(classifier)[0]))
+def longest_text(network: nn.Module, tokenizer: PreTrainedTokenizerBase | None, most: int) -> int:
+    """The most tokens, of at most ``most``, that the model reads, and reads alike in every batch."""
+    return int(min(most, _limit(network, tokenizer, most), dependent_positions(network)[0] - _further(network)))
 
 
-def refuse_beyond_limit(classifier: Classifier) -> None:
+def refuse_beyond_limit(network: nn.Module, tokenizer: PreTrainedTokenizerBase | None, max_tokens: int) -> None:
     """Refuse ``max_tokens`` beyond what the model reads, by what is declared and by what it does.
 
     Raises:
         InputError: with the longest text that the model reads, or reads alike in every batch.
     """
-    limit, rope_type = _dependent_positions(classifier)
-    if classifier.max_tokens > limit:
+    limit, rope_type = dependent_positions(network)
+    limit -= _further(network)
+    said = f"models.<model>.max_tokens is {max_tokens}, but"
+    if max_tokens > limit:
         raise InputError(
-            f"models.<model>.max_tokens is {classifier.max_tokens}, but the positions of this "
-            f"{classifier.network.config.model_type} model (rope_type: {rope_type}) do not depend on the other texts "
-            f"of a batch as long as all have at most {limit} tokens, and do beyond; lower max_tokens to {limit} or less"
+            f"{said} the positions of this {network.config.model_type} model (rope_type: {rope_type}) do not depend on "
+            f"the other texts of a batch as long as all have at most {limit} tokens, and do beyond; lower max_tokens "
+            f"to {limit} or less"
         )
-    limit = _limit(classifier)
-    if classifier.max_tokens > limit:
+    limit = _limit(network, tokenizer, max_tokens)
+    if max_tokens > limit:
         raise InputError(
-            f"models.<model>.max_tokens is {classifier.max_tokens}, but this "
-            f"{classifier.network.config.model_type} model reads at most {limit} tokens; "
-            f"lower max_tokens to {limit} or less"
+            f"{said} this {network.config.model_type} model reads at most {limit} tokens; lower max_tokens to {limit} "
+            "or less"
         )
 
 
-def _limit(classifier: Classifier) -> float:
-    """How many tokens the model reads, by what is declared and, up to ``max_tokens``, by what it does."""
-    limit = _declared(classifier)
-    longest = min(classifier.max_tokens, limit)
+def _limit(network: nn.Module, tokenizer: PreTrainedTokenizerBase | None, most: int) -> float:
+    """How many tokens the model reads, by what is declared and, up to ``most``, by what it does."""
+    limit = declared_limit(network.config, tokenizer) - _further(network)
+    longest = min(most, limit)
     # A table of positions may allow less than its length: RoBERTa's has two rows that are no positions.
-    if not _reads(classifier, longest) and _reads(classifier, SHORTEST):
+    if not _reads(network, longest) and _reads(network, SHORTEST):
         limit, beyond = SHORTEST, longest
         while beyond - limit > 1:
             middle = (limit + beyond) // 2
-            limit, beyond = (middle, beyond) if _reads(classifier, middle) else (limit, middle)
+            limit, beyond = (middle, beyond) if _reads(network, middle) else (limit, middle)
     return limit
-
-
-def _dependent_positions(classifier: Classifier) -> tuple[float, str]:
-    """The same as :func:`dependent_positions`, of the texts that a classifier reads."""
-    limit, rope_type = dependent_positions(classifier.network)
-    return limit - _further(classifier), rope_type
 
 
 def dependent_positions(network: nn.Module) -> tuple[float, str]:
@@ -82,30 +78,30 @@ def dependent_positions(network: nn.Module) -> tuple[float, str]:
     return found[rope_type], rope_type
 
 
-def _further(classifier: Classifier) -> int:
+def _further(network: nn.Module) -> int:
     """Tokens of label words that are put into a prompt, whose rows become longer by them."""
-    return classifier.network.prompt.longest_insertion if classifier.is_prompted else 0
+    return network.prompt.longest_insertion if isinstance(network, ClassifyingLanguageModel) else 0
 
 
-def _declared(classifier: Classifier) -> float:
-    return declared_limit(classifier.network.config, classifier.tokenizer) - _further(classifier)
-
-
-def declared_limit(config: PreTrainedConfig, tokenizer: PreTrainedTokenizerBase) -> float:
+def declared_limit(config: PreTrainedConfig, tokenizer: PreTrainedTokenizerBase | None) -> float:
     """How many tokens a model reads, by what its files and its tokenizer's name; infinite where they name nothing."""
     # DeBERTa's relative positions have none, whatever stands in its configuration.
     has_positions = getattr(config, "position_biased_input", True)
-    named = (tokenizer.model_max_length, has_positions and getattr(config, "max_position_embeddings", None))
+    named = (
+        getattr(tokenizer, "model_max_length", None),
+        has_positions and getattr(config, "max_position_embeddings", None),
+    )
     # XLNet, which has no limit, says -1.
     return min((limit for limit in named if limit and limit > 0), default=math.inf)
 
 
 @torch.no_grad()
-def _reads(classifier: Classifier, tokens: int) -> bool:
+def _reads(network: nn.Module, tokens: int) -> bool:
     """Whether a text of so many tokens goes through the network."""
-    token_id, mask = classifier.padded([np.zeros(tokens, dtype=np.int64)])
+    named = named_tokens(network)
+    ordinary = next((token for token in range(len(word_table(network).weight)) if token not in named), 0)
     try:
-        classifier.logits(classifier.embed(token_id), mask)
+        alone(network, [ordinary] * tokens)
     except Exception:  # networks fail in every way; those that read no text at all have a refusal of their own
         return False
     return True

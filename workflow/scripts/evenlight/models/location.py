@@ -15,6 +15,8 @@ from evenlight.core.sources import is_missing_folder, nearest_folder
 
 # How often the hub is asked for an answer, and the seconds in which it is not asked again where it gave none.
 ATTEMPTS, SILENCE = 2, 60.0
+# How a file begins that stands for one that git-lfs has not fetched, and bytes that it has fewer of.
+POINTER, LARGEST_POINTER = b"version https://git-lfs.github.com/spec/", 1024
 _silent_since: dict[str, float] = {}
 
 
@@ -33,10 +35,12 @@ def located(
         key: of ``models.<model>`` that names the source, for messages.
 
     Raises:
-        InputError: the source looks like a path, and there is no such folder.
+        InputError: the source looks like a path, and there is no such folder; or its files are not there yet.
     """
     if said := missing_folder(str(source), revision):
         raise InputError(f"{what} {source}: cannot be loaded ({said}). Give an existing folder as models.<model>.{key}")
+    if Path(source).is_dir():
+        refuse_pointers(Path(source))
     if Path(source).is_dir() or constants.HF_HUB_OFFLINE or _answers(str(source), revision or "main"):
         yield
         return
@@ -45,6 +49,20 @@ def located(
         yield
     finally:
         constants.HF_HUB_OFFLINE = False
+
+
+def refuse_pointers(folder: Path) -> None:
+    """Refuse a folder in which git-lfs has left what points to a file in the place of the file.
+
+    Raises:
+        InputError: there is one.
+    """
+    for path in sorted(folder.iterdir()):
+        if path.is_file() and path.stat().st_size < LARGEST_POINTER and path.read_bytes().startswith(POINTER):
+            raise InputError(
+                f"{path}: is a pointer of git-lfs, and not the file itself; run git lfs pull in {folder}, or download "
+                "the file from where the model is published"
+            )
 
 
 def pinned(settings: Mapping) -> dict:

@@ -31,7 +31,7 @@ from evenlight.models.tokenizers import (
     special_token_id,
     token_ids,
 )
-from evenlight.texts.rows import common_beginning
+from evenlight.texts.rows import common_beginning, row_of
 from evenlight.texts.words import joined_text
 
 TEXT, LABEL = "{text}", "{label}"
@@ -102,7 +102,6 @@ def prompted_classifier(
         beginning=tokens.beginning if kind == DECODER else (),
         log_prior=(0.0,) * len(classes),
     )
-    network.config.pad_token_id = special_token_id(tokenizer, "pad")
     network = as_classifier(network, prompt)
     name_classes(network, classes)
     classifier = checked_classifier(network, tokenizer, settings["max_tokens"], sentences)
@@ -398,6 +397,7 @@ def _prior(classifier: Classifier, texts: Sequence[str]) -> list[float]:
         )
     of_texts = []
     for row in rows:
+        row = row_of(row, is_padding=classifier.model_inputs.padding_in(row))
         token_id, mask = classifier.padded([row])
         of_texts.append(classifier.logits(classifier.embed(token_id), mask)[0].double().softmax(-1))
     return torch.stack(of_texts).mean(0).tolist()

@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import torch
+from safetensors import safe_open
 from torch import nn
-from transformers import PreTrainedTokenizerBase
-from transformers.utils import cached_file
+from transformers import AutoConfig, PreTrainedTokenizerBase
+from transformers.utils import CONFIG_NAME, SAFE_WEIGHTS_NAME, cached_file
 
 from evenlight.core.errors import InputError
 from evenlight.core.sources import adapter_files, digest, transformers_files
@@ -16,8 +17,11 @@ from evenlight.models.adapters import adapted_network
 from evenlight.models.architectures import checked_classifier
 from evenlight.models.classifier import MULTI_LABEL, Classifier, load_network, name_classes
 from evenlight.models.location import located
-from evenlight.models.tokenizers import loaded_tokenizer, special_token_id, token_ids
+from evenlight.models.networks import as_it_came
+from evenlight.models.tokenizers import NO_CODE, loaded_tokenizer, token_ids
 
+# Keys of a configuration that say how it was loaded or written, or what another one says too.
+OF_LOADING = ("_name_or_path", "dtype", "transformers_version", "architectures", "label2id")
 # What Transformers calls labels that nobody has named.
 NO_NAME = re.compile(r"LABEL_\d+")
 # What the remedy has for a class whose label only the user knows: no model has such a label, so that it is refused.
@@ -60,8 +64,7 @@ def ready_classifier(
         options = {"revision": revision} if revision else {}
         # A weight of another size counts as one that is not there.
         network = load_network(source, with_head=True, ignore_mismatched_sizes=True, **options)
-    network.config.pad_token_id = special_token_id(tokenizer, "pad")
-    names = [str(network.config.id2label[column]) for column in range(network.config.num_labels)]
+    names = _labels_of(network.config, source)
     _refuse_regression(source, network.config)
     excluding = network.config.problem_type != MULTI_LABEL
     if classes is None and not excluding:
@@ -77,6 +80,23 @@ def ready_classifier(
         # The label is one of two classes now, of which other programs must not take sigmoids.
         network.config.problem_type = "single_label_classification"
     return classifier, [None if column is None else names[column] for column in columns]
+
+
+def _labels_of(config, source: str) -> list[str]:
+    """The labels of a model, in the order of its logits, which are counted from 0."""
+    for key in ("num_labels", "id2label"):
+        if getattr(config, key, None) is None:
+            raise InputError(f"model {source}: its configuration has no {key}, so its classes are not known; set it")
+    numbered = {int(number): str(label) for number, label in config.id2label.items()}
+    if sorted(numbered) != list(range(config.num_labels)):
+        found = ", ".join(f"{number}: {label}" for number, label in sorted(numbered.items()))
+        example = dict(enumerate(label for _, label in sorted(numbered.items())))
+        raise InputError(
+            f"model {source}: id2label of its configuration has {{{found}}}, and its {config.num_labels} logits are "
+            f"counted from 0, so that nothing says which label each is; if they are in this order, set id2label to "
+            f"{example} (in config.json, or model.config.id2label)"
+        )
+    return [numbered[column] for column in range(config.num_labels)]
 
 
 def _one_of(labels: Sequence[str], source: str) -> InputError:
@@ -198,7 +218,7 @@ def _choose_outputs(classifier: Classifier, columns: Sequence[int | None], sourc
         if layer.bias is not None:
             layer.bias = nn.Parameter(torch.cat([layer.bias, torch.zeros_like(layer.bias[:1])])[rows])
         layer.out_features = len(columns)
-        network.num_labels = len(columns)
+        network.num_labels = network.config.num_labels = len(columns)
     if layer is None or not torch.allclose(_probe(classifier), expected, atol=1e-5):
         raise InputError(
             f"model {source}: the head of this {network.config.model_type} model does not end in a linear layer, so "
@@ -248,14 +268,45 @@ def loaded_files(source: str, revision: str | None = None, is_adapter: bool = Fa
         InputError: a file is not the one that the hub has under its name.
     """
     loaded = {"source": source, "revision": revision}
-    configuration = "adapter_config.json" if is_adapter else "config.json"
-    folder = Path(source)
-    if not folder.is_dir():
-        with located(source, revision):
-            folder = Path(cached_file(source, configuration, revision=commit or revision)).parent
+    folder = _folder_of(source, revision, commit, "adapter_config.json" if is_adapter else "config.json")
+    if not Path(source).is_dir():
         loaded["commit"] = folder.name
     files = adapter_files(folder) if is_adapter else transformers_files(folder)
     return loaded | {"files": {path.name: _checked_digest(path) for path in files}}
+
+
+def _folder_of(source: str, revision: str | None, commit: str | None, configuration: str = "config.json") -> Path:
+    """The folder of a source, of one on the hub that in the hub's cache."""
+    if Path(source).is_dir():
+        return Path(source)
+    with located(source, revision):
+        return Path(cached_file(source, configuration, revision=commit or revision)).parent
+
+
+def unchanged_files(classifier: Classifier, source: str, revision: str | None, commit: str | None = None) -> list[Path]:
+    """The files at a source, of its configuration and of its weights, that say what a classifier made of it is.
+
+    Weights in another precision are the same where they are equal once they are read.
+    """
+    folder = _folder_of(source, revision, commit)
+    with as_it_came(classifier.network):
+        ours = classifier.network.config.to_dict()
+    theirs = AutoConfig.from_pretrained(folder, **NO_CODE).to_dict()
+    same = [{key: value for key, value in config.items() if key not in OF_LOADING} for config in (ours, theirs)]
+    files = [folder / CONFIG_NAME] if same[0] == same[1] else []
+    weights = folder / SAFE_WEIGHTS_NAME
+    if weights.is_file() and _are_weights_of(weights, classifier.network):
+        files.append(weights)
+    return files
+
+
+def _are_weights_of(path: Path, network: nn.Module) -> bool:
+    """Whether what a network has is in a file, under its names."""
+    ours = network.state_dict()
+    with safe_open(path, framework="pt") as file:
+        names = set(file.keys()) & ours.keys()
+        tensors = ((ours[name], file.get_tensor(name)) for name in names)
+        return bool(names) and all(own.shape == each.shape and torch.equal(own, each.to(own)) for own, each in tensors)
 
 
 def begun_with(settings: dict, commits: dict) -> dict:

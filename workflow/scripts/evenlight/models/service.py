@@ -18,6 +18,7 @@ from transformers import PreTrainedTokenizerBase, PreTrainedTokenizerFast
 
 from evenlight.core.errors import InputError
 from evenlight.models.in_a_line import in_a_line
+from evenlight.models.model_inputs import ModelInputs
 from evenlight.models.tokenizers import BEGINNING, BY_WORDS, pieces_of
 from evenlight.texts.rows import ids_of
 
@@ -65,8 +66,9 @@ class ServedClassifier:
         """Where it runs."""
         return self.settings["address"]
 
-    # A text of two parts is refused by the configuration.
+    # A text of two parts is refused by the configuration, and of its words nothing is to be found out.
     takes_types = False
+    model_inputs = ModelInputs()
 
     def special_token(self, role: str) -> int:
         """The id of the token that stands for a hidden word (``mask``).

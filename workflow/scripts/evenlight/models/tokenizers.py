@@ -237,8 +237,7 @@ class Reading:
             all that are no part of a text in a prompt; int64 (tokens,).
         token_text: the piece of its word that each token stands for, as the text writes it; empty for special tokens
             and for tokens of white space; (tokens,).
-        token_type: what the tokenizer says of the tokens of a text of two parts, int64 (tokens,); None where it says
-            nothing, or the text is one.
+        token_type: what the tokenizer says of the types of the tokens, int64 (tokens,); None where it says nothing.
     """
 
     token_id: np.ndarray
@@ -310,7 +309,7 @@ def read_words(
         ids = token_ids(tokenizer, sentences)
         return [Reading(row, np.arange(len(row)), tuple(words)) for row, words in zip(ids, sentences, strict=True)]
     encoding = _encoded(tokenizer, sentences, parts, return_offsets_mapping=True)
-    types = encoding.get("token_type_ids") if parts is not None else None
+    types = encoding.get("token_type_ids")
     prompt = prompt_around(tokenizer)
     encodings = []
     for row, words in enumerate(sentences):

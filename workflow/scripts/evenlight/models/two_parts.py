@@ -8,6 +8,7 @@ import torch
 from evenlight.core.errors import InputError
 from evenlight.models.classifier import Classifier
 from evenlight.models.model_inputs import CLOSE, reason_of
+from evenlight.models.networks import alone
 from evenlight.models.tokenizers import Reading, read_words
 from evenlight.texts.predictions import SPECIAL
 from evenlight.texts.rows import row_of
@@ -32,7 +33,7 @@ def require_reads_parts(classifier: Classifier, words: Sequence[str], part: Sequ
     chosen = [word for number in (0, 1) for word in np.flatnonzero(np.asarray(part) == number)[:TRIED]]
     words, part = [words[word] for word in chosen], [part[word] for word in chosen]
     [reading] = read_words(classifier.tokenizer, [words], parts=[part])
-    types = types_for(classifier, reading)
+    types = types_for(classifier, reading, is_pair=True)
     inside = np.flatnonzero(reading.word_id != SPECIAL)
     is_parted = (np.diff(inside) > 1).any() or (types is not None and len(set(types[inside])) > 1)
     if not is_parted:
@@ -43,7 +44,8 @@ def require_reads_parts(classifier: Classifier, words: Sequence[str], part: Sequ
     expected, reason = _by_token_ids(classifier, reading, types)
     if expected is None:
         raise InputError(f"{name} does not read texts of two parts ({reason}); take the model out of the study")
-    token_id, mask = classifier.padded([row_of(reading.token_id, token_type=types)])
+    is_padding = classifier.model_inputs.padding_in(reading.token_id)
+    token_id, mask = classifier.padded([row_of(reading.token_id, token_type=types, is_padding=is_padding)])
     with torch.no_grad():
         logits = classifier.logits(classifier.embed(token_id), mask)
     if not (logits - expected).abs().max() <= CLOSE * expected.abs().max():
@@ -53,9 +55,13 @@ def require_reads_parts(classifier: Classifier, words: Sequence[str], part: Sequ
         )
 
 
-def types_for(classifier: Classifier, reading: Reading) -> np.ndarray | None:
-    """The types that a network is told of a text's tokens, int64 (tokens,); None where it is told none."""
-    return reading.token_type if classifier.takes_types else None
+def types_for(classifier: Classifier, reading: Reading, is_pair: bool = False) -> np.ndarray | None:
+    """The types that a network is told of a text's tokens, int64 (tokens,); None where it is told none.
+
+    Of a text that is no pair most networks read the same without.
+    """
+    says = classifier.model_inputs.tells_types or is_pair
+    return reading.token_type if says and classifier.takes_types else None
 
 
 @torch.no_grad()
@@ -63,9 +69,7 @@ def _by_token_ids(
     classifier: Classifier, reading: Reading, types: np.ndarray | None
 ) -> tuple[torch.Tensor | None, str]:
     """Logits (1, classes) of Transformers' own call, or None and why there are none."""
-    given = {"input_ids": reading.token_id} | ({} if types is None else {"token_type_ids": types})
-    tensors = {name: torch.from_numpy(values)[None].to(classifier.device) for name, values in given.items()}
     try:
-        return classifier.network(**tensors).logits, ""
+        return alone(classifier.network, reading.token_id, types), ""
     except Exception as error:  # whatever a foreign network says of an input that it does not take
         return None, reason_of(error)

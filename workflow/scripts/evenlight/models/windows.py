@@ -19,8 +19,10 @@ import torch
 
 from evenlight.core.errors import InputError
 from evenlight.models.transfers import sent
-from evenlight.texts.rows import FIRST, MOST_WINDOWS, windows_of
+from evenlight.texts.rows import FIRST, MOST_WINDOWS, PADDING, windows_of
 
+# Of a mark, those that say in which windows a token is read.
+WINDOW_BITS = 2**PADDING - 2**FIRST
 # Of places between tokens, which are shares of a text.
 ROUNDING = 1e-9
 
@@ -150,7 +152,7 @@ class Windows:
 
 def are_windowed(mask: torch.Tensor) -> bool:
     """Whether any row of a mask (rows, tokens) is a text in windows."""
-    return bool((mask > 2**FIRST).any())
+    return bool((((mask - 1).clamp(min=0) & WINDOW_BITS) > 0).any())
 
 
 def split(mask: torch.Tensor, places: Callable[[Sequence[int]], np.ndarray], equal_lengths: bool) -> list[Windows]:
@@ -183,5 +185,5 @@ def _of(mask: torch.Tensor, text: torch.Tensor, reads: torch.Tensor, weight: tor
     inside = torch.from_numpy(places(reads.sum(1).tolist())).to(mask.device)
     column = torch.full(inside.shape, -1, device=mask.device)
     column[inside] = reads.nonzero()[:, 1]
-    of_text = (mask[text] - 1 & 2**FIRST - 1) + 1
+    of_text = (mask[text] - 1 & ~WINDOW_BITS) + 1
     return Windows(weight, text, column, torch.where(inside, of_text.gather(1, column.clamp(min=0)), 0))

@@ -23,6 +23,7 @@ from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.service import ServiceEvaluator
 from evenlight.metrics import Explanation, Origin, explanation_of
 from evenlight.models.classifier import Classifier
+from evenlight.models.readable import WithoutAnswer
 from evenlight.notebook.arguments import in_order_of, numbers_given, one_for_each
 from evenlight.notebook.explained import Explanations, TextExplanation, explanations_given
 from evenlight.notebook.explained import plot as plot
@@ -331,6 +332,10 @@ def _evaluator(classifier: Asked, bar: ProgressBar) -> Evaluator | ServiceEvalua
 def _probabilities(classifier: Asked, sentences: Sequence[Sentence]) -> np.ndarray:
     """Those of the classes, float64 (texts, classes)."""
     with progress("probabilities", len(sentences)) as bar:
-        evaluator = _evaluator(classifier, bar)
-        rows = [evaluator.probabilities([each.row for each in group]) for group in bar.groups(sentences)]
-    return np.concatenate(rows)
+        evaluator, found = _evaluator(classifier, bar), []
+        for group in bar.groups(sentences):
+            try:
+                found.append(evaluator.probabilities([each.row for each in group]))
+            except WithoutAnswer as error:
+                raise error.about(group[error.row].item_id) from None
+    return np.concatenate(found)

@@ -5,7 +5,7 @@ import json
 import os
 import re
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -20,12 +20,13 @@ from evenlight.models import classifier as classifiers
 from evenlight.models.architectures import MOST_TOKENS
 from evenlight.models.classifier import Classifier
 from evenlight.models.limits import refuse_beyond_limit
+from evenlight.models.networks import bare, bare_throughout, require_like_transformers
 from evenlight.models.prompted import prompted_classifier
 from evenlight.models.ready import ready_classifier
 from evenlight.models.service import ServedClassifier, is_service, load_service, word_tokenizer
 from evenlight.models.services.asking import CachedService
 from evenlight.models.services.client import RequestPolicy
-from evenlight.models.tokenizers import checked_tokenizer, loaded_tokenizer, special_token_id, token_ids
+from evenlight.models.tokenizers import checked_tokenizer, loaded_tokenizer, special_token_id
 
 Source = str | Path | tuple[nn.Module, PreTrainedTokenizerBase]
 # What a study says of each model, and a notebook of each call.
@@ -53,9 +54,18 @@ class AskedService(ServedClassifier):
 
 @contextmanager
 def in_words_of_a_notebook() -> Iterator[None]:
-    """Within it, what is refused is said without the keys of a study."""
+    """Within it, what is refused is said without the keys of a study, and torch computes as in a study.
+
+    So explainers have the gradients that a call around has switched off, and all numbers have their bits.
+    """
+    devices = {"cpu", "cuda"} if torch.cuda.is_available() else {"cpu"}
     try:
-        yield
+        with ExitStack() as stack:
+            stack.enter_context(torch.inference_mode(False))
+            stack.enter_context(torch.enable_grad())
+            for device in devices:
+                stack.enter_context(torch.autocast(device, enabled=False))
+            yield
     except InputError as error:
         said = str(error)
         for key, words in KEYS:
@@ -103,7 +113,7 @@ def load_classifier(
                 return _described_service(folder, max_tokens, Path(answers_folder), settings)
             if not settings and (of_study := _settings_of_study(folder)):
                 classifier = classifiers.load_saved(folder, max_tokens or of_study["max_tokens"], device, precision)
-                refuse_beyond_limit(classifier)
+                refuse_beyond_limit(classifier.network, classifier.tokenizer, classifier.max_tokens)
                 return classifier
         return classifiers.on_device(_brought_along(source, max_tokens, settings), device, precision)
 
@@ -142,22 +152,22 @@ def _brought_along(source: Source, max_tokens: int | None, settings: dict) -> Cl
     tokenizer = checked_tokenizer(tokenizer, name, _with_pad(tokenizer, settings["special_tokens"]))
     if architecture == "prompted":
         return prompted_classifier(settings, list(settings["label_words"]), [], network, tokenizer)[0]
-    if network is not None:
-        _refuse_without_classes(network, tokenizer)
     return ready_classifier(settings, list(settings["classes"]) or None, [], network, tokenizer)[0]
 
 
 def _copies(source: tuple) -> tuple[nn.Module, PreTrainedTokenizerBase]:
-    """The network, with an adapter merged into it, and the tokenizer; what explains them changes both."""
+    """The network, not compiled, with an adapter merged into it, and the tokenizer; what explains changes both."""
     kinds = [type(part).__name__ for part in source]
     if len(source) != 2 or not isinstance(source[0], nn.Module) or not isinstance(source[1], PreTrainedTokenizerBase):
         raise InputError(f"source: found ({', '.join(kinds)}); give (model, tokenizer), as Transformers gives them")
     if getattr(source[0], "is_quantized", False):
         raise InputError(f"source: the weights of this {kinds[0]} are quantised; load it without quantization_config")
-    network, tokenizer = copy.deepcopy(source)
+    network, tokenizer = copy.deepcopy((bare(source[0]), source[1]))
     if hasattr(network, "merge_and_unload"):
         network = network.merge_and_unload()
-    return network.float(), tokenizer
+    network = bare_throughout(network).float()
+    require_like_transformers(network)
+    return network, tokenizer
 
 
 def _with_pad(tokenizer: PreTrainedTokenizerBase, named: dict[str, str | None]) -> dict[str, str | None]:
@@ -165,21 +175,6 @@ def _with_pad(tokenizer: PreTrainedTokenizerBase, named: dict[str, str | None]) 
     if special_token_id(tokenizer, "pad") is not None or named["pad"] is not None:
         return named
     return named | {"pad": tokenizer.eos_token or tokenizer.unk_token or tokenizer.bos_token}
-
-
-@torch.no_grad()
-def _refuse_without_classes(network: nn.Module, tokenizer: PreTrainedTokenizerBase) -> None:
-    """Refuse a network that gives something else than a logit for each class."""
-    row = torch.from_numpy(token_ids(tokenizer, [["a"]])[0])[None].to(network.device)
-    try:
-        logits = getattr(network.eval()(input_ids=row), "logits", None)
-    except Exception:  # why it cannot be asked at all, others say
-        return
-    if logits is None or logits.shape != (1, network.config.num_labels):
-        raise InputError(
-            f"source: a {type(network).__name__} has no classes; load the model by AutoModelForSequenceClassification, "
-            "or name template and label_words, by which a language model tells classes apart"
-        )
 
 
 # Behind an address ----------------------------------------------------------------------------------------------------

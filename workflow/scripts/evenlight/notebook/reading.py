@@ -1,7 +1,6 @@
 """Texts as a notebook has them, in words and in tokens."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
 import pandas as pd
 
@@ -83,7 +82,7 @@ def read_sentences(
 
 def _reading_more(classifier: Classifier | AskedService, tokens: int) -> str:
     """What to do about a text that is too long, by whether the model could read it."""
-    if isinstance(classifier, AskedService) or longest_text(replace(classifier, max_tokens=tokens)) >= tokens:
+    if isinstance(classifier, AskedService) or longest_text(classifier.network, classifier.tokenizer, tokens) >= tokens:
         return f"load the classifier with max_tokens={tokens} or more"
     return "shorten it, since the model reads no more"
 

@@ -30,16 +30,26 @@ NOT_SAMPLED = "not_sampled"
 RUNNER_UP = "runner_up"
 # The columns of the predictions that make a sentence.
 WINDOWS = ("first_window", "last_window")
-SENTENCE_COLUMNS = ("item_id", "token_id", "word_id", "token_text", "target", "foil", *WINDOWS, "token_type")
+SENTENCE_COLUMNS = (
+    "item_id",
+    "token_id",
+    "word_id",
+    "token_text",
+    "target",
+    "foil",
+    *WINDOWS,
+    "token_type",
+    "is_padding",
+)
 
 
 class Tokenised:
-    """What can be told of a text by its ``token_id``, ``word_id``, ``windows`` and ``token_type``."""
+    """What can be told of a text by its ``token_id``, ``word_id``, ``windows``, ``token_type`` and ``is_padding``."""
 
     @property
     def row(self) -> np.ndarray:
         """What the model is asked about, int64 (tokens,), see :mod:`evenlight.texts.rows`."""
-        return row_of(self.token_id, self.windows, self.token_type)
+        return row_of(self.token_id, self.windows, self.token_type, self.is_padding)
 
     @property
     def is_special(self) -> np.ndarray:
@@ -68,8 +78,9 @@ class Sentence(Tokenised):
         foil: the class that the target is held against where a contrast is explained.
         windows: the first and the last of the windows that each token is read in, int64 (tokens, 2); None where the
             text is read as it is.
-        token_type: what the network is told of each token of a text of two parts, int64 (tokens,); None where it is
-            told nothing.
+        token_type: what the network is told of each token, as of those of a text of two parts, int64 (tokens,); None
+            where it is told nothing.
+        is_padding: which tokens of the text the network takes for padding, bool (tokens,); None where it takes none.
     """
 
     item_id: str
@@ -81,6 +92,7 @@ class Sentence(Tokenised):
     foil: int | None = None
     windows: np.ndarray | None = None
     token_type: np.ndarray | None = None
+    is_padding: np.ndarray | None = None
 
     @property
     def words_without_token(self) -> int:
@@ -158,6 +170,7 @@ def token_table(sentences: Sequence[Sentence]) -> pa.Table:
         "word_id": word_id,
         "token_text": [sentence.token_text for sentence in sentences],
         "token_type": [sentence.token_type for sentence in sentences],
+        "is_padding": [sentence.is_padding for sentence in sentences],
     } | {
         name: [None if sentence.windows is None else sentence.windows[:, end] for sentence in sentences]
         for end, name in enumerate(WINDOWS)
@@ -215,6 +228,7 @@ def sentences_of(texts: pa.Table) -> list[Sentence]:
             row["foil"],
             None if row["first_window"] is None else np.array([row[name] for name in WINDOWS], dtype=np.int64).T,
             None if row["token_type"] is None else np.array(row["token_type"], dtype=np.int64),
+            None if row["is_padding"] is None else np.array(row["is_padding"], dtype=bool),
         )
         for row, item_words, of_text in zip(columns.to_pylist(), words, spaces, strict=True)
     ]

@@ -1,9 +1,9 @@
 """Rows: what a model is asked about, one whole number for each token.
 
 The lower half of a number is the token's id. The upper half is its *mark*: what the id does not say, which is the
-windows of a long text that the token is read in, and the type that a network is told of it in a text of two parts. A
-row that loses tokens, or has some replaced, says of all others what it said before. Where there is nothing to say,
-marks are 0 and a row is the ids.
+windows of a long text that the token is read in, the type that a network is told of it, and whether it takes the token
+for padding. A row that loses tokens, or has some replaced, says of all others what it said before. Where there is
+nothing to say, marks are 0 and a row is the ids.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -15,8 +15,9 @@ import numpy as np
 
 BITS = 32
 IDS = 2**BITS - 1
-# In a mark, from its lowest bit: one more than the token's type; the first and the last of its windows.
-FIRST, LAST = 8, 19
+# In a mark, from its lowest bit: one more than the token's type; the first and the last of its windows; whether it is
+# taken for padding.
+FIRST, LAST, PADDING = 8, 19, 30
 MOST_WINDOWS = 2**11
 
 
@@ -111,7 +112,12 @@ def _factors(tokens: int) -> np.ndarray:
     return np.random.default_rng(tokens).integers(2**63, size=1 + tokens, dtype=np.uint64) * np.uint64(2) + np.uint64(1)
 
 
-def row_of(token_id: np.ndarray, windows: np.ndarray | None = None, token_type: np.ndarray | None = None) -> np.ndarray:
+def row_of(
+    token_id: np.ndarray,
+    windows: np.ndarray | None = None,
+    token_type: np.ndarray | None = None,
+    is_padding: np.ndarray | None = None,
+) -> np.ndarray:
     """The row of a text, int64 (tokens,).
 
     Args:
@@ -119,8 +125,10 @@ def row_of(token_id: np.ndarray, windows: np.ndarray | None = None, token_type: 
         windows: the first and the last of the windows that each token is read in, (tokens, 2); None where the text is
             read as it is.
         token_type: (tokens,), 0 to 254; None where the network is told none.
+        is_padding: which tokens the network takes for padding, bool (tokens,); None where it takes none.
     """
     row = token_id if token_type is None else token_id | token_type + 1 << BITS
+    row = row if is_padding is None else row | is_padding.astype(np.int64) << PADDING + BITS
     return row if windows is None else row | (windows[:, 0] << FIRST | windows[:, 1] << LAST) << BITS
 
 
@@ -186,3 +194,8 @@ def types_of(mark):
 def windows_of(mark):
     """The first and the last window of tokens, by their marks: arrays or tensors of any shape."""
     return mark >> FIRST & MOST_WINDOWS - 1, mark >> LAST & MOST_WINDOWS - 1
+
+
+def is_padding_of(mark):
+    """Which tokens the network takes for padding, by their marks, as 0 and 1: arrays or tensors of any shape."""
+    return mark >> PADDING & 1

@@ -61,8 +61,10 @@ PREDICTIONS = Contract(
             # The windows of a long text that each token is read in; null where the text is read as it is.
             pa.field("first_window", pa.list_(pa.int64())),
             pa.field("last_window", pa.list_(pa.int64())),
-            # What the model is told of each token of a text of two parts; null where it is told nothing.
+            # What the model is told of each token, as of a text of two parts; null where it is told nothing.
             pa.field("token_type", pa.list_(pa.int64())),
+            # Which tokens of the text itself the model takes for padding; null where it takes none.
+            pa.field("is_padding", pa.list_(pa.bool_())),
             pa.field("target", pa.int64()),  # the class that is explained, null where none is
             pa.field("foil", pa.int64()),  # the class that it is held against, null where nothing is contrasted
             pa.field("left_out", pa.string()),  # why the text is not explained, see evenlight.texts.predictions
@@ -70,4 +72,5 @@ PREDICTIONS = Contract(
             pa.field("predicted", pa.int64()),
         ]
     ),
+    optional=("is_padding",),
 )

@@ -11,6 +11,7 @@ from evenlight.explainers.attribution import Attribution
 from evenlight.explainers.lime.paper import bag_of_words, coefficients
 from evenlight.models.classifier import Classifier
 from evenlight.models.tokenizers import token_ids
+from evenlight.texts.rows import row_of
 
 
 def on_words(sentence: Sentence, settings: dict, classifier: Classifier, generator: np.random.Generator) -> Question:
@@ -53,7 +54,7 @@ def on_words(sentence: Sentence, settings: dict, classifier: Classifier, generat
                 f"{longest} tokens long, beyond models.<model>.max_tokens = {classifier.max_tokens}; raise max_tokens "
                 "or set explainers.<name>.definition to 'paper'"
             )
-        return reduced
+        return [row_of(row, is_padding=classifier.model_inputs.padding_in(row)) for row in reduced]
 
     coefficient, asked = yield from coefficients(len(words), rows, lambda answer: answer[:, 1], settings, generator)
     by_size = sorted(zip(words, coefficient, strict=True), key=lambda pair: -abs(pair[1]))
