@@ -293,7 +293,7 @@ def calls_of(task) -> int:
 
 @pytest.mark.parametrize("replacement", [3, None])
 def test_no_row_is_handled_by_itself_between_an_explainer_and_the_network(replacement):
-    classifier = additive({"sea": 0.1, "ship": 0.2})
+    classifier = additive({"sea": 0.01, "ship": 0.02})
     sentence = sentences_of(classifier, [["sea", "ship"] * 10])[0]
     shown = np.random.default_rng(0).random((10_000, len(sentence.token_id))) < 0.5
 

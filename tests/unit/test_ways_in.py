@@ -306,6 +306,7 @@ def test_a_copy_that_says_something_else_is_refused_and_made_useless(tmp_path):
     sample.require_copy(tmp_path, 40)
     config = tmp_path / "config.json"
     config.write_text(config.read_text().replace('"pad_token_id": 0', '"pad_token_id": 3'))
+    (tmp_path / "manifest.json").write_text("{}")
     with pytest.raises(InputError, match="gives a text another probability"):
         sample.require_copy(tmp_path, 40)
     assert not (tmp_path / "model.safetensors").exists()
