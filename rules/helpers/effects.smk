@@ -117,7 +117,9 @@ def estimate_settings(wildcards):
     """What the estimates of one explainer depend on; how networks were trained, their answers say."""
     explainer = configuration.without_labels(config["explainers"])[wildcards.explainer]
     explainer = {"method": explainer["method"]} if wildcards.explainer in FORGETTING else explainer
-    return as_argument({"explainer": explainer, "concepts": concepts_of(wildcards.dataset), "seed": int(wildcards.seed)})
+    return as_argument(
+        {"explainer": explainer, "concepts": concepts_of(wildcards.dataset), "seed": int(wildcards.seed)}
+    )
 
 
 def counterfactuals(wildcards):
