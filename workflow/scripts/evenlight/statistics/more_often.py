@@ -7,6 +7,7 @@ vote. Scores are means over the seeds that count, so that all is said of these t
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -197,14 +198,15 @@ def _of_texts(
     bound: float,
 ) -> dict:
     """The columns of texts without pairs: their relative effect; a cluster has a vote in each stratum."""
+    codes = [_shared(of) for of in strata] if strata else [np.zeros(side.shape[1], dtype=int) for side in (a, b)]
     sides = []
-    for side, names, of_seeds in zip((a, b), design.clusters, strata or (None, None), strict=True):
-        code = np.zeros(len(names), dtype=int) if of_seeds is None else _shared(of_seeds)
+    for side, names, code in zip((a, b), design.clusters, codes, strict=True):
         vote, first = numbered(np.array([f"{stratum} {name}" for stratum, name in zip(code, names, strict=True)]))
-        of_code = np.where(code[:, None] >= 0, side, np.nan)
-        sides.append(
-            (cluster_means(mean_of_known(of_code), vote), code[first], [cluster_means(x, vote) for x in of_code])
-        )
+        # Of strata that both groups have.
+        counts = np.isin(code, np.intersect1d(*codes)) & (code >= 0)
+        known = np.where(counts[:, None], side, np.nan)
+        by_seed = [cluster_means(of_seed, vote) for of_seed in known]
+        sides.append((cluster_means(mean_of_known(known), vote), code[first], by_seed))
     (voted_a, code_a, seeds_a), (voted_b, code_b, seeds_b) = sides
     effect = relative_effect(better * voted_a, better * voted_b, code_a, code_b)
     sizes = [(~np.isnan(side)).sum(axis=0) for side in (voted_a, voted_b)]
@@ -212,30 +214,21 @@ def _of_texts(
     low, high = effect.limits((1 - judging.confidence) / 2, student=True)
     net_benefit = 2 * effect.effect - 1
     ends = [t.sf(np.sqrt(effect.c2((1 + end) / 2)), effect.degrees) for end in (bound, -bound)]
-    p_as_often = np.where(asked & (np.abs(net_benefit) < bound), np.maximum(*ends), 1.0)
+    p_as_often = np.where(asked & (np.abs(net_benefit) < bound), np.nan_to_num(np.maximum(*ends), nan=1.0), 1.0)
     difference = _difference(voted_a, voted_b, code_a, code_b)
     by_seed = [
         2 * relative_effect(better * x, better * y, code_a, code_b).effect - 1
         for x, y in zip(seeds_a, seeds_b, strict=True)
     ]
     nothing = np.full(len(better), np.nan)
-    counts = (
-        "wins",
-        "losses",
-        "ties",
-        "margin",
-        "most_differ",
-        "difference_low",
-        "difference_high",
-        "worst_a",
-        "worst_b",
-    )
+    of_pairs = ("wins", "losses", "ties", "margin", "most_differ", "worst_a", "worst_b")
+    p_sides = np.where(asked, np.nan_to_num(effect.side_p(student=True), nan=1.0), 1.0)
     return {
         **{"unit": TEXTS, "units_a": sizes[0], "units_b": sizes[1]},
-        **dict.fromkeys(counts, nothing),
+        **dict.fromkeys((*of_pairs, "difference_low", "difference_high"), nothing),
         **{"share": effect.effect, "low": low, "high": high, "ratio": effect.ratio, "degrees": effect.degrees},
         **{"net_benefit": net_benefit, "net_benefit_low": 2 * low - 1, "net_benefit_high": 2 * high - 1},
-        **dict(zip(P_SIDES, np.where(asked, effect.side_p(student=True), 1.0), strict=True)),
+        **dict(zip(P_SIDES, p_sides, strict=True)),
         **dict.fromkeys(P_WORST, 1.0),
         "p_as_often": p_as_often,
         **{"difference": difference, "mean_side": better * np.sign(np.nan_to_num(difference))},
@@ -320,23 +313,12 @@ def _judged(table: pd.DataFrame, tested: Sequence[pd.DataFrame], increments: np.
     least = least_decided(size, level) if level > 0 else np.inf
     low, high = _family_limits(table, adjusted, level)
     paired = (table["unit"] != TEXTS).to_numpy()
-    decided = (table["wins"] + table["losses"]).to_numpy(float)
     majority = np.sign(table["net_benefit"].to_numpy(float))
     by_seed = [benefits[~np.isnan(benefits)][:, None] for benefits in table["by_seed"]]
-    verdicts, reasons = [], []
-    for row, won, alike, pairs in zip(
-        table.itertuples(), side, (as_often <= increments[:, None]).any(axis=0), paired, strict=True
-    ):
-        reason = row.reason
-        if reason is None and pairs and row.wins + row.losses < least:
-            reason = f"{row.wins + row.losses:.0f} decided {row.unit} are too few among {size} comparisons"
-        verdict = UNDECIDED if reason is None else UNDECIDABLE
-        if won:
-            verdict = f"{row.level_a if won > 0 else row.level_b} more often"
-        elif alike:
-            verdict = AS_OFTEN
-        verdicts.append(verdict)
-        reasons.append(reason if verdict == UNDECIDABLE else None)
+    alike = (as_often <= increments[:, None]).any(axis=0)
+    reasons = [_why_undecidable(row, least, size) for row in table.itertuples()]
+    verdicts = [_verdict(*of_row) for of_row in zip(table.itertuples(), side, alike, reasons, strict=True)]
+    reasons = [why if verdict == UNDECIDABLE else None for why, verdict in zip(reasons, verdicts, strict=True)]
     return table.assign(
         family_low=low,
         family_high=high,
@@ -349,7 +331,6 @@ def _judged(table: pd.DataFrame, tested: Sequence[pd.DataFrame], increments: np.
         worst_side=worst,
         level=level,
         least_decided=pd.array(np.where(paired & np.isfinite(least), least, np.nan), dtype="Int64"),
-        decided=decided,
         seeds_agree=[int(seeds_that_agree(of, np.array([way]))[0]) for of, way in zip(by_seed, majority, strict=True)],
         seeds_needed=[_needed(of, level / (2 * size)) for of in by_seed],
         apart=(table["mean_side"] * majority < 0).to_numpy(),
@@ -360,6 +341,21 @@ def _judged(table: pd.DataFrame, tested: Sequence[pd.DataFrame], increments: np.
         verdict=verdicts,
         reason=reasons,
     )
+
+
+def _why_undecidable(row: Any, least: float, size: int) -> str | None:
+    """Why one of so many comparisons could never be found, or None; pairs need ``least`` decided votes."""
+    if row.reason or row.unit == TEXTS or row.wins + row.losses >= least:
+        return row.reason
+    return f"{row.wins + row.losses:.0f} decided {row.unit} are too few among {size} comparisons"
+
+
+def _verdict(row: Any, side: int, alike: bool, reason: str | None) -> str:
+    if side:
+        return f"{row.level_a if side > 0 else row.level_b} more often"
+    if alike:
+        return AS_OFTEN
+    return UNDECIDABLE if reason else UNDECIDED
 
 
 def _needed(by_seed: np.ndarray, p: float) -> float:
