@@ -384,17 +384,18 @@ def _signs(parts: Sequence[_Counted], rows: np.ndarray) -> np.ndarray | None:
 
     Votes of one name on one dataset are one, in whatever comparison.
     """
-    of_rows = [(part, column) for part in parts for column in range(len(part.rows))]
-    chosen = [of_rows[row] for row in rows]
-    if any(part.signed is None for part, _ in chosen):
+    of_rows = [(number, column) for number, part in enumerate(parts) for column in range(len(part.rows))]
+    chosen: dict[int, list[int]] = {}
+    for place, row in enumerate(rows):
+        chosen.setdefault(of_rows[row][0], []).append(place)
+    if any(parts[number].signed is None for number in chosen):
         return None
-    places: dict[tuple, int] = {}
-    for part, _ in chosen:
-        for name in part.votes:
-            places.setdefault(name, len(places))
-    signed = np.full((len(places), len(chosen)), np.nan, dtype=np.float32)
-    for number, (part, column) in enumerate(chosen):
-        signed[[places[name] for name in part.votes], number] = part.signed[:, column]
+    votes: dict[tuple, int] = {}
+    named = {number: [votes.setdefault(name, len(votes)) for name in parts[number].votes] for number in chosen}
+    signed = np.full((len(votes), len(rows)), np.nan, dtype=np.float32)
+    for number, places in chosen.items():
+        columns = [of_rows[rows[place]][1] for place in places]
+        signed[np.ix_(named[number], places)] = parts[number].signed[:, columns]
     return signed
 
 
