@@ -112,7 +112,7 @@ def _count_table(caption: str, counts: pd.DataFrame, labels: dict[str, dict[str,
             rows.append((heading, lines))
     only = counts.loc[counts["set"] == "all", ["level_a", "level_b"]].iloc[0]
     sides = ["first", "second"] if only.isna().any() else list(only)
-    groups = [("", ["comparisons"]), ("At least", ["differ", *(f"better: {side}" for side in sides)])]
+    groups = [("Comparisons", ["all"]), ("At least", ["differ", *(f"better: {side}" for side in sides)])]
     return Table(caption, ("Of", "these"), [*groups, ("Verdicts", sides)], rows)
 
 
