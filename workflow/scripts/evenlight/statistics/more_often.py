@@ -269,7 +269,7 @@ def _of_both(
     ]
     nothing = {name: np.ones(len(better)) for name in (*P_SIDES, *P_WORST, "p_as_often")} if scores.doubt else {}
     return {
-        **{"left_out_a": left_out[0], "left_out_b": left_out[1]},
+        **{"left_out_a": left_out[0], "left_out_b": left_out[1], "repeated": scores.repeated},
         "standardised": np.divide(columns["difference"], spread, out=np.full(len(better), np.nan), where=spread > 0),
         "reason": [scores.doubt or (None if design.paired else words) for words in few],
         **nothing,

@@ -123,6 +123,7 @@ MORE_OFTEN = Contract(
             required("level", pa.float64()),  # that verdicts of this analysis have
             pa.field("least_decided", pa.int64()),  # the fewest decided votes that can be found in this family
             *columns(pa.int64(), "seeds", "seeds_agree"),  # that count; that have the same majority
+            required("repeated", pa.string()),  # what verdicts are about: trainings, or draws of answers
             pa.field("seeds_needed", pa.float64()),  # so that the claim could hold across retraining
             # Of the means, first level minus second, in the metric's units; an effect without a verdict.
             *columns(pa.float64(), "difference", "difference_low", "difference_high", "standardised", missing=True),

@@ -11,7 +11,15 @@ from evenlight.reports.questions import CELL, HOLDS, LIMITS, READ, SURE, answere
 from evenlight.reports.text import three_digits
 from evenlight.statistics.arrays.limits import of_hundred
 from evenlight.statistics.more_often import AS_OFTEN, TEXTS
-from evenlight.statistics.study import UNDECIDABLE, Comparison, MetricLabel, comparisons_in, factor_in_brackets
+from evenlight.statistics.study import (
+    REPETITIONS,
+    UNDECIDABLE,
+    Comparison,
+    MetricLabel,
+    comparisons_in,
+    factor_in_brackets,
+    repeated_in,
+)
 from evenlight.statistics.verdicts import CONTROL, EXPLORATORY, PRIMARY, STUDY
 
 TABLES = (MORE_OFTEN, MORE_OFTEN_COUNTS)
@@ -233,7 +241,8 @@ def _details(
         ),
         (
             HOLDS,
-            f"Verdicts hold for further texts like these, and for these trained models. {_of_seeds(found)}",
+            "Verdicts hold for further texts like these, and for "
+            f"{' or '.join(REPETITIONS[name] for name in repeated_in(verdicts))}. {_of_seeds(found)}",
         ),
         (
             SURE,
