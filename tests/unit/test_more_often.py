@@ -255,3 +255,17 @@ def test_the_page_renders_with_odd_names(monkeypatch):
     assert "In 24 of 24 pairs" in html
     assert "asymptotic" in html
     assert latex(page)
+
+
+def test_no_count_on_the_page_is_smaller_than_its_verdicts(monkeypatch):
+    verdicts, counts = judged(monkeypatch, compared(*differences([1.0] * 24, [1.0, -1] * 12)))
+    names = {"datasets": {"plots": "Plots"}, "models": {"small": "Small"}, "explainers": {"lime": "LIME"}}
+    metrics = {name: {"label": name, "better": "higher"} for name in ("m0", "m1")}
+    page = page_of(
+        *("more_often", verdicts, counts.assign(differ=0, first=0, second=0)),
+        **names,
+        metrics=metrics,
+        as_often_bound=0.2,
+        confidence=0.95,
+    )
+    assert "at least 1 differ: at least 1 for" in page.introduction

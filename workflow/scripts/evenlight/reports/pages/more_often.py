@@ -1,6 +1,7 @@
 """Who is explained better more often, as a page: counts, and wins, losses and ties of every comparison."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import pandas as pd
 
@@ -74,18 +75,28 @@ def _answer(verdicts: pd.DataFrame, counts: pd.DataFrame) -> str:
     family = next((name for name in (PRIMARY, STUDY, EXPLORATORY) if name in set(counts["family"])), None)
     if family is None:
         return "How often is one group explained better than another? Nothing was compared."
-    every = counts[(counts["family"] == family) & (counts["set"] == "all")].iloc[0]
+    every = next(counts[(counts["family"] == family) & (counts["set"] == "all")].itertuples(index=False))
     names = ("the first-named group", "the second-named group")
-    if not pd.isna(every["level_a"]):
-        names = tuple(f"“{every[level]}”" for level in ("level_a", "level_b"))
+    if not pd.isna(every.level_a):
+        names = f"“{every.level_a}”", f"“{every.level_b}”"
     found = verdicts[(verdicts["family"] == family) & (verdicts["side"] != 0)]
+    differ, first, second = _at_least(every)
     apart = int(found["apart"].sum())
     return (
-        f"How often is one group explained better than another? Of {every['comparisons']:,}"
-        f"{' primary' if family == PRIMARY else ''} comparisons at least {every['differ']:,} differ: at least "
-        f"{every['first']:,} for {names[0]}, and {every['second']:,} for {names[1]}. A verdict names {len(found):,}. "
+        f"How often is one group explained better than another? Of {every.comparisons:,}"
+        f"{' primary' if family == PRIMARY else ''} comparisons at least {differ:,} differ: at least "
+        f"{first:,} for {names[0]}, and {second:,} for {names[1]}. A verdict names {len(found):,}. "
         + (f"In {apart:,} of these the mean points the other way." if apart else "")
     ).strip()
+
+
+def _at_least(row: Any) -> tuple[int, int, int]:
+    """In how many comparisons of a set, at least, either side is better, the first, the second; verdicts count, too.
+
+    They have a level of their own, and may name more than counts by flips do.
+    """
+    first, second = max(row.first, row.found_first), max(row.second, row.found_second)
+    return max(row.differ, first + second), first, second
 
 
 def _legend(pairs: Sequence[Comparison], bound: float) -> list[tuple[Cell, str]]:
@@ -113,7 +124,7 @@ def _count_table(caption: str, counts: pd.DataFrame, labels: dict[str, dict[str,
             label = labels.get(name, {}).get(row.name, row.name) or "all comparisons"
             if name == "comparison":
                 label = f"{row.level_a} against {row.level_b} ({row.factor.replace('_', ' ')})"
-            numbers = (row.comparisons, row.differ, row.first, row.second, row.found_first, row.found_second)
+            numbers = (row.comparisons, *_at_least(row), row.found_first, row.found_second)
             lines.append((label, [Cell(f"{number:,}") for number in numbers]))
         # One of its kind says what all say.
         if lines and (name == "all" or len(lines) > 1):
@@ -250,8 +261,8 @@ def _details(
             + ("The test of texts is asymptotic, and needs 50 texts a group. " if len(texts) else "")
             + "Verdicts have Holm's adjustment over both sides of all comparisons of a family. The chance that any "
             "names a wrong side is at most the study's level. Limits with all comparisons considered hold at the same "
-            "level. Counts have it once more, and hold together for every set of comparisons. "
-            + _of_thresholds(pairs, texts),
+            "level. Counts have it once more, and hold together for every set of comparisons. Where verdicts name more "
+            "than a count, they stand in its place. " + _of_thresholds(pairs, texts),
         ),
         ("Where do majority and mean point apart?", _said_of_apart(found[found["apart"]], explainers, metrics)),
         (
