@@ -25,6 +25,7 @@ from evenlight.statistics.files import Run, items_path, predictions_path, score_
 COMPUTE = Path(__file__).parents[1] / "workflow" / "scripts" / "results" / "compute.py"
 FACTOR = "group"
 MANY = "compare_many_groups"
+COUNTED = "count_wins"
 VERDICTS = {
     "alpha": 0.05,
     "equivalence_bound": 0.2,
@@ -38,6 +39,7 @@ VERDICTS = {
 STEPS = {
     "summarise_scores": {"factors": [FACTOR]},
     "measure_disparity": {"equivalence_bound": 0.2, "confidence": 0.95, "sign_flips": 10000},
+    COUNTED: VERDICTS | {"as_often_bound": 0.2},
     "estimate_effects": VERDICTS | {"power": 0.8},
     "permute_verdicts": VERDICTS | {"verdict_permutations": 20},
     "permute_groups": {"alpha": 0.05, "control_draws": 200, "sign_flips": 10000},
@@ -93,9 +95,11 @@ def command(step: str, folder: Path, names: dict, levels: list[str]) -> list:
     """The command of a step, on the study that lies below ``folder``."""
     compared = {"comparisons": {FACTOR: [levels[:2], *([levels] if len(levels) > 2 else [])]}}
     settings = names | STEPS[step] | ({} if step == "summarise_scores" else compared)
+    if step == COUNTED:
+        settings |= {"higher_is_better": dict.fromkeys(names["metrics"], True)}
     folders = ["scores", "datasets", *(["predictions"] if step == "adjust_for_covariates" else [])]
     flags = [part for name in folders for part in (f"--{name}", folder / name)]
-    outputs = [folder / f"{step}.parquet", *([folder / "pairs.parquet"] if step == MANY else [])]
+    outputs = [folder / f"{step}.parquet", *([folder / "second.parquet"] if step in (MANY, COUNTED) else [])]
     return [sys.executable, COMPUTE, "--result", step, "--settings", json.dumps(settings), *flags, "--output", *outputs]
 
 

@@ -1,8 +1,8 @@
 # What every kind of study computes that compares two levels of something, cell by cell, and how it is drawn.
 #
 # Comes in: <results>/scores/, <results>/predictions/, <results>/datasets/.
-# Goes out: <results>/tables/disparity.parquet, disparity_summary.parquet, tests.parquet, effects.parquet,
-# verdict_control.parquet, interim_analyses.parquet; <results>/figures/disparity/, effects/. Which kind is asked, its settings say.
+# Goes out: <results>/tables/more_often.parquet, more_often_counts.parquet, disparity.parquet,
+# disparity_summary.parquet, tests.parquet, effects.parquet, verdict_control.parquet, interim_analyses.parquet; <results>/figures/disparity/, effects/. Which kind is asked, its settings say.
 
 
 include: "helpers/verdicts.smk"
@@ -20,7 +20,7 @@ RESULTS |= {
         "Per cell, how many seeds are significant, and how large the effect is.",
         ["disparity_summary"],
         as_json(
-            higher_is_better={name: metric["better"] == "higher" for name, metric in METRICS.items()},
+            higher_is_better=higher_is_better(),
             **of_statistics("alpha", "considerable_effect"),
         ),
         reads=["disparity"],
@@ -30,6 +30,19 @@ RESULTS |= {
         ["tests"],
         as_json(**of_statistics("alpha")),
         reads=["disparity"],
+    ),
+    "count_wins": Result(
+        "Count in how many pairs each group is explained better, and say who is more often.",
+        ["more_often", "more_often_counts"],
+        verdict_settings(
+            "as_often_bound",
+            higher_is_better=higher_is_better(),
+            **looks(),
+            **({"closed": CLOSED} if CLOSED else {}),
+        ),
+        of_runs(*SCORED),
+        reads=["looks"] if LOOKS else [],
+        minutes=60,
     ),
     "estimate_effects": Result(
         "Estimate every cell's effect over all seeds, with intervals, and say what can be claimed.",

@@ -31,6 +31,7 @@ HIDDEN = ("PYTHONPATH", "EVENLIGHT_MIRROR", "EVENLIGHT_PEER_DATA", "CI")
 # The files of tests/unit that concern a module, without `test_` and `.py`, where they are not that of its own name.
 TESTED_BY = {
     "statistics/verdicts": ("effects",),
+    "statistics/counted": ("pooled",),
     "statistics/faithfulness": ("changed_questions",),
     "statistics/rank_sum": ("rank_sum", "strata"),
     "metrics/complexity": ("metrics",),

@@ -10,6 +10,18 @@ CATEGORY = "Regimes" if config["kind"] == "regimes" else "Disparity"
 EFFECT_TABLES = ["effects", "tests", "verdict_control", *["balanced_accuracy"] * (not ANSWERS_ONLY)]
 
 
+def higher_is_better():
+    """Of each metric, whether higher scores are the better ones."""
+    return {name: metric["better"] == "higher" for name, metric in METRICS.items()}
+
+
+def more_often_page(category):
+    """The first page of a study that compares: who is explained better more often."""
+    settings = of_statistics("as_often_bound", "confidence")
+    names = shown(*COMPARED, **names_compared(), **settings)
+    return Page(["more_often", "more_often_counts"], names, category, verdicts=True)
+
+
 def verdict_settings(*keys, **settings):
     """What verdicts depend on, ``keys`` of the statistics, and further ``settings``."""
     named = config["statistics"]["primary"]
@@ -31,7 +43,15 @@ LOOKS_MADE = f"results/{config['study']}/tables/looks.parquet"
 def fixed(study):
     """What of a study was planned before the first look, and must not be changed by what it has shown."""
     how = {"pairs", "tokens_per_batch", "items_per_group", "compile"}
-    judged = ("compare", "equivalence_bound", "smallest_effects", "primary", "strata", "smallest_group")
+    judged = (
+        "compare",
+        "equivalence_bound",
+        "as_often_bound",
+        "smallest_effects",
+        "primary",
+        "strata",
+        "smallest_group",
+    )
     return {
         **{name: configuration.without_labels(study[name]) for name in ("explainers", "metrics", "models", "datasets")},
         **{name: study[name] for name in ("trainings", "seeds")},

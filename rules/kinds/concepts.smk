@@ -14,6 +14,7 @@ if EXPLAINERS:
     FIGURES += SCORE_FIGURES
 # Are the estimates equally good for every concept, every kind of change and every group of texts?
 if comparisons():
+    TABLES["more_often"] = more_often_page("Concepts")
     TABLES["effects"] = Page(
         EFFECT_TABLES,
         shown(*COMPARED, **of_statistics("equivalence_bound", "confidence")),

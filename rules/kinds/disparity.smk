@@ -136,6 +136,7 @@ rule draw_specifications:
 
 
 TABLES = {
+    "more_often": more_often_page("Disparity"),
     "disparity": Page(
         ["disparity_summary"],
         shown(*COMPARED, noise=configuration.no_hypotheses(config), **of_statistics("alpha", "considerable_effect")),

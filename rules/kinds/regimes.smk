@@ -191,6 +191,7 @@ rule score_masked_words:
 
 
 TABLES = {
+    "more_often": more_often_page("Regimes"),
     "regimes": Page(["regimes"], regimes_shown(**of_statistics("confidence")), "Regimes"),
     "effects": Page(
         ["effects", "tests", "verdict_control", "balanced_accuracy"],

@@ -59,11 +59,12 @@ def test_every_file_is_there_and_no_other(finished):
         TINY[part] for part in ("datasets", "models", "seeds", "explainers", "metrics")
     )
     families = ("faithfulness", "complexity", "correctness")
-    pages = ("disparity", "effects", "control", "covariate_adjusted", "scores", "costs", "models")
+    pages = ("more_often", "disparity", "effects", "control", "covariate_adjusted", "scores", "costs", "models")
     expected = {f"tables/{name}.{form}" for name, form in product(pages, ("csv", "html", "tex"))}
-    without_page = ("models_per_seed", "tests", "verdict_control", "balanced_accuracy")
+    without_page = ("more_often_counts", "models_per_seed", "tests", "verdict_control", "balanced_accuracy")
     expected |= {f"tables/{name}.{form}" for name, form in product(without_page, ("csv", "parquet"))}
     computed = (
+        "more_often",
         "disparity",
         "disparity_summary",
         "effects",

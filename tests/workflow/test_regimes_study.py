@@ -56,6 +56,7 @@ def test_every_page_and_figure_is_there(finished):
             "effects",
             "ground_truth",
             "models",
+            "more_often",
             "predictions",
             "regimes",
             "scores",

@@ -231,7 +231,17 @@ class Statistics(Settings):
         {},
         description=(
             "Smallest effects of interest in the metrics' own units, such as `{comprehensiveness: 0.02}`, for metrics "
-            "whose scores mean something as they are; they take the place of `equivalence_bound`."
+            "whose scores mean something as they are; they take the place of `equivalence_bound`. A pair that "
+            "differs by no more is a tie to the verdict *more often*."
+        ),
+    )
+    as_often_bound: float = Field(
+        0.2,
+        gt=0,
+        lt=1,
+        description=(
+            "Two groups are explained better *as often* where the share of pairs that one wins, less the share that "
+            "the other wins, is within this, either way."
         ),
     )
     primary: Primary = Field(

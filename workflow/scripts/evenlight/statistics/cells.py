@@ -72,6 +72,18 @@ class ExplainerScores:
         sides = (side.scores(self.values) for side in (design.a, design.b))
         return zip(self.cells(design.comparison), *sides, strict=True)
 
+    def scored(self, design: Design) -> tuple[list[dict[str, str]], np.ndarray, np.ndarray]:
+        """Those of :meth:`cells` with scores of both levels in some seed, and these scores (cells, seeds, units)."""
+        found = [
+            (cell, a, b)
+            for cell, a, b in self.cells_with_scores(design)
+            if not (np.isnan(a).all(axis=1) | np.isnan(b).all(axis=1)).all()
+        ]
+        if not found:
+            return [], *np.empty((2, 0, 0, 0))
+        names, a, b = zip(*found, strict=True)
+        return list(names), np.array(a), np.array(b)
+
 
 @dataclass(frozen=True)
 class ModelScores:

@@ -208,7 +208,7 @@ def pooled_rows(
     by_design = [_Rows(design, judging.bootstrap_draws) for design in designs]
     for scores in explainers:
         for of_design in by_design:
-            cells, a, b = _cells(scores, of_design.design)
+            cells, a, b = scores.scored(of_design.design)
             if cells:
                 columns, effects = _pooled(a, b, scores, of_design.design, cells, judging)
                 rows = [
@@ -320,19 +320,6 @@ def _wider(estimate: Estimate, critical: np.ndarray, confidence: float) -> np.nd
     reach = t_of_deviate(np.maximum(critical, 0), estimate.degrees) ** 2 * estimate.units_variance
     plain = estimate.half_width(confidence, False) ** 2 - estimate.reserve**2
     return np.maximum(np.divide(reach, plain, out=np.ones_like(reach), where=plain > 0), 1)
-
-
-def _cells(scores: ExplainerScores, design: Design) -> tuple[list[dict], np.ndarray, np.ndarray]:
-    """The cells that have scores of both levels in some seed, and these scores (cells, seeds, units)."""
-    cells = [
-        (cell, a, b)
-        for cell, a, b in scores.cells_with_scores(design)
-        if not (np.isnan(a).all(axis=1) | np.isnan(b).all(axis=1)).all()
-    ]
-    if not cells:
-        return [], *np.empty((2, 0, 0, 0))
-    names, a, b = zip(*cells, strict=True)
-    return list(names), np.array(a), np.array(b)
 
 
 def _pooled(

@@ -30,13 +30,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import gammaln, stdtr, stdtrit
 
+from evenlight.statistics.counted import counted_seeds, within_strata
 from evenlight.statistics.effect_sizes import stratum_weight
 from evenlight.statistics.resamples import carriers, reserve
 from evenlight.statistics.rounding import threshold
 
-# A seed counts in a cell where it has scores of so many units, and of this share of the most of any seed.
-LEAST_UNITS = 6
-LEAST_SHARE = 0.5
 # Below it a p is given as this number.
 SMALLEST = 1e-100
 
@@ -328,9 +326,8 @@ def pooled_effects(
 ) -> PooledEffects:
     """The pooled effects of scores (cells, seeds, units), NaN where one is undefined.
 
-    A unit counts in the seeds in which it has a score, a pair where both forms have one. A seed counts in a cell where
-    it has scores of at least six units of either level, and of half as many as the seed that has the most; where no
-    seed has six, by the half alone. A cell without any seed is NaN.
+    A unit counts in the seeds in which it has a score, a pair where both forms have one. Which seeds count,
+    :func:`evenlight.statistics.counted.counted_seeds` says. A cell without any seed is NaN.
 
     Args:
         a, b: the scores of both levels; in a paired design column i of both is one pair.
@@ -349,8 +346,8 @@ def pooled_effects(
         draws: the draws whose means ``a`` and ``b`` are, (cells, seeds, draws, units), NaN where there is none. The
             standard deviation is then that of single draws, where ``sd_of`` says of nothing else.
     """
-    a, b, codes = _within_strata(a, b, paired, strata)
-    counted = _counted(a, b)
+    a, b, codes = within_strata(a, b, paired, strata)
+    counted = counted_seeds(a, b)
     if codes is not None:
         # A seed without a stratum that both levels have compares nothing.
         counted &= _weighed([a, b], codes)[0][0].any(axis=2)
@@ -451,32 +448,6 @@ def farthest(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         square = squares.max(axis=1) / (squares.sum(axis=1) / (count - 1))
         t = np.sqrt(count * (count - 2) * square / np.maximum((count - 1) ** 2 - count * square, 0))
         return squares.argmax(axis=1), np.where(count > 2, np.minimum(1, 2 * count * stdtr(count - 2, -t)), np.nan)
-
-
-def _within_strata(
-    a: np.ndarray, b: np.ndarray, paired: bool, strata: tuple[np.ndarray, np.ndarray] | None
-) -> tuple[np.ndarray, np.ndarray, list[np.ndarray] | None]:
-    """The scores that count, and the strata of the units of each level, (seeds, units), where they are no pairs."""
-    codes = None
-    if strata is not None:
-        codes = [np.broadcast_to(code, side.shape[1:]) for code, side in zip(strata, (a, b), strict=True)]
-        a, b = (np.where(code >= 0, side, np.nan) for code, side in zip(codes, (a, b), strict=True))
-    if not paired:
-        return a, b, codes
-    whole = ~np.isnan(a) & ~np.isnan(b)
-    if codes is not None:
-        whole &= codes[0] == codes[1]
-    return np.where(whole, a, np.nan), np.where(whole, b, np.nan), None
-
-
-def _counted(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    counted = np.ones(a.shape[:2], dtype=bool)
-    for side in (a, b):
-        known = (~np.isnan(side)).sum(axis=2)
-        most = known.max(axis=1, keepdims=True, initial=0)
-        counted &= known >= np.maximum(np.minimum(LEAST_UNITS, most), LEAST_SHARE * most)
-        counted &= known > 0
-    return counted
 
 
 def _weighed(tables: list[np.ndarray], codes: list[np.ndarray] | None) -> tuple[list[np.ndarray], list[np.ndarray]]:

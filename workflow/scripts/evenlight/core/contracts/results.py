@@ -100,6 +100,64 @@ EFFECTS = Contract(
 )
 
 
+# `tables/more_often.parquet`: a cell, and which level is explained better more often, in the metric's direction.
+MORE_OFTEN = Contract(
+    "verdicts of more often",
+    "count_wins",
+    pa.schema(
+        [
+            *_CELL,
+            required("family", pa.string()),  # the cells among which it is adjusted
+            required("unit", pa.string()),  # what has a vote: pairs, clusters, or texts without pairs
+            *columns(pa.int64(), "units_a", "units_b"),  # votes that count
+            *columns(pa.int64(), "left_out_a", "left_out_b"),  # pairs or texts of a level that do not count
+            # Votes for the first level, for the second, and within the margin, in the metric's units; none of texts.
+            *columns(pa.int64(), "wins", "losses", "ties", missing=True),
+            pa.field("margin", pa.float64()),
+            # Of decided votes the share that the first level wins; of texts the relative effect of better scores.
+            *columns(pa.float64(), "share", "low", "high", "family_low", "family_high", missing=True),
+            # P(win) − P(loss) of all votes.
+            *columns(pa.float64(), "net_benefit", "net_benefit_low", "net_benefit_high", missing=True),
+            pa.field("most_differ", pa.float64()),  # upper limit of the share of votes beyond the margin
+            *columns(pa.float64(), "p", "p_adjusted", "p_as_often_adjusted"),
+            required("level", pa.float64()),  # that verdicts of this analysis have
+            pa.field("least_decided", pa.int64()),  # the fewest decided votes that can be found in this family
+            *columns(pa.int64(), "seeds", "seeds_agree"),  # that count; that have the same majority
+            required("repeated", pa.string()),  # what verdicts are about: trainings, or draws of answers
+            pa.field("seeds_needed", pa.float64()),  # so that the claim could hold across retraining
+            # Of the means, first level minus second, in the metric's units; an effect without a verdict.
+            *columns(pa.float64(), "difference", "difference_low", "difference_high", "standardised", missing=True),
+            required("apart", pa.bool_()),  # whether the mean is better for the level with the fewer wins
+            # Pairs in which the score of this level alone is in the worst tenth; which level has it more often.
+            *columns(pa.int64(), "worst_a", "worst_b", missing=True),
+            *columns(pa.float64(), "p_worst", "p_worst_adjusted", missing=True),
+            required("worst_side", pa.int64()),  # 1, −1 for the second, or 0
+            required("side", pa.int64()),  # of the verdict: 1, −1 for the second, or 0
+            required("verdict", pa.string()),
+            pa.field("reason", pa.string()),  # why a cell is not decidable
+            pa.field("look", pa.int64()),  # of a plan of looks, the first that has found it
+        ]
+    ),
+)
+
+
+# `tables/more_often_counts.parquet`: a set of cells, and in how many at least one level is explained better more often.
+MORE_OFTEN_COUNTS = Contract(
+    "counts of more often",
+    "count_wins",
+    pa.schema(
+        [
+            *columns(pa.string(), "family", "set", "name"),
+            *columns(pa.string(), "factor", "level_a", "level_b", missing=True),  # where they are one
+            # At least so many differ, are better for the first level, for the second; all valid together.
+            *columns(pa.int64(), "comparisons", "differ", "first", "second"),
+            *columns(pa.int64(), "found_first", "found_second"),  # verdicts
+            required("thresholds", pa.string()),  # by flips, or by Simes' inequality
+        ]
+    ),
+)
+
+
 # `tables/draws.parquet`: a cell of answers in words whose forms are pairs, beside two answers to one form.
 DRAWS = Contract(
     "draws",

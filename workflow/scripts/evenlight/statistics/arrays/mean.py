@@ -29,8 +29,10 @@ def mean_limits(
     values = np.where(known, differences, 0)
     weights = np.ones((1, len(values)))
     mean, error = (row[0] for row in _means(values, known, weights))
-    weights = drawn_counts(len(values), draws, generator)
-    blocks = [_means(values - mean, known, weights[rows]) for rows in row_blocks(draws, values.shape[1])]
+    blocks = [
+        _means(values - mean, known, drawn_counts(len(values), rows.stop - rows.start, generator))
+        for rows in row_blocks(draws, max(values.shape))
+    ]
     away, errors = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
     with np.errstate(divide="ignore", invalid="ignore"):
         # A resample of equal units may be as far off as one likes; one without a unit does not count.

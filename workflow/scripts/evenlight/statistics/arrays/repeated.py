@@ -34,9 +34,10 @@ def cluster_means(differences: np.ndarray, cluster: np.ndarray) -> np.ndarray:
         cluster: int (units,), numbers from 0.
     """
     known = ~np.isnan(differences)
-    member = (cluster == np.arange(cluster.max() + 1)[:, None]).astype(float)
-    count = member @ known
-    return np.divide(member @ np.where(known, differences, 0), count, out=np.full(count.shape, np.nan), where=count > 0)
+    total, count = np.zeros((2, cluster.max() + 1, differences.shape[1]))
+    np.add.at(total, cluster, np.where(known, differences, 0))
+    np.add.at(count, cluster, known)
+    return np.divide(total, count, out=np.full(count.shape, np.nan), where=count > 0)
 
 
 def cluster_sums_p(signed: np.ndarray, cluster: np.ndarray) -> np.ndarray:

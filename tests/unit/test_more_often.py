@@ -1,0 +1,271 @@
+"""Verdicts of *more often*, from scores to the page: hand counts, clusters, texts, seeds, interim analyses."""
+
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from rendering import page_of
+from scipy.stats import binomtest
+
+from evenlight.core.contracts.texts import UNITS
+from evenlight.reports.html_table import render
+from evenlight.reports.latex_table import latex
+from evenlight.statistics import more_often
+from evenlight.statistics.cells import ExplainerScores, ModelScores
+from evenlight.statistics.designs import Design, Side
+from evenlight.statistics.looks import Looks
+from evenlight.statistics.more_often import LEAST_TEXTS, more_often_tables
+from evenlight.statistics.study import Comparison, StudyScores, VerdictSettings
+
+STUDY = StudyScores(scores=None, units=Path(), datasets=[], models={}, explainers=[], metrics={})
+JUDGING = VerdictSettings.plain(alpha=0.05, equivalence_bound=0.2, confidence=0.95, bootstrap_draws=300)
+PAIR = Comparison("gender", "male", "female")
+
+
+def compared(
+    a: np.ndarray,
+    b: np.ndarray,
+    *,
+    paired: bool = True,
+    clusters: Sequence[str] | None = None,
+    strata: tuple[np.ndarray, np.ndarray] | None = None,
+    pair: Comparison = PAIR,
+    explainer: str = "lime",
+    dataset: str = "plots",
+    doubt: str | None = None,
+) -> ModelScores:
+    """Scores (metrics, seeds, units) of both levels as the cells of a study have them."""
+    sizes = a.shape[2], b.shape[2]
+    starts, sides = (0, sizes[0]), []
+    for number, (start, size) in enumerate(zip(starts, sizes, strict=True)):
+        names = np.array([f"{'ab'[number]}{unit}" for unit in range(size)], dtype=object)
+        own = [f"u{unit}" for unit in range(size)] if paired else names
+        of = np.array(own if clusters is None else clusters, dtype=object)
+        sides.append(
+            Side(names, of, start + np.arange(size), np.arange(size), None if strata is None else strata[number])
+        )
+    values = np.concatenate([a, b], axis=2)
+    metrics = [f"m{number}" for number in range(len(a))]
+    seeds = list(range(a.shape[1]))
+    scores = ExplainerScores(
+        dataset, "small", explainer, seeds, metrics, values, ~np.isnan(values).all(axis=0), doubt=doubt
+    )
+    items = pd.DataFrame({"item_id": [*sides[0].items, *sides[1].items]})
+    return ModelScores(
+        dataset,
+        "small",
+        seeds,
+        items,
+        pd.DataFrame(columns=UNITS.schema.names),
+        [Design(pair, paired, *sides)],
+        iter([scores]),
+        None,
+    )
+
+
+def judged(monkeypatch, *models: ModelScores, judging: VerdictSettings = JUDGING, lower: Sequence[str] = (), **more):
+    monkeypatch.setattr(more_often, "read_compared", lambda study: iter(models))
+    better = {f"m{number}": f"m{number}" not in lower for number in range(200)}
+    return more_often_tables(STUDY, judging, higher_is_better=better, as_often_bound=0.2, **more)
+
+
+def differences(*of_metrics: Sequence[float]) -> tuple[np.ndarray, np.ndarray]:
+    """Scores of one seed with these differences of pairs."""
+    values = np.array(of_metrics, dtype=float)[:, None]
+    return 1 + values, np.ones_like(values)
+
+
+def test_a_study_by_hand(monkeypatch):
+    won, level, regular = [1.0] * 22 + [-1] * 2 + [0], [1.0, -1] * 12 + [0], [1e-9] * 25
+    a, b = differences(won, level, regular)
+    a[1, 0, 3] = np.nan
+    table, counts = judged(monkeypatch, compared(a, b), lower=["m0"])
+    rows = table.set_index("metric")
+    # Of the first metric lower scores are better.
+    assert rows.loc["m0", ["wins", "losses", "ties", "side"]].tolist() == [2, 22, 1, -1]
+    assert rows.loc["m0", "verdict"] == "female more often"
+    exact = binomtest(2, 24)
+    assert rows.loc["m0", "p"] == pytest.approx(exact.pvalue)
+    interval = exact.proportion_ci(0.95)
+    assert rows.loc["m0", ["low", "high"]].tolist() == pytest.approx([interval.low, interval.high])
+    family = exact.proportion_ci(1 - 0.05 / 3)
+    assert rows.loc["m0", ["family_low", "family_high"]].tolist() == pytest.approx([family.low, family.high])
+    assert rows.loc["m0", "p_adjusted"] == pytest.approx(6 * exact.pvalue / 2)
+    assert rows.loc["m0", "net_benefit"] == -20 / 25
+    # A pair without one of its scores does not count.
+    assert rows.loc["m1", ["wins", "losses", "left_out_a", "left_out_b", "verdict"]].tolist() == [
+        12,
+        11,
+        1,
+        1,
+        "undecided",
+    ]
+    # Rounding decides nothing.
+    assert rows.loc["m2", ["ties", "verdict"]].tolist() == [25, "as often"]
+    assert counts.loc[counts["set"] == "all", ["comparisons", "differ", "first", "second"]].to_numpy().tolist() == [
+        [3, 1, 0, 1]
+    ]
+
+
+def test_too_few_decided_pairs_are_told_with_how_many_would_do(monkeypatch):
+    row = judged(monkeypatch, compared(*differences([1.0] * 5 + [0] * 3)))[0].iloc[0]
+    assert row[["verdict", "least_decided"]].tolist() == ["not decidable", 6]
+    assert "5 decided pairs" in row["reason"]
+
+
+def test_a_margin_makes_ties_and_many_ties_are_as_often(monkeypatch):
+    a, b = differences(np.r_[np.full(30, 0.5), np.full(170, 0.01)])
+    assert judged(monkeypatch, compared(a, b))[0]["wins"].item() == 200
+    judging = VerdictSettings.plain(
+        **{"alpha": 0.05, "equivalence_bound": 0.2, "confidence": 0.95, "bootstrap_draws": 300},
+        smallest_effects={"m0": 1.0},
+    )
+    row = judged(monkeypatch, compared(a, b), judging=judging)[0].iloc[0]
+    assert (row["wins"], row["ties"], row["verdict"]) == (0, 200, "as often")
+    assert row["most_differ"] == pytest.approx(1 - 0.05 ** (1 / 200))
+
+
+def test_a_cluster_has_one_vote(monkeypatch):
+    # Four pairs of the first cluster are won, all others are clusters of one pair that lose.
+    a, b = differences([1.0] * 4 + [-0.05] * 12)
+    row = judged(monkeypatch, compared(a, b, clusters=["big"] * 4 + [f"c{n}" for n in range(12)]))[0].iloc[0]
+    assert row[["unit", "units_a", "wins", "losses", "verdict"]].tolist() == [
+        "clusters",
+        13,
+        1,
+        12,
+        "female more often",
+    ]
+    assert row["apart"]
+
+
+def test_the_sign_is_that_of_the_mean_over_seeds(monkeypatch):
+    """Of two seeds with opposite majorities the one with the larger differences decides, and one agrees."""
+    values = np.stack([np.full(20, 3.0), np.full(20, -1.0)])[None]
+    row = judged(monkeypatch, compared(1 + values, np.ones_like(values)))[0].iloc[0]
+    assert row[["side", "seeds", "seeds_agree"]].tolist() == [1, 2, 1]
+    assert np.isnan(row["seeds_needed"])
+
+
+def test_pairs_in_two_strata_do_not_count(monkeypatch):
+    a, b = differences([1.0] * 20)
+    strata = np.zeros((1, 20), dtype=int), np.repeat([[0, 1]], [14, 6], axis=1)
+    row = judged(monkeypatch, compared(a, b, strata=strata))[0].iloc[0]
+    assert row[["wins", "left_out_a", "left_out_b"]].tolist() == [14, 6, 6]
+
+
+def test_texts_without_pairs_have_a_relative_effect_within_strata(monkeypatch):
+    random = np.random.default_rng(4)
+    a, b = random.normal(size=(1, 1, 60)) + 1.2, random.normal(size=(1, 1, 80))
+    plain = judged(monkeypatch, compared(a, b, paired=False))[0].iloc[0]
+    assert plain["share"] == pytest.approx((a[0, 0][:, None] > b[0, 0]).mean())
+    assert plain[["unit", "units_a", "units_b", "verdict"]].tolist() == ["texts", 60, 80, "male more often"]
+    assert plain["difference"] == pytest.approx(a.mean() - b.mean())
+    strata = np.repeat([[0, 1]], [50, 10], axis=1), np.repeat([[0, 1]], [10, 70], axis=1)
+    # What lies between strata is no difference within them.
+    moved = compared(a - 1.2 + 5 * strata[0][None], b + 5 * strata[1][None], paired=False, strata=strata)
+    within = judged(monkeypatch, moved)[0].iloc[0]
+    assert within["verdict"] == "undecided"
+    assert abs(within["difference"]) < 1
+    few = judged(monkeypatch, compared(a[..., : LEAST_TEXTS - 1], b, paired=False))[0].iloc[0]
+    assert (few["verdict"], few["p"]) == ("not decidable", 1)
+    assert str(LEAST_TEXTS) in few["reason"]
+
+
+def test_the_worst_explanations_have_a_claim_of_their_own(monkeypatch):
+    """One form wins each second pair, and is by far the worst in a tenth of all scores."""
+    random = np.random.default_rng(1)
+    a, b = random.normal(size=(2, 1, 1, 100))
+    a[..., :20] -= 50
+    row = judged(monkeypatch, compared(a, b))[0].iloc[0]
+    assert row[["worst_a", "worst_b", "worst_side"]].tolist() == [20, 0, 1]
+    assert row["p_worst"] == pytest.approx(binomtest(20, 20).pvalue)
+
+
+def test_doubtful_scores_have_no_verdict_and_stay_in_the_family(monkeypatch):
+    a, b = differences([1.0] * 20)
+    models = compared(a, b), compared(a, b, explainer="shap", doubt="nobody answered")
+    table, _ = judged(monkeypatch, *models)
+    assert table["verdict"].tolist() == ["male more often", "not decidable"]
+    assert table["reason"].fillna("").tolist() == ["", "nobody answered"]
+    assert table["p_adjusted"].tolist() == [pytest.approx(4 * 0.5**20), 1]
+
+
+def test_what_an_earlier_analysis_has_found_stays_found(monkeypatch):
+    early, late = differences([1.0] * 24), differences([1.0] * 24 + [-1.0] * 24)
+
+    def read(study):
+        yield compared(*(early if study.first == 24 else late))
+
+    monkeypatch.setattr(more_often, "read_compared", read)
+    judge = partial(more_often_tables, STUDY, JUDGING, higher_is_better={"m0": True}, as_often_bound=0.2)
+    [row] = judge(looks=Looks((24, 48), (0, 1), (0.5, 1.0)))[0].to_dict("records")
+    assert (row["verdict"], row["look"], row["wins"], row["losses"]) == ("male more often", 1, 24, 24)
+    assert row["level"] == pytest.approx(0.025)
+    assert judge()[0]["verdict"].item() == "undecided"
+    # What was closed before the second analysis is not asked by it.
+    early, late = differences([1.0, -1.0] * 12), differences([1.0] * 48)
+    looks = Looks((24, 48), (0, 1), (0.5, 1.0))
+    assert judge(looks=looks)[0]["look"].item() == 2
+    closed = {"plots": {"small": {"lime": 24}}}
+    assert judge(looks=looks, closed=closed)[0]["verdict"].item() == "undecided"
+
+
+def test_permuted_groups_keep_the_level(monkeypatch):
+    """Skewed, dependent scores of 8 comparisons and 30 pairs; three standard errors above the level, at most."""
+    random, wrong, studies = np.random.default_rng(9), np.zeros(2), 40
+    judging = VerdictSettings.plain(alpha=0.2, equivalence_bound=0.2, confidence=0.95, bootstrap_draws=100)
+    for _ in range(studies):
+        size = np.exp(random.normal(size=(1, 30)) + random.normal(size=(8, 30)))
+        values = (size * random.choice([-1, 1], size=30))[:, None]
+        table, counts = judged(monkeypatch, compared(10 + values, np.full_like(values, 10)), judging=judging)
+        wrong += (table["side"] != 0).any(), counts["differ"].max() > 0
+    assert (wrong / studies <= 0.2 + 3 * np.sqrt(0.2 * 0.8 / studies)).all()
+    assert wrong[1] > 0
+
+
+def test_the_page_renders_with_odd_names(monkeypatch):
+    odd = Comparison("is<b>", 'männlich & "co"', "<i>other</i>_%")
+    a, b = differences([1.0] * 24, [1.0, -1] * 12)
+    texts = np.random.default_rng(3).normal(size=(2, 2, 1, 60))
+    models = compared(a, b, pair=odd), compared(a, b, explainer="noise")
+    models = *models, compared(*texts, paired=False, dataset="letters")
+    judging = VerdictSettings.plain(
+        **{"alpha": 0.05, "equivalence_bound": 0.2, "confidence": 0.95, "bootstrap_draws": 300}
+    )
+    verdicts, counts = judged(monkeypatch, *models, judging=judging)
+    metrics = {name: {"label": f"{name}_<>&", "better": "higher"} for name in ("m0", "m1")}
+    page = page_of(
+        "more_often",
+        verdicts,
+        counts,
+        datasets={"plots": "Plots & more", "letters": "Letters"},
+        models={"small": "$mall_1"},
+        explainers={"lime": "LIME <x>", "noise": "noise"},
+        metrics=metrics,
+        as_often_bound=0.2,
+        confidence=0.95,
+    )
+    html = render(page)
+    assert "<i>other</i>" not in html
+    assert "Of 6 comparisons at least" in html
+    assert "In 24 of 24 pairs" in html
+    assert "asymptotic" in html
+    assert latex(page)
+
+
+def test_no_count_on_the_page_is_smaller_than_its_verdicts(monkeypatch):
+    verdicts, counts = judged(monkeypatch, compared(*differences([1.0] * 24, [1.0, -1] * 12)))
+    names = {"datasets": {"plots": "Plots"}, "models": {"small": "Small"}, "explainers": {"lime": "LIME"}}
+    metrics = {name: {"label": name, "better": "higher"} for name in ("m0", "m1")}
+    page = page_of(
+        *("more_often", verdicts, counts.assign(differ=0, first=0, second=0)),
+        **names,
+        metrics=metrics,
+        as_often_bound=0.2,
+        confidence=0.95,
+    )
+    assert "at least 1 differ: at least 1 for" in page.introduction
