@@ -37,8 +37,9 @@ class Layered(nn.Module):
         """The embeddings (vocabulary, hidden)."""
         return self.embeddings
 
-    def forward(self, inputs_embeds, attention_mask):
+    def forward(self, input_ids=None, attention_mask=None, inputs_embeds=None):
         """Logits (rows, classes)."""
+        inputs_embeds = self.embeddings(input_ids) if inputs_embeds is None else inputs_embeds
         mask = attention_mask[..., None]
         mean = (self.tokens(inputs_embeds) * mask).sum(1) / mask.sum(1)
         return SimpleNamespace(logits=self.sentence(mean))
