@@ -80,24 +80,21 @@ def test_a_sure_model_in_its_own_words_gives_no_copies():
     assert not is_repeated(answers).any()
 
 
-def test_long_answers_that_are_the_same_count_once(tmp_path: Path):
-    """Every second question has its first answer again; templates and short answers say nothing."""
-    said = coin(np.random.default_rng(3), 2)
-    said[1, ::2] = said[0, ::2]
-    long = answers_of(
-        said,
-        lambda item, decision, draw: (
-            f"My answer is to {decision} this person of case {item}, "
-            + ("again" if int(item) % 2 == 0 else f"and this is {draw}")
-        ),
-    )
-    assert is_repeated(long).sum() == 60
-    assert not is_repeated(answers_of(said)).any()
-    template = answers_of(
-        said, lambda item, decision, draw: f"I decide to {decision} since the file of {item} says so."
-    )
-    assert not is_repeated(template).any()
-    tables.write_table(long, tmp_path / "long.parquet", ANSWERS)
-    codes, doubt = decision_codes([tmp_path / "long.parquet"], pd.Index(sorted(set(long["item_id"]))))
-    assert doubt is None
-    assert np.isnan(codes[0, 1]).tolist() == [item % 2 == 0 for item in range(120)]
+def test_long_answers_that_are_the_same_count_once_where_copies_are_suspected(tmp_path: Path):
+    def long(item, decision, draw):
+        return f"My answer is to {decision} this person of case {item}, and that is all that I say."
+
+    random = np.random.default_rng(3)
+    said = coin(random, 5)
+    is_copy = random.random(said.shape) < 0.7
+    for draw in range(1, len(said)):
+        said[draw] = np.where(is_copy[draw], said[draw - 1], said[draw])
+    copied = answers_of(said, long)
+    repeated = is_repeated(copied)
+    assert repeated.sum() == len(copied) - len(copied[["item_id", "text"]].drop_duplicates()) > 0
+    # A model may write an answer twice, and independent draws are counted as they are.
+    assert not is_repeated(answers_of(coin(random, 5), long)).any()
+    tables.write_table(copied, tmp_path / "copied.parquet", ANSWERS)
+    codes, doubt = decision_codes([tmp_path / "copied.parquet"], pd.Index(sorted(set(copied["item_id"]))))
+    assert "one before" in doubt
+    assert (~np.isnan(codes)).sum() == (~repeated).sum()

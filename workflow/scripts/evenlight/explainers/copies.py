@@ -1,9 +1,9 @@
 """Draws that are copies: answers of a store, a cache or a gateway in the place of new ones.
 
-Draws of one question are the measure of chance only where each is an answer of its own. Copies show in three ways. At a
+Draws of one question are the measure of chance only where each is an answer of its own. Copies show in two ways. At a
 temperature above 0 hardly any question has two different draws. Draws of neighbouring numbers, or those beside the
-first, are more alike than others, which no order can make of independent draws. Or long answers are the same word for
-word. Copies in any order of short answers, of which some differ, cannot be told from a model that is sure.
+first, are more alike than others, which no order can make of independent draws. Copies in any
+order, of which some differ, cannot be told from a model that is sure.
 """
 
 import numpy as np
@@ -13,11 +13,12 @@ import pandas as pd
 LEAST_QUESTIONS = 10
 # Where at most so many questions, or pairs of answers, differ, all are said to be the same.
 HARDLY_ANY = 0.02
+ORDERED = ("draws repeat the one before them", "draws repeat the first one")
 # For each of the two orders so often would independent draws be taken for copies.
 LEVEL = 0.025
 # Orders of the draws of each question to which theirs is held.
 ORDERS = 399
-# Answers of so many words are seldom written twice by chance; those of a sure model then count too little.
+# Answers of so many words are seldom written twice by chance.
 LONG_ANSWER = 8
 
 
@@ -41,7 +42,7 @@ def why_copies(draws: np.ndarray) -> str | None:
     if differs.mean() <= HARDLY_ANY:
         return "all draws of a question are the same"
     varied = draws[:, differs]
-    for of_first, why in ((False, "draws repeat the one before them"), (True, "draws repeat the first one")):
+    for of_first, why in zip((False, True), ORDERED, strict=True):
         if _more_alike(varied, of_first):
             return why
     return None
@@ -85,14 +86,12 @@ def why_answers_are_copies(answers: pd.DataFrame) -> str | None:
 def is_repeated(answers: pd.DataFrame) -> np.ndarray:
     """Which answers repeat one of an earlier draw of their question word for word, so that they count once, bool.
 
-    Only long ones can, and only where not all answers that decide alike are the same, as those from a template are.
+    None where their order does not speak for copies, since models write some long answers twice, nor where all draws are
+    the same, of which nothing would be left. Short answers are often alike by chance.
     """
-    drawn = _drawn(answers).assign(decision=lambda table: table["decision"].astype(object).fillna(""))
-    counts = drawn.groupby(["item_id", "decision"], sort=False)["text"].agg(["size", "nunique"])
-    pairs = (counts["size"] * (counts["size"] - 1)).sum()
-    texts = drawn.groupby(["item_id", "decision", "text"], sort=False).size()
-    if pairs == 0 or (texts * (texts - 1)).sum() >= (1 - HARDLY_ANY) * pairs:
+    if why_answers_are_copies(answers) not in ORDERED:
         return np.zeros(len(answers), dtype=bool)
+    drawn = _drawn(answers)
     repeated = drawn.sort_values("draw", kind="stable").duplicated(["item_id", "text"])
     long = drawn["text"].str.split().str.len() >= LONG_ANSWER
     return (repeated & long).reindex(answers.index, fill_value=False).to_numpy()
