@@ -86,8 +86,8 @@ def why_answers_are_copies(answers: pd.DataFrame) -> str | None:
 def is_repeated(answers: pd.DataFrame) -> np.ndarray:
     """Which answers repeat one of an earlier draw of their question word for word, so that they count once, bool.
 
-    None where their order does not speak for copies, since models write some long answers twice, nor where all draws are
-    the same, of which nothing would be left. Short answers are often alike by chance.
+    None where their order does not speak for copies, since models write some long answers twice. Nor where all draws
+    are the same, of which nothing would be left. Short answers are often alike by chance.
     """
     if why_answers_are_copies(answers) not in ORDERED:
         return np.zeros(len(answers), dtype=bool)
