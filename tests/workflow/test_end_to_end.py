@@ -120,7 +120,7 @@ def test_page_has_a_cell_for_each_row_of_the_table(finished, table, cells_per_ro
 def test_every_page_says_that_not_all_texts_are_explained(finished):
     """But for that of costs, which are of a text."""
     pages = [path for path in (results(finished) / "tables").glob("*.html") if path.stem != "costs"]
-    assert len(pages) == 6
+    assert len(pages) == 7
     items = pd.read_parquet(results(finished) / "datasets" / "demo" / "items.parquet")
     models = ", ".join(f"'{name}'" for name in TINY["models"])
     explained = f"{TINY['explain']['pairs']} of {(items['split'] == 'test').sum() // 2} pairs"
