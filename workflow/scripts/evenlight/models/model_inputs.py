@@ -82,6 +82,13 @@ class StandIns:
     ordinary: int
     pad: int
 
+    def padded_by(self, token: int) -> "StandIns":
+        """The same with another id for padding, which stands at the ends of a text only where it is told to."""
+        before, after = (
+            tuple(self.ordinary if each == token else each for each in end) for end in (self.before, self.after)
+        )
+        return StandIns(before, after, self.ordinary, token)
+
     def rows(self, mask: torch.Tensor, is_padding: torch.Tensor | None = None) -> torch.Tensor:
         """Ids for texts where ``mask`` (rows, tokens) is 1; ``is_padding`` tells tokens that are taken for padding."""
         position = mask.cumsum(1) - 1
@@ -530,7 +537,7 @@ def _told(network: nn.Module, inputs: ModelInputs, trial: _Trial, expected: _Exp
 
     otherwise = [token for token in expected.named if not agree(inputs, token)]
     for token in otherwise:
-        told = replace(inputs, padding=token, told=replace(trial.stand_ins, pad=token))
+        told = replace(inputs, padding=token, told=trial.stand_ins.padded_by(token))
         if agree(told, token):
             others = tuple(other for other in otherwise if other != token and not agree(told, other))
             return {"padding": token, "told": told.told, "unread": others}
