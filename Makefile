@@ -184,7 +184,7 @@ slurm:
 test-fast: .venv/ready-for-tests  ## the tests of one room of the library (docs/architecture.md): make test-fast ROOM=statistics
 	files=$$($(BIN)/python tests/unit/rooms.py "$(ROOM)") && $(BIN)/python -m pytest --numprocesses auto $$files
 
-test-slow: browser slurm .venv-archive/ready .venv-docs/ready .venv-kubernetes/ready  ## tests that take long by their nature; those of some files: make test-slow ONLY=tutorials
+test-slow: .venv/ready-for-tests browser slurm .venv-archive/ready .venv-docs/ready .venv-kubernetes/ready  ## tests that take long by their nature; those of some files: make test-slow ONLY=tutorials
 	$(PYTEST) -m slow $(if $(ONLY),-k "$(ONLY)")
 
 faults: .venv/ready-for-tests slurm  ## one study under every fault in every stage, against an undisturbed run

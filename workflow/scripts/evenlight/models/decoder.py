@@ -67,7 +67,7 @@ class Decoder:
     Attributes:
         network: of Transformers, in evaluation mode.
         tokenizer: its own.
-        precision: ``float32``, or ``bfloat16`` for linear layers in half the bits.
+        precision: of linear layers, as in :class:`evenlight.models.classifier.Classifier`.
         chats: whether prompts are put into the tokenizer's chat template; False where it has none.
         keeps: whether rows go on from what is kept of them, with padding in a batch; None tries it out.
     """

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import product, takewhile
+from itertools import takewhile
 
 import numpy as np
 import torch
@@ -266,7 +266,7 @@ class _Trial:
             special = set(tokenizer.all_special_ids)
             needed = required_token_id(tokenizer, "pad", network.config.model_type)
             pad = needed if pad is None or not 0 <= pad < len(table) else pad
-            types = _types_around(reading.token_type, len(before), len(after))
+            types = types_around(reading.token_type, len(before), len(after))
         # What has no row stands for nothing, and nothing is read of padding.
         pad = pad if pad is not None and 0 <= pad < len(table) else 0
         named = named_tokens(network, tokenizer) | {pad}
@@ -292,7 +292,7 @@ class _Trial:
         return [*self.stand_ins.before, *tokens, *self.stand_ins.after]
 
 
-def _types_around(types: np.ndarray | None, before: int, after: int) -> Callable[[int], np.ndarray] | None:
+def types_around(types: np.ndarray | None, before: int, after: int) -> Callable[[int], np.ndarray] | None:
     """The types of a text of any length, by those of a short one; None where the tokenizer gives none."""
     if types is None:
         return None
@@ -476,14 +476,18 @@ def _tried(network: nn.Module, trial: _Trial, expected: _Expected) -> ModelInput
         rows = [trial.texts[0], *long_texts]
         return not long_texts or agrees(inputs, rows, torch.cat([expected.texts[:1], *long_logits]))
 
-    accepted = [ids for ids in (None, trial.stand_ins) if agree_alone(replace(tells, stand_ins=ids))]
-    # Padding on the left moves a text where positions are counted over it.
-    sides = ((False, False), (True, True), (True, False))
-    tried = [
-        replace(tells, pads_left=left, counts_positions=counted, stand_ins=ids)
-        for ids, (left, counted) in product(accepted, sides)
-    ]
-    inputs = next(filter(agree_together, tried), None)
+    accepted = []
+
+    def tried() -> Iterator[ModelInputs]:
+        # Long texts take seconds: what stands in is asked only where embeddings alone are not enough.
+        for ids in (None, trial.stand_ins):
+            if agree_alone(replace(tells, stand_ins=ids)):
+                accepted.append(ids)
+                # Padding on the left moves a text where positions are counted over it.
+                for left, counted in ((False, False), (True, True), (True, False)):
+                    yield replace(tells, pads_left=left, counts_positions=counted, stand_ins=ids)
+
+    inputs = next(filter(agree_together, tried()), None)
     if inputs is None:
         inputs = next(
             (

@@ -88,7 +88,7 @@ def load_classifier(
         source: folder that ``save_pretrained``, or a study's rule ``train`` or ``load_model``, wrote; an id on the
             hub; ``(model, tokenizer)``, which stay as they are; or the address of a service, ``https://…``.
         device: ``auto``, ``cpu`` or ``cuda``.
-        precision: ``float32`` or ``bfloat16``, as ``explain.precision`` of the configuration.
+        precision: ``float32``, ``tf32`` or ``bfloat16``, as ``explain.precision`` of the configuration.
         max_tokens: longest text; by default as long as the model reads, and at most 512.
         answers_folder: where answers of services are kept, so that no text is paid for twice.
         **settings: further keys of the model in the configuration, such as ``revision``, ``adapter``, ``classes``,

@@ -10,6 +10,7 @@ from evenlight.engine.sentences import Sentence
 from evenlight.explainers.attribution import Attribution
 from evenlight.explainers.lime.paper import bag_of_words, coefficients
 from evenlight.models.classifier import Classifier
+from evenlight.models.model_inputs import types_around
 from evenlight.models.tokenizers import token_ids
 from evenlight.texts.rows import row_of
 
@@ -31,13 +32,16 @@ def on_words(sentence: Sentence, settings: dict, classifier: Classifier, generat
             f"item {sentence.item_id} is read in windows, and LIME's definition 'released' works on a text as a whole; "
             "set explainers.<name>.definition to 'paper'"
         )
-    words = np.flatnonzero(~sentence.is_special)
-    # Types say it where nothing stands between the parts.
-    if sentence.token_type is not None or (len(words) and sentence.is_special[words[0] : words[-1]].any()):
+    tokens = np.flatnonzero(~sentence.is_special)
+    first, last = (tokens[0], tokens[-1] + 1) if len(tokens) else (0, 0)
+    # Types say it where nothing stands between the parts; some models are told those of a single text, too.
+    types = sentence.token_type
+    if sentence.is_special[first:last].any() or (types is not None and len(set(types[tokens])) > 1):
         raise InputError(
             f"item {sentence.item_id} has two parts, and LIME's definition 'released' makes one text of them; set "
             "explainers.<name>.definition to 'paper'"
         )
+    types_of = types_around(types, first, len(sentence.token_id) - last)
     text = tokenizer.decode(sentence.token_id[~sentence.is_special])
     # Words and what stands between them in turn, as the package splits, so that they join to the text again.
     pieces = re.split(r"(\W+)", text)
@@ -54,7 +58,10 @@ def on_words(sentence: Sentence, settings: dict, classifier: Classifier, generat
                 f"{longest} tokens long, beyond models.<model>.max_tokens = {classifier.max_tokens}; raise max_tokens "
                 "or set explainers.<name>.definition to 'paper'"
             )
-        return [row_of(row, is_padding=classifier.model_inputs.padding_in(row)) for row in reduced]
+        return [
+            row_of(row, token_type=types_of and types_of(len(row)), is_padding=classifier.model_inputs.padding_in(row))
+            for row in reduced
+        ]
 
     coefficient, asked = yield from coefficients(len(words), rows, lambda answer: answer[:, 1], settings, generator)
     by_size = sorted(zip(words, coefficient, strict=True), key=lambda pair: -abs(pair[1]))
