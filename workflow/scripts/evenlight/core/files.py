@@ -127,11 +127,22 @@ def refuse_half_characters(value: object, place: str) -> None:
         )
 
 
+def _of_whole_units(content: bytes) -> str | None:
+    """Which of the encodings in two or four bytes a file has, by its mark or by zero bytes; None where it has none."""
+    if content.startswith((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)):
+        return "UTF-32"
+    if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "UTF-16"
+    # Letters of Latin scripts have a zero byte each; without a mark its place tells the order.
+    even, odd = content[::2].count(0), content[1::2].count(0)
+    return None if even == odd else "UTF-16LE" if odd > even else "UTF-16BE"
+
+
 def other_encoding(path: str | Path) -> str:
     """How a file that is not in UTF-8 can be written so, with a line by which it is seen whether the guess is right."""
     content = Path(path).read_bytes()
-    if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        encoding, text = "UTF-16", content.decode("utf-16", errors="replace")
+    if encoding := _of_whole_units(content):
+        text = content.decode(encoding, errors="replace")
     else:
         # What Windows writes in Western Europe and America; it has no letter for five bytes, Latin-1 for every one.
         for encoding in ("WINDOWS-1252", "ISO-8859-1"):
