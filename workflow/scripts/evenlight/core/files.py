@@ -16,6 +16,8 @@ from evenlight.core.errors import InputError
 _HALF = re.compile("[\ud800-\udfff]")
 # In C where PyYAML was built with it.
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+# A file with fewer zero bytes than one of so many is not in two bytes a letter.
+ONE_OF_ZEROS = 8
 # A key that takes over what another mapping has; it may stand there several times.
 _MERGE = "tag:yaml.org,2002:merge"
 
@@ -27,13 +29,21 @@ def read_text(path: str | Path, remedy: str) -> str:
         InputError: it cannot be read, or is in another encoding, which the message guesses.
     """
     try:
-        return Path(path).read_text(encoding="utf-8-sig")
+        text = Path(path).read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         raise InputError(f"{path}: no such file; {remedy}") from None
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror}); {remedy}") from None
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: not in UTF-8 ({error.reason}); {other_encoding(path)}") from None
+    refuse_zero_bytes(text, path)
+    return text
+
+
+def refuse_zero_bytes(text: str, path: str | Path) -> None:
+    """Refuse a file of which a ``text`` has zero bytes, as English in UTF-16 without a mark has when read as UTF-8."""
+    if "\0" in text and _of_whole_units(Path(path).read_bytes()):
+        raise InputError(f"{path}: not in UTF-8 (zero bytes); {other_encoding(path)}")
 
 
 def read_yaml(path: str | Path, remedy: str) -> object:
@@ -135,7 +145,9 @@ def _of_whole_units(content: bytes) -> str | None:
         return "UTF-16"
     # Letters of Latin scripts have a zero byte each; without a mark its place tells the order.
     even, odd = content[::2].count(0), content[1::2].count(0)
-    return None if even == odd else "UTF-16LE" if odd > even else "UTF-16BE"
+    if len(content) % 2 or max(even, odd) * ONE_OF_ZEROS < len(content):
+        return None
+    return "UTF-16LE" if odd > even else "UTF-16BE"
 
 
 def other_encoding(path: str | Path) -> str:

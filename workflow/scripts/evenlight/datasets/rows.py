@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from evenlight.core.errors import InputError
-from evenlight.core.files import loaded_json, other_encoding, read_text
+from evenlight.core.files import loaded_json, other_encoding, read_text, refuse_zero_bytes
 
 # Characters of a value; Python's own limit is shorter than a long text.
 LONGEST_VALUE = 2**24
@@ -27,8 +27,7 @@ def csv_rows(path: str | Path, fields: Sequence[str], remedy: str) -> Iterator[t
             csv.field_size_limit(max(LONGEST_VALUE, csv.field_size_limit()))
             lines = csv.reader(file, strict=True)
             header = next(lines, [])
-            if any("\0" in name for name in header):
-                raise InputError(f"{path}: not CSV in UTF-8 (zero bytes); {other_encoding(path)}")
+            refuse_zero_bytes("".join(header), path)
             other = next((sign for sign in ";\t|" if len(header) == 1 and sign in header[0]), None)
             if other and not set(fields) <= set(header):
                 raise InputError(
