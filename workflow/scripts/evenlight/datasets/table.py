@@ -24,8 +24,8 @@ from evenlight.texts.items import (
     text_keys,
     unit_problems,
 )
-from evenlight.texts.splitting import split_words
-from evenlight.texts.words import joined_text, spaces_around, texts_in
+from evenlight.texts.splitting import spaces_around, split_words
+from evenlight.texts.words import joined_text, texts_in
 
 REMEDY = "correct the table or the dataset's settings"
 OF_LEVELS = "correct the table, name the value among the `levels`, or leave the field empty, so that it is in no group"
