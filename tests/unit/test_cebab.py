@@ -14,7 +14,8 @@ from evenlight.core.errors import InputError
 from evenlight.datasets import ASPECT_LEVELS, ASPECTS, CEBAB
 from evenlight.datasets.cebab import EVERYTHING, FOLDER, TESTED, edit_pairs, released_texts
 from evenlight.texts.items import check_items
-from evenlight.texts.words import Words, joined_text, spaces_around
+from evenlight.texts.splitting import spaces_around
+from evenlight.texts.words import Words, joined_text
 
 SETTINGS = {"reader": "cebab", "classes": "five", "training": "exclusive"}
 LABELS = {"+": "Positive", "-": "Negative", "?": "unknown", " ": "", "=": "no majority"}

@@ -523,6 +523,12 @@ def test_a_date_as_a_name_is_refused_with_its_key():
     assert 'the name "2000-01-01" is not allowed' in problem
 
 
+def test_a_name_is_short_enough_for_the_name_of_a_file():
+    [problem] = refusal(("explainers", {"a" * 81: {"method": "saliency"}}))
+    assert "at most 80 characters" in problem
+    complete(changed(("explainers", {"a" * 80: {"method": "saliency"}})))
+
+
 def test_a_pair_of_levels_must_be_in_one_dataset(monkeypatch):
     other = {"gender": ["other", "female"], "age": ["young", "old"]}
     monkeypatch.setitem(READERS, "demo", replace(READERS["demo"], factors=lambda settings: other))

@@ -83,6 +83,18 @@ def test_another_encoding_is_named(tmp_path, read, encoding):
         read(path)
 
 
+def test_english_in_utf_16_without_a_mark_is_named_though_its_bytes_are_utf_8(tmp_path):
+    path = tmp_path / "mine.yaml"
+    for encoding in ("utf-16-le", "utf-16-be"):
+        path.write_bytes("study: mine\n".encode(encoding))
+        with pytest.raises(InputError, match=f"may be {encoding.upper().replace('-16-', '-16')}.*iconv"):
+            configuration.written(path)
+    # A byte of zero alone says nothing of an encoding.
+    path.write_text("study: mine, and what a disk has broken\x00\n")
+    with pytest.raises(InputError, match="no YAML"):
+        configuration.written(path)
+
+
 def test_what_cannot_be_read_is_told(tmp_path):
     for content, said in (
         (None, "no such file; look"),

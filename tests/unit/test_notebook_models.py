@@ -349,3 +349,9 @@ def test_the_service_of_a_study_is_asked_on(served, tmp_path):
         load_classifier(tmp_path / "seed0", classes={})
     with pytest.raises(InputError, match=r"asking\.batches: .*did you mean batch"):
         load_classifier(tmp_path / "seed0", asking={"batches": 4})
+
+
+def test_labels_of_one_name_are_refused(tmp_path):
+    folder = saved(tmp_path, "bert", id2label={0: "good", 1: "good"})
+    with pytest.raises(InputError, match=r"called 'good'.*id2label"):
+        load_classifier(folder)

@@ -154,13 +154,20 @@ def test_what_is_about_concepts_is_refused(classifier):
 def test_what_is_about_answers_in_words_is_refused(classifier):
     with pytest.raises(InputError, match=r"mtld is about answers in words and not about tokens; a study has them"):
         score(classifier, explain(classifier, TEXTS, "saliency"), "mtld")
+    for method in (["saliency", "lime"], None):
+        with pytest.raises(InputError, match=r"explainers: found .* one name"):
+            explain(classifier, TEXTS, method)
 
 
 @pytest.mark.parametrize(
     ("scores", "more", "message"),
     [
         ([1.0, np.inf, 2.0], {}, "scores_a: found an infinite score; leave it out, or give NaN"),
-        ([1.0, 1.5, 2.0], {"alpha": 2}, "alpha: found 2; allowed is a number between 0 and 1"),
+        ([1.0, 1.5, 2.0], {"alpha": 2}, "^alpha: found 2; allowed is a number"),
+        ([1.0, 1.5, 2.0], {"alpha": "x"}, "^alpha: found .x.; allowed"),
+        ([1.0, 1.5, 2.0], {"equivalence_bound": -1}, "^equivalence_bound: found -1"),
+        ([1.0, 1.5, 2.0], {"equivalence_bound": float("nan")}, "^equivalence_bound: found"),
+        ([1.0, 1.5, 2.0], {"draws": 2.5}, "^draws: found 2.5"),
     ],
 )
 def test_scores_and_levels_that_cannot_be_judged_are_refused(scores, more, message):

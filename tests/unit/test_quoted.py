@@ -84,6 +84,8 @@ def test_phrases_begin_and_end_with_words():
 def test_quotation_marks_of_several_kinds_and_no_apostrophes():
     text = "„eins“ «deux» `three` ‘four’ “five\nsix” don't and won't 'seven eight'"
     assert quoted_in(text) == ["eins", "deux", "three", "four", "seven eight"]
+    # A straight mark often closes a German one; Swedish opens and closes by the same; Japanese has wide ones.
+    assert quoted_in('„gut" und “schlecht”, ‚so‘, ”bra” och ＂良い＂') == ["gut", "schlecht", "so", "bra", "良い"]
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,7 @@ from docutils.core import publish_parts
 from jinja2 import Template
 from review_samples import write_samples
 from safetensors.torch import load_file
+from snakemake.io import get_wildcard_names
 from test_ready import CLASSES, saved, settings_for, taken_over
 from transformers import AutoModelForSequenceClassification
 from transformers.integrations import hub_kernels
@@ -31,6 +32,7 @@ from evenlight.core.sources import PICKLES, SOURCES
 from evenlight.corpus.annotation.review_content import review_sentences
 from evenlight.corpus.annotation.review_page import render as render_review
 from evenlight.engine.checkpoints import open_checkpoint
+from evenlight.jobs.arguments import as_argument
 from evenlight.models.adapters import adapted_network
 from evenlight.models.classifier import load_network, untrained_network
 from evenlight.models.tokenizers import loaded_tokenizer
@@ -394,6 +396,14 @@ def test_a_heading_is_one_line_without_markup(section, heading):
     study[section][name]["label"] = heading
     with pytest.raises(InputError, match=rf"{section}\.{name}\.label: found .*text of one line without < and >"):
         complete(study)
+
+
+def test_settings_in_commands_have_no_wildcard_of_snakemake():
+    settings = {"label": "score {x} of {0} {}{", "{x}": [{}, {"a": {"b": "{ y }"}}], "quoted": '{"z"} \\{z}'}
+    argument = as_argument(settings)
+    assert get_wildcard_names(argument) == set()
+    assert json.loads(argument) == settings
+    assert get_wildcard_names(json.dumps(settings)) == {"x", "0", "y", "z"}
 
 
 @pytest.mark.parametrize("path", RULES, ids=lambda path: path.stem)

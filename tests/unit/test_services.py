@@ -1,6 +1,7 @@
 """Services: what is sent, what comes back, what is kept, and what becomes of every kind of failure."""
 
 import contextlib
+import gzip
 import itertools
 import json
 import signal
@@ -257,6 +258,14 @@ def test_a_service_that_drips_is_left_when_its_time_is_over(ask, sends_headers):
         ask(address=address, policy={"retries": 0, "timeout": 0.3})
     assert time.monotonic() - started < 3
     stopped.set()
+
+
+def test_a_packed_answer_without_end_is_left_at_once(served, ask):
+    served.script = [failing(200, gzip.compress(b" " * (65 << 20), 1), Content_Encoding="gzip")]
+    started = time.monotonic()
+    with pytest.raises(InputError, match="more than 64 MiB"):
+        ask(TEXTS[:1], policy={"retries": 0})
+    assert time.monotonic() - started < 5
 
 
 def test_a_service_that_is_not_there_is_named(ask):

@@ -8,6 +8,8 @@ import sys
 from pathlib import Path
 
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import yaml
 
@@ -146,7 +148,14 @@ def of_study(**changed) -> dict:
 
 
 @pytest.mark.parametrize(
-    ("encoding", "named", "word"), [("cp1252", "WINDOWS-1252", "naïve"), ("utf-16", "UTF-16", "naïve")]
+    ("encoding", "named", "word"),
+    [
+        ("cp1252", "WINDOWS-1252", "naïve"),
+        ("utf-16", "UTF-16", "naïve"),
+        ("utf-16-le", "UTF-16LE", "naïve"),
+        ("utf-16-be", "UTF-16BE", "naïve"),
+        ("utf-32", "UTF-32", "naïve"),
+    ],
 )
 def test_a_file_in_another_encoding_is_told_which(tmp_path, encoding, named, word):
     path = tmp_path / "mine.csv"
@@ -386,6 +395,32 @@ def test_all_columns_that_are_missing_are_named(loaded, ending):
         loaded(ROWS, ending, text="text", cluster="years", pair="pair")
     with pytest.raises(InputError, match=r"no column 'text' or 'years'; "):
         loaded(ROWS, ending, text="text", cluster="years")
+
+
+def test_numbers_and_nan_of_parquet_are_names_and_empty_cells(tmp_path):
+    # Polars and pyarrow write NaN as it is; a column of whole numbers with an empty cell is one of fractions.
+    path = tmp_path / "mine.parquet"
+    columns = pd.DataFrame(ROWS).to_dict("list")
+    columns |= {"kind": [0.0, 1.0] * 5, "pair": [float("nan")] * 9 + [7.0]}
+    pq.write_table(pa.table(columns), path)
+    settings = SETTINGS | {"file": str(path), "classes": ["0", "1"], "pair": "pair", "attributes": {}}
+    items = datasets.load({str(path): path}, settings).items
+    assert items["label"].tolist() == [0, 1] * 5
+    assert items["cluster"].tolist()[-2:] == ["000009", "7"]
+
+
+def test_english_in_utf_16_is_no_utf_8_though_its_bytes_are(tmp_path):
+    path = tmp_path / "mine.csv"
+    path.write_bytes("said,kind\nx,a\n".encode("utf-16-le"))
+    with pytest.raises(InputError, match="it may be UTF-16LE"):
+        list(csv_rows(path, ["said"], "correct it"))
+
+
+def test_what_of_a_header_cannot_be_printed_is_seen(tmp_path):
+    path = tmp_path / "mine.csv"
+    path.write_text("sa\u200bid,kind\nx,a\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"no column 'said'; the columns are 'sa\\u200bid', kind"):
+        list(csv_rows(path, ["said"], "correct it"))
 
 
 def test_refusals_of_files(loaded, tmp_path):

@@ -215,7 +215,7 @@ def _list(part: dict) -> str:
 
 _NAME = "text of small letters, digits and _, beginning with a letter"
 _PATTERNS = {
-    r"^[a-z][a-z0-9_]*$": _NAME,
+    r"^[a-z][a-z0-9_]{0,79}$": f"{_NAME}, of at most 80 characters",
     r"^[a-z][a-z0-9_]*(\+[a-z][a-z0-9_]*)*$": f"{_NAME}, or such names joined by +",
     r"^[^<>\x00-\x1f\x7f]+$": "text of one line without < and >, not empty",
     r"^[^{}\x00-\x1f\x7f]+$": "text of one line without { and }, not empty",

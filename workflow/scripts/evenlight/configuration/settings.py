@@ -182,7 +182,8 @@ Element = TypeVar("Element")
 # A list of values that are all different.
 Different = Annotated[list[Element], AfterValidator(_all_different), Field(json_schema_extra={"uniqueItems": True})]
 
-Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
+# Names become names of files, which may have 255 characters; some have two of them.
+Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,79}$")]
 Text = Annotated[str, Field(min_length=1)]
 # The report reads headings as text with markup, in which a line of its own can be a command.
 Heading = Annotated[str, Field(pattern=r"^[^<>\x00-\x1f\x7f]+$")]

@@ -16,6 +16,8 @@ from evenlight.core.errors import InputError
 _HALF = re.compile("[\ud800-\udfff]")
 # In C where PyYAML was built with it.
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+# A file with fewer zero bytes than one of so many is not in two bytes a letter.
+ONE_OF_ZEROS = 8
 # A key that takes over what another mapping has; it may stand there several times.
 _MERGE = "tag:yaml.org,2002:merge"
 
@@ -27,13 +29,21 @@ def read_text(path: str | Path, remedy: str) -> str:
         InputError: it cannot be read, or is in another encoding, which the message guesses.
     """
     try:
-        return Path(path).read_text(encoding="utf-8-sig")
+        text = Path(path).read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         raise InputError(f"{path}: no such file; {remedy}") from None
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror}); {remedy}") from None
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: not in UTF-8 ({error.reason}); {other_encoding(path)}") from None
+    refuse_zero_bytes(text, path)
+    return text
+
+
+def refuse_zero_bytes(text: str, path: str | Path) -> None:
+    """Refuse a file of which a ``text`` has zero bytes, as English in UTF-16 without a mark has when read as UTF-8."""
+    if "\0" in text and _of_whole_units(Path(path).read_bytes()):
+        raise InputError(f"{path}: not in UTF-8 (zero bytes); {other_encoding(path)}")
 
 
 def read_yaml(path: str | Path, remedy: str) -> object:
@@ -127,11 +137,24 @@ def refuse_half_characters(value: object, place: str) -> None:
         )
 
 
+def _of_whole_units(content: bytes) -> str | None:
+    """Which of the encodings in two or four bytes a file has, by its mark or by zero bytes; None where it has none."""
+    if content.startswith((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)):
+        return "UTF-32"
+    if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "UTF-16"
+    # Letters of Latin scripts have a zero byte each; without a mark its place tells the order.
+    even, odd = content[::2].count(0), content[1::2].count(0)
+    if len(content) % 2 or max(even, odd) * ONE_OF_ZEROS < len(content):
+        return None
+    return "UTF-16LE" if odd > even else "UTF-16BE"
+
+
 def other_encoding(path: str | Path) -> str:
     """How a file that is not in UTF-8 can be written so, with a line by which it is seen whether the guess is right."""
     content = Path(path).read_bytes()
-    if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        encoding, text = "UTF-16", content.decode("utf-16", errors="replace")
+    if encoding := _of_whole_units(content):
+        text = content.decode(encoding, errors="replace")
     else:
         # What Windows writes in Western Europe and America; it has no letter for five bytes, Latin-1 for every one.
         for encoding in ("WINDOWS-1252", "ISO-8859-1"):

@@ -21,7 +21,7 @@ from evenlight.core.errors import InputError
 from evenlight.datasets import ASPECTS, CEBAB, CEBAB_GROUPS, Dataset
 from evenlight.datasets.rows import PUBLISHED
 from evenlight.texts.items import ASIDE, EDIT, ORIGINAL
-from evenlight.texts.words import spaces_around
+from evenlight.texts.splitting import spaces_around
 
 FOLDER = "CEBaB-v1.1"
 # Parts of the archive, and the split that each of them is here; what is trained on is a matter of the settings.

@@ -17,8 +17,7 @@ from evenlight.corpus.annotation.lexicon import GenderedLexicon, read_gendered_l
 from evenlight.datasets import CROWS_PAIRS, CROWS_PAIRS_ATTRIBUTES, LEXICON, Dataset, reader_for, setting
 from evenlight.datasets.rows import PUBLISHED, choice, csv_rows
 from evenlight.texts.items import assign_test, separated
-from evenlight.texts.splitting import split_words
-from evenlight.texts.words import spaces_around
+from evenlight.texts.splitting import spaces_around, split_words
 
 CLASSES = ["less_stereotypical", "more_stereotypical"]  # in the order of the labels
 FIELDS = ("", "sent_more", "sent_less", "stereo_antistereo", "bias_type")

@@ -18,8 +18,7 @@ from evenlight.datasets import Dataset, reader_for
 from evenlight.datasets.hatecheck_levels import ENGLISH, GROUPS
 from evenlight.datasets.rows import PUBLISHED, choice, csv_rows
 from evenlight.texts.items import assign_test, separated
-from evenlight.texts.splitting import split_words
-from evenlight.texts.words import spaces_around
+from evenlight.texts.splitting import spaces_around, split_words
 
 CLASSES = ["non_hateful", "hateful"]
 LABELS = {"non-hateful": 0, "hateful": 1}

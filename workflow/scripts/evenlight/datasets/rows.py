@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from evenlight.core.errors import InputError
-from evenlight.core.files import loaded_json, other_encoding, read_text
+from evenlight.core.files import loaded_json, other_encoding, read_text, refuse_zero_bytes
 
 # Characters of a value; Python's own limit is shorter than a long text.
 LONGEST_VALUE = 2**24
@@ -27,6 +27,7 @@ def csv_rows(path: str | Path, fields: Sequence[str], remedy: str) -> Iterator[t
             csv.field_size_limit(max(LONGEST_VALUE, csv.field_size_limit()))
             lines = csv.reader(file, strict=True)
             header = next(lines, [])
+            refuse_zero_bytes("".join(header), path)
             other = next((sign for sign in ";\t|" if len(header) == 1 and sign in header[0]), None)
             if other and not set(fields) <= set(header):
                 raise InputError(
@@ -156,9 +157,10 @@ def require_columns(path: str | Path, fields: Sequence[str], header: Sequence[st
     """Refuse a table whose ``header`` lacks some of ``fields``, by an :class:`InputError` that names all of those."""
     if lacking := [f"'{name}'" for name in dict.fromkeys(fields) if name not in header]:
         columns = " or ".join(filter(None, (", ".join(lacking[:-1]), lacking[-1])))
-        # White space around a name is not seen without quotes.
-        there = ", ".join(name if name and name == name.strip() else repr(name) for name in header)
-        raise InputError(f"{path}: no column {columns}; the columns are {there}; {remedy}")
+        # White space around a name is not seen without quotes, nor is what cannot be printed.
+        seen = (name if name == name.strip() != "" and name.isprintable() else repr(name) for name in header)
+        there = f"the columns are {', '.join(seen)}" if len(header) else "its first row is empty"
+        raise InputError(f"{path}: no column {columns}; {there}; {remedy}")
 
 
 def choice(row: dict, field: str, choices: dict, location: str, remedy: str):

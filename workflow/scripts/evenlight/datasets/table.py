@@ -13,7 +13,7 @@ from evenlight.core.contracts.texts import ATTRIBUTE
 from evenlight.core.errors import InputError, all_of
 from evenlight.core.files import refuse_half_characters
 from evenlight.datasets import Dataset, reader_for
-from evenlight.datasets.rows import choice, named_rows
+from evenlight.datasets.rows import choice, is_empty, name_of, named_rows
 from evenlight.texts.items import (
     assign_test,
     joined_clusters,
@@ -24,8 +24,8 @@ from evenlight.texts.items import (
     text_keys,
     unit_problems,
 )
-from evenlight.texts.splitting import split_words
-from evenlight.texts.words import joined_text, spaces_around, texts_in
+from evenlight.texts.splitting import spaces_around, split_words
+from evenlight.texts.words import joined_text, texts_in
 
 REMEDY = "correct the table or the dataset's settings"
 OF_LEVELS = "correct the table, name the value among the `levels`, or leave the field empty, so that it is in no group"
@@ -67,7 +67,7 @@ def dataset_of(rows: Iterable[tuple[str, dict]], settings: dict, origin: Path | 
     items, places, refused, in_no_group, broken = [], [], {}, {}, set()
     for number, (location, row) in enumerate(rows, start=1):
         place = location.rpartition(" ")[2]
-        for name in (name for name, column in columns.items() if _is_empty(row[column])):
+        for name in (name for name, column in columns.items() if is_empty(row[column])):
             in_no_group.setdefault(name, []).append(place)
         try:
             items.append(_item(row, number, location, settings))
@@ -238,11 +238,7 @@ def _given(cells: dict, key: str, column: str, choices: dict | None, location: s
 
 def _cell(row: dict, column: str | None) -> str | None:
     """What a row has in a column, as text; None where it is empty, or no column is named."""
-    return None if column is None or _is_empty(row[column]) else str(row[column]).strip()
-
-
-def _is_empty(value) -> bool:
-    return value is None or str(value).strip() == ""
+    return None if column is None or is_empty(row[column]) else name_of(row[column])
 
 
 def _level(row: dict, attribute: dict, location: str) -> str | None:

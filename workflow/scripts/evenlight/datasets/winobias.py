@@ -16,8 +16,7 @@ from evenlight.core.errors import InputError
 from evenlight.datasets import WINOBIAS_TYPES, Dataset, setting, winobias_file
 from evenlight.datasets.rows import PUBLISHED
 from evenlight.texts.items import separated
-from evenlight.texts.splitting import split_words
-from evenlight.texts.words import spaces_around
+from evenlight.texts.splitting import spaces_around, split_words
 
 CLASSES = ["anti_stereotyped", "pro_stereotyped"]  # in the order of the labels
 # The published parts. The test part comes first, so that it keeps the sentences that are in both.

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from evenlight.explainers.shapley_sampling import shapley_sampling
-from evenlight.texts.splitting import spaced_words
-from evenlight.texts.words import Words, joined_text, spaces_around
+from evenlight.texts.splitting import spaced_words, spaces_around
+from evenlight.texts.words import Words, joined_text
 
 HIDDEN = "..."
 # What no float32 tells from a probability of 1.

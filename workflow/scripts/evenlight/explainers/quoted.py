@@ -26,8 +26,8 @@ from evenlight.texts.predictions import Sentence
 REMEDY = "correct the table, or the columns that the explainer names"
 # Pairs of quotation marks; single ones only around a phrase, since they are apostrophes, too.
 _QUOTED = regex.compile(
-    r'"([^"\n]+)"|“([^”\n]+)[”“]|„([^“”\n]+)[“”]|«([^»\n]+)»|»([^«\n]+)«|‹([^›\n]+)›|`([^`\n]+)`'
-    r"|「([^」\n]+)」|『([^』\n]+)』|《([^》\n]+)》"
+    r'"([^"\n]+)"|“([^”\n]+)[”“]|”([^”\n]+)”|„([^“”"\n]+)[“”"]|«([^»\n]+)»|»([^«\n]+)«|‹([^›\n]+)›|`([^`\n]+)`'
+    r"|「([^」\n]+)」|『([^』\n]+)』|《([^》\n]+)》|＂([^＂\n]+)＂|‚([^‘’\n]+)[‘’]"
     r"|(?<!\w)'([^'\n]+)'(?!\w)|(?<!\w)‘([^’\n]+)’(?!\w)"
 )
 

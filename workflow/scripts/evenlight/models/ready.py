@@ -69,6 +69,11 @@ def ready_classifier(
     excluding = network.config.problem_type != MULTI_LABEL
     if classes is None and not excluding:
         raise _one_of(names, source)
+    if classes is None and (twice := next((name for name in names if names.count(name) > 1), None)) is not None:
+        raise InputError(
+            f"model {source}: several of its labels are called {twice!r}, so that nobody can name one of them; give "
+            "each a name of its own in id2label (in config.json, or model.config.id2label)"
+        )
     columns = list(range(len(names)))
     if classes is not None:
         columns = matched_labels(classes, names, settings["classes"], excluding, source)

@@ -263,12 +263,13 @@ def compare(
         InputError: there are no numbers, infinite ones, pairs with one form, Series with other labels, no such level,
             or no such metric.
     """
+    judged_by = {"alpha": alpha, "equivalence_bound": equivalence_bound, "bootstrap_draws": draws}
+    plain = {key: value.item() if isinstance(value, np.generic) else value for key, value in judged_by.items()}
+    configuration.completed_sections({"statistics": plain})
     reach = 0.0 if metric is None else Metric.entries[_completed("metrics", metric, {})[0]].reach
     if paired:
         scores_b = in_order_of("scores_b", scores_b, "scores_a", scores_a)
     values = [numbers_given(name, given) for name, given in (("scores_a", scores_a), ("scores_b", scores_b))]
-    if not 0 < alpha < 1:
-        raise InputError(f"alpha: found {alpha!r}; allowed is a number between 0 and 1, such as 0.05")
     if paired and len(values[0]) != len(values[1]):
         raise InputError(
             f"scores_a has {len(values[0])} numbers and scores_b {len(values[1])}; of pairs give as many, or write "
@@ -290,6 +291,9 @@ def _completed(section: str, named: str | Entry | type[Entry], parameters: dict)
     if isinstance(named, Entry):
         parameters = named.model_dump(exclude={named.key, "label"}) | parameters
         named = type(named)
+    if not isinstance(named, type | str):
+        example = next(iter(configuration.REGISTRIES[section].entries))
+        raise InputError(f"{section}: found {named!r}; give one name, such as {example!r}, or one class of your own")
     name = configuration.kept(section, named) if isinstance(named, type) else named
     registry = configuration.REGISTRIES[section]
     entry_of = registry.entries.get(name)

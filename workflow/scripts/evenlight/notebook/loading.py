@@ -36,6 +36,7 @@ KEYS = (
     (r"the configuration as models\.<model>\.special_tokens\.(\w+)", r'load_classifier: special_tokens={"\1": …}'),
     (r"train this one: architecture: pretrained", "train this one first"),
     (r"models\.(<model>|classifier)(: |\.)", ""),
+    (r"statistics\.(bootstrap_)?", ""),
 )
 
 

@@ -11,8 +11,7 @@ from itertools import accumulate
 
 import regex
 
-from evenlight.texts.splitting import split_words
-from evenlight.texts.words import spaces_around
+from evenlight.texts.splitting import spaces_around, split_words
 
 # Emoji, dingbats and the like, with the signs that colour them or make a flag of them.
 _SYMBOLS = r"\p{So}\p{Extended_Pictographic}\p{Emoji_Modifier}\U000E0020-\U000E007F"

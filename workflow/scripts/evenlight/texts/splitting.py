@@ -5,13 +5,12 @@ possessives and full stops are as the datasets of this project need them. Where 
 *segmenter* finds the words of each run.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
 
 import regex
 
 from evenlight.core.errors import InputError
-from evenlight.texts.words import spaces_around
 
 # Scripts in which spaces do not part words: Chinese and Japanese, and those of Thai, Lao, Khmer, Burmese and others.
 _NO_SPACES = r"[\p{Ideographic}\p{Hiragana}\p{Word_Break=Katakana}\p{Line_Break=SA}]"
@@ -93,3 +92,17 @@ def text_columns(text: str, segmenter: str = "unicode") -> dict[str, list[str]]:
     """
     words = split_words(text, segmenter)
     return {"words": words, "spaces": spaces_around(text, words)}
+
+
+def spaces_around(text: str, words: Sequence[str]) -> list[str]:
+    """What stands in ``text`` before each of its ``words``, in their order, and behind the last; (words + 1,).
+
+    >>> spaces_around(" Failed,\\nagain", ["Failed", ",", "again"])
+    [' ', '', '\\n', '']
+    """
+    spaces, end = [], 0
+    for word in words:
+        start = text.index(word, end)
+        spaces.append(text[end:start])
+        end = start + len(word)
+    return [*spaces, text[end:]]

@@ -75,17 +75,3 @@ def texts_in(items: pd.DataFrame) -> list[Words]:
     spaces = items["spaces"] if "spaces" in items else [None] * len(items["words"])
     known = (of_text if is_known(of_text) else None for of_text in spaces)
     return [Words(words, of_text) for words, of_text in zip(items["words"], known, strict=True)]
-
-
-def spaces_around(text: str, words: Sequence[str]) -> list[str]:
-    """What stands in ``text`` before each of its ``words``, in their order, and behind the last; (words + 1,).
-
-    >>> spaces_around(" Failed,\\nagain", ["Failed", ",", "again"])
-    [' ', '', '\\n', '']
-    """
-    spaces, end = [], 0
-    for word in words:
-        start = text.index(word, end)
-        spaces.append(text[end:start])
-        end = start + len(word)
-    return [*spaces, text[end:]]

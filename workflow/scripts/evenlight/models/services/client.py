@@ -194,10 +194,13 @@ class Client:
                     # The key and the texts are for this address.
                     allow_redirects=False,
                 ) as response:
-                    content = b""
+                    received = bytearray()
                     for block in response.iter_content(2**16):
-                        content += block
-                        if len(content) > LARGEST_ANSWER:
+                        received += block
+                        # What came packed grows here, too, when the connection has ended.
+                        if over.is_set():
+                            break
+                        if len(received) > LARGEST_ANSWER:
                             raise UnusableAnswer(f"its answer has more than {LARGEST_ANSWER >> 20} MiB")
             except requests.RequestException as error:
                 why = f"it is not complete after {limit:g} s" if over.is_set() else _reason(error)
@@ -205,6 +208,7 @@ class Client:
         if over.is_set():
             # Where nothing says how long an answer is, one that was ended looks complete.
             raise _Failed(f"no answer (it is not complete after {limit:g} s)", f"look at {ADDRESS}")
+        content = bytes(received)
         status = response.status_code
         if status < 300 or self.is_answer(status, content):
             return content, time.monotonic() - start
