@@ -118,7 +118,8 @@ def tell_interim_analyses():
         if LOOKS:
             interim_analyses.refuse_late_plan(record, asked["plan"])
         paths = {dataset: own_files_of(dataset) for dataset in config["datasets"]} if len(record) else {}
-        said = interim_analyses.foresee(
+        said = [] if STORED else interim_analyses.describe_lost(Path(ANALYSES))
+        said += interim_analyses.foresee(
             record, plan=asked["plan"], level=asked["alpha"], pairs=asked["pairs"], paths=paths
         )
     except InputError as error:

@@ -22,6 +22,7 @@ from evenlight.statistics.effects import effect_table
 from evenlight.statistics.files import items_path, units_path
 from evenlight.statistics.interim_analyses import (
     COMPARISON,
+    describe_lost,
     describe_repeated,
     foresee,
     levels_at_most,
@@ -261,3 +262,13 @@ def test_a_record_that_was_edited_is_refused(tmp_path):
     with pytest.raises(InputError, match=rf"^{path}: its rows are not those that were written"):
         read_analyses(path)
     assert read_analyses(Path("nowhere.parquet")).empty
+
+
+def test_a_record_that_was_deleted_beside_verdicts_is_told(tmp_path):
+    record, effects = tmp_path / "interim_analyses.parquet", tmp_path / "effects.parquet"
+    assert describe_lost(record) == []
+    effects.touch()
+    [said] = describe_lost(record)
+    assert all(word in said for word in (record.name, effects.name, "put the record back"))
+    record.touch()
+    assert describe_lost(record) == []

@@ -48,6 +48,17 @@ def read_analyses(path: Path) -> pd.DataFrame:
     return record
 
 
+def describe_lost(path: Path) -> list[str]:
+    """What is said where verdicts are there, of which the table beside the record has some, and the record is not."""
+    effects = path.with_name("effects.parquet")
+    if path.is_file() or not effects.is_file():
+        return []
+    return [
+        f"{path}: is no longer there, and {effects} has verdicts. How often these texts were judged before is not "
+        "known, so that the levels told may be too low; put the record back, such as from an archive of the study"
+    ]
+
+
 def warnings_of(path: Path) -> list[str]:
     """What must be read before the present verdicts, from the record."""
     return tables.read_metadata(path, INTERIM_ANALYSES)["present"]["warnings"]
