@@ -441,7 +441,9 @@ def invented_texts(count):
 @pytest.mark.parametrize("tokenizer", [WHOLE_WORDS, PIECES], ids=["words", "pieces"])
 def test_tree_is_shap_s(tokenizer):
     """From the text by shap's own masker, and from our token texts by its tree."""
-    classifier = Classifier(tiny_classifier("bert").network, tokenizer, 1000)
+    network = tiny_classifier("bert").network
+    network.resize_token_embeddings(len(tokenizer))
+    classifier = Classifier(network, tokenizer, 1000)
     masker = shap.maskers.Text(tokenizer)
     texts = [*TEXTS, *invented_texts(80)]
     split = 0
