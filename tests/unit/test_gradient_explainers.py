@@ -1,5 +1,6 @@
 """Properties of the explainers that take gradients; tests/peers/test_captum.py holds their values against captum."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -123,11 +124,11 @@ def test_the_target_may_be_any_class(family):
 class SmallMemory(Layered):
     """Runs out of memory at more than 100 tokens."""
 
-    def forward(self, inputs_embeds, attention_mask):
+    def forward(self, input_ids=None, attention_mask=None, inputs_embeds=None):
         """Logits, if they fit."""
         if attention_mask.numel() > 100:
             raise torch.OutOfMemoryError("out of memory")
-        return super().forward(inputs_embeds, attention_mask)
+        return super().forward(input_ids, attention_mask, inputs_embeds)
 
 
 @pytest.mark.parametrize("family", METHODS)
@@ -136,7 +137,7 @@ def test_batches_that_do_not_fit_into_memory_are_halved(family):
     network = SmallMemory(len(roomy.tokenizer), 3, nn.ReLU).eval()
     network.load_state_dict(roomy.network.state_dict())
     network.requires_grad_(False)
-    narrow = Classifier(network, roomy.tokenizer, MAX_TOKENS)
+    narrow = replace(roomy, network=network)
     sentences = three_targets(roomy)
     assert_close(scores(explained(family, narrow, sentences)), scores(explained(family, roomy, sentences)))
 
@@ -420,10 +421,11 @@ def test_deeplift_of_a_softmax_that_moves_from_one_token_to_another():
 class MaximumPooled(Layered):
     """The largest value over the tokens in place of the mean, an operation that DeepLIFT has no rule for here."""
 
-    def forward(self, inputs_embeds, attention_mask):
+    def forward(self, input_ids=None, attention_mask=None, inputs_embeds=None):
         """Logits (rows, classes)."""
+        inputs_embeds = self.embeddings(input_ids) if inputs_embeds is None else inputs_embeds
         hidden = self.tokens(inputs_embeds).masked_fill(attention_mask[..., None] == 0, -10)
-        return super().forward(hidden.amax(1, keepdim=True), attention_mask[:, :1])
+        return super().forward(None, attention_mask[:, :1], hidden.amax(1, keepdim=True))
 
 
 def test_deeplift_names_operations_without_a_rule_and_counts_what_does_not_add_up(monkeypatch):

@@ -107,7 +107,7 @@ def test_a_network_without_interactions_has_input_minus_baseline_times_gradient(
     pad = classifier.embed(torch.tensor([[classifier.special_token("pad")]]))[0]
     for sentence, attribution in zip(sentences, explained(classifier, sentences), strict=True):
         words = classifier.embed(torch.tensor(sentence.token_id)[None]).requires_grad_()
-        logits = classifier.logits(words, torch.ones(words.shape[:2]))
+        logits = classifier.logits(words, torch.ones(words.shape[:2], dtype=torch.int64))
         (gradient,) = torch.autograd.grad(logits[0, sentence.target], words)
         expected = ((words.detach() - pad) * gradient)[0].sum(-1) / 2
         expected[torch.tensor(sentence.is_special)] = 0

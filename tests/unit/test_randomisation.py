@@ -212,7 +212,8 @@ class Linear(nn.Module):
     def get_input_embeddings(self):
         return self.words
 
-    def forward(self, inputs_embeds, attention_mask):
+    def forward(self, input_ids=None, attention_mask=None, inputs_embeds=None):
+        inputs_embeds = self.words(input_ids) if inputs_embeds is None else inputs_embeds
         return SimpleNamespace(logits=(self.out(inputs_embeds) * attention_mask[..., None]).sum(1))
 
 
