@@ -8,6 +8,7 @@ import pandas as pd
 from evenlight.core.contracts.results import MORE_OFTEN, MORE_OFTEN_COUNTS
 from evenlight.reports.html_table import Cell, Page, Table
 from evenlight.reports.page_parts import BETTER_COLOURS, initials, rows_by_model, shade
+from evenlight.reports.pages.effects import FAMILIES
 from evenlight.reports.questions import CELL, HOLDS, LIMITS, READ, SURE, answered
 from evenlight.reports.text import three_digits
 from evenlight.statistics.arrays.limits import of_hundred
@@ -25,12 +26,6 @@ from evenlight.statistics.verdicts import CONTROL, EXPLORATORY, PRIMARY, STUDY
 
 TABLES = (MORE_OFTEN, MORE_OFTEN_COUNTS)
 GREY, EQUAL = "#d0d4d9", "#d9efd9"
-FAMILIES = {
-    PRIMARY: ", primary hypothesis",
-    STUDY: "",
-    EXPLORATORY: ", exploratory",
-    CONTROL: ", random explanations or groups (a control)",
-}
 SETS = {"all": "All", "comparison": "Comparison", "dataset": "Dataset", "model": "Model"}
 SETS |= {"explainer": "Explainer", "metric": "Metric"}
 
