@@ -394,7 +394,7 @@ if comparisons_of(kinds.TEXT):
     )
     EXPLAINER_PAGES["decisions"] = Page(
         ["decisions"],
-        shown("datasets", "models", "explainers", of=kinds.TEXT, **of_statistics("equivalence_bound", "confidence")),
+        shown("datasets", "models", "explainers", of=kinds.TEXT, **of_statistics("confidence")),
         "Disparity",
         verdicts=True,
     )

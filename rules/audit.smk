@@ -9,11 +9,11 @@ include: "helpers/audit.smk"
 
 
 RESULTS |= {
-    # All have scores of the same texts, but for those that a look has closed.
+    # All have scores of the same texts.
     "count_texts": Result(
         about="How many texts are audited: of each dataset and group, explained ones, and copies of others.",
         tables=["audited_texts", "audited_groups", "different_texts"],
-        **counted_texts(SCORED_FAMILIES, EXPLAINERS if CLOSED else EXPLAINERS[:1], kinds.TOKENS),
+        **counted_texts(SCORED_FAMILIES, EXPLAINERS[:1], kinds.TOKENS),
     ),
     "estimate_texts_needed": Result(**texts_needed()),
     "classify_empty_texts": Result(

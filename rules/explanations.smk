@@ -81,7 +81,6 @@ for family, explainers in ATTRIBUTING_FAMILIES.items():
             predictions="<results>/predictions/{dataset}/{model}/seed{seed}.parquet",
             model=asked_model("explainers", family),
             imported=imported_files(family),
-            units=units_of_closed(explainers),
             looks=LOOKED_INTO,
         output:
             attribution_files=taken_over(of_explainers(ATTRIBUTION_FILE, explainers)),
@@ -106,7 +105,7 @@ for family, explainers in ATTRIBUTING_FAMILIES.items():
             code=attribute_code(family),
         shell:
             "python {input.script:q} --items {input.dataset:q} --predictions {input.predictions:q} {params.model:q} "
-            "--units {input.units:q} --settings {params.settings:q} --code {params.code} --device {resources.device} --threads {threads} "
+            "--settings {params.settings:q} --code {params.code} --device {resources.device} --threads {threads} "
             "{resources.in_groups} --asking {resources.asking:q} --output {output.attribution_files:q} --costs "
             "{output.costs:q} > {log:q} 2>&1"
 
@@ -119,7 +118,6 @@ rule score:
         predictions="<results>/predictions/{dataset}/{model}/seed{seed}.parquet",
         model=lambda wildcards: asked_model("metrics", wildcards.family)(wildcards),
         attributions=of_explainers(ATTRIBUTION_FILE, EXPLAINERS),
-        units=units_of_closed(EXPLAINERS),
     output:
         taken_over(of_explainers(SCORES, EXPLAINERS)),
     log:
@@ -144,7 +142,7 @@ rule score:
         code=lambda wildcards: SCORE_CODE[wildcards.family],
     shell:
         "python {input.script:q} --items {input.dataset:q} --predictions {input.predictions:q} "
-        "--attributions {input.attributions:q} {params.model:q} --units {input.units:q} --settings {params.settings:q} "
+        "--attributions {input.attributions:q} {params.model:q} --settings {params.settings:q} "
         "--code {params.code:q} --device {resources.device} --threads {threads} {resources.in_groups} "
         "--asking {resources.asking:q} --output {output:q} > {log:q} 2>&1"
 

@@ -1,8 +1,8 @@
 # What every kind of study computes that compares two levels of something, cell by cell, and how it is drawn.
 #
 # Comes in: <results>/scores/, <results>/predictions/, <results>/datasets/.
-# Goes out: <results>/tables/more_often.parquet, more_often_counts.parquet, disparity.parquet,
-# disparity_summary.parquet, tests.parquet, effects.parquet, verdict_control.parquet, interim_analyses.parquet; <results>/figures/disparity/, effects/. Which kind is asked, its settings say.
+# Goes out: <results>/tables/effects.parquet, effect_counts.parquet, disparity.parquet, disparity_summary.parquet,
+# tests.parquet, verdict_control.parquet, interim_analyses.parquet; <results>/figures/disparity/, effects/. Which kind is asked, its settings say.
 
 
 include: "helpers/verdicts.smk"
@@ -10,9 +10,9 @@ include: "helpers/verdicts.smk"
 
 RESULTS |= {
     "measure_disparity": Result(
-        "Compare the groups' scores, seed by seed: tests of items and of pairs, effect sizes, equivalence.",
+        "Compare the groups' scores, seed by seed: tests of items and of pairs, effect sizes.",
         ["disparity"],
-        compared_settings("equivalence_bound", "confidence", "sign_flips"),
+        compared_settings("confidence", "sign_flips"),
         of_runs(*SCORED),
         minutes=60,
     ),
@@ -31,23 +31,10 @@ RESULTS |= {
         as_json(**of_statistics("alpha")),
         reads=["disparity"],
     ),
-    "count_wins": Result(
-        "Count in how many pairs each group is explained better, and say who is more often.",
-        ["more_often", "more_often_counts"],
-        verdict_settings(
-            "as_often_bound",
-            higher_is_better=higher_is_better(),
-            **looks(),
-            **({"closed": CLOSED} if CLOSED else {}),
-        ),
-        of_runs(*SCORED),
-        reads=["looks"] if LOOKS else [],
-        minutes=60,
-    ),
     "estimate_effects": Result(
-        "Estimate every cell's effect over all seeds, with intervals, and say what can be claimed.",
-        ["effects"],
-        verdict_settings("power", **looks(), **({"closed": CLOSED} if CLOSED else {})),
+        "Count in how many pairs each group is explained better, estimate effect sizes, and say what can be claimed.",
+        ["effects", "effect_counts"],
+        verdict_settings(**looks()),
         of_runs(*SCORED),
         reads=["looks"] if LOOKS else [],
         minutes=120,
@@ -122,7 +109,7 @@ PLOTS |= {
             **names_compared(),
             **effects_drawn(),
             **modalities_drawn(),
-            **of_statistics("equivalence_bound", "confidence"),
+            **of_statistics("as_often_bound", "confidence"),
         ),
         caption="effects",
         category=CATEGORY,

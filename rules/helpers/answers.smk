@@ -184,7 +184,7 @@ def decision_settings():
     """What verdicts on changes of decision depend on: no metric is part of them."""
     named = config["statistics"]["primary"]
     primary = {section[:-1]: names for section, names in named.items() if names}
-    judged = of_statistics("alpha", "equivalence_bound", "confidence", "bootstrap_draws")
+    judged = of_statistics("alpha", "as_often_bound", "confidence", "bootstrap_draws")
     return compared_settings(of=kinds.TEXT, **judged, smallest_effects={}, primary=primary, noise=[])
 
 

@@ -5,6 +5,7 @@ ANSWER_AUDIT_PARTS = ("answers.html", "page.css", "answers.md")
 # What an audit of answers reads, the verdicts first.
 AUDITED_OF_ANSWERS = (
     "effects",
+    "effect_counts",
     "verdict_control",
     "interim_analyses",
     "audited_questions",
@@ -48,7 +49,7 @@ def audited_pages():
 
 def audited_tables():
     """The tables that the audit reads, of these pages and of its own."""
-    always = ["effects", "disparity", "verdict_control", "models", "balanced_accuracy", "costs", *AUDITED]
+    always = ["effects", "effect_counts", "disparity", "verdict_control", "models", "balanced_accuracy", "costs", *AUDITED]
     return always + [table for page in audited_pages() for table in SOMETIMES[page]] + shown_texts(["examples"])
 
 
@@ -68,7 +69,7 @@ def texts_needed():
     return {
         "about": "How many texts would decide each question that is open.",
         "tables": ["texts_needed"],
-        "settings": as_json(**of_statistics("equivalence_bound", "smallest_effects")),
+        "settings": as_json(**of_statistics("as_often_bound", "power")),
         "reads": ["effects"],
     }
 
@@ -89,7 +90,7 @@ def answer_audit_settings():
         texts=bool(shown_texts([True], kinds.TEXT)),
         faithfulness=bool(faithfulness_metrics()),
         beside=BESIDE_ANSWERS,
-        **of_statistics("alpha", "equivalence_bound", "smallest_effects", "power"),
+        **of_statistics("alpha", "as_often_bound", "smallest_effects", "power"),
     )
 
 
@@ -101,5 +102,5 @@ def audit_settings():
         pages=audited_pages(),
         beside=BESIDE_ATTRIBUTIONS,
         reliance=reliance | of_statistics("confidence"),
-        **of_statistics("alpha", "equivalence_bound", "smallest_effects", "power"),
+        **of_statistics("alpha", "as_often_bound", "smallest_effects", "power"),
     )

@@ -28,10 +28,8 @@ def yardsticks():
 
 def yardstick_settings():
     """As of all verdicts; the random explainers, and of which metrics the best attainable scores are sought."""
-    attainable = configuration.attainable(config)
-    lower = [name for name in attainable if METRICS[name]["better"] == "lower"]
-    random = configuration.random_explainers(config)
-    return verdict_settings(random=random, attainable=attainable, lower_is_better=lower, **looks())
+    ends = {"random": configuration.random_explainers(config), "attainable": configuration.attainable(config)}
+    return verdict_settings(**ends, **looks())
 
 
 def left_out():

@@ -89,53 +89,8 @@ def attribute_settings(family):
         explainers=methods_of(family, wildcards),
         tags=tags_of(EXPLAINER_FAMILIES[family]),
         seed=int(wildcards.seed),
-        **closed_settings(wildcards, ATTRIBUTING_FAMILIES[family]),
         **asking_settings("explainers", family, wildcards.model),
     )
-
-
-CLOSED_BEFORE = f"results/{config['study']}/tables/closed.parquet"
-
-
-def closed_explainers():
-    """The explainers that explain no more texts, since earlier looks have decided all that they are asked: of each
-    dataset and model, each with its units.
-
-    The present look closes none, so that the same look run again has the same texts.
-    """
-    statistics = config["statistics"]
-    if config["kind"] != "disparity" or not statistics["looks"]:
-        return {}
-    # Only here, as it takes time.
-    from evenlight.statistics import look_plans
-
-    try:
-        record = look_plans.read_closed(Path(CLOSED_BEFORE))
-        return look_plans.closed_before(record, statistics["plan"], config["explain"]["pairs"])
-    except InputError as error:
-        raise WorkflowError(str(error))
-
-
-CLOSED = closed_explainers()
-
-
-def closed_settings(wildcards, explainers):
-    """How many units those of some explainers have that are closed, and by which factors they were drawn."""
-    of_model = CLOSED.get(wildcards.dataset, {}).get(wildcards.model, {})
-    units = {name: of_model[name] for name in explainers if name in of_model}
-    return {"closed": {"units": units, "factors": sample(wildcards.dataset)["factors"]}} if units else {}
-
-
-def still_asked(names, wildcards):
-    """Those explainers that a look has not closed for this dataset and model."""
-    closed = CLOSED.get(wildcards.dataset, {}).get(wildcards.model, {})
-    return [name for name in names if name not in closed]
-
-
-def units_of_closed(explainers):
-    """The units of a dataset, by which closed ones of some explainers find their texts, as a function of the wildcards."""
-    path = "<results>/datasets/{dataset}/units.parquet"
-    return lambda wildcards: [path] if closed_settings(wildcards, explainers) else []
 
 
 def of_first_seed(path, wildcards):
@@ -152,9 +107,7 @@ def plan_settings(wildcards):
     """What decides how many rows the explainers and the scores take, and of which network."""
     seeds = seeds_of(wildcards.model)
     seed = seeds[0]
-    asked = still_asked(EXPLAINERS, wildcards)
-    methods = {family: methods_of(family, {**wildcards, "seed": seed}) for family in ASKING_FAMILIES}
-    explainers = {family: {name: some[name] for name in some if name in asked} for family, some in methods.items()}
+    explainers = {family: methods_of(family, {**wildcards, "seed": seed}) for family in ASKING_FAMILIES}
     return as_json(
         explainers=explainers,
         tags=tags_of(name for methods in explainers.values() for name in methods),
@@ -206,7 +159,6 @@ def score_settings(wildcards):
         ),
         explains_again=configuration.explains_again(wildcards.family),
         needs_other_texts=configuration.scores_need_other_texts(wildcards.family),
-        **closed_settings(wildcards, EXPLAINERS),
         **asking_settings("metrics", wildcards.family, wildcards.model),
     )
 

@@ -56,5 +56,5 @@ def explorer_settings():
         of=EXPLORED,
         modalities={name: MODALITIES[name] for name in EXPLORED},
         formats=config["figures"]["formats"],
-        **of_statistics("alpha", "equivalence_bound"),
+        **of_statistics("alpha", "as_often_bound"),
     )

@@ -145,12 +145,10 @@ def tags_of(explainers):
 
 def estimate_settings(wildcards):
     """What decides how many questions a service is asked."""
-    open_explainers = still_asked(config["explainers"], wildcards)
-    kept = {"explainers": open_explainers, "metrics": config["metrics"]}
     asking = {
         section: {
             family: configuration.without_labels(
-                {name: config[section][name] for name in names if name in kept[section]}
+                {name: config[section][name] for name in names}
             )
             for family, names in families.items()
             if configuration.asks_model(section, family)

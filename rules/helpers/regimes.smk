@@ -38,11 +38,12 @@ def published_values():
 
 def challenger_settings():
     """What the verdicts on challengers depend on."""
-    metrics = {name: metric["better"] == "higher" for name, metric in METRICS.items()}
-    settings = of_statistics("regimes", "challengers", "alpha", "confidence", "bootstrap_draws")
+    judged = ("alpha", "smallest_effects", "as_often_bound", "confidence", "bootstrap_draws")
+    settings = of_statistics("regimes", "challengers", *judged)
     # Not sorted: the order of the configuration is that of the tables.
-    settings |= {"higher_is_better": metrics, "primary": config["statistics"]["primary"]["metrics"]}
-    return as_argument(scored() | settings | {"rivals": together()} | looks())
+    settings |= {"higher_is_better": higher_is_better(), "primary": {}, "noise": []}
+    settings |= {"primary_metrics": config["statistics"]["primary"]["metrics"], "rivals": together()}
+    return as_argument(scored() | settings | looks())
 
 
 MASKED = "<results>/masked_words/{dataset}/{model}/seed{seed}.parquet"
@@ -78,7 +79,7 @@ def masked_summary_settings():
     return as_argument(
         {"datasets": list(config["datasets"]), "models": {model: seeds_of(model) for model in asked}}
         | {"comparisons": comparisons(), "without": without}
-        | of_statistics("confidence")
+        | of_statistics("confidence", "bootstrap_draws")
     )
 
 

@@ -7,7 +7,7 @@ CATEGORY = "Regimes" if config["kind"] == "regimes" else "Disparity"
 
 
 # What the page of effects reads: beside verdicts, which models only guess.
-EFFECT_TABLES = ["effects", "tests", "verdict_control", *["balanced_accuracy"] * (not ANSWERS_ONLY)]
+EFFECT_TABLES = ["effects", "effect_counts", "tests", "verdict_control", *["balanced_accuracy"] * (not ANSWERS_ONLY)]
 
 
 def higher_is_better():
@@ -15,11 +15,10 @@ def higher_is_better():
     return {name: metric["better"] == "higher" for name, metric in METRICS.items()}
 
 
-def more_often_page(category):
-    """The first page of a study that compares: who is explained better more often."""
+def effects_page(category):
+    """The first page of a study that compares: who is explained better more often, and how far apart the scores are."""
     settings = of_statistics("as_often_bound", "confidence")
-    names = shown(*COMPARED, **names_compared(), **settings)
-    return Page(["more_often", "more_often_counts"], names, category, verdicts=True)
+    return Page(EFFECT_TABLES, shown(*COMPARED, **names_compared(), **settings), category, verdicts=True)
 
 
 def verdict_settings(*keys, **settings):
@@ -29,9 +28,9 @@ def verdict_settings(*keys, **settings):
     primary = {section[:-1]: names for section, names in named.items() if names}
     if config["kind"] == "regimes" and not primary:
         primary = {"factor": factors_compared()}
-    judged = ("alpha", "equivalence_bound", "smallest_effects", "confidence", "bootstrap_draws")
-    noise, reach = configuration.no_hypotheses(config), configuration.reach_of_metrics(config)
-    return compared_settings(*judged, *keys, primary=primary, noise=noise, reach=reach, **settings)
+    judged = ("alpha", "smallest_effects", "as_often_bound", "confidence", "bootstrap_draws")
+    families = {"primary": primary, "noise": configuration.no_hypotheses(config)}
+    return compared_settings(*judged, *keys, **families, higher_is_better=higher_is_better(), **settings)
 
 
 # The plan of looks: how many pairs, or texts, each has.
@@ -45,7 +44,6 @@ def fixed(study):
     how = {"pairs", "tokens_per_batch", "items_per_group", "compile"}
     judged = (
         "compare",
-        "equivalence_bound",
         "as_often_bound",
         "smallest_effects",
         "primary",

@@ -17,7 +17,7 @@ if comparisons():
     TABLES["more_often"] = more_often_page("Concepts")
     TABLES["effects"] = Page(
         EFFECT_TABLES,
-        shown(*COMPARED, **of_statistics("equivalence_bound", "confidence")),
+        shown(*COMPARED, **of_statistics("as_often_bound", "confidence")),
         "Concepts",
         verdicts=True,
     )

@@ -65,22 +65,6 @@ RESULTS |= {
 }
 
 
-if LOOKS:
-    RESULTS |= {
-        "close_questions": Result(
-            "Write down the questions of explainers of which a look has decided all, so that they are asked no more.",
-            ["closed"],
-            as_argument(
-                {"pairs": config["explain"]["pairs"], "following": yardsticks(), "record": CLOSED_BEFORE}
-                | of_statistics("plan"),
-                sort_keys=True,
-            ),
-            reads=["effects", "looks"],
-            keeps=True,
-        ),
-    }
-
-
 PLOTS |= {
     "definitions": Plot(
         "The effects on one dataset under each definition of the disputed metrics: which disparities survive?",
@@ -136,19 +120,13 @@ rule draw_specifications:
 
 
 TABLES = {
-    "more_often": more_often_page("Disparity"),
+    "effects": effects_page("Disparity"),
     "disparity": Page(
         ["disparity_summary"],
         shown(*COMPARED, noise=configuration.no_hypotheses(config), **of_statistics("alpha", "considerable_effect")),
         "Disparity",
         csv=["disparity"],
         at_one_look=True,
-    ),
-    "effects": Page(
-        EFFECT_TABLES,
-        shown(*COMPARED, **of_statistics("equivalence_bound", "confidence")),
-        "Disparity",
-        verdicts=True,
     ),
     "control": Page(
         ["control"],
@@ -182,14 +160,14 @@ if any(len(levels) > 2 for levels in compared_sets()):
 if configuration.beyond_random(config):
     TABLES["beyond_random"] = Page(
         ["beyond_random"],
-        shown(*COMPARED, **of_statistics("equivalence_bound", "confidence")),
+        shown(*COMPARED, **of_statistics("as_often_bound", "confidence")),
         "Disparity",
         verdicts=True,
     )
 if LOOKS:
     TABLES["looks"] = Page(
-        ["looks", "closed"],
-        shown(*COMPARED, plan=config["statistics"]["plan"], planned=LOOKS),
+        ["looks"],
+        shown(plan=config["statistics"]["plan"], planned=LOOKS),
         "Disparity",
         verdicts=True,
     )

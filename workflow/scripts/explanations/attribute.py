@@ -36,7 +36,6 @@ from evenlight.jobs.parts import (
     make_rows,
     write_part,
 )
-from evenlight.texts.closed import add_units_flag, by_texts
 from evenlight.texts.predictions import Sentence, explained_items, read_explained, sentences_of
 from evenlight.texts.words import TEXT
 
@@ -201,12 +200,6 @@ def write_cost_of(arguments: argparse.Namespace, digests: dict[str, str], name: 
 
 def main(arguments: argparse.Namespace) -> None:
     """Explain and write one attribution file per explainer, and beside each what it has cost."""
-    for part in by_texts(arguments):
-        explain_part(part)
-
-
-def explain_part(arguments: argparse.Namespace) -> None:
-    """The same of explainers that explain the same texts."""
     of_rows = digests_of_rows(arguments)
     texts = digest_of_inputs({}, [arguments.items, arguments.predictions])
     digests = {name: digest_of(digest, texts) for name, digest in of_rows.items()}
@@ -216,7 +209,7 @@ def explain_part(arguments: argparse.Namespace) -> None:
         arguments.output,
         ATTRIBUTIONS,
         digests,
-        job=arguments.job,
+        job=arguments.settings["family"],
         size=arguments.items_per_group,
         made_of=partial(made_of, arguments, of_rows | {name: digests[name] for name in needing}),
         compute=partial(explain_missing, arguments),
@@ -230,9 +223,8 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--items", type=Path, required=True, help="table of items (Parquet)")
     parser.add_argument("--predictions", type=Path, required=True, help="table of predictions (Parquet)")
-    add_units_flag(parser)
     parser.add_argument(
-        "--settings", type=settings_argument, required=True, help="JSON: family, explainers, tags, limits, closed"
+        "--settings", type=settings_argument, required=True, help="JSON: family, explainers, tags, limits"
     )
     parser.add_argument("--code", default="", help="digest of the code, kept in the attribution files")
     add_model_flags(parser, required=False)

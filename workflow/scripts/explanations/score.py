@@ -32,7 +32,6 @@ from evenlight.jobs.parts import (
 )
 from evenlight.metrics import Explanation, explanations_of, other_items, read_origin, score
 from evenlight.metrics.planned import planned_rows
-from evenlight.texts.closed import add_units_flag, by_texts
 from evenlight.texts.predictions import explained_items, read_explained, sentences_of
 from evenlight.texts.words import TEXT
 
@@ -191,12 +190,6 @@ def score_metadata(arguments: argparse.Namespace, name: str) -> dict:
 
 def main(arguments: argparse.Namespace) -> None:
     """Score and write one file per explainer."""
-    for part in by_texts(arguments):
-        score_part(part)
-
-
-def score_part(arguments: argparse.Namespace) -> None:
-    """The same of explainers that have explained the same texts."""
     of_rows = digests_of_rows(arguments)
     digests = digests_of_files(arguments, of_rows)
     needing = [path.stem for path in arguments.attributions if needs_other_texts(arguments.settings, path)]
@@ -204,7 +197,7 @@ def score_part(arguments: argparse.Namespace) -> None:
         arguments.output,
         SCORES,
         digests,
-        job=arguments.job,
+        job=arguments.settings["family"],
         size=arguments.items_per_group,
         made_of=partial(made_of, arguments, of_rows | {name: digests[name] for name in needing}),
         compute=partial(score_missing, arguments),
@@ -218,7 +211,6 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--items", type=Path, required=True, help="table of items (Parquet)")
     parser.add_argument("--predictions", type=Path, required=True, help="table of predictions (Parquet)")
-    add_units_flag(parser)
     parser.add_argument(
         "--attributions", type=Path, required=True, nargs="+", help="attribution files, <explainer>.parquet"
     )
@@ -226,7 +218,7 @@ if __name__ == "__main__":
         "--settings",
         type=settings_argument,
         required=True,
-        help="JSON: family, metrics, whether they explain again, whether they need other texts, limits, closed",
+        help="JSON: family, metrics, whether they explain again, whether they need other texts, limits",
     )
     parser.add_argument("--code", type=settings_argument, required=True, help="JSON: digest of the code per explainer")
     add_model_flags(parser, required=False)

@@ -273,15 +273,6 @@ def metric_annotations(config: dict) -> dict[str, dict[str, str | bool]]:
     }
 
 
-def reach_of_metrics(config: dict) -> dict[str, float]:
-    """How far a text's score may lie from all others in each metric of a complete configuration that is known for it.
-
-    See ``reach`` of :class:`evenlight.configuration.metrics.Metric`.
-    """
-    reach = {name: Metric.entries[settings["metric"]].reach for name, settings in config["metrics"].items()}
-    return {name: distance for name, distance in reach.items() if distance}
-
-
 def explainers_with(config: dict, tag: str) -> list[str]:
     """The explainers of a complete configuration of which a tag holds."""
     return [name for name, settings in config["explainers"].items() if getattr(_explainer(settings), tag)]

@@ -31,8 +31,6 @@ class Metric(Entry):
             the table of definitions; empty where it is the metric itself.
         from_probability: whether the model's probability of the text is part of the score, which then is associated
             with it whatever is explained.
-        reach: how far a single text's score may lie from all others though none was seen so far off: 1 where one jump
-            of the model's probability, or of its class, decides it; 0 where nothing of the kind is known.
     """
 
     key: ClassVar[str] = "metric"
@@ -46,7 +44,6 @@ class Metric(Entry):
     better: ClassVar[str]
     measures: ClassVar[str] = ""
     from_probability: ClassVar[bool] = False
-    reach: ClassVar[float] = 0.0
 
     metric: str
     label: Heading | None = Field(None, description="Heading in tables and figures; `null` is the metric's title.")
@@ -131,7 +128,6 @@ class AopcMetric(Metric):
     """What the areas over a perturbation curve have in common."""
 
     from_probability: ClassVar[bool] = True
-    reach: ClassVar[float] = 1.0
     needs_internals: ClassVar[bool] = False
 
     definition: AopcDefinition = "share"
@@ -202,7 +198,6 @@ class SoftMetric(Metric):
     """What the soft metrics have in common."""
 
     from_probability: ClassVar[bool] = True
-    reach: ClassVar[float] = 1.0
     family: ClassVar[str] = "soft"
     better: ClassVar[str] = "higher"
 
@@ -277,7 +272,6 @@ class FlipArea(Metric):
 
     title: ClassVar[str] = "Flip area"
     family: ClassVar[str] = "flip_area"
-    reach: ClassVar[float] = 1.0
     better: ClassVar[str] = "lower"
     measures: ClassVar[str] = "sensitivity"
 
@@ -638,7 +632,6 @@ class Refusal(CountingMetric):
 
     title: ClassVar[str] = "Refusals"
     better: ClassVar[str] = "lower"
-    reach: ClassVar[float] = 1.0
 
     metric: Literal["refusal"]
     file: WordList = None
@@ -752,7 +745,6 @@ class ConceptFaithfulness(QuestionMetric):
     """
 
     title: ClassVar[str] = "Causal concept faithfulness"
-    reach: ClassVar[float] = 2.0
 
     metric: Literal["concept_faithfulness"]
     estimate: Literal["empirical_bayes", "hierarchical_bayes"] = Field(
@@ -763,8 +755,6 @@ class ConceptFaithfulness(QuestionMetric):
 
 class MentionMetric(QuestionMetric):
     """Those of what a change does, and of whether reasons mention it."""
-
-    reach: ClassVar[float] = 1.0
 
 
 class CounterfactualTest(MentionMetric):
@@ -787,7 +777,6 @@ class MentionGain(MentionMetric):
     """The counterfactual test less the share of the other changes that reasons mention: 0 for a copy of questions."""
 
     title: ClassVar[str] = "Mention gain"
-    reach: ClassVar[float] = 2.0
 
     metric: Literal["mention_gain"]
 
@@ -796,7 +785,6 @@ class CorrelationalTest(MentionMetric):
     """CCT: the correlation over changes of their impact and of whether reasons mention them (Siegel et al. 2024)."""
 
     title: ClassVar[str] = "CCT"
-    reach: ClassVar[float] = 2.0
 
     metric: Literal["correlational_test"]
 
@@ -805,7 +793,6 @@ class PhiCorrelationalTest(MentionMetric):
     """phi-CCT: the same with the change of the decision in place of the impact (Siegel et al. 2025)."""
 
     title: ClassVar[str] = "phi-CCT"
-    reach: ClassVar[float] = 2.0
 
     metric: Literal["phi_correlational_test"]
 
@@ -816,7 +803,6 @@ class SimulatabilityGain(MentionMetric):
     """
 
     title: ClassVar[str] = "Simulatability gain"
-    reach: ClassVar[float] = 2.0
 
     metric: Literal["simulatability_gain"]
 
@@ -828,7 +814,6 @@ class NormalisedGain(MentionMetric):
 
     title: ClassVar[str] = "NSG"
     # Of a question with many changes it may be lower.
-    reach: ClassVar[float] = 2.0
 
     metric: Literal["normalised_gain"]
 
@@ -846,7 +831,6 @@ class FollowUpMetric(Metric):
     asks_model: ClassVar[bool] = False
     needs_internals: ClassVar[bool] = False
     better: ClassVar[str] = "higher"
-    reach: ClassVar[float] = 1.0
     follows: ClassVar[str]
     columns: ClassVar[tuple[str, ...]]
 
@@ -927,7 +911,6 @@ class RedactionGain(FollowUpMetric):
     title: ClassVar[str] = "Redaction gain"
     follows: ClassVar[str] = "redaction"
     columns: ClassVar[tuple[str, ...]] = ("redacted_decision", "random_decision")
-    reach: ClassVar[float] = 2.0
 
     metric: Literal["redaction_gain"]
 
@@ -940,7 +923,6 @@ class CcShap(FollowUpMetric):
     title: ClassVar[str] = "CC-SHAP"
     follows: ClassVar[str] = "contributions"
     columns: ClassVar[tuple[str, ...]] = ()
-    reach: ClassVar[float] = 2.0
 
     metric: Literal["cc_shap"]
 
@@ -950,7 +932,6 @@ class NoDecision(AnswerMetric):
 
     title: ClassVar[str] = "No decision"
     better: ClassVar[str] = "lower"
-    reach: ClassVar[float] = 1.0
 
     metric: Literal["no_decision"]
 
@@ -962,7 +943,6 @@ class Decision(AnswerMetric):
 
     title: ClassVar[str] = "Decision"
     better: ClassVar[str] = "higher"
-    reach: ClassVar[float] = 1.0
 
     metric: Literal["decision"]
     decision: Text = Field(description="The decision that is counted, as the answers have it.")
@@ -990,6 +970,5 @@ class SameDecision(AnswerMetric):
 
     title: ClassVar[str] = "Same decision"
     better: ClassVar[str] = "higher"
-    reach: ClassVar[float] = 1.0
 
     metric: Literal["same_decision"]

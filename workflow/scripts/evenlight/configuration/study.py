@@ -219,20 +219,11 @@ class Statistics(Settings):
     considerable_effect: float = Field(
         0.2, ge=0, description="An effect is considerable where the absolute value of Cohen's d is at least this."
     )
-    equivalence_bound: float = Field(
-        0.2,
-        gt=0,
-        description=(
-            "Largest effect, in standard deviations, that is no disparity. Where two one-sided tests find the "
-            "effect within it, the groups are equivalent; set it before you look at the results."
-        ),
-    )
     smallest_effects: dict[Name, Annotated[float, Field(gt=0)]] = Field(
         {},
         description=(
             "Smallest effects of interest in the metrics' own units, such as `{comprehensiveness: 0.02}`, for metrics "
-            "whose scores mean something as they are; they take the place of `equivalence_bound`. A pair that "
-            "differs by no more is a tie to the verdict *more often*."
+            "whose scores mean something as they are. A pair that differs by no more is a tie: neither is better."
         ),
     )
     as_often_bound: float = Field(
@@ -283,7 +274,7 @@ class Statistics(Settings):
     )
     confidence: float = Field(0.95, gt=0, lt=1, description="Coverage of the intervals.")
     bootstrap_draws: int = Field(
-        2000, ge=100, description="Resamples of the pairs or texts behind each interval and each verdict."
+        2000, ge=100, description="Resamples of the pairs or texts behind each interval, and flips behind counts."
     )
     sign_flips: int = Field(
         10000,
@@ -302,7 +293,7 @@ class Statistics(Settings):
         20, ge=1, description="Permutations of the group labels under which all verdicts are made again."
     )
     power: float = Field(
-        0.8, gt=0, lt=1, description="Probability with which the reported smallest detectable effects would be found."
+        0.8, gt=0, lt=1, description="With which probability so many texts as are said to be needed find who wins."
     )
     published: dict[
         Name, Literal["BERT", "FairBERTa", "GPT2", "TinyBERT", "RoBERTa", "BERT from scratch", "GPT2 from scratch"]

@@ -2,7 +2,7 @@
 
 from evenlight.core.contracts.results import EFFECTS, TEXTS_NEEDED
 from evenlight.results import Computed, Inputs
-from evenlight.statistics.texts_needed import texts_needed
+from evenlight.statistics.planning import texts_needed
 
 TABLES = (TEXTS_NEEDED,)
 READS = (EFFECTS,)

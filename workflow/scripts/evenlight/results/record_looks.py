@@ -21,5 +21,5 @@ def compute(inputs: Inputs, settings: dict) -> Computed:
     # The table that is there is the record of earlier looks.
     before = read_record(Path(others["record"]), plan)
     record = with_look(before, plan, units, dict(zip(texts["units"], texts["texts"], strict=True)), now)
-    said = looks_said(plan, record, judging.bootstrap_draws)
+    said = looks_said(plan, record)
     return Computed([record], said, [record.to_string()], {"digest": record_digest(record)})

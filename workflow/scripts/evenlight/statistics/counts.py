@@ -12,7 +12,6 @@ TESTS = {
     "signed_rank_bh": "p_signed_rank_bh",
     "signed_rank_holm": "p_signed_rank_holm",
     "sign_flip": "p_sign_flip",
-    "equivalent": "p_equivalence",
 }
 
 

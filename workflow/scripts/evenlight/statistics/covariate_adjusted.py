@@ -34,7 +34,6 @@ from evenlight.statistics.designs import Design
 from evenlight.statistics.effect_sizes import pooled_sd
 from evenlight.statistics.files import Run, items_path, predictions_path
 from evenlight.statistics.jackknife import interval, without_each
-from evenlight.statistics.resamples import LEAST_CARRIERS, carriers, reserve
 from evenlight.statistics.rounding import OF_SUMS
 from evenlight.statistics.study import StudyScores
 
@@ -60,7 +59,6 @@ CONSTANT = "constant scores"
 FEW = "too few"
 HARDLY_VARIES = "hardly varies"
 NO_OVERLAP = "no overlap"
-NOTHING = 1e-18
 
 _PARTS = [f"{part}{end}" for part in ("covariate_part", "adjusted") for end in ("", "_low", "_high")]
 _SHUFFLED = ["shuffled", "shuffled_low", "shuffled_high"]
@@ -212,17 +210,11 @@ def part_columns(splits: list[Split], confidence: float) -> dict[str, float]:
     The runs have the same units, so that a cluster is left out of all of them at once. The t distribution has the
     fewest degrees of freedom of any run: one less than the smaller number of clusters with equal and with unequal
     pairs, or clusters of the smaller group less strata.
-
-    The adjusted disparity is a difference of means, of few units, of which rare large scores may be missing. So its
-    interval has the reserve of :func:`_reserve`, and is NaN where what differs rests on fewer than three clusters.
     """
     estimate = np.mean([split.whole for split in splits], axis=0)
     without = np.mean([split.without for split in splits], axis=0)
     degrees = min(split.degrees for split in splits)
     low, high = interval(estimate, without, degrees, confidence)
-    of_unseen = _reserve(without, degrees + 1, min(split.clusters for split in splits))
-    half = np.hypot((high - low) / 2, [0, of_unseen])
-    low, high = estimate - half, estimate + half
     shuffled = np.mean([split.shuffled for split in splits], axis=0)
     ends = np.quantile(shuffled, [(1 - confidence) / 2, (1 + confidence) / 2])
     return {
@@ -231,27 +223,6 @@ def part_columns(splits: list[Split], confidence: float) -> dict[str, float]:
         **dict(zip(_PARTS, np.stack([estimate, low, high], axis=-1).ravel().tolist(), strict=True)),
         **dict(zip(_SHUFFLED, map(float, (shuffled.mean(), *ends)), strict=True)),
     }
-
-
-def _reserve(without: np.ndarray, clusters: int, clusters_of_both: int) -> float:
-    """By how much the adjusted disparity would change with three more clusters that lie far off; NaN where few carry
-    all.
-
-    As :func:`evenlight.statistics.pooled.reserve_of`: seven standard deviations, those of the adjusted disparity's own
-    clusters or of all, whichever is more, since the few that are equal in the covariate may lack what the others have.
-
-    Args:
-        without: both parts without each cluster, (clusters, 2).
-        clusters, clusters_of_both: on how many the adjusted disparity rests, and on how many both parts together do.
-    """
-    moved = without - without.mean(axis=0)
-    squares = np.stack([moved.sum(axis=1), moved[:, 1]]) ** 2
-    # In standard deviations of scores, of which so little is rounding.
-    if squares[0].sum() < NOTHING or carriers(squares[0]) < LEAST_CARRIERS:
-        return np.nan
-    variances = (1 - 1 / len(without)) * squares.sum(axis=1)
-    sd = np.sqrt((variances * [clusters_of_both, clusters]).max())
-    return reserve(sd, clusters)
 
 
 COMPUTED = ["covariate", "seeds", "undecided", "support", "total", *_PARTS, *_SHUFFLED]

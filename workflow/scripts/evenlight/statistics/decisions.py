@@ -7,11 +7,12 @@ it more often. Here it counts in which direction no decision goes: of each unit
 - *by chance* is the same of two answers to one form, in the mean of both forms: draws of one form are the null;
 - *beyond* is the one less the other, whose expectation is 0 where both forms are decided alike, and positive elsewhere.
 
-Both shares are the scores of two levels, as if they were forms: so verdicts follow from them as from all scores. They
-are unbiased for two draws or more, whatever their number. For further answers of the model the jackknife over numbers
-of draws comes on top (:func:`change_by_draw`), which takes three decisions on each form. Answers without a decision are
-left out; how often there is none is a metric (``no_decision``). Where draws are copies of each other, none of this is
-known: a row is then not decidable.
+What is beyond is skewed also where both forms are decided alike, so that the sign test of the other verdicts is none
+for it. But then the draws of a question are exchangeable between its forms, which makes an exact test of the mean: with
+draws exchanged at random within each question, how often is it as large (Phipson & Smyth 2010)? It takes draws that are
+independent, and says that there are questions whose decision depends on the form. Answers without a decision are left
+out; how often there is none is a metric (``no_decision``). Where draws are copies of each other, none of this is known:
+a row is then not decidable.
 """
 
 from collections.abc import Sequence
@@ -20,22 +21,24 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from scipy.special import gammaln
 
 from evenlight.core import tables
 from evenlight.core.contracts.explanations import ANSWERS
 from evenlight.core.contracts.results import DECISIONS
+from evenlight.core.seeds import generator_for
 from evenlight.explainers.copies import is_repeated, why_answers_are_copies
-from evenlight.statistics.cells import ExplainerScores
+from evenlight.statistics.arrays.mean import mean_limits
+from evenlight.statistics.arrays.repeated import cluster_means, mean_of_known
+from evenlight.statistics.blocks import row_blocks
 from evenlight.statistics.compared import read_compared
-from evenlight.statistics.designs import Design
 from evenlight.statistics.draws import between_and_within
-from evenlight.statistics.effects import gathered, pooled_rows, with_family_intervals
 from evenlight.statistics.files import Run, explainer_path
-from evenlight.statistics.study import DRAWS, TRAININGS, StudyScores, VerdictSettings
-from evenlight.statistics.verdicts import check_level, hypothesis_family, judged
+from evenlight.statistics.many_groups import holm
+from evenlight.statistics.study import UNDECIDABLE, UNDECIDED, StudyScores, VerdictSettings
+from evenlight.statistics.verdicts import hypothesis_family
 
-# What stands in the place of a metric's name.
-CHANGE = "change of decision"
+CHANGES = "changes more often than by chance"
 
 
 def change_of_decision(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -55,77 +58,99 @@ def change_of_decision(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.nda
     return measures["absolute"], measures["null"]
 
 
-def change_by_draw(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """What the draws of each number add to both shares of :func:`change_of_decision`: values whose means these are.
-
-    The pseudo-values of the jackknife (Tukey 1958): the share, and n − 1 times what it loses without the draws of this
-    number on both forms, less the mean of that; n are the unit's numbers of draws. So the variance of their mean is the
-    jackknife's of the share, with what the draws of one number have in common in all units.
+def exchanged_p(a: np.ndarray, b: np.ndarray, draws: int, generator: np.random.Generator) -> float:
+    """The p that decisions of both forms have one distribution in every unit, against more changes than by chance.
 
     Args:
-        a, b: as there, with as many draws.
-
-    Returns:
-        Two arrays (…, draws, units). NaN where a unit has no draw of this number, and in units of which some draw
-        cannot be left out, as that leaves a form fewer than two decisions.
-
-    >>> changed, _ = change_by_draw(np.array([[0.0], [0.0], [1.0]]), np.array([[1.0], [1.0], [1.0]]))
-    >>> changed[:, 0].round(3).tolist()
-    [1.0, 1.0, -0.0]
+        a, b: decisions by number, float (seeds, draws, units), NaN where there is none.
+        draws: how many exchanges of draws within units; the p is at least one over their number and one.
+        generator: of the exchanges.
     """
-    there = ~(np.isnan(a) & np.isnan(b))
-    whole = np.stack(change_of_decision(a, b))
-    left = []
-    for number in range(a.shape[-2]):
-        rest = [np.delete(side, number, axis=-2) for side in (a, b)]
-        left.append(np.stack(change_of_decision(*rest)))
-    lost = (there.sum(axis=-2, keepdims=True) - 1) * (whole[..., None, :] - np.stack(left, axis=-2))
-    lost = np.where(there, lost, np.nan)
-    lost[:, (np.isnan(lost[0]) & there).any(axis=-2, keepdims=True) & np.ones_like(there)] = np.nan
-    mean = np.nansum(lost, axis=-2, keepdims=True) / np.maximum(there.sum(axis=-2, keepdims=True), 1)
-    return tuple(whole[..., None, :] + lost - mean)
+    pool, first = np.concatenate([a, b], axis=1), a.shape[1]
+    known = ~np.isnan(pool)
+    # The slots of the decisions that are there, first; as many in each exchange.
+    slots, places = np.argsort(~known, axis=1, kind="stable"), np.arange(pool.shape[1])[:, None]
+    is_there = places < known.sum(axis=1, keepdims=True)
+    real, as_large = _mean_beyond(a, b), 0
+    for rows in row_blocks(draws, pool.size):
+        keys = np.where(known, generator.random((rows.stop - rows.start, *pool.shape)), np.inf)
+        chosen = np.take_along_axis(np.broadcast_to(pool, keys.shape), np.argsort(keys, axis=2), axis=2)
+        exchanged = np.full(keys.shape, np.nan)
+        where = np.broadcast_to(slots, keys.shape)
+        np.put_along_axis(exchanged, where, np.where(is_there, chosen, np.nan), axis=2)
+        beyond = _mean_beyond(exchanged[:, :, :first], exchanged[:, :, first:])
+        as_large += int((beyond >= real - 1e-12).sum())
+    return (1 + as_large) / (1 + draws)
+
+
+def _mean_beyond(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """The mean over units of the mean over seeds of what is beyond chance, (…), from (…, seeds, draws, units)."""
+    changed, null = change_of_decision(a, b)
+    return mean_of_known(mean_of_known(changed - null, axis=-2), axis=-1)
 
 
 def decision_table(study: StudyScores, judging: VerdictSettings, answers: Path) -> pd.DataFrame:
     """The change of decision of every model, explainer and pair of forms, in the contract ``DECISIONS``.
 
     Cells without a unit that has two decisions of either form give no row, nor do those whose units have several items
-    of a form, as decisions have no mean. All are one family, with the level ``alpha``
-    for each kind of claim, beside that of the study's other verdicts; primary ones and others are two.
+    of a form, as decisions have no mean. All are one family, with the level ``alpha`` beside that of the study's other
+    verdicts, by Holm's method; primary ones and others are two. The difference has an interval for further questions.
 
     Args:
         study: whose units and items are compared, and the comparisons.
         judging: how verdicts follow.
         answers: the folder of the answers.
     """
-    check_level(judging.alpha, judging.bootstrap_draws)
     # Metrics are no part of this: what is named as primary of them is not asked here.
     primary = {column: names for column, names in judging.primary.items() if column != "metric"}
-    judging = replace(judging, primary=primary, smallest_effects={}, reach={CHANGE: 1.0})
-    shares, of_models = [], []
+    judging = replace(judging, primary=primary)
+    rows = []
     for model in read_compared(study):
         items = pd.Index(model.items["item_id"])
         runs = [Run(model.dataset, model.model, seed) for seed in model.seeds]
         for explainer in study.explainers:
             codes, doubt = decision_codes([explainer_path(answers, run, explainer) for run in runs], items)
-            names = (model.dataset, model.model, explainer, model.seeds)
+            names = {"dataset": model.dataset, "model": model.model, "explainer": explainer, "seeds": len(runs)}
             for design in model.designs:
                 sides = (design.a, design.b)
                 if design.paired and codes is not None and all(side.has_single_items for side in sides):
                     decided = [side.scores(codes) for side in sides]
-                    changes = change_of_decision(*decided)
-                    if not np.isnan(changes[0]).all():
-                        shares.append(_shares(*decided, *changes))
-                        by_draw = change_by_draw(*decided) if len(runs) == 1 else None
-                        levels = as_levels(*names, *changes, design, by_draw, doubt)
-                        of_models.append(pooled_rows(*levels, judging))
-    rows, deviates = gathered(of_models)
+                    row = _row(*decided, design.numbered_clusters[0], judging, tuple(map(str, names.values())))
+                    if row:
+                        rows.append(names | design.comparison._asdict() | row | {"reason": doubt})
     if not rows:
         return pd.DataFrame(columns=DECISIONS.schema.names)
-    table = pd.DataFrame([row | share for row, share in zip(rows, shares, strict=True)])
+    table = pd.DataFrame(rows)
     table["family"] = [hypothesis_family(row, judging.primary, judging.noise) for row in rows]
-    table = with_family_intervals(judged(table, deviates, judging.alpha), judging.alpha)
-    return table.reindex(columns=DECISIONS.schema.names).astype({"reason": "str"})
+    # A row without a verdict counts among the others.
+    table["p"] = table["p"].where(table["reason"].isna(), 1.0)
+    table["p_adjusted"] = table.groupby("family")["p"].transform(holm)
+    size = table.groupby("family")["p"].transform("size")
+    few = table["smallest_p"] > judging.alpha / size
+    words = "so few draws have too few exchanges among " + size.astype(str) + " rows"
+    table["reason"] = table["reason"].fillna(words.where(few))
+    found = table["p_adjusted"] <= judging.alpha
+    table["verdict"] = np.where(found, CHANGES, np.where(table["reason"].notna(), UNDECIDABLE, UNDECIDED))
+    return table[DECISIONS.schema.names].astype({"reason": "str"})
+
+
+def _row(a: np.ndarray, b: np.ndarray, cluster: np.ndarray, judging: VerdictSettings, seed: tuple[str, ...]) -> dict:
+    """What a row says of the decisions (seeds, draws, units) of both forms; empty where no unit has enough of them."""
+    changed, null = change_of_decision(a, b)
+    if np.isnan(changed).all():
+        return {}
+    there = ~np.isnan(changed)[:, None]
+    a, b = (np.where(there, side, np.nan) for side in (a, b))
+    beyond = cluster_means(mean_of_known(changed - null)[:, None], cluster)
+    mean = mean_limits(beyond, judging.confidence, judging.bootstrap_draws, generator_for(0, "mean", *seed))
+    sizes = [(~np.isnan(side)).sum(axis=1) for side in (a, b)]
+    exchanges = (gammaln(sum(sizes) + 1) - sum(gammaln(size + 1) for size in sizes)).sum()
+    return {
+        **_shares(a, b, changed, null),
+        **{"difference": mean.value[0], "difference_low": mean.low[0], "difference_high": mean.high[0]},
+        "p": exchanged_p(a, b, judging.bootstrap_draws, generator_for(0, "exchanged", *seed)),
+        "smallest_p": max(float(np.exp(-exchanges)), 1 / (1 + judging.bootstrap_draws)),
+    }
 
 
 def decision_codes(paths: Sequence[Path], items: pd.Index) -> tuple[np.ndarray | None, str | None]:
@@ -151,36 +176,6 @@ def decision_codes(paths: Sequence[Path], items: pd.Index) -> tuple[np.ndarray |
         place = draws.get_indexer(of_seed["draw"]), items.get_indexer(of_seed["item_id"])
         codes[seed, *place] = decisions.get_indexer(of_seed["decision"])
     return codes, doubt
-
-
-def as_levels(
-    dataset: str,
-    model: str,
-    explainer: str,
-    seeds: Sequence[int],
-    between: np.ndarray,
-    null: np.ndarray,
-    design: Design,
-    by_draw: tuple[np.ndarray, np.ndarray] | None = None,
-    doubt: str | None = None,
-) -> tuple[list[ExplainerScores], list[Design]]:
-    """Both shares of each unit, (seeds, units), as the scores of two levels of its pair of forms.
-
-    ``by_draw``: of a single seed, what :func:`change_by_draw` has, (1, draws, units). ``doubt``: why draws are
-    taken for copies, see :func:`evenlight.explainers.copies.why_copies`.
-    """
-    units = np.arange(between.shape[1])
-    values = np.concatenate([between, null], axis=1)
-    repeated = DRAWS if len(seeds) == 1 else TRAININGS
-    draws = None if by_draw is None else np.concatenate(by_draw, axis=-1)[None]
-    # The standard deviation is that of the shares, as their draws are no scores.
-    more = {"sd_of": values[None], "repeated": repeated, "draws": draws, "doubt": doubt}
-    scores = ExplainerScores(dataset, model, explainer, seeds, [CHANGE], values[None], ~np.isnan(values), **more)
-    sides = [
-        replace(side, clusters=design.clusters[0], columns=first + units, unit_index=units, strata=None)
-        for side, first in ((design.a, 0), (design.b, len(units)))
-    ]
-    return [scores], [replace(design, a=sides[0], b=sides[1])]
 
 
 def _shares(a: np.ndarray, b: np.ndarray, between: np.ndarray, null: np.ndarray) -> dict[str, float]:

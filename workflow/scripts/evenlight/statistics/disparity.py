@@ -2,7 +2,7 @@
 
 The procedure of Dhaini et al. (2025), "Gender Bias in Explainability" (Algorithm 1), is a two-sided Mann-Whitney U test
 between the scores of both groups per seed, and Cohen's d. Beside it stand the effects that this test is about (Cliff's
-delta and the shift between the groups), the tests that pairs of items allow, a test of equivalence, and p-values
+delta and the shift between the groups), the tests that pairs of items allow, and p-values
 adjusted for the number of tests in the study. Where the configuration names strata, tests and effects within them stand
 beside the published ones. Scores that differ by rounding only are equal (:mod:`evenlight.statistics.rounding`).
 """
@@ -21,7 +21,6 @@ from evenlight.statistics.designs import Design
 from evenlight.statistics.effect_sizes import cohens_d, defined, hedges_g, stratified_d
 from evenlight.statistics.hodges_lehmann import shift
 from evenlight.statistics.paired_tests import SignFlips, rank_biserial, sign_flip_p, signed_rank_p
-from evenlight.statistics.pooled import pooled_effects
 from evenlight.statistics.rank_sum import mann_whitney, van_elteren
 from evenlight.statistics.rounding import differences, settled
 from evenlight.statistics.score_files import score_notes
@@ -42,9 +41,7 @@ STRATIFIED = (
 _COMPUTED = [name for name in DISPARITY.schema.names if not name.endswith(("_holm", "_bh"))]
 
 
-def disparity_table(
-    study: StudyScores, *, equivalence_bound: float, confidence: float, sign_flips: int
-) -> tuple[pd.DataFrame, list[str]]:
+def disparity_table(study: StudyScores, *, confidence: float, sign_flips: int) -> tuple[pd.DataFrame, list[str]]:
     """Compare the levels in every run: the disparity table, and notes on what could not be compared.
 
     One row per dataset, model, seed, explainer, metric and pair of levels that the study compares
@@ -60,9 +57,7 @@ def disparity_table(
             check_compared(model.dataset, model.units, model.items["item_id"], model.comparisons, study.smallest_group)
         )
         counted = _counting_undefined(model.explainers, _compared_columns(model), gaps)
-        rows += rows_by_comparison(
-            counted, model.designs, lambda *of_cells: _rows(*of_cells, equivalence_bound, confidence, sign_flips)
-        )
+        rows += rows_by_comparison(counted, model.designs, lambda *of_cells: _rows(*of_cells, confidence, sign_flips))
     table = with_adjusted_p(pd.DataFrame(rows, columns=_COMPUTED), ADJUSTED)[DISPARITY.schema.names]
     notes = [*notes, *_undefined_notes(gaps), *_infinite_notes(table), *_strata_notes(table, study.strata)]
     return table, notes + score_notes(study)
@@ -85,18 +80,12 @@ def with_adjusted_p(table: pd.DataFrame, columns: Iterable[str]) -> pd.DataFrame
     return table.assign(**new)
 
 
-def _rows(
-    scores: ExplainerScores, design: Design, equivalence_bound: float, confidence: float, sign_flips: int
-) -> list[dict]:
+def _rows(scores: ExplainerScores, design: Design, confidence: float, sign_flips: int) -> list[dict]:
     """The rows of all cells of one explainer and comparison, by metric and seed."""
     a, b = settled(*scores.sides(design))
     tests = mann_whitney(a, b)
     stratified = _stratified_tests(a, b, design)
     paired = _paired_tests(a, b, scores.dataset, design, sign_flips)
-    # Of one seed each: a statement about these trained models.
-    p_equivalence = pooled_effects(
-        a[:, None], b[:, None], design.paired, equivalence_bound, clusters=design.clusters
-    ).p_equivalence(False)
     rows = []
     for number, (metric, cell) in enumerate(zip(scores.metrics, scores.cells(design.comparison), strict=True)):
         for seed_index, seed in enumerate(scores.seeds):
@@ -131,7 +120,6 @@ def _rows(
                     "shift": shifted.estimate,
                     "shift_low": shifted.low,
                     "shift_high": shifted.high,
-                    "p_equivalence": float(p_equivalence[row]),
                 }
                 | {column: values[row].item() for column, values in (paired | stratified).items()}
             )

@@ -65,7 +65,7 @@ def _of_model(model: ModelScores, clearest: Mapping, study: StudyScores, explain
 def _clearest(cells: pd.DataFrame):
     """The question whose answer is clearest, of those that cannot be decided the one with the largest difference."""
     ordered = cells.assign(size=-cells["standardised"].abs())
-    ordered = ordered[ordered["size"].notna()].sort_values(["p_models_adjusted", "p_models", "size"], kind="stable")
+    ordered = ordered[ordered["size"].notna()].sort_values(["p_adjusted", "p", "size"], kind="stable")
     return next(ordered.itertuples(index=False), None)
 
 

@@ -14,14 +14,12 @@ from typing import Any
 import pandas as pd
 
 from evenlight.core import tables
-from evenlight.core.contracts.results import CLOSED, EFFECTS, LOOKS
+from evenlight.core.contracts.results import EFFECTS, LOOKS
 from evenlight.core.errors import InputError
 
 REMEDY = (
     "take the change back, or begin a new plan with texts that nobody has looked at: give statistics.plan another name"
 )
-# By what questions are closed.
-EXPLAINER = ["dataset", "model", "explainer"]
 
 
 @dataclass(frozen=True)
@@ -106,26 +104,6 @@ def settings_as_written(
         if json.dumps(completed, sort_keys=True) == present:
             return written
     return present
-
-
-def read_closed(path: Path) -> pd.DataFrame:
-    """The record of closed questions, rows of :data:`CLOSED`; without a row before a look has closed one."""
-    return tables.read_table(path, CLOSED) if path.is_file() else pd.DataFrame(columns=CLOSED.schema.names)
-
-
-def closed_before(record: pd.DataFrame, plan: str, units: int) -> dict[str, dict[str, dict[str, int]]]:
-    """The units of each explainer that looks with fewer than ``units`` have closed: dataset to model to explainer.
-
-    Args:
-        record: as :func:`read_closed` gives it.
-        plan: its name.
-        units: of the present look, which asks what it closes itself.
-    """
-    rows = record[(record["plan"] == plan) & (record["units"] < units)]
-    found: dict[str, dict[str, dict[str, int]]] = {}
-    for row in rows[[*EXPLAINER, "units"]].drop_duplicates(EXPLAINER).itertuples():
-        found.setdefault(row.dataset, {}).setdefault(row.model, {})[row.explainer] = int(row.units)
-    return found
 
 
 def refuse_another_plan(record: pd.DataFrame, plan: Plan, units: int) -> None:

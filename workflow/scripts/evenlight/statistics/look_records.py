@@ -90,7 +90,7 @@ def with_look(record: pd.DataFrame, plan: Plan, units: int, digests: Mapping[int
     return pd.concat([record, pd.DataFrame([row])], ignore_index=True)[LOOKS.schema.names]
 
 
-def looks_said(plan: Plan, record: pd.DataFrame, draws: int) -> list[str]:
+def looks_said(plan: Plan, record: pd.DataFrame) -> list[str]:
     """What a reader must know of the looks that were made."""
     looks = looks_of(plan, record)
     spent = looks.spent(plan.alpha)
@@ -102,12 +102,6 @@ def looks_said(plan: Plan, record: pd.DataFrame, draws: int) -> list[str]:
     ]
     if skipped := [number + 1 for number in range(present) if number not in looks.made]:
         said.append(f"skipped, so that nothing was spent by them: {_numbered(skipped)}")
-    little = [number + 1 for number, part in zip(looks.made, spent, strict=True) if part < 2 / (draws + 1)]
-    if little:
-        said.append(
-            f"{_numbered(little)} spent less than {draws} resamples can show, and finds nothing: take more "
-            "statistics.bootstrap_draws, a later first look, or statistics.spending: pocock"
-        )
     return said
 
 

@@ -10,10 +10,12 @@ from evenlight.core import tables
 from evenlight.core.contracts.masked_words import MASKED_WORDS
 from evenlight.core.contracts.results import MASKED_SUMMARY
 from evenlight.core.contracts.texts import ITEMS, UNITS
-from evenlight.statistics.designs import design_of
+from evenlight.core.seeds import generator_for
+from evenlight.statistics.arrays.mean import MeanDifference, difference_limits, mean_limits
+from evenlight.statistics.arrays.repeated import cluster_means, mean_of_known
+from evenlight.statistics.designs import design_of, numbered
 from evenlight.statistics.files import Run, items_path, notes_of_runs, run_path, units_path
-from evenlight.statistics.pooled import Estimate, pooled_effects
-from evenlight.statistics.study import pairs_of
+from evenlight.statistics.study import Comparison, pairs_of
 from evenlight.texts.items import forms_of
 
 SCORES = ("likelihood", "released")
@@ -27,6 +29,7 @@ def masked_summary(
     models: Mapping[str, Sequence[int]],
     comparisons: Mapping[str, list[list[str]]],
     confidence: float,
+    bootstrap_draws: int,
     without: Sequence[str] = (),
 ) -> tuple[pd.DataFrame, list[str]]:
     """Rows of the contract ``masked_summary``, and notes on models without scores.
@@ -38,14 +41,15 @@ def masked_summary(
         models: name to seeds.
         comparisons: factor to sets of levels; those of two count.
         confidence: of intervals.
+        bootstrap_draws: resamples behind them.
         without: models of which no score was asked, because no source has the head.
 
     A row without ``level_b`` is the mean of a level, any other the difference of two. ``value`` is the mean over seeds
-    of means over texts; ``models_low`` and ``models_high`` are its interval for these trained models and further texts,
-    whole clusters, ``low`` and ``high`` for the mean across retraining, and ``p_models`` and ``p`` those of a
-    difference.
+    of means over texts; ``low`` and ``high`` are its interval for these trained models and further texts, whole
+    clusters (:mod:`evenlight.statistics.arrays.mean`).
     """
     rows: list[dict] = []
+    draws = bootstrap_draws
     said: dict[Run, list[str]] = {}
     for dataset in datasets:
         units = tables.read_table(units_path(datasets_folder, dataset), UNITS)
@@ -72,11 +76,18 @@ def masked_summary(
                 for level, side, of_side in zip(pair.levels, sides, design.clusters, strict=True):
                     if (pair.factor, level) not in seen:
                         seen.add((pair.factor, level))
-                        mean = pooled_effects(side, 0 * side, True, 0.0, clusters=(of_side, of_side)).difference
-                        rows += _rows(names, pair.factor, (level, None), side, mean, confidence)
-                found = pooled_effects(*sides, design.paired, 0.0, clusters=design.clusters).difference
-                both = sides[0] - sides[1] if design.paired else sides[0]
-                rows += _rows(names, pair.factor, pair.levels, both, found, confidence)
+                        mean = mean_limits(_votes(side, of_side), confidence, draws, _generator(dataset, pair, level))
+                        rows += _rows(names, pair.factor, (level, None), side, mean)
+                generator = _generator(dataset, pair)
+                if design.paired:
+                    both = sides[0] - sides[1]
+                    found = mean_limits(_votes(both, design.clusters[0]), confidence, draws, generator)
+                else:
+                    both = sides[0]
+                    votes = [_votes(*side) for side in zip(sides, design.clusters, strict=True)]
+                    strata = [np.zeros(len(of_side), dtype=int) for of_side in votes]
+                    found = difference_limits(*votes, *strata, confidence, draws, generator)
+                rows += _rows(names, pair.factor, pair.levels, both, found)
     notes = notes_of_runs(said)
     if without:
         listing = ", ".join(map(repr, without))
@@ -84,22 +95,22 @@ def masked_summary(
     return pd.DataFrame(rows, columns=MASKED_SUMMARY.schema.names), notes
 
 
+def _generator(dataset: str, pair: Comparison, *level: str) -> np.random.Generator:
+    return generator_for(0, "mean", dataset, *pair, *level)
+
+
+def _votes(values: np.ndarray, clusters: np.ndarray) -> np.ndarray:
+    """Means over seeds of each cluster, (clusters, scores), from (scores, seeds, units)."""
+    return cluster_means(mean_of_known(values, axis=1).T, numbered(clusters.astype(str))[0])
+
+
 def _rows(
-    names: Sequence[dict],
-    factor: str,
-    levels: tuple[str, str | None],
-    values: np.ndarray,
-    found: Estimate,
-    confidence: float,
+    names: Sequence[dict], factor: str, levels: tuple[str, str | None], values: np.ndarray, found: MeanDifference
 ) -> list[dict]:
     """A row for each score, from the values that count (scores, seeds, units) and what is estimated of them."""
     known = ~np.isnan(values)
-    columns = {"value": found.value, "seeds": known.any(axis=2).sum(axis=1), "units": known.any(axis=1).sum(axis=1)}
-    for prefix, trainings in (("models_", False), ("", True)):
-        half = found.half_width(confidence, trainings)
-        columns |= {f"{prefix}low": found.value - half, f"{prefix}high": found.value + half}
-    if levels[1] is not None:
-        columns |= {"p_models": found.p(False), "p": found.p(True)}
+    columns = {"seeds": known.any(axis=2).sum(axis=1), "units": known.any(axis=1).sum(axis=1)}
+    columns |= {"value": found.value, "low": found.low, "high": found.high}
     about = {"factor": factor, "level_a": levels[0], "level_b": levels[1]}
     return [
         name | about | {column: of_scores[number] for column, of_scores in columns.items()}

@@ -8,19 +8,36 @@ import pandas as pd
 
 from evenlight.statistics.cells import ExplainerScores
 from evenlight.statistics.designs import Design, Side
-from evenlight.statistics.effects import gathered, pooled_rows
 from evenlight.statistics.study import UNDECIDABLE, Comparison, VerdictSettings
-from evenlight.statistics.verdicts import STUDY, check_level, judged
+from evenlight.statistics.verdicts import judged
+from evenlight.statistics.wins import counted_wins
+
+# What a notebook shows of the one row.
+SHOWN = ["difference", "difference_low", "difference_high", "standardised", "standardised_low", "standardised_high"]
 
 
 def one_cell(
-    a: np.ndarray, b: np.ndarray, paired: bool, *, bound: float, alpha: float, draws: int, reach: float = 0.0
+    a: np.ndarray,
+    b: np.ndarray,
+    paired: bool,
+    *,
+    higher_is_better: bool,
+    margin: float,
+    as_often_bound: float,
+    alpha: float,
+    draws: int,
 ) -> pd.Series:
-    """The effect of one cell with one run, and what can be said of it alone.
+    """Who wins how often in one cell with one run, and what can be said of it alone.
 
-    ``a`` and ``b`` are scores of units, which are known to lie as far from their mean as ``reach``.
+    Args:
+        a, b: scores of units.
+        paired: whether unit i of both is one pair.
+        higher_is_better: whether higher scores are the better ones.
+        margin: by which a pair must differ to be decided.
+        as_often_bound: the largest net benefit that is *as often*.
+        alpha: the level.
+        draws: resamples behind the interval of the mean.
     """
-    check_level(alpha, draws)
     names = [[f"{0 if paired else level} {unit}" for unit in range(len(of))] for level, of in enumerate((a, b))]
     sides = []
     for first, of in zip((0, len(a)), names, strict=True):
@@ -29,18 +46,21 @@ def one_cell(
     values = np.concatenate([a, b])[None, None]
     scores = ExplainerScores("", "", "", [0], ["score"], values, ~np.isnan(values[0]))
     design = Design(Comparison("", "a", "b"), paired, *sides)
-    settings = {"alpha": alpha, "equivalence_bound": bound, "confidence": 1 - alpha, "bootstrap_draws": draws}
-    judging = VerdictSettings.plain(**settings, reach={"score": reach})
-    rows, deviates = gathered([pooled_rows([scores], [design], judging)])
-    if not rows:
+    judging = VerdictSettings.plain(
+        alpha=alpha,
+        as_often_bound=as_often_bound,
+        confidence=1 - alpha,
+        bootstrap_draws=draws,
+        smallest_effects={"score": margin},
+        higher_is_better={"score": higher_is_better},
+    )
+    table = judged(counted_wins([scores], [design], judging), judging)
+    if table.empty:
         return pd.Series({"verdict": UNDECIDABLE, "reason": "no group has scores"})
-    row = judged(pd.DataFrame(rows).assign(family=STUDY), deviates, alpha).iloc[0]
-    ends = {"": "models_", "standardised": "standardised_models_"}
-    effect = {}
-    for name, of_models in ends.items():
-        effect[name or "difference"] = row[name or "difference"]
-        effect |= {f"{name}_{end}".strip("_"): row[f"{of_models}{end}"] for end in ("low", "high")}
+    row = table.iloc[0]
     units = {"pairs": row["units_a"]} if paired else {"texts_a": row["units_a"], "texts_b": row["units_b"]}
+    counts = row[["wins", "losses", "ties"]].to_dict() if paired else {}
+    of_share = row[["share", "low", "high", "p"]].rename({"low": "share_low", "high": "share_high"}).to_dict()
     return pd.Series(
-        effect | units | {"p": row["p_models_adjusted"], "verdict": row["verdict"], "reason": row["reason"]}
+        {"verdict": row["verdict"], "reason": row["reason"], **counts, **of_share, **row[SHOWN].to_dict(), **units}
     )

@@ -14,6 +14,8 @@ ALL = "all"
 # Verdicts that are none. Here, so that what draws verdicts need not wait for the libraries that compute them.
 UNDECIDABLE = "not decidable"  # for a reason that stands beside it
 UNDECIDED = "undecided"
+# No verdict of a difference, but one: that neither group is better in more than a few more pairs.
+AS_OFTEN = "as often"
 
 
 # What is repeated of the scores of a cell, and what verdicts call those repetitions that the study has. What they say
@@ -135,22 +137,22 @@ class VerdictSettings:
 
     Attributes:
         alpha: the level of each kind of claim.
-        equivalence_bound: the smallest effect of interest, in standard deviations within levels.
-        smallest_effects: that of some metrics, in their own units.
+        smallest_effects: of some metrics the margin beyond which a unit is decided, in their own units.
+        as_often_bound: the largest net benefit, P(win) − P(loss), that is called *as often*.
         confidence: of intervals.
-        bootstrap_draws: resamples behind each verdict.
+        bootstrap_draws: resamples behind intervals of means and effect sizes, and flips behind counts.
         primary, noise: as :func:`evenlight.statistics.verdicts.hypothesis_family` has them.
-        reach: how far scores of some metrics are known to lie from their mean.
+        higher_is_better: of each metric; those that are not named are.
     """
 
     alpha: float
-    equivalence_bound: float
     smallest_effects: Mapping[str, float]
+    as_often_bound: float
     confidence: float
     bootstrap_draws: int
     primary: Mapping[str, Sequence[str]]
     noise: Sequence[str]
-    reach: Mapping[str, float] = field(default_factory=dict)
+    higher_is_better: Mapping[str, bool] = field(default_factory=dict)
 
     @classmethod
     def plain(cls, **settings: Any) -> Self:

@@ -11,32 +11,33 @@ import numpy as np
 import pandas as pd
 
 from evenlight.core.contracts.results import VERDICT_CONTROL
-from evenlight.statistics.cells import CELL, ExplainerScores
+from evenlight.statistics.cells import ExplainerScores
 from evenlight.statistics.compared import read_compared
 from evenlight.statistics.control import permuted_labels
 from evenlight.statistics.designs import Design, Side
-from evenlight.statistics.effects import gathered, pooled_rows
 from evenlight.statistics.looks import ONE_LOOK, Looks
 from evenlight.statistics.study import StudyScores, VerdictSettings
-from evenlight.statistics.verdicts import check_level, hypothesis_family, is_disparity, judged
+from evenlight.statistics.verdicts import judged
+from evenlight.statistics.wins import Counted, counted_wins
 
 
 def permuted_verdicts(
     study: StudyScores, judging: VerdictSettings, *, verdict_permutations: int, looks: Looks = ONE_LOOK
 ) -> pd.DataFrame:
-    """How many cells are called a disparity in each of some permutations of the labels.
+    """How many cells have a verdict of *more often* in each of some permutations of the labels.
 
-    One row per permutation and family: ``cells``;
-    ``disparities``, of the mean across retraining; ``disparities_of_models``, these and those for these trained models.
-    With ``looks`` they are those of all looks that were made, at each of which a unit has the same labels.
+    One row per permutation and family: ``cells``; ``disparities``. With ``looks`` they are those of all looks that were
+    made, at each of which a unit has the same labels.
     """
-    check_level(judging.alpha, judging.bootstrap_draws)
-    counts = []
+    # No interval of a mean is asked.
+    judging = replace(judging, bootstrap_draws=1)
 
-    def seen(number: int, first: int | None) -> tuple[pd.DataFrame, np.ndarray]:
-        """The rows and statistics of one permutation, of the first units."""
-        rows, deviates = gathered(
-            pooled_rows(
+    def seen(number: int, first: int | None) -> list[Counted]:
+        """What is counted in one permutation, of the first units."""
+        return [
+            part
+            for model, there in zip(read_compared(study), read_compared(replace(study, first=first)), strict=True)
+            for part in counted_wins(
                 _first(model.explainers, model.items["item_id"].isin(there.items["item_id"]).to_numpy()),
                 [
                     permuted(design, permuted_labels(design, verdict_permutations)[1 + number])
@@ -44,27 +45,21 @@ def permuted_verdicts(
                 ],
                 judging,
             )
-            for model, there in zip(read_compared(study), read_compared(replace(study, first=first)), strict=True)
-        )
-        return pd.DataFrame(rows), deviates if rows else np.empty((2, 1 + judging.bootstrap_draws, 0))
+        ]
 
+    counts = []
     # Scores are read again for each, so that the statistics of one permutation only are in memory.
     for number in range(verdict_permutations):
-        table, deviates = seen(number, study.first)
+        earlier = [seen(number, units) for units in looks.units[:-1]]
+        table = judged(seen(number, study.first), judging, looks, earlier)
         if table.empty:
             break
-        table["family"] = [
-            hypothesis_family(cell, judging.primary, judging.noise) for cell in table[CELL].to_dict("records")
-        ]
-        earlier = [seen(number, units) for units in looks.units[:-1]]
-        table = judged(table, deviates, judging.alpha, looks, earlier)
         counts += [
             {
                 "permutation": number,
                 "family": family,
                 "cells": len(part),
-                "disparities": int(is_disparity(part["verdict"], True).sum()),
-                "disparities_of_models": int(is_disparity(part["verdict"], False).sum()),
+                "disparities": int((part["side"] != 0).sum()),
             }
             for family, part in table.groupby("family", sort=False)
         ]

@@ -42,7 +42,6 @@ DISPARITY = Contract(
             pa.field("p_signed_rank_holm", pa.float64()),
             pa.field("p_signed_rank_bh", pa.float64()),
             pa.field("p_sign_flip", pa.float64()),
-            pa.field("p_equivalence", pa.float64()),
             # Within strata, where the dataset is stratified: how many have both levels, and the scores in no such one.
             *columns(pa.float64(), "strata", "unused_stratified", missing=True),
             *columns(pa.float64(), "p_stratified", "cliffs_delta_stratified", "cohens_d_stratified", missing=True),
@@ -52,7 +51,8 @@ DISPARITY = Contract(
 )
 
 
-# `tables/effects.parquet`: a cell over its seeds.
+# `tables/effects.parquet`: a cell over its seeds, and which level is explained better more often, in the metric's
+# direction.
 EFFECTS = Contract(
     "effects",
     "estimate_effects",
@@ -60,54 +60,11 @@ EFFECTS = Contract(
         [
             *_CELL,
             required("family", pa.string()),  # the cells among which it is adjusted
-            required("seeds", pa.int64()),
-            required("left_out_seeds", pa.string()),  # those that have too few scores, by name
-            required("paired", pa.bool_()),
-            pa.field("correlation", pa.float64()),
-            *with_interval("cohens_d"),
-            *with_interval("hedges_g"),
-            *with_interval("cliffs_delta"),
-            *with_interval("common_language_effect"),
-            # The pooled difference, for these trained models and across retraining, in the metric's units and in sds.
-            pa.field("difference", pa.float64()),
-            *columns(pa.float64(), "models_low", "models_high", "low", "high", missing=True),
-            *columns(pa.float64(), "family_low", "family_high", "sd", missing=True),
-            pa.field("standardised", pa.float64()),
-            *columns(pa.float64(), "standardised_models_low", "standardised_models_high", missing=True),
-            *columns(pa.float64(), "standardised_low", "standardised_high", missing=True),
-            *columns(pa.float64(), "standardised_family_low", "standardised_family_high", missing=True),
-            *columns(pa.float64(), "units_error", "reserve", "trainings_error", "degrees", missing=True),
-            *columns(pa.float64(), "lowest_seed", "highest_seed", missing=True),  # differences of single seeds
-            pa.field("apart_seed", pa.string()),  # the one that lies apart from the others
-            # Of the effect for these trained models, and of its significance: the strength of a confounder that
-            # explains it away.
-            *columns(pa.float64(), "robustness", "robustness_significance", missing=True),
-            *columns(pa.float64(), "p", "p_adjusted", "p_models", "p_models_adjusted", missing=True),
-            *columns(pa.float64(), "p_equivalence", "p_equivalence_adjusted", missing=True),
-            *columns(pa.float64(), "p_models_equivalence", "p_models_equivalence_adjusted", missing=True),
-            required("units_a", pa.int64()),
-            required("units_b", pa.int64()),
-            required("left_out_a", pa.int64()),
-            required("left_out_b", pa.int64()),
-            *columns(pa.float64(), "detectable_unpaired", "detectable_paired", "detectable_pooled", missing=True),
             required("verdict", pa.string()),
+            required("side", pa.int64()),  # of the verdict: 1, −1 for the second level, or 0
             pa.field("reason", pa.string()),  # why a cell is not decidable
             pa.field("look", pa.int64()),  # of a plan of looks, the first that has found it
-            pa.field("repeated", pa.string()),  # what verdicts are about: trainings, or draws of answers
-        ]
-    ),
-    optional=("look", "repeated"),
-)
-
-
-# `tables/more_often.parquet`: a cell, and which level is explained better more often, in the metric's direction.
-MORE_OFTEN = Contract(
-    "verdicts of more often",
-    "count_wins",
-    pa.schema(
-        [
-            *_CELL,
-            required("family", pa.string()),  # the cells among which it is adjusted
+            required("paired", pa.bool_()),
             required("unit", pa.string()),  # what has a vote: pairs, clusters, or texts without pairs
             *columns(pa.int64(), "units_a", "units_b"),  # votes that count
             *columns(pa.int64(), "left_out_a", "left_out_b"),  # pairs or texts of a level that do not count
@@ -122,29 +79,35 @@ MORE_OFTEN = Contract(
             *columns(pa.float64(), "p", "p_adjusted", "p_as_often_adjusted"),
             required("level", pa.float64()),  # that verdicts of this analysis have
             pa.field("least_decided", pa.int64()),  # the fewest decided votes that can be found in this family
+            required("repeated", pa.string()),  # what seeds are: trainings, or draws of answers
             *columns(pa.int64(), "seeds", "seeds_agree"),  # that count; that have the same majority
-            required("repeated", pa.string()),  # what verdicts are about: trainings, or draws of answers
-            pa.field("seeds_needed", pa.float64()),  # so that the claim could hold across retraining
-            # Of the means, first level minus second, in the metric's units; an effect without a verdict.
-            *columns(pa.float64(), "difference", "difference_low", "difference_high", "standardised", missing=True),
-            required("apart", pa.bool_()),  # whether the mean is better for the level with the fewer wins
-            # Pairs in which the score of this level alone is in the worst tenth; which level has it more often.
+            required("left_out_seeds", pa.string()),  # those that have too few scores, by name
+            # Of the mean net benefit of further trainings; how many seeds would reach it; the side that it has, or 0.
+            *columns(pa.float64(), "p_retraining", "p_retraining_adjusted", "seeds_needed", missing=True),
+            required("retraining_side", pa.int64()),
+            # Pairs in which the score of this level alone is in the worst tenth; which level has it less often, or 0.
             *columns(pa.int64(), "worst_a", "worst_b", missing=True),
             *columns(pa.float64(), "p_worst", "p_worst_adjusted", missing=True),
-            required("worst_side", pa.int64()),  # 1, −1 for the second, or 0
-            required("side", pa.int64()),  # of the verdict: 1, −1 for the second, or 0
-            required("verdict", pa.string()),
-            pa.field("reason", pa.string()),  # why a cell is not decidable
-            pa.field("look", pa.int64()),  # of a plan of looks, the first that has found it
+            required("worst_side", pa.int64()),
+            # Of the means, first level minus second, in the metric's units and in sds; effects without a verdict.
+            *columns(pa.float64(), "difference", "difference_low", "difference_high", "sd", missing=True),
+            *columns(pa.float64(), "standardised", "standardised_low", "standardised_high", missing=True),
+            required("apart", pa.bool_()),  # whether the mean is better for the level with the fewer wins
+            # Of the mean, and of its significance: the strength of a confounder that explains it away.
+            *columns(pa.float64(), "robustness", "robustness_significance", missing=True),
+            *with_interval("cohens_d"),
+            *with_interval("hedges_g"),
+            *with_interval("cliffs_delta"),
+            *with_interval("common_language_effect"),
         ]
     ),
 )
 
 
-# `tables/more_often_counts.parquet`: a set of cells, and in how many at least one level is explained better more often.
-MORE_OFTEN_COUNTS = Contract(
-    "counts of more often",
-    "count_wins",
+# `tables/effect_counts.parquet`: a set of cells, and in how many at least one level is explained better more often.
+EFFECT_COUNTS = Contract(
+    "effect counts",
+    "estimate_effects",
     pa.schema(
         [
             *columns(pa.string(), "family", "set", "name"),
@@ -190,15 +153,10 @@ DECISIONS = Contract(
             *columns(pa.float64(), "draws_a", "draws_b"),  # decisions on a form, mean over units and seeds
             # The share of pairs of answers that decide otherwise: to two forms, and to one form.
             *columns(pa.float64(), "changed", "by_chance"),
-            pa.field("difference", pa.float64()),  # the one less the other
-            *columns(pa.float64(), "models_low", "models_high", "low", "high", missing=True),
-            *columns(pa.float64(), "family_low", "family_high", "sd", missing=True),
-            *columns(pa.float64(), "p", "p_adjusted", "p_models", "p_models_adjusted", missing=True),
-            *columns(pa.float64(), "p_equivalence", "p_equivalence_adjusted", missing=True),
-            *columns(pa.float64(), "p_models_equivalence", "p_models_equivalence_adjusted", missing=True),
+            *with_interval("difference"),  # the one less the other, for further questions
+            *columns(pa.float64(), "p", "p_adjusted"),  # by exchanged draws
             required("verdict", pa.string()),
             pa.field("reason", pa.string()),  # why a row is not decidable
-            required("repeated", pa.string()),  # what verdicts are about: trainings, or draws of answers
         ]
     ),
 )
@@ -265,21 +223,6 @@ LOOKS = Contract(
 )
 
 
-# `tables/closed.parquet`: a question of an explainer of which all were decided by a look, so that it is asked no more.
-CLOSED = Contract(
-    "closed",
-    "close_questions",
-    pa.schema(
-        [
-            required("plan", pa.string()),  # its name
-            *columns(pa.int64(), "look", "units"),  # the last one that has asked
-            *columns(pa.string(), "dataset", "model", "explainer", "metric", "factor", "level_a", "level_b"),
-            required("verdict", pa.string()),  # that of the look
-        ]
-    ),
-)
-
-
 # `tables/look_texts.parquet`: a look of the plan, up to the present one.
 LOOK_TEXTS = Contract(
     "look_texts",
@@ -321,7 +264,7 @@ VERDICT_CONTROL = Contract(
         [
             required("permutation", pa.int64()),
             required("family", pa.string()),
-            *columns(pa.int64(), "cells", "disparities", "disparities_of_models"),
+            *columns(pa.int64(), "cells", "disparities"),
         ]
     ),
 )
@@ -358,7 +301,7 @@ TEST_COUNTS = Contract(
             required("tests", pa.int64()),
             *columns(pa.float64(), "mann_whitney", "mann_whitney_bh", "mann_whitney_holm", "van_elteren", missing=True),
             *columns(pa.float64(), "signed_rank", "signed_rank_bh", "signed_rank_holm", missing=True),
-            *columns(pa.float64(), "sign_flip", "equivalent", "mean_d_significant", "mean_d_all", missing=True),
+            *columns(pa.float64(), "sign_flip", "mean_d_significant", "mean_d_all", missing=True),
         ]
     ),
 )
@@ -435,9 +378,9 @@ CHALLENGERS = Contract(
             *columns(pa.string(), "dataset", "model", "explainer", "metric", "family"),
             required("others", pa.int64()),
             required("best_other", pa.string()),
-            *columns(pa.float64(), "p_best_models", "p_best", "p_behind_models", "p_behind", missing=True),
-            *columns(pa.float64(), "p_best_models_adjusted", "p_best_adjusted", missing=True),
-            *columns(pa.float64(), "p_behind_models_adjusted", "p_behind_adjusted", missing=True),
+            # That it is better than each of the others, and that one is better than it; and the one found, adjusted.
+            *columns(pa.float64(), "p_best", "p_behind", "p_adjusted"),
+            required("side", pa.int64()),  # 1, −1 where it is not the best, or 0
             required("verdict", pa.string()),
         ]
     ),
@@ -449,9 +392,11 @@ CHALLENGER_PAIRS = Contract(
     pa.schema(
         [
             *columns(pa.string(), "dataset", "model", "explainer", "other", "metric"),
-            *columns(pa.int64(), "seeds", "texts"),
+            *columns(pa.int64(), "seeds", "texts", "wins", "losses", "ties"),
+            *columns(pa.float64(), "share", "low", "high", missing=True),  # of decided texts, that the challenger wins
+            *columns(pa.float64(), "p_better", "p_worse"),
             *columns(pa.float64(), "mean", "mean_other", "difference"),
-            *columns(pa.float64(), "models_low", "models_high", "low", "high", "p_models", "p", missing=True),
+            *columns(pa.float64(), "difference_low", "difference_high", missing=True),
         ]
     ),
 )
@@ -465,7 +410,7 @@ MASKED_SUMMARY = Contract(
             *columns(pa.string(), "dataset", "model", "score", "factor", "level_a"),
             pa.field("level_b", pa.string()),  # null in the mean of a level
             *columns(pa.int64(), "seeds", "units"),
-            *columns(pa.float64(), "value", "models_low", "models_high", "low", "high", "p_models", "p", missing=True),
+            *columns(pa.float64(), "value", "low", "high", missing=True),
         ]
     ),
 )
@@ -689,15 +634,13 @@ COVARIATE_ADJUSTED = Contract(
 )
 
 
-def _beyond_random(part: str, judged: bool = True, missing: bool = False) -> list[pa.Field]:
-    """A difference in the metric's units and in standard deviations of the scores, and what can be said of it."""
-    ends = ("_difference", "", "_models_low", "_models_high", "_low", "_high")
-    fields = columns(pa.float64(), *(part + end for end in ends), missing=True)
-    if judged:
-        p = ("p_models", "p", "p_models_equivalence", "p_equivalence")
-        fields += columns(pa.float64(), *(f"{part}_{name}_adjusted" for name in p), missing=True)
-        fields += [pa.field(f"{part}_verdict", pa.string(), missing), pa.field(f"{part}_reason", pa.string())]
-    return fields
+def _judged_part(part: str, missing: bool = False) -> list[pa.Field]:
+    """How often either level wins in a part of the scores, and its verdict; ``missing``: where there is none."""
+    fields = columns(pa.int64(), *(f"{part}_{count}" for count in ("wins", "losses", "ties")), missing=True)
+    fields += columns(pa.float64(), f"{part}_share", missing=True)
+    fields += columns(pa.float64(), f"{part}_p_adjusted", missing=missing)
+    fields += [pa.field(f"{part}_side", pa.int64(), missing), pa.field(f"{part}_verdict", pa.string(), missing)]
+    return [*fields, pa.field(f"{part}_reason", pa.string())]
 
 
 # `tables/beyond_random.parquet`, where a study has a random explainer: a cell, with what is left of it beyond random
@@ -711,17 +654,17 @@ BEYOND_RANDOM = Contract(
             required("family", pa.string()),  # the cells among which it is adjusted
             *columns(pa.int64(), "seeds", "units_a", "units_b"),
             pa.field("sd", pa.float64()),
-            *_beyond_random("plain"),
-            *_beyond_random("random", judged=False),
-            *_beyond_random("beyond"),
+            *_judged_part("plain"),
+            *_judged_part("beyond"),
+            *_judged_part("own", missing=True),
+            # Mean differences in the metric's units, of which the first is the sum of the others.
+            *columns(pa.float64(), "plain_difference", "plain_difference_low", "plain_difference_high", missing=True),
+            *columns(pa.float64(), "beyond_difference", "beyond_difference_low", missing=True),
+            *columns(pa.float64(), "beyond_difference_high", "random_difference", missing=True),
             pa.field("outcome", pa.string()),  # where there is a disparity: what becomes of it beyond random
-            *columns(pa.float64(), "draws_share", "score_a", "score_b", "random_a", "random_b", missing=True),
-            *columns(pa.float64(), "attainable_a", "attainable_b", missing=True),
-            *columns(pa.float64(), "reached_a", "reached_b", missing=True),
-            *with_interval("reached_difference"),
-            *_beyond_random("own", missing=True),
-            pa.field("own_p_lesser_adjusted", pa.float64()),  # that it is less than half of the disparity
-            pa.field("made_by", pa.string()),  # where there is a disparity: the model, the explainer, both, undecided
+            pa.field("made_by", pa.string()),  # where there is a disparity: the model, the explainer, or undecided
+            *columns(pa.float64(), "score_a", "score_b", "random_a", "random_b", missing=True),
+            *columns(pa.float64(), "attainable_a", "attainable_b", "reached_a", "reached_b", missing=True),
         ]
     ),
 )
@@ -931,11 +874,9 @@ TEXTS_NEEDED = Contract(
         [
             *_CELL,
             required("paired", pa.bool_()),
-            required("units", pa.int64()),
-            required("hardly_varies", pa.bool_()),
-            pa.field("detectable", pa.float64()),
-            required("wanted", pa.float64()),
-            pa.field("needed", pa.float64()),
+            *columns(pa.int64(), "units", "comparisons"),  # that there are; among which it is adjusted
+            pa.field("ties", pa.float64()),  # the share of pairs that are not decided
+            *columns(pa.float64(), "detectable", "needed", missing=True),
         ]
     ),
 )

@@ -61,23 +61,22 @@ DETAILS = [
         "began as.",
     ),
     (HOLDS, "Intervals are for these trained models and further texts."),
-    (SURE, "A difference is bold where its interval has not 0. A pointer on it tells its p, which is not adjusted."),
+    (SURE, "A difference is bold where its interval has not 0."),
 ]
 
 
 def _said_of_differences(table: pd.DataFrame) -> str:
-    ends = table.loc[table["level_b"].notna(), ["models_low", "models_high"]].dropna()
+    ends = table.loc[table["level_b"].notna(), ["low", "high"]].dropna()
     if ends.empty:
         return ""
-    apart = ((ends["models_low"] > 0) | (ends["models_high"] < 0)).sum()
+    apart = ((ends["low"] > 0) | (ends["high"] < 0)).sum()
     return f"Of {len(ends):,} differences between groups, {apart:,} have an interval without 0 (bold). "
 
 
 def _cell(row) -> Cell:
     text = signed(row.value, 2)
-    if not math.isnan(row.models_low):
-        text += f" [{signed(row.models_low, 2)}, {signed(row.models_high, 2)}]"
+    if not math.isnan(row.low):
+        text += f" [{signed(row.low, 2)}, {signed(row.high, 2)}]"
     if pd.isna(row.level_b):
         return Cell(text, f"{row.units:,} texts, {row.seeds} seeds")
-    title = f"p {row.p_models:.3g} for these trained models, {row.p:.3g} across retraining; {row.units:,} pairs"
-    return Cell(text, title, None, row.models_low > 0 or row.models_high < 0)
+    return Cell(text, f"{row.units:,} pairs", None, row.low > 0 or row.high < 0)

@@ -28,7 +28,7 @@ def draw_masked_words(table: pd.DataFrame, regimes: dict[str, dict[str, str]], t
         for number, level in enumerate(levels):
             part = means[(means["score"] == score) & (means["level_a"] == level)].set_index("model")
             part = part.reindex(list(models))
-            half = (part["models_high"] - part["value"]).fillna(0)
+            half = (part["high"] - part["value"]).fillna(0)
             places = np.arange(len(models)) + 0.15 * (number - (len(levels) - 1) / 2)
             axes.errorbar(
                 places, part["value"], half, fmt=MARKERS[number % len(MARKERS)], color=colour_of(number), label=level

@@ -1,15 +1,31 @@
 """The mean difference as an effect: an interval, and no verdict."""
 
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
 import numpy as np
 
 from evenlight.statistics.blocks import row_blocks
+from evenlight.statistics.effect_sizes import stratum_weight
 from evenlight.statistics.resamples import drawn_counts
+
+
+@dataclass(frozen=True)
+class MeanDifference:
+    """Of some comparisons, (comparisons,) each: the mean difference with its limits, standard error and degrees of
+    freedom. NaN where nothing varies, which tells nothing of further units."""
+
+    value: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    error: np.ndarray
+    degrees: np.ndarray
 
 
 def mean_limits(
     differences: np.ndarray, confidence: float, draws: int, generator: np.random.Generator
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The mean of each comparison, and both limits by the studentised bootstrap, (comparisons,).
+) -> MeanDifference:
+    """The mean of each comparison, and both limits by the studentised bootstrap.
 
     The bootstrap-t of Efron (1982; Hall 1988): deviates of resamples, in their own standard errors, stand in the place
     of Student's t. It has no room for what no unit shows: how often it holds is simulated, shape by shape
@@ -21,18 +37,88 @@ def mean_limits(
         confidence: of the interval.
         draws: how many resamples.
         generator: of the resamples, which are the same units in all comparisons.
-
-    Returns:
-        Mean, low and high; limits are NaN where nothing varies, which tells nothing of further units.
     """
     known = ~np.isnan(differences)
     values = np.where(known, differences, 0)
-    weights = np.ones((1, len(values)))
-    mean, error = (row[0] for row in _means(values, known, weights))
-    blocks = [
-        _means(values - mean, known, drawn_counts(len(values), rows.stop - rows.start, generator))
-        for rows in row_blocks(draws, max(values.shape))
-    ]
+    mean, error = (row[0] for row in _means(values, known, np.ones((1, len(values)))))
+
+    def resampled(count: int) -> tuple[np.ndarray, np.ndarray]:
+        return _means(values - mean, known, drawn_counts(len(values), count, generator))
+
+    ends = _studentised(mean, error, resampled, confidence, draws, max(values.shape))
+    return MeanDifference(mean, *ends, error, known.sum(axis=0) - 1.0)
+
+
+def difference_limits(
+    a: np.ndarray,
+    b: np.ndarray,
+    stratum_a: np.ndarray,
+    stratum_b: np.ndarray,
+    confidence: float,
+    draws: int,
+    generator: np.random.Generator,
+) -> MeanDifference:
+    """The same of two groups without pairs: the difference of their means, within strata, first less second.
+
+    A stratum counts by n_a n_b / (n_a + n_b + 1), as in van Elteren's test. Each group of each stratum is resampled by
+    itself, and the error is Welch's (1947), with the degrees of freedom of Satterthwaite (1946).
+
+    Args:
+        a, b: scores, float (units, comparisons), NaN where one is missing.
+        stratum_a, stratum_b: int (units,), −1 for none.
+        confidence, draws, generator: as for :func:`mean_limits`.
+    """
+    shared = np.intersect1d(stratum_a[stratum_a >= 0], stratum_b[stratum_b >= 0])
+    parts = [(a[stratum_a == code], b[stratum_b == code]) for code in shared]
+    sizes = [[(~np.isnan(side)).sum(axis=0) for side in part] for part in parts]
+    weights = np.array([np.where(np.minimum(*size) > 1, stratum_weight(*size), 0.0) for size in sizes])
+    nothing = np.full(a.shape[1], np.nan)
+    if not parts or not weights.any():
+        return MeanDifference(*[nothing] * 5)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        weights = weights / weights.sum(axis=0)
+    whole = [[_means(np.nan_to_num(side), ~np.isnan(side), np.ones((1, len(side)))) for side in part] for part in parts]
+
+    def added(of_parts: Sequence) -> tuple[np.ndarray, np.ndarray]:
+        """Difference and standard error of all strata, from both groups' means and errors in each."""
+        difference = square = 0.0
+        for weight, ((mean_a, error_a), (mean_b, error_b)) in zip(weights, of_parts, strict=True):
+            there = weight > 0
+            difference = difference + np.where(there, weight * (mean_a - mean_b), 0)
+            square = square + np.where(there, weight**2 * (error_a**2 + error_b**2), 0)
+        return difference, np.sqrt(square)
+
+    def resampled(count: int) -> tuple[np.ndarray, np.ndarray]:
+        drawn = [
+            [
+                _means(np.nan_to_num(side - mean), ~np.isnan(side), drawn_counts(len(side), count, generator))
+                for side, (mean, _) in zip(part, means, strict=True)
+            ]
+            for part, means in zip(parts, whole, strict=True)
+        ]
+        return added(drawn)
+
+    mean, error = (np.where(np.isnan(weights[0]), np.nan, row[0]) for row in added(whole))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        fourth = sum(
+            np.where(weight > 0, weight**4 * (of[0][1][0] ** 4 / (size[0] - 1) + of[1][1][0] ** 4 / (size[1] - 1)), 0)
+            for weight, of, size in zip(weights, whole, sizes, strict=True)
+        )
+        degrees = error**4 / fourth
+    ends = _studentised(mean, error, resampled, confidence, draws, max(*a.shape, *b.shape))
+    return MeanDifference(mean, *ends, error, degrees)
+
+
+def _studentised(
+    mean: np.ndarray,
+    error: np.ndarray,
+    resampled: Callable[[int], tuple[np.ndarray, np.ndarray]],
+    confidence: float,
+    draws: int,
+    width: int,
+) -> np.ndarray:
+    """Both limits, (2, comparisons), from what so many resamples are off, and their errors; drawn block by block."""
+    blocks = [resampled(rows.stop - rows.start) for rows in row_blocks(draws, width)]
     away, errors = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
     with np.errstate(divide="ignore", invalid="ignore"):
         # A resample of equal units may be as far off as one likes; one without a unit does not count.
@@ -41,7 +127,7 @@ def mean_limits(
     for end, side in zip(ends, (-1, 1), strict=True):
         reach = np.nanquantile(-side * deviates[:, varies], (1 + confidence) / 2, axis=0, method="inverted_cdf")
         end[varies] = mean[varies] + side * error[varies] * reach
-    return mean, *ends
+    return ends
 
 
 def _means(values: np.ndarray, known: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -50,5 +136,5 @@ def _means(values: np.ndarray, known: np.ndarray, weights: np.ndarray) -> tuple[
     with np.errstate(divide="ignore", invalid="ignore"):
         mean = weights @ (values * known) / count
         variance = (weights @ (values**2 * known) / count - mean**2) / (count - 1)
-        largest = np.abs(values * known).max(axis=0)
+        largest = np.abs(values * known).max(axis=0, initial=0)
         return mean, np.sqrt(np.where(variance > 1e-14 * largest**2, variance, 0))

@@ -1,0 +1,280 @@
+"""Wins and losses of one group against another, comparison by comparison: what verdicts count.
+
+A unit is won by the group whose score is better, in the direction of the metric, by more than a margin. The methods are
+those of :mod:`evenlight.statistics.arrays`; here they meet the scores of a study. Units that share a cluster are one
+vote. Scores are means over the seeds that count, so that all is said of these trained models; of answers they are means
+of as many draws of one form as of the other, since a mean of few skewed draws is larger than one of many in other
+shares of questions than it is smaller.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+from scipy.stats import t
+
+from evenlight.core.seeds import generator_for
+from evenlight.statistics.arrays.limits import as_often_p, most_decided, net_benefit_limits, win_share_limits
+from evenlight.statistics.arrays.mean import MeanDifference, difference_limits, mean_limits
+from evenlight.statistics.arrays.relative_effect import relative_effect
+from evenlight.statistics.arrays.repeated import (
+    across_seeds_p,
+    cluster_means,
+    mean_of_known,
+    net_benefit_by_seed,
+)
+from evenlight.statistics.arrays.signs import counted, margins, side_p, signs
+from evenlight.statistics.arrays.worst import in_worst
+from evenlight.statistics.cells import ExplainerScores
+from evenlight.statistics.counted import counted_seeds, within_strata
+from evenlight.statistics.designs import Design, numbered
+from evenlight.statistics.robustness import robustness_value
+from evenlight.statistics.study import VerdictSettings
+
+PAIRS, CLUSTERS, TEXTS = "pairs", "clusters", "texts"
+# With fewer texts of a group nobody has simulated that the level of the relative effect holds.
+LEAST_TEXTS = 50
+# One-sided p of both sides: of wins, of the worst scores, and of the mean net benefit across retraining.
+P_SIDES, P_WORST, P_RETRAINING = ([f"p_{kind}{side}" for side in "ab"] for kind in ("", "worst_", "retraining_"))
+P_VALUES = [*P_SIDES, *P_WORST, *P_RETRAINING, "p_as_often"]
+
+# Gives further columns, (comparisons,) each, of the scores of an explainer, a design, both levels' scores
+# (comparisons, seeds, units), and which seeds count, bool (comparisons, seeds).
+Described = Callable[[ExplainerScores, Design, np.ndarray, np.ndarray, np.ndarray], Mapping]
+
+
+@dataclass(frozen=True)
+class Counted:
+    """Comparisons of one explainer and one pair of levels.
+
+    Attributes:
+        rows: names, wins and losses or the relative effect, limits of each comparison alone, and the p-values
+            :data:`P_VALUES`, from which :func:`evenlight.statistics.verdicts.judged` makes verdicts.
+        votes: of pairs the names of their votes.
+        signed: of pairs 1, −1, 0 or NaN of each vote, (votes, comparisons).
+    """
+
+    rows: pd.DataFrame
+    votes: Sequence[tuple] = ()
+    signed: np.ndarray | None = None
+
+
+def counted_wins(
+    explainers: Iterable[ExplainerScores],
+    designs: Sequence[Design],
+    judging: VerdictSettings,
+    described: Described | None = None,
+) -> list[Counted]:
+    """The wins of all comparisons of a model, in the order of the tables: design by design."""
+    by_design: list[list[Counted]] = [[] for _ in designs]
+    for scores in explainers:
+        for design, found in zip(designs, by_design, strict=True):
+            cells, a, b = _with_equal_draws(scores, design).scored(design)
+            if cells:
+                found.append(_counted(cells, a, b, scores, design, judging, described))
+    return [part for of_design in by_design for part in of_design]
+
+
+def _with_equal_draws(scores: ExplainerScores, design: Design) -> ExplainerScores:
+    """The scores of answers as means of as many draws of either form of a pair, the first ones; others as they are."""
+    if scores.draws is None or not design.paired or not (design.a.has_single_items and design.b.has_single_items):
+        return scores
+    values = scores.values.copy()
+    partner = np.full(values.shape[-1], -1)
+    sides = [np.full(len(design.a.items), -1) for _ in "ab"]
+    for place, side in zip(sides, (design.a, design.b), strict=True):
+        place[side.unit_index] = side.columns
+    whole = (sides[0] >= 0) & (sides[1] >= 0)
+    partner[sides[0][whole]], partner[sides[1][whole]] = sides[1][whole], sides[0][whole]
+    columns = np.flatnonzero(partner >= 0)
+    known = ~np.isnan(scores.draws)
+    counts = known.sum(axis=2)
+    most = np.minimum(counts[..., columns], counts[..., partner[columns]])
+    first = known[..., columns] & (np.cumsum(known[..., columns], axis=2) <= most[:, :, None])
+    unequal = counts[..., columns] != most
+    of_first = mean_of_known(np.where(first, scores.draws[..., columns], np.nan), axis=2)
+    values[..., columns] = np.where(unequal, of_first, values[..., columns])
+    return replace(scores, values=values)
+
+
+def _counted(
+    cells: list[dict],
+    a: np.ndarray,
+    b: np.ndarray,
+    scores: ExplainerScores,
+    design: Design,
+    judging: VerdictSettings,
+    described: Described | None,
+) -> Counted:
+    strata = None if design.a.strata is None else (design.a.strata, design.b.strata)
+    whole_a, whole_b, codes = within_strata(a, b, design.paired, strata)
+    seeds = counted_seeds(whole_a, whole_b)
+    further = described(scores, design, a, b, seeds) if described else {}
+    # (seeds, units, comparisons), as arrays have them.
+    a, b = (np.where(seeds[:, :, None], side, np.nan).transpose(1, 2, 0) for side in (whole_a, whole_b))
+    better = np.array([1.0 if judging.higher_is_better.get(cell["metric"], True) else -1.0 for cell in cells])
+    if design.paired:
+        columns, votes, signed = _of_pairs(a, b, better, cells, scores, design, judging)
+    else:
+        columns, votes, signed = _of_texts(a, b, better, codes, scores, design, judging), (), None
+    columns |= _of_both(a, b, better, columns, scores, design, judging)
+    left_out = [", ".join(str(scores.seeds[seed]) for seed in np.flatnonzero(~of_cell)) for of_cell in seeds]
+    columns |= {"seeds": seeds.sum(axis=1), "left_out_seeds": left_out, "paired": design.paired}
+    return Counted(pd.DataFrame(cells).assign(**columns, **further), votes, signed)
+
+
+def _of_pairs(
+    a: np.ndarray,
+    b: np.ndarray,
+    better: np.ndarray,
+    cells: Sequence[Mapping],
+    scores: ExplainerScores,
+    design: Design,
+    judging: VerdictSettings,
+) -> tuple[dict, list[tuple], np.ndarray]:
+    """The columns of pairs, (comparisons,) each, and the votes: their names, and signs (votes, comparisons)."""
+    codes, first = design.numbered_clusters
+    smallest = np.array([judging.smallest_effects.get(cell["metric"], 0.0) for cell in cells])
+    margin = margins(a, b, smallest)
+    differences = mean_of_known(a - b)
+    of_votes = cluster_means(differences, codes)
+    signed = better * signs(of_votes, margin)
+    if scores.doubt:
+        signed = signed * 0
+    wins, losses, ties = counted(signed)
+    votes, pairs = wins + losses + ties, (~np.isnan(differences)).sum(axis=0)
+    level = 1 - judging.confidence
+    share = np.divide(wins, wins + losses, out=np.full(len(cells), np.nan), where=wins + losses > 0)
+    ends = win_share_limits(wins, losses, level), net_benefit_limits(wins, losses, votes, level)
+    benefit = np.divide(wins - losses, votes, out=np.full(len(cells), np.nan), where=votes > 0)
+    generator = generator_for(0, "mean", scores.dataset, *design.comparison.levels)
+    with np.errstate(invalid="ignore"):
+        mean = mean_limits(of_votes, judging.confidence, judging.bootstrap_draws, generator)
+    worst = in_worst(*(cluster_means(mean_of_known(side), codes) for side in (a, b)), better > 0)
+    worst_a, worst_b = ((worst == sign).sum(axis=0) for sign in (1, -1))
+    by_seed = np.stack([cluster_means(of_seed, codes) for of_seed in a - b])
+    columns = {
+        "unit": np.where(pairs > votes, CLUSTERS, PAIRS),
+        **{"units_a": votes, "units_b": votes, "wins": wins, "losses": losses, "ties": ties, "margin": margin},
+        **{"share": share, "low": ends[0][0], "high": ends[0][1]},
+        "p_as_often": as_often_p(wins, losses, votes, judging.as_often_bound),
+        **{"net_benefit": benefit, "net_benefit_low": ends[1][0], "net_benefit_high": ends[1][1]},
+        "most_differ": most_decided(wins + losses, votes, level),
+        **dict(zip(P_SIDES, side_p(wins, losses), strict=True)),
+        "mean": mean,
+        # Which way the mean points, if any.
+        "mean_side": np.where(np.abs(mean.value) > margin - smallest, better * np.sign(mean.value), 0),
+        **{"worst_a": worst_a, "worst_b": worst_b},
+        **dict(zip(P_WORST, side_p(worst_a, worst_b), strict=True)),
+        "by_seed": list(net_benefit_by_seed(better * signs(by_seed, margin)).T),
+    }
+    return columns, [(scores.dataset, name) for name in design.clusters[0][first]], signed
+
+
+def _of_texts(
+    a: np.ndarray,
+    b: np.ndarray,
+    better: np.ndarray,
+    strata: Sequence[np.ndarray] | None,
+    scores: ExplainerScores,
+    design: Design,
+    judging: VerdictSettings,
+) -> dict:
+    """The columns of texts without pairs: their relative effect; a cluster has a vote in each stratum."""
+    codes = [_shared(of) for of in strata] if strata else [np.zeros(side.shape[1], dtype=int) for side in (a, b)]
+    sides = []
+    for side, names, code in zip((a, b), design.clusters, codes, strict=True):
+        vote, first = numbered(np.array([f"{stratum} {name}" for stratum, name in zip(code, names, strict=True)]))
+        # Of strata that both groups have.
+        counts = np.isin(code, np.intersect1d(*codes)) & (code >= 0)
+        known = np.where(counts[:, None], side, np.nan)
+        by_seed = [cluster_means(of_seed, vote) for of_seed in known]
+        sides.append((cluster_means(mean_of_known(known), vote), code[first], by_seed))
+    (voted_a, code_a, seeds_a), (voted_b, code_b, seeds_b) = sides
+    effect = relative_effect(better * voted_a, better * voted_b, code_a, code_b)
+    sizes = [(~np.isnan(side)).sum(axis=0) for side in (voted_a, voted_b)]
+    asked = np.minimum(*sizes) >= LEAST_TEXTS
+    low, high = effect.limits((1 - judging.confidence) / 2, student=True)
+    net_benefit, bound = 2 * effect.effect - 1, judging.as_often_bound
+    ends = [t.sf(np.sqrt(effect.c2((1 + end) / 2)), effect.degrees) for end in (bound, -bound)]
+    p_as_often = np.where(asked & (np.abs(net_benefit) < bound), np.nan_to_num(np.maximum(*ends), nan=1.0), 1.0)
+    generator = generator_for(0, "mean", scores.dataset, *design.comparison.levels)
+    mean = difference_limits(voted_a, voted_b, code_a, code_b, judging.confidence, judging.bootstrap_draws, generator)
+    by_seed = [
+        2 * relative_effect(better * x, better * y, code_a, code_b).effect - 1
+        for x, y in zip(seeds_a, seeds_b, strict=True)
+    ]
+    nothing = np.full(len(better), np.nan)
+    of_pairs = ("wins", "losses", "ties", "margin", "most_differ", "worst_a", "worst_b")
+    p_sides = np.where(asked, np.nan_to_num(effect.side_p(student=True), nan=1.0), 1.0)
+    return {
+        **{"unit": TEXTS, "units_a": sizes[0], "units_b": sizes[1]},
+        **dict.fromkeys(of_pairs, nothing),
+        **{"share": effect.effect, "low": low, "high": high, "ratio": effect.ratio, "degrees": effect.degrees},
+        **{"net_benefit": net_benefit, "net_benefit_low": 2 * low - 1, "net_benefit_high": 2 * high - 1},
+        **dict(zip(P_SIDES, p_sides, strict=True)),
+        **dict.fromkeys(P_WORST, 1.0),
+        "p_as_often": p_as_often,
+        **{"mean": mean, "mean_side": better * np.sign(np.nan_to_num(mean.value))},
+        "by_seed": list(np.array(by_seed).T),
+    }
+
+
+def _shared(strata: np.ndarray) -> np.ndarray:
+    """The stratum that a unit has under all seeds, int (units,), from (seeds, units); −1 where there is none."""
+    return np.where((strata == strata[0]).all(axis=0), strata[0], -1)
+
+
+def _of_both(
+    a: np.ndarray,
+    b: np.ndarray,
+    better: np.ndarray,
+    columns: dict,
+    scores: ExplainerScores,
+    design: Design,
+    judging: VerdictSettings,
+) -> dict:
+    """What pairs and texts have alike: who was left out, the mean, retraining, and why there is no verdict."""
+    left_out = []
+    for side, scored in ((design.a, a), (design.b, b)):
+        there = np.array([item is not None for item in side.items])
+        left_out.append(there.sum() - (~np.isnan(scored)).any(axis=0).sum(axis=0))
+    sizes = zip(columns["units_a"], columns["units_b"], strict=True)
+    few = [
+        f"{min(of_cell)} texts of a group are fewer than {LEAST_TEXTS}" if min(of_cell) < LEAST_TEXTS else None
+        for of_cell in sizes
+    ]
+    by_seed = [of_seeds[~np.isnan(of_seeds)] for of_seeds in columns["by_seed"]]
+    p_retraining = [across_seeds_p(of_seeds[:, None])[:, 0] if len(of_seeds) else [1, 1] for of_seeds in by_seed]
+    nothing = dict.fromkeys(P_VALUES, np.ones(len(better))) if scores.doubt else {}
+    return {
+        **{"left_out_a": left_out[0], "left_out_b": left_out[1], "repeated": scores.repeated},
+        **_of_mean(columns.pop("mean"), _spread(a, b), judging.alpha),
+        **dict(zip(P_RETRAINING, np.transpose(p_retraining), strict=True)),
+        "reason": [scores.doubt or (None if design.paired else words) for words in few],
+        **nothing,
+    }
+
+
+def _of_mean(mean: MeanDifference, spread: np.ndarray, alpha: float) -> dict:
+    """The mean difference as an effect, in the metric's units and in standard deviations, and its robustness."""
+    ends = {"": mean.value, "_low": mean.low, "_high": mean.high}
+    with np.errstate(divide="ignore", invalid="ignore"):
+        deviate = np.where(mean.error > 0, mean.value / mean.error, np.nan)
+        in_sds = {f"standardised{end}": np.where(spread > 0, of / spread, np.nan) for end, of in ends.items()}
+    return {
+        **{f"difference{end}": of for end, of in ends.items()},
+        **{"sd": spread, **in_sds},
+        "robustness": robustness_value(deviate, mean.degrees),
+        "robustness_significance": robustness_value(deviate, mean.degrees, alpha),
+    }
+
+
+def _spread(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """The standard deviation within levels, mean variance over both and over seeds; (comparisons,)."""
+    deviations = [side - mean_of_known(side, axis=1)[:, None] for side in (a, b)]
+    count = np.concatenate([(~np.isnan(side)).sum(axis=1) for side in deviations])
+    squares = np.concatenate([np.nansum(side**2, axis=1) for side in deviations])
+    variances = np.divide(squares, count - 1, out=np.full(count.shape, np.nan), where=count > 1)
+    return np.sqrt(mean_of_known(variances))
