@@ -9,21 +9,27 @@ import numpy as np
 import pandas as pd
 import pytest
 from rendering import page_of
-from scipy.stats import binomtest
+from scipy.stats import binomtest, ttest_1samp
 
+from evenlight.core.contracts.results import TEST_COUNTS
 from evenlight.core.contracts.texts import UNITS
 from evenlight.reports.html_table import render
 from evenlight.reports.latex_table import latex
 from evenlight.statistics import effects
 from evenlight.statistics.cells import ExplainerScores, ModelScores
 from evenlight.statistics.designs import Design, Side
-from evenlight.statistics.looks import Looks
 from evenlight.statistics.effects import effect_tables
+from evenlight.statistics.looks import Looks
 from evenlight.statistics.study import Comparison, StudyScores, VerdictSettings
 from evenlight.statistics.wins import LEAST_TEXTS
 
 STUDY = StudyScores(scores=None, units=Path(), datasets=[], models={}, explainers=[], metrics={})
 JUDGING = VerdictSettings.plain(alpha=0.05, as_often_bound=0.2, confidence=0.95, bootstrap_draws=300)
+# What the page shows beside effects: no tests of single seeds, and one permutation of the labels.
+BESIDE = (
+    pd.DataFrame(columns=TEST_COUNTS.schema.names),
+    pd.DataFrame({"permutation": [0], "family": "study", "cells": 2, "disparities": 0}),
+)
 PAIR = Comparison("gender", "male", "female")
 
 
@@ -234,9 +240,10 @@ def test_the_page_renders_with_odd_names(monkeypatch):
     verdicts, counts = judged(monkeypatch, *models, judging=judging)
     metrics = {name: {"label": f"{name}_<>&", "better": "higher"} for name in ("m0", "m1")}
     page = page_of(
-        "more_often",
+        "effects",
         verdicts,
         counts,
+        *BESIDE,
         datasets={"plots": "Plots & more", "letters": "Letters"},
         models={"small": "$mall_1"},
         explainers={"lime": "LIME <x>", "noise": "noise"},
@@ -257,10 +264,35 @@ def test_no_count_on_the_page_is_smaller_than_its_verdicts(monkeypatch):
     names = {"datasets": {"plots": "Plots"}, "models": {"small": "Small"}, "explainers": {"lime": "LIME"}}
     metrics = {name: {"label": name, "better": "higher"} for name in ("m0", "m1")}
     page = page_of(
-        *("more_often", verdicts, counts.assign(differ=0, first=0, second=0)),
+        *("effects", verdicts, counts.assign(differ=0, first=0, second=0), *BESIDE),
         **names,
         metrics=metrics,
         as_often_bound=0.2,
         confidence=0.95,
     )
     assert "at least 1 differ: at least 1 for" in page.introduction
+
+
+def test_a_claim_across_retraining_counts_each_seed_once(monkeypatch):
+    """The net benefits of six seeds, by Student's t; of one seed nothing is claimed."""
+    random = np.random.default_rng(2)
+    values = random.normal(size=(1, 6, 60)) + 0.8
+    row = judged(monkeypatch, compared(values, np.zeros_like(values)))[0].iloc[0]
+    benefits = np.sign(values[0]).mean(axis=1)
+    assert row["p_retraining"] == pytest.approx(ttest_1samp(benefits, 0).pvalue)
+    assert (row["retraining_side"], row["seeds_agree"]) == (1, 6)
+    single = judged(monkeypatch, compared(values[:, :1], np.zeros((1, 1, 60))))[0].iloc[0]
+    assert np.isnan(single["p_retraining"])
+    assert single["retraining_side"] == 0
+
+
+def test_answers_count_as_many_draws_of_either_form(monkeypatch):
+    """Of three draws and one, the first of each count: means of skewed draws are larger in other shares of pairs."""
+    draws = np.full((1, 1, 3, 40), np.nan)
+    draws[0, 0, :, :20] = np.array([2.0, 9, 9])[:, None]
+    draws[0, 0, 0, 20:] = 3.0
+    model = compared(np.nanmean(draws, axis=2)[..., :20], np.nanmean(draws, axis=2)[..., 20:])
+    [scores] = model.explainers
+    model = replace(model, explainers=iter([replace(scores, draws=draws)]))
+    row = judged(monkeypatch, model)[0].iloc[0]
+    assert (row["losses"], row["difference"]) == (20, -1)
