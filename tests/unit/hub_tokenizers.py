@@ -87,13 +87,23 @@ def _special(tokenizer: Tokenizer, tokens: Sequence[str], eats_space: Sequence[s
 
 def _word_piece(texts: list[str], lowercase: bool, special: Sequence[str] = BERT_TOKENS) -> Tokenizer:
     """``special`` in the order pad, unk, cls, sep, mask."""
-    tokenizer = Tokenizer(models.WordPiece(unk_token=special[1]))
-    tokenizer.normalizer = normalizers.BertNormalizer(lowercase=lowercase)
-    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    tokenizer.decoder = decoders.WordPiece()
-    tokenizer.train_from_iterator(
-        texts, trainers.WordPieceTrainer(vocab_size=VOCABULARY, special_tokens=list(special), show_progress=False)
+
+    def pipeline(vocabulary: dict[str, int] | None = None) -> Tokenizer:
+        tokenizer = Tokenizer(models.WordPiece(vocabulary, unk_token=special[1]))
+        tokenizer.normalizer = normalizers.BertNormalizer(lowercase=lowercase)
+        tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+        tokenizer.decoder = decoders.WordPiece()
+        return tokenizer
+
+    learned = pipeline()
+    # Else the numbers of single characters differ from run to run (evenlight.models.tokenizers.learned_tokenizer).
+    characters = sorted({c for text in texts for c in learned.normalizer.normalize_str(text) if not c.isspace()})
+    first = [*special, *characters, *(f"##{character}" for character in characters)]
+    learned.train_from_iterator(
+        texts, trainers.WordPieceTrainer(vocab_size=VOCABULARY, special_tokens=first, show_progress=False)
     )
+    tokenizer = pipeline(learned.get_vocab())
+    _special(tokenizer, special)
     tokenizer.post_processor = _around(tokenizer, f"{special[2]} $A {special[3]}")
     return tokenizer
 
