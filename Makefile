@@ -58,7 +58,7 @@ demo: .venv/ready  ## make the environment, run the embedded demo and its report
 	$(BIN)/snakemake --cores $(CORES) all explorer --configfile config/demo.yaml
 	$(BIN)/snakemake --cores 1 --configfile config/demo.yaml --report results/demo/report.html
 	@echo "The demo is done. Open in a browser:"
-	@echo "  the answer    results/demo/tables/more_often.html, and on average results/demo/tables/effects.html"
+	@echo "  the answer    results/demo/tables/effects.html"
 	@echo "  the explorer  results/demo/explorer.html"
 	@echo "  all tables and figures in one file  results/demo/report.html"
 

@@ -12,16 +12,11 @@ cells are no hypothesis.
 """
 
 import argparse
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
-
-sys.path.insert(0, str(Path(__file__).parents[2] / "workflow" / "tools"))
-
-from plan_study import settings_of
 
 from evenlight import configuration
 from evenlight.core.tables import replacing
@@ -31,6 +26,20 @@ from evenlight.statistics.designs import Design
 from evenlight.statistics.study import StudyScores, taken
 
 RANDOM = "random"
+
+
+def settings_of(config: dict) -> dict:
+    """What a study compares, from its complete configuration, and which explainers are noise."""
+    metrics = configuration.metric_annotations(config)
+    return {
+        "datasets": list(config["datasets"]),
+        "models": {name: configuration.seeds_of(config, name) for name in config["models"]},
+        "explainers": list(config["explainers"]),
+        "metrics": {name: metrics[name]["family"] for name in config["metrics"]},
+        "comparisons": config["statistics"]["compare"],
+        "strata": config["statistics"]["strata"],
+        "noise": configuration.no_hypotheses(config),
+    }
 
 
 def populations(results: Path, settings: dict, folder: str) -> Iterator[tuple[str, pd.DataFrame]]:

@@ -14,13 +14,7 @@ if EXPLAINERS:
     FIGURES += SCORE_FIGURES
 # Are the estimates equally good for every concept, every kind of change and every group of texts?
 if comparisons():
-    TABLES["more_often"] = more_often_page("Concepts")
-    TABLES["effects"] = Page(
-        EFFECT_TABLES,
-        shown(*COMPARED, **of_statistics("as_often_bound", "confidence")),
-        "Concepts",
-        verdicts=True,
-    )
+    TABLES["effects"] = effects_page("Concepts")
     TABLES["disparity"] = Page(
         ["disparity_summary"],
         shown(*COMPARED, noise=configuration.no_hypotheses(config), **of_statistics("alpha", "considerable_effect")),

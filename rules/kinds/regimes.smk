@@ -191,14 +191,8 @@ rule score_masked_words:
 
 
 TABLES = {
-    "more_often": more_often_page("Regimes"),
+    "effects": effects_page("Regimes"),
     "regimes": Page(["regimes"], regimes_shown(**of_statistics("confidence")), "Regimes"),
-    "effects": Page(
-        ["effects", "tests", "verdict_control", "balanced_accuracy"],
-        shown(*COMPARED, **names_compared(), **of_statistics("equivalence_bound", "confidence")),
-        "Regimes",
-        verdicts=True,
-    ),
     "disparity": Page(
         ["disparity_summary"],
         shown(

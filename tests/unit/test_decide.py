@@ -3,14 +3,14 @@
 import decide
 import pandas as pd
 import pytest
-from study_files import StudyFiles, asked, called
-from test_effects import SETTINGS, scores
 
 from evenlight.core import tables
 from evenlight.core.contracts.explanations import COSTS
 from evenlight.core.errors import InputError
-from evenlight.statistics.closed_records import is_open, questions
-from evenlight.statistics.effects import effect_table
+from evenlight.statistics.cells import CELL
+from evenlight.statistics.planning import pairs_for
+
+STATISTICS = {"as_often_bound": 0.2, "power": 0.8}
 
 
 @pytest.fixture
@@ -29,18 +29,10 @@ def results(tmp_path):
 
 def test_the_next_look_costs_what_its_new_pairs_cost(results):
     # 3,000 seconds for 20 pairs; the time of explainers that were computed together counts once.
-    assert decide.said_before(results, 20, 50, {}).startswith("about 75.0 minutes to explain 30 more pairs")
-    # Of explainers that are asked no more, nothing.
-    lime = {"plots": {"small": {"lime": 20}}}
-    said = decide.said_before(results, 20, 50, lime)
-    assert said.startswith("about 15.0 minutes to explain 30 more pairs")
-    assert "no more questions to lime (plots, small)" in said
-    igxi = {"plots": {"small": {"lime": 20, "igxi": 20}}}
-    assert decide.said_before(results, 20, 50, igxi).startswith("about 15.0 minutes")
-    every = {"plots": {"small": {"lime": 20, "igxi": 20, "ig": 20}}}
-    assert decide.said_before(results, 20, 50, every).startswith("about 0.0 minutes")
-    assert "not known" in decide.said_before(results, 0, 20, {})
-    assert "not known" in decide.said_before(results / "elsewhere", 20, 50, {})
+    assert decide.said_before(results, 20, 50).startswith("about 75.0 minutes to explain 30 more pairs")
+    assert "not known" in decide.said_before(results, 0, 20)
+    assert "not known" in decide.said_before(results / "elsewhere", 20, 50)
+    assert "missing" in decide.said_before(results, 50, 50)
 
 
 def test_a_look_that_was_begun_goes_on(tmp_path):
@@ -92,35 +84,46 @@ def test_a_study_without_a_sound_plan_is_refused(tmp_path, study, said):
 
 
 def test_pages_are_named_that_are_there(results):
-    """A study of regimes closes nothing, and has no page of that."""
+    """A study of regimes has no page of looks."""
     assert decide.where_to_read(results) == f"what was found: {results}/tables/effects.html"
     (results / "tables").mkdir()
     (results / "tables" / "looks.html").touch()
-    assert decide.where_to_read(results).endswith(f"; what each look has closed: {results}/tables/looks.html")
+    assert decide.where_to_read(results).endswith(f"{results}/tables/looks.html")
 
 
-def test_what_is_open_is_said_with_how_many_pairs_would_decide_it(tmp_path):
-    files = StudyFiles(tmp_path)
-    for seed in SETTINGS["seeds"]:
-        files.write(scores(seed), seed, "any")
-    effects = called(effect_table, *files.folders, **asked(effect_table, SETTINGS))
-    left = questions(effects)[is_open(questions(effects))]
-    [line] = decide.said_of_open(left, effects, SETTINGS["statistics"])
-    assert line.startswith("  plots, small, lime, noisy, male and female: about ")
-    needed = float(line.split("about ")[1].split(" pairs")[0].replace(",", ""))
-    [row] = left.itertuples()
-    # What 60 pairs show shrinks with the root of their number; the reserve for what nobody saw shrinks faster.
-    assert 60 < needed <= 60 * (row.detectable_pooled / 0.2) ** 2 + 1
-    # Where so many have been asked, more of them are no remedy that is known.
-    enough = SETTINGS["statistics"] | {"equivalence_bound": 5.0}
-    [line] = decide.said_of_open(left, effects, enough)
-    assert line.endswith(": 60 pairs mostly show the smallest effect of interest; they left this one open")
-    # Of what is not paired, so many of each group.
-    [line] = decide.said_of_open(left, effects.assign(paired=False), SETTINGS["statistics"])
-    assert line.endswith(f"about {needed:,.0f} texts of each group would show the smallest effect of interest")
-    few = left.assign(verdict="not decidable", reason="7 units are too few")
-    [line] = decide.said_of_open(few, effects.assign(verdict="not decidable"), SETTINGS["statistics"])
-    assert line.endswith("noisy, male and female: 7 units are too few")
-    many = pd.concat([left] * (decide.TOLD + 3), ignore_index=True)
-    many["metric"] = [f"metric{number}" for number in range(len(many))]
-    assert decide.said_of_open(many, effects, SETTINGS["statistics"])[-1].startswith("  and 3 more")
+def effects(**columns: object) -> pd.DataFrame:
+    """Cells of the effects: of an open question of 60 pairs, but for what ``columns`` say."""
+    table = pd.DataFrame([[f"{name}" for name in CELL]], columns=CELL)
+    usual = {"verdict": "undecided", "family": "study", "paired": True, "unit": "pairs", "units_a": 60, "units_b": 60}
+    usual |= {"ties": 12, "reason": None, "level": 0.05}
+    return (
+        table.loc[table.index.repeat(max([1, *(len(of) for of in columns.values() if isinstance(of, list))]))]
+        .assign(**usual | columns)
+        .reset_index(drop=True)
+    )
+
+
+def test_open_are_undecided_primary_questions_that_more_texts_could_decide():
+    verdicts = ["undecided", "male more often", "as often", "not decidable", "undecided"]
+    assert list(decide.open_questions(effects(verdict=verdicts))) == [True, False, False, True, True]
+    families = ["primary", "exploratory", "control", "study"]
+    assert list(decide.open_questions(effects(family=families))) == [True, False, False, True]
+    # Of a metric that ties all pairs, more of them decide nothing; texts without pairs have no ties.
+    ties = pd.array([60, 59, None], dtype="Int64")
+    assert list(decide.open_questions(effects(verdict=["not decidable"] * 3).assign(ties=ties))) == [False, True, True]
+
+
+def test_what_is_open_is_said_with_how_many_pairs_would_decide_it():
+    table = effects()
+    *lines, last = decide.said_of_open(table, table, STATISTICS)
+    pairs = pairs_for(0.2, 0.8, ties=0.2, comparisons=1, alpha=0.05)
+    assert lines == [f"  dataset, model, explainer, metric, level_a and level_b: about {pairs:,} pairs would tell"]
+    assert "0.8" in last
+    assert "20 of 100" in last
+    texts = effects(paired=False, unit="texts", ties=float("nan"))
+    assert decide.said_of_open(texts, texts, STATISTICS)[0].endswith(" texts of each group would tell")
+    few = effects(ties=60, verdict="not decidable", reason="0 decided pairs are too few")
+    [line] = decide.said_of_open(few, few, STATISTICS)
+    assert line.endswith(": 0 decided pairs are too few")
+    many = effects(metric=[f"metric{number}" for number in range(decide.TOLD + 3)])
+    assert decide.said_of_open(many, many, STATISTICS)[-2].startswith("  and 3 more")

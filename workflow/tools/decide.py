@@ -13,6 +13,7 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import yaml
@@ -24,9 +25,8 @@ from evenlight.core.contracts.results import EFFECTS, LOOKS
 from evenlight.core.errors import InputError
 from evenlight.jobs import command_line, own_files
 from evenlight.statistics.cells import CELL
-from evenlight.statistics.closed_records import is_open, questions
-from evenlight.statistics.look_plans import closed_before, read_closed
-from evenlight.statistics.texts_needed import texts_needed
+from evenlight.statistics.planning import is_open, texts_needed
+from evenlight.statistics.verdicts import PRIMARY, STUDY
 
 # Open questions that are told one by one.
 TOLD = 12
@@ -84,66 +84,64 @@ def begun(results: Path, plan: str, looks: Sequence[int]) -> int:
     return following if of_plan and known["explain"]["pairs"] == following else before
 
 
-def seconds_of(results: Path, not_asked: dict) -> float | None:
-    """What the explanations that are there have taken, of explainers that go on; None where nothing is known."""
+def seconds_of(results: Path) -> float | None:
+    """What the explanations that are there have taken; None where nothing is known."""
     paths = sorted((results / "costs").rglob("*.parquet"))
     known: dict[tuple, float] = {}
     for path in paths:
-        dataset, model, seed, explainer = path.relative_to(results / "costs").with_suffix("").parts
-        if explainer not in not_asked.get(dataset, {}).get(model, {}):
-            for part in tables.read_table(path, COSTS).itertuples():
-                # The time of all that were computed together, which each of their files has.
-                known[dataset, model, seed, *part.together, part.texts, part.seconds] = part.seconds
+        for part in tables.read_table(path, COSTS).itertuples():
+            # The time of all that were computed together, which each of their files has.
+            known[path.parent, *part.together, part.texts, part.seconds] = part.seconds
     return sum(known.values()) if paths else None
 
 
-def said_before(results: Path, before: int, pairs: int, not_asked: dict) -> str:
-    """What the explanations of a look will take, from what those before it took, and who is asked no more."""
+def said_before(results: Path, before: int, pairs: int) -> str:
+    """What the explanations of a look will take, from what those before it took."""
     if pairs <= before:
         return "what is missing of it"
-    seconds = seconds_of(results, not_asked) if before else None
+    seconds = seconds_of(results) if before else None
     if seconds is None:
         return "how long it takes is not known before the first look"
-    ended: dict[str, list[str]] = {}
-    for dataset, models in not_asked.items():
-        for model, of_model in models.items():
-            for name in of_model:
-                ended.setdefault(name, []).append(f"{dataset}, {model}")
-    listed = ", ".join(f"{name} ({'; '.join(where)})" for name, where in ended.items())
     minutes = seconds * (pairs - before) / before / 60
-    said = f"about {minutes:.1f} minutes to explain {pairs - before} more pairs on one core, then scores and statistics"
-    return f"{said}; no more questions to {listed}" if listed else said
+    return f"about {minutes:.1f} minutes to explain {pairs - before} more pairs on one core, then scores and statistics"
+
+
+def open_questions(effects: pd.DataFrame) -> pd.Series:
+    """Which primary questions more texts could decide, bool; all are primary where none are named.
+
+    Where every unit is tied the metric, or its margin, decides nothing.
+    """
+    asked = effects["family"].isin([STUDY, PRIMARY])
+    return asked & is_open(effects) & ~(effects["ties"] == effects["units_a"]).fillna(False).astype(bool)
 
 
 def said_of_open(left: pd.DataFrame, effects: pd.DataFrame, statistics: dict) -> list[str]:
     """Which questions are open, and how many pairs, or texts of each group, would decide each; fewest first."""
-    interest = {name: statistics[name] for name in ("equivalence_bound", "smallest_effects")}
-    needed = texts_needed(effects, **interest)
-    known = needed[[*CELL, "needed", "units", "paired"]]
-    told = left[[*CELL, "reason"]].merge(known, on=CELL, how="left").sort_values("needed")
+    bound, power = statistics["as_often_bound"], statistics["power"]
+    needed = texts_needed(effects, as_often_bound=bound, power=power)[[*CELL, "needed"]]
+    told = left.merge(needed, on=CELL, how="left").sort_values("needed")
     lines = []
     for row in told.head(TOLD).itertuples():
         name = f"{row.dataset}, {row.model}, {row.explainer}, {row.metric}, {row.level_a} and {row.level_b}"
-        lines.append(f"  {name}: {_enough(row.needed, row.units, row.paired, row.reason)}")
+        lines.append(f"  {name}: {_enough(row)}")
     if len(told) > TOLD:
         lines.append(f"  and {len(told) - TOLD} more, which tables/effects.html has")
+    if told["needed"].notna().any():
+        lines.append(f"  so many find with a power of {power:g} that one wins in {100 * bound:g} of 100 more")
     return lines
 
 
 def where_to_read(results: Path) -> str:
-    """Which pages have what was found; a study of regimes closes nothing, and has no page of that."""
-    closed = results / "tables" / "looks.html"
+    """Which pages have what was found; a study of regimes has none of its looks."""
+    looks = results / "tables" / "looks.html"
     found = f"what was found: {results}/tables/effects.html"
-    return f"{found}; what each look has closed: {closed}" if closed.is_file() else found
+    return f"{found}; the looks that were made: {looks}" if looks.is_file() else found
 
 
-def _enough(needed: float, units: float, paired: bool | float, reason: str | None) -> str:
-    if pd.isna(needed):
-        return reason if isinstance(reason, str) else "how many pairs would decide it is not known"
-    what = "pairs" if paired else "texts of each group"
-    if needed <= units:
-        return f"{units:,.0f} {what} mostly show the smallest effect of interest; they left this one open"
-    return f"about {needed:,.0f} {what} would show the smallest effect of interest"
+def _enough(row: Any) -> str:
+    if pd.isna(row.needed):
+        return row.reason if isinstance(row.reason, str) else "how many pairs would decide it is not known"
+    return f"about {row.needed:,.0f} {row.unit if row.paired else 'texts of each group'} would tell"
 
 
 def main(arguments: argparse.Namespace) -> None:
@@ -159,14 +157,12 @@ def main(arguments: argparse.Namespace) -> None:
         before = made(results, plan)
         if pairs < first:
             continue
-        not_asked = closed_before(read_closed(results / "tables" / "closed.parquet"), plan, pairs)
-        said = said_before(results, before, pairs, not_asked)
+        said = said_before(results, before, pairs)
         print(f"look {number} of {len(looks)}, {pairs} pairs: {said}", flush=True)
         _run(arguments, results, plan, pairs)
         effects = tables.read_table(results / "tables" / "effects.parquet", EFFECTS)
-        asked = questions(effects)
-        left = asked[is_open(asked)]
-        print(f"look {number}: {len(asked) - len(left)} of {len(asked)} questions are decided or cannot be", flush=True)
+        asked, left = effects["family"].isin([STUDY, PRIMARY]).sum(), effects[open_questions(effects)]
+        print(f"look {number}: {asked - len(left)} of {asked} questions are decided or cannot be", flush=True)
         if left.empty:
             print("nothing is left that more texts could decide")
             break

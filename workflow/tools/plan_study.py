@@ -1,173 +1,119 @@
-"""How many pairs and seeds does a study need? The power of its verdicts, from the scores of a pilot study.
+"""How many pairs does a study need? The chance that each size finds who is explained better more often.
 
-    PYTHONPATH=workflow/scripts python workflow/tools/plan_study.py --configfile config/studies/pilot.yaml \\
-        --units 24 50 100 322 --seeds 2 3 5 10 --effect 0.5
+    PYTHONPATH=workflow/scripts python workflow/tools/plan_study.py --pairs 24 50 100 322 --comparisons 117 --ties 0.1
+    PYTHONPATH=workflow/scripts python workflow/tools/plan_study.py --pilot results/pilot --pairs 50 100 200
 
-Draws studies of each size from the pilot's scores, with a difference of so many standard deviations in half of the
-cells, and judges them. Prints a row for each size: in how many per cent of these cells it is called a disparity, and a
-disparity for these trained models at least, each with the range in which nine of ten pilots of this size would answer.
-
-With ``--looks 50 100 200`` a row is a look of a plan (docs/looks.md): what is found by then, how many cells are
-decided, with how many pairs each has been asked, and how long their explanations take, by what the pilot's have taken.
+Exact power of the sign test, for net benefits P(win) − P(loss), in the first step of Holm's method; later steps find at
+least as much. A pilot study says how many comparisons there are, and of each metric how many pairs are tied. With
+``--looks 50 100 200`` a row is a look of a plan (docs/looks.md), with its part of the level alone.
 """
 
 import argparse
+from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 
-import numpy as np
-import pandas as pd
-
-from evenlight import configuration
 from evenlight.core import tables
-from evenlight.core.contracts.explanations import COSTS
+from evenlight.core.contracts.results import EFFECTS
 from evenlight.core.errors import InputError
-from evenlight.core.kinds import MODALITIES
 from evenlight.jobs import command_line
-from evenlight.results import Inputs
-from evenlight.statistics.looks import Looks
-from evenlight.statistics.planning import PARTS, TOO_WIDE, planned_looks, planned_studies, units_to_tell
-
-# What of the statistics leads to a verdict.
-JUDGED = ("strata", "alpha", "equivalence_bound", "smallest_effects", "confidence", "bootstrap_draws")
+from evenlight.statistics.looks import OBRIEN_FLEMING, POCOCK, Looks
+from evenlight.statistics.planning import pairs_for, planned_power
+from evenlight.statistics.verdicts import PRIMARY, STUDY
 
 
-def settings_of(config: dict) -> dict:
-    """What verdicts of a study depend on, from its complete configuration."""
-    statistics = config["statistics"]
-    metrics = configuration.metric_annotations(config)
-    return {
-        "datasets": list(config["datasets"]),
-        "models": {name: configuration.seeds_of(config, name) for name in config["models"]},
-        "explainers": list(config["explainers"]),
-        "metrics": {name: metrics[name]["family"] for name in config["metrics"]},
-        "comparisons": statistics["compare"],
-        "modalities": configuration.scored_modalities(config),
-        "smallest_group": statistics["smallest_group"],
-        "primary": {section[:-1]: names for section, names in statistics["primary"].items() if names},
-        "noise": configuration.no_hypotheses(config),
-        "reach": configuration.reach_of_metrics(config),
-        **{key: statistics[key] for key in JUDGED},
-    }
+def of_pilot(results: Path) -> tuple[int, dict[str, float]]:
+    """How many comparisons a pilot's hypothesis has, and of each metric the mean share of pairs that are tied.
+
+    Args:
+        results: the folder of the pilot study.
+
+    Raises:
+        InputError: it has no effects, or none of pairs.
+    """
+    path = results / "tables" / "effects.parquet"
+    if not path.is_file():
+        raise InputError(f"--pilot: {path}: no such file; name the folder results/<study> of a study that was run")
+    effects = tables.read_table(path, EFFECTS)
+    asked = effects[effects["family"].isin([STUDY, PRIMARY])]
+    pairs = asked[asked["paired"] & (asked["units_a"] > 0)]
+    if pairs.empty:
+        raise InputError(f"--pilot: {path}: has no comparison of pairs; leave --pilot out, and give --comparisons")
+    return len(asked), (pairs["ties"] / pairs["units_a"]).astype(float).groupby(pairs["metric"]).mean().to_dict()
+
+
+def plan_of(looks: Sequence[int], spending: str) -> Looks:
+    """A plan of all these looks.
+
+    Raises:
+        InputError: they do not rise.
+    """
+    if len(looks) < 2 or any(second <= first for first, second in pairwise(looks)):
+        raise InputError(f"--looks: found {' '.join(map(str, looks))}; allowed are two numbers or more, that rise")
+    return Looks(tuple(looks), tuple(range(len(looks))), spending)
+
+
+def _refuse(arguments: argparse.Namespace) -> None:
+    """Refuse numbers that cannot be, and bring net benefits in order.
+
+    Raises:
+        InputError: with the flag and what is allowed.
+    """
+    arguments.net_benefits = sorted(arguments.net_benefits)
+    for number in (arguments.alpha, arguments.power, *arguments.net_benefits):
+        if not 0 < number < 1:
+            raise InputError(f"--alpha, --power, --net-benefits: found {number:g}; allowed is what is between 0 and 1")
+    if not 0 <= arguments.ties < 1:
+        raise InputError(f"--ties: found {arguments.ties:g}; allowed is a share from 0 to below 1")
+    for number in (*arguments.pairs, *(arguments.looks or []), arguments.comparisons or 1):
+        if number < 1:
+            raise InputError(f"--pairs, --looks, --comparisons: found {number}; allowed are numbers from 1")
 
 
 def main(arguments: argparse.Namespace) -> None:
     """Print the table."""
-    config = configuration.of_file(arguments.configfile)
-    results = arguments.results or Path("results") / config["study"]
-    settings = settings_of(config)
-    settings["bootstrap_draws"] = min(settings["bootstrap_draws"], arguments.draws)
-    folders = ("scores", "predictions", *(MODALITIES[name].units for name in configuration.modalities(config)))
-    study, judging, _ = Inputs({name: results / name for name in folders}).judged(settings)
-    asked = {"seeds": arguments.seeds, "effect": arguments.effect, "studies": arguments.studies}
-    if arguments.looks:
-        looks = plan_of(arguments.looks, config["statistics"])
-        plan = planned_looks(study, judging, looks=looks, **asked)
-    else:
-        plan = planned_studies(study, judging, units=arguments.units, **asked)
-    sizes = "the whole plan" if arguments.looks else "each size"
+    _refuse(arguments)
+    comparisons, ties = arguments.comparisons, {"": arguments.ties}
+    if arguments.pilot:
+        of_study, ties = of_pilot(arguments.pilot)
+        comparisons = comparisons or of_study
+    comparisons = comparisons or 1
+    looks = plan_of(arguments.looks, arguments.spending) if arguments.looks else None
     print(
-        f"{plan['cells'].iloc[0]} cells, an effect of {arguments.effect:g} standard deviations in half of them; "
-        f"{arguments.studies} studies of {sizes}; in brackets the range of the answer, as far as a pilot of "
-        f"{plan['pilot'].iloc[0]} units can tell\n"
+        f"{comparisons} comparisons at the level {arguments.alpha:g}; net benefit: share of wins less share of losses\n"
     )
-    if arguments.looks:
-        print_looks(plan, looks, seconds_per_unit(results / "costs", plan["pilot"].iloc[0]))
-    else:
-        print_sizes(plan)
-    needed = [
-        units_to_tell(row["pilot"], row[f"{part}_low"], row[f"{part}_high"])
-        for row in plan.to_dict("records")
-        for part in PARTS
-        if not np.isnan(row[part])
-    ]
-    if any(needed):
-        print(
-            f"\nThis pilot cannot tell the power of every size: a range is wider than {100 * TOO_WIDE:.0f} points. "
-            f"A pilot of about {max(number for number in needed if number)} units could."
-        )
-
-
-def plan_of(looks: list[int], statistics: dict) -> Looks:
-    """A plan of all these looks, which spends the level as the pilot's study says.
-
-    Raises:
-        InputError: they do not rise, or the study has parts for another number of looks.
-    """
-    if len(looks) < 2 or any(second <= first for first, second in pairwise(looks)):
-        raise InputError(f"--looks: found {' '.join(map(str, looks))}; allowed are two numbers or more, that rise")
-    shares = tuple(statistics["spending_shares"])
-    if shares and len(shares) != len(looks):
-        raise InputError(
-            f"--looks: found {len(looks)} looks, and statistics.spending_shares has {len(shares)} parts; name as many"
-        )
-    return Looks(tuple(looks), tuple(range(len(looks))), shares or statistics["spending"])
-
-
-def seconds_per_unit(costs: Path, units: int) -> float | None:
-    """How long all explanations of a unit of the pilot took on one core, over its runs; None where nobody knows."""
-    paths = sorted(costs.rglob("*.parquet"))
-    known: dict[tuple, float] = {}
-    for path in paths:
-        for part in tables.read_table(path, COSTS).itertuples():
-            # The time of all that were computed together, which each of their files has.
-            known[path.parent, *part.together, part.texts, part.seconds] = part.seconds
-    return sum(known.values()) / units if paths else None
-
-
-def print_sizes(plan: pd.DataFrame) -> None:
-    """A row for each size."""
-    print("| units | seeds | disparity | … for these trained models |\n| ---: | ---: | ---: | ---: |")
-    for row in plan.itertuples():
-        power = [said_of_power(*(getattr(row, part + end) for end in ("", "_low", "_high"))) for part in PARTS]
-        print(f"| {row.units} | {row.seeds} | {' | '.join(power)} |", flush=True)
-
-
-def print_looks(plan: pd.DataFrame, looks: Looks, seconds: float | None) -> None:
-    """A row for each look, and how long explanations take up to it."""
-    heads = ["look", "units", "seeds", "disparity", "… for these trained models", "decided", "units a cell", "hours"]
-    print(f"| {' | '.join(heads)} |\n|{' ---: |' * len(heads)}")
-    for row in plan.itertuples():
-        shares = [
-            said_of_power(*(getattr(row, part + end) for end in ("", "_low", "_high"))) for part in (*PARTS, "decided")
+    heads = ["tied", "pairs", "level", *(f"net benefit {benefit:g}" for benefit in arguments.net_benefits)]
+    print(f"| metric | {' | '.join(heads)} |\n| --- |{' ---: |' * len(heads)}")
+    for metric, share in ties.items():
+        # Ties leave room for so much; where all are tied nothing can be found.
+        benefits = [benefit for benefit in arguments.net_benefits if benefit <= 1 - share]
+        about = {"ties": share, "comparisons": comparisons, "alpha": arguments.alpha}
+        rest = ["–"] * (len(arguments.net_benefits) - len(benefits))
+        sizes = looks.planned if looks else arguments.pairs
+        rows = [
+            (f"{size}", level, [f"{100 * power:.0f} %" for power in powers])
+            for size, level, powers in planned_power(sizes, net_benefits=benefits, looks=looks, **about)
         ]
-        expected = f"{row.expected:.0f} [{row.expected_low:.0f}, {row.expected_high:.0f}]"
-        ends = [f"{units * (seconds or 0) / 3600:.2g}" for units in (row.expected, row.units)]
-        hours = "–" if seconds is None else " to ".join(dict.fromkeys(ends))
-        print(
-            f"| {row.look} | {row.units} | {row.seeds} | {' | '.join(shares)} | {expected} | {hours} |",
-            flush=True,
-        )
-    print(
-        "\nUnits a cell: with how many a cell has been asked by then, if it is asked no more once it is decided. "
-        + (
-            "The pilot does not say how long its explanations took."
-            if seconds is None
-            else "Hours are of explanations by a core like the pilot's; scores come on top. The first number "
-            "is for units a cell, the last one for all units: an explainer goes on until all its questions are decided."
-        )
-    )
+        needed = [pairs_for(benefit, arguments.power, **about) for benefit in benefits]
+        rows.append((f"for {100 * arguments.power:.0f} %", arguments.alpha, [f"{n:,}" if n else "–" for n in needed]))
+        for size, level, found in rows:
+            print(f"| {' | '.join([metric, f'{100 * share:.0f} %', size, f'{level:.2g}', *found, *rest])} |")
 
 
-def said_of_power(share: float, low: float, high: float) -> str:
-    """A power with its range in per cent.
-
-    >>> said_of_power(0.5, 0.312, 0.66), said_of_power(float("nan"), float("nan"), float("nan"))
-    ('50 % [31, 66]', '–')
-    """
-    return "–" if np.isnan(share) else f"{100 * share:.0f} % [{100 * low:.0f}, {100 * high:.0f}]"
+def parser() -> argparse.ArgumentParser:
+    """The flags of the command."""
+    flags = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    flags.add_argument("--pilot", type=Path, metavar="FOLDER", help="results/<study> of a study that was run")
+    flags.add_argument("--pairs", type=int, nargs="+", default=[24, 50, 100, 322], help="sizes; clusters count once")
+    flags.add_argument("--looks", type=int, nargs="+", help="in place of pairs: those of each look of a plan")
+    flags.add_argument("--spending", choices=[OBRIEN_FLEMING, POCOCK], default=OBRIEN_FLEMING)
+    flags.add_argument("--comparisons", type=int, help="of the family; default: those of the pilot, else 1")
+    flags.add_argument("--ties", type=float, default=0.0, help="share of pairs that are tied; a pilot has its own")
+    flags.add_argument("--net-benefits", type=float, nargs="+", default=[0.2, 0.4, 0.6, 0.8])
+    flags.add_argument("--alpha", type=float, default=0.05)
+    flags.add_argument("--power", type=float, default=0.8, help="of the last row, which has so many pairs")
+    return flags
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--configfile", type=Path, required=True, help="the pilot study")
-    parser.add_argument("--results", type=Path, metavar="FOLDER", help="its results; default: results/<study>")
-    parser.add_argument(
-        "--units", type=int, nargs="+", default=[24, 50, 100, 322], help="pairs, or texts or changes of a level"
-    )
-    parser.add_argument("--looks", type=int, nargs="+", help="in place of units: those of each look of a plan")
-    parser.add_argument("--seeds", type=int, nargs="+", default=[2, 3, 5, 10])
-    parser.add_argument("--effect", type=float, default=0.5, help="in standard deviations within levels")
-    parser.add_argument("--studies", type=int, default=40, help="that are drawn of each size")
-    parser.add_argument("--draws", type=int, default=500, help="resamples behind each verdict, at most")
-    command_line.run(main, parser)
+    command_line.run(main, parser())

@@ -22,6 +22,11 @@ from evenlight.statistics.verdicts import CONTROL
 HALVINGS = 12
 
 
+def is_open(effects: pd.DataFrame) -> pd.Series:
+    """Which cells of the effects are hypotheses that nothing was found for, bool."""
+    return effects["verdict"].isin([UNDECIDED, UNDECIDABLE]) & (effects["family"] != CONTROL)
+
+
 def texts_needed(effects: pd.DataFrame, *, as_often_bound: float, power: float) -> pd.DataFrame:
     """A row per open cell of the effects that is a hypothesis, rows of :data:`TEXTS_NEEDED`.
 
@@ -35,19 +40,19 @@ def texts_needed(effects: pd.DataFrame, *, as_often_bound: float, power: float) 
         as_often_bound: the net benefit that is wanted.
         power: the chance to find it.
     """
-    is_open = effects["verdict"].isin([UNDECIDED, UNDECIDABLE]) & (effects["family"] != CONTROL)
     sizes = effects.groupby("family")["verdict"].transform("size")
-    cells = effects[is_open]
+    is_left = is_open(effects)
+    cells = effects[is_left]
     units = cells[["units_a", "units_b"]].min(axis=1)
     ties = (cells["ties"] / units.where(units > 0)).astype(float)
     # Interim analyses that spend nothing find nothing, however many pairs there are.
-    asked = zip(cells["paired"], units, ties, sizes[is_open], cells["level"], strict=True)
+    asked = zip(cells["paired"], units, ties, sizes[is_left], cells["level"], strict=True)
     found = [_of_cell(*of_cell, as_often_bound, power) for of_cell in asked]
     detectable, needed = np.array(found).reshape(-1, 2).T
     return cells[CELL].assign(
         paired=cells["paired"],
         units=units,
-        comparisons=sizes[is_open],
+        comparisons=sizes[is_left],
         ties=ties,
         detectable=detectable,
         needed=needed,
@@ -91,6 +96,14 @@ def _of_texts(units: int, comparisons: int, level: float, wanted: float, chance:
     return float(deviate * np.sqrt(2 / 3 / units)), float(np.ceil(2 / 3 * (deviate / wanted) ** 2))
 
 
+def pairs_for(net_benefit: float, wanted: float, *, ties: float, comparisons: int, alpha: float) -> int | None:
+    """How many pairs find a net benefit with the power that is wanted; None where over a hundred thousand are too few.
+
+    Args: as for :func:`planned_power`.
+    """
+    return pairs_needed(wanted, _win_share(net_benefit, ties), ties, comparisons, alpha)
+
+
 def planned_power(
     sizes: Sequence[int],
     *,
@@ -104,7 +117,7 @@ def planned_power(
 
     Args:
         sizes: numbers of pairs.
-        net_benefits: P(win) − P(loss), in the population.
+        net_benefits: P(win) − P(loss), in the population, each at most 1 − ``ties``.
         ties: the share of pairs that are not decided.
         comparisons: of the family.
         alpha: the level of the family.
