@@ -194,9 +194,9 @@ def _pairs(
 
 
 def _described(own: np.ndarray, other: np.ndarray) -> tuple[float, float, int]:
-    """Both means over seeds of means over texts, from scores (seeds, texts), and how many texts have any."""
-    of_seeds = [mean_of_known(mean_of_known(values, axis=1)) for values in (own, other)]
-    return *map(float, of_seeds), int((~np.isnan(own)).any(axis=0).sum())
+    """Both means over texts of means over seeds, from scores (seeds, texts), and how many texts have any."""
+    means = [float(mean_of_known(mean_of_known(values))) for values in (own, other)]
+    return *means, int((~np.isnan(own)).any(axis=0).sum())
 
 
 def _of_pairs(pairs: pd.DataFrame, higher_is_better: bool) -> dict[str, Any]:

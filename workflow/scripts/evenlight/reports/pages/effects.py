@@ -284,7 +284,7 @@ def _said_of_apart(apart: pd.DataFrame, explainers: dict[str, str], metrics: dic
 def said_of_control(control: pd.DataFrame) -> str:
     """In how many permutations of the labels there is a verdict of disparity, by family, and what that does not tell.
 
-    >>> said_of_control(pd.DataFrame({"family": "study", "cells": 9, "disparities": [0, 2]}))[:95]
+    >>> said_of_control(pd.DataFrame({"family": "study", "cells": 9, "disparities": [0, 2]}))[:94]
     "With the labels of the groups permuted, 1 of 2 studies has any verdict among the study's ques"
     """
     said = []
