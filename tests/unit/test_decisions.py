@@ -137,15 +137,17 @@ def test_forms_that_are_decided_alike_are_found_as_seldom_as_stated():
 def test_a_family_has_as_many_exchanges_as_its_level_needs(tmp_path):
     """However few resamples intervals have: nine exchanges show no p below a tenth."""
     decisions = np.array([["wait", "complain"]] * 20, dtype=object)[None].repeat(4, axis=0)
+    decisions[np.random.default_rng(1).random(decisions.shape) < 0.1] = "wait"
     [row] = table_of(tmp_path, decisions, bootstrap_draws=9).itertuples()
     assert row.verdict == "changes more often than by chance"
 
 
 def test_few_draws_are_told(tmp_path):
     """Two questions with two draws of each form have 9 exchanges that differ."""
-    decisions = np.array([["wait", "complain"]] * 2, dtype=object)[None].repeat(2, axis=0)
-    [row] = table_of(tmp_path, decisions).itertuples()
+    decisions = np.array([[["wait", "complain"], ["wait", "wait"]], [["wait", "complain"], ["complain", "wait"]]])
+    [row] = table_of(tmp_path, decisions.astype(object)).itertuples()
     assert row.verdict == "not decidable"
+    assert "few exchanges" in row.reason
 
 
 def test_decisions_by_chance_alone_are_no_change(tmp_path):
