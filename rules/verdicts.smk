@@ -99,7 +99,7 @@ PLOTS |= {
         labels=labelled("disparity", dataset="{dataset}"),
     ),
     "effects": Plot(
-        "The effects over all seeds on one dataset with their intervals and verdicts.",
+        "Wins, ties and losses of every comparison on one dataset, with verdicts.",
         "effects",
         "effects/{dataset}",
         drawn_of_dataset(
@@ -109,7 +109,7 @@ PLOTS |= {
             **names_compared(),
             **effects_drawn(),
             **modalities_drawn(),
-            **of_statistics("as_often_bound", "confidence"),
+            **of_statistics("confidence"),
         ),
         caption="effects",
         category=CATEGORY,

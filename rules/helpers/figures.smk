@@ -1,16 +1,14 @@
 # What rules/figures.smk asks: its settings, and which files it needs.
 
-import csv
 from dataclasses import dataclass, field
 from urllib.parse import quote
 
 import yaml
 from evenlight.jobs import provenance
-from evenlight.reports.questions import answer
 
 
 def said_in_report(files):
-    """What the report says first: the answer of the study in numbers, and its pages by name.
+    """What the report says first: what its first page does, and its pages by name.
 
     Then what is behind its files, and the whole configuration as an address that holds it. resources/report/study.rst
     asks, when the report is written.
@@ -18,19 +16,8 @@ def said_in_report(files):
     whole = yaml.safe_dump(json.loads(as_argument(config)), sort_keys=False, allow_unicode=True, width=100)
     made = provenance.summed_up([str(file.path) for file in files], provenance.Records())
     pages = {file.path.stem: str(file.path) for file in files if file.path.suffix == ".html"}
-    opening = {"answer": answer_of(pages["effects"]) if "effects" in pages else "", "pages": pages}
+    opening = {"answer": " ".join(terminal.opening_of(Path(pages["effects"]))) if "effects" in pages else "", "pages": pages}
     return made | opening | {"configuration": f"data:text/plain;charset=utf-8,{quote(whole, safe=' :/,')}"}
-
-
-def answer_of(page):
-    """The answer of the page of effects, from the table beside it; empty where there is no such table."""
-    table = Path(page).with_suffix(".csv")
-    if not table.is_file():
-        return ""
-    with table.open(encoding="utf-8", newline="") as lines:
-        # Random explanations and groups by chance are no question.
-        asked = [row["verdict"] for row in csv.DictReader(lines) if row.get("family", "control") != "control"]
-    return answer(asked, how="")
 
 
 def labelled(shows, form="figure", **place):

@@ -16,7 +16,7 @@ from evenlight.reports.plots.concepts import draw_concepts
 from evenlight.reports.plots.control import LOOKS, draw_control
 from evenlight.reports.plots.definitions import draw_definitions
 from evenlight.reports.plots.disparity import draw_disparity
-from evenlight.reports.plots.effects import VERDICTS, draw_effects
+from evenlight.reports.plots.effects import draw_effects
 from evenlight.reports.plots.masked_words import LABELS, draw_masked_words
 from evenlight.reports.plots.randomisation import ORDERS, draw_randomisation
 from evenlight.reports.plots.regimes import SUBSETS, draw_regimes
@@ -25,7 +25,7 @@ from evenlight.reports.plots.score_panels import draw_score_panels
 from evenlight.reports.plots.scores import draw_scores
 from evenlight.reports.plots.sentence import draw_sentence
 from evenlight.reports.plots.specifications import EFFECTS, draw_specifications
-from evenlight.statistics.study import ALL, MetricLabel
+from evenlight.statistics.study import ALL, AS_OFTEN, UNDECIDABLE, UNDECIDED, MetricLabel
 
 SEEDS = (0, 1)
 
@@ -183,27 +183,32 @@ def disparity(names: Names) -> Figure:
 
 
 def effects(names: Names) -> Figure:
-    """Every cell, with every verdict in turn; the largest effects lie beyond the axis."""
+    """Every cell, with every verdict in turn; those of the last explainer have no pairs."""
     random = random_numbers()
-    verdicts = list(VERDICTS)
     rows = []
     for number, cell in enumerate(names.cells()):
-        effect, half = 1.7 * random.normal(), random.uniform(0.1, 1.5)
-        rows.append(
-            cell
-            | {"standardised": effect, "verdict": verdicts[number % len(verdicts)]}
-            | {"standardised_models_low": effect - half, "standardised_models_high": effect + half}
-            | {"standardised_low": effect - 3 * half, "standardised_high": effect + 3 * half}
-        )
-    return draw_effects(pd.DataFrame(rows), names.models, names.explainers, names.metrics, 0.2, 0.95, names.title)
+        side = [1, -1, 0, 0, 0][number % 5]
+        named = {1: cell["level_a"], -1: cell["level_b"]}
+        others = [AS_OFTEN, UNDECIDED, UNDECIDABLE]
+        verdict = f"{named[side]} more often" if side else others[number % 5 - 2]
+        wins, losses, ties = random.integers(0, 30, size=3)
+        benefit = (wins - losses) / (wins + losses + ties)
+        counts = {"wins": wins, "losses": losses, "ties": ties}
+        if cell["explainer"] == list(names.explainers)[-1]:
+            counts = dict.fromkeys(counts, np.nan)
+        low, high = np.clip([benefit - 0.3, benefit + 0.3], -1, 1)
+        ends = {"net_benefit": benefit, "net_benefit_low": low, "net_benefit_high": high}
+        rows.append(cell | {"verdict": verdict, "side": side, "apart": number % 7 == 0} | counts | ends)
+    return draw_effects(pd.DataFrame(rows), names.models, names.explainers, names.metrics, 0.95, names.title)
 
 
 def masked_words(names: Names) -> Figure:
-    """Every group in every regime."""
+    """Every group in every regime; an interval has no end."""
     random = random_numbers()
     rows = [
-        {"model": model, "score": score, "level_a": group, "level_b": None, "value": value, "models_high": value + 2}
-        for model, score, group in product(names.in_regimes, LABELS, names.groups)
+        {"model": model, "score": score, "level_a": group, "level_b": None, "value": value, "low": value - 1}
+        | {"high": value + 2 if number else np.inf}
+        for number, (model, score, group) in enumerate(product(names.in_regimes, LABELS, names.groups))
         for value in [random.uniform(20, 30)]
     ]
     return draw_masked_words(pd.DataFrame(rows), names.regimes, names.title)

@@ -23,7 +23,7 @@ from evenlight.reports.keywords import keywords
 from evenlight.reports.plots.regimes import draw_regimes
 from evenlight.statistics.compared import read_compared
 from evenlight.statistics.disparity import disparity_table
-from evenlight.statistics.effects import effect_table
+from evenlight.statistics.effects import effect_tables
 from evenlight.statistics.files import Run, items_path, predictions_path
 from evenlight.statistics.judged_texts import judged_texts
 from evenlight.statistics.look_records import texts_digest
@@ -48,7 +48,7 @@ SCORED = {
 CLAIMED = SCORED | {"claims": {"trained": [["C", "CE"], ["ZS"]]}, "comparisons": {}}
 JUDGED = {
     "alpha": 0.05,
-    "equivalence_bound": 0.2,
+    "as_often_bound": 0.2,
     "smallest_effects": {},
     "primary": {"factor": ["regime"]},
     "noise": ["random"],
@@ -165,7 +165,7 @@ def test_a_text_counts_where_both_levels_have_a_score():
 
 
 def test_verdicts_find_the_regime_that_differs(files):
-    effects = called(effect_table, **folders(files), **CLAIMED, **JUDGED, power=0.8)
+    effects = called(effect_tables, **folders(files), **CLAIMED, **JUDGED)[0]
     assert set(effects["model"]) == {"bert"}
     assert set(effects["explainer"]) == {*EXPLAINERS, "all"}
     families = effects.groupby(["factor", "explainer"])["family"].first()
@@ -174,15 +174,16 @@ def test_verdicts_find_the_regime_that_differs(files):
     assert families[("regime", "random")] == "control"
     cells = effects.set_index(["factor", "level_a", "explainer"])
     for explainer in ("lime", "grad", "all"):
-        assert cells.loc[("regime", "CE", explainer), "verdict"] == "disparity"
-        assert "disparity" not in cells.loc[("regime", "C", explainer), "verdict"]
+        # A vote of each pair, whose texts are one cluster.
+        assert cells.loc[("regime", "CE", explainer), ["verdict", "unit", "wins"]].tolist() == [
+            *("CE more often", "clusters", PAIRS)
+        ]
+        assert cells.loc[("regime", "C", explainer), "side"] == 0
         assert cells.loc[("regime", "CE", explainer), "difference"] == pytest.approx(0.2, abs=0.04)
     assert cells.loc[("trained", "C & CE", "all"), "difference"] == pytest.approx(0.1, abs=0.03)
     control = called(permuted_verdicts, **folders(files), **CLAIMED, **JUDGED, verdict_permutations=2)
     assert control.query("family == 'primary'")["disparities"].sum() <= 1
-    table, notes = called(
-        disparity_table, **folders(files), **CLAIMED, equivalence_bound=0.2, confidence=0.95, sign_flips=200
-    )
+    table, notes = called(disparity_table, **folders(files), **CLAIMED, confidence=0.95, sign_flips=200)
     assert not notes
     assert (
         table.query("factor == 'regime' and level_a == 'CE' and explainer != 'random'")["p_signed_rank"] < 1e-4
@@ -194,24 +195,24 @@ def test_a_study_of_regimes_may_grow_by_a_plan_of_looks(files):
     looks = Looks((16, PAIRS), (0, 1), POCOCK)
     judged = JUDGED | {"primary": {"explainer": ["all"], "factor": ["regime"]}}
     at_first, at_last = (
-        called(effect_table, **folders(files), **SCORED, comparisons={}, **judged, power=0.8, **more).set_index(
+        called(effect_tables, **folders(files), **SCORED, comparisons={}, **judged, **more)[0].set_index(
             ["factor", "level_a", "explainer"]
         )
         for more in ({"first": 16, "looks": replace(looks, made=(0,))}, {"looks": looks})
     )
     cell = ("regime", "CE", "all")
     assert at_first.loc[cell, "look"] == at_last.loc[cell, "look"] == 1
-    assert at_first.loc[cell, "verdict"] == at_last.loc[cell, "verdict"] == "disparity"
+    assert at_first.loc[cell, "verdict"] == at_last.loc[cell, "verdict"] == "CE more often"
     assert pd.isna(at_last.loc[("regime", "C", "all"), "look"])
-    # Both texts of each pair, and of a subset those that the models read rightly.
-    assert (at_first.loc[cell, "units_a"], at_last.loc[cell, "units_a"]) == (32, 2 * PAIRS)
+    # Both texts of each pair have a vote together, and of a subset those that the models read rightly.
+    assert (at_first.loc[cell, "units_a"], at_last.loc[cell, "units_a"]) == (16, PAIRS)
     drawn, both = (
         next(called(read_regimes, **folders(files), **SCORED, first=first)).items["item_id"] for first in (16, None)
     )
     # The pair that a model reads wrongly is in no look of the subset.
-    of_first = len(drawn) - 2 * ("m0" in set(drawn))
+    of_first = len(drawn) // 2 - ("m0" in set(drawn))
     assert at_first.loc[("regime_all_right", "CE", "all"), "units_a"] == of_first
-    assert at_last.loc[("regime_all_right", "CE", "all"), "units_a"] == len(both) - 2
+    assert at_last.loc[("regime_all_right", "CE", "all"), "units_a"] == len(both) // 2 - 1
 
 
 def test_texts_of_regimes_have_the_same_digest_before_they_are_scored(files):
@@ -245,7 +246,7 @@ def test_the_mean_of_all_methods_is_the_effect_of_a_mixed_model(files):
     parts = {name: pd.get_dummies(rows[name]).to_numpy(float) for name in ("text", "seed")}
     fit = MixedLM(rows["score"].to_numpy(), design, np.zeros(len(rows)), exog_vc=_components(parts)).fit(reml=True)
     pair = CLAIMED | {"regimes": {"bert": {"C": "head", "CE": "whole"}}, "claims": {}}
-    effects = called(effect_table, **folders(files), **pair, **JUDGED, power=0.8)
+    effects = called(effect_tables, **folders(files), **pair, **JUDGED)[0]
     cell = effects.set_index(["factor", "explainer"]).loc[("regime", "all")]
     assert cell["difference"] == pytest.approx(fit.fe_params[1], abs=1e-6)
 

@@ -12,14 +12,20 @@ from evenlight.core import tables
 from evenlight.core.contracts.explanations import ANSWER_SCORES, ANSWERS
 from evenlight.metrics.answers import score
 from evenlight.statistics.control import permuted_labels
-from evenlight.statistics.decisions import change_by_draw, change_of_decision, decision_codes, decision_table
+from evenlight.statistics.decisions import (
+    change_of_decision,
+    decision_codes,
+    decision_table,
+    exchanged_p,
+    smallest_exchanged_p,
+)
 from evenlight.statistics.designs import Design, Side
-from evenlight.statistics.effects import effect_table
+from evenlight.statistics.effects import effect_tables
 from evenlight.statistics.files import Run, explainer_path
 from evenlight.statistics.study import Comparison
 from evenlight.statistics.verdict_control import permuted, permuted_verdicts
 
-JUDGED = {"alpha": 0.05, "equivalence_bound": 0.2, "smallest_effects": {}, "confidence": 0.95, "bootstrap_draws": 400}
+JUDGED = {"alpha": 0.05, "as_often_bound": 0.2, "smallest_effects": {}, "confidence": 0.95, "bootstrap_draws": 400}
 JUDGED |= {"primary": {}, "noise": []}
 STUDY = {"datasets": ["plots"], "models": {"small": [0]}, "explainers": ["reasons"]}
 STUDY |= {"metrics": {"words": "answers"}, "comparisons": {"gender": [["male", "female"]]}}
@@ -36,7 +42,7 @@ def answers_of(decisions: np.ndarray) -> pd.DataFrame:
     return pd.DataFrame(rows).reindex(columns=ANSWERS.schema.names)
 
 
-def table_of(folder, decisions: np.ndarray, unit: int = 3) -> pd.DataFrame:
+def table_of(folder, decisions: np.ndarray, unit: int = 3, **more: int) -> pd.DataFrame:
     """The table of these decisions; items whose first ``unit`` digits are the same are one unit."""
     files, answers = StudyFiles(folder), answers_of(decisions)
     rows = answers.drop_duplicates("item_id")["item_id"]
@@ -46,7 +52,7 @@ def table_of(folder, decisions: np.ndarray, unit: int = 3) -> pd.DataFrame:
     path = explainer_path(folder / "answers", Run("plots", "small", 0), "reasons")
     path.parent.mkdir(parents=True)
     tables.write_table(answers, path, ANSWERS)
-    return called(decision_table, *files.folders, **STUDY, **JUDGED, answers=folder / "answers")
+    return called(decision_table, *files.folders, **STUDY, **JUDGED | more, answers=folder / "answers")
 
 
 def test_changes_are_shares_of_pairs_of_answers():
@@ -85,61 +91,63 @@ def test_decisions_that_depend_on_the_form_are_found_in_either_direction(tmp_pat
     swapped = random.random(decisions.shape) < 0.1
     decisions[swapped] = "wait"
     [row] = table_of(tmp_path, decisions).itertuples()
-    assert (row.verdict, row.repeated, row.family, row.units) == ("disparity", "draws", "study", 40)
-    assert 0 < row.models_low < row.difference < row.models_high <= 1.2
+    assert (row.verdict, row.family, row.units, row.p) == ("changes more often than by chance", "study", 40, 1 / 401)
+    assert 0 < row.difference_low < row.difference < row.difference_high <= 1.2
     assert row.difference == pytest.approx(row.changed - row.by_chance)
     names = {"datasets": {"plots": "Plots"}, "models": {"small": "Small"}, "explainers": {"reasons": "Reasons"}}
-    shown = page_of("decisions", pd.DataFrame([row]), **names, equivalence_bound=0.2, confidence=0.95)
+    shown = page_of("decisions", pd.DataFrame([row]), **names, confidence=0.95)
     [[_, [[_, cells]]]] = shown.tables[0].rows
     assert [cell.text for cell in cells][::3] == [f"{row.changed:.3f}", "≠"]
-    assert "a disparity is confirmed in 1" in shown.introduction
+    assert "Of 1 comparisons, it does in 1" in shown.introduction
 
 
-def test_what_draws_add_is_the_jackknife_over_their_numbers():
-    """By leaving each number of draw out, with answers that are missing; and the variance by its formula."""
-    random = np.random.default_rng(8)
-    a, b = (random.integers(3, size=(6, 12)).astype(float) for _ in range(2))
-    a[5, :4] = b[0, 2:6] = np.nan
-    # Two decisions of a form: none of them can be left out.
-    a[2:, 11] = np.nan
-    shares, added = change_of_decision(a, b), change_by_draw(a, b)
-    for share, values in zip(shares, added, strict=True):
-        assert np.isnan(values[:, 11]).all()
-        assert not np.isnan(share).any()
-    for unit in range(11):
-        numbers = [n for n in range(6) if not (np.isnan(a[n, unit]) and np.isnan(b[n, unit]))]
-        for place, (share, values) in enumerate(zip(shares, added, strict=True)):
-            of_unit = values[numbers, unit]
-            assert of_unit.mean() == pytest.approx(share[unit])
-            left = []
-            for number in numbers:
-                rest = [np.array([side[n, unit] for n in numbers if n != number])[:, None] for side in (a, b)]
-                left.append(change_of_decision(*rest)[place][0])
-            size = len(numbers)
-            jackknife = (size - 1) / size * ((np.array(left) - np.mean(left)) ** 2).sum()
-            assert of_unit.var(ddof=1) / size == pytest.approx(jackknife)
+def test_the_p_is_the_share_of_all_exchanges():
+    """Of two questions with three and two draws, by enumeration of all 10 · 10 exchanges."""
+    a, b = np.array([[0.0, 0], [0, 1], [1, 0]]), np.array([[1.0, 1], [1, 1]])
+    pool = np.concatenate([a, b])
+
+    def mean_beyond(chosen) -> float:
+        found = []
+        for unit, places in enumerate(chosen):
+            first, other = pool[list(places), unit], np.delete(pool[:, unit], list(places))
+            changed, null = change_of_decision(first[:, None], other[:, None])
+            found.append(changed[0] - null[0])
+        return float(np.mean(found))
+
+    ways = list(combinations(range(5), 3))
+    every = np.array([mean_beyond(chosen) for chosen in product(ways, ways)])
+    exact = (every >= mean_beyond([(0, 1, 2)] * 2) - 1e-12).mean()
+    p = exchanged_p(a[None], b[None], 20_000, np.random.default_rng(1))
+    assert p == pytest.approx(exact, abs=4 * np.sqrt(exact * (1 - exact) / 20_000))
+    assert smallest_exchanged_p(a[None], b[None]) == pytest.approx(1 / len(every))
+    assert exact >= 1 / len(every)
 
 
-def test_a_change_that_some_draws_have_in_common_is_none_for_further_answers(tmp_path):
-    """In all units the form changes the decisions of the same draws, as of one day: the next may have others."""
-    random = np.random.default_rng(9)
-    units = 60
-    plain = np.where(random.random((4, units, 2)) < 0.5, "complain", "wait").astype(object)
-    steady, shared = plain.copy(), plain.copy()
-    steady[:, :, 0], steady[:, :, 1] = "wait", np.where(random.random((4, units)) < 0.9, "complain", "wait")
-    shared[:2, :, 1] = np.where(random.random((2, units)) < 0.95, "complain", "wait")
-    shared[:, :, 0] = np.where(random.random((4, units)) < 0.95, "wait", "complain")
-    shared[2:, :, 1] = np.where(random.random((2, units)) < 0.95, "wait", "complain")
-    [of_all] = table_of(tmp_path / "steady", steady).itertuples()
-    assert (of_all.verdict, of_all.repeated) == ("disparity", "draws")
-    assert of_all.low <= of_all.models_low < of_all.models_high <= of_all.high
-    [of_some] = table_of(tmp_path / "shared", shared).itertuples()
-    assert of_some.verdict == "disparity for these answers"
-    assert of_some.low < 0 < of_some.models_low
-    # Two decisions on each form cannot tell; nor does it change the standard deviation what is beside it.
-    [of_two] = table_of(tmp_path / "two", steady[:2]).itertuples()
-    assert of_two.verdict == "disparity for these answers"
-    assert np.isnan([of_two.low, of_two.high]).all()
+def test_forms_that_are_decided_alike_are_found_as_seldom_as_stated():
+    """Questions of all chances, unequal numbers of draws, two models: 400 studies, and three standard errors."""
+    random, found, studies = np.random.default_rng(12), 0, 400
+    for _ in range(studies):
+        chance = random.random((2, 1, 15)) ** 3
+        a, b = ((random.random((2, draws, 15)) < chance).astype(float) for draws in (3, 4))
+        b[:, 3, :5] = np.nan
+        found += exchanged_p(a, b, 99, random) <= 0.05
+    assert 0.05 - 3 * np.sqrt(0.05 * 0.95 / studies) <= found / studies <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / studies)
+
+
+def test_a_family_has_as_many_exchanges_as_its_level_needs(tmp_path):
+    """However few resamples intervals have: nine exchanges show no p below a tenth."""
+    decisions = np.array([["wait", "complain"]] * 20, dtype=object)[None].repeat(4, axis=0)
+    decisions[np.random.default_rng(1).random(decisions.shape) < 0.1] = "wait"
+    [row] = table_of(tmp_path, decisions, bootstrap_draws=9).itertuples()
+    assert row.verdict == "changes more often than by chance"
+
+
+def test_few_draws_are_told(tmp_path):
+    """Two questions with two draws of each form have 9 exchanges that differ."""
+    decisions = np.array([[["wait", "complain"], ["wait", "wait"]], [["wait", "complain"], ["complain", "wait"]]])
+    [row] = table_of(tmp_path, decisions.astype(object)).itertuples()
+    assert row.verdict == "not decidable"
+    assert "few exchanges" in row.reason
 
 
 def test_decisions_by_chance_alone_are_no_change(tmp_path):
@@ -147,8 +155,8 @@ def test_decisions_by_chance_alone_are_no_change(tmp_path):
     decisions = np.where(random.random((4, 40, 2)) < 0.5, "complain", "wait").astype(object)
     [row] = table_of(tmp_path, decisions).itertuples()
     assert row.changed == pytest.approx(0.5, abs=0.06)
-    assert row.models_low < 0 < row.models_high
-    assert "disparity" not in row.verdict
+    assert row.difference_low < 0 < row.difference_high
+    assert row.verdict == "undecided"
 
 
 @pytest.mark.parametrize("decisions", [np.full((3, 20, 2), None), np.full((1, 20, 2), "wait", dtype=object)])
@@ -200,7 +208,7 @@ def test_an_agreement_is_one_score_of_a_question():
     assert notes == ["same, alike have no value of 2 (too few answers) of 2 questions"]
 
 
-def test_a_verdict_on_agreement_is_for_these_answers(tmp_path):
+def test_a_verdict_on_agreement_is_of_questions(tmp_path):
     """From draws to verdict: one group's answers agree less, and no question counts more than once."""
     random = np.random.default_rng(5)
     decisions = np.full((4, 40, 2), "wait", dtype=object)
@@ -211,11 +219,10 @@ def test_a_verdict_on_agreement_is_for_these_answers(tmp_path):
     units = {"item_id": rows, "pair_id": rows.str[:3], "group": rows.str[3:], "explainer": "reasons", "words": 1.0}
     [path] = files.write(pd.DataFrame(units), family="answers")
     tables.write_table(answers[["item_id", "draw"]].assign(**scores), path, ANSWER_SCORES, {"note": ""})
-    [row] = called(effect_table, *files.folders, **STUDY, **JUDGED, power=0.8).itertuples()
-    assert (row.verdict, row.units_a) == ("disparity for these answers", 40)
-    # Of four draws of two equal decisions half of the pairs decide alike.
-    assert row.difference == pytest.approx(0.5, abs=0.1)
-    assert np.isnan(row.p)
+    [row] = called(effect_tables, *files.folders, **STUDY, **JUDGED)[0].itertuples()
+    assert (row.verdict, row.units_a) == ("male more often", 40)
+    agree = sum(len(set(of_unit)) == 1 for of_unit in decisions[:, :, 1].T)
+    assert (row.wins, row.losses, row.ties) == (40 - agree, 0, agree)
 
 
 # Labels of forms permuted within the unit ---------------------------------------------------------------------------
@@ -250,8 +257,8 @@ def test_the_control_finds_nothing_where_the_answers_to_two_forms_differ(tmp_pat
     [path] = files.write(pd.DataFrame(units), family="answers")
     words = random.normal(size=len(answers)) + 0.8 * answers["item_id"].str.endswith("female")
     tables.write_table(answers[["item_id", "draw"]].assign(words=words), path, ANSWER_SCORES, {"note": ""})
-    [real] = called(effect_table, *files.folders, **STUDY, **JUDGED, power=0.8).itertuples()
-    assert "disparity" in real.verdict
+    [real] = called(effect_tables, *files.folders, **STUDY, **JUDGED)[0].itertuples()
+    assert real.verdict == "female more often"
     control = called(permuted_verdicts, *files.folders, **STUDY, **JUDGED, verdict_permutations=20)
     assert control["cells"].tolist() == [1] * 20
-    assert control["disparities_of_models"].sum() <= 3  # of 20 with a chance of 0.05, more in 1.6 %
+    assert control["disparities"].sum() <= 3  # of 20 with a chance of 0.05, more in 1.6 %

@@ -20,7 +20,6 @@ from evenlight.core.errors import InputError
 from evenlight.statistics.disparity import disparity_table, with_adjusted_p
 from evenlight.statistics.effect_sizes import hedges_g
 from evenlight.statistics.hodges_lehmann import shift
-from evenlight.statistics.pooled import pooled_effects
 
 NAN = float("nan")
 SCRIPTS = Path(__file__).parents[2] / "workflow" / "scripts"
@@ -30,7 +29,6 @@ SETTINGS = {
     "explainers": ["lime", "grad"],
     "metrics": {"gini": "complexity"},
     "comparisons": {"gender": [["male", "female"]]},
-    "equivalence_bound": 0.2,
     "confidence": 0.95,
     "sign_flips": 1000,
 }
@@ -134,9 +132,6 @@ def test_every_number_of_a_row_is_that_of_its_own_scores(files, paired):
         assert (row.shift, row.shift_low, row.shift_high) == pytest.approx(shift(a, b, 0.95))
         assert row.cohens_d == pytest.approx((a.mean() - b.mean()) / np.sqrt((a.var() + b.var()) / 2))
         assert row.hedges_g == pytest.approx(hedges_g(a, b))
-        assert row.p_equivalence == pytest.approx(
-            pooled_effects(male[None, None], female[None, None], paired, 0.2).p_equivalence(False).item()
-        )
         if not paired:
             assert (row.pairs, np.isnan(row.p_signed_rank), np.isnan(row.p_sign_flip)) == (0, True, True)
             continue

@@ -1,17 +1,15 @@
-"""Forest plots of the pooled effects."""
+"""Bars of wins, ties and losses, and the verdicts behind them."""
 
 import json
 import subprocess
 import sys
-from itertools import combinations
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 
-from evenlight.reports.plots.effects import VERDICTS, draw_effects
+from evenlight.reports.plots.effects import COLOURS, TABLE, TIES, draw_effects
 from evenlight.reports.style import draw
 from evenlight.statistics.study import MetricLabel
 
@@ -22,157 +20,118 @@ METRICS = {
     "gini": MetricLabel("gini", "Gini", higher_is_better=True),
     "sparsity": MetricLabel("sparsity", "Sparsity", higher_is_better=False),
 }
-# Per row (model, explainer): effect, end of its interval below and above, verdict.
+# Per row (model, explainer): wins, losses and ties, the verdict, its side, and whether the mean points elsewhere.
 CELLS = [
-    (0.5, 0.3, 0.7, "disparity"),
-    (-0.1, -0.15, -0.05, "negligible disparity"),
-    (0.0, -0.1, 0.1, "equivalent"),
-    (0.1, -0.3, 0.5, "undecided"),
+    (22, 2, 1, "male more often", 1, False),
+    (3, 21, 0, "female more often", -1, True),
+    (0, 0, 25, "as often", 0, False),
+    (6, 6, 8, "undecided", 0, False),
 ]
+ROWS = [(model, explainer) for model in MODELS for explainer in EXPLAINERS]
 
 
 def effects(cells=CELLS, metrics=tuple(METRICS)) -> pd.DataFrame:
-    rows = [(model, explainer) for model in MODELS for explainer in EXPLAINERS]
     return pd.DataFrame(
         [
             {
-                "dataset": "plots", "model": model, "explainer": explainer, "metric": metric,
-                "factor": "gender", "level_a": "male",
-                "level_b": "female", "standardised": effect, "standardised_models_low": low,
-                "standardised_models_high": high, "standardised_low": low - 0.5, "standardised_high": high + 0.5,
-                "verdict": verdict,
+                **{"dataset": "plots", "model": model, "explainer": explainer, "metric": metric},
+                **{"factor": "gender", "level_a": "male", "level_b": "female"},
+                **{"wins": wins, "losses": losses, "ties": ties, "verdict": verdict, "side": side, "apart": apart},
+                **{"net_benefit": 0.25, "net_benefit_low": -0.5, "net_benefit_high": 1.0},
             }
             for metric in metrics
-            for (model, explainer), (effect, low, high, verdict) in zip(rows, cells, strict=False)
+            for (model, explainer), (wins, losses, ties, verdict, side, apart) in zip(ROWS, cells, strict=True)
         ]
-    )  # fmt: skip
+    )
 
 
-def forest(table=None, metrics=METRICS):
-    return draw_effects(effects() if table is None else table, MODELS, EXPLAINERS, metrics, 0.2, 0.95, "Effects")
+def drawn(table=None, metrics=METRICS):
+    return draw_effects(effects() if table is None else table, MODELS, EXPLAINERS, metrics, 0.95, "Effects")
 
 
-def marks(axes):
-    return [line for line in axes.lines if line.get_marker() not in ("None", "<", ">")]
+def lengths(axes) -> dict[str, list[tuple[float, float]]]:
+    """From where to where each bar goes, by its colour, row by row."""
+    names = dict(zip([*COLOURS, TIES], ("wins", "losses", "ties"), strict=True))
+    found = {name: [] for name in names.values()}
+    for bar in axes.patches:
+        colour = next(name for key, name in names.items() if np.allclose(bar.get_facecolor()[:3], _rgb(key)))
+        found[colour].append((bar.get_y() + bar.get_height() / 2, bar.get_x(), bar.get_x() + bar.get_width()))
+    return found
 
 
-def arrows(axes):
-    return [(line.get_marker(), *line.get_xydata()[0]) for line in axes.lines if line.get_marker() in ("<", ">")]
+def _rgb(colour):
+    return colour if isinstance(colour, tuple) else tuple(int(colour[n : n + 2], 16) / 255 for n in (1, 3, 5))
 
 
-def intervals(axes):
-    return [line for line in axes.lines if line.get_solid_capstyle() == "butt" and len(line.get_xdata()) == 2]
-
-
-def test_marks_and_intervals_stand_where_the_numbers_are():
-    figure = forest()
+def test_bars_stand_where_the_counts_are():
+    figure = drawn()
     assert [axes.get_title() for axes in figure.axes] == ["Gini\xa0↑", "Sparsity\xa0↓"]
     for axes in figure.axes:
-        assert [line.get_xydata()[0].tolist() for line in marks(axes)] == [[0.5, 0], [-0.1, 1], [0.0, 2], [0.1, 3]]
-        drawn = [line.get_xydata().tolist() for line in intervals(axes) if line.get_ydata()[0] == line.get_ydata()[1]]
-        for ends, more in ((drawn[::2], 0.5), (drawn[1::2], 0.0)):
-            assert [[max(low - more, -0.7), y] for y, (_, low, _, _) in enumerate(CELLS)] == [end[0] for end in ends]
-            assert [[min(high + more, 0.7), y] for y, (_, _, high, _) in enumerate(CELLS)] == [end[1] for end in ends]
-    assert [label.get_text() for label in figure.axes[0].get_yticklabels()][:2] == [
-        "Small · Integrated Gradients",
-        "Small · LIME",
+        bars = lengths(axes)
+        # Half of the ties on each side: wins go to the right of them, losses to the left.
+        assert bars["wins"][0] == pytest.approx((0, 2, 90))
+        assert bars["ties"][0] == pytest.approx((0, -2, 2))
+        assert bars["losses"][0] == pytest.approx((0, -10, -2))
+        assert bars["losses"][1] == pytest.approx((1, -87.5, 0))
+        assert bars["ties"][2] == pytest.approx((2, -50, 50))
+    assert [label.get_text() for label in figure.axes[0].get_yticklabels()][1] == "Small · LIME"
+    assert "“female” better ← 0 → “male” better" in figure.subfigs[0].get_supxlabel()
+
+
+def test_the_verdict_stands_behind_its_row():
+    texts = drawn().axes[0].texts
+    assert [text.get_text() for text in texts] == ["M", "F*", "=", "?"]
+    assert [text.xy[1] for text in texts] == [0, 1, 2, 3]
+    assert [text.get_weight() for text in texts] == ["bold", "bold", "normal", "normal"]
+    legend = drawn().legends[0]
+    assert [text.get_text() for text in legend.get_texts()] == [
+        "male is explained better",
+        "ties",
+        "female is explained better",
     ]
-    assert figure.subfigs[0].get_supxlabel() == "Effect in standard deviations: female higher ← 0 → male higher"
+    assert "mean" in legend.get_title().get_text()
+    assert "mean" not in drawn(effects().assign(apart=False)).legends[0].get_title().get_text()
 
 
-def test_each_verdict_has_a_shape_and_a_colour_of_its_own():
-    for names in (list(VERDICTS)[:4], list(VERDICTS)[4:8], list(VERDICTS)[7:]):
-        cells = [(*cell[:3], verdict) for cell, verdict in zip(CELLS, names, strict=True)]
-        looks = [(line.get_marker(), line.get_markeredgecolor()) for line in marks(forest(effects(cells)).axes[0])]
-        assert looks == [VERDICTS[verdict][:2] for verdict in names]
-    # What is said for these trained models alone, or for these answers, is hollow, else no two verdicts are alike.
-    of_trainings = [verdict for verdict in VERDICTS if not verdict.endswith("these answers")]
-    assert len({shape for shape, *_ in VERDICTS.values()}) == len(of_trainings) - 3
-    assert len(set(VERDICTS.values())) == len(of_trainings)
-    for repeated, others in (("trainings", "these answers"), ("draws", "these trained models")):
-        figure = forest(effects().assign(repeated=repeated))
-        legend = [text.get_text() for text in figure.legends[0].get_texts()]
-        assert legend == [*(verdict for verdict in VERDICTS if not verdict.endswith(others)), "within ±0.2"]
+def test_texts_without_pairs_have_limits_in_the_place_of_bars():
+    table = effects().assign(wins=np.nan, losses=np.nan, ties=np.nan)
+    table.loc[0, ["net_benefit", "net_benefit_low", "net_benefit_high"]] = np.nan
+    axes = drawn(table).axes[0]
+    assert not axes.patches
+    marks = [line for line in axes.lines if line.get_marker() == "o"]
+    assert [mark.get_xydata()[0].tolist() for mark in marks] == [[25, 1], [25, 2], [25, 3]]
+    ends = [line.get_xdata().tolist() for line in axes.lines if line.get_solid_capstyle() == "butt"]
+    assert [-50, 100] in ends
+    [label] = [text.get_text() for text in drawn(table).legends[0].get_texts()]
+    assert "95%" in label
 
 
-def test_band_is_the_bound_of_equivalence():
-    (band,) = forest().axes[0].patches
-    assert (band.get_x(), band.get_x() + band.get_width()) == pytest.approx((-0.2, 0.2))
-
-
-def test_effects_beyond_the_axis_stand_at_its_end_with_their_number():
-    far = [(3.0, 2.9, 3.1, "disparity"), (-4.0, -np.inf, -3.0, "disparity"), *CELLS[2:]]
-    axes = forest(effects(far)).axes[0]
-    assert [text.get_text() for text in axes.texts] == ["3.00 →", "← −4.00"]
-    assert [line.get_xdata()[0] for line in marks(axes)] == [2.5, -2.5, 0.0, 0.1]
-
-
-def test_lines_that_go_on_beyond_the_axis_have_an_arrow():
-    table = effects()
-    long = (table["model"] == "small") & (table["explainer"] == "lime")
-    table.loc[long, ["standardised_low", "standardised_high"]] = (-17.0, 13.5)
-    table.loc[~long, ["standardised_low", "standardised_high"]] = np.nan  # of single runs
-    axes = forest(table).axes[0]
-    assert sorted(arrows(axes)) == [("<", -0.7, 1), (">", 0.7, 1)]
-
-
-@pytest.mark.parametrize("panels", [1, 2, 3, 7])
-def test_the_legend_is_as_wide_as_the_figure_at_most(panels):
-    metrics = {
-        f"m{place}": MetricLabel(f"m{place}", f"Metric {place}", higher_is_better=True) for place in range(panels)
-    }
-    figure = forest(effects(metrics=tuple(metrics)), metrics)
-    FigureCanvasAgg(figure).draw()
-    legend = figure.legends[0].get_window_extent()
-    assert 0 <= legend.x0 < legend.x1 <= figure.bbox.width
-
-
-def test_what_is_undefined_is_left_out_and_said_of_a_whole_metric():
-    undefined = [(np.nan, np.nan, np.nan, None), *CELLS[1:]]
-    figure = forest(effects(undefined, metrics=["gini"]))
-    assert len(marks(figure.axes[0])) == 3
+def test_what_is_undefined_is_said_of_a_whole_metric_and_a_cell_without_votes_has_no_bar():
+    empty = [(0, 0, 0, "not decidable", 0, False), *CELLS[1:]]
+    figure = drawn(effects(empty, metrics=["gini"]))
+    assert len(lengths(figure.axes[0])["wins"]) == 3
+    assert figure.axes[0].texts[0].get_text() == "–"
     assert [text.get_text() for text in figure.axes[1].texts] == ["undefined"]
-
-
-def test_scale_is_that_of_the_metrics_shown():
-    table = pd.concat([effects(metrics=["gini"]), effects([(2, 2, 2, "disparity")], metrics=["sparsity"])])
-    limits = [forest(table, metrics).axes[0].get_xlim()[1] for metrics in (METRICS, {"gini": METRICS["gini"]})]
-    assert limits == pytest.approx([2 * 1.06, 0.7 * 1.06])
-
-
-@pytest.mark.parametrize("count", [1, 7])
-def test_panels_do_not_overlap_and_stay_on_the_page(count):
-    metrics = {f"metric{n}": MetricLabel(f"metric{n}", "Comprehensiveness, threshold", True) for n in range(count)}
-    figure = forest(effects(metrics=list(metrics)), metrics)
-    canvas = FigureCanvasAgg(figure)
-    canvas.draw()
-    boxes = [axes.get_tightbbox(canvas.get_renderer()) for axes in figure.axes]
-    width, height = canvas.get_width_height()
-    assert all(box.x0 >= -1 and box.y0 >= -1 and box.x1 <= width + 1 and box.y1 <= height + 1 for box in boxes)
-    assert [pair for pair in combinations(boxes, 2) if pair[0].padded(-1).overlaps(pair[1].padded(-1))] == []
 
 
 def test_drawing_again_gives_the_same_bytes(tmp_path):
     for name in ("one.svg", "two.svg"):
-        draw([tmp_path / name], forest, "Title")
+        draw([tmp_path / name], drawn, "Title")
     assert (tmp_path / "one.svg").read_bytes() == (tmp_path / "two.svg").read_bytes()
 
 
 def test_script(tmp_path):
-    settings = {
-        "dataset": "Plots",
-        "models": MODELS,
-        "explainers": EXPLAINERS,
-        "metrics": {name: {"label": metric.label, "better": "higher"} for name, metric in METRICS.items()},
-        "equivalence_bound": 0.2,
-        "confidence": 0.95,
-    }
-    effects().to_parquet(tmp_path / "effects.parquet", index=False)
+    metrics = {name: {"label": metric.label, "better": "higher"} for name, metric in METRICS.items()}
+    settings = {"dataset": "Plots", "models": MODELS, "explainers": EXPLAINERS, "metrics": metrics, "confidence": 0.95}
+    counts = effects()
+    counts[TABLE.schema.names].astype(dict.fromkeys(("wins", "losses", "ties"), "Int64")).to_parquet(
+        tmp_path / "effects.parquet", index=False
+    )
     command = [sys.executable, SCRIPT, "--settings", json.dumps(settings), "--table", tmp_path / "effects.parquet"]
     command += ["--figure", "effects"]
     output = tmp_path / "effects.svg"
     done = subprocess.run([*command, "--dataset", "plots", "--output", output], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    assert "Pooled effects on Plots" in output.read_text()
+    assert "explained better" in output.read_text()
     done = subprocess.run([*command, "--dataset", "films", "--output", output], capture_output=True, text=True)
     assert done.stderr.startswith(f"error: {tmp_path / 'effects.parquet'}: column 'dataset' has no 'films'")

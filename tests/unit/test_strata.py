@@ -21,7 +21,7 @@ from evenlight.statistics.control import permuted_labels, permuted_rates
 from evenlight.statistics.designs import Design, Side, design_of
 from evenlight.statistics.disparity import disparity_table
 from evenlight.statistics.effect_sizes import cohens_d, hedges_g, stratified_d
-from evenlight.statistics.effects import effect_table
+from evenlight.statistics.effects import effect_tables
 from evenlight.statistics.files import Run, items_path, predictions_path
 from evenlight.statistics.intervals import EFFECTS, bootstrap_intervals
 from evenlight.statistics.paired_tests import signed_rank_p
@@ -37,7 +37,7 @@ SETTINGS = {
     "metrics": {"gini": "complexity"},
     "comparisons": {"gender": [["male", "female"]]},
 }
-TESTED = {"equivalence_bound": 0.2, "confidence": 0.95, "sign_flips": 500}
+TESTED = {"confidence": 0.95, "sign_flips": 500}
 
 
 def random(name: str) -> np.random.Generator:
@@ -372,17 +372,17 @@ def test_the_table_has_the_published_test_and_that_within_strata(files):
 
 
 def test_effects_and_their_intervals_are_within_strata(files):
-    others = {"alpha": 0.05, "equivalence_bound": 0.2, "confidence": 0.95, "bootstrap_draws": 200, "power": 0.8}
+    others = {"alpha": 0.05, "as_often_bound": 0.2, "confidence": 0.95, "bootstrap_draws": 200}
     others |= {"smallest_effects": {}, "primary": {}, "noise": []}
-    within = called(effect_table, *files.folders, **SETTINGS, **others, strata={"plots": "label"}).iloc[0]
-    alone = called(effect_table, *files.folders, **SETTINGS, **others).iloc[0]
+    within = called(effect_tables, *files.folders, **SETTINGS, **others, strata={"plots": "label"})[0].iloc[0]
+    alone = called(effect_tables, *files.folders, **SETTINGS, **others)[0].iloc[0]
     table, _ = called(disparity_table, *files.folders, **SETTINGS, **TESTED, strata={"plots": "label"})
     assert within["cliffs_delta"] == pytest.approx(table["cliffs_delta_stratified"].mean())
     assert within["cohens_d"] == pytest.approx(table["cohens_d_stratified"].mean())
     assert within["cliffs_delta_low"] < 0 < within["cliffs_delta_high"]
     assert alone["cliffs_delta_low"] > 0
-    # So is the pooled difference, by the same weights.
-    assert alone["p_models"] < 0.02 < 0.05 < within["p_models"]
+    # So are the verdict and the mean difference.
+    assert alone["p"] < 0.02 < 0.05 < within["p"]
     assert abs(within["difference"]) < abs(alone["difference"]) / 2
 
 

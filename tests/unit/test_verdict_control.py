@@ -3,13 +3,19 @@
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
+from study_files import StudyFiles
 
 from evenlight.core.seeds import generator_for
+from evenlight.statistics.arrays.signs import sign_p
+from evenlight.statistics.compared import read_compared
 from evenlight.statistics.control import permuted_labels
 from evenlight.statistics.designs import Design, Side
-from evenlight.statistics.study import Comparison
+from evenlight.statistics.looks import Looks
+from evenlight.statistics.study import Comparison, StudyScores, VerdictSettings
 from evenlight.statistics.verdict_control import permuted as with_labels
+from evenlight.statistics.verdict_control import permuted_verdicts
 
 COMPARISON = Comparison("gender", "male", "female")
 
@@ -92,3 +98,25 @@ def test_strata_go_with_their_texts():
         for level in (there.a, there.b):
             assert level.strata[0].tolist() == stratum[level.columns].tolist()
         assert sorted(there.a.strata[0]) == [0, 0, 1, 1]
+
+
+def test_interim_analyses_of_one_permutation_have_the_same_labels(tmp_path):
+    """All pairs are won by one form, so that labels alone say what each analysis finds: a half of the level each."""
+    rows = [(f"{level[0]}{n}", f"{n}", level) for n in range(24) for level in ("male", "female")]
+    table = pd.DataFrame(rows, columns=["item_id", "pair_id", "group"]).assign(explainer="lime")
+    files = StudyFiles(tmp_path)
+    files.write(table.assign(gini=(table["group"] == "male").astype(float)))
+    named = {"datasets": ["plots"], "models": {"small": [0]}, "explainers": ["lime"], "metrics": {"gini": "complexity"}}
+    compared = {"comparisons": {"gender": [["male", "female"]]}}
+    study = StudyScores(scores=files.scores, units=files.datasets, **named, **compared)
+    judging = VerdictSettings.plain(alpha=0.4, as_often_bound=0.2, confidence=0.95, bootstrap_draws=1)
+    looks = Looks((12, 24), (0, 1), (0.5, 1.0))
+    found = permuted_verdicts(study, judging, verdict_permutations=40, looks=looks)
+    [every], [first] = ([*read_compared(replace(study, first=units))] for units in (None, 12))
+    [design] = every.designs
+    labels = permuted_labels(design, 40)[1:, :24]
+    early = np.isin(design.a.items, first.items["item_id"])
+    assert early.sum() == 12
+    p = [sign_p(of.sum(axis=1), (~of).sum(axis=1)) for of in (labels[:, early], labels)]
+    assert found["disparities"].tolist() == ((p[0] <= 0.2) | (p[1] <= 0.2)).astype(int).tolist()
+    assert 0 < found["disparities"].sum() < 40

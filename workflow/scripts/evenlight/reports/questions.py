@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 
-from evenlight.reports.text import too_small
+from evenlight.statistics.study import AS_OFTEN, UNDECIDABLE, UNDECIDED
 
 CELL = "What is in a cell?"
 HOLDS = "For what does it hold?"
@@ -26,19 +26,19 @@ def answered(*details: tuple[str, str]) -> list[tuple[str, str]]:
 
 
 def answer(verdicts: Collection[str], how: str = " (grey)") -> str:
-    """How many cells have which answer, of those that ask a question; ``how`` open ones look.
+    """How many comparisons have which answer, of those that ask a question; ``how`` open ones look.
 
-    >>> answer(["disparity for these trained models", "equivalent", "undecided", "not decidable"])
-    'Of 4 cells, a disparity is confirmed in 1, one that matters is ruled out in 1, and 2 are open (grey). '
+    >>> answer(["female more often", "as often", "undecided", "not decidable"])
+    'Of 4 comparisons, one group is explained better more often in 1, both are as often in 1, and 2 are open (grey). '
     >>> answer([])
     ''
     """
     if not len(verdicts):
         return ""
-    names = ("disparity", "equivalent", "negligible")
-    confirmed, excluded, small = (sum(name in verdict for verdict in verdicts) for name in names)
-    still_open = len(verdicts) - confirmed - excluded
+    alike = sum(verdict == AS_OFTEN for verdict in verdicts)
+    still_open = sum(verdict in (UNDECIDED, UNDECIDABLE) for verdict in verdicts)
     return (
-        f"Of {len(verdicts):,} cells, a disparity is confirmed in {confirmed:,}{too_small(small)}, one that matters is "
-        f"ruled out in {excluded:,}, and {still_open:,} {'is' if still_open == 1 else 'are'} open{how}. "
+        f"Of {len(verdicts):,} comparisons, one group is explained better more often in "
+        f"{len(verdicts) - alike - still_open:,}, both are as often in {alike:,}, and {still_open:,} "
+        f"{'is' if still_open == 1 else 'are'} open{how}. "
     )

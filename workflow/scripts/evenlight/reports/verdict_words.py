@@ -54,33 +54,63 @@ def legend_of(pairs: Sequence[Comparison], bound: float) -> list[tuple[Cell, str
     ]
 
 
+def numbers_of(wins: float, losses: float, ties: float, share: float) -> str:
+    """The counts of a cell, or of texts without pairs, which have none, how often a random one is better.
+
+    >>> numbers_of(22, 3, 1, 0.88), numbers_of(float("nan"), float("nan"), float("nan"), 0.612)
+    ('22–3–1', '61 of 100')
+    """
+    if pd.notna(wins):
+        return f"{wins:.0f}–{losses:.0f}–{ties:.0f}"
+    return "–" if pd.isna(share) else f"{100 * share:.0f} of 100"
+
+
+def won(levels: tuple[str, str], wins: float, losses: float, ties: float, share: float, unit: str = "pairs") -> str:
+    """How often the level that is better more often is better, as a clause; empty where that is not known.
+
+    >>> won(("male", "female"), 3, 22, 1, 0.12)
+    'in 22 of 26 pairs “female” is explained better (3 worse, 1 tie)'
+    """
+    better, worse = levels
+    if pd.isna(wins):
+        if pd.isna(share):
+            return ""
+        if share < 0.5:
+            better, worse, share = worse, better, 1 - share
+        times = f"{100 * share:.0f} of 100 draws, a tie as half"
+        return f"a random text of “{better}” is explained better than one of “{worse}” in {times}"
+    if losses > wins:
+        better, wins, losses = worse, losses, wins
+    said = f"in {wins:.0f} of {wins + losses + ties:,.0f} {unit} “{better}” is explained better"
+    return f"{said} ({losses:.0f} worse, {ties:.0f} {'tie' if ties == 1 else 'ties'})"
+
+
+def capitalised(clause: str) -> str:
+    """A clause with a capital letter, as a sentence begins."""
+    return clause[:1].upper() + clause[1:]
+
+
 def sentence(row, size: int) -> str:
     """What a row of the verdicts says, in plain sentences, of ``size`` comparisons."""
     first = row.net_benefit >= 0
-    better, worse = (row.level_a, row.level_b) if first else (row.level_b, row.level_a)
+    worse = row.level_b if first else row.level_a
     # Limits are those of the first level.
     low, high = (row.family_low, row.family_high) if first else (1 - row.family_high, 1 - row.family_low)
+    counts = won((row.level_a, row.level_b), row.wins, row.losses, row.ties, row.share, row.unit)
     said = []
     if row.unit == TEXTS:
-        if pd.notna(row.share):
-            share, (least, most) = max(row.share, 1 - row.share), of_hundred(low, high)
+        if counts:
+            least, most = of_hundred(low, high)
             said.append(
-                f"A random text of “{better}” is explained better than one of “{worse}” in {100 * share:.0f} of 100 "
-                f"draws, a tie as half ({least} to {most} with all {size:,} comparisons considered, asymptotic), "
+                f"{capitalised(counts)} ({least} to {most} with all {size:,} comparisons considered, asymptotic), "
                 f"{row.units_a:,} and {row.units_b:,} texts."
             )
     else:
-        wins, losses = (row.wins, row.losses) if first else (row.losses, row.wins)
-        said.append(
-            f"In {wins:.0f} of {row.units_a:,} {row.unit} “{better}” is explained better ({losses:.0f} worse, "
-            f"{row.ties:.0f} {'tie' if row.ties == 1 else 'ties'})"
-            + (
-                f"; in at least {of_hundred(low, high)[0]} of 100 decided {row.unit} of further texts, with all "
-                f"{size:,} comparisons considered."
-                if wins + losses
-                else "."
-            )
+        limit = (
+            f"; in at least {of_hundred(low, high)[0]} of 100 decided {row.unit} of further texts, with all {size:,} "
+            "comparisons considered"
         )
+        said.append(f"{capitalised(counts)}{limit if row.wins + row.losses else ''}.")
         said.append(
             f"At most {of_hundred(0, row.most_differ)[1]} of 100 further {row.unit} differ by more than the margin, "
             f"{three_digits(row.margin)}."

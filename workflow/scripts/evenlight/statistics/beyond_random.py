@@ -38,7 +38,7 @@ _MEANS = [f"{of}_{level}" for of in ("score", *_ENDS) for level in "ab"]
 # What a table has of each part; the mean of what is reached of the attainable says little, and is left out.
 _JUDGED = ["wins", "losses", "ties", "share", "p_adjusted", "side", "verdict", "reason"]
 _JUDGED += ["difference", "difference_low", "difference_high"]
-# Where less is attainable beyond random, as a share of the largest score, it is rounding.
+# Where less is attainable beyond random, as a share of a metric's largest score, it is rounding.
 LEAST_ROOM = 1e-9
 
 
@@ -177,7 +177,7 @@ def counted_parts(
 
 
 def reached(scores: np.ndarray, random: np.ndarray, best: np.ndarray) -> np.ndarray:
-    """Where scores stand between random (0) and the best attainable (1), of the same shape.
+    """Where scores (…, items) stand between random (0) and the best attainable (1), of the same shape.
 
     NaN where nothing beyond random is attainable, as the best, too, is then found by chance.
 
@@ -185,7 +185,7 @@ def reached(scores: np.ndarray, random: np.ndarray, best: np.ndarray) -> np.ndar
     [0.5, nan]
     """
     room = best - random
-    least = LEAST_ROOM * np.nanmax(np.abs(best), initial=0.0)
+    least = LEAST_ROOM * np.nanmax(np.abs(best), axis=-1, initial=0.0, keepdims=True)
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(np.abs(room) > least, (scores - random) / room, np.nan)
 

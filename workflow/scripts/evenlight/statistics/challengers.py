@@ -18,6 +18,7 @@ import pandas as pd
 
 from evenlight.core.contracts.results import CHALLENGER_PAIRS, CHALLENGERS
 from evenlight.statistics.arrays.holm import over_analyses, sides_adjusted
+from evenlight.statistics.arrays.repeated import mean_of_known
 from evenlight.statistics.cells import ExplainerScores, read_models
 from evenlight.statistics.designs import Design, Side
 from evenlight.statistics.looks import ONE_LOOK, Looks
@@ -171,7 +172,7 @@ def _pairs(
         blocks += [np.where(unknown, np.nan, values) for values in scores]
     values = np.concatenate(blocks, axis=-1)
     means = {
-        (other, metric): [_mean_of_runs(values[..., design_side.columns][number]) for design_side in (of.a, of.b)]
+        (other, metric): _described(*(values[number][:, design_side.columns] for design_side in (of.a, of.b)))
         for of, other in zip(designs, pairs, strict=True)
         for number, metric in enumerate(metrics)
     }
@@ -184,7 +185,7 @@ def _pairs(
     found = [means[of_row] for of_row in zip(table["level_b"], table["metric"], strict=True)]
     return table.assign(
         other=table["level_b"],
-        texts=table["units_a"],
+        texts=[of_both[2] for of_both in found],
         p_better=table[P_SIDES[0]],
         p_worse=table[P_SIDES[1]],
         mean=[of_both[0] for of_both in found],
@@ -192,10 +193,10 @@ def _pairs(
     )
 
 
-def _mean_of_runs(values: np.ndarray) -> float:
-    """The mean over seeds of the mean over texts, from (seeds, texts); seeds without any do not count."""
-    there = ~np.isnan(values).all(axis=1)
-    return float(np.nanmean(values[there], axis=1).mean())
+def _described(own: np.ndarray, other: np.ndarray) -> tuple[float, float, int]:
+    """Both means over texts of means over seeds, from scores (seeds, texts), and how many texts have any."""
+    means = [float(mean_of_known(mean_of_known(values))) for values in (own, other)]
+    return *means, int((~np.isnan(own)).any(axis=0).sum())
 
 
 def _of_pairs(pairs: pd.DataFrame, higher_is_better: bool) -> dict[str, Any]:

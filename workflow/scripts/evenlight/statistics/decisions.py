@@ -39,6 +39,7 @@ from evenlight.statistics.study import UNDECIDABLE, UNDECIDED, StudyScores, Verd
 from evenlight.statistics.verdicts import hypothesis_family
 
 CHANGES = "changes more often than by chance"
+_NAMES = ["dataset", "model", "explainer", "factor", "level_a", "level_b"]
 
 
 def change_of_decision(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -104,7 +105,7 @@ def decision_table(study: StudyScores, judging: VerdictSettings, answers: Path) 
     # Metrics are no part of this: what is named as primary of them is not asked here.
     primary = {column: names for column, names in judging.primary.items() if column != "metric"}
     judging = replace(judging, primary=primary)
-    rows = []
+    rows, decided = [], []
     for model in read_compared(study):
         items = pd.Index(model.items["item_id"])
         runs = [Run(model.dataset, model.model, seed) for seed in model.seeds]
@@ -114,19 +115,26 @@ def decision_table(study: StudyScores, judging: VerdictSettings, answers: Path) 
             for design in model.designs:
                 sides = (design.a, design.b)
                 if design.paired and codes is not None and all(side.has_single_items for side in sides):
-                    decided = [side.scores(codes) for side in sides]
-                    row = _row(*decided, design.numbered_clusters[0], judging, tuple(map(str, names.values())))
-                    if row:
-                        rows.append(names | design.comparison._asdict() | row | {"reason": doubt})
+                    of_forms = _with_two_decisions(*(side.scores(codes) for side in sides))
+                    if np.isnan(of_forms).all():
+                        continue
+                    row = _row(*of_forms, design.numbered_clusters[0], judging, tuple(map(str, names.values())))
+                    rows.append(names | design.comparison._asdict() | row | {"reason": doubt})
+                    decided.append(of_forms)
     if not rows:
         return pd.DataFrame(columns=DECISIONS.schema.names)
     table = pd.DataFrame(rows)
+    # So many that Holm's first step can find a row.
+    exchanges = max(judging.bootstrap_draws, int(np.ceil(2 * len(rows) / judging.alpha)))
+    generators = [generator_for(0, "exchanged", *map(str, row[_NAMES])) for _, row in table.iterrows()]
+    table["p"] = [exchanged_p(*both, exchanges, of) for both, of in zip(decided, generators, strict=True)]
+    smallest = np.array([smallest_exchanged_p(*both) for both in decided])
     table["family"] = [hypothesis_family(row, judging.primary, judging.noise) for row in rows]
     # A row without a verdict counts among the others.
     table["p"] = table["p"].where(table["reason"].isna(), 1.0)
     table["p_adjusted"] = table.groupby("family")["p"].transform(holm)
     size = table.groupby("family")["p"].transform("size")
-    few = table["smallest_p"] > judging.alpha / size
+    few = smallest > judging.alpha / size
     words = "so few draws have too few exchanges among " + size.astype(str) + " rows"
     table["reason"] = table["reason"].fillna(words.where(few))
     found = table["p_adjusted"] <= judging.alpha
@@ -134,23 +142,33 @@ def decision_table(study: StudyScores, judging: VerdictSettings, answers: Path) 
     return table[DECISIONS.schema.names].astype({"reason": "str"})
 
 
+def _with_two_decisions(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Decisions (2, seeds, draws, units) of both forms, NaN where one of them has fewer than two under a seed."""
+    there = ~np.isnan(change_of_decision(a, b)[0])[:, None]
+    return np.where(there, np.stack([a, b]), np.nan)
+
+
+def smallest_exchanged_p(a: np.ndarray, b: np.ndarray) -> float:
+    """The smallest p that exchanges of these decisions can have, float (seeds, draws, units) each.
+
+    There are as many exchanges as ways to choose the decisions of one form. Where both have as many, two are alike.
+
+    >>> round(smallest_exchanged_p(np.zeros((1, 2, 1)), np.ones((1, 2, 1))), 4)
+    0.3333
+    """
+    size_a, size_b = ((~np.isnan(side)).sum(axis=1) for side in (a, b))
+    ways = gammaln(size_a + size_b + 1) - gammaln(size_a + 1) - gammaln(size_b + 1)
+    alike = np.where((size_a == size_b) & (size_a > 0), np.log(2), 0)
+    return float(np.exp((alike - ways).sum()))
+
+
 def _row(a: np.ndarray, b: np.ndarray, cluster: np.ndarray, judging: VerdictSettings, seed: tuple[str, ...]) -> dict:
-    """What a row says of the decisions (seeds, draws, units) of both forms; empty where no unit has enough of them."""
+    """What a row says beside its verdict, of the decisions (seeds, draws, units) of both forms."""
     changed, null = change_of_decision(a, b)
-    if np.isnan(changed).all():
-        return {}
-    there = ~np.isnan(changed)[:, None]
-    a, b = (np.where(there, side, np.nan) for side in (a, b))
     beyond = cluster_means(mean_of_known(changed - null)[:, None], cluster)
     mean = mean_limits(beyond, judging.confidence, judging.bootstrap_draws, generator_for(0, "mean", *seed))
-    sizes = [(~np.isnan(side)).sum(axis=1) for side in (a, b)]
-    exchanges = (gammaln(sum(sizes) + 1) - sum(gammaln(size + 1) for size in sizes)).sum()
-    return {
-        **_shares(a, b, changed, null),
-        **{"difference": mean.value[0], "difference_low": mean.low[0], "difference_high": mean.high[0]},
-        "p": exchanged_p(a, b, judging.bootstrap_draws, generator_for(0, "exchanged", *seed)),
-        "smallest_p": max(float(np.exp(-exchanges)), 1 / (1 + judging.bootstrap_draws)),
-    }
+    ends = {"difference": mean.value[0], "difference_low": mean.low[0], "difference_high": mean.high[0]}
+    return _shares(a, b, changed, null) | ends
 
 
 def decision_codes(paths: Sequence[Path], items: pd.Index) -> tuple[np.ndarray | None, str | None]:

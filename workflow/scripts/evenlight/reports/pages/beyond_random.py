@@ -1,30 +1,31 @@
-"""Disparities beside those of random explanations, as a page."""
+"""Who is explained better more often, beside what is so beyond random explanations, as a page."""
 
 import pandas as pd
 
 from evenlight.core.contracts.results import BEYOND_RANDOM
 from evenlight.reports.html_table import Cell, Page, Table
-from evenlight.reports.page_parts import rows_by_model, said_of_single_runs
-from evenlight.reports.pages.effects import FAMILIES, VERDICTS, legend_of
+from evenlight.reports.page_parts import rows_by_model
 from evenlight.reports.questions import CELL, HOLDS, LIMITS, READ, SURE, answered
 from evenlight.reports.text import signed
-from evenlight.statistics.beyond_random import BOTH, EXPLAINER, GONE, LEFT, MODEL, MOSTLY_MODEL, REVERSED
+from evenlight.reports.verdict_words import FAMILIES, capitalised, legend_of, numbers_of, sign_of, won
+from evenlight.statistics.beyond_random import EXPLAINER, GONE, LEFT, MODEL, REVERSED
 from evenlight.statistics.study import MetricLabel, comparisons_in
-from evenlight.statistics.verdicts import CONTROL, UNDECIDABLE, UNDECIDED, is_disparity
+from evenlight.statistics.verdicts import CONTROL, UNDECIDED
 
 TABLES = (BEYOND_RANDOM,)
-MAKERS = [MODEL, MOSTLY_MODEL, BOTH, EXPLAINER]
+MAKERS = [MODEL, EXPLAINER]
 SAID_OF_ATTAINABLE = (
     "There a pointer on a cell tells three things more. The first is what share of the way from random to attainable "
-    "each group's mean score goes. The second is the explainer's own part: what would be left if as much were "
-    "attainable for both groups. The third is who is shown to make the disparity."
+    "each group's mean score goes. The second is the explainer's own part: in how many pairs it reaches more of the "
+    "attainable for one group. The third is who is shown to make the disparity. It is the explainer where its own part "
+    "is better for the same group. It is the model, or the metric, where that is so as often, or for the other group."
 )
 COUNTS = [
-    ("Cells", ["all", "with a disparity"]),
+    ("Comparisons", ["all", "one group more often"]),
     ("Of these, beyond random", [LEFT, REVERSED, GONE, UNDECIDED]),
-    ("Of the others", ["disparity beyond random"]),
+    ("Of the others", ["more often beyond random"]),
     ("Shown to make it", MAKERS),
-    ("Median of absolute values, in units of the metric", ["difference", "random", "beyond random"]),
+    ("Median of absolute mean differences", ["scores", "random", "beyond random"]),
 ]
 
 
@@ -35,7 +36,7 @@ def page(
     models: dict[str, str],
     explainers: dict[str, str],
     metrics: dict[str, MetricLabel],
-    equivalence_bound: float,
+    as_often_bound: float,
     confidence: float,
 ) -> Page:
     """What is left of the disparities, counted by dataset and metric, and a table of cells for each dataset.
@@ -43,8 +44,8 @@ def page(
     ``table`` comes from :func:`evenlight.statistics.beyond_random.beyond_random_table`.
     """
     shown = {name: label for name, label in explainers.items() if name in set(table["explainer"])}
-    parts = []
-    for pair in comparisons_in(table):
+    pairs, parts = comparisons_in(table), []
+    for pair in pairs:
         of_pair = pair.rows(table)
         versus = f"{pair.level_a} against {pair.level_b}"
         parts.append(_summary(f"What is left beyond random explanations, {versus}", of_pair, datasets, metrics))
@@ -52,46 +53,45 @@ def page(
             for family, called in FAMILIES.items():
                 cells = of_pair[(of_pair["dataset"] == dataset) & (of_pair["family"] == family)]
                 if len(cells):
-                    parts.append(_table(f"{label}, {versus}{called}", cells, models, shown, metrics))
+                    parts.append(_table(f"{label}, {versus}{called}", cells, models, shown, metrics, confidence))
     introduction = (
         "Which disparities are the explainers', and which are the model's whatever is explained? "
         f"{_said_of_outcomes(table[table['family'] != CONTROL])}"
-        "A cell has the difference of the groups and, behind the arrow, that of what is beyond random."
+        "A cell has the counts of the scores and, behind the arrow, those beyond random."
     )
-    legend = [*legend_of(equivalence_bound), (Cell("bold", bold=True), "a disparity that is left beyond random")]
-    details = _details(table, models, confidence)
-    return Page("Disparities beyond random explanations", introduction, parts, legend, details=details)
+    legend = [*legend_of(pairs, as_often_bound), (Cell("bold", bold=True), "a disparity that is left beyond random")]
+    return Page(
+        "Disparities beyond random explanations", introduction, parts, legend if pairs else [], details=_details(table)
+    )
 
 
 def _said_of_outcomes(cells: pd.DataFrame) -> str:
     """What becomes of the disparities of cells that ask a question.
 
     >>> _said_of_outcomes(pd.DataFrame({"outcome": [LEFT, GONE, None, UNDECIDED]}))
-    'Of 4 cells, 3 have a disparity: beyond random it is left in 1, reversed in 0, gone in 1 and undecided in 1. '
+    'In 3 of 4 comparisons one group is explained better more often. Beyond random this is left in 1, reversed in 0, \
+gone in 1 and undecided in 1. '
     """
     found = cells["outcome"].dropna()
     decided = [int((found == outcome).sum()) for outcome in (LEFT, REVERSED, GONE)]
     left, reversed_, gone = decided
     if found.empty:
-        return f"None of {len(cells):,} cells has a disparity. " if len(cells) else ""
+        return f"In none of {len(cells):,} comparisons one group is explained better more often. " if len(cells) else ""
     return (
-        f"Of {len(cells):,} cells, {len(found):,} {'has' if len(found) == 1 else 'have'} a disparity: beyond random it "
+        f"In {len(found):,} of {len(cells):,} comparisons one group is explained better more often. Beyond random this "
         f"is left in {left:,}, reversed in {reversed_:,}, gone in {gone:,} and undecided in "
         f"{len(found) - sum(decided):,}. "
     )
 
 
-def _details(table: pd.DataFrame, models: dict[str, str], confidence: float) -> list[tuple[str, str]]:
+def _details(table: pd.DataFrame) -> list[tuple[str, str]]:
     attainable = bool(table["reached_a"].notna().any())
     return answered(
         (
             CELL,
-            "The first number is the mean difference of the groups' scores. The number behind the arrow is the same of "
-            "what is beyond random. That is each score less the mean score of the random explainers for the same text. "
-            "Both are in standard deviations of the explainer's scores, so that they differ by what random "
-            "explanations have. They are positive where the first-named group has the higher scores. Where these "
-            "scores hardly vary the numbers are large. A pointer on the cell tells them in units of the metric. Before "
-            "each number stands its verdict.",
+            "The first counts are those of the scores. Those behind the arrow are of what is beyond random. That is "
+            "each score less the mean score of the random explainers for the same text. Before each stands its "
+            "verdict. A pointer on the cell tells them in sentences, with mean differences in units of the metric.",
         ),
         (
             "Why are random explanations beside it?",
@@ -100,49 +100,25 @@ def _details(table: pd.DataFrame, models: dict[str, str], confidence: float) -> 
         ),
         (
             "When is a disparity left, and when is it gone?",
-            "It is left where there is one beyond random, in the same direction. It is reversed where there is one in "
-            "the other direction. It is gone where what is beyond random is smaller than the smallest effect of "
-            "interest. Where none of these can be said it is undecided.",
+            "It is left where the same group is better more often beyond random, too. It is reversed where the other "
+            "group is. It is gone where both are as often. Where none of these can be said it is undecided.",
         ),
-        (
-            HOLDS,
-            "A verdict in brackets is about these trained models. Intervals are for these trained models and further "
-            f"sentences. {said_of_single_runs(table, models)}",
-        ),
+        (HOLDS, "All is said for further texts like these, and for these trained models."),
         (
             SURE,
-            f"A pointer on a cell tells its {confidence:.0%} intervals. Verdicts on the differences, and verdicts "
-            "beyond random, are adjusted over all cells of a family, each by themselves. Of each kind of claim, the "
-            f"chance that any is wrong is the study's level. {_said_of_draws(table['draws_share'])}",
+            "Verdicts on the scores, and verdicts beyond random, have Holm's adjustment over all comparisons of a "
+            "family, each by themselves. Of each kind the chance that any names a wrong side is at most the study's "
+            "level.",
         ),
         ("What is said where the best attainable explanations are known?", SAID_OF_ATTAINABLE if attainable else ""),
         (
             LIMITS,
-            "What is not significant beyond random need not be gone. An explainer may be as good as can be for both "
-            "groups, as often in sufficiency. Then what is beyond random is the disparity of the random explanations "
+            "What is undecided beyond random need not be gone. An explainer may be as good as can be for both groups, "
+            "as often in sufficiency. Then what is beyond random is the disparity of the random explanations "
             "reversed: the room that they leave."
             + (" Where the explainer is shown to make a disparity, the model may make a part, too." * attainable),
         ),
         READ,
-    )
-
-
-def _said_of_draws(shares: pd.Series) -> str:
-    """What the number of random explainers adds to the error, from its share of the variance in each cell.
-
-    >>> _said_of_draws(pd.Series([0.01, 0.2, 0.02]))
-    'The draws of the random explanations are 2 % of the variance of what is beyond random in the median cell, and at \
-most 20 %. More random explainers would make that smaller. All intervals contain it.'
-    """
-    if shares.notna().any():
-        return (
-            f"The draws of the random explanations are {100 * shares.median():.0f} % of the variance of what is beyond "
-            f"random in the median cell, and at most {100 * shares.max():.0f} %. More random explainers would make "
-            "that smaller. All intervals contain it."
-        )
-    return (
-        "What the draws of a single random explainer add to the error is in all intervals, but cannot be told apart. "
-        "That takes two."
     )
 
 
@@ -164,7 +140,7 @@ def _summary(caption: str, table: pd.DataFrame, datasets: dict[str, str], metric
 def _summary_cells(cells: pd.DataFrame) -> list[Cell]:
     there = cells["outcome"].notna()
     decided = [(cells["outcome"] == outcome).sum() for outcome in (LEFT, REVERSED, GONE)]
-    other = ~there & is_disparity(cells["beyond_verdict"], False)
+    other = ~there & (cells["beyond_side"] != 0)
     counts = [len(cells), there.sum(), *decided, there.sum() - sum(decided), other.sum()]
     known = cells["made_by"].notna().any()
     counts += [(cells["made_by"] == maker).sum() if known else "–" for maker in MAKERS]
@@ -178,41 +154,52 @@ def _table(
     models: dict[str, str],
     explainers: dict[str, str],
     metrics: dict[str, MetricLabel],
+    confidence: float,
 ) -> Table:
     by_names = {(row.model, row.explainer, row.metric): row for row in cells.itertuples(index=False)}
-    rows = rows_by_model(models, explainers, lambda *row: [_cell(by_names.get((*row, metric))) for metric in metrics])
-    columns = [("Difference → beyond random", [metric.label_with_direction for metric in metrics.values()])]
+    rows = rows_by_model(
+        models, explainers, lambda *row: [_cell(by_names.get((*row, metric)), confidence) for metric in metrics]
+    )
+    columns = [("Scores → beyond random", [metric.label_with_direction for metric in metrics.values()])]
     return Table(caption, ("Model", "Explainer"), columns, rows)
 
 
-def _cell(row) -> Cell:
+def _cell(row, confidence: float) -> Cell:
     """One cell; ``row`` is a row of the table, or None where nothing was compared."""
     if row is None:
         return Cell("–", "not compared: no scores")
-    said = [_said("difference", row, "plain"), _said("random", row, "random"), _said("beyond random", row, "beyond")]
-    said.append(f"in units of the metric {row.plain_difference:.3g} and beyond random {row.beyond_difference:.3g}")
+    said = [_said("Scores", row, "plain", confidence), _said("Beyond random", row, "beyond", confidence)]
+    said.append(f"Mean difference of random explanations: {signed(row.random_difference, 3)}.")
     if not pd.isna(row.reached_a):
-        ends = f"[{signed(row.reached_difference_low)}, {signed(row.reached_difference_high)}]"
         said.append(
-            f"reached of what is attainable: {row.level_a} {signed(row.reached_a)}, {row.level_b} "
-            f"{signed(row.reached_b)}, difference {signed(row.reached_difference)} {ends}"
+            f"Reached of what is attainable, in the mean: “{row.level_a}” {row.reached_a:.0%}, “{row.level_b}” "
+            f"{row.reached_b:.0%}."
         )
     if not pd.isna(row.own_verdict):
-        maker = "" if pd.isna(row.made_by) else f"; made by: {row.made_by}"
-        said.append(_said("the explainer's own part", row, "own") + maker)
-    signs = [VERDICTS[verdict][0] for verdict in (row.plain_verdict, row.beyond_verdict)]
-    text = f"{signs[0]} {signed(row.plain)} → {signs[1]} {signed(row.beyond)}"
-    return Cell(text, "; ".join(said), VERDICTS[row.beyond_verdict][1], bold=row.outcome == LEFT)
+        said.append(_said("More of the attainable is reached", row, "own", confidence))
+    if not pd.isna(row.made_by):
+        said.append(f"Made by: {row.made_by}.")
+    signs = [
+        sign_of(getattr(row, f"{part}_verdict"), getattr(row, f"{part}_side"), row.level_a, row.level_b)
+        for part in ("plain", "beyond")
+    ]
+    text = " → ".join(
+        f"{sign} {numbers_of(*_counts(row, part))}" for (sign, _), part in zip(signs, ("plain", "beyond"), strict=True)
+    )
+    return Cell(text, " ".join(said), signs[1][1], bold=row.outcome == LEFT)
 
 
-def _said(name: str, row, part: str) -> str:
-    """A difference with its interval for these trained models and, if it was judged, its verdict and adjusted p."""
-    value, low, high = (getattr(row, f"{part}{end}") for end in ("", "_models_low", "_models_high"))
-    said = f"{name} {signed(value)}" + (f" [{signed(low)}, {signed(high)}]" if pd.notna(low) else "")
-    if part == "random":
+def _counts(row, part: str) -> list[float]:
+    return [getattr(row, f"{part}_{count}") for count in ("wins", "losses", "ties", "share")]
+
+
+def _said(name: str, row, part: str, confidence: float) -> str:
+    """The verdict on a part with its counts and adjusted p and, where it has one, its mean difference."""
+    said = f"{name}: {getattr(row, f'{part}_verdict')}"
+    reason, p = (getattr(row, f"{part}_{column}") for column in ("reason", "p_adjusted"))
+    said += f" ({reason})" if pd.notna(reason) else ""
+    said += f". {capitalised(won((row.level_a, row.level_b), *_counts(row, part)))}; adjusted p {p:.2g}."
+    if part == "own":
         return said
-    verdict = getattr(row, f"{part}_verdict")
-    if verdict == UNDECIDABLE:
-        return f"{said}, {verdict}: {getattr(row, f'{part}_reason')}"
-    p, within = (getattr(row, f"{part}_p_models{claim}_adjusted") for claim in ("", "_equivalence"))
-    return f"{said}, {verdict}, adjusted p for these trained models {p:.2g}, of equivalence {within:.2g}"
+    value, low, high = (signed(getattr(row, f"{part}_difference{end}"), 3) for end in ("", "_low", "_high"))
+    return f"{said} Mean difference {value}, {confidence:.0%} interval [{low}, {high}]."

@@ -1,13 +1,14 @@
-"""Explainers that challenge all others as a page: the verdict on each, and its difference from every other one."""
-
-import math
+"""Explainers that challenge all others as a page: the verdict on each, and how often it is better than each other."""
 
 import pandas as pd
 
 from evenlight.core.contracts.results import CHALLENGER_PAIRS, CHALLENGERS
 from evenlight.reports.html_table import Cell, Page, Table
+from evenlight.reports.page_parts import BETTER_COLOURS, shade
 from evenlight.reports.questions import CELL, HOLDS, LIMITS, SURE
 from evenlight.reports.text import signed
+from evenlight.reports.verdict_words import GREY, numbers_of
+from evenlight.statistics.arrays.limits import of_hundred
 from evenlight.statistics.challengers import BEHIND, BEST
 from evenlight.statistics.study import ALL, MetricLabel
 
@@ -48,14 +49,14 @@ def page(
                 of_challengers += [(explainers[challenger], of_models)] if of_models else []
             columns = [
                 ("", ["verdict", "mean", "best rival"]),
-                ("Difference from", [explainers[o] for o in others]),
+                ("Better, worse and as good as", [explainers[o] for o in others]),
             ]
             caption = f"{metric.label_with_direction} on {label}"
             tables.append(Table(caption, ("Explainer", "Model"), columns, of_challengers))
     introduction = (
         "Is an explainer better than all others that ask the model? "
         f"{_said_of_verdicts(verdicts['verdict'])}"
-        "A row has the verdict, the explainer's mean, its best rival, and its difference from every other explainer."
+        "A row has the verdict, the explainer's mean, its best rival, and how often it is better, worse and as good."
     )
     return Page("Challengers", introduction, tables, details=_details(confidence))
 
@@ -63,10 +64,10 @@ def page(
 def _said_of_verdicts(verdicts: pd.Series) -> str:
     """How often each verdict is given.
 
-    >>> _said_of_verdicts(pd.Series([BEST, f"{BEST} for these trained models", "undecided"]))
+    >>> _said_of_verdicts(pd.Series([BEST, BEST, "undecided"]))
     'Of 3 times that this is asked, it is in 2, it is not the best in 0, and the answer is open in 1. '
     """
-    best, behind = (int(verdicts.str.startswith(claim).sum()) for claim in (BEST, BEHIND))
+    best, behind = (int((verdicts == claim).sum()) for claim in (BEST, BEHIND))
     if verdicts.empty:
         return ""
     return (
@@ -79,49 +80,56 @@ def _details(confidence: float) -> list[tuple[str, str]]:
     return [
         (
             CELL,
-            "Differences are of the same texts, run by run. They are bold where the "
-            f"{confidence:.0%} interval in brackets has not 0. A pointer on a cell tells the p of this pair alone, or "
-            "those of a verdict.",
+            "Beside each other explainer stand the texts that this one explains better, those that it explains worse, "
+            "and ties. A text is explained better by the explainer whose score is better by more than the margin. "
+            "Where texts share a cluster, the cluster has one vote. Counts are bold where the "
+            f"{confidence:.0%} limits of the share of wins have no half. A pointer on a cell tells them, with the p "
+            "of this pair alone.",
         ),
         (
             "When is an explainer better than all others?",
-            "It is where it is better than each of them, so that the least convincing of these comparisons decides. It "
-            "is not the best where any of them is better, which is adjusted for their number. Random explanations and "
-            "yardsticks stand beside it and do not count.",
+            "It is where it is better more often than each of them, so that the least convincing of these comparisons "
+            "decides. It is not the best where any of them is better more often, which is adjusted for their number. "
+            "Random explanations and yardsticks stand beside it and do not count.",
         ),
-        (HOLDS, "Intervals are for these trained models and further texts."),
+        (HOLDS, "All is said for these trained models and further texts."),
         (
             SURE,
             "For all models together in the primary metrics, the p of a verdict is adjusted over challengers and "
-            "datasets. All other verdicts are adjusted together, as exploratory.",
+            "datasets, by Holm's method. All other verdicts are adjusted together, as exploratory.",
         ),
-        (LIMITS, "Not decidable is what so few texts could not show among so many rows."),
+        (
+            LIMITS,
+            "An explainer that is better more often need not be so in the mean. The best rival is the one with the "
+            "best mean.",
+        ),
     ]
 
 
 def _cells(row, pairs: list, explainers: dict[str, str]) -> list[Cell]:
     best = next(pair for pair in pairs if pair is not None and pair.other == row.best_other)
     title = (
-        f"better than all others: p {_p(row.p_best_models_adjusted)} for these trained models, "
-        f"{_p(row.p_best_adjusted)} across retraining; not the best: {_p(row.p_behind_models_adjusted)}, "
-        f"{_p(row.p_behind_adjusted)}"
+        f"better than all others: p {row.p_best:.3g}; not the best: {row.p_behind:.3g}; adjusted {row.p_adjusted:.3g}"
     )
+    colour = shade(BETTER_COLOURS[0 if row.side > 0 else 1], 0.5) if row.side else GREY
     return [
-        Cell(row.verdict, f"{row.family}; {title}"),
+        Cell(row.verdict, f"{row.family}; {title}", colour),
         Cell(signed(best.mean, 3), f"{best.texts:,} texts, {best.seeds} seeds"),
         Cell(f"{explainers[row.best_other]}, {signed(best.mean_other, 3)}"),
-        *map(_difference, pairs),
+        *map(_counts, pairs),
     ]
 
 
-def _difference(pair) -> Cell:
+def _counts(pair) -> Cell:
     if pair is None:
         return Cell("–", "no texts with both scores")
-    ends = f" [{signed(pair.models_low, 3)}, {signed(pair.models_high, 3)}]"
-    text = signed(pair.difference, 3) + ("" if math.isnan(pair.models_low) else ends)
-    title = f"p {_p(pair.p_models)} for these trained models, {_p(pair.p)} across retraining"
-    return Cell(text, title, None, pair.models_low > 0 or pair.models_high < 0)
-
-
-def _p(value: float) -> str:
-    return "–" if math.isnan(value) else f"{value:.3g}"
+    votes = pair.wins + pair.losses + pair.ties
+    unit = "texts" if votes == pair.texts else "clusters of texts"
+    said = f"better in {pair.wins:,} of {votes:,} {unit}, worse in {pair.losses:,}"
+    if pair.wins + pair.losses:
+        low, high = of_hundred(pair.low, pair.high)
+        said += f"; in {low} to {high} of 100 decided ones"
+    said += f"; p of better {pair.p_better:.3g}, of worse {pair.p_worse:.3g}; mean difference "
+    said += f"{signed(pair.difference, 3)} [{signed(pair.difference_low, 3)}, {signed(pair.difference_high, 3)}]"
+    apart = pair.low > 0.5 or pair.high < 0.5
+    return Cell(numbers_of(pair.wins, pair.losses, pair.ties, pair.share), said, None, apart)

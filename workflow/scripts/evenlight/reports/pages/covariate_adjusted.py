@@ -1,7 +1,5 @@
 """Covariate-adjusted disparities, as a page."""
 
-from math import isnan
-
 import pandas as pd
 
 from evenlight.core.contracts.results import COVARIATE_ADJUSTED
@@ -82,8 +80,8 @@ def _details(confidence: float) -> list[tuple[str, str]]:
         (HOLDS, "Intervals hold for further texts and these trained models."),
         (
             SURE,
-            f"The {confidence:.0%} intervals are by the jackknife, each by itself. Those of adjusted disparities have "
-            "a reserve for texts that nobody saw. The control shuffles the covariate over the texts: then nothing is "
+            f"The {confidence:.0%} intervals are by the jackknife, each by itself. They may be too short where few "
+            "texts are equal and scores are skewed. The control shuffles the covariate over the texts: then nothing is "
             "associated with it.",
         ),
         (
@@ -164,6 +162,4 @@ def _cell(row) -> Cell:
 
 def _interval(row, part: str) -> str:
     value, low, high = (getattr(row, f"{part}{end}") for end in ("", "_low", "_high"))
-    if isnan(low):
-        return f"{signed(value)} (no interval: what differs rests on one or two pairs or texts)"
     return f"{signed(value)} [{signed(low)}, {signed(high)}]"

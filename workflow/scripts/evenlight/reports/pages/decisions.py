@@ -5,14 +5,16 @@ import pandas as pd
 from evenlight.core.contracts.results import DECISIONS
 from evenlight.reports.html_table import Cell, Page, Table
 from evenlight.reports.page_parts import rows_by_model
-from evenlight.reports.pages.effects import FURTHER, VERDICTS, legend_of, these
-from evenlight.reports.questions import CELL, HOLDS, LIMITS, READ, SURE, answer, answered
+from evenlight.reports.questions import CELL, HOLDS, LIMITS, READ, SURE, answered
 from evenlight.reports.text import signed
-from evenlight.statistics.study import comparisons_in, factor_in_brackets, repeated_in
+from evenlight.reports.verdict_words import SIGNS
+from evenlight.statistics.decisions import CHANGES
+from evenlight.statistics.study import UNDECIDABLE, UNDECIDED, comparisons_in, factor_in_brackets
 
 TABLES = (DECISIONS,)
 HEADINGS = ["changed", "by chance", "beyond", "verdict"]
 UNKNOWN = Cell("–", "no question has two decisions on either form")
+LOOKS = {CHANGES: ("≠", "#f7d9b5"), UNDECIDED: SIGNS[UNDECIDED], UNDECIDABLE: SIGNS[UNDECIDABLE]}
 
 
 def page(
@@ -21,13 +23,12 @@ def page(
     datasets: dict[str, str],
     models: dict[str, str],
     explainers: dict[str, str],
-    equivalence_bound: float,
     confidence: float,
 ) -> Page:
     """A page from :func:`evenlight.statistics.decisions.decision_table`, a table for each dataset."""
     introduction = (
         "Does the form of a question change the decision more often than chance does? "
-        f"{answer(decisions['verdict'])}A row has both shares, what is beyond chance, and its verdict."
+        f"{_answer(decisions['verdict'])}A row has both shares, what is beyond chance, and its verdict."
     )
     pairs, parts = comparisons_in(decisions), []
     for dataset, of_dataset in decisions.groupby("dataset", sort=False):
@@ -47,7 +48,6 @@ def page(
             (f"{pair.level_a} against {pair.level_b}{factor_in_brackets(pair, pairs)}", HEADINGS) for pair in there
         ]
         parts.append(Table(datasets[dataset], ("Model", "Explainer"), headings, rows))
-    repeated = repeated_in(decisions)
     details = answered(
         (
             CELL,
@@ -63,14 +63,15 @@ def page(
         ),
         (
             HOLDS,
-            f"A verdict in brackets holds for {these(repeated)}, and further questions. One without brackets holds for "
-            f"{these(repeated, FURTHER)}, and takes three decisions on each form, or several trainings. Answers "
-            "without a decision are left out, and so are questions with fewer than two decisions on a form.",
+            "A verdict says that there are questions whose decision depends on the form, for this model as it answers. "
+            "The interval is for further questions. Answers without a decision are left out, and so are questions with "
+            "fewer than two decisions on a form.",
         ),
         (
             SURE,
-            "An interval is of each row alone. Verdicts are adjusted over all rows of a family, and have the study's "
-            "level beside that of the effects.",
+            "Answers to a question are exchanged at random between its forms, as they could be where the form does not "
+            "matter. The p is how often what is beyond is then as large. Verdicts have Holm's adjustment over all rows "
+            "of a family, at the study's level beside that of the effects. An interval is of each row alone.",
         ),
         (
             LIMITS,
@@ -79,21 +80,38 @@ def page(
         ),
         READ,
     )
-    return Page("Changes of decision", introduction, parts, legend_of(equivalence_bound, repeated), details=details)
+    legend = [(Cell(sign, background=colour), verdict) for verdict, (sign, colour) in LOOKS.items()]
+    return Page("Changes of decision", introduction, parts, legend, details=details)
+
+
+def _answer(verdicts: pd.Series) -> str:
+    """In how many rows the decision changes.
+
+    >>> _answer(pd.Series([CHANGES, "undecided", "not decidable"]))
+    'Of 3 comparisons, it does in 1, and 2 are open (grey). '
+    """
+    found = int((verdicts == CHANGES).sum())
+    still_open = len(verdicts) - found
+    if verdicts.empty:
+        return ""
+    are = "is" if still_open == 1 else "are"
+    return f"Of {len(verdicts):,} comparisons, it does in {found:,}, and {still_open:,} {are} open (grey). "
 
 
 def _cells(row) -> list[Cell]:
     if row is None:
         return [UNKNOWN] * len(HEADINGS)
-    sign, colour = VERDICTS[row.verdict]
+    sign, colour = LOOKS[row.verdict]
     title = (
         f"{row.units:,} questions; {row.draws_a:.3g} and {row.draws_b:.3g} decisions on each form; family {row.family}"
     )
-    ends = "" if pd.isna(row.models_low) else f" [{signed(row.models_low, 3)}, {signed(row.models_high, 3)}]"
-    why = f": {row.reason}" if row.reason else ""
+    ends = (
+        "" if pd.isna(row.difference_low) else f" [{signed(row.difference_low, 3)}, {signed(row.difference_high, 3)}]"
+    )
+    why = f": {row.reason}" if pd.notna(row.reason) else ""
     return [
         Cell(f"{row.changed:.3f}", title),
         Cell(f"{row.by_chance:.3f}", title),
         Cell(f"{signed(row.difference, 3)}{ends}"),
-        Cell(sign, f"{row.verdict}{why}", background=colour),
+        Cell(sign, f"{row.verdict}{why}; adjusted p {row.p_adjusted:.2g}", background=colour),
     ]

@@ -9,7 +9,7 @@ from evenlight.reports.html_table import Cell, Page, Table
 from evenlight.reports.page_parts import rows_by_model
 from evenlight.reports.questions import CELL, ELSE, HOLDS, LIMITS, READ, SURE, answered
 from evenlight.reports.text import signed
-from evenlight.reports.verdict_words import FAMILIES, legend_of, sentence, sign_of
+from evenlight.reports.verdict_words import FAMILIES, legend_of, numbers_of, sentence, sign_of
 from evenlight.statistics.chance_level import said_of_chance
 from evenlight.statistics.intervals import share_interval
 from evenlight.statistics.study import (
@@ -173,9 +173,7 @@ def effect_cell(row, size: int) -> Cell:
     if row is None:
         return Cell("–", "not compared: the metric has no defined scores")
     sign, colour = sign_of(row.verdict, row.side, row.level_a, row.level_b)
-    numbers = f"{row.wins:.0f}–{row.losses:.0f}–{row.ties:.0f}"
-    if row.unit == TEXTS:
-        numbers = "–" if pd.isna(row.share) else f"{100 * row.share:.0f} of 100"
+    numbers = numbers_of(row.wins, row.losses, row.ties, row.share)
     left_out = f" Left out, with too few scores: seed {row.left_out_seeds}." if row.left_out_seeds else ""
     robust = f" Robustness {row.robustness:.0%}, of significance {row.robustness_significance:.0%}."
     robust = "" if pd.isna(row.robustness) else robust
@@ -286,7 +284,7 @@ def _said_of_apart(apart: pd.DataFrame, explainers: dict[str, str], metrics: dic
 def said_of_control(control: pd.DataFrame) -> str:
     """In how many permutations of the labels there is a verdict of disparity, by family, and what that does not tell.
 
-    >>> said_of_control(pd.DataFrame({"family": "study", "cells": 9, "disparities": [0, 2]}))[:95]
+    >>> said_of_control(pd.DataFrame({"family": "study", "cells": 9, "disparities": [0, 2]}))[:94]
     "With the labels of the groups permuted, 1 of 2 studies has any verdict among the study's ques"
     """
     said = []

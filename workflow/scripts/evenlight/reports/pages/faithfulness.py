@@ -7,6 +7,7 @@ from evenlight.core.contracts.results import EFFECTS, FAITHFULNESS
 from evenlight.reports.html_table import Cell, Page, Table
 from evenlight.reports.questions import CELL, ELSE, HOLDS, LIMITS, READ, SURE, answered
 from evenlight.reports.text import three_digits
+from evenlight.reports.verdict_words import numbers_of
 from evenlight.statistics.study import ALL, MetricLabel
 
 TABLES = (FAITHFULNESS, EFFECTS)
@@ -57,8 +58,8 @@ BLIND = {
 }
 
 VERDICTS = (
-    "The last table has verdicts on differences between groups. They are about the mean over questions, where the "
-    "values above are over all changes together."
+    "The last table has verdicts: in how many pairs of questions one group has the better value. The values above are "
+    "over all changes together."
 )
 
 
@@ -147,7 +148,7 @@ def _name(row, metrics: dict[str, MetricLabel]) -> str:
 
 
 def _verdicts(effects, faithfulness, datasets, models, explainers, metrics) -> list[Table]:
-    """The differences between groups in the metrics of the page, a table for each dataset."""
+    """Which group has the better values in the metrics of the page, a table for each dataset."""
     if effects is None:
         return []
     names = list(dict.fromkeys(faithfulness.loc[~faithfulness["measure"].isin(OF_CHANGES), "metric"]))
@@ -157,20 +158,17 @@ def _verdicts(effects, faithfulness, datasets, models, explainers, metrics) -> l
         for (model, explainer), of_run in of_dataset.groupby(["model", "explainer"], sort=False):
             cells = [
                 (
-                    f"{metrics[row.metric].label}, {row.level_a} − {row.level_b}",
+                    f"{metrics[row.metric].label_with_direction}, {row.level_a} against {row.level_b}",
                     [
-                        Cell(_with_ends(row.difference, row.models_low, row.models_high)),
-                        Cell(
-                            row.verdict,
-                            row.reason if isinstance(row.reason, str) else "",
-                            bold="disparity" in row.verdict,
-                        ),
+                        Cell(numbers_of(row.wins, row.losses, row.ties, row.share)),
+                        Cell(row.verdict, row.reason if isinstance(row.reason, str) else "", bold=bool(row.side)),
+                        Cell(_with_ends(row.difference, row.difference_low, row.difference_high)),
                     ],
                 )
                 for row in of_run.itertuples(index=False)
             ]
             rows.append((f"{models[model]}, {explainers[explainer]}", cells))
-        columns = [("", ["difference", "verdict"])]
+        columns = [("", ["wins–losses–ties", "verdict", "mean difference"])]
         tables.append(Table(f"{datasets[dataset]}: groups", ("Model", "Measure"), columns, rows))
     return tables
 

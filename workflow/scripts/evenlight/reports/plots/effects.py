@@ -1,77 +1,43 @@
-"""Forest plots of the pooled effects of one dataset: estimate, interval and verdict, a panel per metric."""
+"""Who is explained better how often on one dataset: wins, ties and losses of every comparison, a panel per metric."""
 
 from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from evenlight.core.contracts.results import EFFECTS
+from evenlight.reports.page_parts import BETTER_COLOURS
 from evenlight.reports.study_figures import (
+    MARGIN,
     by_modality,
-    direction_label,
-    draw_effect_axis,
     draw_rows,
-    effect_limit,
     grid,
     grid_shape,
     legend_below,
-    print_beyond,
     row_labels_width,
     row_places,
 )
-from evenlight.statistics.study import (
-    FURTHER,
-    REPETITIONS,
-    UNDECIDABLE,
-    UNDECIDED,
-    MetricLabel,
-    comparisons_in,
-    factor_in_brackets,
-    repeated_in,
-)
+from evenlight.reports.verdict_words import sign_of
+from evenlight.statistics.study import Comparison, MetricLabel, comparisons_in, factor_in_brackets
 
 TABLE = EFFECTS.only(
-    "dataset",
-    "model",
-    "explainer",
-    "metric",
-    "factor",
-    "level_a",
-    "level_b",
-    "standardised",
-    "standardised_models_low",
-    "standardised_models_high",
-    "standardised_low",
-    "standardised_high",
-    "verdict",
-    "repeated",
+    *("dataset", "model", "explainer", "metric", "factor", "level_a", "level_b"),
+    *("verdict", "side", "apart", "wins", "losses", "ties", "net_benefit", "net_benefit_low", "net_benefit_high"),
 )
-SHOWS = "Pooled effects"
-# Shape and colour, and whether filled: what is said for these trained models, or these answers, alone is hollow. No two
-# kinds of verdict share a shape, so that they are told apart without colours.
-CLAIMS = {
-    "disparity": ("o", "#D55E00", True),
-    "negligible disparity": ("D", "#CC79A7", True),
-    "equivalent": ("s", "#0072B2", True),
-}
-VERDICTS = {
-    **CLAIMS,
-    **{
-        f"{claim} for {these}": (shape, colour, False)
-        for these in REPETITIONS.values()
-        for claim, (shape, colour, _) in CLAIMS.items()
-    },
-    UNDECIDED: ("^", "#555555", False),
-    UNDECIDABLE: ("x", "#555555", False),
-}
-BAND = "#dcdcdc"
+SHOWS = "Who is explained better how often"
+TIES = "#d9d9d9"
+COLOURS = [tuple(part / 255 for part in colour) for colour in BETTER_COLOURS]
+# Behind the sign of a verdict, where the mean is better for the other group.
+APART = "*"
 MOST_COLUMNS = 4
 PANEL_WIDTH = 2.6  # inches
 ROW_HEIGHT = 0.2
+BAR = 0.72  # of the height of a row
 
 
 def draw_effects(
@@ -79,20 +45,18 @@ def draw_effects(
     models: dict[str, str],
     explainers: dict[str, str],
     metrics: dict[str, MetricLabel],
-    equivalence_bound: float,
     confidence: float,
     title: str,
     factors: Collection[str] | None = None,
     modalities: Mapping[str, Mapping[str, Sequence[str]]] | None = None,
 ) -> Figure:
-    """The pooled standardised effects with their intervals, a panel per metric, for every pair of groups.
+    """Of every comparison a bar of its wins to the right, its losses to the left and its ties between them.
 
-    ``effects`` holds one dataset's rows with :data:`TABLE`: ``standardised`` in standard deviations (NaN where
-    undefined, which is left out), its interval for these trained models, a thick line, and that for the mean across
-    retraining, a thin one (NaN of a single run), and ``verdict``, one of :data:`VERDICTS`. Effects within
-    ``equivalence_bound`` of zero lie on the grey band. All panels of a pair have the same scale; what lies beyond its
-    end has an arrow, and an effect its value. With ``factors`` only comparisons by these are drawn. Where there are
-    several ``modalities``, each has panels of its own.
+    ``effects`` holds one dataset's rows with :data:`TABLE`. A bar is as long as all pairs together, and half of the
+    ties lie on each side of 0, so that its middle is half the net benefit. Texts without pairs have no counts: a mark
+    and its ``confidence`` limits say how much more often a random text of the first group is explained better than the
+    other way round. Behind each row stands the sign of its verdict, in bold where it names a group. With ``factors``
+    only comparisons by these are drawn. Where there are several ``modalities``, each has panels of its own.
     """
     if factors is not None:
         effects = effects[effects["factor"].isin(factors)]
@@ -105,71 +69,80 @@ def draw_effects(
     ]
     heights = [0.4 + rows * (0.55 + ROW_HEIGHT * len(models) * len(names[1])) for _, names, (rows, _) in parts]
     width = row_labels_width(models, explainers) + PANEL_WIDTH * max(columns for *_, (_, columns) in parts)
-    repeated = repeated_in(effects)
-    these, further = (" or ".join(words[name] for name in repeated) for words in (REPETITIONS, FURTHER))
-    others = {f"{claim} for {words}" for claim in CLAIMS for name, words in REPETITIONS.items() if name not in repeated}
-    handles = [Line2D([], [], label=verdict, **_look(verdict)) for verdict in VERDICTS if verdict not in others]
-    handles.append(Patch(facecolor=BAND, label=f"within ±{equivalence_bound:g}"))
     figure = Figure(figsize=(max(7.5, width), 1.2 + sum(heights)), layout="constrained")
     blocks = figure.subfigures(len(parts), 1, squeeze=False, height_ratios=heights)[:, 0]
     for (pair, names, shape), block in zip(parts, blocks, strict=True):
-        _draw_pair(block, pair.rows(effects), names, equivalence_bound, shape)
-        label = direction_label("Effect in standard deviations", pair)
-        block.supxlabel(f"{label}{factor_in_brackets(pair, pairs)}", fontsize=10)
+        _draw_pair(block, pair.rows(effects), names, shape)
+        said = f"“{pair.level_b}” better ← 0 → “{pair.level_a}” better, in % of pairs or texts"
+        block.supxlabel(f"{said}{factor_in_brackets(pair, pairs)}", fontsize=10)
     figure.suptitle(title, x=0.01, ha="left")
-    legend_below(
-        figure,
-        handles,
-        title=f"Thick line: {confidence:.0%} interval of the cell alone for {these};\n"
-        f"thin: for {further}. Verdicts are adjusted for the number of cells.\n"
-        "Arrow: beyond the axis; of an effect, with the value.",
-    )
+    legend_below(figure, _handles(effects, pairs, confidence), title=_signs_said(effects))
     return figure
 
 
-def _draw_pair(
-    block: SubFigure, effects: pd.DataFrame, names, equivalence_bound: float, shape: tuple[int, int]
-) -> None:
+def _handles(effects: pd.DataFrame, pairs: Sequence[Comparison], confidence: float) -> list[Artist]:
+    named = pairs[0].levels if len(pairs) == 1 else ("the group on the right", "the group on the left")
+    handles: list[Artist] = []
+    if effects["wins"].notna().any():
+        handles = [
+            Patch(facecolor=colour, label=f"{name} is explained better")
+            for colour, name in zip(COLOURS, named, strict=True)
+        ]
+        handles.insert(1, Patch(facecolor=TIES, label="ties"))
+    if effects["wins"].isna().any():
+        label = f"texts without pairs: surplus of better ones, {confidence:.0%} limits"
+        handles.append(Line2D([], [], color="black", marker="o", markersize=3.5, linewidth=1.2, label=label))
+    return handles
+
+
+def _signs_said(effects: pd.DataFrame) -> str:
+    said = "Behind a row stands its verdict: the letter of the group that is better more often;\n"
+    said += "= as often; ? undecided; – not decidable."
+    return said + f" {APART}: the mean is better for the other group." * bool(effects["apart"].any())
+
+
+def _draw_pair(block: SubFigure, effects: pd.DataFrame, names, shape: tuple[int, int]) -> None:
     models, explainers, metrics = names
     rows = row_places(models, explainers)
-    # The intervals across retraining may be many times as long: with two runs they would flatten all else.
-    ends = effects.loc[effects["metric"].isin(list(metrics)), ["standardised_models_low", "standardised_models_high"]]
-    limit = effect_limit(ends.to_numpy().ravel(), 2 * equivalence_bound)
     for metric, axes in zip(metrics.values(), grid(block, len(metrics), shape), strict=True):
         draw_rows(axes, models, explainers, labelled=axes.get_subplotspec().is_first_col())
-        draw_effect_axis(axes, limit)
-        axes.axvspan(-equivalence_bound, equivalence_bound, color=BAND, linewidth=0, zorder=0)
-        _draw_panel(axes, effects[effects["metric"] == metric.name], rows, limit)
+        axes.set_xlim(-100 * MARGIN, 100 * MARGIN)
+        axes.set_xticks([-100, -50, 0, 50, 100], labels=["100", "50", "0", "50", "100"])
+        axes.axvline(0, color="black", linewidth=0.8, zorder=3)
+        _draw_panel(axes, effects[effects["metric"] == metric.name], rows)
         axes.set_title(metric.label_with_direction, fontsize=11)
 
 
-def _draw_panel(axes: Axes, effects: pd.DataFrame, rows: dict[tuple[str, str], int], limit: float) -> None:
-    effects = effects[effects["standardised"].notna()]
+def _draw_panel(axes: Axes, effects: pd.DataFrame, rows: dict[tuple[str, str], int]) -> None:
     if effects.empty:
         axes.text(0.5, 0.5, "undefined", ha="center", va="center", transform=axes.transAxes, backgroundcolor="white")
     for cell in effects.itertuples(index=False):
         y = rows[cell.model, cell.explainer]
-        look = _look(cell.verdict)
-        colour = look["markeredgecolor"]
-        for ends, width in (
-            ((cell.standardised_low, cell.standardised_high), 0.5),
-            ((cell.standardised_models_low, cell.standardised_models_high), 1.8),
-        ):
-            within = [min(max(value, -limit), limit) for value in ends]
-            axes.plot(within, [y, y], color=colour, linewidth=width, solid_capstyle="butt", zorder=2)
-            for end in sorted({np.copysign(limit, value) for value in ends if abs(value) > limit}):
-                axes.plot(end, y, marker=">" if end > 0 else "<", color=colour, markersize=3, clip_on=False, zorder=2)
-        estimate = min(max(cell.standardised, -limit), limit)
-        axes.plot(estimate, y, zorder=3, clip_on=False, **look)
-        print_beyond(axes, cell.standardised, y, limit)
+        if pd.notna(cell.wins):
+            _draw_bar(axes, cell, y)
+        elif pd.notna(cell.net_benefit):
+            ends = 100 * np.array([cell.net_benefit_low, cell.net_benefit_high])
+            axes.plot(ends, [y, y], color="black", linewidth=1.2, solid_capstyle="butt", zorder=2)
+            axes.plot(100 * cell.net_benefit, y, marker="o", color="black", markersize=3.5, zorder=4)
+        sign, _ = sign_of(cell.verdict, cell.side, cell.level_a, cell.level_b)
+        axes.annotate(
+            sign + APART * bool(cell.apart),
+            (1, y),
+            xycoords=("axes fraction", "data"),
+            xytext=(2, 0),
+            textcoords="offset points",
+            va="center_baseline",
+            fontsize=8,
+            fontweight="bold" if cell.side else "normal",
+            annotation_clip=False,
+        )
 
 
-def _look(verdict: str) -> dict:
-    shape, colour, filled = VERDICTS[verdict]
-    return {
-        "marker": shape,
-        "markersize": 4.5,
-        "markerfacecolor": colour if filled else "white",
-        "markeredgecolor": colour,
-        "linestyle": "none",
-    }
+def _draw_bar(axes: Axes, cell, y: float) -> None:
+    votes = cell.wins + cell.losses + cell.ties
+    if not votes:
+        return
+    wins, losses, ties = (100 * count / votes for count in (cell.wins, cell.losses, cell.ties))
+    starts = (ties / 2, -ties / 2 - losses, -ties / 2)
+    for start, length, colour in zip(starts, (wins, losses, ties), (*COLOURS, TIES), strict=True):
+        axes.barh(y, length, BAR, left=start, color=colour, linewidth=0, zorder=2)

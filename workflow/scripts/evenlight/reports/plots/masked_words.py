@@ -28,10 +28,12 @@ def draw_masked_words(table: pd.DataFrame, regimes: dict[str, dict[str, str]], t
         for number, level in enumerate(levels):
             part = means[(means["score"] == score) & (means["level_a"] == level)].set_index("model")
             part = part.reindex(list(models))
-            half = (part["high"] - part["value"]).fillna(0)
+            ends = np.stack([part["value"] - part["low"], part["high"] - part["value"]])
+            # Without an interval, and where it has no end, nothing is drawn beside the mean.
+            ends = np.where(np.isfinite(ends), ends, 0)
             places = np.arange(len(models)) + 0.15 * (number - (len(levels) - 1) / 2)
             axes.errorbar(
-                places, part["value"], half, fmt=MARKERS[number % len(MARKERS)], color=colour_of(number), label=level
+                places, part["value"], ends, fmt=MARKERS[number % len(MARKERS)], color=colour_of(number), label=level
             )
         axes.set_ylabel("nats")
         axes.set_title(label, fontsize=9, loc="left")
