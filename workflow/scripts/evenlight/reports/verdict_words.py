@@ -1,7 +1,9 @@
 """Verdicts in words, signs and colours: the same on every page, in the audit, the explorer and notebooks."""
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from evenlight.reports.html_table import Cell
@@ -22,6 +24,20 @@ FAMILIES = {
     EXPLORATORY: ", exploratory",
     CONTROL: ", random explanations or groups (a control)",
 }
+
+
+class Words(NamedTuple):
+    """How sentences say that a group wins: in "… {is_better}", "{worse}" of the other one, and "the mean is {better}"."""
+
+    is_better: str
+    worse: str
+    better: str
+
+
+EXPLAINED = Words("is explained better", "worse", "better")
+# Answers in words have a style, of which no side is better: by the direction of the metric, better scores are these.
+HIGHER = Words("has the higher score", "lower", "higher")
+LOWER = Words("has the lower score", "higher", "lower")
 
 
 def sign_of(verdict: str, side: int, level_a: str, level_b: str) -> tuple[str, str]:
@@ -54,33 +70,76 @@ def legend_of(pairs: Sequence[Comparison], bound: float) -> list[tuple[Cell, str
     ]
 
 
+def numbers_of(wins: float, losses: float, ties: float, share: float) -> str:
+    """The counts of a cell, or of texts without pairs, which have none, how often a random one is better.
+
+    >>> numbers_of(22, 3, 1, 0.88), numbers_of(float("nan"), float("nan"), float("nan"), 0.612)
+    ('22–3–1', '61 of 100')
+    """
+    if pd.notna(wins):
+        return f"{wins:.0f}–{losses:.0f}–{ties:.0f}"
+    return "–" if pd.isna(share) else f"{100 * share:.0f} of 100"
+
+
+def won(
+    levels: tuple[str, str],
+    wins: float,
+    losses: float,
+    ties: float,
+    share: float,
+    unit: str = "pairs",
+    words: Words = EXPLAINED,
+) -> str:
+    """How often the level that is better more often is better, as a clause; empty where that is not known.
+
+    >>> won(("male", "female"), 3, 22, 1, 0.12)
+    'in 22 of 26 pairs “female” is explained better (3 worse, 1 tie)'
+    """
+    better, worse = levels
+    if pd.isna(wins):
+        if pd.isna(share):
+            return ""
+        if share < 0.5:
+            better, worse, share = worse, better, 1 - share
+        times = f"{100 * share:.0f} of 100 draws, a tie as half"
+        return f"a random text of “{better}” {words.is_better} than one of “{worse}” in {times}"
+    if losses > wins:
+        better, wins, losses = worse, losses, wins
+    said = f"in {wins:.0f} of {wins + losses + ties:,.0f} {unit} “{better}” {words.is_better}"
+    return f"{said} ({losses:.0f} {words.worse}, {ties:.0f} {'tie' if ties == 1 else 'ties'})"
+
+
+def capitalised(clause: str) -> str:
+    """A clause with a capital letter, as a sentence begins."""
+    return clause[:1].upper() + clause[1:]
+
+
 def sentence(row, size: int) -> str:
     """What a row of the verdicts says, in plain sentences, of ``size`` comparisons."""
+    return " ".join(sentences(row, size))
+
+
+def sentences(row, size: int, words: Words = EXPLAINED) -> list[str]:
+    """The same one by one; the first says how often which group is better, as far as that is known."""
     first = row.net_benefit >= 0
-    better, worse = (row.level_a, row.level_b) if first else (row.level_b, row.level_a)
+    worse = row.level_b if first else row.level_a
     # Limits are those of the first level.
     low, high = (row.family_low, row.family_high) if first else (1 - row.family_high, 1 - row.family_low)
+    counts = won((row.level_a, row.level_b), row.wins, row.losses, row.ties, row.share, row.unit, words)
     said = []
     if row.unit == TEXTS:
-        if pd.notna(row.share):
-            share, (least, most) = max(row.share, 1 - row.share), of_hundred(low, high)
+        if counts:
+            least, most = of_hundred(low, high)
             said.append(
-                f"A random text of “{better}” is explained better than one of “{worse}” in {100 * share:.0f} of 100 "
-                f"draws, a tie as half ({least} to {most} with all {size:,} comparisons considered, asymptotic), "
+                f"{capitalised(counts)} ({least} to {most} with all {size:,} comparisons considered, asymptotic), "
                 f"{row.units_a:,} and {row.units_b:,} texts."
             )
     else:
-        wins, losses = (row.wins, row.losses) if first else (row.losses, row.wins)
-        said.append(
-            f"In {wins:.0f} of {row.units_a:,} {row.unit} “{better}” is explained better ({losses:.0f} worse, "
-            f"{row.ties:.0f} {'tie' if row.ties == 1 else 'ties'})"
-            + (
-                f"; in at least {of_hundred(low, high)[0]} of 100 decided {row.unit} of further texts, with all "
-                f"{size:,} comparisons considered."
-                if wins + losses
-                else "."
-            )
+        limit = (
+            f"; in at least {of_hundred(low, high)[0]} of 100 decided {row.unit} of further texts, with all {size:,} "
+            "comparisons considered"
         )
+        said.append(f"{capitalised(counts)}{limit if row.wins + row.losses else ''}.")
         said.append(
             f"At most {of_hundred(0, row.most_differ)[1]} of 100 further {row.unit} differ by more than the margin, "
             f"{three_digits(row.margin)}."
@@ -88,7 +147,7 @@ def sentence(row, size: int) -> str:
     if pd.notna(row.reason):
         said.append(f"Not decidable: {row.reason}.")
     if row.apart:
-        said.append(f"Yet the mean is better for “{worse}”.")
+        said.append(f"Yet the mean is {words.better} for “{worse}”.")
     said.append(_of_mean(row))
     said.append(f"Adjusted p {row.p_adjusted:.2g}, of as often {row.p_as_often_adjusted:.2g}.")
     if row.worst_side:
@@ -100,7 +159,7 @@ def sentence(row, size: int) -> str:
         said.append(f"{row.seeds_agree} of {row.seeds} seeds agree; {_of_retraining(row)}.")
     if pd.notna(row.look):
         said.append(f"First found by interim analysis {row.look:.0f}.")
-    return " ".join(said)
+    return said
 
 
 def _of_mean(row) -> str:
@@ -118,3 +177,55 @@ def _of_retraining(row) -> str:
         return f"across retraining “{better}” wins more often, too (adjusted p {row.p_retraining_adjusted:.2g})"
     needed = "more seeds than anyone trains" if pd.isna(row.seeds_needed) else f"about {row.seeds_needed:.0f} seeds"
     return f"a claim across retraining would take {needed}"
+
+
+class Least(NamedTuple):
+    """In how many of some comparisons, at least, the groups differ, the first-named one is better, the second."""
+
+    differ: int
+    first: int
+    second: int
+
+
+def at_least(effects: pd.DataFrame, effect_counts: pd.DataFrame) -> Least:
+    """In how many of these comparisons of one family, at least, either group is better more often.
+
+    Counts of all sets are valid at once, so that those of sets without a common comparison may be added. Of several
+    ways to make these comparisons of sets the one that says most is taken. Verdicts count, too: they have a level of
+    their own, and may name more than counts by flips do.
+
+    Args:
+        effects: the comparisons, rows of ``EFFECTS``.
+        effect_counts: of the same study, rows of ``EFFECT_COUNTS``.
+    """
+    found = [np.array([0, (effects["side"] > 0).sum(), (effects["side"] < 0).sum()])]
+    counts = effect_counts[effect_counts["family"].isin(effects["family"].iloc[:1])]
+    named = {name: effects[name] for name in ("dataset", "model", "explainer", "metric")}
+    named |= {"all": pd.Series([""]), "comparison": effects[list(Comparison._fields)].agg(" ".join, axis=1)}
+    for name, there in named.items():
+        sets = counts[(counts["set"] == name) & counts["name"].isin(there)]
+        if sets["comparisons"].sum() == len(effects):
+            found.append(sets[["differ", "first", "second"]].sum().to_numpy())
+    differ, first, second = np.max(found, axis=0).tolist()
+    return Least(max(differ, first + second), first, second)
+
+
+def said_of_counts(effects: pd.DataFrame, effect_counts: pd.DataFrame, kind: str = "") -> str:
+    """In how many of these comparisons of one family either group is better more often, in a sentence.
+
+    Args:
+        effects, effect_counts: as for :func:`at_least`.
+        kind: what the comparisons are called, with a space behind it.
+    """
+    least = at_least(effects, effect_counts)
+    comparisons = f"{len(effects):,} {kind}comparison{'' if len(effects) == 1 else 's'}"
+    if not least.differ:
+        return f"Of {comparisons} none is shown to differ."
+    levels = effects[["level_a", "level_b"]].drop_duplicates()
+    names = ["the first-named group", "the second-named group"]
+    if len(levels) == 1:
+        names = [f"“{level}”" for level in levels.iloc[0]]
+    return (
+        f"Of {comparisons} at least {least.differ:,} differ: at least "
+        f"{least.first:,} for {names[0]}, and {least.second:,} for {names[1]}."
+    )
