@@ -1,5 +1,6 @@
 """Verdicts in words, signs and colours: the same on every page, in the audit, the explorer and notebooks."""
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -10,7 +11,7 @@ from evenlight.reports.html_table import Cell
 from evenlight.reports.page_parts import BETTER_COLOURS, initials, shade
 from evenlight.reports.text import three_digits
 from evenlight.statistics.arrays.limits import of_hundred
-from evenlight.statistics.study import AS_OFTEN, UNDECIDABLE, UNDECIDED, Comparison
+from evenlight.statistics.study import AS_OFTEN, REPETITIONS, UNDECIDABLE, UNDECIDED, Comparison, repeated_in
 from evenlight.statistics.verdicts import CONTROL, EXPLORATORY, PRIMARY, STUDY
 from evenlight.statistics.wins import TEXTS
 
@@ -27,7 +28,7 @@ FAMILIES = {
 
 
 class Words(NamedTuple):
-    """How sentences say that a group wins: in "… {is_better}", "{worse}" of the other one, and "the mean is {better}"."""
+    """How sentences say that a group wins: "… {is_better}", of the other "{worse}", and "the mean is {better}"."""
 
     is_better: str
     worse: str
@@ -38,6 +39,7 @@ EXPLAINED = Words("is explained better", "worse", "better")
 # Answers in words have a style, of which no side is better: by the direction of the metric, better scores are these.
 HIGHER = Words("has the higher score", "lower", "higher")
 LOWER = Words("has the lower score", "higher", "lower")
+SCORED = Words("has the better score", "worse", "better")
 
 
 def sign_of(verdict: str, side: int, level_a: str, level_b: str) -> tuple[str, str]:
@@ -52,15 +54,28 @@ def sign_of(verdict: str, side: int, level_a: str, level_b: str) -> tuple[str, s
     return initials(level_a, level_b)[place], shade(BETTER_COLOURS[place], 0.5)
 
 
-def legend_of(pairs: Sequence[Comparison], bound: float) -> list[tuple[Cell, str]]:
+def by_sign(effects: pd.DataFrame) -> list[dict]:
+    """How many of these comparisons have each verdict that is there, with its sign and colour, open ones last."""
+    order = {verdict: place for place, verdict in enumerate(SIGNS, 1)}
+    counted = Counter(
+        (order.get(row.verdict, 0), -row.side, row.verdict, *sign_of(row.verdict, row.side, row.level_a, row.level_b))
+        for row in effects.itertuples()
+    )
+    return [
+        {"sign": sign, "colour": colour, "verdict": verdict, "count": count}
+        for (_, _, verdict, sign, colour), count in sorted(counted.items())
+    ]
+
+
+def legend_of(pairs: Sequence[Comparison], bound: float, words: Words = EXPLAINED) -> list[tuple[Cell, str]]:
     """What the signs of verdicts on these comparisons say; ``bound`` is the largest net benefit that is *as often*."""
     first, second = initials(*pairs[0].levels) if len(pairs) == 1 else ("A", "B")
     named = pairs[0].levels if len(pairs) == 1 else ("the first-named group", "the second-named group")
     colours = [shade(colour, 0.5) for colour in BETTER_COLOURS]
-    counted = "such as 22–3–1: pairs in which the first group is explained better, the second, and ties"
+    counted = f"such as 22–3–1: pairs in which the first group {words.is_better}, the second, and ties"
     return [
         *(
-            (Cell(letter, background=colour), f"{name} is explained better more often")
+            (Cell(letter, background=colour), f"{name} {words.is_better} more often")
             for letter, colour, name in zip((first, second), colours, named, strict=True)
         ),
         (Cell("=", background=EQUAL), f"as often: the surplus of wins is within {100 * bound:.0f} of 100 pairs"),
@@ -120,7 +135,7 @@ def sentence(row, size: int) -> str:
 
 
 def sentences(row, size: int, words: Words = EXPLAINED) -> list[str]:
-    """The same one by one; the first says how often which group is better, as far as that is known."""
+    """The same one by one: how often which group is better, whether the mean points the other way, and all else."""
     first = row.net_benefit >= 0
     worse = row.level_b if first else row.level_a
     # Limits are those of the first level.
@@ -140,16 +155,16 @@ def sentences(row, size: int, words: Words = EXPLAINED) -> list[str]:
             "comparisons considered"
         )
         said.append(f"{capitalised(counts)}{limit if row.wins + row.losses else ''}.")
+    if row.apart:
+        said.append(f"Yet the mean is {words.better} for “{worse}”.")
+    if row.unit != TEXTS and (most := of_hundred(0, row.most_differ)[1]) < 100:
         said.append(
-            f"At most {of_hundred(0, row.most_differ)[1]} of 100 further {row.unit} differ by more than the margin, "
-            f"{three_digits(row.margin)}."
+            f"At most {most} of 100 further {row.unit} differ by more than the margin, {three_digits(row.margin)}."
         )
     if pd.notna(row.reason):
         said.append(f"Not decidable: {row.reason}.")
-    if row.apart:
-        said.append(f"Yet the mean is {words.better} for “{worse}”.")
     said.append(_of_mean(row))
-    said.append(f"Adjusted p {row.p_adjusted:.2g}, of as often {row.p_as_often_adjusted:.2g}.")
+    said.append(f"Adjusted p {row.p_adjusted:.2g}; that of “as often” {row.p_as_often_adjusted:.2g}.")
     if row.worst_side:
         worst = row.level_a if row.worst_side > 0 else row.level_b
         said.append(
@@ -229,3 +244,16 @@ def said_of_counts(effects: pd.DataFrame, effect_counts: pd.DataFrame, kind: str
         f"Of {comparisons} at least {least.differ:,} differ: at least "
         f"{least.first:,} for {names[0]}, and {least.second:,} for {names[1]}."
     )
+
+
+def how_sure(effects: pd.DataFrame, alpha: float) -> str:
+    """How often verdicts on these comparisons are wrong, at most, and for what they hold."""
+    apart = ", those named beforehand and the others apart" if effects["family"].nunique() > 1 else ""
+    said = (
+        f"Over all comparisons of the study{apart}, the chance that any verdict names a group that is not better more "
+        f"often is at most {alpha:.0%}. So is, apart, the chance that any “as often” is wrong. "
+    )
+    asymptotic = (effects["unit"] == TEXTS).any()
+    said += "Of texts without pairs this is asymptotic. " if asymptotic else ""
+    scope = " or ".join(REPETITIONS[name] for name in repeated_in(effects))
+    return f"{said}Verdicts hold for {scope}, and for further texts like these."
