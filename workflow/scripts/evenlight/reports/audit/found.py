@@ -117,12 +117,13 @@ def verdicts_told(
         for family, kind in KINDS.items()
         if family in set(cells["family"])
     ]
-    said.append(
-        f"A verdict names a group in {counts[MORE_OFTEN]:,}, says that both are better as often in "
-        f"{counts[AS_OFTEN]:,}, and {still_open:,} {'is' if still_open == 1 else 'are'} open."
-    )
     if still_open == len(cells):
-        said.append(f"Nothing is decided, which does not show that {hoped}.")
+        said.append(f"{'Each' if still_open > 1 else 'It'} is open, which does not show that {hoped}.")
+    else:
+        said.append(
+            f"A verdict names a group in {counts[MORE_OFTEN]:,}, says that both are better as often in "
+            f"{counts[AS_OFTEN]:,}, and {still_open:,} {'is' if still_open == 1 else 'are'} open."
+        )
     makers = Counter(filter(None, ((each["beyond_random"] or {}).get("made_by") for each in findings)))
     if makers:
         unknown = makers[UNDECIDED] + makers[UNDECIDABLE]
