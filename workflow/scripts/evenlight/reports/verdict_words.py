@@ -28,17 +28,20 @@ FAMILIES = {
 
 
 class Words(NamedTuple):
-    """How sentences say that a group wins: "… {is_better}", of the other "{worse}", and "the mean is {better}"."""
+    """How sentences say that a group wins: "… {is_better}", of the other "{worse}", "the mean is {better}", and which
+    tenth of scores is the {worst}.
+    """
 
     is_better: str
     worse: str
     better: str
+    worst: str = "worst"
 
 
 EXPLAINED = Words("is explained better", "worse", "better")
 # Answers in words have a style, of which no side is better: by the direction of the metric, better scores are these.
-HIGHER = Words("has the higher score", "lower", "higher")
-LOWER = Words("has the lower score", "higher", "lower")
+HIGHER = Words("has the higher score", "lower", "higher", "lowest")
+LOWER = Words("has the lower score", "higher", "lower", "highest")
 SCORED = Words("has the better score", "worse", "better")
 
 
@@ -168,7 +171,7 @@ def sentences(row, size: int, words: Words = EXPLAINED) -> list[str]:
     if row.worst_side:
         worst = row.level_a if row.worst_side > 0 else row.level_b
         said.append(
-            f"“{worst}” has the worst tenth more often, {row.worst_a:.0f} against {row.worst_b:.0f} {row.unit}."
+            f"“{worst}” has the {words.worst} tenth more often, {row.worst_a:.0f} against {row.worst_b:.0f} {row.unit}."
         )
     if row.seeds > 1:
         said.append(f"{row.seeds_agree} of {row.seeds} seeds agree; {_of_retraining(row)}.")
