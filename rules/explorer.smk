@@ -36,7 +36,7 @@ rule write_explorer:
             **{flag: path for flag, (path, _) in spoken().items()},
         ),
         effects=lambda wildcards, input: [
-            f"--{flag}={path}" for flag, path in zip(("effects", "record"), input.effects)
+            f"--{flag}={path}" for flag, path in zip(("effects", "counts", "record"), input.effects)
         ],
         page=content_of(in_project(f"workflow/scripts/evenlight/reports/explorer/page.{part}") for part in PAGE_PARTS),
         code=code_of("figures/write_explorer.py"),

@@ -49,7 +49,16 @@ def audited_pages():
 
 def audited_tables():
     """The tables that the audit reads, of these pages and of its own."""
-    always = ["effects", "effect_counts", "disparity", "verdict_control", "models", "balanced_accuracy", "costs", *AUDITED]
+    always = [
+        "effects",
+        "effect_counts",
+        "disparity",
+        "verdict_control",
+        "models",
+        "balanced_accuracy",
+        "costs",
+        *AUDITED,
+    ]
     return always + [table for page in audited_pages() for table in SOMETIMES[page]] + shown_texts(["examples"])
 
 
@@ -90,7 +99,7 @@ def answer_audit_settings():
         texts=bool(shown_texts([True], kinds.TEXT)),
         faithfulness=bool(faithfulness_metrics()),
         beside=BESIDE_ANSWERS,
-        **of_statistics("alpha", "as_often_bound", "smallest_effects", "power"),
+        **of_statistics("alpha", "as_often_bound", "power"),
     )
 
 
@@ -102,5 +111,5 @@ def audit_settings():
         pages=audited_pages(),
         beside=BESIDE_ATTRIBUTIONS,
         reliance=reliance | of_statistics("confidence"),
-        **of_statistics("alpha", "as_often_bound", "smallest_effects", "power"),
+        **of_statistics("alpha", "as_often_bound", "power"),
     )

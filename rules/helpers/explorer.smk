@@ -10,12 +10,16 @@ def shown_texts(files, of=kinds.TOKENS):
 
 
 def told_effects():
-    """The table with the verdicts and the record of interim analyses, where the study tells verdicts of models.
+    """The tables with the verdicts, their counts and the record of interim analyses, where the study tells verdicts of models.
 
     Those of regimes are about architectures.
     """
     told = "effects" in TABLES and config["kind"] != "regimes"
-    return [f"<results>/tables/{table}.parquet" for table in ("effects", "interim_analyses")] if told else []
+    return (
+        [f"<results>/tables/{table}.parquet" for table in ("effects", "effect_counts", "interim_analyses")]
+        if told
+        else []
+    )
 
 
 # What the explanations are that a page shows one by one: those that the kind asks about, else of texts, all that there

@@ -187,7 +187,7 @@ def test_more_answers_than_a_page_has_room_for(driver, tmp_path, monkeypatch):
 def both(tmp_path_factory):
     """The page of a study with attributions and answers."""
     study = BothStudy(tmp_path_factory.mktemp("both"), pairs=6)
-    return study.write(study.folders.scores.parent / "explorer.html", study.effects(40))
+    return study.write(study.folders.scores.parent / "explorer.html", study.effects())
 
 
 SHOWN = """Object.fromEntries(["#draws", "#answer-scores", "#alike", "#words", "#sides .marked", "#sides .answer"]

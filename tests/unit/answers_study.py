@@ -49,6 +49,7 @@ class AnswersStudy:
         content = study_content(
             folders,
             None,
+            None,
             store,
             study="made",
             datasets={"cases": "Cases"},
@@ -64,7 +65,7 @@ class AnswersStudy:
             comparisons={"gender": [list(LEVELS)]},
             target="label",
             formats=["svg"],
-            equivalence_bound=0.2,
+            as_often_bound=0.2,
             alpha=0.05,
         )
         return content, store

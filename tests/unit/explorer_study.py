@@ -3,12 +3,12 @@ effects.
 """
 
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-from study_files import called
 
 from evenlight.core import tables
 from evenlight.core.contracts.explanations import ANSWER_SCORES, ANSWERS, ATTRIBUTIONS, PAIR, SCORES
@@ -16,7 +16,7 @@ from evenlight.core.contracts.texts import ITEMS, PREDICTIONS, UNITS
 from evenlight.reports.explorer.content import Folders, study_content
 from evenlight.reports.explorer.page import write_explorer
 from evenlight.reports.explorer.store import Store
-from evenlight.statistics.effects import effect_table
+from evenlight.statistics.effects import effect_tables
 from evenlight.statistics.files import (
     Run,
     attribution_path,
@@ -26,10 +26,19 @@ from evenlight.statistics.files import (
     score_path,
     units_path,
 )
+from evenlight.statistics.study import AS_OFTEN, UNDECIDABLE, UNDECIDED, StudyScores, VerdictSettings
 
 SUBJECTS = {"male": ("He", "king", "Paul", "uncle"), "female": ("She", "queen", "Anna", "aunt")}
 WORDS = ("sees", "the", "old", "house", "and", "waits", "there", "for", "a", "long", "letter", "from", "abroad", ".")
 LABELS = {"ig": "Integrated gradients", "lime": "LIME"}
+
+
+def with_verdicts(effects: pd.DataFrame, verdicts: list[str] | str) -> pd.DataFrame:
+    """The effects with other verdicts, and the side that each names."""
+    effects = effects.assign(verdict=verdicts)
+    assert set(effects["verdict"]) <= {"male more often", "female more often", AS_OFTEN, UNDECIDED, UNDECIDABLE}
+    side = {"male more often": 1, "female more often": -1}
+    return effects.assign(side=[side.get(verdict, 0) for verdict in effects["verdict"]])
 
 
 class ExplorerStudy:
@@ -147,23 +156,20 @@ class ExplorerStudy:
             "metrics": dict.fromkeys(self.metrics, "made"),
         }
 
-    def effects(self, draws: int = 200) -> pd.DataFrame:
-        """The table of effects."""
-        return called(
-            effect_table,
-            self.folders.scores,
-            self.folders.datasets,
-            **self.scored,
-            comparisons={"gender": [["male", "female"]]},
-            alpha=0.05,
-            equivalence_bound=0.2,
-            smallest_effects={},
-            primary={},
-            noise=[],
-            confidence=0.95,
-            bootstrap_draws=draws,
-            power=0.8,
+    @cached_property
+    def judged(self) -> tuple[pd.DataFrame, pd.DataFrame]:
+        """The tables of effects and of their counts."""
+        named = {"scores": self.folders.scores, "units": self.folders.datasets, **self.scored}
+        study = StudyScores(**named, comparisons={"gender": [["male", "female"]]})
+        higher = {name: entry["better"] == "higher" for name, entry in self.settings()["metrics"].items()}
+        judging = VerdictSettings.plain(
+            alpha=0.05, as_often_bound=0.2, confidence=0.95, bootstrap_draws=200, higher_is_better=higher
         )
+        return effect_tables(study, judging)
+
+    def effects(self) -> pd.DataFrame:
+        """The first of them."""
+        return self.judged[0].copy()
 
     def settings(self, **changed: object) -> dict:
         """What the rule gives."""
@@ -183,7 +189,7 @@ class ExplorerStudy:
             "comparisons": {"gender": [["male", "female"]]},
             "target": "label",
             "formats": ["svg", "pdf"],
-            "equivalence_bound": 0.2,
+            "as_often_bound": 0.2,
             "alpha": 0.05,
         } | changed
 
@@ -191,7 +197,8 @@ class ExplorerStudy:
         """The tree of the page, and the arrays."""
         store = Store()
         folders = self.folders if texts else Folders(self.folders.scores, self.folders.datasets)
-        return study_content(folders, effects, store, **self.settings(**changed)), store
+        counts = None if effects is None else self.judged[1]
+        return study_content(folders, effects, counts, store, **self.settings(**changed)), store
 
     def write(self, path: Path, effects: pd.DataFrame | None, **how: object) -> Path:
         """The page."""

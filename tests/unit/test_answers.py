@@ -25,11 +25,14 @@ from evenlight.metrics import answers as metrics
 from evenlight.metrics import texts
 from evenlight.metrics.reasons import of_follow_ups
 from evenlight.metrics.reasons.of_questions import CONCEPTS, MEASURES
+from evenlight.statistics.cells import ExplainerScores
+from evenlight.statistics.designs import Design, Side
 from evenlight.statistics.draws import between_and_within, draw_table
-from evenlight.statistics.effects import effect_table
+from evenlight.statistics.effects import effect_tables
 from evenlight.statistics.files import Run
-from evenlight.statistics.pooled import pooled_effects
 from evenlight.statistics.score_files import read_draws, read_scores
+from evenlight.statistics.study import Comparison, VerdictSettings
+from evenlight.statistics.wins import P_SIDES, counted_wins
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "config" / "studies" / "answers_example.yaml"
@@ -270,14 +273,14 @@ class AnswerFiles(StudyFiles):
         return path
 
 
-JUDGED = {"alpha": 0.05, "equivalence_bound": 0.2, "smallest_effects": {}, "confidence": 0.95, "bootstrap_draws": 400}
-JUDGED |= {"primary": {}, "noise": [], "power": 0.8}
+JUDGED = {"alpha": 0.05, "as_often_bound": 0.2, "smallest_effects": {}, "confidence": 0.95, "bootstrap_draws": 100}
+JUDGED |= {"primary": {}, "noise": []}
 
 
 def effects_of(files: AnswerFiles, seeds: tuple[int, ...] = (0,)) -> pd.DataFrame:
     study = {"datasets": ["plots"], "models": {"small": seeds}, "explainers": ["reasons"]}
     study |= {"metrics": {"words": "answers"}, "comparisons": {"gender": [["male", "female"]]}}
-    return called(effect_table, *files.folders, **study, **JUDGED)
+    return called(effect_tables, *files.folders, **study, **JUDGED)[0]
 
 
 def test_scores_of_an_item_are_the_mean_of_its_answers(tmp_path):
@@ -301,115 +304,44 @@ def test_scores_of_an_item_are_the_mean_of_its_answers(tmp_path):
 # What is said of draws ---------------------------------------------------------------------------------------------
 
 
-def simulated(generator, shape, units_sd: float = 1.0, draws_sd: float = 1.0, shared_sd: float = 0.0) -> list:
-    """Draws of both forms, (cells, 1, draws, units) each, without a difference.
-
-    ``shared_sd`` is of what a number of draw does to a form in all units at once.
-    """
-    cells, draws, units = shape
-    of_units = generator.normal(0, units_sd, (cells, 1, 1, units))
-    return [
-        of_units
-        + generator.normal(0, draws_sd, (cells, 1, draws, units))
-        + generator.normal(0, shared_sd, (cells, 1, draws, 1))
-        for _ in range(2)
-    ]
-
-
-def pooled(a: np.ndarray, b: np.ndarray, paired: bool = True):
-    return pooled_effects(np.nanmean(a, axis=2), np.nanmean(b, axis=2), paired, 0.2, draws=(a, b))
+def test_wins_are_of_means_of_as_many_draws_of_either_form(tmp_path):
+    """A mean of few skewed draws is smaller than one of many in most questions, though neither form has more words."""
+    files = AnswerFiles(tmp_path)
+    draws = np.full((3, 20, 2), np.nan)
+    # The first form has one answer of a word, the other one that, too, and two long ones; of five questions both have
+    # two, and of these the first form has more words.
+    draws[0], draws[1:, :, 1] = 1, 9
+    draws[1, :5, 0] = 12
+    files.write_answers(draws)
+    [row] = effects_of(files).itertuples()
+    assert [row.level_a, row.wins, row.losses, row.ties] == ["male", 0, 5, 15]
+    assert (row.repeated, row.seeds) == ("draws", 1)
 
 
-@pytest.mark.parametrize("paired", [True, False])
-def test_equal_draws_are_what_seeds_would_be(paired):
-    """Of as many draws everywhere, the difference and its variance over draws are those of as many seeds."""
-    a, b = simulated(np.random.default_rng(0), (3, 5, 40))
-    of_draws, of_seeds = pooled(a, b, paired), pooled_effects(a[:, 0], b[:, 0], paired, 0.2)
-    assert np.allclose(of_draws.difference.value, of_seeds.difference.value)
-    assert np.allclose(of_draws.difference.trainings.value, of_seeds.difference.trainings.value)
-    assert np.allclose(of_draws.difference.trainings.degrees, 4)
-    assert np.allclose(of_draws.difference.units_variance, of_seeds.difference.units_variance)
-    # Standard deviations of single draws, whose root is taken of another mean.
-    assert np.allclose(of_draws.sd, of_seeds.sd, rtol=0.01)
-
-
-def test_the_standard_deviation_does_not_depend_on_how_many_draws_there_are():
-    few, many = (pooled(*simulated(np.random.default_rng(1), (1, draws, 4000))).sd for draws in (2, 20))
-    assert few == pytest.approx(np.sqrt(2), rel=0.03)
-    assert many == pytest.approx(np.sqrt(2), rel=0.03)
-
-
-def test_one_draw_says_nothing_of_further_ones():
-    a, b = simulated(np.random.default_rng(2), (1, 3, 20))
-    assert np.isfinite(pooled(a, b).difference.trainings.value).all()
-    assert np.isnan(pooled(a, b[:, :, :1]).difference.trainings.value).all()
-    # Nor do draws that are all alike.
-    assert np.isnan(pooled(a[:, :, [0, 0]], b[:, :, [0, 0]]).difference.trainings.value).all()
-
-
-def test_the_variance_over_draws_is_that_of_the_mean():
-    """Where numbers of draws differ, some questions have one, and draws share what moves both forms alike."""
-    generator = np.random.default_rng(9)
-    a, b = simulated(generator, (4000, 6, 20))
-    a[:, :, 1:, :10] = np.nan
-    b[:, :, 4:, 5:] = np.nan
-    alike = generator.normal(0, 3, (4000, 1, 6, 1))
-    # Weights are a twentieth; ten questions have one draw of the first form, others six, and so on. What the one draw
-    # may have in common, in ten questions and their part of the others, makes 15 of 10 and 10 / 6.
-    carried = [10 + 10 / 6, *[10 / 6] * 5]
-    expected = np.square(carried).sum() / 10 + (5 / 6 + 15 / 4)
-    expected /= 20**2
-    assert pooled(a, b).difference.trainings.value.mean() == pytest.approx(expected, rel=0.1)
-    whole = simulated(generator, (4000, 6, 20))
-    same = pooled(*(side + alike for side in whole)).difference.trainings.value.mean()
-    assert same == pytest.approx(2 / 6 / 20, rel=0.05)
-
-
-@pytest.mark.parametrize(("lacking", "shared_sd"), [(0.0, 0.0), (0.5, 0.0), (0.0, 0.5), (0.3, 0.5)])
-def test_intervals_for_further_answers_hold_the_difference(lacking, shared_sd):
-    """In simulated studies whose draws have something in common, and some of which are not there."""
-    generator = np.random.default_rng(3)
-    a, b = simulated(generator, (2000, 6, 30), shared_sd=shared_sd)
-    for side in (a, b):
-        gone = generator.random(side.shape) < lacking
-        gone[:, :, 0] = False  # a question has an answer
-        side[gone] = np.nan
-    difference = pooled(a, b).difference
-    wrong = [
-        np.mean(np.abs(difference.value) > np.sqrt(difference.half_width(0.95, draws) ** 2 - difference.reserve**2))
-        for draws in (True, False)
-    ]
-    assert wrong[0] <= 0.06
-    if shared_sd:
-        # What draws have in common, units do not tell.
-        assert wrong[1] > 0.2
-    else:
-        # Draws that have nothing in common vary from unit to unit.
-        assert wrong[1] <= 0.06
-
-
-@pytest.mark.parametrize("several", [3, 15])
-def test_what_questions_with_one_draw_may_share_is_told_by_the_others(several):
-    """Where few questions have several draws, these tell how much the one draw of all others may add to each."""
-    a, b = simulated(np.random.default_rng(12), (1000, 6, 30), shared_sd=0.5)
-    a[:, :, 1:, several:] = b[:, :, 1:, several:] = np.nan
-    difference = pooled(a, b).difference
-    half = np.sqrt(difference.half_width(0.95, True) ** 2 - difference.reserve**2)
-    assert np.mean(np.abs(difference.value) > half) <= 0.06
-
-
-@pytest.mark.parametrize(("draws", "scope"), [(6, "disparity"), (1, "disparity for these answers")])
-def test_verdicts_say_for_which_answers_they_hold(tmp_path, draws, scope):
+def test_verdicts_hold_for_these_answers_and_across_trainings_for_these_models(tmp_path):
     files = AnswerFiles(tmp_path)
     generator = np.random.default_rng(4)
-    files.write_answers(generator.normal(0, 1, (draws, 60, 2)) + np.array([0.0, 4.0]))
+    files.write_answers(generator.normal(0, 1, (6, 60, 2)) + np.array([0.0, 4.0]))
     [row] = effects_of(files).itertuples()
-    assert (row.verdict, row.repeated, row.seeds) == (scope, "draws", 1)
+    assert (row.side, row.repeated, row.seeds) == (1, "draws", 1)
     assert row.difference == pytest.approx(4, abs=0.6)
-    # Of several trainings draws are a part of what these vary by.
-    files.write_answers(generator.normal(0, 1, (draws, 60, 2)) + np.array([0.0, 4.0]), seed=1)
+    files.write_answers(generator.normal(0, 1, (6, 60, 2)) + np.array([0.0, 4.0]), seed=1)
     [row] = effects_of(files, (0, 1)).itertuples()
-    assert (row.verdict.startswith("disparity"), row.repeated, row.seeds) == (True, "trainings", 2)
+    assert (row.side, row.repeated, row.seeds, row.seeds_agree) == (1, "trainings", 2, 2)
+
+
+def test_chance_alone_is_found_rarely():
+    """Of forms without a difference, of which one was asked more often, and whose scores are skewed."""
+    generator, units = np.random.default_rng(3), np.array([f"u{number}" for number in range(30)], dtype=object)
+    draws = np.exp(2 * generator.normal(0, 1, (2000, 1, 3, 60)))
+    draws[:, :, 1:, 30:][generator.random((2000, 1, 2, 30)) < 0.7] = np.nan
+    names = [f"m{number}" for number in range(2000)]
+    values, scored = np.nanmean(draws, axis=2), np.ones((1, 60), dtype=bool)
+    scores = ExplainerScores("plots", "small", "reasons", [0], names, values, scored, draws=draws)
+    sides = [Side(units, units, start + np.arange(30), np.arange(30)) for start in (0, 30)]
+    judging = VerdictSettings.plain(alpha=0.05, as_often_bound=0.2, confidence=0.95, bootstrap_draws=2)
+    [found] = counted_wins([scores], [Design(Comparison("gender", "male", "female"), True, *sides)], judging)
+    assert (found.rows[P_SIDES].min(axis=1) <= 0.025).mean() <= 0.05
 
 
 def test_explainers_may_have_answered_other_questions(tmp_path):
@@ -421,7 +353,7 @@ def test_explainers_may_have_answered_other_questions(tmp_path):
     files.write_answers(generator.normal(0, 1, (3, 40, 2)), explainer="others")
     study = {"datasets": ["plots"], "models": {"small": [0]}, "explainers": ["reasons", "others"]}
     study |= {"metrics": {"words": "answers"}, "comparisons": {"gender": [["male", "female"]]}}
-    table = called(effect_table, *files.folders, **study, **JUDGED)
+    table = called(effect_tables, *files.folders, **study, **JUDGED)[0]
     assert table["units_a"].tolist() == [36, 40]
 
 

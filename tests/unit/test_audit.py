@@ -2,6 +2,7 @@
 
 import json
 import re
+from functools import cached_property
 from html import unescape
 from html.parser import HTMLParser
 from itertools import combinations
@@ -12,23 +13,25 @@ import prose
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from explorer_study import SUBJECTS, ExplorerStudy
+from explorer_study import SUBJECTS, ExplorerStudy, with_verdicts
+from scipy.stats import binom
 
 from evenlight.core import tables
 from evenlight.core.contracts.explanations import ATTRIBUTIONS
 from evenlight.core.contracts.results import GROUP_RELIANCE, PAIR_INVARIANCE, WORDS_BY_GROUP
 from evenlight.core.contracts.texts import ITEMS, PREDICTIONS, UNITS
 from evenlight.reports.audit.content import Found, audit_content
+from evenlight.reports.audit.found import Judged, open_comparisons
 from evenlight.reports.audit.page import card, page, write_audit
 from evenlight.reports.audit.reliance import WORDS, RelianceTables, read_reliance, said_of_reliance
-from evenlight.reports.pages.effects import VERDICTS, legend_of
+from evenlight.reports.verdict_words import at_least, said_of_counts
 from evenlight.statistics.examples import PAIRS, example_pairs
 from evenlight.statistics.files import Run, attribution_path, items_path, predictions_path, units_path
+from evenlight.statistics.planning import texts_needed
 from evenlight.statistics.reliance import measure_reliance
 from evenlight.statistics.score_files import read_scores
 from evenlight.statistics.study import StudyScores
 from evenlight.statistics.text_counts import count_texts
-from evenlight.statistics.texts_needed import growth_of, texts_needed
 from evenlight.statistics.without_words import classes_without_words
 
 NAN = float("nan")
@@ -48,9 +51,7 @@ QUALITY = pd.DataFrame(
 LEARNT = pd.DataFrame(
     {"dataset": "plots", "model": "small", "seed": [0, 1], "value": 0.9, "low": 0.8, "high": 0.96, "chance": 0.5}
 )
-CONTROL = pd.DataFrame(
-    {"permutation": [0, 1], "family": "study", "cells": 4, "disparities": 0, "disparities_of_models": [0, 1]}
-)
+CONTROL = pd.DataFrame({"permutation": [0, 1], "family": "study", "cells": 4, "disparities": [0, 1]})
 
 
 class AuditedStudy(ExplorerStudy):
@@ -83,12 +84,13 @@ class AuditedStudy(ExplorerStudy):
         **changed,
     ) -> dict:
         reliance = {"random": [], "words": texts, "confidence": 0.95}
-        settings = self.settings(**{"power": 0.8, "smallest_effects": {}, "reliance": reliance} | changed)
+        settings = self.settings(**{"power": 0.8, "reliance": reliance} | changed)
         del settings["formats"], settings["modalities"]
-        interest = {name: settings[name] for name in ("equivalence_bound", "smallest_effects")}
+        wanted = {name: settings[name] for name in ("as_often_bound", "power")}
         runs, comparisons = {"datasets": [self.dataset], "models": settings["seeds"]}, settings["comparisons"]
         found = Found(
             effects,
+            self.judged[1],
             CONTROL,
             QUALITY,
             balanced,
@@ -100,7 +102,7 @@ class AuditedStudy(ExplorerStudy):
                 explainers=self.explainers[:1],
                 comparisons=comparisons,
             ),
-            texts_needed(effects, **interest),
+            texts_needed(effects, **wanted),
             classes_without_words(
                 self.folders.predictions,
                 self.folders.datasets,
@@ -130,6 +132,10 @@ class AuditedStudy(ExplorerStudy):
 
     def reliance(self) -> RelianceTables:
         """The tables of words; the first explainer draws nothing, the second has no other with its settings."""
+        return self._reliance
+
+    @cached_property
+    def _reliance(self) -> RelianceTables:
         found = measure_reliance(
             self.folders.attributions,
             self.folders.datasets,
@@ -179,99 +185,100 @@ def test_the_card_of_the_made_study(audit, snapshot):
     snapshot(re.sub(r"\b[0-9a-f]{64}\b", "a digest", card(audit)))
 
 
-def test_findings_are_the_disparities_of_the_table_and_say_for_whom_explanations_are_better(study, effects, audit):
+def test_findings_are_the_verdicts_of_the_table_and_say_for_whom_explanations_are_better(study, effects, audit):
     (told,) = audit["found"]
     assert [told["dataset"], told["model"], told["levels"]] == ["plots", "Small BERT", ["male", "female"]]
-    disparities = effects[effects["verdict"].str.contains("disparity")]
-    assert len(told["findings"]) == len(disparities) == 2
+    named = effects[effects["side"] != 0].sort_values("p_adjusted")
+    assert [finding["metric"] for finding in told["findings"]] == ["comprehensiveness", "gini"]
     text = unescape(page(audit))
-    for finding in told["findings"]:
-        assert finding["explainer"] == "Integrated gradients"
-        metric = finding["metric"].lower()
-        scores = pd.concat(
-            [
-                read_scores(study.folders.scores, Run("plots", "small", seed), "ig", {metric: "made"})
-                for seed in study.seeds
-            ]
-        )
-        means = scores.set_index("item_id")[metric].groupby(lambda name: name[0]).mean()
+    for finding, row in zip(told["findings"], named.itertuples(), strict=True):
+        # Every number under the name that it has in the table.
+        for name in ("wins", "losses", "ties", "side", "verdict", "family", "seeds_agree"):
+            assert finding[name] == getattr(row, name)
+        for name in ("share", "family_low", "family_high", "p_adjusted", "difference", "net_benefit", "most_differ"):
+            assert finding[name] == pytest.approx(getattr(row, name), rel=1e-5)
+        means = study.means(finding["metric"])
+        difference = pd.Series({f"p{pair}": means[f"m{pair}"] - means[f"f{pair}"] for pair in range(30)}, dtype=float)
+        assert finding["difference"] == pytest.approx(difference.mean(), abs=1e-5)
         # The second metric is better where it is lower.
-        higher = {"m": "male", "f": "female"}[means.idxmax()]
-        lower = ({"male", "female"} - {higher}).pop()
-        assert finding["better"] == (higher if metric == "comprehensiveness" else lower)
-        assert finding["difference"] == pytest.approx(means["m"] - means["f"], abs=1e-5)
-        assert finding["headline"].index(f" {finding['better']} ") < finding["headline"].index(f" {finding['worse']} ")
-        assert finding["said"].startswith(finding["headline"].removesuffix(".") + " (")
+        won = int((difference * (1 if finding["metric"] == "comprehensiveness" else -1) > 0).sum())
+        assert (finding["wins"], finding["losses"]) == (won, 30 - won)
+        assert finding["better"] == ("male" if won > 15 else "female")
+        assert f"in {max(won, 30 - won)} of 30 pairs “{finding['better']}” is" in finding["headline"]
+        assert finding["said"].startswith(finding["headline"])
         shown = text.index(finding["headline"])
         assert shown < text.index("<details><summary>", shown) < text.index(finding["behind"], shown)
-    assert told["findings"] == sorted(told["findings"], key=lambda finding: finding["p_models_adjusted"])
+        assert f"<td>{won}–{30 - won}–0</td>" in text
 
 
-def test_every_question_is_counted_once(effects, audit):
-    (told,) = audit["found"]
-    counts = dict(told["counts"])
+def test_a_mean_that_points_the_other_way_stands_in_the_first_words(study, effects):
+    apart = effects.assign(apart=[True, False, False, False])
+    first, second = study.audit(apart, texts=False)["found"][0]["findings"]
+    assert "the mean is better for “female”" in first["headline"]
+    assert "the mean is better" not in second["said"]
+
+
+def test_every_comparison_is_counted_once(effects, audit):
+    counts = dict(audit["found"][0]["counts"])
+    assert audit["verdicts"]["counts"] == counts
     assert counts.pop("asked") == len(effects) == sum(counts.values())
-    assert told["said"].startswith(f"Of {len(effects)} questions")
 
 
-def test_the_first_line_says_how_many_questions_have_which_answer(study, effects, snapshot):
-    verdicts = ["disparity for these trained models", "equivalent", "undecided", "not decidable"]
-    content = study.audit(effects.assign(verdict=verdicts, reason="all scores are the same"))
+def test_the_first_line_counts_by_the_table_of_counts_and_says_what_is_open(study, effects, snapshot):
+    reason = "4 decided pairs are too few among 4 comparisons"
+    cells = with_verdicts(effects, ["male more often", "as often", "undecided", "not decidable"])
+    content = study.audit(cells.assign(reason=[None, None, None, reason]))
     said = content["verdicts"]["said"]
-    assert re.findall(r"\d+", said) == ["4", "1", "1", "2"]
+    assert re.findall(r"\d+", said) == ["4", "2", "1", "1", "1", "1", "2"]
     # The one that is not decidable is named.
-    snapshot(content["found"][0]["said"], *content["found"][0]["open"])
+    snapshot(said, *content["found"][0]["open"])
     for text in (page(content), card(content)):
         assert text.index(said) < text.index("Explained is" if text.startswith("<!") else "How good are")
-    # In the signs and colours of the page of effects.
-    legend = {meaning.partition(":")[0]: (cell.background, cell.text) for cell, meaning in legend_of(0.2)}
-    assert re.findall(r'<li style="background: (#\w+)">(\S+) ([^<]*)</li>', page(content)) == [
-        (*look, f"{verdict}: 1") for verdict, look in legend.items() if verdict in verdicts
+    signs = [(entry["sign"], entry["count"]) for entry in content["verdicts"]["signs"]]
+    assert signs == [("M", 1), ("=", 1), ("?", 1), ("–", 1)]
+    shown = re.findall(r'<li style="background: (#\w+)">(\S+) ([^<:]*):', page(content))
+    assert [verdict for _, _, verdict in shown] == list(cells["verdict"])
+    assert len({colour for colour, _, _ in shown}) == 3
+
+
+def test_counts_of_a_section_are_those_of_sets_that_make_it(study, effects):
+    """Two pairs of groups: of each section the counts of its comparison; in all, those of all."""
+    other = effects.assign(level_a="female", level_b="neutral")
+    both, counts = pd.concat([effects, other], ignore_index=True), study.judged[1]
+    more = [
+        counts.assign(comparisons=2 * counts["comparisons"], differ=3, first=2, second=1)[counts["set"] == "all"],
+        counts[counts["set"] == "comparison"],
+        counts[counts["set"] == "comparison"].assign(name="gender female neutral", differ=2, first=0, second=2),
     ]
-    counts = {entry["sign"]: entry["count"] for entry in content["verdicts"]["signs"]}
-    assert counts == {"(≠)": 1, "=": 1, "?": 1, "–": 1}
-
-
-def test_a_question_is_what_the_comparisons_of_the_study_differ_in(study, effects, snapshot):
-    """Six questions of one explainer, three metrics and two pairs of groups are not told as explainers and metrics."""
-    other = effects.assign(level_a=effects["level_b"], level_b=effects["level_a"])
-    content = study.audit(pd.concat([effects, other], ignore_index=True))
-    snapshot(content["verdicts"]["said"], *(told["said"] for told in content["found"]))
-    signs = content["verdicts"]["signs"]
-    assert sum(entry["count"] for entry in signs) == 8
-    assert [entry["verdict"] for entry in signs] == [v for v in VERDICTS if v in set(effects["verdict"])]
-
-
-def test_each_question_says_which_look_was_the_first_to_decide_it(study, effects):
-    verdicts = ["disparity", "equivalent", "undecided", "equivalent"]
-    content = study.audit(effects.assign(verdict=verdicts, look=[1, 2, None, 1]))
-    metrics = [{"comprehensiveness": "Comprehensiveness"}.get(name, name.title()) for name in effects["metric"]]
-    explainers = [study.settings()["explainers"][name] for name in effects["explainer"]]
-    names = [f"{metric} of {explainer}" for metric, explainer in zip(metrics, explainers, strict=True)]
-    expected = [
-        f"Look 1: {names[0]} (disparity), {names[3]} (equivalent)",
-        f"Look 2: {names[1]} (equivalent)",
-    ]
-    assert content["found"][0]["by_look"] == expected
-    shown = unescape(page(content))
-    assert all(said in shown for said in expected)
-    # Of a disparity it stands with its numbers, too; without a plan nothing is said of looks.
-    assert any("look 1" in finding["behind"] for finding in content["found"][0]["findings"])
-    assert " look " not in unescape(page(study.audit(effects)))
+    counts = pd.concat(more)
+    # All say (3, 2, 1) and both comparisons (4, 1, 3); what is better for either group is not the same.
+    assert at_least(with_verdicts(both, "undecided"), counts) == (5, 2, 3)
+    assert at_least(effects, counts) == (2, 1, 1)
+    assert at_least(other, counts) == (3, 1, 2)
+    assert "“female”" not in said_of_counts(both, counts)
+    # Nothing is known of a set that no others make, but what its verdicts say.
+    assert at_least(both.iloc[:5], counts) == (3, 2, 1)
+    assert at_least(with_verdicts(both.iloc[:5], "undecided"), counts) == (0, 0, 0)
 
 
 def test_the_same_reason_is_told_once_for_all_numbers_of_units(study, effects, snapshot):
-    """Four questions are more than are named."""
-    reasons = ["4 units are too few", "9 units are too few among 8 cells", "4 units are too few", "6 units are too few"]
-    content = study.audit(effects.assign(verdict="not decidable", reason=reasons))
+    """Four comparisons are more than are named."""
+    few = "decided pairs are too few"
+    reasons = [f"4 {few}", f"9 {few} among 8 comparisons", f"4 {few}", f"6 {few}"]
+    content = study.audit(with_verdicts(effects, "not decidable").assign(reason=reasons))
     snapshot(*content["found"][0]["open"])
 
 
 def test_where_nothing_was_decided_nothing_looks_as_if_it_had_passed(study, effects, snapshot):
-    content = study.audit(effects.assign(verdict="undecided", detectable_pooled=np.nan))
+    content = study.audit(with_verdicts(effects, "undecided"))
     said = content["verdicts"]["said"]
     assert all(said in text for text in (page(content), card(content)))
-    snapshot(said, *(told["said"] for told in content["found"]))
+    snapshot(said)
+
+
+def test_what_was_named_beforehand_comes_first(study, effects, snapshot):
+    content = study.audit(effects.assign(family=["primary", "primary", "exploratory", "exploratory"]))
+    snapshot(content["verdicts"]["said"], content["error"])
 
 
 def test_a_model_that_only_guesses_is_told_of_before_everything_else(study, effects, snapshot):
@@ -280,8 +287,8 @@ def test_a_model_that_only_guesses_is_told_of_before_everything_else(study, effe
     snapshot(*content["warnings"])
     assert list(content)[:2] == ["study", "warnings"]
     html, markdown = page(content), card(content)
-    assert html.index("Read this first.") < html.index("Of 4 questions")
-    assert markdown.index("Read this first.") < markdown.index("Of 4 questions")
+    assert html.index("Read this first.") < html.index("Of 4 comparisons")
+    assert markdown.index("Read this first.") < markdown.index("Of 4 comparisons")
     assert "Read this first." not in page(study.audit(effects)) + card(study.audit(effects))
 
 
@@ -327,7 +334,7 @@ def test_copies_of_texts_are_counted_and_so_is_what_is_left_out_of_the_test(tmp_
 def test_different_texts_are_counted_where_some_are_copies(tmp_path, unpaired):
     """Equal texts are one cluster: 30 copies of 10 texts tell no more than 10."""
     study = AuditedStudy(tmp_path, seeds=(0,), unpaired=unpaired, length=4)
-    undecided = study.effects().assign(verdict=["disparity", "undecided"] * 2, detectable_pooled=0.4)
+    undecided = with_verdicts(study.effects(), ["male more often", "undecided"] * 2)
     (alone,) = study.audit(undecided, texts=False)["found"]
     assert "different" not in json.dumps(alone)
     path = items_path(study.folders.datasets, "plots")
@@ -357,77 +364,43 @@ def test_the_file_of_a_dataset_is_named_without_its_folder_and_its_digest_is_who
     assert "somebody" not in json.dumps(content) + page(content) + card(content)
 
 
-def test_so_many_pairs_as_it_names_find_what_it_says(tmp_path):
-    """What it takes to show what nine times as many pairs show is about nine times as many, or somewhat more.
-
-    Resamples of 30 pairs reach farther than those of 270, which the promise does not count on.
-    """
-    few, many = (AuditedStudy(tmp_path / str(pairs), pairs=pairs).effects() for pairs in (30, 270))
-    cells = few[few["verdict"] == "undecided"].index
-    assert len(cells)
-    few, many = few.loc[cells], many.loc[cells]
-    growth = growth_of(few["detectable_pooled"], few["reserve"] / few["sd"], many["detectable_pooled"])
-    assert 8 < growth.median() < 9 * 1.5
-
-
 def test_how_many_pairs_would_decide_is_in_words(study, effects, audit):
-    (said,) = [text for text in audit["found"][0]["open"] if "undecided" in text]
-    open_cells = effects[effects["verdict"] == "undecided"]
-    reserve = open_cells["reserve"] / open_cells["sd"]
-    needed = open_cells["units_a"] * growth_of(
-        open_cells["detectable_pooled"], reserve, pd.Series(0.2, open_cells.index)
+    (said,) = [text for text in audit["found"][0]["open"] if "open" in text]
+    surplus = re.search(r"surplus of wins of (\d+) of 100", said)[1]
+    pairs = [int(count.replace(",", "")) for count in re.findall(r"([\d,]+) pairs", said)]
+    # Both open comparisons have 30 decided pairs, among four: the exact test at .05 / 8 a side.
+    threshold = next(count for count in range(31) if binom.sf(count - 1, 30, 0.5) <= 0.05 / 8)
+    assert binom.sf(threshold - 1, 30, 0.5 + int(surplus) / 200) == pytest.approx(0.8, abs=0.02)
+    assert pairs[0] == 30
+    # So many as it names, rounded upwards, find a surplus of 20 of 100.
+    threshold = next(count for count in range(pairs[-1]) if binom.sf(count - 1, pairs[-1], 0.5) <= 0.05 / 8)
+    assert 0.8 <= binom.sf(threshold - 1, pairs[-1], 0.6) < 0.84
+    larger = study.audit(effects, as_often_bound=0.4)
+    assert "surplus of 40 of 100" in larger["found"][0]["open"][0]
+
+
+NEEDED = pd.DataFrame(
+    {"paired": True, "units": 30, "comparisons": 4, "ties": 0.0, "detectable": [0.5, 0.7], "needed": [300.0, 420.0]}
+)
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {},
+        {"needed": [20.0, 30.0]},
+        {"detectable": NAN},
+        {"needed": [300.0, NAN], "detectable": [0.5, NAN]},
+        {"needed": NAN, "detectable": NAN},
+        {"paired": False, "detectable": [0.9, 1.4]},
+    ],
+    ids=["more", "enough", "nothing found", "one without", "none with", "texts"],
+)
+def test_what_is_open_says_what_would_be_found(columns, snapshot):
+    judged = Judged(
+        datasets={}, models={}, explainers={}, metrics={}, counts=None, sizes={}, as_often_bound=0.2, power=0.8
     )
-    numbers = [int(number.replace(",", "")) for number in re.findall(r"([\d,]+) pairs", said)]
-    assert numbers[0] == 30
-    assert numbers[1] == pytest.approx(needed.median(), rel=0.1)
-    assert numbers[1] >= needed.median() * 0.99
-    larger = study.audit(effects, equivalence_bound=0.4)
-    assert "0.4 standard deviations" in larger["found"][0]["open"][0]
-
-
-def open_sentences(study, effects, **changed) -> list[str]:
-    return study.audit(effects, texts=False, **changed)["found"][0]["open"]
-
-
-def test_no_number_of_texts_is_told_where_scores_hardly_vary(study, effects, snapshot):
-    """Comprehensiveness that is the same but for a hundred-thousandth: one text may change more than all of these."""
-    flat = effects.assign(verdict="undecided", reserve=0.07, sd=6e-5, detectable_pooled=1200.0)
-    one = effects.assign(verdict="undecided", detectable_pooled=0.5, reserve=0.3, sd=1.0)
-    one.loc[one.index[0], ["reserve", "sd", "detectable_pooled"]] = 0.07, 6e-5, 1200.0
-    snapshot(*open_sentences(study, flat), *open_sentences(study, one))
-
-
-def test_where_it_is_not_known_what_would_decide_nothing_is_promised(study, effects, snapshot):
-    unknown = effects.assign(detectable_pooled=np.nan, verdict="undecided")
-    snapshot(*open_sentences(study, unknown), *open_sentences(study, unknown.iloc[:1]))
-
-
-def test_where_there_are_enough_texts_no_more_are_asked_for(study, effects, snapshot):
-    enough = effects.assign(detectable_pooled=0.15, verdict="undecided", reserve=0.0)
-    (all_enough,) = open_sentences(study, enough)
-    (one_is_not,) = open_sentences(study, enough.assign(detectable_pooled=[0.15, 0.15, 0.15, 0.4]))
-    assert "120" not in all_enough
-    assert re.search(r"\b30 pairs\b.* 120\b", one_is_not)
-    snapshot(all_enough, one_is_not)
-
-
-def test_of_groups_of_unequal_size_both_have_to_grow(study, effects, snapshot):
-    unpaired = effects.assign(
-        detectable_pooled=0.4, verdict="undecided", reserve=0.0, paired=False, units_a=400, units_b=30
-    )
-    (said,) = open_sentences(study, unpaired)
-    assert re.search(r"\b30 texts\b.*\b120 texts\b", said)
-    snapshot(said)
-
-
-def test_a_metric_may_have_a_smallest_disparity_of_its_own(study, effects, snapshot):
-    effects = effects.assign(verdict=["equivalent", "undecided", "equivalent", "undecided"], detectable_pooled=0.4)
-    own = dict.fromkeys(effects["metric"], 2 * effects["sd"].mean())
-    told = study.audit(effects, texts=False, smallest_effects=own)["found"][0]
-    usual = study.audit(effects, texts=False)["found"][0]
-    assert "0.2" in usual["said"]
-    assert "0.2" not in told["said"]
-    snapshot(told["said"], told["open"][0], usual["said"])
+    snapshot(*open_comparisons(NEEDED.assign(**columns), judged, None))
 
 
 def test_groups_are_those_that_were_compared_and_combinations_have_their_sizes(tmp_path):
@@ -473,43 +446,35 @@ def test_texts_that_are_too_long_for_one_of_the_models_count_as_explained(tmp_pa
     assert content["audited"]["datasets"][0]["explained_texts"] == 60
 
 
-def test_what_is_left_beyond_random_is_that_of_the_same_cell(study, effects):
-    cells = effects[effects["verdict"].str.contains("disparity")]
-    names = ["dataset", "model", "explainer", "metric", "factor", "level_a", "level_b"]
-    beyond = cells[names].assign(outcome=["nothing is left", None], made_by=None)[::-1]
-    told = study.audit(effects, texts=False, beyond=beyond)["found"][0]["findings"]
-    labels = {finding["metric"].lower(): finding["beyond_random"] for finding in told}
-    assert labels == dict(zip(cells["metric"], ["nothing is left", None], strict=True))
-
-
 def held_against(cells: pd.DataFrame, **columns) -> pd.DataFrame:
-    """Rows of the table beyond random for these cells."""
+    """Rows of the table beyond random for these cells, in another order."""
     names = ["dataset", "model", "explainer", "metric", "factor", "level_a", "level_b"]
     means = {"score_a": 0.01, "score_b": 0.9, "random_a": -0.004, "random_b": 0.3}
-    means |= {"attainable_a": 0.02, "attainable_b": 0.95, "own": -0.1, "own_models_low": NAN, "own_models_high": 0.2}
-    return cells[names].assign(**means, outcome="left", **columns)
+    means |= {"attainable_a": 0.02, "attainable_b": 0.95, "own_wins": 3, "own_losses": 22, "own_ties": 1}
+    return cells[names].assign(**means | {"own_share": 0.12, "outcome": "left", "made_by": None} | columns)[::-1]
+
+
+def test_what_is_left_beyond_random_is_that_of_the_same_cell(study, effects):
+    cells = effects[effects["side"] != 0]
+    found = study.audit(effects, texts=False, beyond=held_against(cells, outcome=["gone", None]))["found"][0]
+    assert [finding["beyond_random"]["outcome"] for finding in found["findings"]] == ["gone", None]
+    alone = study.audit(effects, texts=False, beyond=held_against(cells[:1]))["found"][0]
+    assert [finding["beyond_random"] is None for finding in alone["findings"]] == [False, True]
 
 
 def test_a_finding_says_what_is_attainable_and_who_makes_it(study, effects, snapshot):
-    cells = effects[effects["verdict"].str.contains("disparity")]
-    content = study.audit(effects, beyond=held_against(cells, made_by=["mostly model", None]))
-    told = {finding["metric"].lower(): finding for finding in content["found"][0]["findings"]}
-    first, second = (told[metric] for metric in cells["metric"])
-    # What decides is what is attainable beyond random explanations, better where it is positive.
-    gains = ("0.02", "0.65") if cells["metric"].iloc[0] == "comprehensiveness" else ("−0.02", "−0.65")
-    numbers = re.findall(r"−?\d\.\d\d(?!\d)", first["said"].partition("On average")[2])
-    assert numbers == ["0.01", "0.00", "0.02", "0.90", "0.30", "0.95", *gains]
-    assert first["made_by"] == "mostly model"
-    assert first["attainable"]["female"] == {"score": 0.9, "random": 0.3, "attainable": 0.95}
-    assert first["own_part"] == {"mean": -0.1, "low": None, "high": 0.2}
+    cells = effects[effects["side"] != 0]
+    content = study.audit(effects, beyond=held_against(cells, made_by=["model", None]))
+    first, second = content["found"][0]["findings"]
+    held = first["beyond_random"]
+    assert [held[name] for name in ("made_by", "own_wins", "own_losses", "score_b")] == ["model", 3, 22, 0.9]
     html = page(content)
-    assert "<td>0.01 (0.00, 0.02)</td><td>0.90 (0.30, 0.95)</td><td>−0.10</td>" in html
+    row = "<td>0.01 (0.00, 0.02)</td><td>0.90 (0.30, 0.95)</td><td>3–22–1</td>"
+    assert f'{row}<td class="text">model</td>' in html
+    assert html.count("(0.00, 0.02)") == 1
     # Without the upper yardstick nobody is said to have a part in it.
-    snapshot(content["found"][0]["said"], first["said"], second["said"])
-    assert "Who makes them" in html
+    snapshot(content["verdicts"]["said"], first["said"], second["said"])
     assert "Who makes them" not in page(study.audit(effects))
-    assert '<td class="text">mostly model</td>' in html
-    assert (second["made_by"], second["attainable"], second["own_part"]) == (None, None, None)
 
 
 @pytest.mark.parametrize(
@@ -521,31 +486,25 @@ def test_a_finding_says_what_is_attainable_and_who_makes_it(study, effects, snap
         (NAN, NAN, "", ""),
     ],
 )
-def test_it_is_said_for_whom_random_explanations_are_as_good(
-    study, effects, random_a, random_b, higher, lower, snapshot
-):
+def test_it_is_said_for_whom_random_explanations_are_as_good(study, effects, random_a, random_b, higher, lower):
     """Scores are 0.01 and 0.9; the first metric is better where it is higher, the second where it is lower."""
-    cells = effects[effects["verdict"].str.contains("disparity")]
-    beyond = held_against(cells, made_by=None).assign(random_a=random_a, random_b=random_b, score_b=0.9)
-    content = study.audit(effects, texts=False, beyond=beyond)
-    expected = [higher if metric == "comprehensiveness" else lower for metric in cells["metric"]]
-    told = {finding["metric"].lower(): finding["said"] for finding in content["found"][0]["findings"]}
-    for metric, groups in zip(cells["metric"], expected, strict=True):
-        last = re.split(r"(?<=\.) ", told[metric])[-1]
+    beyond = held_against(effects[effects["side"] != 0], random_a=random_a, random_b=random_b)
+    for finding in study.audit(effects, texts=False, beyond=beyond)["found"][0]["findings"]:
+        groups = higher if finding["metric"] == "comprehensiveness" else lower
+        last = re.split(r"(?<=\.) ", finding["said"])[-1]
         assert last.startswith(f"Of {groups} texts ") == bool(groups)
 
 
-@pytest.mark.parametrize("maker", ["model", "mostly model", "explainer", "both", "undecided"])
-def test_the_explainer_has_a_part_where_both_yardsticks_say_so(study, effects, maker):
-    cells = effects[effects["verdict"].str.contains("disparity")]
+@pytest.mark.parametrize("maker", ["model", "explainer", "undecided", "not decidable"])
+def test_who_makes_it_is_counted(study, effects, maker):
+    cells = effects[effects["side"] != 0]
     content = study.audit(effects, texts=False, beyond=held_against(cells, made_by=maker))
-    finding = content["found"][0]["findings"][0]
-    is_are = "is" if len(cells) == 1 else "are"
-    of_model = f"{len(cells)} {is_are} made by the model"
-    assert (of_model in content["verdicts"]["said"]) == (maker in ("model", "mostly model"))
-    assert ("explainer has a part" in finding["said"]) == (maker in ("explainer", "both"))
-    assert ("the metric, makes" in finding["said"]) == (maker in ("model", "mostly model", "both"))
-    assert ("undecided" in finding["said"]) == (maker in ("mostly model", "undecided"))
+    counts = [2 * (maker == "model"), 2 * (maker == "explainer"), 2 * (maker in ("undecided", "not decidable"))]
+    said = content["verdicts"]["said"].partition("Who makes it")[2]
+    assert [int(count) for count in re.findall(r"\d", said)] == [2, *counts]
+    finding = content["found"][0]["findings"][0]["said"]
+    assert ("the explainer has a part" in finding) == (maker == "explainer")
+    assert ("the model, or the metric, makes it" in finding) == (maker == "model")
 
 
 def test_the_class_of_a_text_without_words_is_told_as_the_metrics_hide_words(tmp_path):
@@ -571,10 +530,10 @@ def test_the_class_of_a_text_without_words_is_told_as_the_metrics_hide_words(tmp
 def test_yardsticks_are_not_counted_as_random_explanations(study, effects):
     control = effects.assign(family=["study", "control", "study", "control"])
     random = sorted(set(control.loc[control["family"] == "control", "explainer"]))
-    for named, said in ((random, "2 questions about random"), (random[:0], None)):
+    for named, said in ((random, "2 comparisons of random"), (random[:0], None)):
         reliance = {"random": named, "words": False, "confidence": 0.95}
         controls = " ".join(study.audit(control, texts=False, reliance=reliance)["controls"])
-        assert (said in controls) if said else ("about random" not in controls)
+        assert (said in controls) if said else ("of random expl" not in controls)
 
 
 def test_the_pairs_are_those_that_differ_most(study, audit):
@@ -759,7 +718,7 @@ def test_a_group_of_which_only_random_explanations_were_compared_is_not_said_to_
         texts=False,
         reliance={"random": list(study.explainers), "words": False, "confidence": 0.95},
     )
-    assert any("4 questions about random" in text for text in content["controls"])
+    assert any("4 comparisons of random" in text for text in content["controls"])
     assert not [text for text in content["not_tested"] if "was not compared" in text]
 
 
@@ -799,8 +758,10 @@ def test_answers_of_the_study_have_a_page_of_their_own_to_which_this_one_leads(s
     content = study.audit(others, beside="audit_answers.html")
     [left_out] = [text for text in content["not_tested"] if "in words" in text]
     assert all(
-        part in left_out for part in (f"({len(effects)} questions)", "tables/effects.html", "audit_answers.html")
+        part in left_out for part in (f"({len(effects)} comparisons)", "tables/effects.html", "audit_answers.html")
     )
-    assert content["found"] == study.audit(effects)["found"]
+    assert content["verdicts"] == study.audit(effects)["verdicts"]
+    # Among which it is adjusted are all comparisons of the study.
+    assert "with all 8 comparisons considered" in content["found"][0]["findings"][0]["headline"]
     assert '<a href="audit_answers.html">answers in words</a>' in page(content)
     assert "audit_answers" not in page(study.audit(effects))

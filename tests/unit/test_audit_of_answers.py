@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pytest
 from answers_study import AnswersStudy
-from study_files import called
 
 from evenlight.core.contracts.results import VERDICT_CONTROL
 from evenlight.reports.audit.answers import EVIDENCE, FoundOfAnswers, answers_content
@@ -15,10 +15,10 @@ from evenlight.reports.audit.page import answers_card, answers_page
 from evenlight.statistics.decision_counts import decision_tables
 from evenlight.statistics.decisions import decision_table
 from evenlight.statistics.draws import draw_table
-from evenlight.statistics.effects import effect_table
+from evenlight.statistics.effects import effect_tables
+from evenlight.statistics.planning import texts_needed
 from evenlight.statistics.study import StudyScores, VerdictSettings
 from evenlight.statistics.text_counts import count_texts
-from evenlight.statistics.texts_needed import texts_needed
 
 HOSTILE = "<script>alert(1)</script>"
 HAND = {
@@ -29,6 +29,7 @@ HAND = {
 NAMES = {"datasets": ["cases"], "models": {"plain": [0]}, "explainers": ["reasons"]}
 FAMILIES = {"words": "answers", "undecided": "answers"}
 COMPARED = {"gender": [["male", "female"]]}
+JUDGING = VerdictSettings.plain(alpha=0.05, as_often_bound=0.2, confidence=0.95, bootstrap_draws=200)
 
 
 def scored(study: AnswersStudy) -> StudyScores:
@@ -38,40 +39,24 @@ def scored(study: AnswersStudy) -> StudyScores:
 
 
 def tables_of(study: AnswersStudy) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
-    judging = VerdictSettings.plain(alpha=0.05, equivalence_bound=0.2, confidence=0.95, bootstrap_draws=200)
     answers = study.folders.answers
-    return *decision_tables(scored(study), answers), decision_table(scored(study), judging, answers)
+    return *decision_tables(scored(study), answers), decision_table(scored(study), JUDGING, answers)
 
 
 def audit(
     study: AnswersStudy, control: pd.DataFrame | None = None, others: str | None = None, **changed: object
 ) -> dict:
     """What the audit of a made study says; ``others``: an explainer of tokens with as many verdicts."""
-    effects = called(
-        effect_table,
-        study.folders.scores,
-        study.folders.datasets,
-        **NAMES,
-        metrics=FAMILIES,
-        comparisons=COMPARED,
-        alpha=0.05,
-        equivalence_bound=0.2,
-        smallest_effects={},
-        primary={},
-        noise=[],
-        confidence=0.95,
-        bootstrap_draws=200,
-        power=0.8,
-    )
+    effects, counts = effect_tables(scored(study), JUDGING)
     of_texts = {"family": "answers", "comparisons": COMPARED, **NAMES}
     if others:
         effects = pd.concat([effects.assign(explainer=others), effects], ignore_index=True)
-    needed = texts_needed(effects, equivalence_bound=0.2, smallest_effects={})
+    needed = texts_needed(effects, as_often_bound=0.2, power=0.8)
     texts = count_texts(study.folders.scores, study.folders.datasets, **of_texts)[0]
     draws = draw_table(scored(study), confidence=0.95, bootstrap_draws=200)
     if control is None:
         control = pd.DataFrame(columns=VERDICT_CONTROL.schema.names)
-    found = FoundOfAnswers(effects, control, texts, needed, draws, *tables_of(study), [])
+    found = FoundOfAnswers(effects, counts, control, texts, needed, draws, *tables_of(study), [])
     settings = {
         "study": "made",
         "datasets": {"cases": "Cases"},
@@ -82,8 +67,7 @@ def audit(
         "texts": True,
         "faithfulness": False,
         "alpha": 0.05,
-        "equivalence_bound": 0.2,
-        "smallest_effects": {},
+        "as_often_bound": 0.2,
         "power": 0.8,
     }
     return answers_content(found, **settings | changed)
@@ -117,9 +101,18 @@ def made(different: bool, draws: int = 3, questions: int = 40) -> dict:
 
 
 def test_an_audit_says_first_what_was_found_of_decisions_and_of_reasons(tmp_path, snapshot):
-    content = audit(AnswersStudy(tmp_path, made(different=True)))
-    assert re.match(r"Decisions: .*\bReasons: .*\bin 1,", content["said"])
+    study = AnswersStudy(tmp_path, made(different=True))
+    content = audit(study)
+    assert re.match(r"Decisions: of 1 comparison none .* Reasons: of 1 comparison at least 1 differ", content["said"])
     of = content["compared"][0]
+    words = next(row for row in of["comparisons"] if row["metric_label"] == "Words")
+    lengths = study.answers["text"].str.split().str.len()
+    means = lengths.groupby(study.answers["item_id"]).mean()
+    difference = np.array([means[f"q{number}-male"] - means[f"q{number}-female"] for number in range(40)])
+    assert (words["wins"], words["losses"]) == ((difference > 0).sum(), (difference < 0).sum())
+    assert words["difference"] == pytest.approx(difference.mean(), rel=1e-5)
+    assert words["verdict"] == "male more often"
+    assert f"in {words['wins']} of 40 pairs “male” has the higher score" in of["findings"][0]
     snapshot(content["said"], *of["findings"], *of["changes"])
     page, card = answers_page(content), answers_card(content)
     assert HOSTILE not in page
@@ -157,16 +150,11 @@ def test_every_page_that_is_named_as_evidence_is_made_with_the_audit():
     assert [name for name in named if f'"{name.removesuffix(".csv")}"' not in asked] == []
 
 
-def test_permuted_labels_are_said_to_be_about_these_answers(tmp_path):
-    control = pd.DataFrame({"family": "study", "cells": 2, "disparities_of_models": [0, 0]})
-    said = audit(AnswersStudy(tmp_path, made(different=True)), control=control)["control"]
-    assert "these answers" in said
-    assert "trained" not in said
-
-
 def test_beside_attributions_it_tells_of_answers_alone_and_names_the_other_page(tmp_path):
     study = AnswersStudy(tmp_path, HAND)
     alone, beside = audit(study), audit(study, others="lime", beside="audit.html")
-    assert beside | {"beside": None} == alone
+    # Among which a verdict is adjusted are those of the whole study.
+    assert beside["verdicts"] == alone["verdicts"]
+    assert [len(of["comparisons"]) for of in beside["compared"]] == [2]
     assert '<a href="audit.html">attributions</a>' in answers_page(beside)
     assert "attributions" not in answers_page(alone)

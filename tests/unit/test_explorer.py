@@ -10,18 +10,18 @@ from html.parser import HTMLParser
 import numpy as np
 import pandas as pd
 import pytest
-from explorer_study import BothStudy, ExplorerStudy
+from explorer_study import BothStudy, ExplorerStudy, with_verdicts
 from rendering import run_script, speaking_plainly
 
 from evenlight.core import tables
 from evenlight.core.contracts.explanations import ATTRIBUTIONS, SCORES
-from evenlight.core.contracts.results import EFFECTS
+from evenlight.core.contracts.results import EFFECT_COUNTS, EFFECTS
 from evenlight.core.contracts.texts import PREDICTIONS, UNITS
 from evenlight.reports.explorer import overview
 from evenlight.reports.explorer import page as explorer_page
 from evenlight.reports.explorer.content import FULL, STEPS, UNDEFINED, stepped
 from evenlight.reports.html_table import Page
-from evenlight.reports.text import three_digits
+from evenlight.reports.verdict_words import sign_of
 from evenlight.statistics.files import Run, attribution_path, predictions_path, score_path
 from evenlight.texts.predictions import Sentence
 
@@ -131,7 +131,7 @@ def test_pairs_of_words_are_means_over_the_runs_by_the_text_s_largest_score(tmp_
         path = attribution_path(study.folders.attributions, Run("plots", "small", seed), "ig")
         scores = np.array(tables.read_table(path, ATTRIBUTIONS)["token_score"][0])
         largest.append(np.abs([scores[1] + scores[2], *scores[3:-1]]).max())
-    held = Held(*study.content(study.effects(40)))
+    held = Held(*study.content(study.effects()))
     assert "together" not in held.model["explainers"]["lime"]
     first, *others = held.part(held.model["explainers"]["ig"]["together"])
     expected = {(0, 2): 0.5 / largest[0] / 2, (1, 2): -0.1 / largest[0] / 2 - 0.3 / largest[1] / 2}
@@ -140,40 +140,40 @@ def test_pairs_of_words_are_means_over_the_runs_by_the_text_s_largest_score(tmp_
     assert others == [[]] * len(others)
 
 
-def test_effects_have_the_verdicts_of_their_table(held, effects):
+def test_cells_have_the_verdicts_and_counts_of_their_table(held, effects):
     rows = held.part(held.dataset["effects"])
     assert [(row["explainer"], row["metric"], row["verdict"]) for row in rows] == list(
         effects[["explainer", "metric", "verdict"]].itertuples(index=False, name=None)
     )
     for row, cell in zip(rows, effects.itertuples(), strict=True):
-        assert row["standardised"] == pytest.approx(cell.standardised, abs=1e-5)
-        assert row["standardised_models_low"] == pytest.approx(cell.standardised_models_low, abs=1e-5)
-        assert row["said"].startswith(f"{cell.verdict}; difference {three_digits(cell.difference)}")
-        assert (row["family"], row["decidable"], row["cells"]) == ("study", 4, 4)
-    verdicts = held.content["verdicts"]
-    assert {row["verdict"] for row in rows} <= set(verdicts)
-    assert verdicts["disparity for these trained models"]["meaning"].startswith(
-        "the effect is not zero; said for these trained"
-    )
-    assert "0.2" in verdicts["equivalent for these trained models"]["meaning"]
+        for name in ("share", "low", "high", "family_low", "family_high"):
+            assert row[name] == pytest.approx(getattr(cell, name), abs=1e-5)
+        sign, colour = sign_of(cell.verdict, cell.side, "male", "female")
+        assert (row["mark"], row["colour"]) == (f"{sign} {cell.wins}–{cell.losses}–{cell.ties}", colour)
+        assert f"In {max(cell.wins, cell.losses)} of 30 pairs" in row["said"][0]
+        assert "with all 4 comparisons" in row["said"][0]
+    signs = [entry["sign"] for entry in held.content["legend"]]
+    assert signs == ["M", "F", "?", "22–3–1"]
 
 
 @pytest.mark.parametrize("told", [True, False])
 def test_it_opens_with_question_answer_and_how_to_read_a_cell(study, effects, told, snapshot):
     content, _ = study.content(effects if told else None)
     page = Page("", content["opening"], [], details=content["details"])
-    assert ("Of 4 cells, " in speaking_plainly(page).introduction) == told
+    assert ("Of 4 comparisons at least 2 differ" in speaking_plainly(page).introduction) == told
     snapshot(page.introduction, *(question for question, _ in page.details))
-    counts = content["content"]["plots"]["counts"]
-    assert counts == ([effects["verdict"].value_counts().to_dict()] if told else [{}])
+    (counts,) = content["content"]["plots"]["counts"]
+    expected = effects["verdict"].value_counts().to_dict() if told else {}
+    assert {entry["verdict"]: entry["count"] for entry in counts} == expected
 
 
 def test_controls_are_marked_and_not_counted(study, effects):
     effects = effects.assign(family=["control", "control", "primary", "exploratory"])
     content, store = study.content(effects)
     assert list(content["marked"]) == ["primary", "control"]
-    assert "Of 2 cells" in content["opening"]
-    assert sum(content["content"]["plots"]["counts"][0].values()) == 2
+    # Of what was named beforehand the page speaks first.
+    assert "Of 1 primary comparison" in content["opening"]
+    assert sum(entry["count"] for entry in content["content"]["plots"]["counts"][0]) == 2
     assert len(Held(content, store).part(content["content"]["plots"]["effects"])) == 4
 
 
@@ -181,19 +181,16 @@ def test_explanations_that_the_page_does_not_show_are_told_and_not_counted(study
     """As of changes of a concept, in a study that explains texts, too."""
     others = effects.assign(explainer="approx", metric="icace_error")
     content, store = study.content(pd.concat([effects, others], ignore_index=True))
-    assert "Of 4 cells" in content["opening"]
-    assert "No: 4 cells of other explanations" in dict(content["details"])["Is this the whole study?"]
+    assert "Of 4 comparisons" in content["opening"]
+    assert "No: 4 comparisons of other explanations" in dict(content["details"])["Is this the whole study?"]
     assert len(Held(content, store).part(content["content"]["plots"]["effects"])) == 4
 
 
-@pytest.mark.parametrize(("verdict", "better", "mark"), [("disparity", "male", "≠ M"), ("undecided", None, "?")])
-def test_the_map_names_the_group_with_the_better_explanations(study, effects, verdict, better, mark):
-    """Of a metric whose higher scores are better, and of one whose lower ones are."""
-    for metric, sign in (("comprehensiveness", 1), ("gini", -1)):
-        cell = effects[effects["metric"] == metric][:1].assign(verdict=verdict, standardised=sign * 0.7)
-        held = Held(*study.content(cell))
-        row = held.part(held.dataset["effects"])[0]
-        assert (row["better"], row["mark"]) == (better, mark)
+def test_the_map_names_the_group_that_is_better_more_often(study, effects):
+    cells = with_verdicts(effects, ["male more often", "female more often", "as often", "not decidable"])
+    held = Held(*study.content(cells))
+    assert [row["mark"][0] for row in held.part(held.dataset["effects"])] == ["M", "F", "=", "–"]
+    assert [entry["sign"] for entry in held.dataset["counts"][0]] == ["M", "F", "=", "–"]
 
 
 def test_names_stand_in_the_page_in_their_order(study):
@@ -205,12 +202,12 @@ def test_names_stand_in_the_page_in_their_order(study):
 
 
 def test_a_cell_that_is_not_decidable_says_why(study):
-    effects = study.effects()
-    effects.loc[0, ["verdict", "reason"]] = ["not decidable", "7 units are too few"]
+    effects = with_verdicts(study.effects(), ["not decidable", *["undecided"] * 3])
+    effects.loc[0, "reason"] = "7 decided pairs are too few"
     held = Held(*study.content(effects))
     first, second, *_ = held.part(held.dataset["effects"])
-    assert (first["verdict"], first["reason"]) == ("not decidable", "7 units are too few")
-    assert (second["decidable"], second["cells"]) == (3, 4)
+    assert any("7 decided pairs" in text for text in first["said"])
+    assert not any("decidable" in text for text in second["said"])
 
 
 def test_undefined_scores_stay_undefined(tmp_path):
@@ -341,27 +338,33 @@ def test_a_script_that_would_end_its_element_is_refused(study, monkeypatch):
 
 
 def test_the_script_writes_the_page_from_its_files(study, effects, tmp_path):
-    table, output = tmp_path / "effects.parquet", tmp_path / "explorer.html"
+    table, counts, output = (tmp_path / name for name in ("effects.parquet", "counts.parquet", "explorer.html"))
     tables.write_table(effects, table, EFFECTS)
+    tables.write_table(study.judged[1], counts, EFFECT_COUNTS)
     names = ("scores", "datasets", "attributions", "predictions")
     folders = [f"--{name}={getattr(study.folders, name)}" for name in names]
-    done = run_script("figures/write_explorer.py", study.settings(), *folders, f"--effects={table}", "--output", output)
+    given = [f"--effects={table}", f"--counts={counts}"]
+    done = run_script("figures/write_explorer.py", study.settings(), *folders, *given, "--output", output)
     assert done.returncode == 0, done.stderr
     assert output.read_text(encoding="utf-8") == explorer_page.render(*study.content(effects))
 
 
-def test_a_study_of_answers_is_asked_whether_they_are_alike(snapshot):
-    """Its metrics have a direction and no better side."""
-    effects = pd.DataFrame({"family": ["study"], "verdict": ["undecided"]})
-    said = overview.opening(effects, ["text"])
-    snapshot(said)
-    assert "better explanations" not in said
-    assert "better explanations" in overview.opening(effects)
+def test_a_study_of_answers_is_asked_whether_they_are_alike(tmp_path):
+    """Its metrics have a direction and no better side: the score is the higher or the lower one."""
+    both = BothStudy(tmp_path)
+    effects = both.effects()
+    effects = effects[effects["explainer"] == "reasons"]
+    assert "better explanations" not in overview.opening(effects, both.judged[1], ["text"])
+    content, store = both.content(effects)
+    assert not any("explained" in entry["meaning"] for entry in content["legend"])
+    words = Held(content, store).part(content["content"]["plots"]["effects"])[0]["said"][0]
+    assert "has the lower score" in words
+    assert "explained" not in words
 
 
 def test_answers_stand_beside_attributions_of_the_same_model(tmp_path, snapshot):
     both = BothStudy(tmp_path)
-    content, store = both.content(both.effects(40))
+    content, store = both.content(both.effects())
     assert {name: (entry["label"], entry["explainers"]) for name, entry in content["modalities"].items()} == {
         "tokens": ("Attributions", ["ig", "lime"]),
         "text": ("Answers in words", ["reasons"]),
@@ -374,7 +377,7 @@ def test_answers_stand_beside_attributions_of_the_same_model(tmp_path, snapshot)
     assert "shares" not in of_text["explainers"]["reasons"]
     # Attributions are those of a page of their own.
     alone = ExplorerStudy(tmp_path / "alone", seeds=(0,))
-    of_alone = Held(*alone.content(alone.effects(40)))
+    of_alone = Held(*alone.content(alone.effects()))
     for name in ("ig", "lime"):
         np.testing.assert_array_equal(held.scores(name, "gini", "male"), of_alone.scores(name, "gini", "male"))
     # Each modality counts its own texts: nothing was asked about the first pair.

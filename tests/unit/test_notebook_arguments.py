@@ -122,7 +122,7 @@ def scores_of_pairs() -> tuple[pd.Series, pd.Series]:
 def test_series_are_paired_by_their_labels():
     first, second = scores_of_pairs()
     expected = compare(first.tolist(), second.tolist())
-    assert expected["verdict"].startswith("disparity")
+    assert expected["verdict"] == "a more often"
     shuffled = second.sample(frac=1, random_state=0)
     assert not shuffled.index.equals(first.index)
     assert compare(first, shuffled).equals(expected)
@@ -158,12 +158,6 @@ def test_pairs_without_a_score_are_counted_and_told():
     with pytest.warns(UserWarning, match="3 of 80 texts"):
         found = compare(first, second, paired=False)
     assert (found["texts_a"], found["texts_b"], found["undefined"]) == (39, 38, 3)
-
-
-def test_scores_of_nobody_say_nothing_of_models():
-    first, second = scores_of_pairs()
-    assert compare(first, second)["verdict"] == "disparity for these scores"
-    assert compare(first, second, metric="gini")["verdict"] == "disparity for these trained models"
 
 
 @pytest.mark.parametrize("given", [["a", "b"], [10**400, 1], [[1.0], [2.0]], [None, "7 %"]])

@@ -165,8 +165,11 @@ def test_what_is_about_answers_in_words_is_refused(classifier):
         ([1.0, np.inf, 2.0], {}, "scores_a: found an infinite score; leave it out, or give NaN"),
         ([1.0, 1.5, 2.0], {"alpha": 2}, "^alpha: found 2; allowed is a number"),
         ([1.0, 1.5, 2.0], {"alpha": "x"}, "^alpha: found .x.; allowed"),
-        ([1.0, 1.5, 2.0], {"equivalence_bound": -1}, "^equivalence_bound: found -1"),
-        ([1.0, 1.5, 2.0], {"equivalence_bound": float("nan")}, "^equivalence_bound: found"),
+        ([1.0, 1.5, 2.0], {"as_often_bound": -1}, "^as_often_bound: found -1"),
+        ([1.0, 1.5, 2.0], {"as_often_bound": float("nan")}, "^as_often_bound: found"),
+        ([1.0, 1.5, 2.0], {"margin": -0.1}, "^margin: found -0.1; give"),
+        ([1.0, 1.5, 2.0], {"margin": float("nan")}, "^margin: found nan"),
+        ([1.0, 1.5, 2.0], {"margin": "1"}, "^margin: found '1'"),
         ([1.0, 1.5, 2.0], {"draws": 2.5}, "^draws: found 2.5"),
     ],
 )

@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 
 from evenlight.core import tables
-from evenlight.core.contracts.results import EFFECTS
+from evenlight.core.contracts.results import EFFECT_COUNTS, EFFECTS
 from evenlight.jobs import command_line
 from evenlight.reports.explorer.content import Folders, study_content
 from evenlight.reports.explorer.page import write_explorer
@@ -18,9 +18,10 @@ def main(arguments: argparse.Namespace) -> None:
         arguments.scores, arguments.datasets, arguments.attributions, arguments.predictions, arguments.answers
     )
     effects = tables.read_exactly(arguments.effects, EFFECTS) if arguments.effects else None
+    counts = tables.read_exactly(arguments.counts, EFFECT_COUNTS) if arguments.effects else None
     store = Store()
     warnings = warnings_of(arguments.record) if arguments.record else []
-    content = study_content(folders, effects, store, warnings=warnings, **arguments.settings)
+    content = study_content(folders, effects, counts, store, warnings=warnings, **arguments.settings)
     write_explorer(content, store, arguments.output)
 
 
@@ -29,6 +30,7 @@ if __name__ == "__main__":
     command_line.add_folder_flags(parser, "scores", "datasets")
     command_line.add_folder_flags(parser, "attributions", "predictions", "answers", required=False)
     parser.add_argument("--effects", metavar="PARQUET", help="the effects of the study, where it tells verdicts")
+    parser.add_argument("--counts", metavar="PARQUET", help="in how many comparisons groups differ, with --effects")
     parser.add_argument("--record", type=Path, metavar="PARQUET", help="of the interim analyses behind these verdicts")
     parser.add_argument("--output", required=True, metavar="HTML")
     command_line.run(main, parser)

@@ -32,7 +32,6 @@ from evenlight.notebook.loading import load_classifier as load_classifier
 from evenlight.notebook.progress_bar import ProgressBar, progress
 from evenlight.notebook.reading import Text, check_marks, read_sentences, texts_of
 from evenlight.statistics.one_cell import one_cell
-from evenlight.statistics.study import REPETITIONS, TRAININGS
 from evenlight.texts.predictions import Sentence, runner_up
 from evenlight.texts.words import joined_text
 
@@ -236,37 +235,42 @@ def compare(
     *,
     metric: str | Entry | type[Entry] | None = None,
     paired: bool = True,
-    equivalence_bound: float = 0.2,
+    margin: float = 0.0,
+    as_often_bound: float = 0.2,
     alpha: float = 0.05,
     draws: int = 2000,
 ) -> pd.Series:
-    """What can be said of the scores of two groups of texts: the one cell of a study with one run, by its code.
+    """Which of two groups of texts is explained better more often: the one cell of a study with one run, by its code.
 
     Args:
         scores_a, scores_b: a number for each text, NaN where a score is undefined; what is left out is told.
-        metric: what gave them, as for :func:`score`. Of metrics of probabilities one text may lie far off though none
-            was seen there: without their name six such cells, adjusted, are wrong in about one family of ten.
+        metric: what gave them, as for :func:`score`; it says which scores are better. Without it higher ones are.
         paired: whether text i of both is one text in two forms; else all texts are different. Two Series of pandas
             are paired by their labels.
-        equivalence_bound: the largest difference that is none, in standard deviations of the scores.
-        alpha: the level of the verdict; the interval covers one less it.
-        draws: resamples.
+        margin: a pair that differs by no more is a tie, in the metric's units.
+        as_often_bound: the largest net benefit, the share of pairs that one group wins less that of the other, that is
+            called *as often*.
+        alpha: the level of the verdict; intervals cover one less it.
+        draws: resamples behind the interval of the mean difference.
 
     Returns:
-        ``difference`` (mean a less mean b) with the ends ``low`` and ``high``; the same ``standardised``; ``pairs`` or
-        ``texts_a`` and ``texts_b``, and how many are ``undefined``; ``p``; ``verdict``, and its ``reason`` where
-        nothing can be decided, and where the scores are the reason no interval. Without ``metric`` a verdict is about
-        these scores, of which nobody says that models gave them. Of several cells every verdict is one: adjust their
-        ``p``, as a study does, which knows from other cells of the metric, too, how far units lie.
+        ``verdict`` (such as ``a more often``), and its ``reason`` where nothing can be decided; ``wins``, ``losses``
+        and ``ties`` of a; ``share``, what a wins of the decided pairs, with the ends ``share_low`` and ``share_high``,
+        and ``p``; of texts that are no pairs, ``share`` is how often one of a has the better score than one of b.
+        ``difference`` (mean a less mean b) with its ends and the same ``standardised``, without a verdict; ``pairs`` or
+        ``texts_a`` and ``texts_b``, and how many are ``undefined``. Of several cells every verdict is one: adjust their
+        ``p``, as a study does.
 
     Raises:
         InputError: there are no numbers, infinite ones, pairs with one form, Series with other labels, no such level,
             or no such metric.
     """
-    judged_by = {"alpha": alpha, "equivalence_bound": equivalence_bound, "bootstrap_draws": draws}
+    judged_by = {"alpha": alpha, "as_often_bound": as_often_bound, "bootstrap_draws": draws}
     plain = {key: value.item() if isinstance(value, np.generic) else value for key, value in judged_by.items()}
     configuration.completed_sections({"statistics": plain})
-    reach = 0.0 if metric is None else Metric.entries[_completed("metrics", metric, {})[0]].reach
+    if not isinstance(margin, int | float | np.number) or not 0 <= margin < np.inf:
+        raise InputError(f"margin: found {margin!r}; give a number that is not negative, in the units of the scores")
+    higher = metric is None or Metric.entries[_completed("metrics", metric, {})[0]].better == "higher"
     if paired:
         scores_b = in_order_of("scores_b", scores_b, "scores_a", scores_a)
     values = [numbers_given(name, given) for name, given in (("scores_a", scores_a), ("scores_b", scores_b))]
@@ -280,9 +284,8 @@ def compare(
     if left_out:
         whole = f"{len(values[0])} pairs" if paired else f"{sum(map(len, values))} texts"
         warnings.warn(f"{left_out} of {whole} have an undefined score (NaN) and are left out", stacklevel=3)
-    found = one_cell(*values, paired, bound=equivalence_bound, alpha=alpha, draws=draws, reach=reach)
-    if metric is None:
-        found["verdict"] = found["verdict"].replace(REPETITIONS[TRAININGS], "these scores")
+    how = {"higher_is_better": higher, "margin": margin, "as_often_bound": as_often_bound}
+    found = one_cell(*values, paired, **how, alpha=alpha, draws=draws)
     return pd.concat([found, pd.Series({"undefined": left_out})])
 
 

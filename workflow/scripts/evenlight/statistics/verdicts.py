@@ -119,7 +119,7 @@ def _judged(table: pd.DataFrame, tested: Sequence[pd.DataFrame], increments: np.
         p_as_often_adjusted=as_often[-1],
         p_worst=np.where(paired, _two_sided(worst[-1]), np.nan),
         p_worst_adjusted=np.where(paired, sides_adjusted(worst[-1]), np.nan),
-        # The side that wins has the better explanations.
+        # The side that is in the worst tenth more often.
         worst_side=over_analyses(worst, increments)[1],
         p_retraining=np.where(several, _two_sided(retraining[-1]), np.nan),
         p_retraining_adjusted=np.where(several, sides_adjusted(retraining[-1]), np.nan),

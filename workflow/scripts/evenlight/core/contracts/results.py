@@ -85,7 +85,7 @@ EFFECTS = Contract(
             # Of the mean net benefit of further trainings; how many seeds would reach it; the side that it has, or 0.
             *columns(pa.float64(), "p_retraining", "p_retraining_adjusted", "seeds_needed", missing=True),
             required("retraining_side", pa.int64()),
-            # Pairs in which the score of this level alone is in the worst tenth; which level has it less often, or 0.
+            # Pairs in which the score of this level alone is in the worst tenth; which level has it more often, or 0.
             *columns(pa.int64(), "worst_a", "worst_b", missing=True),
             *columns(pa.float64(), "p_worst", "p_worst_adjusted", missing=True),
             required("worst_side", pa.int64()),

@@ -4,11 +4,11 @@ Decisions and reasons are two matters. A group may get other decisions with equa
 with shorter ones. So both are told on one page, each with its verdicts.
 """
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from textwrap import shorten
+from typing import Any
 
 import pandas as pd
 
@@ -19,32 +19,31 @@ from evenlight.core.contracts.results import (
     DECIDED,
     DECISIONS,
     DRAWS,
+    EFFECT_COUNTS,
     EFFECTS,
     TEXTS_NEEDED,
     VERDICT_CONTROL,
 )
-from evenlight.reports.audit.content import (
-    NO_ANALYSES,
-    Analyses,
-    Interest,
-    Labels,
-    by_sign,
-    counts_in_words,
-    file_said,
-    notes_of,
-    open_questions,
-    question_of,
-    read_analyses_of,
-    undecidable_questions,
+from evenlight.reports.audit.audited import file_said
+from evenlight.reports.audit.content import NO_ANALYSES, Analyses, judged_of, notes_of, read_analyses_of
+from evenlight.reports.audit.found import (
+    NOT_NAMED,
+    Judged,
+    json_row,
+    open_comparisons,
+    undecidable_comparisons,
+    verdicts_told,
 )
 from evenlight.reports.pages.effects import said_of_control
 from evenlight.reports.text import json_number, signed, three_digits
-from evenlight.statistics.study import Comparison, MetricLabel, repeated_in
-from evenlight.statistics.verdicts import CONTROL, EXPLORATORY, UNDECIDABLE, UNDECIDED
+from evenlight.reports.verdict_words import HIGHER, LOWER, how_sure, sentences
+from evenlight.statistics.decisions import CHANGES
+from evenlight.statistics.study import UNDECIDABLE, Comparison
+from evenlight.statistics.verdicts import CONTROL, EXPLORATORY
 
 # The metrics that are about decisions; all others are about reasons.
 OF_DECISIONS = ("no_decision", "decision", "same_decision", "refusal")
-PARTS = {"decisions": "decisions", "reasons": "reasons"}
+PARTS = ("decisions", "reasons")
 _PLACE = ["dataset", "model", "explainer", *Comparison._fields]
 # Of so many decisions each group's share is told; what is less frequent is told together.
 TOLD = 6
@@ -57,6 +56,7 @@ class FoundOfAnswers:
     """The tables of a study that an audit of answers tells of."""
 
     effects: pd.DataFrame
+    counts: pd.DataFrame
     control: pd.DataFrame
     questions: pd.DataFrame
     needed: pd.DataFrame
@@ -72,6 +72,7 @@ def read_found_of_answers(folder: Path) -> FoundOfAnswers:
     """The tables below ``folder``."""
     contracts = {
         "effects": EFFECTS,
+        "effect_counts": EFFECT_COUNTS,
         "verdict_control": VERDICT_CONTROL,
         "audited_questions": AUDITED_QUESTIONS,
         "texts_needed": TEXTS_NEEDED,
@@ -97,8 +98,7 @@ def answers_content(
     faithfulness: bool,
     beside: str | None = None,
     alpha: float,
-    equivalence_bound: float,
-    smallest_effects: Mapping[str, float],
+    as_often_bound: float,
     power: float,
 ) -> dict:
     """What an audit of the answers of a study says (JSON values).
@@ -106,44 +106,42 @@ def answers_content(
     Args:
         found: its tables.
         study: its name.
-        datasets, models, explainers: names to labels.
+        datasets, models, explainers: names to judged.
         metrics: names to ``label`` and ``better``.
         kinds: of each metric, what it measures: by this it is of decisions or of reasons.
         faithfulness: whether metrics ask if reasons are what moved the decision.
         beside: the page of the study's attributions, where it has any.
         texts: whether words of answers may be shown: else decisions are numbered.
-        alpha, equivalence_bound, smallest_effects, power: of the statistics.
+        alpha, as_often_bound, power: of the statistics.
     """
-    names = {name: MetricLabel(name, entry["label"], entry["better"] == "higher") for name, entry in metrics.items()}
-    labels = Labels(datasets, models, explainers, names)
-    interest = Interest(equivalence_bound, smallest_effects, power)
+    named = {"datasets": datasets, "models": models, "explainers": explainers, "metrics": metrics}
+    judged = judged_of(found, **named, as_often_bound=as_often_bound, power=power)
     of_answers = found.effects["explainer"].isin(list(explainers))
     asked = found.effects[of_answers & (found.effects["family"] != CONTROL)]
     parts = {name: "decisions" if kind in OF_DECISIONS else "reasons" for name, kind in kinds.items()}
     compared = [
-        _compared(cells, place, found, labels, interest, parts, texts)
-        for place, cells in asked.groupby(_PLACE, sort=False)
+        _compared(cells, place, found, judged, parts, texts) for place, cells in asked.groupby(_PLACE, sort=False)
     ]
+    level = found.analyses.level_at_most(alpha)
+    of_parts = asked["metric"].map(parts)
+    told = {part: verdicts_told(asked[of_parts == part], judged, hoped=f"{part} are equal") for part in PARTS}
     return {
         "study": study,
         "warnings": list(found.analyses.warnings),
         "interim_analyses": list(found.analyses.rows),
         "beside": beside,
-        "said": _said(compared),
-        "signs": by_sign(asked["verdict"].value_counts()),
+        "said": _said(told),
+        "verdicts": told,
+        "signs": verdicts_told(asked, judged)["signs"],
         "compared": compared,
-        "error": (
-            f"Over all questions of the study, the chance that any difference is said where there is none is meant to "
-            f"be at most {found.analyses.level_at_most(alpha):.0%}. So is, apart, the chance that one is ruled out "
-            "where there is one. Verdicts for "
-            "these answers hold for further questions like these. Changes of decision are a family of their "
-            "own, with the same two chances."
-        ),
-        "control": said_of_control(found.control, repeated_in(asked)).strip(),
+        "error": f"{how_sure(asked, level)} Changes of decision are a family of their own, with the same chance.",
+        "control": said_of_control(found.control).strip(),
         "audited": {
             "models": list(models.values()),
             "explainers": list(explainers.values()),
-            "metrics": {part: [names[name].label for name in names if parts[name] == part] for part in PARTS},
+            "metrics": {
+                part: [entry["label"] for name, entry in metrics.items() if parts[name] == part] for part in PARTS
+            },
             "datasets": [
                 {
                     "label": datasets[row.dataset],
@@ -165,8 +163,7 @@ def _compared(
     cells: pd.DataFrame,
     place: tuple,
     found: FoundOfAnswers,
-    labels: Labels,
-    interest: Interest,
+    judged: Judged,
     parts: Mapping[str, str],
     texts: bool,
 ) -> dict:
@@ -175,22 +172,19 @@ def _compared(
     here = {name: _rows(getattr(found, name), place) for name in ("needed", "draws", "answered", "decided", "changes")}
     draws = {row.metric: row for row in here["draws"].itertuples(index=False)}
     once = (here["answered"]["once"] > 0).any()
-    told = [
-        _question(row, labels, parts[row.metric], draws.get(row.metric), once) for row in cells.itertuples(index=False)
-    ]
+    told = [_told(row, judged, parts[row.metric], draws.get(row.metric), once) for row in cells.itertuples(index=False)]
     return {
-        "dataset": labels.datasets[dataset],
-        "model": labels.models[model],
-        "explainer": labels.explainers[explainer],
+        "dataset": judged.datasets[dataset],
+        "model": judged.models[model],
+        "explainer": judged.explainers[explainer],
         "factor": factor,
         "levels": levels,
-        "counts": {part: _counts(cells[cells["metric"].map(parts) == part]) for part in PARTS},
-        "questions": told,
+        "comparisons": told,
         "findings": [each["said"] for each in told if each["said"]],
         "groups": [_group(row, here["decided"], texts) for row in here["answered"].itertuples(index=False)],
         "changes": [_changes_said(row) for row in here["changes"].itertuples(index=False)] or [UNKNOWN_CHANCE],
-        "open": open_questions(here["needed"], interest, None)
-        + undecidable_questions(cells[cells["verdict"] == UNDECIDABLE], labels),
+        "open": open_comparisons(here["needed"], judged, None)
+        + undecidable_comparisons(cells[cells["verdict"] == UNDECIDABLE], judged),
     }
 
 
@@ -198,67 +192,35 @@ def _rows(table: pd.DataFrame, place: tuple) -> pd.DataFrame:
     return table[(table[_PLACE] == list(place)).all(axis=1)]
 
 
-def _counts(cells: pd.DataFrame) -> dict[str, int]:
-    verdict = cells["verdict"]
-    return {
-        "asked": len(cells),
-        "disparity": int(verdict.str.contains("disparity").sum()),
-        "negligible": int(verdict.str.contains("negligible").sum()),
-        "no disparity": int(verdict.str.contains("equivalent").sum()),
-        UNDECIDED: int((verdict == UNDECIDED).sum()),
-        UNDECIDABLE: int((verdict == UNDECIDABLE).sum()),
-    }
-
-
-def _said(compared: Sequence[Mapping]) -> str:
-    """What was found, of decisions and of reasons: the first words of the page.
-
-    >>> _said([])
-    'Nothing could be compared: no dataset has answers to both groups. This does not show that they are treated alike.'
-    """
-    if not compared:
+def _said(told: Mapping[str, Mapping]) -> str:
+    """What was found, of decisions and of reasons: the first words of the page."""
+    if not any(of["counts"]["asked"] for of in told.values()):
         return (
             "Nothing could be compared: no dataset has answers to both groups. This does not show that they are "
             "treated alike."
         )
-    said = []
-    for part, name in PARTS.items():
-        total = Counter()
-        for of in compared:
-            total.update(of["counts"][part])
-        if total["asked"]:
-            words = counts_in_words(total, question_of(compared), f"{name} are equal")
-            said.append(f"{name.capitalize()}: {words[0].lower()}{words[1:]}")
-        else:
-            said.append(f"{name.capitalize()}: no metric of the study is about them, so nothing is said of them.")
-    return " ".join(said)
-
-
-def _question(row, labels: Labels, part: str, draws, once: bool) -> dict:
-    """One question: a metric, with its verdict, its numbers, and the null of draws."""
-    metric, confirmed = labels.metrics[row.metric], "disparity" in row.verdict
-    higher, lower = (row.level_a, row.level_b) if row.difference > 0 else (row.level_b, row.level_a)
-    said = (
-        f"{metric.label}: higher for {higher} than for {lower}, by {three_digits(abs(row.difference))} on average, "
-        f"which is {abs(row.standardised):.2f} standard deviations of single answers (adjusted p "
-        f"{row.p_models_adjusted:.2g}). {_draws_said(draws, once)}"
+    nothing = "no metric of the study is about them, so nothing is said of them."
+    return " ".join(
+        f"{part.capitalize()}: {of['said'][:1].lower() + of['said'][1:] if of['counts']['asked'] else nothing}"
+        for part, of in told.items()
     )
-    if row.family == EXPLORATORY:
-        said += " The study did not name this question beforehand: look at other questions before you rely on it."
+
+
+def _told(row, judged: Judged, part: str, draws: Any, once: bool) -> dict:
+    """One comparison by one metric: its row, the null of draws, and, where a verdict names a group, sentences."""
+    metric = judged.metrics[row.metric]
+    counts, *more = sentences(row, judged.sizes[row.family], HIGHER if metric.higher_is_better else LOWER)
+    said = [f"{metric.label}: {counts[:1].lower()}{counts[1:]}", *more, _draws_said(draws, once)]
+    said += [NOT_NAMED] * (row.family == EXPLORATORY)
     return {
+        **json_row(row, _PLACE),
         "part": part,
-        "metric": metric.label,
-        "verdict": row.verdict,
-        "reason": None if pd.isna(row.reason) else row.reason,
+        "metric_label": metric.label,
         **{
-            name: json_number(getattr(row, name))
-            for name in ("difference", "standardised", "standardised_models_low", "standardised_models_high")
+            name: json_number(getattr(draws, name, float("nan")))
+            for name in ("absolute", "null", "beyond", "beyond_low", "beyond_high")
         },
-        "p": json_number(row.p_models_adjusted),
-        **{name: json_number(getattr(draws, name, float("nan"))) for name in ("absolute", "null", "beyond")},
-        "beyond_low": json_number(getattr(draws, "beyond_low", float("nan"))),
-        "beyond_high": json_number(getattr(draws, "beyond_high", float("nan"))),
-        "said": said.strip() if confirmed else "",
+        "said": " ".join(filter(None, said)) if row.side else "",
     }
 
 
@@ -311,13 +273,10 @@ def _changes_said(row) -> str:
         f"{row.changed:.1%}, and two answers to one form in {row.by_chance:.1%}. The first is more by "
         f"{signed(100 * row.difference)} points"
     )
-    if not pd.isna(row.models_low):
-        said += f" ({signed(100 * row.models_low)} to {signed(100 * row.models_high)})"
-    if "disparity" in row.verdict:
-        matters = " Too little to matter, by the study's bound." if "negligible" in row.verdict else ""
-        return f"{said}: the form changes decisions (adjusted p {row.p_models_adjusted:.2g}).{matters}"
-    if "equivalent" in row.verdict:
-        return f"{said}: that the form changes decisions by more than the study's bound is ruled out."
+    if not pd.isna(row.difference_low):
+        said += f" ({signed(100 * row.difference_low)} to {signed(100 * row.difference_high)})"
+    if row.verdict == CHANGES:
+        return f"{said}: the form changes decisions more often than chance (adjusted p {row.p_adjusted:.2g})."
     why = f" ({row.reason})" if row.verdict == UNDECIDABLE and not pd.isna(row.reason) else ""
     return f"{said}: whether the form changes decisions is open{why}, which does not show that it does not."
 
@@ -338,8 +297,11 @@ def _not_tested(found: FoundOfAnswers, faithfulness: bool) -> list[str]:
 
 
 EVIDENCE = [
-    {"file": "tables/effects.csv", "has": "every question with its effect, interval, adjusted p and verdict"},
-    {"file": "tables/draws.csv", "has": "of every question, two answers to either form beside two to one form"},
+    {
+        "file": "tables/effects.csv",
+        "has": "every comparison with its counts, limits, adjusted p, mean difference and verdict",
+    },
+    {"file": "tables/draws.csv", "has": "of every comparison, two answers to either form beside two to one form"},
     {"file": "tables/answered.parquet", "has": "answers by group, and how many are empty or decide nothing"},
     {"file": "tables/decided.parquet", "has": "decisions by group"},
     {"file": "tables/decisions.csv", "has": "how often a decision changes with the form, and by draw, with verdicts"},

@@ -1,6 +1,7 @@
 """An audit as one HTML file without scripts, as JSON, and as a section for a model card."""
 
 import json
+import math
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -8,9 +9,9 @@ from pathlib import Path
 from jinja2 import Environment, StrictUndefined, Template
 
 from evenlight.core.tables import replacing
-from evenlight.reports.pages.effects import VERDICTS
 from evenlight.reports.questions import READ
-from evenlight.reports.text import signed
+from evenlight.reports.text import signed, three_digits
+from evenlight.reports.verdict_words import numbers_of
 from evenlight.reports.word_scores import word_scores_html
 
 HERE = Path(__file__).parent
@@ -21,15 +22,7 @@ _MARKS = re.compile(r"([\\`*_{}\[\]<>#|~])")
 def page(content: Mapping) -> str:
     """The page of :func:`evenlight.reports.audit.content.audit_content`; no text of the data is markup in it."""
     factors = {entry["factor"] for entry in content["found"]}
-    # What is said of all questions need not be said again of the only section.
-    first = content["verdicts"]["said"].partition(". ")[0] + ". " if len(content["found"]) == 1 else ""
-    return _template("page.html").render(
-        **content,
-        **_common(),
-        several_factors=len(factors) > 1,
-        coloured=_coloured,
-        once=lambda said: said.removeprefix(first),
-    )
+    return _template("page.html").render(**content, **_common(), several_factors=len(factors) > 1, coloured=_coloured)
 
 
 def _template(name: str) -> Template:
@@ -41,8 +34,15 @@ def _template(name: str) -> Template:
 
 def _common() -> dict:
     """What the pages of all audits are given beside their content."""
-    colours = {verdict: colour for verdict, (_, colour) in VERDICTS.items()}
-    return {"style": _file("page.css"), "colours": colours, "signed": _signed, "interval": _interval, "read": READ[1]}
+    return {
+        "style": _file("page.css"),
+        "signed": _signed,
+        "interval": _interval,
+        "counted": _counted,
+        "share": _share,
+        "difference": _difference,
+        "read": READ[1],
+    }
 
 
 def card(content: Mapping) -> str:
@@ -95,6 +95,29 @@ def _coloured(text: Mapping) -> str:
 
 def _signed(number: float | None) -> str:
     return "–" if number is None else signed(number)
+
+
+def _counted(row: Mapping, part: str = "") -> str:
+    """Who wins how often in a row, or in a ``part`` of a row beyond random."""
+    numbers = (row[f"{part}{name}"] for name in ("wins", "losses", "ties", "share"))
+    return numbers_of(*(math.nan if value is None else value for value in numbers))
+
+
+def _share(row: Mapping) -> str:
+    """How often the first level wins of 100 decided pairs, with limits for all comparisons at once."""
+    if row["share"] is None:
+        return "–"
+    share, low, high = (round(100 * row[name]) for name in ("share", "family_low", "family_high"))
+    return f"{share} [{low},\N{NO-BREAK SPACE}{high}]"
+
+
+def _difference(row: Mapping) -> str:
+    """The mean difference in the metric's units, with its interval."""
+    if row["difference"] is None:
+        return "–"
+    ends = [row[f"difference_{end}"] for end in ("low", "high")]
+    said = "" if None in ends else f" [{three_digits(ends[0])},\N{NO-BREAK SPACE}{three_digits(ends[1])}]"
+    return three_digits(row["difference"]) + said
 
 
 def _interval(value: Mapping[str, float | None] | None) -> str:

@@ -36,7 +36,7 @@ def scripts() -> str:
 def charts(explainers: int) -> dict[str, dict]:
     """The specifications by name, for a study with so many explainers."""
     return {
-        "effects": _whole(_effects(explainers), "Effects of all explainers with their intervals"),
+        "effects": _whole(_effects(explainers), "How often the first group wins, for all explainers, with limits"),
         "scores": _whole(_scores(), "Distribution of the scores of each group"),
         "differences": _whole(_differences(), "Distribution of the differences within pairs"),
     }
@@ -47,36 +47,26 @@ def _whole(chart: alt.LayerChart, description: str) -> dict:
 
 
 def _effects(explainers: int) -> alt.LayerChart:
-    """A row per explainer: the interval for these trained models thick, that across retraining thin.
-
-    Ends of it that lie beyond the axis are printed.
-    """
+    """A row per explainer: the limits of each comparison alone thick, those with all comparisons considered thin."""
     explainer = alt.Y("explainer:N", sort=alt.EncodingSortField("place", op="min"), title=None)
     rows = alt.Chart(ROWS).encode(y=explainer)
-    title = "effect (sd)"
     chosen = alt.condition("datum.chosen", alt.value(SECOND), alt.value(INK))
 
-    def interval(low: str, high: str, width: float) -> alt.Chart:
-        return rows.mark_rule(strokeWidth=width).encode(x=alt.X(f"{low}:Q", title=title), x2=f"{high}:Q", color=chosen)
-
-    def beyond(end: str, align: str) -> alt.Chart:
-        # Above the line, which goes on to the end of the axis.
-        text = rows.mark_text(align=align, dy=-8, fontSize=11, fill=INK)
-        return text.encode(x=f"{end}:Q", text=f"beyond_{end}:N")
+    def limits(low: str, high: str, width: float) -> alt.Chart:
+        x = alt.X(f"{low}:Q", title="won, of 100 that are decided", scale=alt.Scale(domain=[0, 100]))
+        return rows.mark_rule(strokeWidth=width).encode(x=x, x2=f"{high}:Q", color=chosen)
 
     return alt.layer(
-        _zero(),
-        interval("low", "high", 1),
-        interval("models_low", "models_high", 3.5),
-        rows.mark_point(size=70, opacity=1, filled=True).encode(x="effect:Q", color=chosen),
-        beyond("low", "left"),
-        beyond("high", "right"),
+        _upright(50),
+        limits("family_low", "family_high", 1),
+        limits("low", "high", 3.5),
+        rows.mark_point(size=70, opacity=1, filled=True).encode(x="share:Q", color=chosen),
     ).properties(height=26 * explainers)
 
 
-def _zero() -> alt.Chart:
-    """The upright line at zero, of which a screen reader has nothing to say."""
-    return alt.Chart().mark_rule(stroke=INK, strokeDash=[4, 3], aria=False).encode(x=alt.datum(0))
+def _upright(place: float) -> alt.Chart:
+    """The upright line where neither group has more, of which a screen reader has nothing to say."""
+    return alt.Chart().mark_rule(stroke=INK, strokeDash=[4, 3], aria=False).encode(x=alt.datum(place))
 
 
 def _bars(colour: str) -> alt.Chart:
@@ -111,4 +101,4 @@ def _scores() -> alt.LayerChart:
 
 def _differences() -> alt.LayerChart:
     bars = _bars(INK).encode(x=alt.X("from:Q", title="difference")).transform_filter("datum.share > 0")
-    return alt.layer(bars, _zero(), _mean(INK, [])).properties(height=140)
+    return alt.layer(bars, _upright(0), _mean(INK, [])).properties(height=140)

@@ -20,12 +20,13 @@ from evenlight.core.kinds import TEXT, TOKENS
 from evenlight.reports.explorer import overview
 from evenlight.reports.explorer.answers import MOST_CHARACTERS, answers_of, stored_answers
 from evenlight.reports.explorer.store import Store
-from evenlight.reports.pages.effects import VERDICTS, effect_cell, meanings, these
+from evenlight.reports.pages.effects import effect_cell
+from evenlight.reports.verdict_words import EXPLAINED, HIGHER, LOWER, sentences
 from evenlight.statistics.cells import ModelScores, read_models
 from evenlight.statistics.explained_words import Explained, Level, known_mean, relative, shown_levels, unit_means
 from evenlight.statistics.files import items_path
 from evenlight.statistics.score_files import score_notes
-from evenlight.statistics.study import FURTHER, REPETITIONS, StudyScores, comparisons_in, repeated_in
+from evenlight.statistics.study import StudyScores, comparisons_in
 
 # A score is one of so many steps between the least and the largest of its metric; the last number says "undefined".
 STEPS = 2**16 - 2
@@ -59,6 +60,7 @@ class Folders:
 def study_content(
     folders: Folders,
     effects: pd.DataFrame | None,
+    effect_counts: pd.DataFrame | None,
     store: Store,
     *,
     study: str,
@@ -72,7 +74,7 @@ def study_content(
     comparisons: Mapping[str, list[list[str]]],
     target: str,
     formats: Sequence[str],
-    equivalence_bound: float,
+    as_often_bound: float,
     alpha: float,
     warnings: Sequence[str] = (),
 ) -> dict:
@@ -80,7 +82,7 @@ def study_content(
 
     Args:
         folders: of the study's files.
-        effects: of the contract ``EFFECTS``; None where the study tells no verdicts.
+        effects, effect_counts: of the contracts of these names; None where the study tells no verdicts.
         store: receives the arrays.
         study: its name.
         datasets, models, explainers: names to labels, in the order in which they are offered.
@@ -91,7 +93,7 @@ def study_content(
         comparisons: factors to sets of levels; where there are none, all levels of every factor stand side by side.
         target: ``label`` or ``prediction``, the class that is explained.
         formats: of the study's figures.
-        equivalence_bound, alpha: of the verdicts.
+        as_often_bound, alpha: of the verdicts.
         warnings: what must be read before these.
     """
     named = {
@@ -101,14 +103,14 @@ def study_content(
         "metrics": dict(families),
     }
     texts = {dataset: _Texts() for dataset in datasets}
-    better = {name: entry["better"] for name, entry in metrics.items()}
+    of_answers = modalities[TEXT]["explainers"] if TEXT in modalities else ()
+    higher = {name: entry["better"] == "higher" for name, entry in metrics.items()}
     content = {name: {"label": label, "comparisons": [], "models": {}} for name, label in datasets.items()}
     whole = EFFECTS.schema.empty_table().to_pandas() if effects is None else effects
-    sizes = whole["reason"].isna().groupby(whole["family"]).agg(["sum", "size"])
+    sizes = whole["family"].value_counts()
     effects = overview.of_the_page(whole, named)
     offered: dict[str, dict[tuple, None]] = {dataset: {} for dataset in datasets}
-    answering = len(modalities[TEXT]["explainers"]) if TEXT in modalities else 0
-    room = MOST_CHARACTERS // max(1, len(datasets) * len(models) * answering)
+    room = MOST_CHARACTERS // max(1, len(datasets) * len(models) * len(of_answers))
     notes: dict[str, None] = {}
     for modality, names in modalities.items():
         metrics_of = {name: families[name] for name in names["metrics"]}
@@ -128,15 +130,20 @@ def study_content(
         pairs = list(dict.fromkeys(pairs) | offered[dataset])
         of_dataset["comparisons"] = [list(pair) for pair in pairs]
         of_dataset["counts"] = overview.counts(told, pairs)
-        of_dataset["effects"] = store.add(_effect_rows(told, sizes, better))
+        of_dataset["effects"] = store.add(
+            [
+                _effect_row(row, sizes[row.family], higher[row.metric] if row.explainer in of_answers else None)
+                for row in told.itertuples(index=False)
+            ]
+        )
         of_dataset["units"] = store.add(texts[dataset].units)
         if folders.with_texts:
             of_dataset |= texts[dataset].stored(items_path(folders.datasets, dataset), store)
-    verdicts = {verdict: _meaning(verdict, meanings(equivalence_bound)) for verdict in VERDICTS}
     return {
         "study": study,
-        "opening": overview.opening(effects, modalities),
-        "details": overview.details(effects, whole, models, verdicts),
+        "opening": overview.opening(effects, effect_counts, modalities),
+        "details": overview.details(effects, whole, alpha),
+        "legend": overview.legend(effects, as_often_bound, modalities),
         "marked": overview.marked(effects),
         "models": dict(models),
         "explainers": dict(explainers),
@@ -150,12 +157,6 @@ def study_content(
         },
         "target": target,
         "formats": list(formats),
-        "alpha": alpha,
-        "scopes": [these(repeated_in(whole), words) for words in (REPETITIONS, FURTHER)],
-        "verdicts": {
-            verdict: {"sign": sign, "colour": colour, "meaning": verdicts[verdict]}
-            for verdict, (sign, colour) in VERDICTS.items()
-        },
         "warnings": list(warnings),
         "notes": list(notes),
     }
@@ -306,49 +307,21 @@ def _level_means(means: np.ndarray, levels: list[Level], metrics: Sequence[str])
     return found
 
 
-def _effect_rows(effects: pd.DataFrame, sizes: pd.DataFrame, better: Mapping[str, str]) -> list[dict]:
-    """What is shown of each cell of a dataset; ``sizes`` of the families, and which scores of a metric are better.
-
-    Of a family the ``sum`` is of the cells that can be decided, the ``size`` of all.
-    """
-    return [_effect_row(row, sizes.loc[row.family], better) for row in effects.itertuples(index=False)]
-
-
-def _effect_row(row, size: pd.Series, better: Mapping[str, str]) -> dict:
-    level = overview.better_level(row, better[row.metric])
+def _effect_row(row, size: int, higher: bool | None) -> dict:
+    """What is shown of a comparison of ``size``; of answers, whether ``higher`` scores are better, else None."""
+    words = EXPLAINED if higher is None else HIGHER if higher else LOWER
+    cell = effect_cell(row, size)
     return (
         {name: getattr(row, name) for name in ("model", "explainer", "metric", "factor", "level_a", "level_b")}
-        | {name: _number(getattr(row, name)) for name in _DRAWN}
+        | {name: _number(getattr(row, name)) for name in ("share", "low", "high", "family_low", "family_high")}
         | {
             "verdict": row.verdict,
-            "reason": None if pd.isna(row.reason) else row.reason,
             "family": row.family,
-            "decidable": int(size["sum"]),
-            "cells": int(size["size"]),
-            "better": level,
-            "mark": overview.mark(row, level),
-            "effect": effect_cell(row).text,
-            "said": effect_cell(row).title,
+            "mark": cell.text,
+            "colour": cell.background,
+            "said": sentences(row, size, words),
         }
     )
-
-
-def _meaning(verdict: str, known: Mapping[str, str]) -> str:
-    """What a verdict says; one for these trained models, or answers, says the same as its namesake, of fewer."""
-    claim, scoped, these = verdict.partition(" for ")
-    if not scoped:
-        return known[verdict]
-    beyond = next(FURTHER[name] for name, words in REPETITIONS.items() if words == these)
-    return f"{known[claim]}; said for {these}, not for {beyond}"
-
-
-_DRAWN = (
-    "standardised",
-    "standardised_models_low",
-    "standardised_models_high",
-    "standardised_low",
-    "standardised_high",
-)
 
 
 def _number(value: float) -> float | None:

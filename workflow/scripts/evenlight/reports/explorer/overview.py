@@ -5,10 +5,10 @@ from collections.abc import Collection, Mapping
 import pandas as pd
 
 from evenlight.core.kinds import EFFECTS, TEXT, TOKENS
-from evenlight.reports.page_parts import initials
-from evenlight.reports.pages.effects import VERDICTS, about_verdicts
-from evenlight.reports.questions import CELL, answer, answered
-from evenlight.statistics.verdicts import CONTROL, PRIMARY
+from evenlight.reports.questions import CELL, SURE, answered
+from evenlight.reports.verdict_words import EXPLAINED, SCORED, by_sign, how_sure, legend_of, said_of_counts
+from evenlight.statistics.study import AS_OFTEN, UNDECIDABLE, UNDECIDED, comparisons_in
+from evenlight.statistics.verdicts import CONTROL, EXPLORATORY, PRIMARY, STUDY
 
 QUESTION = "Are explanations equally good for every group?"
 # Style has no better side: tables take one direction of each metric as the better one.
@@ -26,7 +26,7 @@ def of_the_page(effects: pd.DataFrame, named: Mapping[str, Collection[str]]) -> 
     return effects[pd.concat(there, axis=1).all(axis=1)]
 
 
-def opening(effects: pd.DataFrame, modalities: Collection[str] = (TOKENS,)) -> str:
+def opening(effects: pd.DataFrame, effect_counts: pd.DataFrame | None, modalities: Collection[str] = (TOKENS,)) -> str:
     """The question, the answer of the effects that the page shows, and what a cell of the map is."""
     of_answers = TEXT in modalities
     question = OF_BOTH if of_answers and len(modalities) > 1 else OF_ANSWERS if of_answers else QUESTION
@@ -35,27 +35,41 @@ def opening(effects: pd.DataFrame, modalities: Collection[str] = (TOKENS,)) -> s
             f"{question} This page has no verdict on that: it shows scores, and tests no difference. A cell of the map "
             "has the mean score of each group. Choose one to see the distributions and the texts behind it."
         )
-    asked = effects.loc[effects["family"] != CONTROL, "verdict"]
-    letter = "the group whose scores count as better" if of_answers else "the group with better explanations"
-    return (
-        f"{question} {answer(asked)}A cell is one question: its sign is the verdict, a letter {letter}. Choose one to "
-        "see more."
-    )
+    family = next((name for name in (PRIMARY, STUDY, EXPLORATORY) if name in set(effects["family"])), None)
+    asked = effects[effects["family"] == family]
+    kind = "primary " if family == PRIMARY else ""
+    said = said_of_counts(asked, effect_counts, kind) if len(asked) else "Only controls were compared."
+    return f"{question} {said} A cell is one comparison, with its verdict and its counts. Choose one to see more."
 
 
-def details(
-    effects: pd.DataFrame, whole: pd.DataFrame, models: Mapping[str, str], known: Mapping[str, str]
-) -> list[tuple[str, str]]:
-    """What a reader may ask further; ``whole`` are all effects of the study, ``known`` says what each verdict means."""
+def details(effects: pd.DataFrame, whole: pd.DataFrame, alpha: float) -> list[tuple[str, str]]:
+    """What a reader may ask further; ``whole`` are all effects of the study, ``alpha`` the level of their verdicts."""
     if effects.empty:
         return []
-    there = set(effects["verdict"])
-    signs = [f"{sign} {verdict}: {known[verdict]}." for verdict, (sign, _) in VERDICTS.items() if verdict in there]
     return answered(
-        (CELL, " ".join(signs)),
+        (
+            CELL,
+            "The sign is the verdict. Behind it stand the pairs that the first group wins, those that the second "
+            "wins, and ties; without pairs, how often a random text of the first group has the better score.",
+        ),
         ("Is this the whole study?", _said_of_others(len(whole) - len(effects))),
-        *about_verdicts(effects, dict(models)),
+        (SURE, how_sure(effects, alpha)),
     )
+
+
+def legend(effects: pd.DataFrame, bound: float, modalities: Collection[str]) -> list[dict[str, str]]:
+    """The signs of the verdicts that are there, with what they say; ``bound`` is the largest that is *as often*."""
+    if effects.empty:
+        return []
+    verdicts, sides = set(effects["verdict"]), set(effects["side"])
+    there = [1 in sides, -1 in sides, *(verdict in verdicts for verdict in (AS_OFTEN, UNDECIDED, UNDECIDABLE)), True]
+    words = SCORED if TEXT in modalities else EXPLAINED
+    signs = legend_of(comparisons_in(effects), bound, words)
+    return [
+        {"sign": cell.text, "colour": cell.background, "meaning": meaning}
+        for (cell, meaning), is_there in zip(signs, there, strict=True)
+        if is_there
+    ]
 
 
 def marked(effects: pd.DataFrame) -> dict[str, str]:
@@ -67,28 +81,13 @@ def _said_of_others(number: int) -> str:
     """That the study has cells of explanations which the page does not show, where it has.
 
     >>> _said_of_others(2)
-    'No: 2 cells of other explanations stand on the page tables/effects.html.'
+    'No: 2 comparisons of other explanations stand on the page tables/effects.html.'
     """
-    return f"No: {number:,} cells of other explanations stand on the page tables/effects.html." if number else ""
+    return f"No: {number:,} comparisons of other explanations stand on the page tables/effects.html." if number else ""
 
 
-def counts(effects: pd.DataFrame, pairs: Collection[tuple]) -> list[dict[str, int]]:
-    """How many questions of each (factor, level, level) have which verdict, in the order of the legend."""
+def counts(effects: pd.DataFrame, pairs: Collection[tuple]) -> list[list[dict]]:
+    """How many comparisons of each (factor, level, level) have which verdict, in the order of the legend."""
     asked = effects[effects["family"] != CONTROL]
-    found = asked.groupby(["factor", "level_a", "level_b"])["verdict"].value_counts().to_dict()
-    return [{verdict: found[*pair, verdict] for verdict in VERDICTS if (*pair, verdict) in found} for pair in pairs]
-
-
-def better_level(row, better: str) -> str | None:
-    """The level with better explanations, where there is a disparity; ``better``: ``higher`` or ``lower`` scores."""
-    if "disparity" not in row.verdict:
-        return None
-    return row.level_a if (row.standardised > 0) == (better == "higher") else row.level_b
-
-
-def mark(row, better: str | None) -> str:
-    """What the map has of a cell: the sign of its verdict, and letters of the level that is ``better``."""
-    sign = VERDICTS[row.verdict][0]
-    if better is None:
-        return sign
-    return f"{sign} {initials(row.level_a, row.level_b)[better != row.level_a]}"
+    of_pair = asked.groupby(["factor", "level_a", "level_b"]).indices
+    return [by_sign(asked.iloc[of_pair.get(pair, [])]) for pair in pairs]

@@ -109,7 +109,7 @@ const address = (dataset, groups, model, explainer, metric) =>
 async function mapped(name, groups) {
   const dataset = study.content[name], [factor, a, b] = groups, models = Object.keys(dataset.models);
   const effects = (await part(dataset.effects)).filter((cell) => cell.factor === factor && cell.level_a === a && cell.level_b === b);
-  if (effects.length) return effects.filter((cell) => models.includes(cell.model)).map((cell) => ({ ...cell, said: told(cell), title: cell.said }));
+  if (effects.length) return effects.filter((cell) => models.includes(cell.model)).map((cell) => ({ ...cell, said: cell.verdict, title: [`${cell.verdict}.`, ...cell.said].join(" ") }));
   const found = await Promise.all(models.flatMap((model) => Object.values(dataset.models[model]).map(async (of) => Object.entries(await part(of.means)).flatMap(
     ([explainer, metrics]) => Object.entries(metrics).map(([metric, means]) => ({ model, explainer, metric, means: means[factor] ?? {} }))))));
   const levels = groups.slice(1).filter((level) => level !== null);
@@ -118,8 +118,6 @@ async function mapped(name, groups) {
     return { ...cell, mark: texts.join(" / "), said: levels.map((level, side) => `${level} ${texts[side]}`).join(", ") };
   });
 }
-
-const told = (cell) => `${cell.verdict}${cell.better ? `, better for ${cell.better}` : ""}${cell.reason ? `, ${cell.reason}` : cell.effect.slice(study.verdicts[cell.verdict].sign.length)}`;
 
 /** Draw a map into its box: a table of links for explanations of each modality. */
 async function drawMap(box, name, groups) {
@@ -160,9 +158,9 @@ function drawTable(box, name, groups, cells, about) {
 
 /** A cell's link; its name for a screen reader ends with what is seen of it, for those who speak what they see. */
 function linkOf(cell, href) {
-  const verdict = study.verdicts[cell.verdict], label = `${study.explainers[cell.explainer]}, ${study.metrics[cell.metric].label}: ${cell.said}`;
+  const label = `${study.explainers[cell.explainer]}, ${study.metrics[cell.metric].label}: ${cell.said}`;
   const link = made("a", { href, class: `cell ${cell.family ?? ""}`, tabindex: -1, "aria-label": `${label}; ${cell.mark}`, title: cell.title ?? label }, cell.mark);
-  if (verdict) { link.style.background = verdict.colour; link.style.color = "#000000"; }
+  if (cell.colour) { link.style.background = cell.colour; link.style.color = "#000000"; }
   links.set(href, link);
   return link;
 }
@@ -189,17 +187,15 @@ function reach(link) {
 
 /** A box for every dataset and pair of groups, with how many cells have which verdict; the first ones are open. */
 async function showMaps(state) {
-  const found = new Set(Object.values(study.content).flatMap(({ counts }) => counts.flatMap(Object.keys)));
   at("legend").replaceChildren(
-    ...Object.keys(study.verdicts).filter((verdict) => found.has(verdict)).map((verdict) =>
-      made("li", {}, chip(verdict, study.verdicts[verdict].sign), ` ${verdict}`)),
+    ...study.legend.map((entry) => made("li", {}, chip(entry, entry.sign), ` ${entry.meaning}`)),
     ...Object.entries(study.marked).map(([family, words]) => made("li", {}, made("span", { class: `chip ${family}` }, "\u00a0"), ` ${words}`)));
   let seen = 0;
   const drawn = [];
   for (const [name, dataset] of Object.entries(study.content)) {
     dataset.comparisons.forEach((groups, place) => {
-      const counts = Object.entries(dataset.counts[place]).flatMap(([verdict, number]) =>
-        [" ", chip(verdict, `${study.verdicts[verdict].sign} ${number.toLocaleString("en")}`, verdict)]);
+      const counts = dataset.counts[place].flatMap((entry) =>
+        [" ", chip(entry, `${entry.sign} ${entry.count.toLocaleString("en")}`, entry.verdict)]);
       const box = made("details", { class: "map" }, made("summary", {}, `${dataset.label}: ${groupsLabel(groups)} `, ...counts));
       box.dataset.place = `${name}/${groupsName(groups)}`;
       let once = null;
@@ -214,9 +210,9 @@ async function showMaps(state) {
   await Promise.all(drawn);
 }
 
-function chip(verdict, text, more = "") {
-  const part = made("span", { class: "chip", title: verdict }, text, ...(more ? [made("span", { class: "hidden" }, ` ${more}`)] : []));
-  part.style.background = study.verdicts[verdict].colour;
+function chip({ colour, verdict }, text, more = "") {
+  const part = made("span", { class: "chip", ...(verdict ? { title: verdict } : {}) }, text, ...(more ? [made("span", { class: "hidden" }, ` ${more}`)] : []));
+  if (colour) part.style.background = colour;
   return part;
 }
 
@@ -400,44 +396,30 @@ async function showVerdict(effects, [factor, a, b]) {
   const { state } = shown;
   const cells = effects.filter((cell) => cell.model === state.model && cell.metric === state.metric &&
     cell.factor === factor && cell.level_a === a && cell.level_b === b);
-  const cell = cells.find((row) => row.explainer === state.explainer), verdict = cell && study.verdicts[cell.verdict];
-  const badge = made("strong", {}, cell ? `${verdict.sign} ${cell.verdict}` : "no verdict");
-  if (verdict?.colour) { badge.style.background = verdict.colour; badge.style.color = "#000000"; }
-  at("badge").replaceChildren(badge, cell ? ` ${cell.reason ?? cell.effect.slice(verdict.sign.length + 1)}` : "");
-  const higher = () => state.modality === "text" ? `By the direction of the metric, scores of ${cell.better} answers count as better. ` : `Explanations of ${cell.better} texts are better. `;
-  const found = cell?.better ? higher() : "";
-  at("meaning").textContent = cell
-    ? found + sentence(verdict.meaning) + (cell.reason ? "" : ` Of each kind of claim, the chance that any is wrong is meant to be ${100 * study.alpha}%, among the ` +
-      `${cell.decidable} decidable of ${count(cell.cells, "cell")} of the family “${cell.family}”; the page tables/effects.html says where it is.`)
-    : "The study tests no effect between these groups for this metric.";
-  const parts = cell ? cell.said.split("; ").filter((text) => text !== cell.verdict) : [];
+  const cell = cells.find((row) => row.explainer === state.explainer);
+  const badge = made("strong", {}, cell ? cell.verdict : "no verdict");
+  if (cell) { badge.style.background = cell.colour; badge.style.color = "#000000"; }
+  at("badge").replaceChildren(badge, cell ? ` ${cell.mark}` : "");
+  const [first, ...parts] = cell ? cell.said : ["The study compares nothing between these groups by this metric."];
+  at("meaning").textContent = first;
   at("numbers").hidden = !parts.length;
-  at("said").replaceChildren(...parts.map((text) => made("li", {}, sentence(text))));
+  at("said").replaceChildren(...parts.map((text) => made("li", {}, text)));
   at("status").textContent = `${at("view").textContent}: ${cell ? cell.verdict : "no verdict"}`;
-  const drawn = cells.filter((row) => row.standardised !== null);
+  const drawn = cells.filter((row) => row.share !== null);
   at("effects-figure").hidden = !drawn.length;
   if (!drawn.length) return;
-  at("effects-caption").textContent = `The effects of all explainers in standard deviations of the scores, positive where ${a} has the higher ones: the thick line is the ` +
-    `interval for ${study.scopes[0]}, the thin one that for ${study.scopes[1]}, where there are several. The chosen explainer has a ◂ and is orange. ` +
-    "A thin line that is far longer than the thick ones is cut; where it ends stands beside an arrow.";
+  at("effects-caption").textContent = `How many of 100 decided pairs, or draws of two texts, ${a} wins, for all explainers: a point, with the limits of this comparison ` +
+    "alone (thick), and with all comparisons considered (thin). At 50 both win as often. The chosen explainer has a ◂ and is orange.";
   files("effects-files", `effects/${state.dataset}`);
   const order = Object.keys(study.explainers);
-  // With two runs the thin lines may be so long that they would flatten all else.
-  const reach = Math.max(...drawn.flatMap((row) => [row.standardised, row.standardised_models_low, row.standardised_models_high].map(Math.abs)));
-  const end = 2 * reach || Infinity;
   await draw("effects", drawn.map((row) => {
-    // Where there is no interval, its line is a point, which the effect covers.
-    const endOf = (name) => row[name] ?? row.standardised;
-    const low = endOf("standardised_low"), high = endOf("standardised_high");
+    const of = (name) => 100 * (row[name] ?? row.share);
     return { place: order.indexOf(row.explainer), explainer: study.explainers[row.explainer] + (row.explainer === state.explainer ? " ◂" : ""),
-             effect: row.standardised, models_low: endOf("standardised_models_low"), models_high: endOf("standardised_models_high"),
-             low: Math.max(low, -end), high: Math.min(high, end),
-             beyond_low: low < -end ? `← ${signed(low)}` : "", beyond_high: high > end ? `${signed(high)} →` : "",
+             share: of("share"), low: of("low"), high: of("high"), family_low: of("family_low"), family_high: of("family_high"),
              chosen: row.explainer === state.explainer };
   }));
 }
 
-const sentence = (text) => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 
 async function showScores(sides) {
   const { state, names, paired, rows } = shown, values = sides.map((side) => defined(side.scores));

@@ -1,0 +1,252 @@
+"""What an audit says of what was audited, what random explanations show, what was not tested, and where evidence is."""
+
+import json
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from evenlight.core.factors import JOINT, PLACEBO
+from evenlight.core.sources import SOURCES
+from evenlight.reports.audit.found import Judged, number
+from evenlight.reports.text import json_number, three_digits
+from evenlight.statistics.files import Run, manifest_path, runs
+from evenlight.statistics.verdicts import CONTROL
+
+# By what costs are told together.
+_ON_DEVICE = ["dataset", "model", "device", "threads"]
+# How sentences name what becomes of a hidden word.
+HIDING = {"removed": "removed", "mask": "masked", "pad": "replaced by padding"}
+
+
+def manifests_of(folder: Path, datasets: Sequence[str], seeds: Mapping[str, Sequence[int]]) -> dict[Run, Mapping]:
+    """What the model of each run is; ``folder`` has the models, ``seeds`` gives each its own."""
+    texts = {run: manifest_path(folder, run).read_text(encoding="utf-8") for run in runs(datasets, seeds)}
+    return {run: json.loads(text) for run, text in texts.items()}
+
+
+def model_said(name: str, label: str, manifests: Mapping[Run, Mapping]) -> dict:
+    """A model's label and, of each of its runs, where it comes from."""
+    origins = {}
+    for run, manifest in manifests.items():
+        if run.model == name:
+            origins.setdefault(_origin(manifest), []).append(f"{run.dataset}, seed {run.seed}")
+    return {"name": name, "label": label, "origins": [{"from": text, "runs": of} for text, of in origins.items()]}
+
+
+def _origin(manifest: Mapping) -> str:
+    """Where a model comes from, in words, and the SHA-256 of its files."""
+    loaded = manifest.get("loaded")
+    if not loaded:
+        settings = manifest["settings"].get("model", manifest["settings"])
+        start = settings.get("source")
+        commit = manifest.get("began_with", {}).get("source", {}).get("commit")
+        start = f"{start} at {commit}" if commit else start
+        return f"trained in this study ({settings['architecture']}{f', from {start}' if start else ''})"
+    version = loaded.get("commit") or loaded.get("revision")
+    revision = f" at {version}" if version else ""
+    files = "; ".join(f"{name} {sha}" for name, sha in (loaded.get("files") or {}).items())
+    return f"{loaded['source']}{revision}{f', SHA-256 of its files: {files}' if files else ''}"
+
+
+def dataset_said(row, groups: pd.DataFrame, label: str) -> dict:
+    """A dataset's label, digest, classes, and how many texts of its test split each level of each factor has."""
+    return {
+        "name": row.dataset,
+        "label": label,
+        "files": [file_said(name, sha) for name, sha in zip(row.files, row.files_sha256, strict=True)],
+        "sha256": row.sha256,
+        "classes": list(row.classes),
+        "texts": row.texts,
+        "test_texts": row.test_texts,
+        "repeated_texts": row.repeated_texts,
+        "repeated_apart": row.repeated_apart,
+        "groups": groups[["factor", "level", "texts", "compared"]].to_dict("records"),
+        "explained_texts": row.explained_texts,
+    }
+
+
+def file_said(name: str, sha256: str) -> dict[str, str]:
+    """A file that a dataset was read from: a published one as it is published, of others not the folder.
+
+    >>> [file_said(name, "ab")["name"] for name in ("my/folder/tickets.csv", "compas/compas-scores-two-years.csv")]
+    ['tickets.csv', 'compas/compas-scores-two-years.csv']
+    """
+    return {"name": name if name in SOURCES else Path(name).name, "sha256": sha256}
+
+
+def costs_said(costs: pd.DataFrame, judged: Judged) -> list[str]:
+    """What an explanation costs, a sentence for each model, dataset and device; explainers with one time together."""
+    known = costs[costs["texts"] > 0].drop_duplicates(["dataset", "model", "together", "device", "threads"])
+    told = []
+    for (dataset, model, device, threads), part in known.groupby(_ON_DEVICE, sort=False):
+        each = [
+            f"{' and '.join(judged.explainers.get(name, name) for name in row.together.split(', '))} "
+            f"{three_digits(row.seconds)} s and {number(round(row.rows_asked), 'row')}"
+            for row in part.itertuples(index=False)
+        ]
+        told.append(
+            f"Mean cost of a text of {judged.datasets[dataset]} for {judged.models[model]}, on {device} with "
+            f"{number(threads, 'thread')}: {'; '.join(each)}."
+        )
+    return told
+
+
+def quality_said(quality: pd.DataFrame, judged: Judged, comparisons: Mapping[str, list[list[str]]]) -> list[dict]:
+    """The accuracy of each model on each dataset, of all texts and of each compared level."""
+    levels = {level for sets in comparisons.values() for of_set in sets for level in of_set}
+    shown = quality[(quality["measure"] == "accuracy") & (quality["factor"].isna() | quality["subset"].isin(levels))]
+    return [
+        {
+            "dataset": judged.datasets[row.dataset],
+            "model": judged.models[row.model],
+            "factor": None if pd.isna(row.factor) else row.factor,
+            "texts": row.subset,
+            "accuracy": json_number(row.mean),
+            "runs": int(row.seeds),
+        }
+        for row in shown.itertuples(index=False)
+    ]
+
+
+# Controls ---------------------------------------------------------------------------------------------------------
+
+
+def random_said(effects: pd.DataFrame, random: Collection[str]) -> str:
+    """What the random explainers and groups show, which are no hypothesis; the attainable is none either."""
+    control = effects[effects["family"] == CONTROL]
+    control = control[
+        control["explainer"].isin(random) | control["factor"].str.split(JOINT).apply(lambda of: PLACEBO in of)
+    ]
+    if control.empty:
+        return ""
+    count = int((control["side"] != 0).sum())
+    said = (
+        f"Of {number(len(control), 'comparison')} of random explanations or groups drawn by chance, a verdict names a "
+        f"group in {count or 'none'}."
+    )
+    why = " Where explanations know nothing, texts make the difference, or how the model reads changed texts."
+    return said + (why if count else "")
+
+
+def defaults_said(defaults: Sequence[Mapping], judged: Judged) -> list[str]:
+    """The same as sentences, one for each model, dataset and way of hiding."""
+    said: dict[tuple, list[str]] = {}
+    for of in defaults:
+        named = f"{of['class']} (mean probability {of['probability']:.2f})"
+        said.setdefault((of["model"], of["dataset"], of["hidden"]), []).append(named)
+    return [
+        f"Class of a text without words: the model “{judged.models[model]}” takes a text of the dataset "
+        f"“{judged.datasets[dataset]}” of which every word is {HIDING[way]} for {' and '.join(dict.fromkeys(named))}. "
+        "The surer that is, the less have texts of this class to lose where words are hidden, and to gain where words "
+        "are kept, whatever explains."
+        for (model, dataset, way), named in said.items()
+    ]
+
+
+# What was not tested --------------------------------------------------------------------------------------------------
+
+
+def not_tested(
+    datasets: Sequence[Mapping],
+    judged: Judged,
+    seeds: Mapping[str, Sequence[int]],
+    effects: pd.DataFrame,
+    metrics_of_truth: bool,
+) -> list[str]:
+    """What a reader might take for tested, and was not; ``datasets`` are those of :func:`_dataset_said`.
+
+    A group of which only random explanations were compared was compared; that it is no hypothesis is said elsewhere.
+    """
+    told = []
+    factors = zip(effects["dataset"], effects["factor"], strict=True)
+    compared = {(dataset, factor) for dataset, factor in factors if PLACEBO not in factor.split(JOINT)}
+    for dataset in datasets:
+        where = f"dataset {dataset['label']}"
+        if kept := dataset["texts"] - dataset["test_texts"]:
+            told.append(
+                f"Of the {number(dataset['texts'], 'text')} of {where} {kept:,} were left out of the test: they are "
+                "for training and validation, by the dataset's own split or by test_share."
+            )
+        if repeated := dataset["repeated_texts"]:
+            told.append(
+                f"Of the {number(dataset['test_texts'], 'text')} for the test of {where} {repeated:,} "
+                f"{'is a copy of another' if repeated == 1 else 'are copies of others'}. "
+                + (
+                    "Copies that the dataset counts as different cases are tested as independent."
+                    if dataset["repeated_apart"]
+                    else "Equal texts are one cluster, and not tested as independent."
+                )
+            )
+        if dataset["explained_texts"] < dataset["test_texts"]:
+            told.append(
+                f"Of the {dataset['test_texts']:,} texts for the test of {where} {dataset['explained_texts']:,} were "
+                "explained."
+            )
+        groups = pd.DataFrame(dataset["groups"], columns=["factor", "level", "compared"])
+        for factor, part in groups.groupby("factor", sort=False):
+            left = list(part.loc[~part["compared"], "level"])
+            if (dataset["name"], factor) not in compared:
+                joined = any(name == dataset["name"] and factor in of.split(JOINT) for name, of in compared)
+                alone = " by itself, only together with others" if joined else ", though the texts have it"
+                told.append(f"{factor} in {where} was not compared{alone}.")
+            elif left:
+                told.append(f"Of {factor} in {where} these groups were compared with no other one: {', '.join(left)}.")
+    told.append(
+        "Groups that the data do not name, and combinations of groups that the configuration does not name, were not "
+        "looked at."
+    )
+    if single := [label for name, label in judged.models.items() if len(seeds[name]) == 1]:
+        told.append(f"One run of {', '.join(single)} was audited: nothing is said of models that are trained again.")
+    if not metrics_of_truth:
+        told.append(
+            "No metric holds the explanations against words that people marked: what was scored is how they are "
+            "associated with the model and how they look, not whether people would call them right."
+        )
+    told.append(
+        "Whether the model's decisions are fair is another question, of which the accuracies are all that is said. No "
+        "law is claimed to be kept; under Evidence stands what lies in which file."
+    )
+    return told
+
+
+def not_told(comparisons: Mapping[str, list[list[str]]]) -> list[str]:
+    """What was tested, and has no sentence on the page: more than two groups at once.
+
+    >>> print(*not_told({"age": [["old", "young"], ["old", "young", "child"]]}))
+    Whether old, young, child (age) differ at all was tested too; what was found stands in tables/groups.html only.
+    """
+    return [
+        f"Whether {', '.join(levels)} ({factor}) differ at all was tested too; what was found stands in "
+        "tables/groups.html only."
+        for factor, sets in comparisons.items()
+        for levels in sets
+        if len(levels) > 2
+    ]
+
+
+def evidence(comparisons: Mapping[str, list[list[str]]], beyond_random: bool, reliance: bool) -> list[dict]:
+    """Which file has what, of tables that the study has."""
+    files = {
+        "tables/effects.csv": "every comparison with its counts, limits, adjusted p, mean difference and verdict",
+        "tables/effect_counts.parquet": "in how many comparisons groups differ, at least, for sets of them",
+        "tables/disparity.csv": "the tests of every single run",
+        "tables/verdict_control.parquet": "verdicts with the labels of the groups permuted",
+        "tables/control.csv": "significant tests with the labels of the groups permuted",
+        "tables/covariate_adjusted.csv": "each mean difference, adjusted for length, confidence, correctness",
+        "tables/models.csv": "accuracy and recall of the models, by group",
+        "tables/balanced_accuracy.csv": "accuracy of every run with every class counted alike, beside guessing",
+        "tables/costs.csv": "seconds and rows through the model of every explainer",
+        "predictions/": "tokens, probabilities and predictions of every text",
+        "attributions/": "every explanation",
+        "scores/": "every score",
+        "datasets/": "texts and groups, as they were read",
+        "models/": "the models, with where they come from (manifest.json)",
+    }
+    if beyond_random:
+        files["tables/beyond_random.csv"] = "what is left of each verdict beyond random explanations"
+    if not_told(comparisons):
+        files["tables/groups.html"] = "tests of more than two groups at once"
+    if reliance:
+        files["tables/reliance.html"] = "on which words the models rely, by group, for every two groups"
+    return [{"file": name, "has": text} for name, text in files.items()]
