@@ -1,6 +1,9 @@
 # What rules/verdicts.smk asks: its settings.
 
-from evenlight.statistics import interim_analyses, look_plans
+import json
+
+from evenlight.statistics import families, interim_analyses, look_plans
+from evenlight.statistics.study import StudyScores, taken
 
 # Where the report has what is compared.
 CATEGORY = "Regimes" if config["kind"] == "regimes" else "Disparity"
@@ -123,6 +126,16 @@ def tell_interim_analyses():
     except InputError as error:
         raise WorkflowError(str(error))
     for text in said:
+        logger.warning(f"warning: {text}")
+
+
+def tell_too_few_pairs():
+    """Say before the run where so few pairs are explained that no verdict can come of them."""
+    settings = json.loads(verdict_settings(scores=None, units=""))
+    sizes = families.sizes_of_families(taken(StudyScores, settings)[0], settings["primary"], settings["noise"])
+    # Of the last look, which decides most.
+    pairs = {dataset: LOOKS[-1] if LOOKS else sample(dataset)["pairs"] for dataset in config["datasets"]}
+    for text in families.too_few_pairs(sizes, pairs, config["statistics"]["alpha"]):
         logger.warning(f"warning: {text}")
 
 

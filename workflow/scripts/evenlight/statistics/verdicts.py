@@ -5,13 +5,12 @@ A verdict is *more often*: in more pairs one group's explanation is better than 
 shape of the scores and any dependence. Interim analyses spend parts of the level and are added up by Bonferroni.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from evenlight.core.factors import JOINT, PLACEBO
 from evenlight.statistics.arrays.discoveries import at_least, simes_thresholds
 from evenlight.statistics.arrays.flips import simes_thresholds as thresholds_by_flips
 from evenlight.statistics.arrays.holm import over_analyses, sides_adjusted
@@ -20,33 +19,12 @@ from evenlight.statistics.arrays.relative_effect import RelativeEffect
 from evenlight.statistics.arrays.repeated import seeds_needed, seeds_that_agree
 from evenlight.statistics.arrays.sample_size import least_decided
 from evenlight.statistics.cells import CELL
+from evenlight.statistics.families import CONTROL, EXPLORATORY, PRIMARY, STUDY, hypothesis_family  # noqa: F401
 from evenlight.statistics.looks import ONE_LOOK, Looks
 from evenlight.statistics.many_groups import holm
 from evenlight.statistics.paired_tests import SignFlips
 from evenlight.statistics.study import AS_OFTEN, UNDECIDABLE, UNDECIDED, Comparison, VerdictSettings
 from evenlight.statistics.wins import P_RETRAINING, P_SIDES, P_VALUES, P_WORST, TEXTS, Counted
-
-# Families of comparisons, each with the level alpha to itself.
-STUDY, PRIMARY, EXPLORATORY, CONTROL = "study", "primary", "exploratory", "control"
-
-
-def hypothesis_family(cell: Mapping[str, str], primary: Mapping[str, Collection[str]], noise: Collection[str]) -> str:
-    """The family of a comparison.
-
-    Explainers that are noise, and groups that are drawn by chance, are no hypothesis: they are a family of their own.
-    The others are one family, or, where ``primary`` names some (columns of a cell to names), those, and all others,
-    which are exploratory.
-
-    >>> hypothesis_family({"explainer": "lime", "factor": "gender"}, {"explainer": ["lime"]}, [])
-    'primary'
-    >>> hypothesis_family({"explainer": "lime", "factor": "placebo"}, {}, [])
-    'control'
-    """
-    if cell["explainer"] in noise or PLACEBO in cell["factor"].split(JOINT):
-        return CONTROL
-    if not primary:
-        return STUDY
-    return PRIMARY if all(cell[column] in names for column, names in primary.items()) else EXPLORATORY
 
 
 def judged(
