@@ -31,7 +31,7 @@ def verdict_settings(*keys, **settings):
     primary = {section[:-1]: names for section, names in named.items() if names}
     if config["kind"] == "regimes" and not primary:
         primary = {"factor": factors_compared()}
-    judged = ("alpha", "smallest_effects", "as_often_bound", "confidence", "bootstrap_draws")
+    judged = ("alpha", "adjustment", "smallest_effects", "as_often_bound", "confidence", "bootstrap_draws")
     families = {"primary": primary, "noise": configuration.no_hypotheses(config)}
     return compared_settings(*judged, *keys, **families, higher_is_better=higher_is_better(), **settings)
 

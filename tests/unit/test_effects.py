@@ -331,3 +331,33 @@ def test_answers_count_as_many_draws_of_either_form(monkeypatch):
     model = replace(model, explainers=iter([replace(scores, draws=draws)]))
     row = judged(monkeypatch, model)[0].iloc[0]
     assert (row["losses"], row["difference"]) == (20, -1)
+
+
+def test_flips_find_at_least_what_holm_finds_where_definitions_repeat_one_another(monkeypatch):
+    random = np.random.default_rng(5)
+    # Twelve definitions of one metric, of 24 pairs, and one that is something else.
+    common = np.array([1.0] * 19 + [-1] * 5)
+    of_metrics = [common + 0.1 * random.normal(size=24) for _ in range(12)] + [random.normal(size=24)]
+    a, b = differences(*of_metrics)
+    flips = replace(JUDGING, adjustment="flips", bootstrap_draws=2000)
+    by_holm, by_flips = (judged(monkeypatch, compared(a, b), judging=how)[0] for how in (JUDGING, flips))
+    assert (by_flips["side"].abs() >= by_holm["side"].abs()).all()
+    assert (by_flips["side"] != 0).sum() == 12 > 0 == (by_holm["side"] != 0).sum()
+    # Never below the exact p of the comparison alone, and the side is that of the majority.
+    assert (by_flips["p_adjusted"] >= by_flips["p"]).all()
+    assert (by_flips["side"] * (by_flips["wins"] - by_flips["losses"]) >= 0).all()
+    assert ((by_flips["side"] != 0) == (by_flips["p_adjusted"] <= 0.05)).all()
+
+
+def test_where_flips_cannot_be_holm_is_used_and_told(monkeypatch):
+    flips = replace(JUDGING, adjustment="flips")
+    a, b = differences([0.5, -0.25, 0.1] * 20)
+    looks = Looks((30, 60), (0,))
+    for model, more, words in (
+        (compared(a, b, paired=False), {}, "'study' has texts"),
+        (compared(a, b), looks, "looks"),
+    ):
+        monkeypatch.setattr(effects, "read_compared", lambda study, model=model: iter([model]))
+        *_, [note] = effects.estimated(STUDY, flips, **({"looks": more} if more else {}))
+        assert "statistics.adjustment" in note
+        assert words in note

@@ -16,7 +16,7 @@ from evenlight.statistics.designs import Design
 from evenlight.statistics.intervals import bootstrap_intervals
 from evenlight.statistics.looks import ONE_LOOK, Looks
 from evenlight.statistics.study import StudyScores, VerdictSettings
-from evenlight.statistics.verdicts import counts_of_sets, judged
+from evenlight.statistics.verdicts import adjustment_notes, counts_of_sets, judged
 from evenlight.statistics.wins import Counted, Described, counted_wins
 from evenlight.texts.items import check_compared
 
@@ -32,7 +32,7 @@ def estimated(
     study: StudyScores, judging: VerdictSettings, *, looks: Looks = ONE_LOOK
 ) -> tuple[pd.DataFrame, pd.DataFrame, list[str]]:
     """All comparisons of a study, rows of :data:`EFFECTS`, counts of sets of them, rows of :data:`EFFECT_COUNTS`,
-    and notes on forms that have no score.
+    and notes on how families were adjusted and on forms that have no score.
 
     Cells without a score of one of the levels under every seed give no row. The verdict is *more often*, of pairs by
     the sign test, of texts by the relative effect (:mod:`evenlight.statistics.wins`). The mean difference and the
@@ -57,7 +57,11 @@ def estimated(
     earlier = [_read(replace(study, first=units), judging) for units in looks.units[:-1]]
     table = judged(present, judging, looks, earlier)
     counts = pd.DataFrame(counts_of_sets(present, table, judging), columns=EFFECT_COUNTS.schema.names)
-    return table[EFFECTS.schema.names], counts, missing_notes(table, judging.alpha)
+    return (
+        table[EFFECTS.schema.names],
+        counts,
+        missing_notes(table, judging.alpha) + adjustment_notes(table, judging, looks),
+    )
 
 
 def missing_notes(table: pd.DataFrame, alpha: float) -> list[str]:
