@@ -59,6 +59,7 @@ RESULTS |= {
 
 if first_to_tell("interim_analyses"):
     tell_interim_analyses()
+    tell_too_few_pairs()
 
 
 if LOOKS:

@@ -1,6 +1,9 @@
 # What rules/verdicts.smk asks: its settings.
 
-from evenlight.statistics import interim_analyses, look_plans
+import json
+
+from evenlight.statistics import families, interim_analyses, look_plans
+from evenlight.statistics.study import StudyScores, taken
 
 # Where the report has what is compared.
 CATEGORY = "Regimes" if config["kind"] == "regimes" else "Disparity"
@@ -28,7 +31,7 @@ def verdict_settings(*keys, **settings):
     primary = {section[:-1]: names for section, names in named.items() if names}
     if config["kind"] == "regimes" and not primary:
         primary = {"factor": factors_compared()}
-    judged = ("alpha", "smallest_effects", "as_often_bound", "confidence", "bootstrap_draws")
+    judged = ("alpha", "adjustment", "smallest_effects", "as_often_bound", "confidence", "bootstrap_draws")
     families = {"primary": primary, "noise": configuration.no_hypotheses(config)}
     return compared_settings(*judged, *keys, **families, higher_is_better=higher_is_better(), **settings)
 
@@ -123,6 +126,16 @@ def tell_interim_analyses():
     except InputError as error:
         raise WorkflowError(str(error))
     for text in said:
+        logger.warning(f"warning: {text}")
+
+
+def tell_too_few_pairs():
+    """Say before the run where so few pairs are explained that no verdict can come of them."""
+    settings = json.loads(verdict_settings(scores=None, units=""))
+    sizes = families.sizes_of_families(taken(StudyScores, settings)[0], settings["primary"], settings["noise"])
+    # Of the last look, which decides most.
+    pairs = {dataset: LOOKS[-1] if LOOKS else sample(dataset)["pairs"] for dataset in config["datasets"]}
+    for text in families.too_few_pairs(sizes, pairs, config["statistics"]["alpha"]):
         logger.warning(f"warning: {text}")
 
 

@@ -13,6 +13,7 @@ from scipy.stats import binomtest, ttest_1samp
 
 from evenlight.core.contracts.results import TEST_COUNTS
 from evenlight.core.contracts.texts import UNITS
+from evenlight.core.errors import InputError
 from evenlight.reports.html_table import render
 from evenlight.reports.latex_table import latex
 from evenlight.statistics import effects
@@ -115,6 +116,40 @@ def test_a_study_by_hand(monkeypatch):
     assert counts.loc[counts["set"] == "all", ["comparisons", "differ", "first", "second"]].to_numpy().tolist() == [
         [3, 1, 0, 1]
     ]
+
+
+def test_a_margin_beyond_the_range_of_the_scores_is_refused(monkeypatch):
+    margin = partial(replace, JUDGING)
+    small = compared(*differences([0.5, -0.25, 0.1] * 9))
+    with pytest.raises(InputError, match=r"^statistics.smallest_effects.m0: found 1.6, .* score of the study is 1.5"):
+        judged(monkeypatch, small, judging=margin(smallest_effects={"m0": 1.6}))
+    # It may be too large for some datasets, and where all scores are zero it is no fault.
+    small, wide = compared(*differences([0.5] * 27)), compared(*differences([3.0] * 27), dataset="wide")
+    table, _ = judged(monkeypatch, small, wide, judging=margin(smallest_effects={"m0": 1.6}))
+    assert table["ties"].tolist() == [27, 0]
+    none = compared(np.zeros((1, 1, 27)), np.zeros((1, 1, 27)))
+    assert judged(monkeypatch, none, judging=margin(smallest_effects={"m0": 1.6}))[0]["ties"].tolist() == [27]
+
+
+def test_forms_that_miss_scores_more_often_are_told_with_a_test(monkeypatch):
+    a, b = (np.tile(side, (2, 1, 1)) for side in differences([0.5, -0.25] * 20))
+    a[0, 0, :9], b[0, 0, 9] = np.nan, np.nan
+    a[1, 0, :4], b[1, 0, 2:6] = np.nan, np.nan
+    monkeypatch.setattr(effects, "read_compared", lambda study: iter([compared(a, b)]))
+    *_, [note] = effects.estimated(STUDY, JUDGING)
+    assert all(words in note for words in ("'plots'", "in 9 pairs only the male form", "in 1 only the female"))
+    assert f"p = {binomtest(1, 10).pvalue:.2g}" in note
+    # Texts that are no pairs miss no form, and pairs without any score are no sign of either level.
+    for more in ({"paired": False}, {}):
+        a[0, 0, :9] = b[0, 0, :9] = np.nan
+        monkeypatch.setattr(effects, "read_compared", lambda study, more=more: iter([compared(a, b, **more)]))
+        assert effects.estimated(STUDY, JUDGING)[2] == []
+
+
+def test_scores_with_few_levels_have_their_ties_beside_the_verdict(monkeypatch):
+    table, _ = judged(monkeypatch, compared(*differences([1.0] * 12 + [0.0] * 30 + [-1.0])))
+    assert table[["wins", "losses", "ties", "verdict"]].values.tolist() == [[12, 1, 30, "male more often"]]
+    assert table["p"].iloc[0] == pytest.approx(binomtest(1, 13).pvalue)
 
 
 def test_too_few_decided_pairs_are_told_with_how_many_would_do(monkeypatch):
@@ -296,3 +331,33 @@ def test_answers_count_as_many_draws_of_either_form(monkeypatch):
     model = replace(model, explainers=iter([replace(scores, draws=draws)]))
     row = judged(monkeypatch, model)[0].iloc[0]
     assert (row["losses"], row["difference"]) == (20, -1)
+
+
+def test_flips_find_at_least_what_holm_finds_where_definitions_repeat_one_another(monkeypatch):
+    random = np.random.default_rng(5)
+    # Twelve definitions of one metric, of 24 pairs, and one that is something else.
+    common = np.array([1.0] * 19 + [-1] * 5)
+    of_metrics = [common + 0.1 * random.normal(size=24) for _ in range(12)] + [random.normal(size=24)]
+    a, b = differences(*of_metrics)
+    flips = replace(JUDGING, adjustment="flips", bootstrap_draws=2000)
+    by_holm, by_flips = (judged(monkeypatch, compared(a, b), judging=how)[0] for how in (JUDGING, flips))
+    assert (by_flips["side"].abs() >= by_holm["side"].abs()).all()
+    assert (by_flips["side"] != 0).sum() == 12 > 0 == (by_holm["side"] != 0).sum()
+    # Never below the exact p of the comparison alone, and the side is that of the majority.
+    assert (by_flips["p_adjusted"] >= by_flips["p"]).all()
+    assert (by_flips["side"] * (by_flips["wins"] - by_flips["losses"]) >= 0).all()
+    assert ((by_flips["side"] != 0) == (by_flips["p_adjusted"] <= 0.05)).all()
+
+
+def test_where_flips_cannot_be_holm_is_used_and_told(monkeypatch):
+    flips = replace(JUDGING, adjustment="flips")
+    a, b = differences([0.5, -0.25, 0.1] * 20)
+    looks = Looks((30, 60), (0,))
+    for model, more, words in (
+        (compared(a, b, paired=False), {}, "'study' has texts"),
+        (compared(a, b), looks, "looks"),
+    ):
+        monkeypatch.setattr(effects, "read_compared", lambda study, model=model: iter([model]))
+        *_, [note] = effects.estimated(STUDY, flips, **({"looks": more} if more else {}))
+        assert "statistics.adjustment" in note
+        assert words in note

@@ -302,7 +302,9 @@ def test_the_table_has_each_measure_beside_draws_and_the_page_what_it_cannot_see
     assert rows.loc["hint_faithfulness", "value"] == pytest.approx((0.5 + 1) / 2)
     assert rows.loc["hint_faithfulness", ["silent", "copier"]].tolist() == [0.5, 1]
     assert rows.loc["redaction_gain", "value"] == pytest.approx((0 + 0) / 2)
-    assert rows.loc["redaction_consistency", ["low", "value", "high"]].tolist() == [0.5, 0.75, 1]
+    assert rows.loc["redaction_consistency", "value"] == 0.75
+    # Two questions cannot tell how far others are.
+    assert rows.loc["redaction_consistency", ["low", "high"]].isna().all()
     better = {"hint_followed": "lower"}
     labels = {name: {"label": name, "better": better.get(name, "higher")} for name in METRICS}
     titles = {"datasets": {"notes": "Notes"}, "models": {"m": "M"}, "explainers": {"it": "It"}}

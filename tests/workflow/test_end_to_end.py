@@ -59,12 +59,11 @@ def test_every_file_is_there_and_no_other(finished):
         TINY[part] for part in ("datasets", "models", "seeds", "explainers", "metrics")
     )
     families = ("faithfulness", "complexity", "correctness")
-    pages = ("more_often", "disparity", "effects", "control", "covariate_adjusted", "scores", "costs", "models")
+    pages = ("disparity", "effects", "control", "covariate_adjusted", "scores", "costs", "models")
     expected = {f"tables/{name}.{form}" for name, form in product(pages, ("csv", "html", "tex"))}
-    without_page = ("more_often_counts", "models_per_seed", "tests", "verdict_control", "balanced_accuracy")
+    without_page = ("effect_counts", "models_per_seed", "tests", "verdict_control", "balanced_accuracy")
     expected |= {f"tables/{name}.{form}" for name, form in product(without_page, ("csv", "parquet"))}
     computed = (
-        "more_often",
         "disparity",
         "disparity_summary",
         "effects",
@@ -207,7 +206,7 @@ def test_report_has_categories_and_captions(finished, tmp_path):
     assert train.code[""][:12] in text
     # Of the configuration, which is a page behind a link, what was given and what was not.
     assert "vocabulary_size: 300" in unquote(text)
-    assert "equivalence_bound: " in unquote(text)
+    assert "as_often_bound: " in unquote(text)
 
 
 # That results do not depend on the way --------------------------------------------------------------------------

@@ -64,7 +64,7 @@ def test_each_modality_has_the_numbers_of_a_study_of_its_own(project, tmp_path):
     run_study(other, *(f"results/mixed/tables/{name}.parquet" for name in ("effects", "concept_errors")))
     keys = ["explainer", "metric", "factor", "level_a", "level_b"]
     both = [pd.read_parquet(results(each) / "tables/effects.parquet").set_index(keys) for each in (project, other)]
-    columns = ["difference", "cohens_d", "sd", "p_models"]
+    columns = ["difference", "cohens_d", "sd", "p"]
     mixed = both[0].loc[both[1].index, columns]
     pd.testing.assert_frame_equal(mixed, both[1][columns], rtol=1e-6)
     errors = [pd.read_parquet(results(each) / "tables/concept_errors.parquet") for each in (project, other)]

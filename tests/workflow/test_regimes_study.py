@@ -56,7 +56,6 @@ def test_every_page_and_figure_is_there(finished):
             "effects",
             "ground_truth",
             "models",
-            "more_often",
             "predictions",
             "regimes",
             "scores",
@@ -75,8 +74,6 @@ def test_the_first_look_is_written_down_and_said(finished):
     folder = results(finished) / "tables"
     assert pd.read_parquet(folder / "looks.parquet")[["look", "units"]].to_numpy().tolist() == [[1, 8]]
     assert "look 1 of 2, with 8 of 10 pairs" in (folder / "effects.html").read_text(encoding="utf-8")
-    # All methods together need each explainer, so that none is closed.
-    assert not (folder / "closed.parquet").exists()
     # Another plan is refused before anything is computed.
     (finished / "other.yaml").write_text("statistics: {looks: [8, 12]}\n", encoding="utf-8")
     refused = snakemake(finished, "--configfile", "study.yaml", "other.yaml", "--", "tables")

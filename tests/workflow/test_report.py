@@ -186,5 +186,5 @@ def test_the_configuration_has_a_page_of_its_own(report, finished):
     report.driver.switch_to.default_content()
     assert told["study"] == results(finished).name
     assert told["models"]["small_bert"]["tokenizer"]["vocabulary_size"] == 300
-    assert 0 < told["statistics"]["equivalence_bound"] < 1  # a default
+    assert 0 < told["statistics"]["as_often_bound"] < 1  # a default
     assert report.problems() == []

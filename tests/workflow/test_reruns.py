@@ -38,8 +38,7 @@ EFFECTS = ("estimate_effects", "permute_verdicts", "tabulate_effects", "draw_eff
 CONTROL = ("permute_groups", "tabulate_control", "draw_control")
 COVARIATE_ADJUSTED = ("adjust_for_covariates", "tabulate_covariate_adjusted")
 SCORES = ("summarise_scores", "tabulate_scores")
-MORE_OFTEN = ("count_wins", "tabulate_more_often")
-JUDGED = (*MORE_OFTEN, "measure_disparity", "record_analyses")
+JUDGED = ("measure_disparity", "record_analyses")
 FROM_TESTS = (*JUDGED, *SUMMARY, *COUNTS, *EFFECTS, *CONTROL, *COVARIATE_ADJUSTED, *SCORES)
 QUALITY = ("measure_quality", "tabulate_models")
 BOXES = ("draw_scores", "draw_score_panels")
@@ -203,7 +202,7 @@ EDITS = {
         study("explainers", "lime", "label", value="LIME"),
         both(
             of(*BOXES, "draw_disparity", "draw_effects", "tabulate_disparity", "tabulate_effects"),
-            of("tabulate_more_often", "tabulate_covariate_adjusted", "tabulate_scores", "tabulate_costs"),
+            of("tabulate_covariate_adjusted", "tabulate_scores", "tabulate_costs"),
         ),
     ),
     "label of a metric changed": (
@@ -211,7 +210,7 @@ EDITS = {
         both(
             of("draw_scores", metric="gini"),
             of("draw_score_panels", "draw_disparity", "draw_effects", "tabulate_disparity", "tabulate_effects"),
-            of("tabulate_more_often", "tabulate_covariate_adjusted", "tabulate_scores"),
+            of("tabulate_covariate_adjusted", "tabulate_scores"),
         ),
     ),
     "levels compared the other way round": (
@@ -224,12 +223,13 @@ EDITS = {
     "level of significance changed": (
         study("statistics", "alpha", value=0.01),
         # Of tests whose level is none of the study's, the page says how often texts were judged.
-        of("record_analyses", *MORE_OFTEN, *SUMMARY, *COUNTS, *EFFECTS, *CONTROL, "tabulate_covariate_adjusted"),
+        of("record_analyses", *SUMMARY, *COUNTS, *EFFECTS, *CONTROL, "tabulate_covariate_adjusted"),
     ),
-    "bound of equivalence changed": (
-        study("statistics", "equivalence_bound", value=0.3),
-        of("measure_disparity", *MORE_OFTEN, *SUMMARY, *COUNTS, *EFFECTS),
+    "smallest effect of interest named": (
+        study("statistics", "smallest_effects", value={"gini": 0.001}),
+        of(*EFFECTS),
     ),
+    "families adjusted otherwise": (study("statistics", "adjustment", value="flips"), of(*EFFECTS)),
     "groups permuted more often": (
         study("statistics", "control_draws", value=30),
         of(*CONTROL, *COVARIATE_ADJUSTED),
@@ -237,16 +237,16 @@ EDITS = {
     "considerable effect changed": (study("statistics", "considerable_effect", value=0.5), of(*SUMMARY)),
     "primary hypothesis named": (
         study("statistics", "primary", value={"metrics": ["gini"]}),
-        of(*MORE_OFTEN, *EFFECTS),
+        of(*EFFECTS),
     ),
-    "bound of as often changed": (study("statistics", "as_often_bound", value=0.1), of(*MORE_OFTEN)),
+    "bound of as often changed": (study("statistics", "as_often_bound", value=0.1), of(*EFFECTS)),
     "verdicts of more permutations": (
         study("statistics", "verdict_permutations", value=3),
         of("permute_verdicts", "tabulate_effects"),
     ),
     "coverage of the intervals changed": (
         study("statistics", "confidence", value=0.9),
-        of("measure_disparity", *MORE_OFTEN, *SUMMARY, *COUNTS, *EFFECTS, *COVARIATE_ADJUSTED),
+        of("measure_disparity", *SUMMARY, *COUNTS, *EFFECTS, *COVARIATE_ADJUSTED),
     ),
     "figures in one format": (study("figures", value={"formats": ["svg"]}), nothing),
     "speed changed": (what_changes_speed_only, nothing),
@@ -293,7 +293,6 @@ EDITS = {
         of(
             "draw_disparity",
             "tabulate_disparity",
-            "tabulate_more_often",
             "tabulate_effects",
             "tabulate_covariate_adjusted",
             "tabulate_scores",

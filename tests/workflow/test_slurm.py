@@ -37,7 +37,6 @@ PACKED = (
     "score=statistics",
     "summarise_scores=statistics",
     "measure_disparity=statistics",
-    "count_wins=statistics",
     "estimate_effects=statistics",
     "permute_verdicts=statistics",
     "permute_groups=statistics",

@@ -6,7 +6,7 @@ Abraham et al. (2022), "CEBaB", Section 3. Effects are differences of probabilit
 import numpy as np
 
 from evenlight.concepts.question import Changes
-from evenlight.statistics.resamples import drawn_counts, mean_ends, means_of_draws
+from evenlight.statistics.arrays.mean import limits_over_texts
 
 # Effects are compared after rounding, as in the released code.
 DECIMALS = 4
@@ -88,12 +88,11 @@ def over_seeds(values: np.ndarray) -> tuple[float, float]:
 def mean_interval(
     values: np.ndarray, cluster: np.ndarray, confidence: float, draws: int, generator: np.random.Generator
 ) -> tuple[float, float]:
-    """The interval of the mean of ``values`` (changes,), of :func:`evenlight.statistics.resamples.mean_ends`.
+    """The interval of the mean of ``values`` (changes,), of :func:`evenlight.statistics.arrays.mean.limits_over_texts`.
 
     ``cluster`` names what each change belongs to, (changes,): its original review. All changes of one original share
-    its texts. NaN where what varies rests on one or two originals.
+    its texts. NaN where too few originals vary.
     """
-    there, codes = np.unique(cluster, return_inverse=True)
-    drawn = means_of_draws(values[None], drawn_counts(len(there), draws, generator), codes)
-    low, high = mean_ends(values[None, None], drawn[None], codes, confidence)
-    return float(low[0]), float(high[0])
+    codes = np.unique(cluster, return_inverse=True)[1]
+    low, high = limits_over_texts(values[None], codes, confidence, draws, generator)
+    return float(low), float(high)

@@ -235,6 +235,15 @@ class Statistics(Settings):
             "the other wins, is within this, either way."
         ),
     )
+    adjustment: Literal["holm", "flips"] = Field(
+        "holm",
+        description=(
+            "How verdicts of pairs are adjusted for the number of comparisons. `holm` is proven to hold `alpha` for "
+            "any shape and dependence. `flips` exchanges both groups in whole pairs, in all comparisons at once: it "
+            "finds more where metrics repeat one another, and its error rate is simulated, not proven. With a plan of "
+            "looks, and for texts without pairs, it is `holm`."
+        ),
+    )
     primary: Primary = Field(
         Primary(),
         description=(

@@ -21,10 +21,10 @@ import pandas as pd
 
 from evenlight.core.contracts.results import DRAWS
 from evenlight.core.seeds import generator_for
+from evenlight.statistics.arrays.mean import limits_over_texts
 from evenlight.statistics.cells import ExplainerScores, rows_by_comparison
 from evenlight.statistics.compared import read_compared
 from evenlight.statistics.designs import Design
-from evenlight.statistics.resamples import drawn_counts, mean_ends, means_of_draws
 from evenlight.statistics.study import StudyScores
 
 MEASURES = ("difference", "absolute", "null", "beyond")
@@ -83,9 +83,11 @@ def draw_rows(scores: ExplainerScores, design: Design, confidence: float, draws:
     a, b = (side.scores(scores.draws) for side in (design.a, design.b))
     of_units = between_and_within(a, b)
     known = ~np.isnan(of_units["beyond"])
-    codes, first = design.numbered_clusters
-    generator = generator_for(0, "draws", scores.dataset, *design.comparison.levels)
-    weights = drawn_counts(len(first), draws, generator)
+    codes, _ = design.numbered_clusters
+    ends = {}
+    for name in WITH_INTERVAL:
+        generator = generator_for(0, "draws", scores.dataset, *design.comparison.levels)
+        ends[name] = limits_over_texts(of_units[name], codes, confidence, draws, generator)
     rows = []
     for number, cell in enumerate(scores.cells(design.comparison)):
         there = known[number]
@@ -97,13 +99,7 @@ def draw_rows(scores: ExplainerScores, design: Design, confidence: float, draws:
             values = of_units[name][number]
             row[name] = float(np.mean([np.nanmean(seed) for seed in values if not np.isnan(seed).all()]))
             if name in WITH_INTERVAL:
-                drawn = means_of_draws(values, weights, codes)
-                row |= dict(
-                    zip(
-                        (f"{name}_low", f"{name}_high"),
-                        map(float, mean_ends(values, drawn, codes, confidence)),
-                        strict=True,
-                    )
-                )
+                low, high = ends[name]
+                row |= {f"{name}_low": float(low[number]), f"{name}_high": float(high[number])}
         rows.append(row)
     return rows

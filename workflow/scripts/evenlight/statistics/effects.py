@@ -1,20 +1,22 @@
 """One row per comparison of a study, over all its seeds: who wins how often, effect sizes, and a verdict."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 
 from evenlight.core.contracts.results import EFFECT_COUNTS, EFFECTS
+from evenlight.core.errors import InputError
 from evenlight.core.seeds import generator_for
+from evenlight.statistics.arrays.signs import side_p
 from evenlight.statistics.cells import ExplainerScores
 from evenlight.statistics.compared import read_compared
 from evenlight.statistics.designs import Design
 from evenlight.statistics.intervals import bootstrap_intervals
 from evenlight.statistics.looks import ONE_LOOK, Looks
 from evenlight.statistics.study import StudyScores, VerdictSettings
-from evenlight.statistics.verdicts import counts_of_sets, judged
+from evenlight.statistics.verdicts import adjustment_notes, counts_of_sets, judged
 from evenlight.statistics.wins import Counted, Described, counted_wins
 from evenlight.texts.items import check_compared
 
@@ -22,7 +24,15 @@ from evenlight.texts.items import check_compared
 def effect_tables(
     study: StudyScores, judging: VerdictSettings, *, looks: Looks = ONE_LOOK
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """All comparisons of a study, rows of :data:`EFFECTS`, and counts of sets of them, rows of :data:`EFFECT_COUNTS`.
+    """The tables of :func:`estimated`, without its notes."""
+    return estimated(study, judging, looks=looks)[:2]
+
+
+def estimated(
+    study: StudyScores, judging: VerdictSettings, *, looks: Looks = ONE_LOOK
+) -> tuple[pd.DataFrame, pd.DataFrame, list[str]]:
+    """All comparisons of a study, rows of :data:`EFFECTS`, counts of sets of them, rows of :data:`EFFECT_COUNTS`,
+    and notes on how families were adjusted and on forms that have no score.
 
     Cells without a score of one of the levels under every seed give no row. The verdict is *more often*, of pairs by
     the sign test, of texts by the relative effect (:mod:`evenlight.statistics.wins`). The mean difference and the
@@ -33,6 +43,9 @@ def effect_tables(
         judging: the level, the margins (``smallest_effects``) and the families; ``bootstrap_draws`` resamples are
             behind intervals, and as many flips behind counts.
         looks: the interim analyses that are planned, up to this one. Verdicts hold over all of them.
+
+    Raises:
+        InputError: a margin is larger than all scores of its metric.
     """
 
     def described(scores: ExplainerScores, design: Design, a: np.ndarray, b: np.ndarray, seeds: np.ndarray) -> Mapping:
@@ -40,19 +53,69 @@ def effect_tables(
 
     present = _read(study, judging, described)
     if not present:
-        return tuple(pd.DataFrame(columns=contract.schema.names) for contract in (EFFECTS, EFFECT_COUNTS))
+        return *(pd.DataFrame(columns=contract.schema.names) for contract in (EFFECTS, EFFECT_COUNTS)), []
     earlier = [_read(replace(study, first=units), judging) for units in looks.units[:-1]]
     table = judged(present, judging, looks, earlier)
     counts = pd.DataFrame(counts_of_sets(present, table, judging), columns=EFFECT_COUNTS.schema.names)
-    return table[EFFECTS.schema.names], counts
+    return (
+        table[EFFECTS.schema.names],
+        counts,
+        missing_notes(table, judging.alpha) + adjustment_notes(table, judging, looks),
+    )
+
+
+def missing_notes(table: pd.DataFrame, alpha: float) -> list[str]:
+    """Which level misses scores in more pairs, by an exact sign test of the pairs in which one level misses it alone.
+
+    Args:
+        table: comparisons, with ``missing_a`` and ``missing_b``, in how many pairs this level alone has no score.
+        alpha: the level of each test.
+    """
+    notes = []
+    for (dataset, model, a, b, of_a, of_b), cells in table.groupby(
+        ["dataset", "model", "level_a", "level_b", "missing_a", "missing_b"], sort=False
+    ):
+        if of_a != of_b and (p := _two_sided(of_a, of_b)) <= alpha:
+            more, other = (a, b) if of_a > of_b else (b, a)
+            notes.append(
+                f"dataset '{dataset}', model '{model}': in {max(of_a, of_b)} pairs only the {more} form has no score, "
+                f"in {min(of_a, of_b)} only the {other} one (exact sign test, p = {p:.2g}; {len(cells)} cells). Pairs "
+                "without a score do not count: what is missing may depend on how well these texts are explained"
+            )
+    return notes
+
+
+def _two_sided(of_a: int, of_b: int) -> float:
+    return float(min(1.0, 2 * np.min(side_p(np.array([of_a]), np.array([of_b])))))
 
 
 def _read(study: StudyScores, judging: VerdictSettings, described: Described | None = None) -> list[Counted]:
     parts: list[Counted] = []
+    seen: dict[str, float] = {}
     for model in read_compared(study):
         check_compared(model.dataset, model.units, model.items["item_id"], model.comparisons, study.smallest_group)
-        parts += counted_wins(model.explainers, model.designs, judging, described)
+        parts += counted_wins(_noting(model.explainers, seen), model.designs, judging, described)
+    _refuse_margins(judging.smallest_effects, seen)
     return parts
+
+
+def _noting(explainers: Iterable[ExplainerScores], seen: dict[str, float]) -> Iterator[ExplainerScores]:
+    """The same, noting of each metric the largest absolute score that went by."""
+    for scores in explainers:
+        for metric, values in zip(scores.metrics, scores.values, strict=True):
+            seen[metric] = max(seen.get(metric, 0.0), float(np.abs(np.nan_to_num(values)).max(initial=0.0)))
+        yield scores
+
+
+def _refuse_margins(margins: Mapping[str, float], seen: Mapping[str, float]) -> None:
+    """Refuse margins beyond all scores; scores that are all zero are no fault of a margin."""
+    for metric, margin in margins.items():
+        if 0 < seen.get(metric, 0.0) < margin:
+            raise InputError(
+                f"statistics.smallest_effects.{metric}: found {margin:g}, but the largest score of the study is "
+                f"{seen[metric]:.3g}, so that pairs would be ties whatever they show; name a smaller margin, in the "
+                "metric's own units, or leave it out"
+            )
 
 
 def _effect_sizes(

@@ -36,8 +36,9 @@ from evenlight.metrics.reasons.of_questions import (
     sums_of,
     with_nothing_changed,
 )
+from evenlight.statistics.arrays.mean import limits_over_texts
 from evenlight.statistics.files import Run, explainer_path, runs, units_path
-from evenlight.statistics.resamples import drawn_counts, ends, mean_ends, means_of_draws
+from evenlight.statistics.resamples import drawn_counts, ends
 from evenlight.statistics.study import ALL
 
 # Of changes, whoever explains: the share that turns the decision, the share that moves it at all, and the mean impact.
@@ -176,13 +177,7 @@ class _Measured:
         nulls = [self._nothing_of(part, items) for _, part in self.nothing]
         of_slope = _ends_of([_slope(*of_null, 0.9)[0] for of_null in nulls])
         yield {"measure": SLOPE} | counted | slope | none | of_slope
-        clusters = np.arange(len(values))
-        scores = values.to_numpy()[None]
-        if len(values) > 1:
-            drawn = means_of_draws(scores, self._weights(len(values)), clusters)
-            low, high = map(float, mean_ends(scores, drawn, clusters, self.confidence))
-        else:
-            low = high = np.nan
+        low, high = _ends_of_mean(values.to_numpy(), self.confidence, self.draws, self.generator("bootstrap"))
         value = float(values.mean()) if len(values) else np.nan
         means = [of_null[0].mean() if len(of_null[0]) else np.nan for of_null in nulls]
         yield {"measure": CORRELATION} | counted | {"value": value, "low": low, "high": high} | none | _ends_of(means)
@@ -237,10 +232,7 @@ class _Followed:
         for name, settings in self.metrics.items():
             of_items = self.scores[name].loc[list(items)].dropna()
             values, counts = of_items["mean"].to_numpy(), of_items["count"].to_numpy()
-            weights = drawn_counts(len(values), self.draws, self.generator("follow-ups")) if len(values) else None
-            low, high = np.nan, np.nan
-            if len(values) > 1:
-                low, high = map(float, ends(weights @ values / len(values), self.confidence, len(values)))
+            low, high = _ends_of_mean(values, self.confidence, self.draws, self.generator("follow-ups"))
             row = {
                 "metric": name,
                 "measure": settings["metric"],
@@ -256,6 +248,16 @@ class _Followed:
     @staticmethod
     def _mean(scores: pd.DataFrame, name: str, items: Sequence[str]) -> float:
         return float(scores[(name, "mean")].loc[list(items)].mean())
+
+
+def _ends_of_mean(
+    values: np.ndarray, confidence: float, draws: int, generator: np.random.Generator
+) -> tuple[float, float]:
+    """The interval of the mean over questions; NaN where there are too few."""
+    if len(values) < 2:
+        return np.nan, np.nan
+    low, high = limits_over_texts(values[None], np.arange(len(values)), confidence, draws, generator)
+    return float(low), float(high)
 
 
 def _slope(values: pd.Series, sizes: np.ndarray, confidence: float) -> tuple[float, float, float]:

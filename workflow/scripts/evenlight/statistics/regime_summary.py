@@ -9,10 +9,11 @@ from evenlight.core import tables
 from evenlight.core.contracts.results import REGIMES
 from evenlight.core.contracts.texts import ITEMS, PREDICTIONS
 from evenlight.core.seeds import generator_for
+from evenlight.statistics.arrays.mean import limits_over_texts
 from evenlight.statistics.designs import numbered
 from evenlight.statistics.files import Run, items_path, predictions_path
 from evenlight.statistics.regimes import SUBSETS, Regimes, read_regimes, run_of_seed
-from evenlight.statistics.resamples import clusters_known, drawn_counts, ends, mean_ends, mean_of_known, means_of_draws
+from evenlight.statistics.resamples import clusters_known, drawn_counts, ends, mean_of_known, means_of_draws
 from evenlight.statistics.study import StudyScores
 from evenlight.texts.predictions import PROMPT
 
@@ -28,7 +29,7 @@ def regime_table(
 
     - ``seeds``, ``texts``: runs, and texts with a score, mean over runs;
     - ``mean``, ``sd``: mean over runs of the mean over texts, and the population standard deviation of these;
-    - ``low``, ``high``: the interval (:func:`evenlight.statistics.resamples.mean_ends`, :func:`weights_of_draws`), for
+    - ``low``, ``high``: the interval (:func:`evenlight.statistics.arrays.mean.limits_over_texts`), for
       these trained models;
     - ``ratio`` with its interval: the mean over that of the baseline, which for mass accuracy is GECOBench's relative
       mass accuracy (Eq. 4);
@@ -70,8 +71,12 @@ def weights_of_draws(regimes: Regimes, draws: int) -> tuple[np.ndarray, np.ndarr
     Whole clusters are drawn, with all their texts, under all seeds and in all regimes.
     """
     cluster, first = numbered(regimes.items["cluster"].to_numpy(str))
-    generator = generator_for(0, "bootstrap", regimes.dataset, regimes.architecture)
-    return drawn_counts(len(first), draws, generator), cluster
+    return drawn_counts(len(first), draws, _generator(regimes)), cluster
+
+
+def _generator(regimes: Regimes) -> np.random.Generator:
+    """Of the same resamples of clusters each time, for all that is said of the regimes of an architecture."""
+    return generator_for(0, "bootstrap", regimes.dataset, regimes.architecture)
 
 
 def _rows(
@@ -94,7 +99,7 @@ def _rows(
     drawn = means_of_draws(values, weights, cluster)
     # Of a subset, those that have a text in it.
     clusters = clusters_known(known, cluster)
-    low, high = mean_ends(values, drawn, cluster, confidence)
+    low, high = limits_over_texts(values, cluster, confidence, len(weights), _generator(regimes))
     with np.errstate(invalid="ignore", divide="ignore"):
         of_both = np.minimum(clusters, clusters[0])
         ratio, ratio_low, ratio_high = means / means[0], *ends(drawn / drawn[0], confidence, of_both)

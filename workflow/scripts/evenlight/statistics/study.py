@@ -14,6 +14,8 @@ ALL = "all"
 # Verdicts that are none. Here, so that what draws verdicts need not wait for the libraries that compute them.
 UNDECIDABLE = "not decidable"  # for a reason that stands beside it
 UNDECIDED = "undecided"
+# How verdicts of a family are adjusted.
+HOLM, FLIPS = "holm", "flips"
 # No verdict of a difference, but one: that neither group is better in more than a few more pairs.
 AS_OFTEN = "as often"
 
@@ -143,6 +145,7 @@ class VerdictSettings:
         bootstrap_draws: resamples behind intervals of means and effect sizes, and flips behind counts.
         primary, noise: as :func:`evenlight.statistics.verdicts.hypothesis_family` has them.
         higher_is_better: of each metric; those that are not named are.
+        adjustment: of *more often* in a family, ``holm`` or ``flips``.
     """
 
     alpha: float
@@ -153,6 +156,7 @@ class VerdictSettings:
     primary: Mapping[str, Sequence[str]]
     noise: Sequence[str]
     higher_is_better: Mapping[str, bool] = field(default_factory=dict)
+    adjustment: str = HOLM
 
     @classmethod
     def plain(cls, **settings: Any) -> Self:

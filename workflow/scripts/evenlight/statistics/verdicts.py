@@ -5,48 +5,27 @@ A verdict is *more often*: in more pairs one group's explanation is better than 
 shape of the scores and any dependence. Interim analyses spend parts of the level and are added up by Bonferroni.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from evenlight.core.factors import JOINT, PLACEBO
 from evenlight.statistics.arrays.discoveries import at_least, simes_thresholds
 from evenlight.statistics.arrays.flips import simes_thresholds as thresholds_by_flips
+from evenlight.statistics.arrays.flips import step_down
 from evenlight.statistics.arrays.holm import over_analyses, sides_adjusted
 from evenlight.statistics.arrays.limits import family_limits
 from evenlight.statistics.arrays.relative_effect import RelativeEffect
 from evenlight.statistics.arrays.repeated import seeds_needed, seeds_that_agree
 from evenlight.statistics.arrays.sample_size import least_decided
 from evenlight.statistics.cells import CELL
+from evenlight.statistics.families import CONTROL, EXPLORATORY, PRIMARY, STUDY, hypothesis_family  # noqa: F401
 from evenlight.statistics.looks import ONE_LOOK, Looks
 from evenlight.statistics.many_groups import holm
 from evenlight.statistics.paired_tests import SignFlips
-from evenlight.statistics.study import AS_OFTEN, UNDECIDABLE, UNDECIDED, Comparison, VerdictSettings
+from evenlight.statistics.study import AS_OFTEN, FLIPS, UNDECIDABLE, UNDECIDED, Comparison, VerdictSettings
 from evenlight.statistics.wins import P_RETRAINING, P_SIDES, P_VALUES, P_WORST, TEXTS, Counted
-
-# Families of comparisons, each with the level alpha to itself.
-STUDY, PRIMARY, EXPLORATORY, CONTROL = "study", "primary", "exploratory", "control"
-
-
-def hypothesis_family(cell: Mapping[str, str], primary: Mapping[str, Collection[str]], noise: Collection[str]) -> str:
-    """The family of a comparison.
-
-    Explainers that are noise, and groups that are drawn by chance, are no hypothesis: they are a family of their own.
-    The others are one family, or, where ``primary`` names some (columns of a cell to names), those, and all others,
-    which are exploratory.
-
-    >>> hypothesis_family({"explainer": "lime", "factor": "gender"}, {"explainer": ["lime"]}, [])
-    'primary'
-    >>> hypothesis_family({"explainer": "lime", "factor": "placebo"}, {}, [])
-    'control'
-    """
-    if cell["explainer"] in noise or PLACEBO in cell["factor"].split(JOINT):
-        return CONTROL
-    if not primary:
-        return STUDY
-    return PRIMARY if all(cell[column] in names for column, names in primary.items()) else EXPLORATORY
 
 
 def judged(
@@ -73,8 +52,34 @@ def judged(
     increments = np.diff(looks.spent(judging.alpha), prepend=0.0)
     families = table.groupby("family", sort=False).indices.values()
     return pd.concat(
-        [_judged(table.iloc[rows], [p.iloc[rows] for p in tested], increments, looks) for rows in families]
+        [
+            _judged(table.iloc[rows], [p.iloc[rows] for p in tested], increments, looks, by_flips)
+            for rows in families
+            for by_flips in [_by_flips(parts, table, rows, judging, looks)]
+        ]
     ).sort_index()
+
+
+def _by_flips(
+    parts: Sequence[Counted], table: pd.DataFrame, rows: np.ndarray, judging: VerdictSettings, looks: Looks
+) -> np.ndarray | None:
+    """Adjusted p of the comparisons of a family by joint flips; None where these are not asked for, or cannot be."""
+    if judging.adjustment != FLIPS or not looks.is_one or (signed := _signs(parts, rows)) is None:
+        return None
+    family = table["family"].iloc[rows[0]]
+    return step_down(signed, SignFlips(len(signed), judging.bootstrap_draws, (0, "adjustment", family)))
+
+
+def adjustment_notes(table: pd.DataFrame, judging: VerdictSettings, looks: Looks) -> list[str]:
+    """Where verdicts are adjusted by Holm's method though flips were asked for, and why."""
+    if judging.adjustment != FLIPS:
+        return []
+    if not looks.is_one:
+        return ["statistics.adjustment: with a plan of looks Holm's method is used, not flips"]
+    texts = dict.fromkeys(table.loc[table["unit"] == TEXTS, "family"])
+    return [
+        f"statistics.adjustment: the family '{name}' has texts without pairs; Holm's method is used" for name in texts
+    ]
 
 
 def _p_values(parts: Sequence[Counted], table: pd.DataFrame) -> pd.DataFrame:
@@ -85,7 +90,13 @@ def _p_values(parts: Sequence[Counted], table: pd.DataFrame) -> pd.DataFrame:
     return found.reindex(pd.MultiIndex.from_frame(table[CELL])).fillna(1.0).set_axis(table.index)
 
 
-def _judged(table: pd.DataFrame, tested: Sequence[pd.DataFrame], increments: np.ndarray, looks: Looks) -> pd.DataFrame:
+def _judged(
+    table: pd.DataFrame,
+    tested: Sequence[pd.DataFrame],
+    increments: np.ndarray,
+    looks: Looks,
+    by_flips: np.ndarray | None,
+) -> pd.DataFrame:
     """The comparisons of one family with what is claimed of them.
 
     Args:
@@ -93,6 +104,7 @@ def _judged(table: pd.DataFrame, tested: Sequence[pd.DataFrame], increments: np.
         tested: their p at each analysis that was made, the present one last.
         increments: what each spends of the level.
         looks: the analyses.
+        by_flips: their p as flips adjust them, in the place of Holm's.
     """
     level, size = increments[-1], len(table)
     sides, worst, retraining = (
@@ -100,6 +112,8 @@ def _judged(table: pd.DataFrame, tested: Sequence[pd.DataFrame], increments: np.
     )
     number, side = over_analyses(sides, increments)
     adjusted = sides_adjusted(sides[-1])
+    if by_flips is not None:
+        adjusted, side = by_flips, np.where(by_flips <= level, np.where(sides[-1][0] <= sides[-1][1], 1, -1), 0)
     as_often = np.array([holm(values["p_as_often"]) for values in tested])
     least = least_decided(size, level) if level > 0 else np.inf
     low, high = _family_limits(table, adjusted, level)

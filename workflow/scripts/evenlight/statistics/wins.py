@@ -108,6 +108,7 @@ def _counted(
     described: Described | None,
 ) -> Counted:
     strata = None if design.a.strata is None else (design.a.strata, design.b.strata)
+    missing = _missing(a, b) if design.paired else (0, 0)
     whole_a, whole_b, codes = within_strata(a, b, design.paired, strata)
     seeds = counted_seeds(whole_a, whole_b)
     further = described(scores, design, a, b, seeds) if described else {}
@@ -121,7 +122,14 @@ def _counted(
     columns |= _of_both(a, b, better, columns, scores, design, judging)
     left_out = [", ".join(str(scores.seeds[seed]) for seed in np.flatnonzero(~of_cell)) for of_cell in seeds]
     columns |= {"seeds": seeds.sum(axis=1), "left_out_seeds": left_out, "paired": design.paired}
+    columns |= {"missing_a": missing[0], "missing_b": missing[1]}
     return Counted(pd.DataFrame(cells).assign(**columns, **further), votes, signed)
+
+
+def _missing(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """In how many pairs the first level alone has no score, and the second alone, from (comparisons, seeds, units)."""
+    there_a, there_b = (~np.isnan(side).all(axis=1) for side in (a, b))
+    return (~there_a & there_b).sum(axis=1), (there_a & ~there_b).sum(axis=1)
 
 
 def _of_pairs(

@@ -7,7 +7,7 @@ import numpy as np
 
 from evenlight.statistics.blocks import row_blocks
 from evenlight.statistics.effect_sizes import stratum_weight
-from evenlight.statistics.resamples import drawn_counts
+from evenlight.statistics.resamples import drawn_counts, mean_of_known, sums_by_cluster
 
 
 @dataclass(frozen=True)
@@ -47,6 +47,33 @@ def mean_limits(
 
     ends = _studentised(mean, error, resampled, confidence, draws, max(values.shape))
     return MeanDifference(mean, *ends, error, known.sum(axis=0) - 1.0)
+
+
+def limits_over_texts(
+    values: np.ndarray, cluster: np.ndarray, confidence: float, draws: int, generator: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """Both limits of the mean over seeds of the mean over texts, (…), for these seeds and further clusters of texts.
+
+    The unit of :func:`mean_limits` is what a cluster adds to the mean, for clusters of unequal size to the first order.
+    NaN where too few clusters vary to tell an end.
+
+    Args:
+        values: float (…, seeds, texts), NaN where one is missing; a seed without any does not count.
+        cluster: of each text, int (texts,), numbers from 0.
+        confidence, draws, generator: as for :func:`mean_limits`.
+    """
+    known = ~np.isnan(values)
+    there, counts = known.any(axis=-1), known.sum(axis=-1)
+    with np.errstate(invalid="ignore"):
+        of_seeds = np.nansum(values, axis=-1) / counts
+        mean = mean_of_known(of_seeds[..., None], there)
+        away = np.where(known, values - of_seeds[..., None], 0) / np.maximum(counts, 1)[..., None]
+        added = sums_by_cluster(away.sum(axis=-2), cluster) / there.sum(axis=-1)[..., None]
+    present = sums_by_cluster(known.any(axis=-2), cluster) > 0
+    units = np.where(present, mean + present.sum(axis=-1, keepdims=True) * added, np.nan)
+    found = mean_limits(units.reshape(-1, units.shape[-1]).T, confidence, draws, generator)
+    low, high = (np.where(np.isfinite(end), end, np.nan).reshape(values.shape[:-2]) for end in (found.low, found.high))
+    return low, high
 
 
 def difference_limits(

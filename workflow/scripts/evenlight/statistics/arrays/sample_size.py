@@ -6,19 +6,12 @@ All is of the first step of Holm's method, so that later steps find at least as 
 import numpy as np
 from scipy.stats import binom
 
+from evenlight.statistics.families import least_decided
+
 # Power goes up and down a little as pairs are added; after so many more pairs it stays.
 AHEAD = 64
 # Nobody has more pairs than this.
 MOST_PAIRS = 2**17
-
-
-def least_decided(comparisons: int, alpha: float) -> int:
-    """The fewest decided units with which one of so many comparisons can be found: 2 · 2^−U ≤ alpha / m.
-
-    >>> [least_decided(comparisons, 0.05) for comparisons in (1, 64, 117, 480)]
-    [6, 12, 13, 15]
-    """
-    return int(np.ceil(np.log2(2 * comparisons / alpha) - 1e-12))
 
 
 def power(pairs: int, win_share: float, ties: float, comparisons: int, alpha: float) -> float:

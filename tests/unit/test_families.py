@@ -1,0 +1,47 @@
+"""Families of comparisons, and what is said before a run that could find nothing in one."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from evenlight.configuration import complete
+from evenlight.core.errors import InputError
+from evenlight.statistics.arrays.holm import sides_adjusted
+from evenlight.statistics.arrays.signs import side_p
+from evenlight.statistics.families import sizes_of_families, too_few_pairs
+from evenlight.statistics.study import StudyScores
+
+STUDY = StudyScores(
+    scores=None,
+    units=Path(),
+    datasets=["plots", "news"],
+    models={"small": [0, 1]},
+    explainers=["lime", "shap", "random"],
+    metrics={"gini": "complexity", "mass": "correctness"},
+    comparisons={"gender": [["male", "female"]], "race": [["a", "b", "c"], ["a", "b"]]},
+)
+
+
+def test_families_have_so_many_comparisons():
+    # Two datasets, two metrics, two pairs of levels; sets of three are no pair.
+    assert sizes_of_families(STUDY, {}, ["random"]) == {"study": 16, "control": 8}
+    primary = {"explainer": ["lime"], "metric": ["gini"]}
+    assert sizes_of_families(STUDY, primary, ["random"]) == {"primary": 4, "exploratory": 12, "control": 8}
+
+
+def test_too_few_pairs_are_told_with_how_many_would_do():
+    [said] = too_few_pairs({"study": 16, "control": 8}, {"plots": 9, "news": 10, "all": None}, 0.05)
+    for words in ("explain.pairs", "16 comparisons", "'study'", "'plots' (9)", "10 that are not tied", "statistics.primary"):
+        assert words in said
+    assert "news" not in said
+    # If one group wins all pairs, and nothing else differs.
+    least = [np.array(side_p(np.array([pairs] + [0] * 15), np.zeros(16, dtype=int))) for pairs in (9, 10)]
+    assert [sides_adjusted(p)[0] <= 0.05 for p in least] == [False, True]
+    assert not list(too_few_pairs({"study": 16}, {"plots": 10}, 0.05))
+
+
+@pytest.mark.parametrize("margin", [-0.02, 0])
+def test_a_margin_that_is_negative_is_refused(margin):
+    with pytest.raises(InputError, match=rf"statistics.smallest_effects.gini: found {margin}; allowed"):
+        complete({"study": "s", "statistics": {"smallest_effects": {"gini": margin}}})

@@ -1,0 +1,83 @@
+"""Families of comparisons, each with the level to itself, and with how few pairs nothing could be found in one.
+
+Rules import this module, so that it waits for no library of statistics.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping
+
+import numpy as np
+
+from evenlight.core.factors import JOINT, PLACEBO
+from evenlight.statistics.study import StudyScores, pairs_of
+
+STUDY, PRIMARY, EXPLORATORY, CONTROL = "study", "primary", "exploratory", "control"
+
+
+def hypothesis_family(cell: Mapping[str, str], primary: Mapping[str, Collection[str]], noise: Collection[str]) -> str:
+    """The family of a comparison.
+
+    Explainers that are noise, and groups that are drawn by chance, are no hypothesis: they are a family of their own.
+    The others are one family, or, where ``primary`` names some (columns of a cell to names), those, and all others,
+    which are exploratory.
+
+    >>> hypothesis_family({"explainer": "lime", "factor": "gender"}, {"explainer": ["lime"]}, [])
+    'primary'
+    >>> hypothesis_family({"explainer": "lime", "factor": "placebo"}, {}, [])
+    'control'
+    """
+    if cell["explainer"] in noise or PLACEBO in cell["factor"].split(JOINT):
+        return CONTROL
+    if not primary:
+        return STUDY
+    return PRIMARY if all(cell[column] in names for column, names in primary.items()) else EXPLORATORY
+
+
+def least_decided(comparisons: int, alpha: float) -> int:
+    """The fewest decided units with which one of so many comparisons can be found: 2 · 2^−U ≤ alpha / m.
+
+    >>> [least_decided(comparisons, 0.05) for comparisons in (1, 64, 117, 480)]
+    [6, 12, 13, 15]
+    """
+    return int(np.ceil(np.log2(2 * comparisons / alpha) - 1e-12))
+
+
+def sizes_of_families(
+    study: StudyScores, primary: Mapping[str, Collection[str]], noise: Collection[str]
+) -> dict[str, int]:
+    """How many comparisons each family has, where every dataset has all levels that are compared; none of regimes."""
+    if study.regimes is not None:
+        return {}
+    return Counter(
+        hypothesis_family(
+            {"dataset": dataset, "model": model, "explainer": explainer, "metric": metric, "factor": pair.factor},
+            primary,
+            noise,
+        )
+        for source in study.sources().values()
+        for dataset in source.datasets
+        for model in source.models
+        for explainer in source.explainers
+        for metric in source.metrics
+        for pair in pairs_of(source.comparisons)
+    )
+
+
+def too_few_pairs(sizes: Mapping[str, int], pairs: Mapping[str, int | None], level: float) -> Iterator[str]:
+    """What is said before a run, where a dataset is explained with too few pairs for any verdict, win what may.
+
+    Args:
+        sizes: of the families, by name.
+        pairs: of each dataset the number that is drawn, None for all.
+        level: of a family.
+    """
+    for family, size in sizes.items():
+        least = least_decided(size, level)
+        few = {name: count for name, count in pairs.items() if count is not None and count < least}
+        if family != CONTROL and few:
+            listed = ", ".join(f"'{name}' ({count})" for name, count in few.items())
+            yield (
+                f"explain.pairs: too few for a verdict among {size:,} comparisons of the family '{family}': {listed}. "
+                f"Even where one group wins all pairs, {least} that are not tied are needed at the level {level:.2g}; "
+                "explain more pairs, or name fewer comparisons as statistics.primary"
+            )
