@@ -65,7 +65,15 @@ def numbers_of(wins: float, losses: float, ties: float, share: float) -> str:
     return "–" if pd.isna(share) else f"{100 * share:.0f} of 100"
 
 
-def won(levels: tuple[str, str], wins: float, losses: float, ties: float, share: float, unit: str = "pairs") -> str:
+def won(
+    levels: tuple[str, str],
+    wins: float,
+    losses: float,
+    ties: float,
+    share: float,
+    unit: str = "pairs",
+    how: str = "is explained better",
+) -> str:
     """How often the level that is better more often is better, as a clause; empty where that is not known.
 
     >>> won(("male", "female"), 3, 22, 1, 0.12)
@@ -78,10 +86,10 @@ def won(levels: tuple[str, str], wins: float, losses: float, ties: float, share:
         if share < 0.5:
             better, worse, share = worse, better, 1 - share
         times = f"{100 * share:.0f} of 100 draws, a tie as half"
-        return f"a random text of “{better}” is explained better than one of “{worse}” in {times}"
+        return f"a random text of “{better}” {how} than one of “{worse}” in {times}"
     if losses > wins:
         better, wins, losses = worse, losses, wins
-    said = f"in {wins:.0f} of {wins + losses + ties:,.0f} {unit} “{better}” is explained better"
+    said = f"in {wins:.0f} of {wins + losses + ties:,.0f} {unit} “{better}” {how}"
     return f"{said} ({losses:.0f} worse, {ties:.0f} {'tie' if ties == 1 else 'ties'})"
 
 
