@@ -1,14 +1,17 @@
 """Verdicts in words, signs and colours: the same on every page, in the audit, the explorer and notebooks."""
 
+from collections import Counter
 from collections.abc import Sequence
+from typing import NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from evenlight.reports.html_table import Cell
 from evenlight.reports.page_parts import BETTER_COLOURS, initials, shade
 from evenlight.reports.text import three_digits
 from evenlight.statistics.arrays.limits import of_hundred
-from evenlight.statistics.study import AS_OFTEN, UNDECIDABLE, UNDECIDED, Comparison
+from evenlight.statistics.study import AS_OFTEN, REPETITIONS, UNDECIDABLE, UNDECIDED, Comparison, repeated_in
 from evenlight.statistics.verdicts import CONTROL, EXPLORATORY, PRIMARY, STUDY
 from evenlight.statistics.wins import TEXTS
 
@@ -24,6 +27,24 @@ FAMILIES = {
 }
 
 
+class Words(NamedTuple):
+    """How sentences say that a group wins: "… {is_better}", of the other "{worse}", "the mean is {better}", and which
+    tenth of scores is the {worst}.
+    """
+
+    is_better: str
+    worse: str
+    better: str
+    worst: str = "worst"
+
+
+EXPLAINED = Words("is explained better", "worse", "better")
+# Answers in words have a style, of which no side is better: by the direction of the metric, better scores are these.
+HIGHER = Words("has the higher score", "lower", "higher", "lowest")
+LOWER = Words("has the lower score", "higher", "lower", "highest")
+SCORED = Words("has the better score", "worse", "better")
+
+
 def sign_of(verdict: str, side: int, level_a: str, level_b: str) -> tuple[str, str]:
     """The sign and the colour of a verdict: a letter and a colour of the group that it names, if it names one.
 
@@ -36,15 +57,28 @@ def sign_of(verdict: str, side: int, level_a: str, level_b: str) -> tuple[str, s
     return initials(level_a, level_b)[place], shade(BETTER_COLOURS[place], 0.5)
 
 
-def legend_of(pairs: Sequence[Comparison], bound: float) -> list[tuple[Cell, str]]:
+def by_sign(effects: pd.DataFrame) -> list[dict]:
+    """How many of these comparisons have each verdict that is there, with its sign and colour, open ones last."""
+    order = {verdict: place for place, verdict in enumerate(SIGNS, 1)}
+    counted = Counter(
+        (order.get(row.verdict, 0), -row.side, row.verdict, *sign_of(row.verdict, row.side, row.level_a, row.level_b))
+        for row in effects.itertuples()
+    )
+    return [
+        {"sign": sign, "colour": colour, "verdict": verdict, "count": count}
+        for (_, _, verdict, sign, colour), count in sorted(counted.items())
+    ]
+
+
+def legend_of(pairs: Sequence[Comparison], bound: float, words: Words = EXPLAINED) -> list[tuple[Cell, str]]:
     """What the signs of verdicts on these comparisons say; ``bound`` is the largest net benefit that is *as often*."""
     first, second = initials(*pairs[0].levels) if len(pairs) == 1 else ("A", "B")
     named = pairs[0].levels if len(pairs) == 1 else ("the first-named group", "the second-named group")
     colours = [shade(colour, 0.5) for colour in BETTER_COLOURS]
-    counted = "such as 22–3–1: pairs in which the first group is explained better, the second, and ties"
+    counted = f"such as 22–3–1: pairs in which the first group {words.is_better}, the second, and ties"
     return [
         *(
-            (Cell(letter, background=colour), f"{name} is explained better more often")
+            (Cell(letter, background=colour), f"{name} {words.is_better} more often")
             for letter, colour, name in zip((first, second), colours, named, strict=True)
         ),
         (Cell("=", background=EQUAL), f"as often: the surplus of wins is within {100 * bound:.0f} of 100 pairs"),
@@ -72,7 +106,7 @@ def won(
     ties: float,
     share: float,
     unit: str = "pairs",
-    how: str = "is explained better",
+    words: Words = EXPLAINED,
 ) -> str:
     """How often the level that is better more often is better, as a clause; empty where that is not known.
 
@@ -86,11 +120,11 @@ def won(
         if share < 0.5:
             better, worse, share = worse, better, 1 - share
         times = f"{100 * share:.0f} of 100 draws, a tie as half"
-        return f"a random text of “{better}” {how} than one of “{worse}” in {times}"
+        return f"a random text of “{better}” {words.is_better} than one of “{worse}” in {times}"
     if losses > wins:
         better, wins, losses = worse, losses, wins
-    said = f"in {wins:.0f} of {wins + losses + ties:,.0f} {unit} “{better}” {how}"
-    return f"{said} ({losses:.0f} worse, {ties:.0f} {'tie' if ties == 1 else 'ties'})"
+    said = f"in {wins:.0f} of {wins + losses + ties:,.0f} {unit} “{better}” {words.is_better}"
+    return f"{said} ({losses:.0f} {words.worse}, {ties:.0f} {'tie' if ties == 1 else 'ties'})"
 
 
 def capitalised(clause: str) -> str:
@@ -100,11 +134,16 @@ def capitalised(clause: str) -> str:
 
 def sentence(row, size: int) -> str:
     """What a row of the verdicts says, in plain sentences, of ``size`` comparisons."""
+    return " ".join(sentences(row, size))
+
+
+def sentences(row, size: int, words: Words = EXPLAINED) -> list[str]:
+    """The same one by one: how often which group is better, whether the mean points the other way, and all else."""
     first = row.net_benefit >= 0
     worse = row.level_b if first else row.level_a
     # Limits are those of the first level.
     low, high = (row.family_low, row.family_high) if first else (1 - row.family_high, 1 - row.family_low)
-    counts = won((row.level_a, row.level_b), row.wins, row.losses, row.ties, row.share, row.unit)
+    counts = won((row.level_a, row.level_b), row.wins, row.losses, row.ties, row.share, row.unit, words)
     said = []
     if row.unit == TEXTS:
         if counts:
@@ -119,26 +158,26 @@ def sentence(row, size: int) -> str:
             "comparisons considered"
         )
         said.append(f"{capitalised(counts)}{limit if row.wins + row.losses else ''}.")
+    if row.apart:
+        said.append(f"Yet the mean is {words.better} for “{worse}”.")
+    if row.unit != TEXTS and (most := of_hundred(0, row.most_differ)[1]) < 100:
         said.append(
-            f"At most {of_hundred(0, row.most_differ)[1]} of 100 further {row.unit} differ by more than the margin, "
-            f"{three_digits(row.margin)}."
+            f"At most {most} of 100 further {row.unit} differ by more than the margin, {three_digits(row.margin)}."
         )
     if pd.notna(row.reason):
         said.append(f"Not decidable: {row.reason}.")
-    if row.apart:
-        said.append(f"Yet the mean is better for “{worse}”.")
     said.append(_of_mean(row))
-    said.append(f"Adjusted p {row.p_adjusted:.2g}, of as often {row.p_as_often_adjusted:.2g}.")
+    said.append(f"Adjusted p {row.p_adjusted:.2g}; that of “as often” {row.p_as_often_adjusted:.2g}.")
     if row.worst_side:
         worst = row.level_a if row.worst_side > 0 else row.level_b
         said.append(
-            f"“{worst}” has the worst tenth more often, {row.worst_a:.0f} against {row.worst_b:.0f} {row.unit}."
+            f"“{worst}” has the {words.worst} tenth more often, {row.worst_a:.0f} against {row.worst_b:.0f} {row.unit}."
         )
     if row.seeds > 1:
         said.append(f"{row.seeds_agree} of {row.seeds} seeds agree; {_of_retraining(row)}.")
     if pd.notna(row.look):
         said.append(f"First found by interim analysis {row.look:.0f}.")
-    return " ".join(said)
+    return said
 
 
 def _of_mean(row) -> str:
@@ -156,3 +195,68 @@ def _of_retraining(row) -> str:
         return f"across retraining “{better}” wins more often, too (adjusted p {row.p_retraining_adjusted:.2g})"
     needed = "more seeds than anyone trains" if pd.isna(row.seeds_needed) else f"about {row.seeds_needed:.0f} seeds"
     return f"a claim across retraining would take {needed}"
+
+
+class Least(NamedTuple):
+    """In how many of some comparisons, at least, the groups differ, the first-named one is better, the second."""
+
+    differ: int
+    first: int
+    second: int
+
+
+def at_least(effects: pd.DataFrame, effect_counts: pd.DataFrame) -> Least:
+    """In how many of these comparisons of one family, at least, either group is better more often.
+
+    Counts of all sets are valid at once, so that those of sets without a common comparison may be added. Of several
+    ways to make these comparisons of sets the one that says most is taken. Verdicts count, too: they have a level of
+    their own, and may name more than counts by flips do.
+
+    Args:
+        effects: the comparisons, rows of ``EFFECTS``.
+        effect_counts: of the same study, rows of ``EFFECT_COUNTS``.
+    """
+    found = [np.array([0, (effects["side"] > 0).sum(), (effects["side"] < 0).sum()])]
+    counts = effect_counts[effect_counts["family"].isin(effects["family"].iloc[:1])]
+    named = {name: effects[name] for name in ("dataset", "model", "explainer", "metric")}
+    named |= {"all": pd.Series([""]), "comparison": effects[list(Comparison._fields)].agg(" ".join, axis=1)}
+    for name, there in named.items():
+        sets = counts[(counts["set"] == name) & counts["name"].isin(there)]
+        if sets["comparisons"].sum() == len(effects):
+            found.append(sets[["differ", "first", "second"]].sum().to_numpy())
+    differ, first, second = np.max(found, axis=0).tolist()
+    return Least(max(differ, first + second), first, second)
+
+
+def said_of_counts(effects: pd.DataFrame, effect_counts: pd.DataFrame, kind: str = "") -> str:
+    """In how many of these comparisons of one family either group is better more often, in a sentence.
+
+    Args:
+        effects, effect_counts: as for :func:`at_least`.
+        kind: what the comparisons are called, with a space behind it.
+    """
+    least = at_least(effects, effect_counts)
+    comparisons = f"{len(effects):,} {kind}comparison{'' if len(effects) == 1 else 's'}"
+    if not least.differ:
+        return f"Of {comparisons} none is shown to differ."
+    levels = effects[["level_a", "level_b"]].drop_duplicates()
+    names = ["the first-named group", "the second-named group"]
+    if len(levels) == 1:
+        names = [f"“{level}”" for level in levels.iloc[0]]
+    return (
+        f"Of {comparisons} at least {least.differ:,} {'differs' if least.differ == 1 else 'differ'}: at least "
+        f"{least.first:,} for {names[0]}, and {least.second:,} for {names[1]}."
+    )
+
+
+def how_sure(effects: pd.DataFrame, alpha: float) -> str:
+    """How often verdicts on these comparisons are wrong, at most, and for what they hold."""
+    apart = ", those named beforehand and the others apart" if effects["family"].nunique() > 1 else ""
+    said = (
+        f"Over all comparisons of the study{apart}, the chance that any verdict names a group that is not better more "
+        f"often is at most {alpha:.0%}. So is, apart, the chance that any “as often” is wrong. "
+    )
+    asymptotic = (effects["unit"] == TEXTS).any()
+    said += "Of texts without pairs this is asymptotic. " if asymptotic else ""
+    scope = " or ".join(REPETITIONS[name] for name in repeated_in(effects))
+    return f"{said}Verdicts hold for {scope}, and for further texts like these."

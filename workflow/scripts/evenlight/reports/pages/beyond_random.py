@@ -7,13 +7,14 @@ from evenlight.reports.html_table import Cell, Page, Table
 from evenlight.reports.page_parts import rows_by_model
 from evenlight.reports.questions import CELL, HOLDS, LIMITS, READ, SURE, answered
 from evenlight.reports.text import signed
-from evenlight.reports.verdict_words import FAMILIES, capitalised, legend_of, numbers_of, sign_of, won
+from evenlight.reports.verdict_words import EXPLAINED, FAMILIES, Words, capitalised, legend_of, numbers_of, sign_of, won
 from evenlight.statistics.beyond_random import EXPLAINER, GONE, LEFT, MODEL, REVERSED
 from evenlight.statistics.study import MetricLabel, comparisons_in
 from evenlight.statistics.verdicts import CONTROL, UNDECIDED
 
 TABLES = (BEYOND_RANDOM,)
 MAKERS = [MODEL, EXPLAINER]
+REACHED = Words("reaches more", "less", "higher")
 SAID_OF_ATTAINABLE = (
     "There a pointer on a cell tells three things more. The first is what share of the way from random to attainable "
     "each group's mean score goes. The second is the explainer's own part: in how many pairs it reaches more of the "
@@ -198,8 +199,8 @@ def _said(name: str, row, part: str, confidence: float) -> str:
     said = f"{name}: {getattr(row, f'{part}_verdict')}"
     reason, p = (getattr(row, f"{part}_{column}") for column in ("reason", "p_adjusted"))
     said += f" ({reason})" if pd.notna(reason) else ""
-    how = "reaches more" if part == "own" else "is explained better"
-    said += f". {capitalised(won((row.level_a, row.level_b), *_counts(row, part), how=how))}; adjusted p {p:.2g}."
+    words = REACHED if part == "own" else EXPLAINED
+    said += f". {capitalised(won((row.level_a, row.level_b), *_counts(row, part), words=words))}; adjusted p {p:.2g}."
     if part == "own":
         return said
     value, low, high = (signed(getattr(row, f"{part}_difference{end}"), 3) for end in ("", "_low", "_high"))

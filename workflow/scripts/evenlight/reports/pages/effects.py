@@ -9,7 +9,7 @@ from evenlight.reports.html_table import Cell, Page, Table
 from evenlight.reports.page_parts import rows_by_model
 from evenlight.reports.questions import CELL, ELSE, HOLDS, LIMITS, READ, SURE, answered
 from evenlight.reports.text import signed
-from evenlight.reports.verdict_words import FAMILIES, legend_of, numbers_of, sentence, sign_of
+from evenlight.reports.verdict_words import FAMILIES, legend_of, numbers_of, said_of_counts, sentence, sign_of
 from evenlight.statistics.chance_level import said_of_chance
 from evenlight.statistics.intervals import share_interval
 from evenlight.statistics.study import (
@@ -104,20 +104,13 @@ def answer_of(effects: pd.DataFrame, effect_counts: pd.DataFrame) -> str:
     family = next((name for name in (PRIMARY, STUDY, EXPLORATORY) if name in set(effect_counts["family"])), None)
     if family is None:
         return "How often is one group explained better than another? Nothing was compared."
-    every = next(
-        effect_counts[(effect_counts["family"] == family) & (effect_counts["set"] == "all")].itertuples(index=False)
-    )
-    names = ("the first-named group", "the second-named group")
-    if not pd.isna(every.level_a):
-        names = f"“{every.level_a}”", f"“{every.level_b}”"
-    found = effects[(effects["family"] == family) & (effects["side"] != 0)]
-    differ, first, second = _at_least(every)
+    asked = effects[effects["family"] == family]
+    found = asked[asked["side"] != 0]
     apart = int(found["apart"].sum())
     return (
-        f"How often is one group explained better than another? Of {every.comparisons:,}"
-        f"{' primary' if family == PRIMARY else ''} comparisons at least {differ:,} differ: at least "
-        f"{first:,} for {names[0]}, and {second:,} for {names[1]}. A verdict names {len(found):,}. "
-        + (f"In {apart:,} of these the mean points the other way." if apart else "")
+        "How often is one group explained better than another? "
+        f"{said_of_counts(asked, effect_counts, 'primary ' if family == PRIMARY else '')} A verdict names "
+        f"{len(found):,}. " + (f"In {apart:,} of these the mean points the other way." if apart else "")
     ).strip()
 
 
