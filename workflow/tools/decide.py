@@ -16,8 +16,6 @@ from pathlib import Path
 
 import pandas as pd
 import yaml
-from evenlight.statistics.closed_records import is_open, questions
-from evenlight.statistics.texts_needed import texts_needed
 
 from evenlight import configuration
 from evenlight.core import tables
@@ -26,7 +24,9 @@ from evenlight.core.contracts.results import EFFECTS, LOOKS
 from evenlight.core.errors import InputError
 from evenlight.jobs import command_line, own_files
 from evenlight.statistics.cells import CELL
+from evenlight.statistics.closed_records import is_open, questions
 from evenlight.statistics.look_plans import closed_before, read_closed
+from evenlight.statistics.texts_needed import texts_needed
 
 # Open questions that are told one by one.
 TOLD = 12
