@@ -14,9 +14,9 @@ def test_counts_by_hand():
 
     table = disparity_rows(
         [
-            row(0.01, 0.5, p_bh=0.03, p_holm=0.03, p_signed_rank=0.2, p_sign_flip=0.05, p_equivalence=0.9),
-            row(0.04, -0.3, p_bh=0.06, p_holm=0.08, p_signed_rank=0.01, p_sign_flip=0.01, p_equivalence=0.01),
-            row(0.60, 0.1, p_bh=0.60, p_holm=0.60, p_signed_rank=0.6, p_sign_flip=0.6, p_equivalence=0.6),
+            row(0.01, 0.5, p_bh=0.03, p_holm=0.03, p_signed_rank=0.2, p_sign_flip=0.05),
+            row(0.04, -0.3, p_bh=0.06, p_holm=0.08, p_signed_rank=0.01, p_sign_flip=0.01),
+            row(0.60, 0.1, p_bh=0.60, p_holm=0.60, p_signed_rank=0.6, p_sign_flip=0.6),
         ]
     ).assign(p_signed_rank_bh=np.nan)
     [counts] = count_tests(table, alpha=0.05).to_dict("records")
@@ -26,7 +26,7 @@ def test_counts_by_hand():
         1,
         1,
     )
-    assert (counts["signed_rank"], counts["sign_flip"], counts["equivalent"]) == (1, 2, 1)
+    assert (counts["signed_rank"], counts["sign_flip"]) == (1, 2)
     assert np.isnan(counts["signed_rank_bh"])
     assert counts["mean_d_significant"] == pytest.approx(0.4)
     assert counts["mean_d_all"] == pytest.approx(0.3)

@@ -86,6 +86,10 @@ dd { margin: 0; }
 summary { padding: 0.25rem 0; font-weight: 600; cursor: pointer; }
 details p { margin: 0.25rem 0 0.75rem 1rem; }
 td, dt { -webkit-print-color-adjust: exact; print-color-adjust: exact; }
+@media (max-width: 30rem) {
+  body { margin: 1rem; }
+  tbody th { white-space: normal; }
+}
 @media print {
   body { margin: 0; }
   .scroll { overflow: visible; }

@@ -34,15 +34,6 @@ def three_digits(number: float) -> str:
     return f"{number:.3g}".replace("-", "−", 1) if number < 0 else f"{number:.3g}"
 
 
-def too_small(count: int) -> str:
-    """How many of the disparities that are confirmed are smaller than the smallest that matters, in brackets.
-
-    >>> too_small(2), too_small(0)
-    (' (2 of them too small to matter)', '')
-    """
-    return f" ({count:,} of them too small to matter)" if count else ""
-
-
 def mean_sd(mean: float, sd: float, digits: int) -> str:
     """Mean and standard deviation; an en dash where there is no mean, and no deviation from an infinite one.
 

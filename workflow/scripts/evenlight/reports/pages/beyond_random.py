@@ -7,13 +7,14 @@ from evenlight.reports.html_table import Cell, Page, Table
 from evenlight.reports.page_parts import rows_by_model
 from evenlight.reports.questions import CELL, HOLDS, LIMITS, READ, SURE, answered
 from evenlight.reports.text import signed
-from evenlight.reports.verdict_words import FAMILIES, capitalised, legend_of, numbers_of, sign_of, won
+from evenlight.reports.verdict_words import EXPLAINED, FAMILIES, Words, capitalised, legend_of, numbers_of, sign_of, won
 from evenlight.statistics.beyond_random import EXPLAINER, GONE, LEFT, MODEL, REVERSED
 from evenlight.statistics.study import MetricLabel, comparisons_in
 from evenlight.statistics.verdicts import CONTROL, UNDECIDED
 
 TABLES = (BEYOND_RANDOM,)
 MAKERS = [MODEL, EXPLAINER]
+REACHED = Words("reaches more", "less", "higher")
 SAID_OF_ATTAINABLE = (
     "There a pointer on a cell tells three things more. The first is what share of the way from random to attainable "
     "each group's mean score goes. The second is the explainer's own part: in how many pairs it reaches more of the "
@@ -43,7 +44,6 @@ def page(
 
     ``table`` comes from :func:`evenlight.statistics.beyond_random.beyond_random_table`.
     """
-    shown = {name: label for name, label in explainers.items() if name in set(table["explainer"])}
     pairs, parts = comparisons_in(table), []
     for pair in pairs:
         of_pair = pair.rows(table)
@@ -53,7 +53,7 @@ def page(
             for family, called in FAMILIES.items():
                 cells = of_pair[(of_pair["dataset"] == dataset) & (of_pair["family"] == family)]
                 if len(cells):
-                    parts.append(_table(f"{label}, {versus}{called}", cells, models, shown, metrics, confidence))
+                    parts.append(_table(f"{label}, {versus}{called}", cells, models, explainers, metrics, confidence))
     introduction = (
         "Which disparities are the explainers', and which are the model's whatever is explained? "
         f"{_said_of_outcomes(table[table['family'] != CONTROL])}"
@@ -157,8 +157,9 @@ def _table(
     confidence: float,
 ) -> Table:
     by_names = {(row.model, row.explainer, row.metric): row for row in cells.itertuples(index=False)}
+    shown = {name: label for name, label in explainers.items() if name in set(cells["explainer"])}
     rows = rows_by_model(
-        models, explainers, lambda *row: [_cell(by_names.get((*row, metric)), confidence) for metric in metrics]
+        models, shown, lambda *row: [_cell(by_names.get((*row, metric)), confidence) for metric in metrics]
     )
     columns = [("Scores → beyond random", [metric.label_with_direction for metric in metrics.values()])]
     return Table(caption, ("Model", "Explainer"), columns, rows)
@@ -198,7 +199,8 @@ def _said(name: str, row, part: str, confidence: float) -> str:
     said = f"{name}: {getattr(row, f'{part}_verdict')}"
     reason, p = (getattr(row, f"{part}_{column}") for column in ("reason", "p_adjusted"))
     said += f" ({reason})" if pd.notna(reason) else ""
-    said += f". {capitalised(won((row.level_a, row.level_b), *_counts(row, part)))}; adjusted p {p:.2g}."
+    words = REACHED if part == "own" else EXPLAINED
+    said += f". {capitalised(won((row.level_a, row.level_b), *_counts(row, part), words=words))}; adjusted p {p:.2g}."
     if part == "own":
         return said
     value, low, high = (signed(getattr(row, f"{part}_difference{end}"), 3) for end in ("", "_low", "_high"))

@@ -85,7 +85,7 @@ def _errors(
             mean_over_seeds(row.mean, row.sd, row.seeds, 3),
             title=f"{confidence:.0%} interval {row.low:.3f} to {row.high:.3f}, {row.changes} changes"
             if row.low == row.low
-            else "no interval: what varies rests on one or two texts",
+            else "no interval: too few texts vary",
         )
         for row in table.itertuples(index=False)
     }

@@ -256,7 +256,7 @@ def _of_seeds(found: pd.DataFrame) -> str:
     needs = f"{median:.0f} seeds or fewer" if median < float("inf") else "more seeds than anyone trains"
     return (
         f"In {agree:,} of {len(several):,} verdicts all seeds have the same majority. In {across:,} one group wins "
-        "more often across retraining, too: in the mean of further trainings, if seeds differ as normal numbers do. As "
+        "more often across retraining, too, if seeds differ as normal numbers do. As "
         f"seeds vary here, half of the verdicts would take {needs} for that."
     )
 
@@ -277,7 +277,7 @@ def _said_of_apart(apart: pd.DataFrame, explainers: dict[str, str], metrics: dic
 def said_of_control(control: pd.DataFrame) -> str:
     """In how many permutations of the labels there is a verdict of disparity, by family, and what that does not tell.
 
-    >>> said_of_control(pd.DataFrame({"family": "study", "cells": 9, "disparities": [0, 2]}))[:95]
+    >>> said_of_control(pd.DataFrame({"family": "study", "cells": 9, "disparities": [0, 2]}))[:93]
     "With the labels of the groups permuted, 1 of 2 studies has any verdict among the study's ques"
     """
     said = []

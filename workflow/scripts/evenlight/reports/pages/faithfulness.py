@@ -120,8 +120,8 @@ def page(
         ),
         (
             SURE,
-            "Intervals are not adjusted for how many there are. Those of measures over changes have no room for rare "
-            "questions that nobody saw. Verdicts have both. Where the last column reaches the value, chance alone may "
+            "Intervals are not adjusted for how many there are, and of few questions with rare, large values they are "
+            "too short. Verdicts are adjusted, and exact. Where the last column reaches the value, chance alone may "
             "make such a value, whatever its interval says.",
         ),
         (

@@ -88,8 +88,8 @@ def _details() -> list[tuple[str, str]]:
         ),
         (
             SURE,
-            "For an interval whole pairs are drawn again, with all their seeds, in all regimes alike. There is room "
-            "for texts that nobody saw.",
+            "For an interval whole pairs are drawn again, with all their seeds, in all regimes alike. Of few texts "
+            "with rare, large scores it is too short.",
         ),
         (
             ELSE,
@@ -123,7 +123,7 @@ def _mean_cell(row) -> Cell:
         return Cell("–", "no defined scores")
     title = f"standard deviation over {row.seeds} seeds {row.sd:.3f}; {row.texts:,.0f} texts"
     if math.isnan(row.low):
-        return Cell(signed(row.mean, 3), f"{title}; no interval: what varies rests on one or two texts")
+        return Cell(signed(row.mean, 3), f"{title}; no interval: too few texts vary")
     return Cell(f"{signed(row.mean, 3)} [{signed(row.low, 3)}, {signed(row.high, 3)}]", title)
 
 

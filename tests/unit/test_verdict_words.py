@@ -1,0 +1,105 @@
+"""Verdicts in words: sentences of a row, signs, and the pages that say what was looked at when."""
+
+from types import SimpleNamespace
+
+import pandas as pd
+import pytest
+from rendering import page_of
+
+from evenlight.reports.pages.effects import effect_cell
+from evenlight.reports.verdict_words import legend_of, sentence, sign_of
+from evenlight.statistics.study import Comparison
+
+NAN = float("nan")
+ROW = {
+    **{"level_a": "male", "level_b": "female", "verdict": "female more often", "side": -1, "unit": "pairs"},
+    **{"units_a": 26, "units_b": 26, "wins": 3, "losses": 22, "ties": 1, "share": 0.12, "net_benefit": -19 / 26},
+    **{"family_low": 0.011, "family_high": 0.359, "most_differ": 0.991, "margin": 0.02, "reason": None, "look": None},
+    **{"apart": False, "difference": -0.25, "difference_low": -0.4, "difference_high": -0.1, "cliffs_delta": -0.5},
+    **{"p_adjusted": 0.0012, "p_as_often_adjusted": 1.0, "worst_side": 0, "worst_a": 0, "worst_b": 0},
+    **{"seeds": 1, "seeds_agree": 1, "left_out_seeds": "", "robustness": NAN, "robustness_significance": NAN},
+}
+
+
+def said(**changes) -> str:
+    return sentence(SimpleNamespace(**ROW | changes), 140)
+
+
+def test_a_row_is_told_from_the_side_that_wins():
+    assert said().startswith(
+        "In 22 of 26 pairs “female” is explained better (3 worse, 1 tie); in at least 64 of 100 decided pairs"
+    )
+    assert "all 140 comparisons considered" in said()
+    assert "−0.25 [−0.4, −0.1]" in said()
+    assert "seeds agree" not in said()
+
+
+@pytest.mark.parametrize(
+    ("changes", "part"),
+    [
+        ({"apart": True}, "Yet the mean is better for “male”"),
+        ({"look": 2.0}, "interim analysis 2"),
+        ({"reason": "5 decided pairs are too few"}, "Not decidable: 5 decided pairs"),
+        ({"worst_side": 1, "worst_a": 9, "worst_b": 1}, "“male” has the worst tenth more often, 9 against 1 pairs"),
+        (
+            {"seeds": 3, "seeds_agree": 2, "retraining_side": 0, "seeds_needed": 7.0},
+            "2 of 3 seeds agree; a claim across retraining would take about 7 seeds",
+        ),
+        ({"wins": 0, "losses": 0, "ties": 26, "net_benefit": 0.0}, "In 0 of 26 pairs “male”"),
+    ],
+)
+def test_what_else_a_row_may_say(changes, part):
+    assert part in said(**changes)
+    assert part not in said()
+
+
+def test_texts_without_pairs_have_other_words():
+    texts = {"unit": "texts", "units_b": 80, "wins": NAN, "losses": NAN, "ties": NAN, "margin": NAN, "most_differ": NAN}
+    words = said(**texts, share=0.3)
+    assert words.startswith("A random text of “female” is explained better than one of “male” in 70 of 100 draws")
+    assert "(64 to 99 with all 140 comparisons considered, asymptotic), 26 and 80 texts" in words
+    assert "pairs" not in words
+
+
+def test_a_cell_shows_its_sign_and_its_counts():
+    cell = effect_cell(SimpleNamespace(**ROW), 140)
+    assert (cell.text, cell.bold) == ("F 3–22–1", True)
+    assert cell.background == sign_of("female more often", -1, "male", "female")[1]
+    legend = legend_of([Comparison("gender", "male", "female")], 0.2)
+    assert cell.background in {example.background for example, _ in legend}
+    undecided = effect_cell(SimpleNamespace(**ROW | {"verdict": "undecided", "side": 0}), 140)
+    assert (undecided.text, undecided.bold) == ("? 3–22–1", False)
+
+
+def test_the_page_of_looks_shows_those_that_were_made():
+    looks = pd.DataFrame({"plan": ["a", "a", "other"], "look": [1, 3, 2], "made": "now", "spent": [0.01, 0.05, 0.02]})
+    page = page_of("looks", looks, plan="a", planned=[20, 40, 60])
+    [[_, rows]] = page.tables[0].rows
+    assert [[cell.text for cell in cells] for _, cells in rows] == [
+        ["20", "now", "0.01"],
+        ["40", "–", "–"],
+        ["60", "now", "0.05"],
+    ]
+    assert "2 of 3 looks" in page.introduction
+
+
+def test_verdicts_on_measures_of_reasons_are_counts():
+    names = {"dataset": "plots", "model": "small", "explainer": "reasons", "metric": "gain"}
+    place = names | {
+        "seed": 0,
+        "factor": "all",
+        "level": "all",
+        "measure": "mention_gain",
+        "questions": 9,
+        "changes": 9,
+    }
+    values = dict.fromkeys(("value", "low", "high", "silent", "copier", "null", "null_low", "null_high"), 0.5)
+    verdicts = pd.DataFrame([ROW | names | {"reason": None}, ROW | names | {"metric": "another"}])
+    labels = {"datasets": {"plots": "Plots"}, "models": {"small": "Small"}, "explainers": {"reasons": "Reasons"}}
+    metrics = {"gain": {"label": "Gain", "better": "higher"}}
+    page = page_of("faithfulness", pd.DataFrame([place | values]), verdicts, **labels, metrics=metrics, confidence=0.95)
+    [[_, [[row, cells]]]] = page.tables[1].rows
+    assert row.startswith("Gain")
+    assert row.endswith("male against female")
+    assert [cell.text for cell in cells] == ["3–22–1", "female more often", "−0.25 (−0.4 to −0.1)"]
+    assert cells[1].bold
