@@ -270,7 +270,7 @@ def test_no_count_on_the_page_is_smaller_than_its_verdicts(monkeypatch):
         as_often_bound=0.2,
         confidence=0.95,
     )
-    assert "at least 1 differ: at least 1 for" in page.introduction
+    assert "at least 1 differs: at least 1 for" in page.introduction
 
 
 def test_a_claim_across_retraining_counts_each_seed_once(monkeypatch):

@@ -244,7 +244,7 @@ def said_of_counts(effects: pd.DataFrame, effect_counts: pd.DataFrame, kind: str
     if len(levels) == 1:
         names = [f"“{level}”" for level in levels.iloc[0]]
     return (
-        f"Of {comparisons} at least {least.differ:,} differ: at least "
+        f"Of {comparisons} at least {least.differ:,} {'differs' if least.differ == 1 else 'differ'}: at least "
         f"{least.first:,} for {names[0]}, and {least.second:,} for {names[1]}."
     )
 
