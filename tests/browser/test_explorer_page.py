@@ -82,15 +82,15 @@ def test_the_first_view_is_whole_and_asks_nothing_of_the_network(reader, study):
     addresses = {entry["params"]["request"]["url"] for entry in asked if entry["method"] == "Network.requestWillBeSent"}
     assert {address for address in addresses if not address.startswith(("data:", "about:"))} <= {reader.page.as_uri()}
     cell = study.effects().query("explainer == 'ig' and metric == 'comprehensiveness'").iloc[0]
-    assert cell["verdict"] == "disparity"
-    assert reader.text("#badge").startswith(f"≠ disparity {cell['standardised']:.2f} [")
-    assert "not zero. Of each kind of claim" in reader.text("#meaning")
-    better = "male" if cell["standardised"] > 0 else "female"
-    assert reader.text("#meaning").startswith(f"Explanations of {better} texts are better. ")
-    assert re.search(r"[ []-", reader.text("#said")) is None
+    counts = f"{cell['wins']}–{cell['losses']}–{cell['ties']}"
+    assert reader.text("#badge") == f"{cell['verdict']} {counts}"
+    won = f"In {cell['wins']} of 30 pairs “male” is explained better"
+    assert reader.text("#meaning").startswith(won)
+    assert "with all 4 comparisons considered." in reader.text("#meaning")
     difference = f"{cell['difference']:.3g}".replace("-", "−")
-    assert reader.text("#said li").startswith(f"Difference {difference} [")
-    assert reader.text("#status").endswith(": disparity")
+    listed = reader.ask("[...document.querySelectorAll('#said li')].map((item) => item.textContent)")
+    assert any(f": {difference} [" in text for text in listed)
+    assert reader.text("#status").endswith(": male more often")
     for chart in ("effects", "scores", "differences"):
         assert reader.ask("document.querySelectorAll(arguments[0]).length", f"#{chart} svg path") > 3
     assert reader.ask("[...document.querySelectorAll('#effects svg text')].map((text) => text.textContent)")[0:3]
@@ -108,22 +108,20 @@ def test_the_page_opens_with_a_map_of_all_cells(reader, study):
     reader.open()
     effects = study.effects()
     verdicts = effects["verdict"].value_counts()
-    assert reader.text("#opening").startswith(
-        "Are explanations equally good for every group? Of 4 cells, a disparity is"
-    )
+    question = "Are explanations equally good for every group? "
+    assert reader.text("#opening").startswith(f"{question}Of 4 comparisons at least 2 differ")
     seen = {(explainer, metric[:-2].lower()): (mark, label) for explainer, metric, mark, label in reader.ask(MAP)}
     assert len(seen) == len(effects) == 4
     for cell in effects.itertuples():
         mark, label = seen[LABELS[cell.explainer], cell.metric]
         assert f"{LABELS[cell.explainer]}, {cell.metric.capitalize()}: {cell.verdict}" in label
-        higher = "male" if cell.standardised > 0 else "female"
-        lower = {"male": "female", "female": "male"}[higher]
-        better = higher if cell.metric == "comprehensiveness" else lower
-        assert (f", better for {better} " in label) == ("disparity" in cell.verdict) == mark.endswith(better[0].upper())
+        sign = {1: "M", 0: "?", -1: "F"}[cell.side]
+        assert mark == f"{sign} {cell.wins}–{cell.losses}–{cell.ties}"
     chips = reader.ask("[...document.querySelectorAll('.map summary .chip')].map((chip) => chip.textContent)")
     counted = {chip.split(maxsplit=2)[2]: int(chip.split()[1]) for chip in chips}
     assert counted == verdicts.to_dict()
-    assert reader.ask("document.querySelectorAll('#legend li').length") == len(counted)
+    # One more says what the counts are.
+    assert reader.ask("document.querySelectorAll('#legend li').length") == len(counted) + 1
     assert reader.ask("document.getElementById('opening').getBoundingClientRect().top") < 200
     assert not reader.driver.find_element(By.CSS_SELECTOR, "#details dl").is_displayed()
 
@@ -164,7 +162,7 @@ def test_arrows_lead_through_the_map(reader):
 
 def many(study: ExplorerStudy, factors: int) -> tuple[pd.DataFrame, dict]:
     """The effects of a study once for each of some factors, of which each has all texts; and what is compared."""
-    one, names = study.effects(draws=50), [f"factor {number}" for number in range(factors)]
+    one, names = study.effects(), [f"factor {number}" for number in range(factors)]
     units = tables.read_table(units_path(study.folders.datasets, "plots"), UNITS)
     more = pd.concat([units.assign(factor=name) for name in names])
     tables.write_table(more, units_path(study.folders.datasets, "plots"), UNITS)
@@ -185,7 +183,7 @@ def test_thousands_of_cells_open_in_two_seconds_and_fold_out(driver, tmp_path):
     }
     driver.execute_cdp_cmd("Performance.disable", {})
     assert 0.05 < spent["TaskDuration"] < 2, spent
-    assert reader.text("#opening").count("Of 2,880 cells") == 1
+    assert reader.text("#opening").count("Of 2,880 comparisons") == 1
     assert reader.ask("document.documentElement.scrollWidth") <= PHONE
     # The first ones, and the one of the address.
     opened = (
@@ -334,7 +332,7 @@ def test_a_keyboard_is_enough(reader):
     ]
     assert order[:2] == ["Skip to the verdict", "How to read the map, and how sure it is"]
     # Of a map only its summary and one cell.
-    assert [name for name in order[2:4] if "≠" in name] == order[2:4]
+    assert [name for name in order[2:4] if "M " in name] == order[2:4]
     assert order[4] == "back"
     assert named == ["dataset", "model", "explainer", "metric", "groups", "order", "share", "find"]
 
@@ -367,7 +365,7 @@ def test_a_screen_reader_gets_names_headings_and_charts(reader):
         "Verdict", "Scores", "Pairs", "Words by group"
     ]  # fmt: skip
     charts = {name for role, name in found if role in ("graphics-document", "GraphicsDocument", "image", "img")}
-    assert any("Effects of all explainers" in name for name in charts), found
+    assert any("How often the first group wins" in name for name in charts), found
     assert {"main", "status", "banner"} <= {role for role, _ in found}
     levels = reader.ask("[...document.querySelectorAll('h1, h2, h3, h4')].map((heading) => Number(heading.tagName[1]))")
     assert levels[0] == 1
@@ -444,18 +442,16 @@ def test_no_word_is_cut_at_the_edge_of_its_card(driver, tmp_path):
             assert reader.ask(f"[...document.querySelectorAll('.marked')].flatMap({beyond})") == [], width
 
 
-def test_a_thin_interval_that_is_far_longer_is_cut_and_its_ends_are_told(driver, tmp_path):
-    study = ExplorerStudy(tmp_path)
-    effects = study.effects()
-    chosen = (effects["explainer"] == "ig") & (effects["metric"] == "comprehensiveness")
-    effects.loc[chosen, ["standardised_low", "standardised_high"]] = (-170.0, 135.0)
-    reader = Explorer(driver, study.write(tmp_path / "explorer.html", effects)).open()
-    told = reader.ask("[...document.querySelectorAll('#effects svg text')].map((text) => text.textContent)")
-    assert {"← −170", "+135 →"} <= set(told)
-    width = "(line) => line.getBoundingClientRect().width"
-    chart = reader.ask(f"({width})(document.querySelector('#effects svg'))")
-    thick = reader.ask(f"[...document.querySelectorAll('#effects svg [stroke-width=\"3.5\"]')].map({width})")
-    assert max(thick) > chart / 30
+def test_the_chart_has_the_share_and_the_limits_of_the_table(reader, study):
+    reader.open()
+    drawn = "[...document.querySelectorAll('#effects svg [role=graphics-symbol]')].map((one) => one.ariaLabel)"
+    labels = [label for label in reader.ask(drawn) if "explainer: " in label]
+    for cell in study.effects().query("metric == 'comprehensiveness'").itertuples():
+        own = [label for label in labels if f"explainer: {LABELS[cell.explainer]}" in label]
+        found = [[float(part) for part in re.findall(r": ([\d.]+)", label)] for label in own]
+        ends = [[cell.family_low, cell.family_high], [cell.low, cell.high], [cell.share]]
+        for numbers, expected in zip(sorted(found, key=len, reverse=True), ends, strict=True):
+            assert numbers == pytest.approx([100 * value for value in expected], abs=2e-3)
 
 
 @pytest.mark.parametrize("width", [PHONE, 1366])

@@ -103,7 +103,7 @@ def made(different: bool, draws: int = 3, questions: int = 40) -> dict:
 def test_an_audit_says_first_what_was_found_of_decisions_and_of_reasons(tmp_path, snapshot):
     study = AnswersStudy(tmp_path, made(different=True))
     content = audit(study)
-    assert re.match(r"Decisions: of 1 comparison none .* Reasons: of 1 comparison at least 1 differ", content["said"])
+    assert re.match(r"Decisions: of 1 comparison none .* Reasons: of 1 comparison at least 1 differs:", content["said"])
     of = content["compared"][0]
     words = next(row for row in of["comparisons"] if row["metric_label"] == "Words")
     lengths = study.answers["text"].str.split().str.len()

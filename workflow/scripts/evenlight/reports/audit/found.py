@@ -40,8 +40,7 @@ OUTCOMES = {
 }
 # Who makes it, by both yardsticks.
 MAKERS = {
-    MODEL: "So the model, or the metric, makes it: the explainer reaches more of that for either group as often, or "
-    "for the other group more often.",
+    MODEL: "So the model, or the metric, makes it: the explainer reaches no more of that for this group more often.",
     EXPLAINER: "So the explainer has a part in it: it reaches more of that for this group more often.",
     UNDECIDED: "Whether the model or the explainer makes it is undecided.",
     UNDECIDABLE: "Whether the model or the explainer makes it cannot be decided with these texts.",

@@ -13,6 +13,7 @@ from evenlight.reports.questions import READ
 from evenlight.reports.text import signed, three_digits
 from evenlight.reports.verdict_words import numbers_of
 from evenlight.reports.word_scores import word_scores_html
+from evenlight.statistics.arrays.limits import of_hundred
 
 HERE = Path(__file__).parent
 # What Markdown or HTML would take for markup.
@@ -107,8 +108,8 @@ def _share(row: Mapping) -> str:
     """How often the first level wins of 100 decided pairs, with limits for all comparisons at once."""
     if row["share"] is None:
         return "–"
-    share, low, high = (round(100 * row[name]) for name in ("share", "family_low", "family_high"))
-    return f"{share} [{low},\N{NO-BREAK SPACE}{high}]"
+    low, high = of_hundred(row["family_low"], row["family_high"])
+    return f"{100 * row['share']:.0f} [{low},\N{NO-BREAK SPACE}{high}]"
 
 
 def _difference(row: Mapping) -> str:

@@ -212,7 +212,8 @@ async function showMaps(state) {
 
 function chip({ colour, verdict }, text, more = "") {
   const part = made("span", { class: "chip", ...(verdict ? { title: verdict } : {}) }, text, ...(more ? [made("span", { class: "hidden" }, ` ${more}`)] : []));
-  if (colour) part.style.background = colour;
+  // Letters are black on the colours of verdicts.
+  if (colour) part.style.background = colour; else part.style.color = "inherit";
   return part;
 }
 
@@ -399,7 +400,7 @@ async function showVerdict(effects, [factor, a, b]) {
   const cell = cells.find((row) => row.explainer === state.explainer);
   const badge = made("strong", {}, cell ? cell.verdict : "no verdict");
   if (cell) { badge.style.background = cell.colour; badge.style.color = "#000000"; }
-  at("badge").replaceChildren(badge, cell ? ` ${cell.mark}` : "");
+  at("badge").replaceChildren(badge, cell ? ` ${cell.mark.slice(cell.mark.indexOf(" ") + 1)}` : "");
   const [first, ...parts] = cell ? cell.said : ["The study compares nothing between these groups by this metric."];
   at("meaning").textContent = first;
   at("numbers").hidden = !parts.length;
