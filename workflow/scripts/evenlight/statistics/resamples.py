@@ -5,7 +5,7 @@ from scipy.stats import norm, t
 
 # Units that nobody saw: of what is not among n units the share is below 3 / n with a confidence of 95 % (the rule of
 # three, Hanley & Lippman-Hand 1983). And so many standard deviations they lie off at least: with 5 single cells of
-# rare or skewed scores are wrong more often than stated, with 8 less is found (`make verdicts`).
+# rare or skewed scores are wrong more often than stated, with 8 less is found.
 UNSEEN, UNSEEN_SDS = 3, 7.0
 # Where what varies rests on fewer units, nobody can tell how far the next one lies.
 LEAST_CARRIERS = 3

@@ -1,6 +1,6 @@
 """Populations of real scores in which no group differs: what `make verdicts` draws studies from.
 
-    PYTHONPATH=workflow/scripts python bench/research/write_populations.py \\
+    PYTHONPATH=workflow/scripts python bench/verdicts/write_populations.py \\
         --configfile config/studies/populations_cpu.yaml --output resources/populations
 
 Of every comparison of a study that has been run, all units with their scores in all cells: of pairs the differences, of
@@ -21,6 +21,7 @@ import pandas as pd
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "workflow" / "tools"))
 
+from laws import RANDOM
 from plan_study import settings_of
 
 from evenlight import configuration
@@ -29,8 +30,6 @@ from evenlight.jobs import command_line
 from evenlight.statistics.cells import read_models
 from evenlight.statistics.designs import Design
 from evenlight.statistics.study import StudyScores, taken
-
-RANDOM = "random"
 
 
 def populations(results: Path, settings: dict, folder: str) -> Iterator[tuple[str, pd.DataFrame]]:
