@@ -249,40 +249,6 @@ def test_association_within_pairs_is_found_as_large_as_it_is(association, truth)
     assert shuffled == pytest.approx(0, abs=0.003)
 
 
-# Scores of which some are rare and large, with mean 0, from normal numbers.
-RARE_SCORES = {
-    "log-normal": lambda z: np.exp(z) - np.exp(0.5),
-    "rare": lambda z: np.where(np.abs(z) > 1.96, 0.95, -0.05) + 0.1 * z,
-    "mostly zero": lambda z: np.where(z > 1.2816, 10 * (z - 1.2816), 0) - 0.4735,
-}
-
-
-@pytest.mark.parametrize("pairs", [24, 50])
-@pytest.mark.parametrize("shape", RARE_SCORES)
-def test_the_interval_of_an_adjusted_disparity_has_room_for_scores_that_are_rare(shape, pairs):
-    """Of 24 pairs a dozen are equal in the covariate, and often none of them has one of the rare scores."""
-    covered, told = 0, 0
-    for number in range(300):
-        random = numbers("rare remainder", number)
-        a, x = RARE_SCORES[shape](random.normal(size=pairs)), random.poisson(1, pairs) - random.poisson(1, pairs)
-        split = split_of_pairs(a, x.astype(float), random, scores_b=random.normal(size=pairs))
-        columns = {} if isinstance(split, str) else part_columns([split], 0.95)
-        if np.isfinite(columns.get("adjusted_low", np.nan)):
-            told += 1
-            covered += columns["adjusted_low"] <= 0 <= columns["adjusted_high"]
-    assert told > 10
-    assert covered / told >= 0.93
-
-
-def test_an_adjusted_disparity_that_rests_on_two_pairs_has_no_interval():
-    random = numbers("two pairs")
-    differences, x = np.zeros(40), np.repeat([0.0, 1.0], 20)
-    differences[[3, 8]] = 1.0, 1.2
-    columns = part_columns([split_of_pairs(differences, x, random, scores_b=random.normal(size=40))], 0.95)
-    assert np.isnan([columns["adjusted_low"], columns["adjusted_high"]]).all()
-    assert np.isfinite([columns["covariate_part_low"], columns["covariate_part_high"]]).all()
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(("association", "truth"), [("none", 0.0), ("linear", 0.5)])
 def test_association_between_groups_is_found_as_large_as_it_is(association, truth):

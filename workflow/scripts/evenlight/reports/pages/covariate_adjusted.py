@@ -82,9 +82,9 @@ def _details(confidence: float) -> list[tuple[str, str]]:
         (HOLDS, "Intervals hold for further texts and these trained models."),
         (
             SURE,
-            f"The {confidence:.0%} intervals are by the jackknife, each by itself. Those of adjusted disparities have "
-            "a reserve for texts that nobody saw. The control shuffles the covariate over the texts: then nothing is "
-            "associated with it.",
+            f"The {confidence:.0%} intervals are by the jackknife, each by itself. Those of adjusted disparities "
+            "rest on few texts, and hold skewed scores less often. The control shuffles the covariate over the texts: "
+            "then nothing is associated with it.",
         ),
         (
             LIMITS,
