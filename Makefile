@@ -79,10 +79,6 @@ gecobench: $(MINILM)  ## GECOBench on two CPU cores (over an hour)
 beyond-random: $(MINILM)  ## what is left of disparities beyond random explanations: docs/results/beyond_random.md (a quarter of an hour)
 	$(BIN)/snakemake --cores $(CORES) --configfile config/studies/beyond_random_cpu.yaml
 
-soft-scale: .venv/ready-for-tests  ## what of soft disparities is made by the number of tokens kept: docs/results/soft_scale.md (a quarter of an hour)
-	$(BIN)/snakemake --cores $(CORES) --configfile config/studies/soft_scale_cpu.yaml
-	$(BIN)/python bench/research/soft_scale.py --results results/soft_scale_cpu --output docs/results/soft_scale.md
-
 cebab: $(MINILM)  ## which explanations tell what edits of restaurant reviews do to a model (under an hour)
 	$(BIN)/snakemake --cores $(CORES) --configfile config/studies/cebab_cpu.yaml
 
@@ -99,21 +95,6 @@ dialect: .venv/ready  ## reasons of language models to questions in two dialects
 
 reasons: .venv/ready  ## are reasons of two language models faithful: docs/results/reasons.md (minutes)
 	$(BIN)/snakemake --cores $(CORES) tables --configfile config/studies/reasons_cpu.yaml
-
-KNOWN := config/studies/known_disparity.yaml
-FRESH := bench/research/fresh/known_disparity.yaml
-
-known-disparity: .venv/ready-for-tests  ## verdicts in worlds whose disparities are known, until they are decided: docs/results/known_disparity.md (hours)
-	$(BIN)/python workflow/tools/decide.py $(KNOWN) --hours $(HOURS) --cores $(CORES)
-	$(BIN)/snakemake --cores $(CORES) results/known_disparity_fresh/tables/effects.parquet --configfile $(KNOWN) $(FRESH)
-	$(BIN)/python bench/research/known_disparity.py --configfile $(KNOWN) --results results/known_disparity \
-		--fresh-configfile $(FRESH) --fresh results/known_disparity_fresh --table docs/results/known_disparity.csv \
-		--figure docs/results/known_disparity.svg --page docs/results/known_disparity.md
-
-known-concepts: .venv/ready  ## explainers by concepts in worlds whose effects are known: docs/results/known_concepts.md (half an hour beside other work)
-	$(BIN)/snakemake --cores $(CORES) tables --configfile config/studies/known_concepts.yaml
-	$(BIN)/python bench/research/known_concepts.py --configfile config/studies/known_concepts.yaml \
-		--results results/known_concepts --page docs/results/known_concepts.md
 
 ARCHIVE = $(STUDY).zip
 ARCHIVING := PYTHONPATH="$(HERE)workflow/scripts" "$(HERE).venv-archive/bin/python" "$(HERE)workflow/tools/archive_study.py"
@@ -157,7 +138,7 @@ clean:  ## remove the demo's results, the site and the caches of the tools, keep
 	find tests workflow -name __pycache__ -prune -exec rm -rf {} +
 
 clean-all: clean  ## also remove the environment; results of studies stay
-	rm -rf .venv .venv-archive .venv-docs .venv-engines .venv-ferret .venv-kubernetes .venv-mutation .venv-peers .venv-progress .venv-torch
+	rm -rf .venv .venv-archive .venv-docs .venv-ferret .venv-kubernetes .venv-mutation .venv-peers .venv-progress .venv-torch
 
 ##@ Development
 
@@ -266,12 +247,12 @@ MEASURED := results/corpus_measured
 
 measure-corpus: .venv/ready  ## hold filter, drafts and import against GECO: make measure-corpus PARSER=...
 	$(BIN)/snakemake --cores 1 $(SOURCES) $(GECO_SHEETS)
-	$(BIN)/python bench/research/measure_filter.py --annotation results/sources/geco_annotation/merged_labelling_v2.json \
+	$(BIN)/python bench/corpus/measure_filter.py --annotation results/sources/geco_annotation/merged_labelling_v2.json \
 		--parser $(PARSER) --output $(MEASURED)/filter.csv --losses $(MEASURED)/filter_losses.csv
-	$(BIN)/python bench/research/measure_drafts.py --geco results/sources/geco --parser $(PARSER) \
+	$(BIN)/python bench/corpus/measure_drafts.py --geco results/sources/geco --parser $(PARSER) \
 		--words resources/lexicons/gendered_words.yaml --names resources/lexicons/given_names.yaml \
 		--output $(MEASURED)/drafts.csv --differences $(MEASURED)/drafts_differences.csv
-	$(BIN)/python bench/research/reproduce_geco.py --annotation results/sources/geco_annotation/merged_labelling_v2.json \
+	$(BIN)/python bench/corpus/reproduce_geco.py --annotation results/sources/geco_annotation/merged_labelling_v2.json \
 		--geco results/sources/geco --output $(MEASURED)/geco.csv --differences $(MEASURED)/geco_differences.csv
 	$(BIN)/python workflow/scripts/corpus/import_annotations.py --input $(GECO_SHEETS) --output $(MEASURED)/sheets.parquet
 	$(BIN)/python workflow/scripts/corpus/measure_agreement.py --annotations $(MEASURED)/sheets.parquet \
@@ -280,8 +261,6 @@ measure-corpus: .venv/ready  ## hold filter, drafts and import against GECO: mak
 BENCH := results/bench
 BENCH_MODELS := $(foreach model,small_bert minilm,$(BENCH)/models/geco_all/$(model)/seed0)
 BENCH_NAMED := $(foreach model,$(BENCH_MODELS),$(notdir $(patsubst %/,%,$(dir $(model))))=$(model))
-CEBAB := results/cebab_cpu
-CEBAB_FILE := cebab/CEBaB-v1.1.zip
 BENCH_ITEMS := $(BENCH)/datasets/geco_all/items.parquet
 TRAIN_BENCH := $(BIN)/snakemake --cores $(CORES) $(BENCH_MODELS:%=%/model.safetensors) --configfile bench/bench.yaml
 SHAPES := $(foreach shape,modernbert decoder gpt2,results/pretrained/shapes/$(shape))
@@ -315,9 +294,6 @@ bench-memory: $(SHAPED)  ## what it saves to keep the memory that torch frees (a
 	$(TRAIN_BENCH)
 	$(BIN)/python bench/kept_memory.py --models $(BENCH_NAMED) --items $(BENCH_ITEMS)
 
-bench-precision: $(SHAPED)  ## what bfloat16 changes in a table of disparities (ten minutes)
-	$(BIN)/python bench/research/precision_effect.py --study bench/bench.yaml --cores $(CORES)
-
 bench-training: $(MINILM)  ## time what a training can save: make bench-training DATA=folder with geco/ and cebab/
 	$(BIN)/python bench/training_time.py --data $(DATA) --model $(dir $(MINILM)) --output $(BENCH)/training.csv
 
@@ -327,81 +303,15 @@ bench-prompt: .venv/ready  ## time what it saves to compute the beginning of a d
 bench-beginnings: .venv/ready  ## time what it saves to compute each beginning of a decoder's rows once (five minutes)
 	$(BIN)/python bench/shared_beginnings.py
 
-GECO_SMALL := results/geco_cpu/models/geco_all/small_bert/seed0/model.safetensors
-
-bench-rows: .venv/ready  ## count the rows that several jobs of a study ask one model: docs/decisions/096-no-store-of-answers.md (some minutes)
-	$(BIN)/snakemake --cores $(CORES) $(GECO_SMALL) --configfile config/studies/geco_cpu.yaml
-	$(BIN)/python bench/research/rows_across_jobs.py --model $(dir $(GECO_SMALL)) --items results/geco_cpu/datasets/geco_all/items.parquet --texts 12
-
-bench-engines: $(SHAPED) .venv-engines/ready  ## OpenVINO and ONNX Runtime for the evaluator's rows: docs/results/engines.md (half an hour)
-	$(TRAIN_BENCH)
-	.venv-engines/bin/python bench/research/engines.py --models $(BENCH_NAMED) --items $(BENCH_ITEMS) --output docs/results/engines.md
-
 bench-torch: $(SHAPED) .venv-torch/ready  ## the engine on this torch beside another one, bench/torch.txt (ten minutes)
 	$(TRAIN_BENCH)
 	$(BIN)/python bench/torch_versions.py --models $(BENCH_NAMED) --items $(BENCH_ITEMS) --other-python .venv-torch/bin/python
-
-bench-fewer-rows: $(SHAPED)  ## what fewer rows of LIME and Kernel SHAP lose and save: docs/results/fewer_rows.md
-	$(TRAIN_BENCH)
-	$(BIN)/python bench/research/fewer_rows.py --models $(BENCH_NAMED) --items $(BENCH_ITEMS) --output docs/results/fewer_rows.md
-
-bench-exact-shapley: $(SHAPED)  ## estimates of Shapley values beside exact ones: docs/results/shapley_error.md
-	$(TRAIN_BENCH)
-	$(BIN)/python bench/research/shapley_error.py --model $(firstword $(BENCH_MODELS)) --items $(BENCH_ITEMS) --output docs/results/shapley_error.csv
-
-bench-shapley: $(SHAPED) .venv-peers/ready  ## the same on 30 to 60 tokens, beside shapiq's: docs/results/shapley_longer.md (an hour)
-	$(TRAIN_BENCH)
-	$(BIN)/snakemake --cores $(CORES) $(CEBAB)/models/five_way/lstm/seed0/model.safetensors --configfile config/studies/cebab_cpu.yaml
-	.venv-peers/bin/python bench/research/shapley_longer.py \
-		--games "small BERT, GECO" joined $(firstword $(BENCH_MODELS)) $(BENCH_ITEMS) 12 12 6 \
-		--games "LSTM with attention, CEBaB" long $(CEBAB)/models/five_way/lstm/seed0 $(CEBAB)/datasets/five_way/items.parquet 30 60 6 \
-		--games "small BERT, GECO" long $(firstword $(BENCH_MODELS)) $(BENCH_ITEMS) 30 60 6 \
-		--games "MiniLM, GECO" joined $(lastword $(BENCH_MODELS)) $(BENCH_ITEMS) 10 11 6 \
-		--output docs/results/shapley_longer.csv
-
-CHOSEN := results/disparity_looks_cpu
-CHOSEN_WORLD := results/known_disparity
-
-bench-chosen: $(MINILM)  ## rows of Kernel SHAP that are chosen, cheaper levels of a network, LIME corrected: docs/results/chosen_rows.md (minutes, after the models)
-	$(BIN)/snakemake --cores $(CORES) $(foreach model,geco_subj/small_bert stereotypes/small_bert geco_subj/minilm compas/small_bert,$(CHOSEN)/models/$(model)/seed0/model.safetensors) --configfile config/studies/disparity_looks_cpu.yaml
-	$(BIN)/snakemake --cores $(CORES) $(CHOSEN_WORLD)/models/world_evidence/small_bert/seed0/model.safetensors --configfile $(KNOWN)
-	$(BIN)/snakemake --cores $(CORES) $(foreach model,lstm minilm,$(CEBAB)/models/five_way/$(model)/seed0/model.safetensors) --configfile config/studies/cebab_cpu.yaml
-	$(BIN)/python bench/research/chosen_rows.py \
-		--games "small BERT, subjects of GECO, 12 tokens" exact $(CHOSEN)/models/geco_subj/small_bert/seed0 $(CHOSEN)/datasets/geco_subj/items.parquet 12 12 6 \
-		--games "small BERT, stereotypes, 12 tokens" exact $(CHOSEN)/models/stereotypes/small_bert/seed0 $(CHOSEN)/datasets/stereotypes/items.parquet 12 12 6 \
-		--games "MiniLM, subjects of GECO, 11 tokens" exact $(CHOSEN)/models/geco_subj/minilm/seed0 $(CHOSEN)/datasets/geco_subj/items.parquet 11 11 2 \
-		--games "MiniLM, CEBaB, 12 tokens" exact $(CEBAB)/models/five_way/minilm/seed0 $(CEBAB)/datasets/five_way/items.parquet 12 12 2 \
-		--games "small BERT, COMPAS, 16 tokens" exact $(CHOSEN)/models/compas/small_bert/seed0 $(CHOSEN)/datasets/compas/items.parquet 16 16 1 \
-		--games "small BERT, subjects of GECO, 30 tokens" long $(CHOSEN)/models/geco_subj/small_bert/seed0 $(CHOSEN)/datasets/geco_subj/items.parquet 30 30 3 \
-		--games "small BERT, a made world, 48 to 52 tokens" long $(CHOSEN_WORLD)/models/world_evidence/small_bert/seed0 $(CHOSEN_WORLD)/datasets/world_evidence/items.parquet 48 52 2 \
-		--games "LSTM with attention, CEBaB, 58 to 62 tokens" long $(CEBAB)/models/five_way/lstm/seed0 $(CEBAB)/datasets/five_way/items.parquet 58 62 2 \
-		--output docs/results/chosen_rows.md
 
 bench-error: $(SHAPED) .venv-peers/ready .venv-ferret/ready  ## seconds to the same error, beside six packages: docs/results/time_to_error.md (hours; goes on where it ended)
 	$(BIN)/snakemake --cores $(CORES) $(ERROR_MODELS:%=%/model.safetensors) --configfile bench/bench.yaml
 	.venv-peers/bin/python bench/time_to_error.py --models "small BERT"=$(word 1,$(ERROR_MODELS)) \
 		MiniLM=$(word 2,$(ERROR_MODELS)) "GPT-2's shape"=$(word 3,$(ERROR_MODELS)) --items $(BENCH_ITEMS) \
 		--ferret-python .venv-ferret/bin/python --output docs/results/time_to_error.csv
-
-bench-chance: $(SHAPED)  ## what of explanations is chance, by the number of rows: docs/results/chance_by_rows.md
-	$(TRAIN_BENCH)
-	$(BIN)/python bench/research/chance_by_rows.py --models $(firstword $(BENCH_NAMED)) --items $(BENCH_ITEMS) --output docs/results/chance_by_rows.csv
-
-bench-chance-longer: $(SHAPED)  ## the same of LIME on texts of five sentences: docs/results/chance_by_rows_longer.md (five minutes)
-	$(TRAIN_BENCH)
-	$(BIN)/python bench/research/chance_by_rows.py --models $(firstword $(BENCH_NAMED)) --items $(BENCH_ITEMS) --sentences 8 --in-a-row 5 \
-		--settings lime "lime, asked" --output docs/results/chance_by_rows_longer.csv
-
-# LIME and SHAP of MiniLM would take hours.
-bench-sensitivity: $(SHAPED)  ## what few points of sensitivity miss: docs/results/sensitivity_error.md (twenty minutes)
-	$(TRAIN_BENCH)
-	$(BIN)/python bench/research/sensitivity_error.py --model "small BERT" $(firstword $(BENCH_MODELS)) 16 \
-		--model MiniLM $(lastword $(BENCH_MODELS)) 6 grad gxi igxi \
-		--items $(BENCH_ITEMS) --output docs/results/sensitivity_error.csv
-
-bench-ola-cea: $(MINILM)  ## OLA-CEA with what GECOBench's released code does in another way (days; goes on where it ended)
-	$(BIN)/snakemake --cores 1 $(addprefix results/sources/,$(GECO_FILES))
-	$(BIN)/python bench/research/ola_cea.py --data results/sources --tokenizer $(dir $(MINILM)) --output docs/results/ola_cea.csv
 
 bench-grow: $(SHAPED)  ## what it takes to go from 50 to 100 pairs (half an hour)
 	$(TRAIN_BENCH)
@@ -423,44 +333,20 @@ populations: .venv/ready  ## real scores without a difference, from which `make 
 	$(BIN)/snakemake --cores $(CORES) --until score --configfile config/studies/populations_cpu.yaml
 	$(BIN)/snakemake --cores $(CORES) --until score_changes --configfile config/studies/populations_concepts_cpu.yaml
 	for study in populations_cpu populations_concepts_cpu; do \
-		$(BIN)/python bench/research/write_populations.py --configfile config/studies/$$study.yaml \
+		$(BIN)/python bench/verdicts/write_populations.py --configfile config/studies/$$study.yaml \
 			--output resources/populations || exit 1; \
 	done
 
-verdicts: .venv/ready  ## how often verdicts are wrong: in studies drawn from real scores, and in made ones (hours)
-	PYTHONPATH=workflow/scripts $(BIN)/python bench/research/simulate_verdicts.py --processes $(if $(filter all,$(CORES)),$$(nproc),$(CORES)) --output results/verdicts.csv
-	PYTHONPATH=workflow/scripts $(BIN)/python bench/research/simulate_answers.py --processes $(if $(filter all,$(CORES)),$$(nproc),$(CORES)) --output results/verdicts_of_answers.csv
-	PYTHONPATH=workflow/scripts $(BIN)/python bench/more_often.py 300
-
-looks: .venv/ready  ## how often a plan of looks is wrong, and how many texts it needs: docs/looks.md (hours)
-	PYTHONPATH=workflow/scripts $(BIN)/python bench/research/simulate_looks.py --processes $(if $(filter all,$(CORES)),$$(nproc),$(CORES)) --output results/looks.csv
-	PYTHONPATH=workflow/scripts $(BIN)/python bench/research/simulate_looks_of_tables.py
-
-GECOBENCH := $(wildcard results/gecobench_cpu)
-
-bench-few-sentences: .venv/ready  ## how often GECOBench's claims are wrong; after `make gecobench` with its scores, too (a minute)
-	$(BIN)/python bench/research/few_sentences.py $(GECOBENCH:%=--results %)
-
-bench-statements: .venv/ready  ## how often sentences of an audit are wrong, in studies drawn at random (hours)
-	$(BIN)/python bench/research/audit_statements.py --studies 100
+verdicts: .venv/ready  ## how often verdicts are wrong, and what they find: docs/results/verdicts.md (two hours); QUICK=--quick: half a minute
+	OMP_NUM_THREADS=1 $(BIN)/python bench/verdicts/simulate.py --processes $(if $(filter all,$(CORES)),$$(nproc),$(CORES)) --page docs/results/verdicts.md $(QUICK)
 
 bench-coverage: .venv/ready  ## how often intervals hold the effect, in simulated pairs: docs/definitions.md (minutes)
-	$(BIN)/python bench/research/measure_coverage.py --runs 500 --draws 499
-
-bench-cebab: .venv/ready  ## the released files of CEBaB beside the tables of its paper (seconds)
-	$(BIN)/snakemake --cores 1 results/sources/$(CEBAB_FILE)
-	$(BIN)/python bench/research/describe_cebab.py results/sources/$(CEBAB_FILE)
+	$(BIN)/python bench/verdicts/measure_coverage.py --runs 500 --draws 499
 
 makers: .venv/ready  ## who makes disparities on GECO, COMPAS, HateCheck and in known worlds, the model or the explainer (half an hour)
 	$(BIN)/snakemake --cores $(CORES) results/makers_cpu/tables/beyond_random.html --configfile config/studies/makers_cpu.yaml
 	$(BIN)/snakemake --cores $(CORES) results/makers_worlds_cpu/tables/beyond_random.html \
 		--configfile config/studies/makers_worlds_cpu.yaml
-
-bench-makers: .venv/ready  ## how often it is wrong who makes a disparity, the model or the explainer (ten minutes)
-	$(BIN)/python bench/research/attainable_statements.py
-
-bench-covariate-adjusted: .venv/ready  ## covariate parts of simulated disparities beside the true ones (a few minutes)
-	$(BIN)/python bench/research/covariate_adjusted.py --runs 500
 
 bench-statistics: .venv/ready  ## memory and time of the statistics of 100,000 items (hours; --items and --steps of the script for less)
 	$(BIN)/python bench/statistics_at_scale.py --folder $(BENCH)/statistics
@@ -477,9 +363,6 @@ estimate-cost: .venv/ready  ## what a grid would cost on this device (ten minute
 
 # Its interpreter finds the packages of .venv behind its own; the library is not among them, as that is what changes.
 .venv-mutation/ready: envs/mutation.txt .venv/ready-for-tests
-	$(BESIDE)
-
-.venv-engines/ready: bench/research/engines.txt .venv/ready
 	$(BESIDE)
 
 .venv-torch/ready: bench/torch.txt .venv/ready

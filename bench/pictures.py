@@ -54,7 +54,6 @@ PICTURES = {
     "my_study_scores": Picture("tutorials/results/my_study/tables/scores.html", 900, "table", "table"),
     "my_study_effects": Picture("tutorials/results/my_study/figures/effects/sentences.svg"),
     "my_sentences_pairs": Picture("tutorials/results/my_sentences/audit.html", 900, ".texts", ".pair"),
-    "gallery/more_often_table": Picture("demo/tables/more_often.html", 700, last="dl"),
     "gallery/disparity_table": Picture("demo/tables/disparity.html", 1505, last="table"),
     "gallery/scores_table": Picture("demo/tables/scores.html", 1562, last="table"),
     "gallery/explorer": Picture("demo/explorer.html", 1100, last="#maps table"),

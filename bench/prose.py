@@ -40,7 +40,7 @@ OLD_WORDS = {
 # Terms that are also words of every day; where they are meant as terms, no tool can tell.
 EVERYDAY = {
     *("attribute", "baseline", "change", "checkpoint", "class", "cluster", "comparison", "concept", "control", "edit"),
-    *("effect", "equivalent", "factor", "family", "form", "group", "item", "level", "model", "note", "pair"),
+    *("effect", "factor", "family", "form", "group", "item", "level", "model", "note", "pair"),
     *("question", "reserve", "row", "run", "seed", "service", "study", "target", "token", "unit", "word", "world"),
 }
 FORMULA = re.compile(r"\$[^$]+\$")

@@ -116,7 +116,7 @@ track_dependencies = false
 use_git_change_detection = false
 
 [tool.pytest.ini_options]
-pythonpath = ["src", "workflow/scripts", "workflow/tools", "bench", "bench/research", "tests/unit"]
+pythonpath = ["src", "workflow/scripts", "workflow/tools", "bench", "bench/verdicts", "tests/unit"]
 markers = ["slow: takes more than half a minute"]
 """
 

@@ -1,15 +1,13 @@
 """A whole study of concepts, in the world with known causes."""
 
 import html
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 import yaml
-from running import PROJECT, configure, copy_of_project, edited, environment, planned_jobs, results, run_study
+from running import PROJECT, configure, copy_of_project, edited, planned_jobs, results, run_study
 from test_archived_study import tool
 
 from evenlight.datasets import CONCEPTS
@@ -212,26 +210,3 @@ def test_a_figure_is_drawn_from_the_archive_of_the_study(study, archive_python, 
 
 def results_there(project: Path) -> list[Path]:
     return [path for path in project.glob("results/*") if path.is_dir()]
-
-
-def test_the_page_on_known_effects_has_the_means_of_the_tables(study, tmp_path):
-    command = [
-        sys.executable,
-        str(PROJECT / "bench/research/known_concepts.py"),
-        "--configfile",
-        study.parents[1] / "study.yaml",
-    ]
-    subprocess.run([*command, "--results", study, "--page", tmp_path / "known.md"], check=True, env=environment())
-    page = (tmp_path / "known.md").read_text(encoding="utf-8")
-    changes = pd.read_parquet(study / "changes/world/changes.parquet")
-    care = changes[(changes["concept"] == "care") & (changes["before"] == "careful")]
-    effects, true = [], []
-    for seed in STUDY["seeds"]:
-        run = f"world/ola_cea/seed{seed}"
-        table = pd.read_parquet(study / f"representations/{run}.parquet").set_index("item_id")["probability"]
-        true += [table[change.edit][1] - table[change.base][1] for change in care.itertuples()]
-        said = pd.read_parquet(study / f"concept_effects/{run}/leace.parquet").set_index("change_id")["effect"]
-        effects += [said[name][1] for name in care["change_id"]]
-    for name, values in (("**true**", true), ("leace", effects)):
-        assert f"| world | {name} | {round(float(np.mean(values)), 3)} |" in page
-    assert f"| world | {len(STUDY['explainers']) * len(STUDY['metrics'])} | " in page

@@ -9,7 +9,7 @@ Those of d and g are bias-corrected and accelerated (BCa; Efron 1987, with the a
 (n - 1) / n, and for its being estimated (Hesterberg 2015, Section 4.1.3). That of delta needs no resamples: Student's
 interval with the variance of the jackknife, on Fisher's scale, so that it stays within -1 and 1. It covers what it
 states also where most scores are 0. What was measured stands in docs/definitions.md
-(``bench/research/measure_coverage.py``).
+(``bench/verdicts/measure_coverage.py``).
 """
 
 from collections.abc import Iterator

@@ -5,7 +5,7 @@ each stays as it is. So the exact p of a comparison in a flip is the binomial on
 
 What is proven: where the signs of a unit in all comparisons are jointly symmetric, as those of exchanged groups are,
 flips are exact (Hemerik & Goeman 2018). Wins that are as likely as losses in each comparison alone are less than that;
-for such nulls the methods here are simulated (``bench/more_often.py``).
+for such nulls the methods here are simulated (``make verdicts``).
 """
 
 from collections.abc import Iterator

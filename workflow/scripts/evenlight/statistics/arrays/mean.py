@@ -29,7 +29,7 @@ def mean_limits(
 
     The bootstrap-t of Efron (1982; Hall 1988): deviates of resamples, in their own standard errors, stand in the place
     of Student's t. It has no room for what no unit shows: how often it holds is simulated, shape by shape
-    (``bench/more_often.py``). An end is infinite where too many resamples have equal units only.
+    (``make verdicts``). An end is infinite where too many resamples have equal units only.
 
     Args:
         differences: float (units, comparisons), NaN where one is missing; of clusters, those of

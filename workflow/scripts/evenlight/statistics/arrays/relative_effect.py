@@ -1,7 +1,7 @@
 """Texts without pairs: how likely a random text of one group has a higher score than a random one of the other.
 
 The relative effect is θ = P(a > b) + P(a = b) / 2. All here is asymptotic, from about 50 texts a group; levels are
-simulated (``bench/more_often.py``). It is not the share of pairs that are won, so that it needs other words.
+simulated (``make verdicts``). It is not the share of pairs that are won, so that it needs other words.
 
 The variance of its estimate is that of Brunner & Konietschke (2024, arXiv 2409.05038), which is unbiased, also with
 ties. The test is C² of Schüürhuis, Konietschke & Brunner (2025, arXiv 2504.01796): the variance, which is at most

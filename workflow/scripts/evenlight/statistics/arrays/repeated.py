@@ -5,7 +5,7 @@ from scipy.stats import t
 
 from evenlight.core.errors import InputError
 
-# With fewer clusters, sums of unequal clusters whose size tells who wins are wrong too often (`bench/more_often.py`).
+# With fewer clusters, sums of unequal clusters whose size tells who wins are wrong too often in simulations.
 LEAST_CLUSTERS = 100
 # Nobody trains more models than this.
 MOST_SEEDS = 1000

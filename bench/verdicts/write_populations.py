@@ -1,6 +1,6 @@
 """Populations of real scores in which no group differs: what `make verdicts` draws studies from.
 
-    PYTHONPATH=workflow/scripts python bench/research/write_populations.py \\
+    PYTHONPATH=workflow/scripts python bench/verdicts/write_populations.py \\
         --configfile config/studies/populations_cpu.yaml --output resources/populations
 
 Of every comparison of a study that has been run, all units with their scores in all cells: of pairs the differences, of
@@ -18,14 +18,14 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from laws import RANDOM
+
 from evenlight import configuration
 from evenlight.core.tables import replacing
 from evenlight.jobs import command_line
 from evenlight.statistics.cells import read_models
 from evenlight.statistics.designs import Design
 from evenlight.statistics.study import StudyScores, taken
-
-RANDOM = "random"
 
 
 def settings_of(config: dict) -> dict:

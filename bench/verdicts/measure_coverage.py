@@ -1,6 +1,6 @@
 """How often the intervals of effects hold the effect: simulated pairs of several shapes and sizes, a row for each.
 
-    PYTHONPATH=workflow/scripts python bench/research/measure_coverage.py --runs 500 --draws 499
+    PYTHONPATH=workflow/scripts python bench/verdicts/measure_coverage.py --runs 500 --draws 499
 
 The table stands in docs/definitions.md. Scores are those of two seeds, correlated by 0.5, and of two forms of a pair,
 by 0.6, on the normal scale from which all shapes are made. The true effects are those of 400,000 pairs.

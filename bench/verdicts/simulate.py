@@ -1,0 +1,340 @@
+"""How often verdicts are wrong, and how much they find, in studies drawn at random: docs/results/verdicts.md.
+
+``make verdicts`` draws 1,000 studies a row, in less than two hours on two idle cores; ``--quick`` draws a few of each
+row. Studies are judged as the workflow judges them (:func:`evenlight.statistics.wins.counted_wins`,
+:func:`evenlight.statistics.verdicts.judged`). Real scores come first, then made ones (:mod:`laws`).
+"""
+
+import argparse
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+import laws
+import numpy as np
+import pandas as pd
+from laws import Law, Study
+from scipy.stats import binom, t, ttest_1samp, ttest_ind
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from report import machine, markdown
+
+from evenlight.core.seeds import generator_for
+from evenlight.core.tables import replacing
+from evenlight.statistics.arrays.discoveries import at_least
+from evenlight.statistics.arrays.flips import simes_thresholds
+from evenlight.statistics.arrays.limits import share_limits
+from evenlight.statistics.arrays.mean import difference_limits, mean_limits
+from evenlight.statistics.arrays.repeated import mean_of_known
+from evenlight.statistics.cells import ExplainerScores
+from evenlight.statistics.designs import Design, Side
+from evenlight.statistics.looks import ONE_LOOK, POCOCK, Looks
+from evenlight.statistics.many_groups import holm
+from evenlight.statistics.paired_tests import SignFlips
+from evenlight.statistics.study import AS_OFTEN, Comparison, VerdictSettings
+from evenlight.statistics.verdicts import judged
+from evenlight.statistics.wins import P_SIDES, Counted, counted_wins
+
+ALPHA, FLIPS, AS_OFTEN_BOUND = 0.05, 499, 0.2
+JUDGING = VerdictSettings.plain(alpha=ALPHA, as_often_bound=AS_OFTEN_BOUND, confidence=1 - ALPHA, bootstrap_draws=FLIPS)
+# The intervals of means have their own rows.
+COUNTING = replace(JUDGING, bootstrap_draws=2)
+PLAN = Looks((30, 100, 200), (0, 1, 2), POCOCK)
+
+MORE, WORST, RETRAINING, ALIKE = "more often", "worst", "across retraining", "as often"
+GECO, SUBJECTS, HATE = "geco_all_male_female", "geco_subj_male_female", "hatecheck_women_trans_people"
+COMPAS, CEBAB = "compas_male_female", "cebab_errors_negative_to_positive_positive_to_negative"
+PAIRS_OF = {GECO: ("GECO", 322), SUBJECTS: ("GECO, subjects", 322), HATE: ("HateCheck", 209)}
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of the table: a name, a law with the numbers of units, and what is asked.
+
+    Attributes:
+        claim: what is counted as found and wrong: :data:`MORE` (and of pairs all that goes with it), or another one.
+        looks: interim analyses, of pairs.
+    """
+
+    name: str
+    law: Law
+    units: tuple[int, ...]
+    claim: str = MORE
+    looks: Looks = ONE_LOOK
+
+
+SECTIONS: dict[str, list[Row]] = {
+    "Pairs: real scores, without a difference": [
+        Row(f"{name}: {null}", law(of), (units,))
+        for of, (name, all_units) in PAIRS_OF.items()
+        for null, law in (("groups exchanged", laws.flipped), ("wins equal losses", laws.as_many))
+        for units in (24, 50, 100, all_units)
+    ]
+    + [Row("GECO, mean of two seeds: wins equal losses", laws.as_many(GECO, 2), (units,)) for units in (24, 100)],
+    "Pairs: real scores, half of the comparisons with an effect": [
+        Row(f"{PAIRS_OF[of][0]}: {said}", laws.planted(of, kind), (units,))
+        for of in (GECO, HATE)
+        for kind, said in (
+            ("shift", "shifted by five standard errors"),
+            ("turned", "one group wins .8 of decided pairs"),
+            ("rare losses", "one group wins .8, and loses so much that the mean is 0"),
+            ("size", "wins three times as large, and as many (no group wins more often)"),
+        )
+        for units in (24, 100)
+    ],
+    "Pairs: made scores, without a difference": [
+        Row(name, law, (units,))
+        for name, law in (
+            ("normal", laws.normal),
+            ("skewed", laws.skewed),
+            ("skewed, most tied", laws.tied),
+            ("whole numbers, most 0", laws.levels),
+            ("skewed, a fifth missing", laws.missing),
+            ("31 products of 5 signs", laws.products(5)),
+            ("127 products of 7 signs", laws.products(7)),
+            ("units won in all comparisons", laws.all_at_once),
+            ("ties that tell signs", laws.ties_that_tell),
+        )
+        for units in (24, 100)
+    ],
+    "Pairs in clusters of 1 to 12: a vote each": [
+        Row(name, laws.clustered(kind), (count,))
+        for name, kind in (("whole clusters", "whole"), ("half of the variance", "half"), ("size tells", "size"))
+        for count in (24, 100)
+    ],
+    "The worst tenth, groups exchanged": [
+        Row(f"{PAIRS_OF[of][0]}", laws.flipped(of), (units,), WORST) for of in (GECO, HATE) for units in (24, 100)
+    ],
+    "As often: the net benefit is at the bound of .2, or 0": [
+        Row(f"net benefit {benefit:g}, {100 * ties:g} % ties", laws.net_benefit(benefit, ties), (units,), ALIKE)
+        for benefit in (AS_OFTEN_BOUND, 0.0)
+        for ties in (0.0, 0.8)
+        for units in (100, 300, 1000)
+    ],
+    "Across retraining: Student's t of the seeds' net benefits, 100 pairs": [
+        Row(
+            f"{count} {'comparison' if count == 1 else 'comparisons'}, {seeds} seeds, {said}",
+            laws.retrained(kind, seeds, count, shift),
+            (100,),
+            RETRAINING,
+        )
+        for kind, shift, said in (
+            ("normal", 0.0, "normal"),
+            ("one in ten", 0.0, "one run in ten goes wrong"),
+            ("normal", 0.4, "half with a net benefit of .4"),
+        )
+        for count in (1, 100)
+        for seeds in (3, 5, 10)
+    ],
+    "Texts without pairs: real scores": [
+        Row(f"{name}: {said}", law, sizes)
+        for name, of, unequal in (("COMPAS", COMPAS, (300, 60)), ("CEBaB, errors", CEBAB, (300, 60)))
+        for said, law in (
+            ("groups exchanged", laws.exchanged(of)),
+            ("own shapes, θ = 1/2", laws.of_levels(of)),
+            ("half shifted by 5 SD/√n", laws.of_levels(of, laws.SHIFT)),
+        )
+        for sizes in ((50, 50), (100, 100), unequal)
+    ],
+    "Texts without pairs: made scores, θ = 1/2": [
+        Row(name, law, sizes)
+        for name, law in (
+            ("normal, spreads 1 : 3", laws.spread(3)),
+            ("heavy tails, spreads 1 : 3", laws.spread(3, skew=True)),
+            ("spreads 1 : 3, within strata", laws.spread(3, strata=True)),
+        )
+        for sizes in ((50, 50), (100, 100), (300, 60), (60, 300))
+    ],
+    "Interim analyses with 30, 100 and 200 pairs": [
+        Row("GECO: wins equal losses", laws.as_many(GECO), (200,), looks=PLAN),
+        Row("skewed, without a difference", laws.skewed, (200,), looks=PLAN),
+        Row("GECO: one group wins .8 of decided pairs", laws.planted(GECO, "turned"), (200,), looks=PLAN),
+    ],
+}
+
+
+# One study ------------------------------------------------------------------------------------------------------------
+
+
+def counted(study: Study, paired: bool, first: int | None = None) -> list[Counted]:
+    """The wins of a study, of its ``first`` pairs only."""
+    a, b = study.a[:, :, :first], study.b[:, :, :first]
+    names = [f"comparison {number}" for number in range(len(a))]
+    sides, column = [], 0
+    for place, (letter, scores) in enumerate(zip("ab", (a, b), strict=True)):
+        size = scores.shape[2]
+        codes = np.arange(size) if study.clusters is None else study.clusters[:size]
+        clusters = np.array([f"{'' if paired else letter}{code}" for code in codes], dtype=object)
+        strata = None if study.strata is None else np.tile(study.strata[place][:size], (scores.shape[1], 1))
+        sides.append(Side(clusters, clusters, column + np.arange(size), np.arange(size), strata))
+        column += size
+    values = np.concatenate([a, b], axis=2)
+    seeds, there = range(a.shape[1]), ~np.isnan(values[0])
+    scores = ExplainerScores("dataset", "model", "explainer", seeds, names, values, there)
+    return counted_wins([scores], [Design(Comparison("group", "a", "b"), paired, *sides)], COUNTING)
+
+
+def of_study(row: Row, number: int) -> dict[str, float]:
+    """What is wrong in one study, 0 or 1 each, and the shares that are found."""
+    study = row.law(generator_for("verdicts", row.name, *row.units, number), *row.units)
+    paired, truth = len(row.units) == 1, study.truth
+    parts = [counted(study, paired, units) for units in row.looks.units[:-1]]
+    present = counted(study, paired)
+    table = judged(present, JUDGING, row.looks, parts)
+    if row.claim == ALIKE:
+        alike = (table["verdict"] == AS_OFTEN).to_numpy()
+        return {"wrong": alike.any()} if truth.any() else {"found": alike.mean()}
+    column = {MORE: "side", WORST: "worst_side", RETRAINING: "retraining_side"}[row.claim]
+    found = table[column].to_numpy()
+    said = {"wrong": (found * (found != truth)).any()}
+    differs = truth != 0
+    if differs.any():
+        said["found"] = (found == truth)[differs].mean()
+    if row.claim != MORE:
+        return said
+    if study.clusters is None and study.strata is None:
+        by_t = _by_t(study, paired)
+        said["t wrong"] = (by_t * (by_t != truth)).any()
+        if differs.any():
+            said["t found"] = (by_t == truth)[differs].mean()
+    if paired and row.looks.is_one:
+        low, high = table["family_low"].to_numpy(), table["family_high"].to_numpy()
+        said["a limit wrong"] = ((low > study.share + 1e-12) | (high < study.share - 1e-12)).any()
+        seed = ("verdicts", row.name, *row.units, number)
+        said |= _of_counts(table[P_SIDES].to_numpy(float).T, present[0].signed, truth, seed)
+    if not row.looks.is_one:
+        for look in range(3):
+            said[f"found by analysis {look + 1}"] = _found_by(table, look + 1, truth)
+    return said
+
+
+def _found_by(table: pd.DataFrame, look: int, truth: np.ndarray) -> float:
+    there = (table["look"].fillna(99) <= look).to_numpy() & (table["side"].to_numpy() != 0)
+    return there[truth != 0].mean() if (truth != 0).any() else np.nan
+
+
+def _of_counts(p_sides: np.ndarray, signed: np.ndarray, truth: np.ndarray, seed: tuple) -> dict[str, float]:
+    """Whether a count of all comparisons is too large, and what it is as a share of those that differ.
+
+    As :func:`evenlight.statistics.verdicts.counts_of_sets` has it, with other flips in each study.
+    """
+    counts = at_least(p_sides, simes_thresholds(signed, SignFlips(len(signed), FLIPS, seed), ALPHA))
+    most = (truth != 0).sum(), (truth > 0).sum(), (truth < 0).sum()
+    said = {"count too large": any(count > value for count, value in zip(counts, most, strict=True))}
+    return said | ({"counted": counts[0] / most[0]} if most[0] else {})
+
+
+def _by_t(study: Study, paired: bool) -> np.ndarray:
+    """What Holm's method finds by Student's (Welch's) t of means, as sides; it asks of means, not how often."""
+    a, b = (mean_of_known(side, axis=1).T for side in (study.a, study.b))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found = ttest_1samp(a - b, 0, nan_policy="omit") if paired else ttest_ind(a, b, equal_var=False)
+    p = np.nan_to_num(np.ma.filled(found.pvalue, 1.0), nan=1.0)
+    return np.sign(np.nan_to_num(found.statistic)) * (holm(p) <= ALPHA)
+
+
+# Rows and the page ----------------------------------------------------------------------------------------------------
+
+
+def of_row(place: tuple[str, int], studies: int) -> dict[str, object]:
+    """The means of what is said of so many studies of a row."""
+    title, number = place
+    row = SECTIONS[title][number]
+    drawn = pd.DataFrame([of_study(row, study) for study in range(studies)]).astype(float)
+    return {"section": title, "scores": row.name, "units": " / ".join(map(str, row.units))} | drawn.mean().to_dict()
+
+
+SHAPES = {
+    "normal": (lambda generator, size: generator.normal(size=size), 0.0),
+    "log-normal": (lambda generator, size: np.exp(generator.normal(size=size)), float(np.exp(0.5))),
+    "one in ten, else 0": (lambda generator, size: generator.normal(1, 1, size) * (generator.random(size) < 0.1), 0.1),
+    "t of 3 degrees": (lambda generator, size: generator.standard_t(3, size=size), 0.0),
+}
+
+
+def coverage(studies: int) -> Iterator[dict[str, object]]:
+    """How often the 95 % interval of the mean, of one sample and of two, holds the truth, shape by shape."""
+    for name, (draw, truth) in SHAPES.items():
+        for sizes in ((24,), (50,), (100,), (50, 50), (100, 30)):
+            generator = generator_for("means", name, *sizes)
+            sides = [draw(generator, (size, 5 * studies)) for size in sizes]
+            if len(sizes) == 1:
+                found = mean_limits(sides[0], 1 - ALPHA, 999, generator)
+            else:
+                strata = [np.zeros(size, dtype=int) for size in sizes]
+                found = difference_limits(*sides, *strata, 1 - ALPHA, 999, generator)
+            truth_of = truth if len(sizes) == 1 else 0.0
+            known = ~np.isnan(found.low)
+            half = t.isf(ALPHA / 2, found.degrees[known]) * found.error[known]
+            below, above = (
+                (end[known] * sign > truth_of * sign).mean() for end, sign in ((found.low, 1), (found.high, -1))
+            )
+            yield {
+                **{"scores": name, "units": " / ".join(map(str, sizes)), "holds": 1 - below - above},
+                **{"truth below": below, "truth above": above, "none": 1 - known.mean()},
+                "Student's holds": (np.abs(found.value[known] - truth_of) <= half).mean(),
+                "width, of Student's": np.median((found.high - found.low)[known] / (2 * half)),
+            }
+
+
+def page(rows: pd.DataFrame, means: pd.DataFrame, studies: int, old: str) -> str:
+    """The page: what people wrote stays, and all tables are written again."""
+    parts = [old.split(MARK)[0] + MARK, f"{studies:,} studies a row; made on {machine('numpy', 'scipy')}."]
+    for title, of in rows.groupby("section", sort=False):
+        table = of.drop(columns="section").dropna(axis=1, how="all")
+        parts += [f"### {title}", _markdown(table), _summary(of["wrong"].dropna(), studies)]
+    parts += ["### The mean's 95 % interval", f"{5 * studies:,} samples a row.", _markdown(means)]
+    return "\n\n".join(parts) + "\n"
+
+
+MARK = "<!-- Written by bench/verdicts/simulate.py from here on. -->"
+
+
+def _markdown(table: pd.DataFrame) -> str:
+    return markdown(table.map(_cell))
+
+
+def _cell(value: object) -> str:
+    return value if isinstance(value, str) else "" if pd.isna(value) else f"{value:.3f}"
+
+
+def _summary(wrong: pd.Series, studies: int) -> str:
+    """How often verdicts of a section are wrong in all, and what its largest row says."""
+    counts = (wrong * studies).round().astype(int)
+    drawn, most = studies * len(counts), counts.max()
+    (low, high), (row_low, row_high) = (share_limits(*of, ALPHA / 2) for of in ((counts.sum(), drawn), (most, studies)))
+    chance = 1 - binom.cdf(most - 1, studies, ALPHA) ** len(counts)
+    return (
+        f"Wrong in {counts.sum()} of {drawn:,} studies, {counts.sum() / drawn:.3f} [{low:.3f}, {high:.3f}]. "
+        f"Largest row: {most / studies:.3f} [{row_low:.3f}, {row_high:.3f}]. If each of {len(counts)} rows were wrong "
+        f"with a chance of {ALPHA:g}, the largest would be so large with a chance of {chance:.2g}."
+    )
+
+
+def main() -> None:
+    """Write the page."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("--studies", type=int, default=1000, help="of each row")
+    parser.add_argument("--quick", action="store_true", help="three studies of each row: does all of it work?")
+    parser.add_argument("--processes", type=int, default=1, help="that work side by side")
+    parser.add_argument("--page", type=Path, required=True, metavar="FILE", help="whose tables are written anew")
+    arguments = parser.parse_args()
+    studies = 3 if arguments.quick else arguments.studies
+    places = [(title, number) for title, rows in SECTIONS.items() for number in range(len(rows))]
+    with ProcessPoolExecutor(arguments.processes) as pool:
+        rows = []
+        for row in pool.map(partial(of_row, studies=studies), places):
+            rows.append(row)
+            print(row, flush=True)
+    means, old = pd.DataFrame(coverage(studies)), arguments.page.read_text(encoding="utf-8")
+    text = page(pd.DataFrame(rows), means, studies, old)
+    with replacing(arguments.page) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
