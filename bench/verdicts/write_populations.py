@@ -17,7 +17,6 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-
 from laws import RANDOM
 
 from evenlight import configuration

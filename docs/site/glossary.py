@@ -13,9 +13,9 @@ ROW = re.compile(r'^\| <a id="(?P<anchor>[^"]*)"></a>\*\*(?P<names>.+?)\*\*.*? \
 
 # The pages have these words in their everyday sense, too.
 EVERYDAY = """
-as often, attainable, attribute, audit, cell, challenger, change, class, cluster, comparison, complexity, concept, contract,
-contrast, edit, explanation, exploratory, factor, for these trained models, form, gradient, group,
-guessing, item, look, made by, margin, metric, model, more often, note, pair, predictions, primary, regime, reserve, reversed, row, run,
+as often, attainable, attribute, audit, cell, challenger, change, class, cluster, comparison, complexity, concept,
+contract, contrast, edit, explanation, exploratory, factor, for these trained models, form, gradient, group, guessing,
+item, look, made by, margin, metric, model, more often, note, pair, predictions, primary, regime, reversed, row, run,
 seed, sensitivity, service, study, target, token, undecided, unit, word, world
 """
 

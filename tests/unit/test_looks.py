@@ -11,6 +11,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from evenlight.statistics.familywise import step_down_p
 from rendering import run_result
 from scipy.stats import norm
 from study_files import StudyFiles, asked, called
@@ -24,7 +25,6 @@ from evenlight.core.tables import read_metadata, read_table, write_table
 from evenlight.reports.pages.effects import effect_cell
 from evenlight.statistics.cells import read_models
 from evenlight.statistics.effects import effect_table, with_family_intervals
-from evenlight.statistics.familywise import step_down_p
 from evenlight.statistics.files import Run, items_path, predictions_path
 from evenlight.statistics.look_plans import Plan, read_record, record_digest, settings_as_written
 from evenlight.statistics.look_records import looks_of, looks_said, texts_digest, with_look
