@@ -4,7 +4,8 @@ import argparse
 from pathlib import Path
 
 from evenlight.jobs import command_line
-from evenlight.reports.audit.content import audit_content, manifests_of, read_found
+from evenlight.reports.audit.audited import manifests_of
+from evenlight.reports.audit.content import audit_content, read_found
 from evenlight.reports.audit.page import write_audit
 
 
