@@ -16,7 +16,10 @@ def said_in_report(files):
     whole = yaml.safe_dump(json.loads(as_argument(config)), sort_keys=False, allow_unicode=True, width=100)
     made = provenance.summed_up([str(file.path) for file in files], provenance.Records())
     pages = {file.path.stem: str(file.path) for file in files if file.path.suffix == ".html"}
-    opening = {"answer": " ".join(terminal.opening_of(Path(pages["effects"]))) if "effects" in pages else "", "pages": pages}
+    opening = {
+        "answer": " ".join(terminal.opening_of(Path(pages["effects"]))) if "effects" in pages else "",
+        "pages": pages,
+    }
     return made | opening | {"configuration": f"data:text/plain;charset=utf-8,{quote(whole, safe=' :/,')}"}
 
 
