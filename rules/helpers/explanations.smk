@@ -116,7 +116,7 @@ def plan_settings(wildcards):
             for family in SCORED_FAMILIES
             if configuration.asks_model("metrics", family)
         },
-        explanations=sum(name in asked for names in ATTRIBUTING_FAMILIES.values() for name in names),
+        explanations=sum(map(len, ATTRIBUTING_FAMILIES.values())),
         runs=len(seeds),
         seed=seed,
         precision=config["explain"]["precision"],
