@@ -147,9 +147,7 @@ def estimate_settings(wildcards):
     """What decides how many questions a service is asked."""
     asking = {
         section: {
-            family: configuration.without_labels(
-                {name: config[section][name] for name in names}
-            )
+            family: configuration.without_labels({name: config[section][name] for name in names})
             for family, names in families.items()
             if configuration.asks_model(section, family)
         }
@@ -160,7 +158,7 @@ def estimate_settings(wildcards):
         reading=reading(wildcards),
         seed=seeds_of(wildcards.model)[0],
         # They ask nothing, but their scores are judged by asking.
-        silent=[name for name in open_explainers if name not in asked],
+        silent=[name for name in config["explainers"] if name not in asked],
         tags=tags_of(asked),
         **asking,
     )
