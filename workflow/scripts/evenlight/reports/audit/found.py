@@ -16,7 +16,7 @@ from evenlight.reports.text import json_number, signed
 from evenlight.reports.verdict_words import Words, by_sign, capitalised, said_of_counts, sentences, won
 from evenlight.statistics.beyond_random import EXPLAINER, GONE, LEFT, MODEL, REVERSED
 from evenlight.statistics.cells import CELL
-from evenlight.statistics.study import AS_OFTEN, UNDECIDABLE, UNDECIDED, Comparison, MetricLabel
+from evenlight.statistics.study import AS_OFTEN, UNDECIDABLE, UNDECIDED, MetricLabel
 from evenlight.statistics.verdicts import EXPLORATORY, PRIMARY, STUDY
 from evenlight.statistics.wins import TEXTS
 
@@ -191,7 +191,7 @@ def _finding(row, judged: Judged, held: Mapping[tuple, Any], different: Sequence
         behind += [_made_said(row, of), _no_better_than_random(row, of, metric, explainer)]
     behind = " ".join(filter(None, behind))
     return {
-        **json_row(row, Comparison._fields),
+        **json_row(row, ()),
         "explainer_label": explainer,
         "metric_label": metric.label,
         "better": better,
