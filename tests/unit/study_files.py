@@ -5,6 +5,7 @@ from dataclasses import fields
 from inspect import signature
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 from dataset_files import as_dataset
 
@@ -73,7 +74,7 @@ def asked(function: Callable, settings: dict) -> dict:
     kinds: dict[str, list[str]] = {}
     for name, entry in entries.items():
         kinds.setdefault(entry.get("metric", name), []).append(name)
-    known = {"smallest_effects": {}, "primary": {}, "noise": [], "reach": {}, "verdict_permutations": 3} | statistics
+    known = {"smallest_effects": {}, "primary": {}, "noise": [], "verdict_permutations": 3} | statistics
     known |= {
         **{part: list(settings.get(part, ())) for part in ("datasets", "explainers")},
         "models": {name: list(settings["seeds"]) for name in settings.get("models", ())},
@@ -106,3 +107,49 @@ def called(function: Callable, scores: Path, units: Path, predictions: Path | No
 def computed(function: Callable, files: StudyFiles, settings: dict):
     """What a function makes of the scores of a study."""
     return called(function, *files.folders, **asked(function, settings))
+
+
+# A study of three metrics, and its scores: of one that differs, of one that does not, and of noise.
+SETTINGS = {
+    "datasets": ["plots"],
+    "models": ["small"],
+    "seeds": [0, 1, 2],
+    "explainers": {"lime": {"label": "LIME"}},
+    "metrics": {
+        name: {"label": name.capitalize(), "better": "higher", "family": "any"} for name in ("shifted", "same", "noisy")
+    },
+    "statistics": {
+        "groups": [["male", "female"]],
+        "alpha": 0.05,
+        "as_often_bound": 0.2,
+        "smallest_effects": {},
+        "confidence": 0.95,
+        "bootstrap_draws": 300,
+    },
+}
+
+
+def scores(seed: int, pairs: int = 60) -> pd.DataFrame:
+    """``shifted``: males one higher; ``same``: both forms nearly alike; ``noisy``: nothing but noise."""
+    items = np.random.default_rng(7).normal(size=pairs)
+    draw = np.random.default_rng(seed)
+    return pd.DataFrame(
+        {
+            "item_id": f"{n}-{group}",
+            "pair_id": str(n),
+            "group": group,
+            "explainer": "lime",
+            "shifted": item + shift + draw.normal(scale=0.1),
+            "same": item + draw.normal(scale=0.01),
+            "noisy": draw.normal(),
+        }
+        for group, shift in (("male", 1.0), ("female", 0.0))
+        for n, item in enumerate(items)
+    )
+
+
+def written(files: StudyFiles, table: Callable[[int], pd.DataFrame]) -> StudyFiles:
+    """The study with ``table`` of every seed."""
+    for seed in SETTINGS["seeds"]:
+        files.write(table(seed), seed, "any")
+    return files

@@ -8,9 +8,7 @@ import pandas as pd
 import pytest
 from rendering import run_result
 from scipy.stats import norm
-from study_files import StudyFiles, asked
-from test_effects import SETTINGS, scores, written
-from test_looks import QUARTERS, walks
+from study_files import SETTINGS, StudyFiles, asked, scores, written
 
 from evenlight.core.contracts.results import INTERIM_ANALYSES
 from evenlight.core.contracts.texts import ITEMS, UNITS
@@ -18,7 +16,7 @@ from evenlight.core.errors import InputError
 from evenlight.core.sources import digest
 from evenlight.core.tables import read_metadata, read_table, write_table
 from evenlight.reports.audit.content import read_analyses_of
-from evenlight.statistics.effects import effect_table
+from evenlight.statistics.effects import effect_tables
 from evenlight.statistics.files import items_path, units_path
 from evenlight.statistics.interim_analyses import (
     COMPARISON,
@@ -87,7 +85,8 @@ def test_the_level_is_at_most_the_sum_over_analyses_and_a_plan_counts_once(analy
 
 def test_the_bound_holds_where_texts_are_added_and_is_needed():
     """Of four analyses of growing samples at a level of .05 each."""
-    p = 2 * norm.sf(np.abs(walks(40_000, QUARTERS)))
+    steps = np.random.default_rng(3).normal(size=(4, 40_000))
+    p = 2 * norm.sf(np.abs(steps.cumsum(axis=0) / np.sqrt(np.arange(1, 5))[:, None]))
     wrong = (p.min(axis=0) <= 0.05).mean()
     [bound] = levels_at_most(recorded(*[("", str(number)) for number in range(4)]))["level"]
     assert 2 * 0.05 < wrong < bound
@@ -123,7 +122,7 @@ def change_items(files: StudyFiles, change) -> pd.DataFrame:
 
 
 def study_of(files: StudyFiles, **changed) -> StudyScores:
-    settings = asked(effect_table, SETTINGS)
+    settings = asked(effect_tables, SETTINGS)
     known = {key: value for key, value in settings.items() if key in StudyScores.__annotations__}
     return StudyScores(**{"scores": files.scores, "units": files.datasets, **known, **changed})
 
@@ -229,7 +228,7 @@ def test_a_plan_after_two_analyses_without_one_is_refused_with_the_way_out():
 def test_the_record_is_kept_by_the_command_and_says_what_must_be_read_first(files, tmp_path):
     record = tmp_path / "tables" / "interim_analyses.parquet"
     settings = {
-        key: value for key, value in asked(effect_table, SETTINGS).items() if key in StudyScores.__annotations__
+        key: value for key, value in asked(effect_tables, SETTINGS).items() if key in StudyScores.__annotations__
     }
     settings |= {"record": str(record), "plan": "", "alpha": 0.05, "pairs": {"plots": None}}
     settings["models"] = {"small": [0]}
