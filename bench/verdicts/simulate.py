@@ -286,7 +286,7 @@ def page(rows: pd.DataFrame, means: pd.DataFrame, studies: int, old: str) -> str
     parts = [old.split(MARK)[0] + MARK, f"{studies:,} studies a row; made on {machine('numpy', 'scipy')}."]
     for title, of in rows.groupby("section", sort=False):
         table = of.drop(columns="section").dropna(axis=1, how="all")
-        parts += [f"### {title}", _markdown(table), _summary(of["wrong"].dropna(), studies)]
+        parts += [f"### {title}", _markdown(table), f"{title}: {_summary(of['wrong'].dropna(), studies)}"]
     parts += ["### The mean's 95 % interval", f"{5 * studies:,} samples a row.", _markdown(means)]
     return "\n\n".join(parts) + "\n"
 
@@ -309,7 +309,7 @@ def _summary(wrong: pd.Series, studies: int) -> str:
     (low, high), (row_low, row_high) = (share_limits(*of, ALPHA / 2) for of in ((counts.sum(), drawn), (most, studies)))
     chance = 1 - binom.cdf(most - 1, studies, ALPHA) ** len(counts)
     return (
-        f"Wrong in {counts.sum()} of {drawn:,} studies, {counts.sum() / drawn:.3f} [{low:.3f}, {high:.3f}]. "
+        f"wrong in {counts.sum()} of {drawn:,} studies, {counts.sum() / drawn:.3f} [{low:.3f}, {high:.3f}]. "
         f"Largest row: {most / studies:.3f} [{row_low:.3f}, {row_high:.3f}]. If each of {len(counts)} rows were wrong "
         f"with a chance of {ALPHA:g}, the largest would be so large with a chance of {chance:.2g}."
     )
