@@ -460,8 +460,8 @@ class Sample:
             (folder / WEIGHTS).unlink()
             raise InputError(
                 f"{folder}: the copy of the model gives a text another probability than the model itself, by "
-                f"{difference:.2g}; its configuration or its weights are not kept by Transformers as they are, so name "
-                "another model"
+                f"{difference:.2g}, since Transformers does not keep its configuration or its weights as they are; "
+                "name another model or, if this one was trained here, another architecture"
             )
         keep_inputs(folder, copy.model_inputs, max_tokens)
 

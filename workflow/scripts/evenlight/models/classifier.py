@@ -406,6 +406,13 @@ def load_network(
             raise InputError(_without_safetensors(str(source), options.get("revision"))) from None
         raise InputError(cannot_load(source, error)) from None
     # Transformers fills gaps with random weights.
+    if with_head and (sizes := [each for each in sorted(loading["mismatched_keys"]) if each[0] not in elsewhere]):
+        name, there, wanted = sizes[0]
+        raise InputError(
+            f"model {source}: its weights have {name} of the size {tuple(there)}, and by its config.json, with "
+            f"{network.config.num_labels} labels, it has the size {tuple(wanted)}; let id2label there name as many "
+            "labels as the head has"
+        )
     if with_head and (without := [name for name in _not_loaded(loading) if name not in elsewhere]):
         raise InputError(f"model {source}: has no weights for {_listed(without)}, which would be random; {remedy}")
     if without := [name for name in _not_loaded(loading) if not belongs_to_head(network, name)]:

@@ -25,6 +25,7 @@ from evenlight.models.beginnings import TreeOnDevice, reading
 from evenlight.models.fast_layers import whole_last_layer
 from evenlight.models.language_model import DECODER, ClassifyingLanguageModel
 from evenlight.models.networks import (
+    OtherLabels,
     alone,
     as_it_came,
     bare,
@@ -410,6 +411,11 @@ def _expected(network: nn.Module, trial: _Trial) -> _Expected:
         return torch.cat([_alone(network, trial, row) for row in rows])
 
     logits, reason = _answer(lambda: ask(trial.texts))
+    if logits is None and OtherLabels.__name__ in reason:
+        raise InputError(
+            f"{name} has another head than its configuration says ({reason}); let id2label name each label of the head "
+            "(in config.json, or model.config.id2label)"
+        )
     if logits is None and "it gives" in reason:
         raise InputError(
             f"source: a {type(network).__name__} has no classes; load the model by AutoModelForSequenceClassification, "
