@@ -24,9 +24,10 @@ from dataset_files import write_dataset
 from hypothesis import given
 from hypothesis import strategies as st
 from models_for_tests import WORDS, tiny_classifier
+from scipy.stats import spearmanr
 
 from evenlight.configuration import tags
-from evenlight.core.contracts.explanations import ATTRIBUTIONS, COSTS, SCORES
+from evenlight.core.contracts.explanations import ATTRIBUTIONS, COSTS, RANDOMISED, SCORES
 from evenlight.core.contracts.texts import ITEMS, PREDICTIONS, UNITS
 from evenlight.core.errors import InputError
 from evenlight.core.tables import (
@@ -38,6 +39,7 @@ from evenlight.core.tables import (
     write_groups,
     write_table,
 )
+from evenlight.engine import opening
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.progress import Progress
 from evenlight.engine.sentences import tokenize
@@ -46,16 +48,18 @@ from evenlight.explainers import Context, explain
 from evenlight.explainers.attribution import Remark, note_of, remarks_on_items
 from evenlight.explainers.costs import device_used, processor, write_cost
 from evenlight.explainers.derivatives import remarks_on_cancelling, remarks_on_gaps, remarks_on_scaling
+from evenlight.explainers.randomisation import stages
 from evenlight.explainers.relevance import shares_remark
 from evenlight.jobs.command_line import settings_argument
 from evenlight.jobs.parts import Rows
 from evenlight.models.classifier import load_saved
+from evenlight.models.randomised import layers_of, randomise
 from evenlight.statistics.files import Run, score_path
 from evenlight.statistics.score_files import explainer_notes, score_notes
 from evenlight.statistics.study import StudyScores
 from evenlight.texts.items import groups_kept_together
 from evenlight.texts.predictions import SPECIAL
-from explanations import attribute, score
+from explanations import attribute, randomise_layers, score
 from models import read_texts
 
 SCRIPTS = Path(attribute.__file__).parents[1]
@@ -251,6 +255,34 @@ def test_attribution_files_do_not_depend_on_the_groups(study, tmp_path, family):
             for score_, attribution in zip(found["token_score"], explanations.attributions, strict=True):
                 if name != "ig":  # whose scores are noise
                     np.testing.assert_allclose(score_, attribution.token_score, rtol=1e-4, atol=1e-6)
+
+
+def test_a_model_is_loaded_once_for_all_of_its_random_layers(study, tmp_path, monkeypatch):
+    """The scores at each stage are those of a model that is loaded for it alone."""
+    flags = attribute_arguments(study, tmp_path)
+    attribute.main(flags)
+    method = FAMILIES["gradient"]["gxi"]
+    flags.settings |= {"explainer": "gxi", "method": method, "tags": tags(method["method"])}
+    flags.settings |= {"orders": ["cascading", "independent"], "texts": 1}
+    flags.attributions, flags.output = tmp_path / "gxi.parquet", tmp_path / "randomised.parquet"
+    loaded = []
+    monkeypatch.setattr(opening, "load_saved", lambda *given: loaded.append(given) or load_saved(*given))
+    randomise_layers.main(flags)
+    assert len(loaded) == 1
+    found = read_table(flags.output, RANDOMISED).set_index(["item_id", "order", "stage"])["rank_correlation"]
+    scores = read_table(flags.attributions, ATTRIBUTIONS).set_index("item_id")["token_score"]
+    test = read_table(flags.items, ITEMS).set_index("item_id", drop=False)
+    for (name, order, stage), expected in found.items():
+        classifier = load_saved(study / "model", 48)
+        layers = layers_of(classifier.network)
+        *_, random = list(stages(layers, order))[stage]
+        randomise(classifier.network, random, 0)
+        [sentence] = tokenize(classifier, test.loc[[name]], test.loc[[name], "label"])
+        context = Context(Evaluator(classifier), 0, None)
+        [again] = explain("gradient", [sentence], {"it": method}, context)["it"].attributions
+        inside = ~sentence.is_special
+        correlation = spearmanr(scores[name][inside], again.token_score[inside]).statistic
+        assert expected == pytest.approx(correlation, abs=1e-6)
 
 
 def test_some_items_are_explained_again_whatever_the_groups(study, tmp_path):

@@ -163,7 +163,7 @@ def test_a_program_in_a_folder_is_not_run(tmp_path):
     [
         ({"text": "body"}, "no column 'body'; the columns are sentence, verdict, speaker, age"),
         ({"splits": {"test": "dev"}}, r"split dev: cannot be loaded"),
-        ({"classes": ["kind", "cruel"]}, r"split first, row 2: field 'verdict' .*rude"),
+        ({"classes": ["kind", "cruel"]}, r"row first/2: field 'verdict' .*rude"),
     ],
 )
 def test_what_is_not_there_is_named(labelled, tmp_path, changed, said):
@@ -172,7 +172,14 @@ def test_what_is_not_there_is_named(labelled, tmp_path, changed, said):
         read(tmp_path / "saved", **({"splits": {"test": "first"}} | changed))
 
 
+def test_rows_of_several_splits_are_told_apart(labelled, tmp_path):
+    splits = {"first": labelled, "second": labelled}
+    datasets.DatasetDict(splits).save_to_disk(tmp_path / "saved")
+    with pytest.raises(InputError, match=r"\(first/2, .*second/2"):
+        read(tmp_path / "saved", splits={"train": "first", "test": "second"}, classes=["kind", "cruel"])
+
+
 def test_a_class_that_is_not_published_is_refused_with_its_row(labelled, tmp_path):
     labelled.map(lambda row: row | {"verdict": -1}).save_to_disk(tmp_path / "saved")
-    with pytest.raises(InputError, match=r"split test, row 1: field 'verdict' .label. is empty"):
+    with pytest.raises(InputError, match=r"row test/1: field 'verdict' .label. is empty"):
         read(tmp_path / "saved")

@@ -38,6 +38,14 @@ def test_what_is_no_class_and_not_one_per_text_is_refused(classifier, more, mess
         explain(classifier, TEXTS, "saliency", **more)
 
 
+def test_marks_of_texts_of_one_length_may_be_an_array(classifier):
+    marks = np.array([[0, 1, 0], [1, 0, 0]])
+    found = explain(classifier, ["He waits .", "She reads ."], "saliency", ground_truth=marks)
+    assert [explanation.ground_truth.tolist() for explanation in found] == marks.tolist()
+    with pytest.raises(InputError, match="found a ndarray"):
+        explain(classifier, ["He waits .", "She reads ."], "saliency", ground_truth=marks[None])
+
+
 @pytest.mark.parametrize(
     ("texts", "message"),
     [

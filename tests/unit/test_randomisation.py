@@ -1,5 +1,6 @@
 """The sanity check by random layers, on cases that are known by hand."""
 
+from contextlib import contextmanager, nullcontext
 from types import SimpleNamespace
 
 import numpy as np
@@ -21,8 +22,8 @@ from evenlight.core.seeds import generator_for
 from evenlight.engine.evaluator import Evaluator
 from evenlight.explainers import Context, explain
 from evenlight.explainers.randomisation import randomisation_rows, randomised_items, stages
-from evenlight.models.classifier import Classifier
-from evenlight.models.randomised import Layer, layers_of, randomise
+from evenlight.models.classifier import Classifier, on_device
+from evenlight.models.randomised import Layer, layers_of, randomise, randomised
 from evenlight.reports.plots.randomisation import draw_randomisation
 from evenlight.statistics.files import Run, explainer_path
 from evenlight.statistics.randomisation import summarise_randomisation
@@ -84,6 +85,19 @@ def test_a_layer_is_random_in_the_same_way_whatever_else_is():
     assert not weights[0].equal(weights[2])
 
 
+@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
+def test_a_network_that_is_fast_is_as_random_as_another_and_then_as_it_was(precision):
+    classifier, other = on_device(tiny_classifier("bert"), precision=precision), tiny_classifier("bert")
+    layers, before = layers_of(other.network), numbers(classifier.network)
+    assert layers_of(classifier.network) == layers
+    randomise(other.network, layers[1:], seed=3)
+    expected = numbers(on_device(other, precision=precision).network)
+    with randomised(classifier.network, layers[1:], seed=3):
+        assert all(each.equal(expected[name]) for name, each in numbers(classifier.network).items())
+        assert not classifier.network.classifier.weight.equal(before["classifier.weight"])
+    assert all(each.equal(before[name]) for name, each in numbers(classifier.network).items())
+
+
 def test_stages():
     layers = [Layer(name, ()) for name in ("embeddings", "middle", "head")]
     found = {
@@ -136,14 +150,17 @@ def correlations_of(method, make, sentences, orders=ORDERS, training=None, seed=
         "attention_rollout": "attention",
     }[method["method"]]
 
-    def context_with(layers):
-        classifier = make()
-        randomise(classifier.network, layers, seed)
-        return Context(Evaluator(classifier, 4096), seed, training)
+    classifier = make()
 
-    explained = explain(family, sentences, {"it": settings}, context_with([]))["it"].attributions
+    @contextmanager
+    def context_with(layers):
+        with randomised(classifier.network, layers, seed):
+            yield Context(Evaluator(classifier, 4096), seed, training)
+
+    with context_with([]) as context:
+        explained = explain(family, sentences, {"it": settings}, context)["it"].attributions
     before = [attribution.token_score for attribution in explained]
-    layers = layers_of(make().network)
+    layers = layers_of(classifier.network)
     rows, notes = randomisation_rows(family, sentences, before, {"it": settings}, orders, layers, context_with)
     return pd.DataFrame(rows), notes
 
@@ -183,7 +200,7 @@ def test_each_random_model_is_made_and_asked_once():
 
     def context_with(layers):
         made.append([layer.name for layer in layers])
-        return Context(None, 0, None)
+        return nullcontext(Context(None, 0, None))
 
     sentences = sentences_of(tiny_classifier("bert"))[:1]
     layers = [Layer(name, ()) for name in ("embeddings", "middle", "head")]
@@ -254,7 +271,7 @@ def test_a_random_model_that_is_refused_has_no_correlation_and_a_note():
     def context_with(layers):
         if layers:
             raise InputError("this model adds nothing up")
-        return context_of(classifier)
+        return nullcontext(context_of(classifier))
 
     before = [np.arange(len(sentence.token_id), dtype=float) for sentence in sentences]
     layers = layers_of(classifier.network)[-1:]

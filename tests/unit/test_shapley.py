@@ -359,6 +359,27 @@ def test_more_rows_make_no_worse_interactions_where_words_must_come_together():
     np.testing.assert_allclose(found, shapley.exact_interactions(needed), atol=0.003)
 
 
+@pytest.mark.parametrize(
+    "settings",
+    [
+        KERNEL | {"estimator": "surrogate", "evaluations": 60},
+        SAMPLING | {"estimator": "adjusted", "permutations": 8},
+        LIME | {"features": "token", "samples": 300, "asked": 60},
+    ],
+)
+def test_a_fit_that_misses_answers_is_told(settings, monkeypatch):
+    classifier = symmetric_model()
+    sentences = sentences_of(classifier, [["a", "b", "a", "idle", "c", "b", "c"], ["a"]], targets=[1, 1])
+
+    def note():
+        return explain(settings["method"], sentences, {"it": settings}, context_of(classifier))["it"].note
+
+    assert note() == ""
+    # Processes that cannot bend, of which only the jitter explains the rest.
+    monkeypatch.setattr(surrogate, "SCALES", [1e-6])
+    assert "of 1 of 2 items the Gaussian process misses answers" in note()
+
+
 def test_surrogate_of_nothing_is_nothing():
     shown = shapley.all_subsets(3)
     assert surrogate.predict(surrogate.fit(shown, np.full(8, 0.25)), shown) == pytest.approx(0.25)

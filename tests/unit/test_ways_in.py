@@ -367,6 +367,26 @@ def test_labels_that_do_not_count_from_0_are_refused_with_what_to_write(model_of
         load_classifier((network, tokenizer), device="cpu")
 
 
+@pytest.mark.parametrize("where", ["file", "memory"])
+def test_labels_in_a_list_are_refused_with_what_to_write(model_of, tmp_path, where):
+    folder, _ = model_of("bert")
+    source = in_memory(folder)
+    source[0].config.id2label = ["dull", "fair", "great"]
+    if where == "file":
+        source = shutil.copytree(folder, tmp_path / "copy")
+        config = json.loads((source / "config.json").read_text()) | {"id2label": ["dull", "fair", "great"]}
+        (source / "config.json").write_text(json.dumps(config))
+    with pytest.raises(InputError, match=r"id2label .*list.*\{0: 'dull', 1: 'fair'"):
+        load_classifier(source, device="cpu")
+
+
+def test_fewer_labels_than_the_head_has_are_refused(model_of):
+    network, tokenizer = in_memory(model_of("bert")[0])
+    network.config.id2label = {0: "dull", 1: "great"}
+    with pytest.raises(InputError, match=r"3 logits.* 2 labels.*id2label"):
+        load_classifier((network, tokenizer), device="cpu")
+
+
 @pytest.mark.parametrize("name", ["model.safetensors", "tokenizer.json"])
 def test_a_pointer_of_git_lfs_is_no_file_of_a_model(model_of, tmp_path, name):
     shutil.copytree(model_of("bert")[0], tmp_path / "cloned")

@@ -17,7 +17,7 @@ from evenlight.core.chance import note_on_chance
 from evenlight.core.contracts.explanations import ATTRIBUTIONS
 from evenlight.core.contracts.texts import PREDICTIONS
 from evenlight.core.tables import read_arrow, read_metadata
-from evenlight.engine import model_files, open_evaluator, rounding_of
+from evenlight.engine import open_evaluator, rounding_of
 from evenlight.engine.progress import Progress
 from evenlight.explainers import Context, explain, explained_again, module_named, training_items
 from evenlight.explainers.attribution import Remark, attribution_table, note_of
@@ -36,6 +36,7 @@ from evenlight.jobs.parts import (
     make_rows,
     write_part,
 )
+from evenlight.models import model_files
 from evenlight.texts.predictions import Sentence, explained_items, read_explained, sentences_of
 from evenlight.texts.words import TEXT
 

@@ -15,7 +15,7 @@ import pyarrow as pa
 from evenlight.core.contracts.explanations import ANSWERS, FOLLOW_UPS
 from evenlight.core.contracts.texts import ITEMS
 from evenlight.core.tables import read_table
-from evenlight.engine import model_files, rounding_of
+from evenlight.engine import rounding_of
 from evenlight.engine.progress import Progress
 from evenlight.explainers.answering import Question, messages_of, notes_of, questions_of
 from evenlight.explainers.follow_ups import CONTRIBUTIONS, ROWS_OF, Followed, followed
@@ -23,6 +23,7 @@ from evenlight.explainers.generated import Generator
 from evenlight.jobs.code_digest import LIBRARIES, library_versions
 from evenlight.jobs.command_line import add_group_flag, add_model_flags, run, settings_argument
 from evenlight.jobs.parts import DIGEST, Missing, digest_of, digest_of_inputs, make_rows, write_part
+from evenlight.models import model_files
 from evenlight.models.decoder import load_decoder
 from evenlight.models.processor import use_processor
 from evenlight.models.ready import loaded_files

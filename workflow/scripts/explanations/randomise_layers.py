@@ -1,18 +1,20 @@
 """Explain again by a model whose layers are random, and correlate the scores with those of the model as it is."""
 
 import argparse
-from functools import partial
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pandas as pd
 
 from evenlight.core.contracts.explanations import EXPLAINED, RANDOMISED
 from evenlight.core.tables import read_arrow, write_table
+from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.opening import open_evaluator
 from evenlight.explainers import Context, training_items
 from evenlight.explainers.randomisation import randomisation_rows, randomised_items
 from evenlight.jobs.command_line import add_model_flags, run, settings_argument
-from evenlight.models.randomised import Layer, layers_of, randomise
+from evenlight.models.randomised import Layer, layers_of, randomised
 from evenlight.texts.predictions import explained_items, read_explained, sentences_of
 
 
@@ -30,12 +32,14 @@ def main(arguments: argparse.Namespace) -> None:
     before = [pd.Series(score_of[sentence.item_id], dtype=float).to_numpy() for sentence in sentences]
     training = training_items(arguments.items, settings["tags"])
 
-    layers: list[Layer] = []
-    open_evaluator(arguments, change=lambda network: layers.extend(layers_of(network)))
+    classifier = open_evaluator(arguments).classifier
 
-    def context_with(chosen: list[Layer]) -> Context:
-        change = partial(randomise, layers=chosen, seed=settings["seed"])
-        return Context(open_evaluator(arguments, change=change), settings["seed"], training)
+    @contextmanager
+    def context_with(chosen: list[Layer]) -> Iterator[Context]:
+        with randomised(classifier.network, chosen, settings["seed"]):
+            # What an evaluator keeps is of weights that were others.
+            evaluator = Evaluator(classifier, arguments.tokens_per_batch or 0, arguments.compile)
+            yield Context(evaluator, settings["seed"], training)
 
     rows, notes = randomisation_rows(
         settings["family"],
@@ -43,7 +47,7 @@ def main(arguments: argparse.Namespace) -> None:
         before,
         {settings["explainer"]: settings["method"]},
         settings["orders"],
-        layers,
+        layers_of(classifier.network),
         context_with,
     )
     write_table(pd.DataFrame(rows), arguments.output, RANDOMISED, {"notes": notes})

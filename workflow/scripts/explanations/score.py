@@ -15,7 +15,7 @@ import pyarrow as pa
 from evenlight.core.contracts.explanations import ATTRIBUTIONS, EXPLAINED, SCORES
 from evenlight.core.contracts.texts import PREDICTIONS
 from evenlight.core.tables import Contract, count_rows, read_groups, read_metadata
-from evenlight.engine import model_files, open_evaluator, rounding_of
+from evenlight.engine import open_evaluator, rounding_of
 from evenlight.engine.progress import Progress
 from evenlight.jobs.code_digest import LIBRARIES, library_versions
 from evenlight.jobs.command_line import add_group_flag, add_model_flags, run, settings_argument
@@ -32,6 +32,7 @@ from evenlight.jobs.parts import (
 )
 from evenlight.metrics import Explanation, explanations_of, other_items, read_origin, score
 from evenlight.metrics.planned import planned_rows
+from evenlight.models import model_files
 from evenlight.texts.predictions import explained_items, read_explained, sentences_of
 from evenlight.texts.words import TEXT
 

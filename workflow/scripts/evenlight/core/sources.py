@@ -15,6 +15,7 @@ import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from urllib.parse import quote, unquote
@@ -25,6 +26,7 @@ MIRROR_VARIABLE = "EVENLIGHT_MIRROR"
 WAITS = (1, 2, 4, 8)  # seconds between the attempts of a download
 TIMEOUTS = (10, 60)  # seconds for the connection and for each answer
 BLOCK = 1 << 16  # bytes
+SETTLED = 2 * 10**9  # nanoseconds after which the time of a file tells whether it was written again
 # What a model is loaded from. No other weights are: a `.bin` is a pickle, which can hold a program.
 TOKENIZER_FILES = ("tokenizer*", "special_tokens_map.json", "added_tokens.json", "vocab*", "merges.txt", "*.model")
 WEIGHT_FILES = ("model*.safetensors*",)
@@ -286,7 +288,16 @@ def is_address(path: str) -> bool:
 
 
 def digest(path: str | Path) -> str:
-    """The SHA-256 of a file's content, in hexadecimal."""
+    """The SHA-256 of a file's content, in hexadecimal; a process reads once what is as it was."""
+    state = os.stat(path)
+    changed = max(state.st_mtime_ns, state.st_ctime_ns)
+    # Two writings so close together may have one time.
+    read = _digest_of.__wrapped__ if time.time_ns() - changed < SETTLED else _digest_of
+    return read(str(path), state.st_dev, state.st_ino, state.st_size, state.st_mtime_ns, state.st_ctime_ns)
+
+
+@lru_cache(maxsize=1024)
+def _digest_of(path: str, *state: int) -> str:
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 

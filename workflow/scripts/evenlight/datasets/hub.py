@@ -92,7 +92,8 @@ def _rows(loaded, columns: list[str], part: str, split: str, settings: dict) -> 
             for name, of_classes in names.items():
                 label = row[name]
                 row[name] = of_classes[label] if label is not None and 0 <= label < len(of_classes) else None
-            yield f"{origin}, row {number}", row | {SPLIT: part}
+            # Each split counts its rows from 1.
+            yield f"{settings['source']}, row {split}/{number}", row | {SPLIT: part}
 
 
 def _commit(loaded) -> str | None:

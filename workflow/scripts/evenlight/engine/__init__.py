@@ -3,10 +3,6 @@
 import importlib
 from argparse import Namespace
 from collections.abc import Callable
-from pathlib import Path
-
-# What rule ``train`` writes beside a model about the training; seconds and devices differ where the weights do not.
-ABOUT_TRAINING = {"history.csv", "manifest.json"}
 
 
 def open_evaluator(flags: Namespace, on_rows: Callable[[int], None]):
@@ -34,8 +30,3 @@ def rounding_of(flags: Namespace) -> str:
         return ""
     has_gpu = flags.device != "cpu" and importlib.import_module("torch").cuda.is_available()
     return f"{'cuda' if has_gpu else 'cpu'}{', compiled' * flags.compile}"
-
-
-def model_files(folder: Path | None) -> list[Path]:
-    """The files of a model that its answers depend on; none where no model is asked."""
-    return sorted(set(folder.glob("[!.]*")) - {folder / name for name in ABOUT_TRAINING}) if folder else []

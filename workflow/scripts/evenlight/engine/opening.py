@@ -4,8 +4,6 @@ from argparse import Namespace
 from collections.abc import Callable
 from dataclasses import replace
 
-from torch import nn
-
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.service import ServiceEvaluator
 from evenlight.models.classifier import load_saved
@@ -13,19 +11,12 @@ from evenlight.models.processor import use_processor
 from evenlight.models.service import is_service, load_service
 
 
-def open_evaluator(
-    flags: Namespace, on_rows: Callable[[int], None] | None = None, change: Callable[[nn.Module], None] | None = None
-) -> Evaluator | ServiceEvaluator:
-    """The evaluator that a command's flags ask for, see :func:`evenlight.engine.open_evaluator`.
-
-    ``change`` is done to the network's weights before it is asked anything.
-    """
+def open_evaluator(flags: Namespace, on_rows: Callable[[int], None] | None = None) -> Evaluator | ServiceEvaluator:
+    """The evaluator that a command's flags ask for, see :func:`evenlight.engine.open_evaluator`."""
     use_processor(flags.threads)
     settings = flags.settings
     if is_service(flags.model):
         served = load_service(flags.model, settings["max_tokens"])
         return ServiceEvaluator(served, flags.answers, flags.asking.get(flags.model.parent.name), on_rows)
-    classifier = load_saved(
-        flags.model, settings["max_tokens"], flags.device, settings.get("precision", "float32"), change
-    )
+    classifier = load_saved(flags.model, settings["max_tokens"], flags.device, settings.get("precision", "float32"))
     return Evaluator(replace(classifier, on_rows=on_rows), flags.tokens_per_batch, flags.compile)

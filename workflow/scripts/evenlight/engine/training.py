@@ -24,12 +24,13 @@ from evenlight.core.errors import InputError, writing
 from evenlight.core.seeds import generator_for
 from evenlight.engine.checkpoints import Checkpoint
 from evenlight.engine.sentences import Sentence, encoded
+from evenlight.models import MANIFEST
 from evenlight.models.adapters import add_adapters
 from evenlight.models.classifier import Classifier, load_saved
 from evenlight.models.model_inputs import reason_of
 from evenlight.models.networks import as_it_came, evaluating
 from evenlight.models.regimes import train_only
-from evenlight.models.saved_files import FILES, MANIFEST, digests_of
+from evenlight.models.saved_files import FILES, digests_of, keep_inputs
 from evenlight.models.transfers import fetched, sent
 
 OPTIMIZERS = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}
@@ -447,20 +448,22 @@ class Sample:
         return cls(rows, _probabilities(classifier, rows))
 
     def require_copy(self, folder: Path, max_tokens: int) -> None:
-        """Refuse, and make useless, a model in a folder that says something else.
+        """Refuse, and make useless, a model in a folder that says something else; of any other keep how it is asked.
 
         Raises:
             InputError: it does.
         """
-        found = _probabilities(load_saved(folder, max_tokens), self.rows)
+        copy = load_saved(folder, max_tokens)
+        found = _probabilities(copy, self.rows)
         difference = np.abs(found - self.probability).max(initial=0)
         if not difference <= COPIED:
             (folder / WEIGHTS).unlink()
             raise InputError(
                 f"{folder}: the copy of the model gives a text another probability than the model itself, by "
-                f"{difference:.2g}; its configuration or its weights are not kept by Transformers as they are, so name "
-                "another model"
+                f"{difference:.2g}, since Transformers does not keep its configuration or its weights as they are; "
+                "name another model or, if this one was trained here, another architecture"
             )
+        keep_inputs(folder, copy.model_inputs, max_tokens)
 
 
 @torch.inference_mode()

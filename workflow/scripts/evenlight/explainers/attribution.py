@@ -23,12 +23,15 @@ class Attribution:
             says so.
         pairs: pairs of words with their interaction, the strongest first, as (first word, second word, interaction);
             empty where the explainer tells none.
+        fit_miss: by how much a function that was fitted to the model's answers misses one of them at most, as a share
+            of the largest; 0 where none is fitted.
     """
 
     token_score: np.ndarray
     forward_rows: int
     completeness_gap: float | None = field(default=None)
     pairs: tuple[tuple[int, int, float], ...] = ()
+    fit_miss: float = 0.0
 
 
 @dataclass(frozen=True)

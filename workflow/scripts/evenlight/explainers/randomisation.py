@@ -6,6 +6,7 @@ values. An explainer whose scores stay as they are explains the text and not the
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from functools import cache
 
 import numpy as np
@@ -55,7 +56,7 @@ def randomisation_rows(
     methods: dict[str, dict],
     orders: Sequence[str],
     layers: Sequence[Layer],
-    context_with: Callable[[list[Layer]], Context],
+    context_with: Callable[[list[Layer]], AbstractContextManager[Context]],
 ) -> tuple[list[dict], list[str]]:
     """How an explainer's scores correlate with those before, at every stage of every order.
 
@@ -66,7 +67,7 @@ def randomisation_rows(
         methods: the explainer's name to its settings.
         orders: names in :data:`ORDERS`.
         layers: of the model, from the embeddings to the head.
-        context_with: what the explainer may use, with a model of which these layers are random.
+        context_with: while open, what the explainer may use, with a model of which these layers are random.
 
     Returns:
         The rows of the contract ``randomised``, and what the explainer says where it cannot explain a random model, for
@@ -78,7 +79,8 @@ def randomisation_rows(
     @cache
     def scores_with(chosen: tuple[Layer, ...]) -> tuple[list[np.ndarray], str]:
         try:
-            explained = explain(family, sentences, methods, context_with(list(chosen)))[name].attributions
+            with context_with(list(chosen)) as context:
+                explained = explain(family, sentences, methods, context)[name].attributions
         except InputError as error:
             return [np.zeros(len(sentence.token_id)) for sentence in sentences], str(error)
         return [attribution.token_score for attribution in explained], ""

@@ -9,7 +9,7 @@ into values. Where the rows allow it all subsets are asked, and the values are e
 import itertools
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from evenlight.engine.sentences import Sentence
 from evenlight.explainers import Context, Explanations
 from evenlight.explainers.attribution import Attribution
 from evenlight.explainers.hiding import reduced_rows, replacement_token
+from evenlight.explainers.surrogate import remarks_on_fits
 from evenlight.texts.players import Players, players_of
 from evenlight.texts.predictions import explained_output
 
@@ -35,11 +36,14 @@ class Plan:
         solve: values of the subsets (subsets,) to values of the features (features,).
         interact: likewise to the interactions of all pairs, symmetric, (features, features); None where the subsets do
             not tell them.
+        misses: by how much each function that was fitted to the values misses one of them, see
+            :class:`evenlight.explainers.attribution.Attribution`; ``solve`` and ``interact`` add to them.
     """
 
     shown: np.ndarray
     solve: Callable[[np.ndarray], np.ndarray]
     interact: Callable[[np.ndarray], np.ndarray] | None = None
+    misses: list[float] = field(default_factory=list)
 
 
 def with_ends(shown: np.ndarray) -> np.ndarray:
@@ -109,7 +113,8 @@ def token_values(
     value = explained_output(answer, sentence, settings)
     kept = settings.get("pairs", 0)
     pairs = strongest_pairs(plan.interact(value), players, sentence, kept) if kept else ()
-    return replace(attribution(players, plan, value), pairs=pairs)
+    found = attribution(players, plan, value)
+    return replace(found, pairs=pairs, fit_miss=max(plan.misses, default=0.0))
 
 
 def strongest_pairs(
@@ -162,4 +167,5 @@ def explanations_by(
         question(sentence, settings, replacement, generator_for(context.seed, sentence.item_id, name))
         for sentence in sentences
     )
-    return Explanations(list(answer_in_lockstep(questions, context.evaluator)))
+    attributions = list(answer_in_lockstep(questions, context.evaluator))
+    return Explanations(attributions, remarks_on_fits(attributions))

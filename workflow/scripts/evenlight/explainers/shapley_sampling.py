@@ -1,6 +1,7 @@
 """Shapley values as the mean of what a token adds when tokens are shown one after the other in random orders."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -70,6 +71,7 @@ def adjusted_orders(features: int, permutations: int, generator: np.random.Gener
     """
     pairs = -(-permutations // 2)
     order = draw_orders(generator, pairs, features)
+    misses: list[float] = []
 
     def solve(chains: np.ndarray) -> np.ndarray:
         # A prefix backwards is the complement of the rest, so both directions together are the odd part.
@@ -79,12 +81,13 @@ def adjusted_orders(features: int, permutations: int, generator: np.random.Gener
         total = np.zeros(features)
         for fold in (np.arange(pairs) % 2 == 0, np.arange(pairs) % 2 == 1):
             fitted = _odd_surrogate(order[~fold], odd[~fold])
+            misses.append(fitted.miss)
             chain = with_ends(prefixes(order[fold]).reshape(-1, features))
             missed = odd[fold] - _chains(surrogates.predict(fitted, chain), features)
             total += fold.sum() * surrogates.shapley_values(fitted) + contributions(order[fold], missed).sum(axis=0)
         return total / pairs
 
-    return _by_order(np.concatenate([order, order[:, ::-1]]), solve)
+    return replace(_by_order(np.concatenate([order, order[:, ::-1]]), solve), misses=misses)
 
 
 def _odd_surrogate(order: np.ndarray, odd: np.ndarray) -> surrogates.Surrogate:

@@ -16,12 +16,14 @@ How much an answer would tell of the Shapley values depends on the kernel alone,
 is asked: :func:`most_telling`.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 from threadpoolctl import ThreadpoolController
+
+from evenlight.explainers.attribution import Attribution, Remark
 
 # Scales that are tried: from almost linear in the features to hardly smooth.
 SCALES = np.geomspace(0.01, 2.56, 9)
@@ -61,6 +63,13 @@ class Surrogate:
     offset: float
     parity: int
     miss: float = 0.0
+
+
+def remarks_on_fits(attributions: Sequence[Attribution]) -> list[Remark]:
+    """What is said of explanations whose fit misses answers of the model."""
+    missed = [attribution.fit_miss > MOST_MISSED for attribution in attributions]
+    text = f"of {{missed:.0f}} of {{items}} items the Gaussian process misses answers by more than {MOST_MISSED:.1%}"
+    return [Remark(text, {"missed": missed})] * any(missed)
 
 
 def _kernel(first: np.ndarray, second: np.ndarray, scale: np.ndarray, parity: int) -> np.ndarray:

@@ -20,6 +20,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
+from evenlight.core import sources
 from evenlight.core.errors import InputError
 from evenlight.core.tables import (
     Contract,
@@ -51,8 +52,7 @@ def digest_of_inputs(settings: dict, files: Iterable[Path]) -> str:
     """SHA-256 (hexadecimal) of JSON values and of the content of files, in order."""
     digest = hashlib.sha256(json.dumps(settings, sort_keys=True).encode())
     for path in files:
-        with path.open("rb") as file:
-            digest.update(hashlib.file_digest(file, "sha256").digest())
+        digest.update(bytes.fromhex(sources.digest(path)))
     return digest.hexdigest()
 
 

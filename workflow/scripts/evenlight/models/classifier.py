@@ -26,7 +26,7 @@ from evenlight.models.location import files_on_hub, located, refuse_pointers
 from evenlight.models.model_inputs import ModelInputs, found_inputs, tree_logits
 from evenlight.models.networks import device_of, embedded
 from evenlight.models.padding import padding_known
-from evenlight.models.saved_files import refuse_damaged
+from evenlight.models.saved_files import kept_inputs, undamaged_manifest
 from evenlight.models.tokenizers import NO_CODE, cannot_load, loaded_tokenizer, required_token_id
 from evenlight.models.transfers import sent
 from evenlight.models.windows import Windows, are_windowed, split
@@ -406,6 +406,13 @@ def load_network(
             raise InputError(_without_safetensors(str(source), options.get("revision"))) from None
         raise InputError(cannot_load(source, error)) from None
     # Transformers fills gaps with random weights.
+    if with_head and (sizes := [each for each in sorted(loading["mismatched_keys"]) if each[0] not in elsewhere]):
+        name, there, wanted = sizes[0]
+        raise InputError(
+            f"model {source}: its weights have {name} of the size {tuple(there)}, and by its config.json, with "
+            f"{network.config.num_labels} labels, it has the size {tuple(wanted)}; let id2label there name as many "
+            "labels as the head has"
+        )
     if with_head and (without := [name for name in _not_loaded(loading) if name not in elsewhere]):
         raise InputError(f"model {source}: has no weights for {_listed(without)}, which would be random; {remedy}")
     if without := [name for name in _not_loaded(loading) if not belongs_to_head(network, name)]:
@@ -497,23 +504,23 @@ def load_saved(
     max_tokens: int,
     device: str = "cpu",
     precision: str = "float32",
-    change: Callable[[nn.Module], None] | None = None,
 ) -> Classifier:
     """The classifier that :func:`evenlight.engine.training.save_classifier` wrote to ``folder``, ready to be asked.
+
+    How it is asked stands in its manifest where :meth:`evenlight.engine.training.Sample.require_copy` has kept it.
 
     Args:
         folder: the model's.
         max_tokens: longest text that it is given.
         device: ``auto``, ``cpu`` or ``cuda``.
         precision: see :class:`Classifier`.
-        change: what is done to the network's weights before it is asked anything.
     """
     folder = Path(folder)
     for name in ("config.json", "model.safetensors", "tokenizer.json"):
         if not (folder / name).exists():
             raise InputError(f"{folder / name}: no such file; rule train or load_model makes it")
     refuse_pointers(folder)
-    refuse_damaged(folder)
+    manifest = undamaged_manifest(folder)
     try:
         prompt = getattr(AutoConfig.from_pretrained(folder, **NO_CODE), PROMPT, None)
         kind = KINDS[prompt["kind"]] if prompt else AutoModelForSequenceClassification
@@ -531,9 +538,11 @@ def load_saved(
     network.eval().requires_grad_(False)
     if prompt:
         network = as_classifier(network, Prompt.from_json(prompt))
-    if change:
-        change(network)
-    return on_device(Classifier(network, loaded_tokenizer(folder), max_tokens), device, precision)
+    inputs = kept_inputs(folder, manifest, max_tokens)
+    if inputs:
+        inputs.lend(network)
+    classifier = Classifier(network, loaded_tokenizer(folder), max_tokens, model_inputs=inputs)
+    return on_device(classifier, device, precision)
 
 
 def on_device(classifier: Classifier, device: str = "cpu", precision: str = "float32") -> Classifier:

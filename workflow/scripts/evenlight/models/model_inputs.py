@@ -25,6 +25,7 @@ from evenlight.models.beginnings import TreeOnDevice, reading
 from evenlight.models.fast_layers import whole_last_layer
 from evenlight.models.language_model import DECODER, ClassifyingLanguageModel
 from evenlight.models.networks import (
+    OtherLabels,
     alone,
     as_it_came,
     bare,
@@ -117,6 +118,7 @@ class ModelInputs:
         told: ids that it gets besides the embeddings where a text has that token.
         unread: ids of tokens with which it reads a text otherwise than it does here, so that none may have them.
         broken: ids whose word embeddings are no numbers.
+        pad: id that the network is lent for padding where its configuration names none.
         rows: how many ids its word embeddings know; 0 where that was not asked.
         shortest: how many tokens a batch must have at least, padding included; shorter ones end in an error (Funnel's).
         beginning: ids with which texts begin that need to be read once only, see :meth:`Classifier.read_beginning`.
@@ -133,10 +135,19 @@ class ModelInputs:
     told: StandIns | None = None
     unread: tuple[int, ...] = ()
     broken: tuple[int, ...] = ()
+    pad: int = 0
     rows: int = 0
     shortest: int = 1
     beginning: tuple[int, ...] = ()
     longest_in_tree: int = 0
+
+    def lend(self, network: nn.Module) -> None:
+        """Let the network's configuration say what it must while it is asked."""
+        # Some give what they find as a tuple, and their own inside without names.
+        lend(network, return_dict=True)
+        # Transformers takes no batch of a decoder without one.
+        if getattr(text_config(network), "pad_token_id", None) is None:
+            lend(network, pad_token_id=self.pad)
 
     def places(self, lengths: Sequence[int]) -> np.ndarray:
         """Where rows of so many tokens stand in a batch and padding does not, bool (rows, longest)."""
@@ -352,16 +363,19 @@ def found_inputs(network: nn.Module, tokenizer: PreTrainedTokenizerBase | None, 
         InputError: there is none.
     """
     require_like_transformers(network)
-    # Some give what they find as a tuple, and their own inside without names.
     lend(network, return_dict=True)
     with evaluating(network), torch.no_grad():
         trial = _Trial.of(network, tokenizer, longest)
         with as_it_came(network, "pad_token_id"):
             expected = _expected(network, trial)
-        # Transformers takes no batch of a decoder without one.
-        if getattr(text_config(network), "pad_token_id", None) is None:
-            lend(network, pad_token_id=trial.stand_ins.pad)
-        return _tried(network, trial, expected)
+        tells = ModelInputs(
+            tells_types=expected.tells_types,
+            broken=trial.broken,
+            pad=trial.stand_ins.pad,
+            rows=len(word_table(network).weight),
+        )
+        tells.lend(network)
+        return _tried(network, tells, trial, expected)
 
 
 @dataclass(frozen=True)
@@ -397,6 +411,11 @@ def _expected(network: nn.Module, trial: _Trial) -> _Expected:
         return torch.cat([_alone(network, trial, row) for row in rows])
 
     logits, reason = _answer(lambda: ask(trial.texts))
+    if logits is None and OtherLabels.__name__ in reason:
+        raise InputError(
+            f"{name} has another head than its configuration says ({reason}); let id2label name each label of the head "
+            "(in config.json, or model.config.id2label)"
+        )
     if logits is None and "it gives" in reason:
         raise InputError(
             f"source: a {type(network).__name__} has no classes; load the model by AutoModelForSequenceClassification, "
@@ -455,10 +474,10 @@ def _broken(network: nn.Module) -> str:
     return f" (so is its weight {broken})" if broken else ""
 
 
-def _tried(network: nn.Module, trial: _Trial, expected: _Expected) -> ModelInputs:
+def _tried(network: nn.Module, tells: ModelInputs, trial: _Trial, expected: _Expected) -> ModelInputs:
+    """The model inputs that are right; ``tells`` is what is known of them."""
     reason = ""
     long_texts, long_logits = ([], []) if expected.long is None else (trial.long, [expected.long])
-    tells = ModelInputs(tells_types=expected.tells_types, broken=trial.broken, rows=len(word_table(network).weight))
 
     def agrees(inputs: ModelInputs, rows: list[list[int]], logits: torch.Tensor) -> bool:
         nonlocal reason

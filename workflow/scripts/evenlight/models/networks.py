@@ -77,15 +77,22 @@ def alone(network: nn.Module, token_id: Sequence[int], token_type: Sequence[int]
     return logits_in(network(input_ids=ids, **more), network.config.num_labels)
 
 
+class OtherLabels(ValueError):
+    """A network's head has other labels than its configuration names."""
+
+
 def logits_in(output: object, classes: int) -> torch.Tensor:
     """The logits (rows, classes) in what a network gives back: under their name, alone, or in a tuple.
 
     Raises:
+        OtherLabels: they are of other classes.
         ValueError: there are none, or several tensors may be they.
     """
     named = output.get("logits") if isinstance(output, Mapping) else getattr(output, "logits", None)
     listed = [named] if named is not None else output if isinstance(output, tuple | list) else [output]
     found = [each for each in listed if isinstance(each, torch.Tensor) and each.dim() == 2 and each.shape[1] == classes]
+    if named is not None and not found and named.dim() == 2:
+        raise OtherLabels(f"it gives {named.shape[1]} logits, and its configuration names {classes} labels")
     if len(found) != 1:
         raise ValueError(f"it gives {'several tensors' if found else 'nothing'} of the shape (texts, {classes})")
     return found[0]

@@ -1,6 +1,7 @@
 """Networks of which some layers have lost what they learned, for the sanity check of Adebayo et al. (2018)."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 
@@ -94,3 +95,18 @@ def randomise(network: nn.Module, layers: Iterable[Layer], seed: int) -> None:
             parameter = network.get_parameter(name)
             order = torch.from_numpy(generator_for(seed, "randomise", name).permutation(parameter.numel()))
             parameter.copy_(parameter.flatten()[order.to(parameter.device)].view_as(parameter))
+
+
+@contextmanager
+def randomised(network: nn.Module, layers: Iterable[Layer], seed: int) -> Iterator[None]:
+    """While open, some layers of a network are random, see :func:`randomise`; then they are as they were."""
+    layers = list(layers)
+    parameters = [network.get_parameter(name) for layer in layers for name in layer.parameters]
+    before = [parameter.detach().clone() for parameter in parameters]
+    try:
+        randomise(network, layers, seed)
+        yield
+    finally:
+        with torch.no_grad():
+            for parameter, values in zip(parameters, before, strict=True):
+                parameter.copy_(values)

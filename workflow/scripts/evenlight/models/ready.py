@@ -18,7 +18,7 @@ from evenlight.models.architectures import checked_classifier
 from evenlight.models.classifier import MULTI_LABEL, Classifier, load_network, name_classes
 from evenlight.models.location import located
 from evenlight.models.networks import as_it_came
-from evenlight.models.tokenizers import NO_CODE, loaded_tokenizer, token_ids
+from evenlight.models.tokenizers import NO_CODE, listed_labels, loaded_tokenizer, token_ids
 
 # Keys of a configuration that say how it was loaded or written, or what another one says too.
 OF_LOADING = ("_name_or_path", "dtype", "transformers_version", "architectures", "label2id")
@@ -92,6 +92,8 @@ def _labels_of(config, source: str) -> list[str]:
     for key in ("num_labels", "id2label"):
         if getattr(config, key, None) is None:
             raise InputError(f"model {source}: its configuration has no {key}, so its classes are not known; set it")
+    if said := listed_labels(source, config.id2label):
+        raise InputError(said)
     numbered = {int(number): str(label) for number, label in config.id2label.items()}
     if sorted(numbered) != list(range(config.num_labels)):
         found = ", ".join(f"{number}: {label}" for number, label in sorted(numbered.items()))

@@ -463,6 +463,23 @@ def refuse_unstable(
             )
 
 
+def listed_labels(source: str | Path, labels: object) -> str:
+    """What to tell a user where the names of labels are a list, and Transformers needs them by number; else nothing."""
+    if not isinstance(labels, list | tuple):
+        return ""
+    return (
+        f"model {source}: id2label of its configuration is the list {list(labels)}; write each label with its number, "
+        f"{dict(enumerate(labels))} (in config.json, or model.config.id2label)"
+    )
+
+
+def _labels_written(source: str | Path) -> object:
+    """The names of labels as a configuration has them in its file; None where it cannot be read."""
+    with suppress(Exception):
+        return PreTrainedConfig.get_config_dict(source)[0].get("id2label")
+    return None
+
+
 def cannot_load(source: str | Path, reason: Exception | str, key: str = "source") -> str:
     """What to tell a user when a hub id or folder gives no model or no tokenizer.
 
@@ -473,6 +490,8 @@ def cannot_load(source: str | Path, reason: Exception | str, key: str = "source"
     """
     if said := refused_by_hub(reason, source, f"models.<model>.{key}"):
         return f"model {source}: cannot be loaded ({said}"
+    if isinstance(reason, AttributeError) and (said := listed_labels(source, _labels_written(source))):
+        return said
     is_unreachable = isinstance(getattr(reason, "__cause__", None), LocalEntryNotFoundError)
     reason = first_line(reason)
     if is_unreachable:

@@ -27,7 +27,7 @@ from evenlight.models.readable import WithoutAnswer
 from evenlight.notebook.arguments import in_order_of, numbers_given, one_for_each
 from evenlight.notebook.explained import Explanations, TextExplanation, explanations_given
 from evenlight.notebook.explained import plot as plot
-from evenlight.notebook.loading import AskedService, in_words_of_a_notebook
+from evenlight.notebook.loading import AskedService, notebook_call
 from evenlight.notebook.loading import load_classifier as load_classifier
 from evenlight.notebook.progress_bar import ProgressBar, progress
 from evenlight.notebook.reading import Text, check_marks, read_sentences, texts_of
@@ -38,7 +38,7 @@ from evenlight.texts.words import joined_text
 Asked = Classifier | AskedService
 
 
-@in_words_of_a_notebook()
+@notebook_call()
 def probabilities(
     classifier: Asked, texts: Sequence[Text], *, second: Sequence[Text] | None = None, overlap: int | None = None
 ) -> pd.DataFrame:
@@ -54,7 +54,7 @@ def probabilities(
     return pd.DataFrame(values, index=index, columns=list(classifier.class_names))
 
 
-@in_words_of_a_notebook()
+@notebook_call()
 def explain(
     classifier: Asked,
     texts: Sequence[Text],
@@ -107,7 +107,7 @@ def explain(
     sentences = read_sentences(classifier, *texts_of(texts, second), overlap)
     truths = [None] * len(sentences)
     if ground_truth is not None:
-        truths = one_for_each("ground_truth", ground_truth, "marks", len(sentences))
+        truths = one_for_each("ground_truth", ground_truth, "marks", len(sentences), dimensions=2)
         check_marks(truths, sentences)
     if targets is not None:
         targets = _class_numbers("targets", targets, classifier, len(sentences))
@@ -141,7 +141,7 @@ def explain(
     )
 
 
-@in_words_of_a_notebook()
+@notebook_call()
 def score(
     classifier: Asked, explanations: Sequence[Explanation], metric: str | Entry | type[Entry], **parameters: object
 ) -> np.ndarray:
@@ -168,7 +168,7 @@ def score(
     return np.concatenate([np.zeros(0), *values])
 
 
-@in_words_of_a_notebook()
+@notebook_call()
 def check_alone(
     classifier: Asked,
     texts: Sequence[Text],
@@ -228,7 +228,7 @@ def check_alone(
                 )
 
 
-@in_words_of_a_notebook()
+@notebook_call()
 def compare(
     scores_a: Sequence[float],
     scores_b: Sequence[float],

@@ -11,11 +11,12 @@ from evenlight.core.errors import InputError
 SHOWN, WORDS_OF_TEXT = 10, 3
 
 
-def listed(name: str, given: object, of: str) -> list:
+def listed(name: str, given: object, of: str, dimensions: int = 1) -> list:
     """The values of the argument ``name`` in their order; what can be gone over once only is gone over here.
 
     Args:
         of: what the values are called in messages, such as ``texts``.
+        dimensions: of an array at most, of which the first has the texts.
 
     Raises:
         InputError: it is a table or has records, has no order, or is no list at all.
@@ -27,7 +28,7 @@ def listed(name: str, given: object, of: str) -> list:
         raise InputError(f"{name} is one string; give a list of {of}, here a list of one")
     if isinstance(given, Set):
         raise InputError(f"{found}, which has no order; give a list of {of}")
-    if not isinstance(given, Iterable) or getattr(given, "ndim", 1) != 1:
+    if not isinstance(given, Iterable) or not 1 <= getattr(given, "ndim", 1) <= dimensions:
         raise InputError(f"{found} ({getattr(given, 'shape', given)!r}); give a list of {of}, one for each text")
     values = list(given)
     for number, value in enumerate(values):
@@ -40,9 +41,9 @@ def listed(name: str, given: object, of: str) -> list:
     return values
 
 
-def one_for_each(name: str, given: object, of: str, texts: int) -> list:
+def one_for_each(name: str, given: object, of: str, texts: int, dimensions: int = 1) -> list:
     """The values of an argument that has one for each text."""
-    values = listed(name, given, of)
+    values = listed(name, given, of, dimensions)
     if len(values) != texts:
         raise InputError(f"{name} has {len(values)} entries for {texts} texts; give one per text")
     return values

@@ -54,8 +54,8 @@ class AskedService(ServedClassifier):
 
 
 @contextmanager
-def in_words_of_a_notebook() -> Iterator[None]:
-    """Within it, what is refused is said without the keys of a study, and torch computes as in a study.
+def notebook_call() -> Iterator[None]:
+    """A call of a notebook: what it refuses is said without the keys of a study, and torch computes as in one.
 
     So explainers have the gradients that a call around has switched off, and all numbers have their bits.
     """
@@ -98,7 +98,7 @@ def load_classifier(
     Raises:
         InputError: it cannot be loaded or explained, or a key or its value is not allowed.
     """
-    with in_words_of_a_notebook():
+    with notebook_call():
         if isinstance(source, str) and "://" in source:
             return _service(source, max_tokens, Path(answers_folder), settings)
         if not isinstance(source, str | Path | tuple):

@@ -174,21 +174,25 @@ def _gaussian_process(half: np.ndarray) -> Plan:
     Interactions of two features only depend on the even part, of which the same rows tell as much.
     """
     shown = with_ends(np.concatenate([half, ~half]))
+    misses: list[float] = []
+
+    def fitted_to(value: np.ndarray, parity: int) -> surrogates.Surrogate:
+        found = surrogates.fit(np.concatenate([shown[-1:], half]), value, parity)
+        misses.append(found.miss)
+        return found
 
     def solve(value: np.ndarray) -> np.ndarray:
         odd = np.concatenate([value[-1:] - value[:1], value[1 : len(half) + 1] - value[len(half) + 1 : -1]]) / 2
-        fitted = surrogates.fit(np.concatenate([shown[-1:], half]), odd, surrogates.ODD)
+        fitted = fitted_to(odd, surrogates.ODD)
         fitted_values = surrogates.shapley_values(fitted)
         # The fit goes through both ends apart from its jitter.
         return fitted_values + (value[-1] - value[0] - fitted_values.sum()) / half.shape[1]
 
     def interact(value: np.ndarray) -> np.ndarray:
         even = np.concatenate([value[-1:] + value[:1], value[1 : len(half) + 1] + value[len(half) + 1 : -1]]) / 2
-        return surrogates.shapley_interactions(
-            surrogates.fit(np.concatenate([shown[-1:], half]), even, surrogates.EVEN)
-        )
+        return surrogates.shapley_interactions(fitted_to(even, surrogates.EVEN))
 
-    return Plan(shown, solve, interact)
+    return Plan(shown, solve, interact, misses)
 
 
 KERNEL_ESTIMATORS = {

@@ -7,6 +7,7 @@ from evenlight.engine.evaluator import answer_in_lockstep
 from evenlight.engine.sentences import Sentence
 from evenlight.explainers import Context, Explanations
 from evenlight.explainers.lime import paper, released
+from evenlight.explainers.surrogate import remarks_on_fits
 
 # Their copies, thousands for a long sentence, fill the batches; those of more sentences would fill the memory.
 SENTENCES_AT_ONCE = 64
@@ -26,5 +27,6 @@ def explain(sentences: Sequence[Sentence], methods: dict[str, dict], context: Co
             question(sentence, settings, evaluator.classifier, generator_for(context.seed, sentence.item_id, name))
             for sentence in sentences
         )
-        explanations[name] = Explanations(list(answer_in_lockstep(questions, evaluator, SENTENCES_AT_ONCE)))
+        attributions = list(answer_in_lockstep(questions, evaluator, SENTENCES_AT_ONCE))
+        explanations[name] = Explanations(attributions, remarks_on_fits(attributions))
     return explanations

@@ -59,7 +59,7 @@ def coefficients(
     settings: dict,
     generator: np.random.Generator,
 ) -> Question:
-    """LIME's coefficients (features,) and the number of rows that they took.
+    """LIME's coefficients (features,), the number of rows that they took, and by how much a fit misses the answers.
 
     With ``asked`` rows fewer than samples, the model answers the first of them, and a Gaussian process that is fitted
     to these answers (:mod:`evenlight.explainers.surrogate`) the others.
@@ -72,19 +72,20 @@ def coefficients(
         generator: draws the copies.
     """
     if features == 0:
-        return np.zeros(0), 0
+        return np.zeros(0), 0, 0.0
     samples = settings["samples"] or min(features**2, settings["maximum_samples"])
     kept = kept_tokens(generator, samples, features)
     asked = min(settings["asked"] or samples, samples)
-    response = output((yield rows(kept[:asked])))
+    response, miss = output((yield rows(kept[:asked]))), 0.0
     if asked < samples:
         distinct, first = np.unique(kept[:asked], axis=0, return_index=True)
         stand_in = surrogate.fit(distinct, response[first])
+        miss = stand_in.miss
         response = np.concatenate([response, surrogate.predict(stand_in, kept[asked:])])
     coefficient = weighted_ridge(
         kept.astype(float), response, proximity(kept, settings["kernel_width"]), settings["ridge"]
     )
-    return coefficient, asked
+    return coefficient, asked, miss
 
 
 def on_players(sentence: Sentence, settings: dict, classifier: Classifier, generator: np.random.Generator) -> Question:
@@ -101,14 +102,14 @@ def on_players(sentence: Sentence, settings: dict, classifier: Classifier, gener
 def _explained(
     sentence: Sentence, players: Players, replacement: int | None, settings: dict, generator: np.random.Generator
 ) -> Question:
-    coefficient, asked = yield from coefficients(
+    coefficient, asked, miss = yield from coefficients(
         players.count,
         lambda kept: reduced_rows(sentence, players.token_index, players.tokens_shown(kept), replacement),
         partial(explained_output, sentence=sentence, settings=settings),
         settings,
         generator,
     )
-    return Attribution(players.token_scores(coefficient), asked)
+    return Attribution(players.token_scores(coefficient), asked, fit_miss=miss)
 
 
 def bag_of_words(pieces: Sequence[str]) -> np.ndarray:
@@ -132,7 +133,7 @@ def on_words(sentence: Sentence, settings: dict, classifier: Classifier, generat
     feature = np.full(len(sentence.token_id), -1)
     feature[~sentence.is_special] = feature_of_word[sentence.word_id[~sentence.is_special]]
     token_index = np.flatnonzero(feature >= 0)
-    coefficient, asked = yield from coefficients(
+    coefficient, asked, miss = yield from coefficients(
         feature_of_word.max(initial=-1) + 1,
         lambda kept: reduced_rows(sentence, token_index, kept[:, feature[token_index]], None),
         partial(explained_output, sentence=sentence, settings=settings),
@@ -142,4 +143,4 @@ def on_words(sentence: Sentence, settings: dict, classifier: Classifier, generat
     tokens_of_word = np.bincount(sentence.word_id[token_index], minlength=len(sentence.words))
     score = np.zeros(len(sentence.token_id))
     score[token_index] = coefficient[feature[token_index]] / tokens_of_word[sentence.word_id[token_index]]
-    return Attribution(score, asked)
+    return Attribution(score, asked, fit_miss=miss)

@@ -63,7 +63,7 @@ def on_words(sentence: Sentence, settings: dict, classifier: Classifier, generat
             for row in reduced
         ]
 
-    coefficient, asked = yield from coefficients(len(words), rows, lambda answer: answer[:, 1], settings, generator)
+    coefficient, asked, _ = yield from coefficients(len(words), rows, lambda answer: answer[:, 1], settings, generator)
     by_size = sorted(zip(words, coefficient, strict=True), key=lambda pair: -abs(pair[1]))
     spelling = [tokenizer.decode([token_id]).replace(" ", "") for token_id in sentence.token_id.tolist()]
     score = [next((value for word, value in by_size if token in word), 0.0) for token in spelling]
