@@ -298,10 +298,10 @@ def clustered(kind: str) -> Law:
 
 
 def retrained(kind: str, seeds: int, comparisons: int, shift: float = 0.0) -> Law:
-    """Models trained with so many seeds, whose net benefit is 0 on average over seeds.
+    """Models trained with so many seeds, of which as many favour either group.
 
-    Trainings add a normal number, or one run in ten goes wrong (``one in ten``), in all comparisons. Half of the
-    comparisons have a net benefit of ``shift``.
+    Trainings add a normal number, or the one group wins by a little and the other by much (``uneven``), in all
+    comparisons. Half of the comparisons have a net benefit of ``shift``.
     """
 
     def law(generator: np.random.Generator, units: int) -> Study:
@@ -311,7 +311,7 @@ def retrained(kind: str, seeds: int, comparisons: int, shift: float = 0.0) -> La
             )
             effects = effects - 1
         else:
-            effects = np.where(generator.random((1, seeds)) < 0.1, -0.9, 0.1) * np.ones((comparisons, 1))
+            effects = np.where(generator.random((1, seeds)) < 0.5, -0.9, 0.3) * np.ones((comparisons, 1))
         has = (generator.random(comparisons) < 0.5) & (shift != 0)
         won = (1 + np.clip(effects + shift * has[:, None], -1, 1)) / 2
         wins = generator.random((comparisons, seeds, units)) < won[:, :, None]

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from rendering import page_of
-from scipy.stats import binomtest, ttest_1samp
+from scipy.stats import binomtest
 
 from evenlight.core.contracts.results import TEST_COUNTS
 from evenlight.core.contracts.texts import UNITS
@@ -189,7 +189,7 @@ def test_the_sign_is_that_of_the_mean_over_seeds(monkeypatch):
     values = np.stack([np.full(20, 3.0), np.full(20, -1.0)])[None]
     row = judged(monkeypatch, compared(1 + values, np.ones_like(values)))[0].iloc[0]
     assert row[["side", "seeds", "seeds_agree"]].tolist() == [1, 2, 1]
-    assert np.isnan(row["seeds_needed"])
+    assert row["seeds_needed"] == 6
 
 
 def test_pairs_in_two_strata_do_not_count(monkeypatch):
@@ -308,14 +308,15 @@ def test_no_count_on_the_page_is_smaller_than_its_verdicts(monkeypatch):
     assert "at least 1 differs: at least 1 for" in page.introduction
 
 
-def test_a_claim_across_retraining_counts_each_seed_once(monkeypatch):
-    """The net benefits of six seeds, by Student's t; of one seed nothing is claimed."""
+def test_a_claim_across_retraining_counts_majorities_of_seeds(monkeypatch):
+    """Six seeds of which all agree are the fewest that can show it; of one seed nothing is claimed."""
     random = np.random.default_rng(2)
     values = random.normal(size=(1, 6, 60)) + 0.8
     row = judged(monkeypatch, compared(values, np.zeros_like(values)))[0].iloc[0]
-    benefits = np.sign(values[0]).mean(axis=1)
-    assert row["p_retraining"] == pytest.approx(ttest_1samp(benefits, 0).pvalue)
-    assert (row["retraining_side"], row["seeds_agree"]) == (1, 6)
+    assert row["p_retraining"] == pytest.approx(2 * 0.5**6)
+    assert row[["retraining_side", "seeds_agree", "seeds_needed"]].tolist() == [1, 6, 6]
+    five = judged(monkeypatch, compared(values[:, :5], np.zeros((1, 5, 60))))[0].iloc[0]
+    assert five[["retraining_side", "seeds_agree"]].tolist() == [0, 5]
     single = judged(monkeypatch, compared(values[:, :1], np.zeros((1, 1, 60))))[0].iloc[0]
     assert np.isnan(single["p_retraining"])
     assert single["retraining_side"] == 0

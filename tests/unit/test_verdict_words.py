@@ -42,8 +42,8 @@ def test_a_row_is_told_from_the_side_that_wins():
         ({"reason": "5 decided pairs are too few"}, "Not decidable: 5 decided pairs"),
         ({"worst_side": 1, "worst_a": 9, "worst_b": 1}, "“male” has the worst tenth more often, 9 against 1 pairs"),
         (
-            {"seeds": 3, "seeds_agree": 2, "retraining_side": 0, "seeds_needed": 7.0},
-            "2 of 3 seeds agree; a claim across retraining would take about 7 seeds",
+            {"seeds": 3, "seeds_agree": 2, "retraining_side": 0, "seeds_needed": 12},
+            "2 of 3 seeds agree; a claim across retraining takes 12 seeds or more",
         ),
         ({"wins": 0, "losses": 0, "ties": 26, "net_benefit": 0.0}, "In 0 of 26 pairs “male”"),
     ],

@@ -192,9 +192,8 @@ def _of_mean(row) -> str:
 def _of_retraining(row) -> str:
     if row.retraining_side:
         better = row.level_a if row.retraining_side > 0 else row.level_b
-        return f"across retraining “{better}” wins more often, too (adjusted p {row.p_retraining_adjusted:.2g})"
-    needed = "more seeds than anyone trains" if pd.isna(row.seeds_needed) else f"about {row.seeds_needed:.0f} seeds"
-    return f"a claim across retraining would take {needed}"
+        return f"more trainings than not have it for “{better}” (adjusted p {row.p_retraining_adjusted:.2g})"
+    return f"a claim across retraining takes {row.seeds_needed} seeds or more"
 
 
 class Least(NamedTuple):

@@ -17,7 +17,7 @@ from evenlight.statistics.arrays.flips import step_down
 from evenlight.statistics.arrays.holm import over_analyses, sides_adjusted
 from evenlight.statistics.arrays.limits import family_limits
 from evenlight.statistics.arrays.relative_effect import RelativeEffect
-from evenlight.statistics.arrays.repeated import seeds_needed, seeds_that_agree
+from evenlight.statistics.arrays.repeated import seeds_that_agree
 from evenlight.statistics.arrays.sample_size import least_decided
 from evenlight.statistics.cells import CELL
 from evenlight.statistics.families import CONTROL, EXPLORATORY, PRIMARY, STUDY, hypothesis_family  # noqa: F401
@@ -141,7 +141,7 @@ def _judged(
         level=level,
         least_decided=pd.array(np.where(paired & np.isfinite(least), least, np.nan), dtype="Int64"),
         seeds_agree=[int(seeds_that_agree(of, np.array([way]))[0]) for of, way in zip(by_seed, majority, strict=True)],
-        seeds_needed=[_needed(of, level / (2 * size)) for of in by_seed],
+        seeds_needed=pd.array(np.full(size, np.nan if np.isinf(least) else least), dtype="Int64"),
         apart=(table["mean_side"] * majority < 0).to_numpy(),
         side=side,
         look=pd.array(
@@ -169,12 +169,6 @@ def _verdict(row: Any, side: int, alike: bool, reason: str | None) -> str:
     if alike:
         return AS_OFTEN
     return UNDECIDABLE if reason else UNDECIDED
-
-
-def _needed(by_seed: np.ndarray, p: float) -> float:
-    """How many seeds would reach the first step of a claim across retraining; NaN where none would."""
-    needed = seeds_needed(by_seed, p)[0] if len(by_seed) > 1 and p > 0 else np.inf
-    return needed if np.isfinite(needed) else np.nan
 
 
 def _family_limits(table: pd.DataFrame, adjusted: np.ndarray, level: float) -> tuple[np.ndarray, np.ndarray]:

@@ -35,7 +35,7 @@ from evenlight.statistics.study import VerdictSettings
 PAIRS, CLUSTERS, TEXTS = "pairs", "clusters", "texts"
 # With fewer texts of a group nobody has simulated that the level of the relative effect holds.
 LEAST_TEXTS = 50
-# One-sided p of both sides: of wins, of the worst scores, and of the mean net benefit across retraining.
+# One-sided p of both sides: of wins, of the worst scores, and of the majorities of seeds.
 P_SIDES, P_WORST, P_RETRAINING = ([f"p_{kind}{side}" for side in "ab"] for kind in ("", "worst_", "retraining_"))
 P_VALUES = [*P_SIDES, *P_WORST, *P_RETRAINING, "p_as_often"]
 
@@ -253,13 +253,11 @@ def _of_both(
         f"{min(of_cell)} texts of a group are fewer than {LEAST_TEXTS}" if min(of_cell) < LEAST_TEXTS else None
         for of_cell in sizes
     ]
-    by_seed = [of_seeds[~np.isnan(of_seeds)] for of_seeds in columns["by_seed"]]
-    p_retraining = [across_seeds_p(of_seeds[:, None])[:, 0] if len(of_seeds) else [1, 1] for of_seeds in by_seed]
     nothing = dict.fromkeys(P_VALUES, np.ones(len(better))) if scores.doubt else {}
     return {
         **{"left_out_a": left_out[0], "left_out_b": left_out[1], "repeated": scores.repeated},
         **_of_mean(columns.pop("mean"), _spread(a, b), judging.alpha),
-        **dict(zip(P_RETRAINING, np.transpose(p_retraining), strict=True)),
+        **dict(zip(P_RETRAINING, across_seeds_p(np.transpose(columns["by_seed"])), strict=True)),
         "reason": [scores.doubt or (None if design.paired else words) for words in few],
         **nothing,
     }

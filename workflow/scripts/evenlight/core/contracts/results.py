@@ -82,8 +82,9 @@ EFFECTS = Contract(
             required("repeated", pa.string()),  # what seeds are: trainings, or draws of answers
             *columns(pa.int64(), "seeds", "seeds_agree"),  # that count; that have the same majority
             required("left_out_seeds", pa.string()),  # those that have too few scores, by name
-            # Of the mean net benefit of further trainings; how many seeds would reach it; the side that it has, or 0.
-            *columns(pa.float64(), "p_retraining", "p_retraining_adjusted", "seeds_needed", missing=True),
+            # Of the majorities of seeds; how many seeds it takes, if all agree; the side that more have than not, or 0.
+            *columns(pa.float64(), "p_retraining", "p_retraining_adjusted", missing=True),
+            pa.field("seeds_needed", pa.int64()),
             required("retraining_side", pa.int64()),
             # Pairs in which the score of this level alone is in the worst tenth; which level has it more often, or 0.
             *columns(pa.int64(), "worst_a", "worst_b", missing=True),

@@ -252,12 +252,9 @@ def _of_seeds(found: pd.DataFrame) -> str:
         return "Nothing is claimed across retraining, which takes several seeds."
     agree = int((several["seeds_agree"] == several["seeds"]).sum())
     across = int((several["retraining_side"] != 0).sum())
-    median = several["seeds_needed"].fillna(float("inf")).median()
-    needs = f"{median:.0f} seeds or fewer" if median < float("inf") else "more seeds than anyone trains"
     return (
-        f"In {agree:,} of {len(several):,} verdicts all seeds have the same majority. In {across:,} one group wins "
-        "more often across retraining, too, if seeds differ as normal numbers do. As "
-        f"seeds vary here, half of the verdicts would take {needs} for that."
+        f"In {agree:,} of {len(several):,} verdicts all seeds have the same majority. In {across:,} it is shown across "
+        f"retraining, too, which takes {several['seeds_needed'].max():,} seeds or more that agree."
     )
 
 
