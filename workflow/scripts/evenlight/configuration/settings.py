@@ -63,12 +63,14 @@ class Entry(Settings):
         key: the field that names the entry.
         entries: the entries of a registry by name.
         title: the entry's name for readers.
+        version: raised by one when the numbers that it gives change, which makes again what used it.
         is_own: whether the class is of a user's own file, by whose name an entry is made of it (``configuration.own``).
     """
 
     key: ClassVar[str]
     entries: ClassVar[dict[str, type[Self]]]
     title: ClassVar[str]
+    version: ClassVar[int] = 1
     is_own: ClassVar[bool] = False
 
     @classmethod
