@@ -1,4 +1,4 @@
-# Helpers of all rules: the completed configuration, the digest of the code that a rule runs, lists of files.
+# Helpers of all rules: the completed configuration, the versions of what a rule uses, lists of files.
 #
 # Comes in: config. Goes out: config with all defaults filled in, and the functions below.
 
@@ -28,7 +28,6 @@ from evenlight.corpus import annotation
 from evenlight.datasets import released
 from evenlight.jobs import gpus, interpreter, own_files, provenance, warm_start
 from evenlight.jobs.arguments import as_argument
-from evenlight.jobs.code_digest import Code
 from evenlight.reports import terminal
 
 
@@ -142,7 +141,7 @@ def repository_file(path):
     """A file of this repository, as input of a rule.
 
     It must be there, but neither its date says anything, since a fresh clone is newer than all results, nor where it
-    lies: Snakemake remembers ``path``. What it contains is said in ``params``; see ``code_of`` and ``content_of``.
+    lies: Snakemake remembers ``path``. What it contains is said in ``params``; see ``versions`` and ``content_of``.
     """
     return ancient(sourcecache_entry(in_project(path), path))
 
@@ -169,25 +168,31 @@ def script(name):
     return [repository_file(f"workflow/scripts/{path}") for path in ("run.py", name)]
 
 
-CODE = Code(SCRIPTS, memory=Path(".snakemake", "evenlight.code.json"))
-
-
 @cache
-def code_of(name, *also):
-    """Digest of the code that a script runs, for ``params``: changed code reruns the rule, a comment does not.
+def _methods(section, names):
+    """The readers, architectures, explainers or metrics that some entries are, each once."""
+    key = configuration.REGISTRIES[section].key
+    return sorted({config[section][name][key] for name in names})
 
-    ``also`` names modules that the script imports under a computed name. Snakemake asks for every job.
+
+def versions(*stages, results=(), methods=(), **entries):
+    """The versions of what a job uses, as one string for ``params``; see configuration.versions_of.
+
+    Args:
+        stages, results: by their names.
+        methods: by section, of explainers and others by their own names.
+        entries: by section, of those by the names that the study gives them.
     """
-    try:
-        return CODE.digest(SCRIPTS / name, also=also)
-    except InputError as error:
-        raise WorkflowError(str(error))
+    named = {section: _methods(section, tuple(names)) for section, names in entries.items()}
+    return as_json(**configuration.versions_of(config, *stages, results=results, **named, **dict(methods)))
 
 
-@cache
-def own_code(section, name):
-    """Digest of a class of one's own that an entry names, for ``params``; of the workflow's own nothing more is said."""
-    return own_files.digest_of_class(section, name) if own_files.is_own(section, name) else ""
+def rendered_by(stage, *patterns):
+    """The version of what renders, with digests of its own modules and templates below reports/."""
+    folder = SCRIPTS / "evenlight" / "reports"
+    paths = sorted(path for pattern in patterns for path in folder.glob(pattern) if path.is_file())
+    files = {path.relative_to(folder).as_posix(): path for path in paths}
+    return as_json(**configuration.versions_of(config, stage, files=files))
 
 
 def as_json(**settings):

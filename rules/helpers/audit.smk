@@ -1,7 +1,5 @@
 # What rules/audit.smk asks: its settings, and which tables it needs.
 
-AUDIT_PARTS = ("page.html", "page.css", "card.md")
-ANSWER_AUDIT_PARTS = ("answers.html", "page.css", "answers.md")
 # What an audit of answers reads, the verdicts first.
 AUDITED_OF_ANSWERS = (
     "effects",
@@ -49,7 +47,16 @@ def audited_pages():
 
 def audited_tables():
     """The tables that the audit reads, of these pages and of its own."""
-    always = ["effects", "effect_counts", "disparity", "verdict_control", "models", "balanced_accuracy", "costs", *AUDITED]
+    always = [
+        "effects",
+        "effect_counts",
+        "disparity",
+        "verdict_control",
+        "models",
+        "balanced_accuracy",
+        "costs",
+        *AUDITED,
+    ]
     return always + [table for page in audited_pages() for table in SOMETIMES[page]] + shown_texts(["examples"])
 
 

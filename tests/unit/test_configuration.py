@@ -1134,10 +1134,11 @@ def test_examples_of_the_documentation_are_accepted(example, own_parts):
     complete(demo | part | {"trainings": demo["trainings"] | part.get("trainings", {})})
 
 
-def test_neither_the_configuration_nor_the_digest_brings_torch_or_pandas():
+def test_neither_the_configuration_nor_versions_bring_torch_or_pandas():
     code = (
-        "import sys, yaml; from evenlight import configuration; from evenlight.jobs import code_digest;"
-        f"configuration.complete(yaml.safe_load(open({str(ROOT / 'config/demo.yaml')!r})));"
+        "import sys, yaml; from evenlight import configuration;"
+        f"config = configuration.complete(yaml.safe_load(open({str(ROOT / 'config/demo.yaml')!r})));"
+        "assert configuration.versions_of(config, 'train', models=['bert'])['models'] == {'bert': 1};"
         "assert not {'torch', 'pandas', 'pyarrow'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], cwd=ROOT / "workflow/scripts", check=True)

@@ -4,6 +4,7 @@ import json
 import os.path
 import re
 import types
+import warnings
 from collections.abc import Iterable
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar, Union, get_args, get_origin
 
@@ -30,6 +31,10 @@ NUMBER, MAPPING, TEXT, LIST = TAGS = ("(number)", "(mapping)", "(text)", "(list)
 
 # The largest seed that numpy and torch take.
 LARGEST_SEED = 2**32 - 1
+
+
+# A service, or a class of a user's own, has a key of this name; of services the version of their stages is raised.
+warnings.filterwarnings("ignore", 'Field name "version" in .* shadows an attribute in parent')
 
 
 class Settings(BaseModel):

@@ -117,6 +117,11 @@ RESULTS = {
 
 
 def versions_for(versions: Mapping, method: str) -> dict:
-    """Of the versions that a job uses those that one explainer depends on: without other explainers."""
-    ours = {name: number for name, number in versions.get("explainers", {}).items() if name == method}
-    return {**versions, **({"explainers": ours} if ours else {})}
+    """Of the versions that a job uses those that one explainer depends on: without those of other explainers.
+
+    >>> versions_for({"stages": {"attribute": 1}, "explainers": {"lime": 2, "saliency": 1}}, "lime")
+    {'stages': {'attribute': 1}, 'explainers': {'lime': 2}}
+    """
+    if "explainers" not in versions:
+        return dict(versions)
+    return {**versions, "explainers": {name: each for name, each in versions["explainers"].items() if name == method}}
