@@ -26,7 +26,7 @@ from evenlight.core import kinds, sources
 from evenlight.core.errors import InputError, reworded, unless
 from evenlight.corpus import annotation
 from evenlight.datasets import released
-from evenlight.jobs import gpus, interpreter, own_files, provenance, warm_start
+from evenlight.jobs import gpus, interpreter, kept_records, own_files, provenance, warm_start
 from evenlight.jobs.arguments import as_argument
 from evenlight.reports import terminal
 
@@ -81,6 +81,16 @@ try:
 except InputError as error:
     raise WorkflowError(str(error))
 
+# Records of results that were copied here. Of those in a storage, and of an archive's, nothing is kept beside them.
+STUDY = Path("results", config["study"])
+# Whether a storage keeps the results, in place of folders that all jobs see. A job then has of them what its inputs name.
+STORED = workflow.storage_settings.default_storage_provider is not None
+if workflow.is_main_process and not STORED:
+    try:
+        kept_records.restore(STUDY)
+    except InputError as error:
+        raise WorkflowError(str(error))
+
 # Whether the study was unpacked from an archive, see archive.smk. A module's rules are chosen by whoever uses it.
 ARCHIVED = Path("results", config["study"], provenance.ARCHIVE).is_dir() and workflow.modifier.is_main_snakefile()
 
@@ -92,8 +102,6 @@ METRICS = configuration.metric_annotations(config)
 # Jobs that run a model claim a GPU unless the configuration says `device: cpu`; `--resources gpu=1` lets one at a
 # time have it, `gpu=4` four, each its own. Whether there is one is not asked here: on a cluster the jobs run elsewhere.
 GPU = 0 if config["device"] == "cpu" else 1
-# Whether a storage keeps the results, in place of folders that all jobs see. A job then has of them what its inputs name.
-STORED = workflow.storage_settings.default_storage_provider is not None
 
 
 pathvars:
@@ -288,6 +296,9 @@ onstart:
         atexit.register(at_work.unlink, missing_ok=True)
         if PYTHON_PROBLEM and not workflow.touch:
             raise WorkflowError(PYTHON_PROBLEM)
+        if not STORED:
+            making = [(str(path), job.rule.name) for job in workflow.dag.needrun_jobs() for path in job.output]
+            kept_records.begin(STUDY, [each for each in making if Path(each[0]).is_relative_to(STUDY)])
         if GPU and workflow.local_exec and len(shared := gpus.devices()) > 1:
             os.environ[gpus.DEVICES_VARIABLE] = ",".join(shared)
         # Jobs in environments of their own have another Python. Those on other machines do not ask the server.
@@ -320,9 +331,16 @@ def first_to_tell(what):
     return workflow.is_main_process and not told
 
 
+def keep_records():
+    """Keep beside the results what they were made of."""
+    if not STORED:
+        kept_records.keep(STUDY)
+
+
 # Without the profile Snakemake shows no log, and with it the log of one job may stand far above those of others.
 onerror:
     if first_to_tell("errors"):
+        keep_records()
         for line in last_lines(workflow.scheduler.failed, "error:"):
             logger.error(line)
 
@@ -343,6 +361,7 @@ def outcome():
 
 onsuccess:
     if first_to_tell("outcome"):
+        keep_records()
         for line in outcome():
             logger.info(line)
 

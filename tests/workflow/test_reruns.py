@@ -26,6 +26,8 @@ from running import (
     snakemake,
 )
 
+from evenlight.jobs import kept_records
+
 # The finished study and a second dataset, so that an edit of one has another to leave alone.
 STUDY = edited(TINY, "datasets", "other", value=TINY["datasets"]["demo"] | {"words": "subject"})
 EVERYTHING = all_jobs(STUDY)
@@ -475,7 +477,7 @@ def test_scores_depend_on_the_versions_of_what_they_use(finished_smaller, copy_o
 
 @pytest.fixture
 def cache(finished, tmp_path) -> Path:
-    """A fresh copy of the project with downloaded results: Snakemake remembers nothing of how they were made."""
+    """A fresh copy of the project with downloaded results: Snakemake has no memory of how they were made."""
     project = copy_of_project(tmp_path / "project", TINY)
     shutil.copytree(finished / "results", project / "results")
     return project
@@ -490,6 +492,15 @@ def test_cache_that_kept_its_dates_computes_nothing(cache):
     assert planned_jobs(cache) == set()
 
 
+def test_results_without_the_memory_of_snakemake_know_their_settings(cache):
+    """Copied ones, and those whose .snakemake/ was deleted."""
+    study("explainers", "lime", "samples", value=31)(cache)
+    asked = both(of("attribute_lime", "score"), of(*FROM_SCORES, *COSTS))(cache)
+    assert planned_jobs(cache) == asked
+    shutil.rmtree(cache / ".snakemake")
+    assert planned_jobs(cache) == asked
+
+
 def test_cache_with_one_date_computes_nothing(cache):
     for path in files_in_order(cache / "results"):
         os.utime(path, (1e9, 1e9))
@@ -497,6 +508,8 @@ def test_cache_with_one_date_computes_nothing(cache):
 
 
 def test_cache_that_lost_its_dates_is_adopted(cache):
+    """And the records that are kept beside the results, by which they are recognised."""
+    (results(cache) / kept_records.KEPT).unlink()
     for second, path in enumerate(files_in_order(cache / "results")):
         os.utime(path, (1e9 + second, 1e9 + second))
     # Dates are all that Snakemake has to go by, and some inputs are now newer than what was made of them.

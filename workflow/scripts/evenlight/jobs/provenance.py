@@ -88,13 +88,8 @@ class Records:
     @cached_property
     def stores(self) -> tuple[str, ...]:
         """Addresses below which a storage (``--default-storage-provider``) keeps what was made here: s3://evenlight/."""
-        metadata, found = self.folder / METADATA, set()
-        for folder, _, files in os.walk(metadata):
-            # A long name is cut into folders, each with an @ before it.
-            beginning = "".join(part[1:] for part in Path(folder).relative_to(metadata).parts)
-            for address in (_decoded(beginning + name) for name in files):
-                if "://" in address:
-                    found |= {address[: place.start()] for place in re.finditer(r"(?<=/)results/", address)}
+        stored = (address for address in recorded_paths(self.folder) if "://" in address)
+        found = {address[: place.start()] for address in stored for place in re.finditer(r"(?<=/)results/", address)}
         return tuple(sorted(found))
 
     def address_of(self, path: str) -> str:
@@ -102,12 +97,8 @@ class Records:
         return next((f"{store}{path}" for store in self.stores if self._made_here(path, store)), "")
 
     def _made_here(self, path: str, store: str = "") -> Record | None:
-        folder = self.folder / METADATA
         try:
-            longest = os.pathconf(folder, "PC_NAME_MAX") - 1
-            name = base64.urlsafe_b64encode(f"{store}{path}".encode()).decode()
-            parts = [name[start : start + longest] for start in range(0, len(name), longest)]
-            text = folder.joinpath(*(f"@{part}" for part in parts[:-1]), parts[-1]).read_text(encoding="utf-8")
+            text = record_path(self.folder, f"{store}{path}").read_text(encoding="utf-8")
             return self._record(json.loads(text), store)
         except (OSError, ValueError):
             return None
@@ -168,6 +159,22 @@ def read_records(path: str | Path) -> dict[str, Record]:
 def as_text(records: dict[str, Record]) -> str:
     """Records as the text of a file that :func:`read_records` reads."""
     return json.dumps({name: asdict(records[name]) for name in sorted(records)}, indent=1, sort_keys=True) + "\n"
+
+
+def record_path(project: Path, path: str) -> Path:
+    """Where Snakemake has its record of a file. A long name is cut into folders, each with an @ before it."""
+    longest = os.pathconf(project, "PC_NAME_MAX") - 1
+    name = base64.urlsafe_b64encode(path.encode()).decode()
+    parts = [name[start : start + longest] for start in range(0, len(name), longest)]
+    return project.joinpath(METADATA, *(f"@{part}" for part in parts[:-1]), parts[-1])
+
+
+def recorded_paths(project: Path) -> Iterator[str]:
+    """The files, or their addresses in a storage, of which Snakemake has records."""
+    metadata = project / METADATA
+    for folder, _, files in os.walk(metadata):
+        beginning = "".join(part[1:] for part in Path(folder).relative_to(metadata).parts)
+        yield from (_decoded(beginning + name) for name in files)
 
 
 def _decoded(name: str) -> str:
