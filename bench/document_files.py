@@ -107,6 +107,7 @@ WITHOUT_CONTRACT = (
         "how long each explainer will take, printed before they begin; for the targets `plan` and `audit`",
         "`plan_explanations`",
     ),
+    ("`.records.json.gz`", "of what each file was made, as Snakemake notes it, for results that are copied", "all"),
     ("`figures/**`", "figures", "`draw_*`"),
     ("`explorer.html`", "[the explorer](explorer.md), on request", "`write_explorer`"),
     ("`audit.html`, `.json`, `.md`", "[the audit](audit.md), on request", "`write_audit`"),

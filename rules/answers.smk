@@ -30,7 +30,7 @@ for name, archive in sources.ARCHIVES.items():
         params:
             release=name,
             sha256=archive.sha256,
-            code=code_of("explanations/unpack_release.py", f"evenlight.datasets.{released.RELEASES[name].module}"),
+            versions=versions("unpack_release"),
         shell:
             "python {input.script:q} --release {params.release:q} --output $(dirname $(dirname {output[0]:q})) > {log:q} 2>&1"
 
@@ -65,10 +65,7 @@ rule import_released:
         tables=lambda wildcards, input: [f"--tables={Path(input.tables[0]).parents[1]}"] if input.tables else [],
         resources=lambda wildcards, input: [f"--resources={input.resources}"] if input.resources else [],
         content=lambda wildcards: content_of([BASE / path for path in released_content(wildcards)]),
-        code=lambda wildcards: code_of(
-            "explanations/import_released.py",
-            f"evenlight.datasets.{released.RELEASES[wildcards.release].module}",
-        ),
+        versions=versions("import_released"),
     shell:
         "python {input.script:q} --release {wildcards.release:q} --part {wildcards.part:q} {params.tables:q} {params.resources:q} "
         "--output {output:q} > {log:q} 2>&1"
@@ -97,7 +94,7 @@ rule record_answers:
         runtime=growing(30),
     params:
         settings=lambda wildcards: answer_settings(wildcards),
-        code=code_of("answers/record_answers.py"),
+        versions=lambda wildcards: versions("record_answers", explainers=[wildcards.explainer]),
     shell:
         "python {input.script:q} --items {input.dataset:q} --units {input.units:q} --table {input.table:q} "
         "--settings {params.settings:q} --output {output:q} > {log:q} 2>&1"
@@ -126,7 +123,7 @@ rule record_changed_answers:
         runtime=growing(30),
     params:
         settings=lambda wildcards: answer_settings(wildcards),
-        code=code_of("answers/record_changed_answers.py"),
+        versions=lambda wildcards: versions("record_changed_answers", explainers=[wildcards.explainer]),
     shell:
         "python {input.script:q} --items {input.dataset:q} --units {input.units:q} --table {input.table:q} "
         "--settings {params.settings:q} --output {output:q} > {log:q} 2>&1"
@@ -155,7 +152,7 @@ rule record_follow_ups:
         runtime=growing(30),
     params:
         settings=follow_up_settings,
-        code=code_of("answers/record_follow_ups.py"),
+        versions=lambda wildcards: versions("record_follow_ups", explainers=[wildcards.explainer]),
     shell:
         "python {input.script:q} --items {input.dataset:q} --units {input.units:q} --table {input.table:q} "
         "--settings {params.settings:q} --output {output:q} > {log:q} 2>&1"
@@ -182,7 +179,7 @@ rule estimate_answers:
         runtime=growing(30),
     params:
         settings=estimated_answers,
-        code=code_of("answers/estimate_answers.py"),
+        versions=versions("estimate_answers"),
     shell:
         # Where it is read.
         "python {input.script:q} --items {input.dataset:q} --settings {params.settings:q} --output {output:q} "
@@ -212,7 +209,7 @@ rule ask_answers:
         runtime=growing(240),
     params:
         settings=lambda wildcards: answer_settings(wildcards, name=wildcards.model, chat=chat(wildcards)),
-        code=code_of("answers/ask_answers.py"),
+        versions=lambda wildcards: versions("ask_answers", models=[wildcards.model], explainers=[wildcards.explainer]),
     shell:
         "python {input.script:q} --items {input.dataset:q} --settings {params.settings:q} "
         "--asking {resources.asking:q} --output {output:q} > {log:q} 2>&1"
@@ -240,7 +237,9 @@ rule ask_follow_ups:
         runtime=growing(240),
     params:
         settings=follow_up_settings,
-        code=code_of("answers/ask_follow_ups.py"),
+        versions=lambda wildcards: versions(
+            "ask_follow_ups", models=[wildcards.model], explainers=[wildcards.explainer]
+        ),
     shell:
         "python {input.script:q} --items {input.dataset:q} --answered {input.answers:q} --settings {params.settings:q} "
         "--asking {resources.asking:q} --output {output:q} > {log:q} 2>&1"
@@ -273,10 +272,10 @@ rule generate_answers:
     params:
         settings=generated_settings,
         files=writer_flags,
-        code=code_of("explanations/generate_answers.py"),
+        versions=generated_versions,
     shell:
         "python {input.script:q} --items {input.dataset:q} {params.files:q} --settings {params.settings:q} "
-        "--code {params.code} --device {resources.device} --threads {threads} {resources.in_groups} "
+        "--versions {params.versions:q} --device {resources.device} --threads {threads} {resources.in_groups} "
         "--output {output:q} > {log:q} 2>&1"
 
 
@@ -308,10 +307,10 @@ rule generate_follow_ups:
     params:
         settings=generated_follow_up_settings,
         files=writer_flags,
-        code=code_of("explanations/generate_answers.py"),
+        versions=generated_versions,
     shell:
         "python {input.script:q} --items {input.dataset:q} {params.files:q} --follow-ups-of {input.answers:q} --settings {params.settings:q} "
-        "--code {params.code} --device {resources.device} --threads {threads} {resources.in_groups} "
+        "--versions {params.versions:q} --device {resources.device} --threads {threads} {resources.in_groups} "
         "--output {output:q} > {log:q} 2>&1"
 
 
@@ -342,7 +341,7 @@ rule score_answers:
         changed=lambda wildcards, input: [f"--changed={input.changed}"] if input.changed else [],
         follow_ups=lambda wildcards, input: [f"--follow-ups={input.follow_ups}"] if input.follow_ups else [],
         words=lambda wildcards: [*ANSWER_WORDS, *content_of(answer_lexicons(wildcards))],
-        code=code_of("answers/score_answers.py"),
+        versions=lambda wildcards: versions("score_answers", metrics=ANSWER_FAMILIES[wildcards.family]),
     shell:
         "python {input.script:q} --answers {input.answers:q} {params.changed:q} {params.follow_ups:q} "
         "--settings {params.settings:q} --output {output:q} > {log:q} 2>&1"

@@ -57,8 +57,7 @@ rule write_audit:
     params:
         settings=audit_settings(),
         folders=folders(models=MANIFEST, **shown_texts({"datasets": TEXTS})),
-        page=content_of(in_project(f"workflow/scripts/evenlight/reports/audit/{part}") for part in AUDIT_PARTS),
-        code=code_of("figures/write_audit.py"),
+        versions=rendered_by("write_audit", "audit/*"),
     shell:
         'python {input.script:q} {params.folders} --tables "$(dirname {input.tables[0]:q})" --settings {params.settings:q} '
         "--output {output.html:q} --json {output.json:q} --card {output.card:q} > {log:q} 2>&1 && "

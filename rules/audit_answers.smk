@@ -55,8 +55,7 @@ rule write_answer_audit:
         runtime=10,
     params:
         settings=answer_audit_settings(),
-        page=content_of(in_project(f"workflow/scripts/evenlight/reports/audit/{part}") for part in ANSWER_AUDIT_PARTS),
-        code=code_of("figures/write_answer_audit.py"),
+        versions=rendered_by("write_answer_audit", "audit/*"),
     shell:
         'python {input.script:q} --tables "$(dirname {input.tables[0]:q})" --settings {params.settings:q} '
         "--output {output.html:q} --json {output.json:q} --card {output.card:q} > {log:q} 2>&1"

@@ -1,4 +1,4 @@
-# Helpers of all rules: the completed configuration, the digest of the code that a rule runs, lists of files.
+# Helpers of all rules: the completed configuration, the versions of what a rule uses, lists of files.
 #
 # Comes in: config. Goes out: config with all defaults filled in, and the functions below.
 
@@ -26,9 +26,8 @@ from evenlight.core import kinds, sources
 from evenlight.core.errors import InputError, reworded, unless
 from evenlight.corpus import annotation
 from evenlight.datasets import released
-from evenlight.jobs import gpus, interpreter, own_files, provenance, warm_start
+from evenlight.jobs import gpus, interpreter, kept_records, own_files, provenance, warm_start
 from evenlight.jobs.arguments import as_argument
-from evenlight.jobs.code_digest import Code
 from evenlight.reports import terminal
 
 
@@ -82,6 +81,16 @@ try:
 except InputError as error:
     raise WorkflowError(str(error))
 
+# Records of results that were copied here. Of those in a storage, and of an archive's, nothing is kept beside them.
+STUDY = Path("results", config["study"])
+# Whether a storage keeps the results, in place of folders that all jobs see. A job then has of them what its inputs name.
+STORED = workflow.storage_settings.default_storage_provider is not None
+if workflow.is_main_process and not STORED:
+    try:
+        kept_records.restore(STUDY)
+    except InputError as error:
+        raise WorkflowError(str(error))
+
 # Whether the study was unpacked from an archive, see archive.smk. A module's rules are chosen by whoever uses it.
 ARCHIVED = Path("results", config["study"], provenance.ARCHIVE).is_dir() and workflow.modifier.is_main_snakefile()
 
@@ -93,8 +102,6 @@ METRICS = configuration.metric_annotations(config)
 # Jobs that run a model claim a GPU unless the configuration says `device: cpu`; `--resources gpu=1` lets one at a
 # time have it, `gpu=4` four, each its own. Whether there is one is not asked here: on a cluster the jobs run elsewhere.
 GPU = 0 if config["device"] == "cpu" else 1
-# Whether a storage keeps the results, in place of folders that all jobs see. A job then has of them what its inputs name.
-STORED = workflow.storage_settings.default_storage_provider is not None
 
 
 pathvars:
@@ -142,7 +149,7 @@ def repository_file(path):
     """A file of this repository, as input of a rule.
 
     It must be there, but neither its date says anything, since a fresh clone is newer than all results, nor where it
-    lies: Snakemake remembers ``path``. What it contains is said in ``params``; see ``code_of`` and ``content_of``.
+    lies: Snakemake remembers ``path``. What it contains is said in ``params``; see ``versions`` and ``content_of``.
     """
     return ancient(sourcecache_entry(in_project(path), path))
 
@@ -169,25 +176,31 @@ def script(name):
     return [repository_file(f"workflow/scripts/{path}") for path in ("run.py", name)]
 
 
-CODE = Code(SCRIPTS, memory=Path(".snakemake", "evenlight.code.json"))
-
-
 @cache
-def code_of(name, *also):
-    """Digest of the code that a script runs, for ``params``: changed code reruns the rule, a comment does not.
+def _methods(section, names):
+    """The readers, architectures, explainers or metrics that some entries are, each once."""
+    key = configuration.REGISTRIES[section].key
+    return sorted({config[section][name][key] for name in names})
 
-    ``also`` names modules that the script imports under a computed name. Snakemake asks for every job.
+
+def versions(*stages, results=(), methods=(), **entries):
+    """The versions of what a job uses, as one string for ``params``; see configuration.versions_of.
+
+    Args:
+        stages, results: by their names.
+        methods: by section, of explainers and others by their own names.
+        entries: by section, of those by the names that the study gives them.
     """
-    try:
-        return CODE.digest(SCRIPTS / name, also=also)
-    except InputError as error:
-        raise WorkflowError(str(error))
+    named = {section: _methods(section, tuple(names)) for section, names in entries.items()}
+    return as_json(**configuration.versions_of(config, *stages, results=results, **named, **dict(methods)))
 
 
-@cache
-def own_code(section, name):
-    """Digest of a class of one's own that an entry names, for ``params``; of the workflow's own nothing more is said."""
-    return own_files.digest_of_class(section, name) if own_files.is_own(section, name) else ""
+def rendered_by(stage, *patterns):
+    """The version of what renders, with digests of its own modules and templates below reports/."""
+    folder = SCRIPTS / "evenlight" / "reports"
+    paths = sorted(path for pattern in patterns for path in folder.glob(pattern) if path.is_file())
+    files = {path.relative_to(folder).as_posix(): path for path in paths}
+    return as_json(**configuration.versions_of(config, stage, files=files))
 
 
 def as_json(**settings):
@@ -283,6 +296,9 @@ onstart:
         atexit.register(at_work.unlink, missing_ok=True)
         if PYTHON_PROBLEM and not workflow.touch:
             raise WorkflowError(PYTHON_PROBLEM)
+        if not STORED:
+            making = [(str(path), job.rule.name) for job in workflow.dag.needrun_jobs() for path in job.output]
+            kept_records.begin(STUDY, [each for each in making if Path(each[0]).is_relative_to(STUDY)])
         if GPU and workflow.local_exec and len(shared := gpus.devices()) > 1:
             os.environ[gpus.DEVICES_VARIABLE] = ",".join(shared)
         # Jobs in environments of their own have another Python. Those on other machines do not ask the server.
@@ -315,9 +331,16 @@ def first_to_tell(what):
     return workflow.is_main_process and not told
 
 
+def keep_records():
+    """Keep beside the results what they were made of."""
+    if not STORED:
+        kept_records.keep(STUDY)
+
+
 # Without the profile Snakemake shows no log, and with it the log of one job may stand far above those of others.
 onerror:
     if first_to_tell("errors"):
+        keep_records()
         for line in last_lines(workflow.scheduler.failed, "error:"):
             logger.error(line)
 
@@ -338,6 +361,7 @@ def outcome():
 
 onsuccess:
     if first_to_tell("outcome"):
+        keep_records()
         for line in outcome():
             logger.info(line)
 

@@ -31,7 +31,7 @@ if CORPUS:
         params:
             settings=scrape_settings("period", "limit"),
             pages=pages_folder(),
-            code=code_of("corpus/list_books.py"),
+            versions=versions("list_books"),
         shell:
             "python {input.script:q} --settings {params.settings:q} "
             "--pages-store $(dirname {output:q})/{params.pages} {resources.fetch} --output {output:q} > {log:q} 2>&1"
@@ -62,7 +62,7 @@ if CORPUS:
             decisions=lambda wildcards, input: [f"--decisions={path}" for path in input.decisions],
             contents=content_of(project_files("scrape", "decisions")),
             pages=pages_folder(),
-            code=code_of("corpus/find_articles.py"),
+            versions=versions("find_articles"),
         shell:
             "python {input.script:q} --settings {params.settings:q} --books {input.books:q} {params.decisions:q} "
             "--pages-store $(dirname {output.articles:q})/{params.pages} {resources.fetch} "
@@ -90,7 +90,7 @@ if CORPUS:
         params:
             settings=scrape_settings("headings", "without_plot"),
             pages=pages_folder(),
-            code=code_of("corpus/extract_paragraphs.py"),
+            versions=versions("extract_paragraphs"),
         shell:
             "python {input.script:q} --settings {params.settings:q} --books {input.books:q} "
             "--articles {input.articles:q} --pages-store $(dirname {output:q})/{params.pages} --output {output:q} "
@@ -117,7 +117,7 @@ if CORPUS:
             params:
                 flags=["--{}={}".format(key, CORPUS["parser"][key]) for key in ("language", "epochs")],
                 treebank=content_of(TREEBANK),
-                code=code_of("corpus/train_parser.py"),
+                versions=versions("train_parser"),
             shell:
                 "python {input.script:q} --treebank {input.treebank:q} {params.flags:q} "
                 "--output {output:q} > {log:q} 2>&1"
@@ -142,7 +142,7 @@ if CORPUS:
             runtime=growing(60),
         params:
             parser=lambda wildcards, input: input.get("parser") or CORPUS["parser"]["pipeline"],
-            code=code_of("corpus/parse_sentences.py"),
+            versions=versions("parse_sentences"),
         shell:
             "python {input.script:q} --paragraphs {input.paragraphs:q} --parser {params.parser:q} --output {output:q} "
             "> {log:q} 2>&1"
@@ -170,7 +170,7 @@ if CORPUS:
         params:
             settings=as_json(**{key: CORPUS["filter"][key] for key in ("max_words", "similarity")}),
             lexicon=content_of(lexicon_of_people()),
-            code=code_of("corpus/filter_sentences.py"),
+            versions=versions("filter_sentences"),
         shell:
             "python {input.script:q} --settings {params.settings:q} --sentences {input.sentences:q} "
             "--lexicon {input.lexicon:q} --output {output.candidates:q} --table {output.table:q} > {log:q} 2>&1"
@@ -196,7 +196,7 @@ if CORPUS:
         params:
             settings=as_json(**CORPUS["draft"]),
             lexicons=content_of([lexicon("gendered_words.yaml"), lexicon("given_names.yaml")]),
-            code=code_of("corpus/draft_variants.py"),
+            versions=versions("draft_variants"),
         shell:
             "python {input.script:q} --settings {params.settings:q} --candidates {input.candidates:q} "
             "--words {input.words:q} --names {input.names:q} --output {output:q} > {log:q} 2>&1"
@@ -222,7 +222,7 @@ if CORPUS:
         params:
             flags=[f"--title={config['study']}", f"--language={CORPUS['parser']['language']}"],
             template=content_of([in_project("workflow/scripts/evenlight/corpus/annotation/review.html")]),
-            code=code_of("corpus/write_review_page.py"),
+            versions=versions("write_review_page"),
         shell:
             "python {input.script:q} --candidates {input.candidates:q} --drafts {input.drafts:q} "
             "{params.flags:q} --output {output:q} > {log:q} 2>&1"
@@ -247,7 +247,7 @@ if CORPUS:
             mem_mb=2000,
             runtime=10,
         params:
-            code=code_of("corpus/export_label_studio.py"),
+            versions=versions("export_label_studio"),
         shell:
             "python {input.script:q} --candidates {input.candidates:q} --drafts {input.drafts:q} "
             "--tasks {output.tasks:q} --configuration {output.configuration:q} > {log:q} 2>&1"
@@ -274,7 +274,7 @@ if CORPUS:
             params:
                 contents=content_of(project_files("annotation", "files")),
                 schema=content_of([in_project("config/schemas/review_export.schema.yaml")]),
-                code=code_of("corpus/import_annotations.py"),
+                versions=versions("import_annotations"),
             shell:
                 "python {input.script:q} --input {input.files:q} --output {output:q} > {log:q} 2>&1"
 
@@ -301,7 +301,7 @@ if CORPUS:
                 mem_mb=2000,
                 runtime=10,
             params:
-                code=code_of("corpus/measure_agreement.py"),
+                versions=versions("measure_agreement"),
             shell:
                 "python {input.script:q} --annotations {input.annotations:q} --output {output.agreement:q} "
                 "--disagreements {output.disagreements:q} > {log:q} 2>&1"
@@ -329,7 +329,7 @@ if CORPUS:
                 method=CORPUS["annotation"]["resolution"],
                 adjudication=lambda wildcards, input: [f"--adjudication={path}" for path in input.adjudication],
                 contents=content_of(project_files("annotation", "adjudication")),
-                code=code_of("corpus/resolve_annotations.py"),
+                versions=versions("resolve_annotations"),
             shell:
                 "python {input.script:q} --annotations {input.annotations:q} --method {params.method} "
                 "{params.adjudication:q} --output {output.annotations:q} --disagreements {output.disagreements:q} "

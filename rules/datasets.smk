@@ -60,7 +60,7 @@ rule import_dataset:
         named_sources=named_sources,
         named_resources=lambda wildcards, input: [f"--resource={path}" for path in [*input.resources, *input.files]],
         resource_digests=resource_digests,
-        code=import_code,
+        versions=lambda wildcards: versions("import_dataset", datasets=[wildcards.dataset]),
     shell:
         "python {input.script:q} --settings {params.settings:q} {params.named_sources:q} {params.named_resources:q} --verify "
         "--items {output.texts:q} --units {output.units:q} > {log:q} 2>&1"
@@ -99,7 +99,7 @@ if SWAPPED:
             mem_mb=2000,
             runtime=10,
         params:
-            code=code_of("datasets/swap_classes.py"),
+            versions=versions("swap_classes"),
         shell:
             "python {input.script:q} --items {input.dataset:q} --output {output:q} > {log:q} 2>&1"
 
@@ -122,6 +122,6 @@ rule measure_co_occurrence:
         mem_mb=1000,
         runtime=10,
     params:
-        code=code_of("datasets/measure_co_occurrence.py"),
+        versions=versions("measure_co_occurrence"),
     shell:
         "python {input.script:q} --items {input.dataset:q} --output {output:q} > {log:q} 2>&1"

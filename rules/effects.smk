@@ -30,7 +30,7 @@ rule list_changes:
         runtime=growing(30),
     params:
         settings=concept_settings,
-        code=code_of("datasets/list_changes.py"),
+        versions=versions("list_changes"),
     shell:
         "python {input.script:q} --items {input.dataset:q} --units {input.units:q} --settings {params.settings:q} "
         "--output {output.changes:q} --compared-items {output.texts:q} --compared-units {output.units:q} > {log:q} 2>&1"
@@ -60,9 +60,9 @@ rule predict_levels:
         runtime=growing(240),
     params:
         settings=predicting_settings,
-        code=code_of("models/predict_levels.py"),
+        versions=versions("predict_levels", "train", "ask_model", models=[PREDICTING] if PREDICTING else []),
     shell:
-        "python {input.script:q} --items {input.dataset:q} --settings {params.settings:q} --code {params.code} "
+        "python {input.script:q} --items {input.dataset:q} --settings {params.settings:q} --versions {params.versions:q} "
         "--device {resources.device} --threads {threads} {resources.checkpoints} "
         "--tokens-per-batch {resources.tokens_per_batch} --output {output:q} > {log:q} 2>&1"
 
@@ -86,7 +86,7 @@ rule label_concepts:
         runtime=growing(30),
     params:
         settings=labelling_settings,
-        code=code_of("datasets/label_concepts.py"),
+        versions=versions("label_concepts"),
     shell:
         "python {input.script:q} --items {input.dataset:q} --predicted {input.predicted:q} --settings "
         "{params.settings:q} --output {output:q} > {log:q} 2>&1"
@@ -116,7 +116,7 @@ rule represent_texts:
     params:
         settings=lambda wildcards: as_json(max_tokens=config["models"][wildcards.model]["max_tokens"]),
         model=model_flag,
-        code=code_of("models/represent_texts.py"),
+        versions=lambda wildcards: versions("represent_texts", "ask_model", models=[wildcards.model]),
     shell:
         "python {input.script:q} --items {input.dataset:q} {params.model:q} --settings {params.settings:q} "
         "--device {resources.device} --threads {threads} --tokens-per-batch {resources.tokens_per_batch} "
@@ -150,9 +150,7 @@ rule attribute_changes:
     params:
         settings=word_attribution_settings,
         model=model_flag,
-        code=lambda wildcards: code_of(
-            "explanations/attribute_changes.py", f"evenlight.explainers.{attributed_family(wildcards)}"
-        ),
+        versions=word_attribution_versions,
     shell:
         "python {input.script:q} --items {input.dataset:q} --changes {input.changes:q} {params.model:q} "
         "--settings {params.settings:q} --device {resources.device} --threads {threads} {resources.in_groups} "
@@ -188,11 +186,13 @@ rule forget_concept:
     params:
         settings=forgetting_settings,
         model=model_flag,
-        code=code_of("models/forget_concept.py"),
+        versions=lambda wildcards: versions(
+            "forget_concept", "train", "ask_model", models=[wildcards.model], explainers=[wildcards.explainer]
+        ),
     shell:
         "python {input.script:q} --items {input.dataset:q} --changes {input.changes:q} "
         "--representations {input.representations:q} {params.model:q} --settings {params.settings:q} "
-        "--code {params.code} --device {resources.device} --threads {threads} {resources.checkpoints} "
+        "--versions {params.versions:q} --device {resources.device} --threads {threads} {resources.checkpoints} "
         "--tokens-per-batch {resources.tokens_per_batch} --output {output:q} > {log:q} 2>&1"
 
 
@@ -224,7 +224,7 @@ rule estimate_changes:
         settings=estimate_settings,
         words=lambda wildcards: content_of(lexicon_of(wildcards)),
         attributed=attributed_flags,
-        code=code_of("explanations/estimate_changes.py"),
+        versions=lambda wildcards: versions("estimate_changes", explainers=[wildcards.explainer]),
     shell:
         "python {input.script:q} --items {input.dataset:q} --changes {input.changes:q} --labels {input.labels:q} "
         "--representations {input.representations:q} {params.attributed:q} "
@@ -253,7 +253,7 @@ rule score_changes:
         runtime=10,
     params:
         settings=as_json(metrics=concept_metrics()),
-        code=code_of("explanations/score_changes.py"),
+        versions=versions("score_changes", metrics=concept_metrics()),
     shell:
         "python {input.script:q} --changes {input.changes:q} --representations {input.representations:q} "
         "--effects {input.effects:q} --settings {params.settings:q} --output {output:q} > {log:q} 2>&1"
@@ -284,7 +284,7 @@ rule summarise_concepts:
     params:
         settings=summary_settings(),
         results=lambda wildcards, output: str(Path(output.errors).parents[1]),
-        code=code_of("results/compute.py", "evenlight.results.summarise_concepts"),
+        versions=versions("compute", results=["summarise_concepts"]),
     shell:
         "python {input.script:q} --result summarise_concepts --results {params.results:q} --settings {params.settings:q} "
         "--output {output:q} > {log:q} 2>&1"

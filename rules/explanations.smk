@@ -6,7 +6,7 @@
 # for it.
 #
 # Jobs here write the files of several explainers, which are `update()` (`taken_over`): Snakemake does not delete them before the job,
-# and the job leaves those as they are that were made of the same settings, code and files. So a new explainer computes
+# and the job leaves those as they are that were made of the same settings, versions and files. So a new explainer computes
 # its own files and no others.
 
 
@@ -45,7 +45,7 @@ rule plan_explanations:
         runtime=growing(30),
     params:
         settings=plan_settings,
-        code=code_of("explanations/plan_explanations.py"),
+        versions=versions("plan_explanations"),
     shell:
         # Where it is read.
         "python {input.script:q} --items {input.dataset:q} --predictions {input.predictions:q} "
@@ -102,10 +102,10 @@ for family, explainers in ATTRIBUTING_FAMILIES.items():
         params:
             settings=attribute_settings(family),
             model=model_flag,
-            code=attribute_code(family),
+            versions=attribute_versions(family),
         shell:
             "python {input.script:q} --items {input.dataset:q} --predictions {input.predictions:q} {params.model:q} "
-            "--settings {params.settings:q} --code {params.code} --device {resources.device} --threads {threads} "
+            "--settings {params.settings:q} --versions {params.versions:q} --device {resources.device} --threads {threads} "
             "{resources.in_groups} --asking {resources.asking:q} --output {output.attribution_files:q} --costs "
             "{output.costs:q} > {log:q} 2>&1"
 
@@ -139,11 +139,11 @@ rule score:
     params:
         settings=score_settings,
         model=model_flag,
-        code=lambda wildcards: SCORE_CODE[wildcards.family],
+        versions=score_versions,
     shell:
         "python {input.script:q} --items {input.dataset:q} --predictions {input.predictions:q} "
         "--attributions {input.attributions:q} {params.model:q} --settings {params.settings:q} "
-        "--code {params.code:q} --device {resources.device} --threads {threads} {resources.in_groups} "
+        "--versions {params.versions:q} --device {resources.device} --threads {threads} {resources.in_groups} "
         "--asking {resources.asking:q} --output {output:q} > {log:q} 2>&1"
 
 
@@ -175,7 +175,7 @@ rule randomise_layers:
     params:
         settings=randomised_settings,
         model=model_flag,
-        code=randomised_code,
+        versions=randomised_versions,
     shell:
         "python {input.script:q} --items {input.dataset:q} --predictions {input.predictions:q} "
         "--attributions {input.attributions:q} {params.model:q} --settings {params.settings:q} "

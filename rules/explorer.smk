@@ -38,8 +38,7 @@ rule write_explorer:
         effects=lambda wildcards, input: [
             f"--{flag}={path}" for flag, path in zip(("effects", "counts", "record"), input.effects)
         ],
-        page=content_of(in_project(f"workflow/scripts/evenlight/reports/explorer/page.{part}") for part in PAGE_PARTS),
-        code=code_of("figures/write_explorer.py"),
+        versions=rendered_by("write_explorer", "explorer/*"),
     shell:
         "python {input.script:q} {params.folders} {params.effects:q} --settings {params.settings:q} "
         "--output {output:q} > {log:q} 2>&1"

@@ -37,7 +37,7 @@ rule draw_scores:
     params:
         settings=lambda wildcards: scores_shown(wildcards, [wildcards.metric]),
         folders=folders(scores=SCORES, **EXPLAINED),
-        code=code_of("figures/draw_scores.py"),
+        versions=rendered_by("draw_scores", "plots/scores.py"),
     shell:
         "python {input.script:q} {params.folders} --metric {wildcards.metric} "
         "--settings {params.settings:q} --output {output:q} > {log:q} 2>&1"
@@ -69,7 +69,7 @@ rule draw_score_panels:
     params:
         settings=lambda wildcards: scores_shown(wildcards, METRICS),
         folders=folders(scores=SCORES, **EXPLAINED),
-        code=code_of("figures/draw_score_panels.py"),
+        versions=rendered_by("draw_score_panels", "plots/score_panels.py"),
     shell:
         "python {input.script:q} {params.folders} --settings {params.settings:q} " "--output {output:q} > {log:q} 2>&1"
 

@@ -45,10 +45,10 @@ rule train:
         runtime=growing(240),
     params:
         settings=lambda wildcards: as_json(model=recipe(wildcards), seed=int(wildcards.seed)),
-        code=code_of("models/train.py"),
+        versions=lambda wildcards: versions("train", "ask_model", models=[wildcards.model]),
     shell:
         "python {input.script:q} --items {input.dataset:q} --units {input.units:q} --settings {params.settings:q} "
-        "--code {params.code} --compared {resources.compared:q} --device {resources.device} --threads {threads} "
+        "--versions {params.versions:q} --compared {resources.compared:q} --device {resources.device} --threads {threads} "
         "{resources.checkpoints} --output $(dirname {output.weights:q}) > {log:q} 2>&1"
 
 
@@ -80,10 +80,10 @@ rule try_learning_rate:
         settings=lambda wildcards: as_json(
             model=recipe(wildcards, learning_rate=float(wildcards.rate)), seed=config["seeds"][0]
         ),
-        code=code_of("models/train.py"),
+        versions=lambda wildcards: versions("train", "ask_model", models=[wildcards.model]),
     shell:
         "python {input.script:q} --items {input.dataset:q} --units {input.units:q} --settings {params.settings:q} "
-        "--code {params.code} --device {resources.device} --threads {threads} "
+        "--versions {params.versions:q} --device {resources.device} --threads {threads} "
         "{resources.checkpoints} --history {output:q} > {log:q} 2>&1"
 
 
@@ -112,7 +112,7 @@ rule load_model:
         runtime=growing(60),
     params:
         settings=lambda wildcards: as_json(**checkpoint(wildcards)),
-        code=code_of("models/load_model.py"),
+        versions=lambda wildcards: versions("load_model", models=[wildcards.model]),
     shell:
         "python {input.script:q} --items {input.dataset:q} --settings {params.settings:q} "
         "--output $(dirname {output.weights:q}) > {log:q} 2>&1"
@@ -140,7 +140,7 @@ rule describe_service:
         runtime=growing(10),
     params:
         settings=lambda wildcards: as_json(**service(wildcards)),
-        code=code_of("models/describe_service.py"),
+        versions=versions("describe_service"),
     shell:
         "python {input.script:q} --items {input.dataset:q} --settings {params.settings:q} "
         "--output $(dirname {output.description:q}) > {log:q} 2>&1"
@@ -168,7 +168,7 @@ rule estimate_questions:
         runtime=growing(30),
     params:
         settings=estimate_settings,
-        code=code_of("models/estimate_questions.py"),
+        versions=versions("estimate_questions"),
     shell:
         # Where it is read.
         "python {input.script:q} --items {input.dataset:q} --units {input.units:q} "
@@ -214,7 +214,7 @@ rule read_texts:
         runtime=growing(30),
     params:
         settings=reading_settings,
-        code=code_of("models/read_texts.py"),
+        versions=lambda wildcards: versions("read_texts", "ask_model", models=[wildcards.model]),
     shell:
         "python {input.script:q} --items {input.dataset:q} --units {input.units:q} "
         "--model $(dirname {input.model[0]:q}) --settings {params.settings:q} --compared {resources.compared:q} "

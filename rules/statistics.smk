@@ -88,7 +88,7 @@ rule compare_explainers:
         settings=as_json(**(config["agreement"] or {})),
         # Its columns are named by the explainers.
         explainers=as_argument(EXPLAINERS),
-        code=code_of("results/compare_explainers.py"),
+        versions=versions("compare_explainers"),
     shell:
         "python {input.script:q} --items {input.dataset:q} --predictions {input.predictions:q} "
         "--attributions {input.attributions:q} --settings {params.settings:q} --output {output:q} > {log:q} 2>&1"

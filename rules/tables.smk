@@ -36,7 +36,7 @@ for page, asked in TABLES.items():
             page=page,
             settings=asked.settings,
             notes=asked.notes,
-            code=code_of("figures/tabulate.py", f"evenlight.reports.pages.{page}"),
+            versions=rendered_by("tabulate", f"pages/{page}.py"),
         shell:
             "python {input.script:q} --page {params.page} --tables {input.tables:q} --settings {params.settings:q} "
             "{params.notes:q} --record {input.record:q} --csv {output.csv:q} --html {output.html:q} --latex {output.latex:q} > {log:q} 2>&1"
@@ -73,7 +73,7 @@ for plot, asked in PLOTS.items():
             plot=plot,
             dataset=lambda wildcards: [f"--dataset={name}" for name in wildcards.get("dataset", "").split()],
             settings=asked.settings,
-            code=code_of("figures/draw.py", f"evenlight.reports.plots.{plot}"),
+            versions=rendered_by("draw", f"plots/{plot}.py"),
         shell:
             "python {input.script:q} --figure {params.plot:q} --table {input.table:q} {params.dataset:q} "
             "--settings {params.settings:q} --output {output:q} > {log:q} 2>&1"

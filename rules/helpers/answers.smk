@@ -148,6 +148,11 @@ def generated_follow_up_settings(wildcards):
     return generated_settings(wildcards, settings=answering_method(wildcards), abouts=FOLLOWED)
 
 
+def generated_versions(wildcards):
+    """Versions of what writes answers."""
+    return versions("generate_answers", "ask_model", models=[wildcards.model], explainers=[wildcards.explainer])
+
+
 def predictions_of_writer(wildcards):
     """The predictions of a model that predicts, whose explained texts it answers; none of one that answers only."""
     return [] if wildcards.model in ANSWERS_ONLY else ["<results>/predictions/{dataset}/{model}/seed{seed}.parquet"]

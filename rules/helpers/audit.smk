@@ -1,7 +1,5 @@
 # What rules/audit.smk asks: its settings, and which tables it needs.
 
-AUDIT_PARTS = ("page.html", "page.css", "card.md")
-ANSWER_AUDIT_PARTS = ("answers.html", "page.css", "answers.md")
 # What an audit of answers reads, the verdicts first.
 AUDITED_OF_ANSWERS = (
     "effects",

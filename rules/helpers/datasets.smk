@@ -52,10 +52,3 @@ def only_datasets(names):
 def named_sources(wildcards, input):
     """Flags that say which source each file is."""
     return [f"--source={in_study(path).removeprefix('results/sources/')}={path}" for path in input.sources]
-
-
-def import_code(wildcards):
-    """Digest of the import and of the dataset's reader."""
-    settings = config["datasets"][wildcards.dataset]
-    code = code_of("datasets/import_dataset.py", datasets.reader_for(settings).module)
-    return code + own_code("datasets", settings["reader"])

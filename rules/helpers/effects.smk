@@ -86,6 +86,12 @@ def word_attribution_settings(wildcards):
     )
 
 
+def word_attribution_versions(wildcards):
+    """Versions of what attributes; the explainer is no entry of the study."""
+    method = ATTRIBUTED[wildcards.attribution]["explainer"]["method"]
+    return versions("attribute_changes", "ask_model", models=[wildcards.model], methods={"explainers": [method]})
+
+
 def word_attributions(wildcards):
     """The attributions that an explainer sums up, if it does."""
     if wildcards.explainer not in SUMMING:

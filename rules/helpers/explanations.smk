@@ -13,8 +13,6 @@ MODEL = [
     ),
     *BESIDE_WEIGHTS,
 ]
-# What a command that asks a model imports under a computed name.
-ENGINE = "evenlight.engine.opening"
 # What explains changes of a concept has rules of its own (rules/effects.smk).
 EXPLAINERS = explainers_of(kinds.TOKENS)
 ATTRIBUTING_FAMILIES = explainer_families(kinds.TOKENS)
@@ -138,16 +136,20 @@ def to_be_planned():
     return [plan for plan, paths in attribution_files.items() if not all(Path(path).exists() for path in paths)]
 
 
-def explaining_code(script, family, *also):
-    """Digest of a script that explains by a family of explainers; each class of one's own is a family."""
-    code = code_of(script, f"evenlight.explainers.{own_files.module_of(family)}", *also)
-    return code + own_code("explainers", config["explainers"][EXPLAINER_FAMILIES[family][0]]["method"])
+def asking_versions(section, family, model):
+    """What asks a model, and what the model is, where the family asks it: stages and architectures."""
+    asks = configuration.asks_model(section, family)
+    return (["ask_model"], {"models": [model]}) if asks else ([], {})
 
 
-def attribute_code(family):
-    """Digest of what one family of explainers runs."""
-    engine = [ENGINE] if configuration.asks_model("explainers", family) else []
-    return explaining_code("explanations/attribute.py", family, *engine)
+def attribute_versions(family):
+    """Versions of what one family of explainers uses, as a function of the wildcards."""
+
+    def used(wildcards):
+        stages, models = asking_versions("explainers", family, wildcards.model)
+        return versions("attribute", *stages, **models, explainers=EXPLAINER_FAMILIES[family])
+
+    return used
 
 
 def score_settings(wildcards):
@@ -163,23 +165,11 @@ def score_settings(wildcards):
     )
 
 
-def score_code(family):
-    """Digests of what one family of metrics runs for each explainer."""
-    modules = [f"evenlight.metrics.{own_files.module_of(family)}"]
-    if configuration.asks_model("metrics", family):
-        modules.append(ENGINE)
-    own = own_code("metrics", config["metrics"][METRIC_FAMILIES[family][0]]["metric"])
-    if not configuration.explains_again(family):
-        code = code_of("explanations/score.py", *modules)
-        return as_json(**dict.fromkeys(EXPLAINERS, code + own))
-    codes = {
-        explainers: explaining_code("explanations/score.py", explainers, *modules)
-        for explainers in ATTRIBUTING_FAMILIES
-    }
-    return as_json(**{name: codes[FAMILY_OF[name]] + own for name in EXPLAINERS})
-
-
-SCORE_CODE = {family: score_code(family) for family in SCORED_FAMILIES}
+def score_versions(wildcards):
+    """Versions of what one family of metrics uses; of the explainers too, where it explains again."""
+    stages, models = asking_versions("metrics", wildcards.family, wildcards.model)
+    again = {"explainers": EXPLAINERS} if configuration.explains_again(wildcards.family) else {}
+    return versions("score", *stages, **models, **again, metrics=METRIC_FAMILIES[wildcards.family])
 
 
 def randomised_settings(wildcards):
@@ -197,6 +187,6 @@ def randomised_settings(wildcards):
     )
 
 
-def randomised_code(wildcards):
-    """Digest of what explains again by random layers."""
-    return explaining_code("explanations/randomise_layers.py", FAMILY_OF[wildcards.explainer])
+def randomised_versions(wildcards):
+    """Versions of what explains again by random layers."""
+    return versions("randomise_layers", "ask_model", models=[wildcards.model], explainers=[wildcards.explainer])

@@ -1,7 +1,5 @@
 # What rules/explorer.smk asks: its settings, and which files it needs.
 
-PAGE_PARTS = ("html", "css", "js")
-
 
 def shown_texts(files, of=kinds.TOKENS):
     """Some files or flags, where the page shows texts; none where it does not, nor where a dataset keeps its texts, nor where none is explained in this modality."""

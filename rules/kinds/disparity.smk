@@ -112,7 +112,7 @@ rule draw_specifications:
         runtime=10,
     params:
         settings=specifications_drawn,
-        code=code_of("figures/draw_specifications.py"),
+        versions=rendered_by("draw_specifications", "plots/specifications.py"),
     shell:
         "python {input.script:q} --specifications {input.specifications:q} --curves {input.curves:q} "
         "--dataset {wildcards.dataset} --kind {wildcards.kind:q} --settings {params.settings:q} "

@@ -150,7 +150,7 @@ rule draw_sentence:
             item=config["figures"]["sentences"].get(wildcards.dataset),
         ),
         folders=folders(attributions=ATTRIBUTION_FILE, datasets=TEXTS, predictions=PREDICTIONS),
-        code=code_of("figures/draw_sentence.py"),
+        versions=rendered_by("draw_sentence", "plots/sentence.py"),
     shell:
         "python {input.script:q} {params.folders} --dataset {wildcards.dataset} --settings {params.settings:q} "
         "--page {output.page:q} --output {output.figure:q} > {log:q} 2>&1"
@@ -183,7 +183,7 @@ rule score_masked_words:
         runtime=growing(60),
     params:
         settings=masked_settings,
-        code=code_of("models/score_masked_words.py"),
+        versions=versions("score_masked_words"),
     shell:
         "python {input.script:q} --items {input.dataset:q} --predictions {input.predictions:q} "
         "--model $(dirname {input.weights:q}) --settings {params.settings:q} --device {resources.device} "

@@ -65,7 +65,7 @@ def train(items: str, units: str, settings: dict, output: str) -> dict:
     from models import train as command
 
     about = {
-        "code": "0" * 64,
+        "versions": {},
         "compared": None,
         "device": "cpu",
         "threads": 1,

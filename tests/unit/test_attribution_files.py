@@ -159,7 +159,7 @@ def attribute_arguments(study: Path, output: Path, family: str = "gradient", siz
         predictions=study / "predictions.parquet",
         model=study / "model",
         settings=settings | changes,
-        code="digest",
+        versions={"stages": {"attribute": 1}, "explainers": {each["method"]: 1 for each in FAMILIES[family].values()}},
         tokens_per_batch=0,
         items_per_group=size,
         compile=False,
@@ -200,7 +200,7 @@ def score_arguments(study: Path, attribution_files: list[Path], output: Path, fa
         attributions=attribution_files,
         model=study / "model" if asks_model else None,
         settings=settings | limits,
-        code={path.stem: "digest" for path in attribution_files},
+        versions={"stages": {"score": 1}, "explainers": {"saliency": 1, "input_x_gradient": 1}},
         tokens_per_batch=0,
         items_per_group=size,
         compile=False,
@@ -583,7 +583,7 @@ def test_a_part_without_all_members_of_the_family_is_made_again(study, tmp_path,
     assert [sentences[0].item_id for sentences in explained] == ["item3", "item8", "item11"]
 
 
-@pytest.mark.parametrize("change", ["settings", "code", "model", "predictions"])
+@pytest.mark.parametrize("change", ["settings", "versions", "model", "predictions"])
 def test_parts_of_another_job_are_not_taken_over(study, tmp_path, monkeypatch, capsys, change):
     folder = tmp_path / "study"
     folder.mkdir()
@@ -599,8 +599,8 @@ def test_parts_of_another_job_are_not_taken_over(study, tmp_path, monkeypatch, c
     match change:
         case "settings":
             arguments.settings["seed"] = 1
-        case "code":
-            arguments.code = "another"
+        case "versions":
+            arguments.versions = {"stages": {"attribute": 2}}
         case "model":
             config = folder / "model" / "config.json"
             config.write_text(config.read_text() + "\n")
@@ -876,9 +876,9 @@ def test_a_job_with_nothing_to_do_loads_no_model(study, tmp_path, monkeypatch):
     "change",
     [
         "attribution_file",
-        "code of the attribution file",
+        "versions of the attribution file",
         "metrics",
-        "code of one",
+        "version of one",
         "predictions",
         "model",
         "time of the training",
@@ -903,15 +903,15 @@ def test_scores_are_made_again_by_what_they_depend_on(study, tmp_path, capsys, f
             table["token_score"] = [2 * scores for scores in table["token_score"]]
             write_table(table, attributed.output[0], ATTRIBUTIONS, metadata)
             kept = {"gxi"}
-        case "code of the attribution file":
+        case "versions of the attribution file":
             table, metadata = (read(attributed.output[0], ATTRIBUTIONS) for read in (read_table, read_metadata))
-            write_table(table, attributed.output[0], ATTRIBUTIONS, metadata | {"code": "another", "digest": "another"})
+            write_table(table, attributed.output[0], ATTRIBUTIONS, metadata | {"versions": {}, "digest": "another"})
             kept = {"grad", "gxi"}
         case "metrics":
             arguments.settings["metrics"] = {"another": next(iter(arguments.settings["metrics"].values()))}
             kept = set()
-        case "code of one":
-            arguments.code["gxi"] = "another"
+        case "version of one":
+            arguments.versions = arguments.versions | {"explainers": {"saliency": 1, "input_x_gradient": 2}}
             kept = {"grad"}
         case "predictions":
             table = read_table(folder / "predictions.parquet", PREDICTIONS)

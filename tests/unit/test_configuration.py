@@ -34,6 +34,7 @@ from evenlight.configuration import (
     metric_families,
     recipe,
     seeds_of,
+    versions_of,
     without_labels,
 )
 from evenlight.configuration.combinations import SCORE_COLUMNS
@@ -1134,10 +1135,21 @@ def test_examples_of_the_documentation_are_accepted(example, own_parts):
     complete(demo | part | {"trainings": demo["trainings"] | part.get("trainings", {})})
 
 
-def test_neither_the_configuration_nor_the_digest_brings_torch_or_pandas():
+@pytest.mark.parametrize("counts", [False, True])
+def test_versions_of_libraries_count_where_a_study_asks_for_it(counts):
+    """But not of what only renders."""
+    config = {"rerun_on_new_libraries": counts}
+    found = versions_of(config, "attribute", explainers=["lime"])
+    assert (found["stages"], found["explainers"]) == ({"attribute": 1}, {"lime": 1})
+    assert ("torch" in found.get("libraries", {})) == counts
+    assert versions_of(config, "draw", files={"demo": ROOT / "config/demo.yaml"}).keys() == {"stages", "files"}
+
+
+def test_neither_the_configuration_nor_versions_bring_torch_or_pandas():
     code = (
-        "import sys, yaml; from evenlight import configuration; from evenlight.jobs import code_digest;"
-        f"configuration.complete(yaml.safe_load(open({str(ROOT / 'config/demo.yaml')!r})));"
+        "import sys, yaml; from evenlight import configuration;"
+        f"config = configuration.complete(yaml.safe_load(open({str(ROOT / 'config/demo.yaml')!r})));"
+        "assert configuration.versions_of(config, 'train', models=['bert'])['models'] == {'bert': 1};"
         "assert not {'torch', 'pandas', 'pyarrow'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], cwd=ROOT / "workflow/scripts", check=True)

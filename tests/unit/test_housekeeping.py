@@ -9,7 +9,7 @@ import pytest
 from rooms import LIBRARY, files_of, imported_rooms, library_order
 
 from evenlight.core.kinds import KINDS
-from evenlight.jobs.code_digest import Code
+from evenlight.core.versions import RESULTS, STAGES
 from measure_mutants import TESTED_BY, TESTS
 
 REPOSITORY = Path(__file__).parents[2]
@@ -113,29 +113,21 @@ def test_the_snakefile_statistics_and_figures_import_no_torch():
     assert done.returncode == 0, f"torch was imported by {done.stderr}"
 
 
-def modules_of_jobs(stage: str) -> set[str]:
-    """What the scripts of a stage, a folder, import, whatever explainers and metrics they run."""
+def test_every_command_and_every_result_has_a_version():
+    """Downloads go by their checksums, and checks make no results."""
     scripts = REPOSITORY / "workflow" / "scripts"
-    commands = [path for path in scripts.glob(f"{stage}/*.py") if path.parent.name != "evenlight"]
-    families = [*(scripts / "evenlight").glob("explainers/[!_]*"), *(scripts / "evenlight").glob("metrics/[!_]*")]
-    also = tuple(f"evenlight.{path.parent.name}.{path.stem}" for path in families)
-    code = Code(scripts)
-    return set().union(*(code.closure(command, also) for command in commands))
+    commands = {path.stem for path in scripts.glob("*/*.py") if path.parent.name not in ("evenlight", "checks")}
+    assert STAGES.keys() == commands - {"fetch_source"} | {"ask_model"}
+    assert RESULTS.keys() == {path.stem for path in scripts.glob("evenlight/results/[!_]*.py")}
 
 
-@pytest.mark.parametrize("stage", ["datasets", "models", "explanations", "answers"])
-def test_a_new_column_of_a_result_computes_no_explanation_again(stage):
-    """The contracts of results are no part of the code of what is before them."""
-    read = modules_of_jobs(stage)
-    assert "evenlight.core.contracts.texts" in read
-    assert not {"evenlight.core.contracts.results", "evenlight.core.contracts.corpus"} & read
-
-
-def test_no_job_imports_the_configuration():
-    """Its text would be in the digest of the job's code, and a new entry of a registry would run every job again."""
-    read = modules_of_jobs("*")
-    assert {"evenlight.core.tables", "evenlight.explainers.path", "score"} <= read
-    assert [module for module in read if module.startswith("evenlight.configuration")] == []
+def test_no_job_has_a_digest_of_code_of_ours():
+    """But for what renders: other digests made a week's work again for a line that no result depends on."""
+    rules = "\n".join(path.read_text(encoding="utf-8") for path in (REPOSITORY / "rules").rglob("*.smk"))
+    assert "code_digest" not in rules
+    assert set(re.findall(r'rendered_by\("(\w+)"', rules)) <= {
+        path.stem for path in (REPOSITORY / "workflow/scripts/figures").glob("*.py")
+    }
 
 
 def test_mutation_runs_know_the_files_of_every_metric_and_statistic():

@@ -261,6 +261,7 @@ def with_flag(name: str, value: object) -> Callable[[argparse.Namespace], None]:
 
 
 GRAD, GXI = {"grad"}, {"gxi"}
+VERSIONS = {"stages": {"attribute": 1}, "explainers": {"saliency": 1, "input_x_gradient": 1}}
 # What all texts have in common, and whose explanations are computed again.
 COMMON = {
     "seed": (with_settings(seed=1), GRAD | GXI),
@@ -268,7 +269,8 @@ COMMON = {
     "precision": (with_settings(precision="bfloat16"), GRAD | GXI),
     "parameter": (with_parameter, GXI),
     "tags": (with_tags, GXI),
-    "code": (with_flag("code", "another"), GRAD | GXI),
+    "version of the stage": (with_flag("versions", {"stages": {"attribute": 2}}), GRAD | GXI),
+    "version of one": (with_flag("versions", VERSIONS | {"explainers": {"saliency": 1, "input_x_gradient": 2}}), GXI),
     "weights": (with_weights, GRAD | GXI),
     "configuration of the model": (with_model_file("config.json"), GRAD | GXI),
     "tokenizer": (with_model_file("tokenizer.json"), GRAD | GXI),
@@ -292,10 +294,15 @@ def test_all_texts_are_explained_again_by_what_they_have_in_common(copy, done, e
         assert len(again) == (TEXTS if name in explainers else 1)
 
 
-def test_another_version_of_a_library_takes_over_nothing(copy, done, monkeypatch):
-    monkeypatch.setattr(attribute, "libraries", lambda arguments: {"torch": "1.0"})
+def test_another_version_of_a_library_makes_nothing_again_and_is_named_where_one_file_has_both(copy, done, monkeypatch):
+    before = attribute.library_versions()
+    monkeypatch.setattr(attribute, "libraries", lambda arguments: before | {"torch": "1.0"})
+    ROWS["target"][0](copy)
     attribute.main(of_study(copy))
-    assert len(done.explained) == 2 * TEXTS
+    assert len(done.explained) == 2
+    for name in ("grad", "gxi"):
+        recorded = read_metadata(copy / "attributions" / f"{name}.parquet", ATTRIBUTIONS)["libraries"]
+        assert recorded == before | {"torch": f"{before['torch']}, 1.0"}
 
 
 @pytest.mark.parametrize("precision", ["float32", "bfloat16"])
@@ -430,7 +437,7 @@ SCORED = {
     "target": (ROWS["target"][0], lambda arguments: None, 1),
     "explanation": (with_score, lambda arguments: None, 1),
     "seed": (of_seed, lambda arguments: None, TEXTS),
-    "code": (nothing, lambda arguments: arguments.code.update(grad="another"), TEXTS),
+    "version": (nothing, with_flag("versions", {"stages": {"score": 2}}), TEXTS),
     "settings": (nothing, lambda arguments: arguments.settings.update(more=1), TEXTS),
     "needs other texts": (nothing, lambda arguments: arguments.settings.update(needs_other_texts=True), TEXTS),
 }

@@ -132,8 +132,6 @@ def peaks(folder: Path, model: Path, count: int) -> dict[str, float]:
             json.dumps(scored),
             "--output",
             *scores,
-            "--code",
-            json.dumps(dict.fromkeys(METHODS, "")),
         ),
     }
     assert count_rows(predictions, PREDICTIONS) == count

@@ -33,7 +33,7 @@ from evenlight.core.errors import InputError
 from evenlight.engine import training
 from evenlight.engine.evaluator import Evaluator
 from evenlight.explainers import explain
-from evenlight.jobs.code_digest import library_versions
+from evenlight.jobs.environment import library_versions
 from evenlight.models.architectures import new_classifier
 from evenlight.models.classifier import Classifier, load_network, load_saved, pick_device
 from evenlight.models.tokenizers import learned_tokenizer, loaded_tokenizer

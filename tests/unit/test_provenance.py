@@ -18,7 +18,8 @@ from evenlight.jobs import provenance
 from evenlight.jobs.environment import environment_in, print_environment
 from evenlight.jobs.provenance import Record, Records
 
-CODE = "1c59" * 16
+VERSIONS = {"stages": {"draw": 1}, "files": {"plots/effects.py": "1c59" * 16}}
+NAMED = ["draw 1", "plots/effects.py 1c591c591c59"]
 SETTINGS = '{"steps": 3}'
 TABLE, FIGURE = "results/demo/tables/effects.parquet", "results/demo/figures/effects.svg"
 TABLE_SHA256 = hashlib.sha256(b"table").hexdigest()
@@ -45,7 +46,7 @@ def project(tmp_path) -> Path:
         tmp_path,
         FIGURE,
         input=[TABLE, "workflow/scripts/run.py", "../clone/workflow/scripts/figures/draw.py"],
-        params=[repr(CODE), repr(SETTINGS), "''", "['--source=a']"],
+        params=[repr(json.dumps(VERSIONS)), repr(SETTINGS), "''", "['--source=a']"],
         log=["logs/draw.log"],
         input_checksums={
             TABLE: f"sha256:{TABLE_SHA256}",
@@ -62,7 +63,7 @@ def test_a_record_has_what_a_result_was_made_of(project):
     record = Records(project).of(FIGURE)
     assert record.rule == "draw"
     assert record.inputs == (TABLE,)
-    assert record.code == {"": CODE}
+    assert record.versions == VERSIONS
     assert record.settings == (SETTINGS, '["--source=a"]')
     assert record.environment == "host (Linux x86_64) with Python 3.11.7, numpy 2.4.6"
     assert (record.started, record.ended) == (1.0, 3.5)
@@ -74,7 +75,7 @@ def test_the_chain_of_what_a_storage_keeps_is_that_of_its_paths_here(project, tm
     (stored / "logs").mkdir(parents=True)
     (stored / "logs/draw.log").write_text((project / "logs/draw.log").read_text())
     copies = f".snakemake/storage/s3/{store.removeprefix('s3://')}"
-    params, checksums = [repr(CODE), repr(SETTINGS)], {copies + TABLE: f"sha256:{TABLE_SHA256}"}
+    params, checksums = [repr(json.dumps(VERSIONS)), repr(SETTINGS)], {copies + TABLE: f"sha256:{TABLE_SHA256}"}
     made_of = [copies + TABLE, "workflow/scripts/run.py"]
     log = [f"{copies}logs/draw.log"]
     keep(stored, store + FIGURE, input=made_of, params=params, log=log, input_checksums=checksums)
@@ -115,23 +116,24 @@ def test_all_that_is_behind_files_is_summed_up(project):
     sentences, source = project / "resources/sentences.yaml", "results/sources/geco/subj.jsonl"
     sentences.parent.mkdir()
     sentences.write_bytes(b"- one")
-    keep(project, source, rule="fetch_source", params=[repr(CODE)], starttime=0.5, endtime=1.5)
+    keep(project, source, rule="fetch_source", params=[repr("ab" * 32)], starttime=0.5, endtime=1.5)
     model = "results/demo/models/model.safetensors"
-    keep(project, model, rule="train", input=[source], params=[repr("ab" * 32)])
+    keep(project, model, rule="train", input=[source], params=[repr('{"stages": {"train": 2}}')])
     # Two files of one job, and a file that has no record.
     second = FIGURE.replace(".svg", ".pdf")
-    keep(project, second, input=[TABLE, model, "own.csv"], params=[repr(CODE)], log=["logs/draw.log"])
+    keep(project, second, input=[TABLE, model, "own.csv"], params=[repr(json.dumps(VERSIONS))], log=["logs/draw.log"])
     made = provenance.summed_up([FIGURE, second], Records(project))
     rules = {rule.pop("rule"): rule for rule in made.pop("rules")}
-    assert rules["draw"] == {"jobs": 1, "seconds": 2.5, "code": [CODE]}
-    assert rules["train"] == {"jobs": 1, "seconds": 2.5, "code": ["ab" * 32]}
-    assert rules["fetch_source"] == {"jobs": 1, "seconds": 1.0, "code": []}
+    assert rules["draw"] == {"jobs": 1, "seconds": 2.5, "versions": NAMED}
+    assert rules["train"] == {"jobs": 1, "seconds": 2.5, "versions": ["train 2"]}
+    assert rules["fetch_source"] == {"jobs": 1, "seconds": 1.0, "versions": []}
     assert rules.keys() == {"draw", "train", "fetch_source", "estimate", "score", "read"}
     assert made == {
         "jobs": 6,
         "seconds": 13.5,
         "started": "1970-01-01T00:00:00+00:00",
         "ended": "1970-01-01T00:00:03+00:00",
+        "mixed": [],
         "machines": {"host (Linux x86_64)": ["Python 3.11.7", "numpy 2.4.6"]},
         "sources": [
             {"path": "own.csv", "origin": "no rule made it here", "sha256": ""},
@@ -153,7 +155,8 @@ def test_a_report_shows_hostile_names_as_text():
     # An address that has the page, as rules/helpers/figures.smk writes it.
     made["configuration"] = f"data:text/plain;charset=utf-8,{quote(f'label: {hostile}', safe=' :/,')}"
     made["sources"] = [{"path": hostile, "origin": hostile, "sha256": ""}]
-    made["rules"] = [{"rule": hostile, "jobs": 1, "seconds": 1.0, "code": []}]
+    made["rules"] = [{"rule": hostile, "jobs": 1, "seconds": 1.0, "versions": []}]
+    made["mixed"] = [hostile]
     made["pages"] = {"effects": f'"{hostile}'}
     made["machines"] = {hostile: ["torch_*"]}
     rule = SimpleNamespace(module_globals={"said_in_report": lambda files: made})
@@ -162,7 +165,7 @@ def test_a_report_shows_hostile_names_as_text():
     # As Snakemake renders it.
     text = Environment(trim_blocks=True, lstrip_blocks=True).from_string(template)
     page = publish_parts(text.render(snakemake=SimpleNamespace(config={}), files=files), writer="html")["html_body"]
-    assert page.count("&lt;script&gt;") == 10
+    assert page.count("&lt;script&gt;") == 12
     assert "<script" not in page
     assert 'data-page="&#34;a``' in page
     assert "System Message" not in page
@@ -183,12 +186,16 @@ def test_a_long_path_is_found(project):
     assert Records(project).of(path).rule == "draw_far_away"
 
 
-def test_digests_of_many_explainers_and_of_downloads_are_told_apart(project):
-    keep(project, SCORES, rule="score", params=[repr(json.dumps({"lime": CODE, "grad": CODE}))])
-    keep(project, "results/sources/geco/x", rule="fetch_source", params=[repr(CODE)])
-    records = Records(project)
-    assert records.of(SCORES).code == {"lime": CODE, "grad": CODE}
-    assert (records.of("results/sources/geco/x").code, records.of("results/sources/geco/x").settings) == ({}, (CODE,))
+def test_the_checksum_of_a_download_is_no_version(project):
+    keep(project, "results/sources/geco/x", rule="fetch_source", params=[repr("ab" * 32)])
+    record = Records(project).of("results/sources/geco/x")
+    assert (record.versions, record.settings) == ({}, ("ab" * 32,))
+
+
+def test_libraries_of_which_results_have_several_versions_are_named(project):
+    (project / "logs/estimate.log").write_text("made on node (Linux x86_64) with Python 3.11.7, numpy 2.5.0\n")
+    keep(project, TABLE, rule="estimate", log=["logs/estimate.log"])
+    assert provenance.summed_up([FIGURE], Records(project))["mixed"] == ["numpy 2.4.6, 2.5.0"]
 
 
 def test_the_records_of_an_archive_say_the_same(project, tmp_path):

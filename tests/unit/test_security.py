@@ -338,7 +338,6 @@ def test_everything_is_downloaded_over_https_and_has_a_checksum():
 UNQUOTED = {
     "wildcards.dataset": "a name",
     "wildcards.metric": "a name",
-    "params.code": "a digest",
     "params.folders": "quoted by shlex",
     "params.method": "a name of ours",
     "params.page": "a name of ours",

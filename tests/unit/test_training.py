@@ -630,7 +630,7 @@ def test_a_graphics_card_of_another_kind_is_another_device(monkeypatch):
     assert device_name(torch.device("cuda")) == "cuda (H100)"
 
 
-def test_the_command_goes_on_with_its_own_settings_code_and_texts_only(tmp_path, monkeypatch, capsys):
+def test_the_command_goes_on_with_its_own_settings_versions_and_texts_only(tmp_path, monkeypatch, capsys):
     training.save_classifier(tiny_classifier("bert"), tmp_path / "encoder", None, {})
     words = [[pronoun, *text] for text in TEXTS for pronoun in ("he", "she")]
     splits = ["train"] * 10 + ["validation"] * 4 + ["test"] * 6
@@ -643,7 +643,7 @@ def test_the_command_goes_on_with_its_own_settings_code_and_texts_only(tmp_path,
         "items": tmp_path / "items.parquet",
         "units": tmp_path / "units.parquet",
         "settings": {"model": model, "seed": 0},
-        "code": "this",
+        "versions": {"stages": {"train": 1}},
         "threads": 1,
         "device": "cpu",
         "compared": None,
@@ -654,7 +654,7 @@ def test_the_command_goes_on_with_its_own_settings_code_and_texts_only(tmp_path,
     assert "peft" in json.loads((tmp_path / "through" / "manifest.json").read_text())["libraries"]
 
     changes = {
-        "code": "other",
+        "versions": {"stages": {"train": 2}},
         "items": tmp_path / "relabelled" / "items.parquet",
         "settings": {"model": model, "seed": 1},
         "threads": 2,
@@ -687,7 +687,7 @@ def refused(monkeypatch, folder, items, model, said, compared=None):
         items=folder / "items.parquet",
         units=folder / "units.parquet",
         settings={"model": usual | model, "seed": 0},
-        code="",
+        versions={},
         threads=1,
         device="cpu",
         compared=compared,

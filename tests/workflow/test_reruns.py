@@ -26,6 +26,8 @@ from running import (
     snakemake,
 )
 
+from evenlight.jobs import kept_records
+
 # The finished study and a second dataset, so that an edit of one has another to leave alone.
 STUDY = edited(TINY, "datasets", "other", value=TINY["datasets"]["demo"] | {"words": "subject"})
 EVERYTHING = all_jobs(STUDY)
@@ -84,12 +86,30 @@ def deleted(path: str) -> Callable[[Path], None]:
     return lambda project: (results(project) / path).unlink()
 
 
-def everything_but_meaning(project: Path) -> None:
-    """New dates, comments, another layout and other docstrings, in all code."""
-    for path in (project / "workflow").rglob("*.py"):
-        code = path.read_text(encoding="utf-8")
-        code = re.sub(r'^"""', '"""In other words: ', code, count=1)
-        path.write_text(f"# A comment.\n\n{code}\n\n# Another one.\n", encoding="utf-8")
+def all_of(*edits: Callable[[Path], None]) -> Callable[[Path], None]:
+    """Several edits at once."""
+
+    def edit(project: Path) -> None:
+        for each in edits:
+            each(project)
+
+    return edit
+
+
+def one_more_line(path: str) -> Callable[[Path], None]:
+    """An edit of one file that changes no number."""
+    return lambda project: (project / path).write_text(f"{(project / path).read_text(encoding='utf-8')}\nEXTRA = 1\n")
+
+
+def version(name: str) -> Callable[[Path], None]:
+    """An edit that raises the version of a stage or of a result."""
+    return text(f"{LIBRARY}/core/versions.py", f'    "{name}": 1,', f'    "{name}": 2,')
+
+
+def class_version(module: str, name: str) -> Callable[[Path], None]:
+    """An edit that raises the version of an explainer or of a metric."""
+    title = f'    title: ClassVar[str] = "{name}"\n'
+    return text(f"{LIBRARY}/configuration/{module}.py", title, f"{title}    version: ClassVar[int] = 2\n")
 
 
 def what_changes_speed_only(project: Path) -> None:
@@ -115,6 +135,8 @@ def both(*parts: Callable[[Path], set[Job]]) -> Callable[[Path], set[Job]]:
     return lambda project: set().union(*(part(project) for part in parts))
 
 
+# How a module begins.
+DOCSTRING = '"""A text classifier as the rest of Evenlight sees it'
 OF_A_MODEL = ("train", "read_texts", "attribute_", "score")
 
 EDITS = {
@@ -254,55 +276,49 @@ EDITS = {
         study("trainings", "one_layer", "learning_rate", value="1e-2"),
         nothing,
     ),
-    # The code
-    "comments and docstrings": (everything_but_meaning, nothing),
-    "code of one family of explainers": (
-        text(f"{LIBRARY}/explainers/lime/paper.py", "ridge * np.eye", "2 * ridge * np.eye"),
+    # The code: numbers that change have another version
+    "code without another version": (
+        all_of(
+            text(f"{LIBRARY}/explainers/lime/paper.py", "ridge * np.eye", "2 * ridge * np.eye"),
+            text(f"{LIBRARY}/engine/training.py", "1.0 if schedule", "0.5 if schedule"),
+            text(f"{LIBRARY}/models/classifier.py", DOCSTRING, f"{DOCSTRING} now"),
+            *(
+                one_more_line(f"{LIBRARY}/{path}")
+                for path in (
+                    "jobs/archive.py",
+                    "models/fast_layers.py",
+                    "core/tables.py",
+                    "explainers/gradient_shap.py",
+                    "metrics/complexity.py",
+                    "reports/explorer/page.html",
+                    "reports/style.py",
+                    "results/summarise_disparity.py",
+                )
+            ),
+        ),
+        nothing,
+    ),
+    "version of one explainer": (
+        class_version("explainers", "LIME"),
         both(of("attribute_lime", "score"), of(*FROM_SCORES, *COSTS)),
     ),
-    "code of one family of metrics": (
-        text(f"{LIBRARY}/metrics/complexity.py", "import numpy as np\n", "import numpy as np\n\nEXTRA = 1\n"),
+    "version of an explainer of other studies": (class_version("explainers", "Gradient SHAP"), nothing),
+    "version of one metric": (
+        class_version("metrics", "Gini"),
         both(
             of("score", family="complexity"),
             of("draw_scores", metric="gini"),
             of("draw_score_panels", *FROM_TESTS),
         ),
     ),
-    "code of one kind of figure": (
-        text(
-            f"{LIBRARY}/reports/plots/scores.py",
-            '"linewidth": 0.8},\n        capprops',
-            '"linewidth": 1.8},\n        capprops',
+    "version of the training": (version("train"), both(of(*OF_A_MODEL), of(*FROM_SCORES, *QUALITY, *COSTS))),
+    "version of one result": (version("summarise_disparity"), of("tabulate_disparity", *SUMMARY)),
+    "version of all pages": (version("tabulate"), of("tabulate_")),
+    "code of one page and of one plot": (
+        all_of(
+            one_more_line(f"{LIBRARY}/reports/pages/scores.py"), one_more_line(f"{LIBRARY}/reports/plots/scores.py")
         ),
-        of(*BOXES),
-    ),
-    "code of one plot": (
-        text(f"{LIBRARY}/reports/plots/control.py", "ROW_HEIGHT = 0.26", "ROW_HEIGHT = 0.28"),
-        of("draw_control"),
-    ),
-    "code of one result": (
-        text(f"{LIBRARY}/results/count_tests.py", "\n\n\ndef compute", "\nEXTRA = 1\n\n\ndef compute"),
-        of("count_tests", "tabulate_effects"),
-    ),
-    "code of one page": (
-        text(f"{LIBRARY}/reports/pages/control.py", '"p of the study"]', '"p of all"]'),
-        of("tabulate_control"),
-    ),
-    "code of most pages": (
-        text(f"{LIBRARY}/reports/page_parts.py", "strength = 0.25 + 0.75", "strength = 0.35 + 0.65"),
-        of(
-            "draw_disparity",
-            "tabulate_disparity",
-            "tabulate_effects",
-            "tabulate_covariate_adjusted",
-            "tabulate_scores",
-            "tabulate_models",
-        ),
-    ),
-    "code of all figures": (text(f"{LIBRARY}/reports/style.py", '"font.size": 10', '"font.size": 11'), of("draw_")),
-    "code of the training": (
-        text(f"{LIBRARY}/engine/training.py", "1.0 if schedule", "0.5 if schedule"),
-        both(of(*OF_A_MODEL), of(*FROM_SCORES, *QUALITY, *COSTS)),
+        of("tabulate_scores", "draw_scores"),
     ),
     # What the project wrote itself
     "demo corpus touched": (lambda project: os.utime(project / "resources/demo/sentences.yaml"), nothing),
@@ -343,9 +359,7 @@ def test_redrawing_a_figure_is_one_job_without_torch(finished_smaller, copy_of, 
 
 RUN = Path("demo", "ola_cea", "seed0")
 SCORES = {family: f"score/demo/ola_cea/seed0/{family}.log" for family in ("faithfulness", "complexity")}
-AN_ENGINE_THAT_DIFFERS = text(
-    f"{LIBRARY}/engine/evaluator.py", "import numpy as np\n", "import numpy as np\n\nEXTRA = 1\n"
-)
+AN_ENGINE_THAT_DIFFERS = version("ask_model")
 
 
 def said(project: Path, log: str) -> str:
@@ -391,10 +405,7 @@ ONE_SENTENCE_CORRECTED = text("resources/demo/sentences.yaml", "with two sailors
 GROWN = {
     # Of eight pairs. LIME explains some texts twice, and others of more.
     "more pairs, and other settings of one": ([MORE_PAIRS, study("explainers", "lime", "samples", value=31)], (8, 10)),
-    "more pairs, and other code of one": (
-        [MORE_PAIRS, text(f"{LIBRARY}/explainers/lime/paper.py", "ridge * np.eye", "2 * ridge * np.eye")],
-        (8, 10),
-    ),
+    "more pairs, and another version of one": ([MORE_PAIRS, class_version("explainers", "LIME")], (8, 10)),
     "a pair less": ([A_PAIR_LESS, study("explainers", "lime", "samples", value=31)], (7, 7)),
     # The model is trained again, on the same texts, and has the same weights.
     "one corrected text": ([ONE_SENTENCE_CORRECTED, study("explainers", "lime", "samples", value=31)], (7, 8)),
@@ -445,52 +456,20 @@ def test_scores_that_ask_no_model_outlive_the_engine(finished_smaller, copy_of):
     assert planned_jobs(project) == set()
 
 
-def codes(project: Path) -> dict[tuple[str, str], str]:
-    """The digest of the code that scores each explainer with each family, as the command of the job has it."""
-    listed = snakemake(project, "--dry-run", "--printshellcmds", "--forceall")
-    assert listed.returncode == 0, listed.stdout
-    commands = [line for line in listed.stdout.splitlines() if "score.py" in line and "--code" in line]
-    digests = {}
-    for command in commands:
-        settings, code = (
-            json.loads(re.search(rf"--{flag} '(\{{.*?\}})' --", command)[1]) for flag in ("settings", "code")
-        )
-        digests |= {(settings["family"], explainer): digest for explainer, digest in code.items()}
-    return digests
-
-
-BOTH = {"igxi", "lime"}
-OF_MODEL = {"faithfulness": BOTH, "worst_change": BOTH}
-
-
-@pytest.mark.parametrize(
-    ("edit", "expected"),
-    [
-        (everything_but_meaning, {}),
-        (AN_ENGINE_THAT_DIFFERS, OF_MODEL),
-        (
-            text(f"{LIBRARY}/models/fast_layers.py", "import torch\nfrom", "import torch\n\nEXTRA = 1\nfrom"),
-            OF_MODEL,
-        ),
-        # The metric that explains again, for the explainer that explains otherwise now.
-        (
-            text(f"{LIBRARY}/explainers/lime/paper.py", "ridge * np.eye", "2 * ridge * np.eye"),
-            {"worst_change": {"lime"}},
-        ),
-    ],
-    ids=["comments", "engine", "model", "lime"],
-)
-def test_scores_depend_on_the_code_that_they_run(finished_smaller, copy_of, edit, expected):
+def test_scores_depend_on_the_versions_of_what_they_use(finished_smaller, copy_of):
+    """Those that ask no model not on the engine, and those that explain again on the explainers."""
     project = copy_of(finished_smaller)
     study("metrics", "worst", value={"metric": "worst_change"})(project)
-    before = codes(project)
-    assert {family for family, _ in before} == {"complexity", *OF_MODEL}
-    edit(project)
-    after = codes(project)
-    changed: dict[str, set[str]] = {}
-    for family, explainer in [job for job in before if before[job] != after[job]]:
-        changed.setdefault(family, set()).add(explainer)
-    assert changed == expected
+    listed = snakemake(project, "--dry-run", "--printshellcmds", "--forceall")
+    commands = [line for line in listed.stdout.splitlines() if "score.py" in line and "--versions" in line]
+    used = [json.loads(re.search(r"--versions '(\{.*?\})' --", command)[1]) for command in commands]
+    by_metric = {metric: versions for versions in used for metric in versions["metrics"]}
+    asks = {"stages": {"ask_model": 1, "score": 1}, "models": {"one_layer_attention": 1}}
+    assert by_metric == {
+        "gini": {"stages": {"score": 1}, "metrics": {"gini": 1}},
+        "aopc_comprehensiveness": asks | {"metrics": {"aopc_comprehensiveness": 1}},
+        "worst_change": asks | {"metrics": {"worst_change": 1}, "explainers": {"integrated_gradients": 1, "lime": 1}},
+    }
 
 
 # A cache: results that somebody else computed, beside a fresh copy of the project.
@@ -498,7 +477,7 @@ def test_scores_depend_on_the_code_that_they_run(finished_smaller, copy_of, edit
 
 @pytest.fixture
 def cache(finished, tmp_path) -> Path:
-    """A fresh copy of the project with downloaded results: Snakemake remembers nothing of how they were made."""
+    """A fresh copy of the project with downloaded results: Snakemake has no memory of how they were made."""
     project = copy_of_project(tmp_path / "project", TINY)
     shutil.copytree(finished / "results", project / "results")
     return project
@@ -513,6 +492,15 @@ def test_cache_that_kept_its_dates_computes_nothing(cache):
     assert planned_jobs(cache) == set()
 
 
+def test_results_without_the_memory_of_snakemake_know_their_settings(cache):
+    """Copied ones, and those whose .snakemake/ was deleted."""
+    study("explainers", "lime", "samples", value=31)(cache)
+    asked = both(of("attribute_lime", "score"), of(*FROM_SCORES, *COSTS))(cache)
+    assert planned_jobs(cache) == asked
+    shutil.rmtree(cache / ".snakemake")
+    assert planned_jobs(cache) == asked
+
+
 def test_cache_with_one_date_computes_nothing(cache):
     for path in files_in_order(cache / "results"):
         os.utime(path, (1e9, 1e9))
@@ -520,6 +508,8 @@ def test_cache_with_one_date_computes_nothing(cache):
 
 
 def test_cache_that_lost_its_dates_is_adopted(cache):
+    """And the records that are kept beside the results, by which they are recognised."""
+    (results(cache) / kept_records.KEPT).unlink()
     for second, path in enumerate(files_in_order(cache / "results")):
         os.utime(path, (1e9 + second, 1e9 + second))
     # Dates are all that Snakemake has to go by, and some inputs are now newer than what was made of them.

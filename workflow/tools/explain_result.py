@@ -2,7 +2,7 @@
 
     make explain-result FILE=results/demo/figures/control.svg
 
-Tells for each rule the files that it made, what of, with which settings, code, seeds and libraries, where, when and
+Tells for each rule the files that it made, what of, with which settings, versions, seeds and libraries, where, when and
 for how long; and, last, the files that no rule has made. It names files that have changed since they were read.
 """
 
@@ -45,11 +45,8 @@ def tell_rule(rule: str, made: dict[str, provenance.Record], whole: bool) -> Non
         line("of", short(inputs, whole))
     for settings in list(dict.fromkeys(text for record in records for text in record.settings))[: None if whole else 3]:
         line("settings", settings)
-    codes = dict.fromkeys(
-        f"{name}: {value}" if name else value for record in records for name, value in record.code.items()
-    )
-    if codes:
-        line("code", short(list(codes), whole))
+    if versions := dict.fromkeys(", ".join(record.named_versions) for record in records if record.versions):
+        line("versions", short(list(versions), whole))
     said = dict.fromkeys(json.dumps(of, sort_keys=True) for path in made if (of := provenance.of_content(Path(path))))
     if said:
         line("says", short(list(said), whole))

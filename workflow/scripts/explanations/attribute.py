@@ -1,7 +1,7 @@
 """Explain a model's predictions with one family of explainers; killed and started again, it goes on.
 
-An explainer whose attribution file was made of the same settings, code and files is left as it is, and so is the record
-of what it has cost. Of another file the rows of texts are taken over for which all that they depend on is the same.
+An explainer whose attribution file was made of the same settings, versions and files is left as it is, and so is the
+record of what it has cost. Otherwise rows are reused whose inputs are unchanged.
 """
 
 import argparse
@@ -17,14 +17,15 @@ from evenlight.core.chance import note_on_chance
 from evenlight.core.contracts.explanations import ATTRIBUTIONS
 from evenlight.core.contracts.texts import PREDICTIONS
 from evenlight.core.tables import read_arrow, read_metadata
+from evenlight.core.versions import versions_for
 from evenlight.engine import open_evaluator, rounding_of
 from evenlight.engine.progress import Progress
 from evenlight.explainers import Context, explain, explained_again, module_named, training_items
 from evenlight.explainers.attribution import Remark, attribution_table, note_of
 from evenlight.explainers.costs import complete_costs, cost_of_rows, device_used, write_cost
 from evenlight.explainers.planned import planned_rows
-from evenlight.jobs.code_digest import LIBRARIES, library_versions
 from evenlight.jobs.command_line import add_group_flag, add_model_flags, run, settings_argument
+from evenlight.jobs.environment import OF_MODELS, library_versions
 from evenlight.jobs.parts import (
     DIGEST,
     MADE_OF,
@@ -43,20 +44,20 @@ from evenlight.texts.words import TEXT
 
 def libraries(arguments: argparse.Namespace) -> dict[str, str]:
     """Versions of the libraries that the attribution files depend on."""
-    return library_versions(LIBRARIES if arguments.model else ("numpy", "scikit-learn"))
+    return library_versions(OF_MODELS if arguments.model else ("numpy", "scikit-learn"))
 
 
 def digests_of_rows(arguments: argparse.Namespace) -> dict[str, str]:
     """Of what all rows of each explainer's attribution file depend on beside their text, by the explainer's name."""
     common = {name: value for name, value in arguments.settings.items() if name not in ("explainers", "tags")} | {
-        "code": arguments.code,
-        "libraries": libraries(arguments),
         "model": digest_of_inputs({}, model_files(arguments.model)),
     }
     tags = arguments.settings["tags"]
     return {
         name: digest_of_inputs(
-            common | {"explainer": name, "settings": method, "tags": tags[name]},
+            common
+            | {"explainer": name, "settings": method, "tags": tags[name]}
+            | {"versions": versions_for(arguments.versions, method["method"])},
             [Path(method["file"])] if "is_made_elsewhere" in tags[name] else [],
         )
         for name, method in arguments.settings["explainers"].items()
@@ -176,7 +177,7 @@ def attribution_file_metadata(arguments: argparse.Namespace, name: str, tables: 
         "precision": settings.get("precision", "float32"),
         "seed": settings["seed"],
         "libraries": libraries(arguments),
-        "code": arguments.code,
+        "versions": versions_for(arguments.versions, settings["explainers"][name]["method"]),
         "note": note,
         "explained_again": again,
     }
@@ -227,7 +228,9 @@ if __name__ == "__main__":
     parser.add_argument(
         "--settings", type=settings_argument, required=True, help="JSON: family, explainers, tags, limits"
     )
-    parser.add_argument("--code", default="", help="digest of the code, kept in the attribution files")
+    parser.add_argument(
+        "--versions", type=settings_argument, default={}, help="JSON: versions of what is used, kept in the files"
+    )
     add_model_flags(parser, required=False)
     add_group_flag(parser)
     parser.add_argument(

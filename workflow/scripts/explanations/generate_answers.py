@@ -1,6 +1,6 @@
 """Let a causal language model answer the questions of a dataset in words; killed and started again, it goes on.
 
-Answers are taken over that were made of the same question, settings, model and code. So more questions or more answers
+Answers are reused that were made of the same question, settings, model and versions. So more questions or more answers
 to each cost what is new.
 """
 
@@ -20,8 +20,8 @@ from evenlight.engine.progress import Progress
 from evenlight.explainers.answering import Question, messages_of, notes_of, questions_of
 from evenlight.explainers.follow_ups import CONTRIBUTIONS, ROWS_OF, Followed, followed
 from evenlight.explainers.generated import Generator
-from evenlight.jobs.code_digest import LIBRARIES, library_versions
 from evenlight.jobs.command_line import add_group_flag, add_model_flags, run, settings_argument
+from evenlight.jobs.environment import library_versions
 from evenlight.jobs.parts import DIGEST, Missing, digest_of, digest_of_inputs, make_rows, write_part
 from evenlight.models import model_files
 from evenlight.models.decoder import load_decoder
@@ -69,7 +69,7 @@ class Job:
         return digest_of_inputs(
             {name: value for name, value in settings.items() if name != "abouts"}
             | {"settings": {key: value for key, value in self.method.items() if key not in ("answers", "follow_ups")}}
-            | {"code": arguments.code, "libraries": library_versions(LIBRARIES), "model files": model.get("files")}
+            | {"versions": arguments.versions, "model files": model.get("files")}
             | {"rounding": rounding_of(arguments)},
             model_files(arguments.model),
         )
@@ -128,13 +128,17 @@ class Job:
         """The answers of some numbers, in their order."""
         return generator.answers([self.draws[number] for number in numbers])
 
+    def made_with(self) -> dict:
+        """Versions that the file says of itself."""
+        return {"versions": self.arguments.versions, "libraries": library_versions()}
+
     def described(self, name: str, tables: Iterator[pa.Table]) -> dict:
         """What the file says of itself, with what is unusual of its answers."""
         answers = pa.concat_tables(tables).to_pandas()
         looked_at = f"explainers.{self.settings['explainer']}.decision" if self.method["decision"] else None
         notes = notes_of(answers, {question.item_id for question in self.questions}, looked_at)
         print(*notes, sep="\n")
-        return self.settings | {"code": self.arguments.code, "note": "; ".join(notes)}
+        return self.settings | self.made_with() | {"note": "; ".join(notes)}
 
 
 class FollowUpJob(Job):
@@ -190,7 +194,7 @@ class FollowUpJob(Job):
 
     def described(self, name: str, tables: Iterator[pa.Table]) -> dict:
         """What the file says of itself."""
-        return self.settings | {"code": self.arguments.code}
+        return self.settings | self.made_with()
 
 
 def main(arguments: argparse.Namespace) -> None:
@@ -222,7 +226,9 @@ if __name__ == "__main__":
         required=True,
         help="JSON: explainer, settings, model, seed, precision, checkpoint",
     )
-    parser.add_argument("--code", default="", help="digest of the code, kept in the table")
+    parser.add_argument(
+        "--versions", type=settings_argument, default={}, help="JSON: versions of what is used, kept in the table"
+    )
     add_model_flags(parser, required=False)
     add_group_flag(parser)
     parser.add_argument("--output", type=Path, required=True, help="table of answers, <explainer>.parquet")

@@ -1,7 +1,7 @@
 """Score the explanations of one model with one family of metrics; killed and started again, it goes on.
 
-The file of an explainer that was made of the same settings, code and files is left as it is. Of another file the rows
-of texts are taken over for which all that they depend on is the same.
+The file of an explainer that was made of the same settings, versions and files is left as it is. Otherwise rows are
+reused whose inputs are unchanged.
 """
 
 import argparse
@@ -15,9 +15,9 @@ import pyarrow as pa
 from evenlight.core.contracts.explanations import ATTRIBUTIONS, EXPLAINED, SCORES
 from evenlight.core.contracts.texts import PREDICTIONS
 from evenlight.core.tables import Contract, count_rows, read_groups, read_metadata
+from evenlight.core.versions import versions_for
 from evenlight.engine import open_evaluator, rounding_of
 from evenlight.engine.progress import Progress
-from evenlight.jobs.code_digest import LIBRARIES, library_versions
 from evenlight.jobs.command_line import add_group_flag, add_model_flags, run, settings_argument
 from evenlight.jobs.own_files import module_of
 from evenlight.jobs.parts import (
@@ -46,15 +46,18 @@ def digests_of_rows(arguments: argparse.Namespace) -> dict[str, str]:
     """Of what all rows of each explainer's file of scores depend on beside their text and its explanation."""
     common = {
         "settings": arguments.settings,
-        "libraries": library_versions(LIBRARIES if arguments.model else ("numpy",)),
         "model": digest_of_inputs({}, model_files(arguments.model)),
     }
-    return {path.stem: digest_of(common, arguments.code[path.stem], origin_of(path)) for path in arguments.attributions}
+    origins = {path.stem: origin_of(path) for path in arguments.attributions}
+    return {
+        name: digest_of(common, versions_for(arguments.versions, origin["settings"]["method"]), origin)
+        for name, origin in origins.items()
+    }
 
 
 def origin_of(path: Path) -> dict:
-    """What an attribution file says of its explainer that a score may depend on: by the same explanations of other
-    code, or with other remarks, nothing is scored again.
+    """What an attribution file says of its explainer that a score may depend on: of the same explanations of other
+    versions, or with other remarks, nothing is scored again.
     """
     metadata = read_metadata(path, ATTRIBUTIONS)
     return {name: metadata[name] for name in ("explainer", "family", "settings", "tags", "seed")}
@@ -221,7 +224,7 @@ if __name__ == "__main__":
         required=True,
         help="JSON: family, metrics, whether they explain again, whether they need other texts, limits",
     )
-    parser.add_argument("--code", type=settings_argument, required=True, help="JSON: digest of the code per explainer")
+    parser.add_argument("--versions", type=settings_argument, default={}, help="JSON: versions of what is used")
     add_model_flags(parser, required=False)
     add_group_flag(parser)
     parser.add_argument(

@@ -18,8 +18,8 @@ from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.representations import represented
 from evenlight.engine.sentences import encoded
 from evenlight.engine.training import digest_of_training, make_reproducible
-from evenlight.jobs.code_digest import LIBRARIES, library_versions
 from evenlight.jobs.command_line import add_model_flags, run, settings_argument
+from evenlight.jobs.environment import library_versions
 from evenlight.models.classifier import device_name, load_saved
 from evenlight.models.processor import use_processor
 
@@ -56,10 +56,10 @@ def main(arguments: argparse.Namespace) -> None:
         learned, validated, of_changes = (encoded(classifier, part, part["label"]) for part in parts)
         about = {
             "settings": settings,
-            "libraries": library_versions(LIBRARIES),
+            "libraries": library_versions(),
             "device": device_name(classifier.device),
             "threads": arguments.threads,
-            "code": arguments.code,
+            "versions": arguments.versions,
             "levels": level[drawn].tolist(),
         }
         digest = digest_of_training(classifier, learned, validated, about)

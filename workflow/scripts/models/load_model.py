@@ -7,8 +7,8 @@ from evenlight.core.contracts.texts import ITEMS
 from evenlight.core.tables import read_metadata, read_table
 from evenlight.engine.taking_over import taken_over
 from evenlight.engine.training import LOOKED_AT, Sample, save_classifier
-from evenlight.jobs.code_digest import library_versions
 from evenlight.jobs.command_line import run, settings_argument
+from evenlight.jobs.environment import library_versions
 from evenlight.models.location import pinned
 from evenlight.models.processor import use_processor
 from evenlight.models.ready import loaded_files, unchanged_files

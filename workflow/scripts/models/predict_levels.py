@@ -14,8 +14,8 @@ from evenlight.engine.checkpoints import add_checkpoint_flags, open_checkpoint
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.sentences import parts_of, tokenize
 from evenlight.engine.training import digest_of_training, make_reproducible, train
-from evenlight.jobs.code_digest import LIBRARIES, library_versions
 from evenlight.jobs.command_line import add_device_flags, run, settings_argument
+from evenlight.jobs.environment import OF_MODELS, library_versions
 from evenlight.models.architectures import new_classifier
 from evenlight.models.classifier import device_name, pick_device
 from evenlight.models.processor import use_processor
@@ -49,10 +49,10 @@ def main(arguments: argparse.Namespace) -> None:
         asked = tokenize(classifier, test, np.zeros(len(test)))
         about = {
             "settings": settings,
-            "libraries": library_versions((*LIBRARIES, "peft") if model["training"]["lora"] else LIBRARIES),
+            "libraries": library_versions((*OF_MODELS, "peft") if model["training"]["lora"] else OF_MODELS),
             "device": device_name(classifier.device),
             "threads": arguments.threads,
-            "code": arguments.code,
+            "versions": arguments.versions,
         }
         digest = digest_of_training(classifier, training, validation, about)
         checkpoint = open_checkpoint(arguments.output, digest, arguments.checkpoint_minutes)

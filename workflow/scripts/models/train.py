@@ -22,8 +22,8 @@ from evenlight.engine.training import (
     train,
 )
 from evenlight.engine.untrained import untrained
-from evenlight.jobs.code_digest import LIBRARIES, library_versions
 from evenlight.jobs.command_line import add_compared_flag, add_device_flags, run, settings_argument
+from evenlight.jobs.environment import OF_MODELS, library_versions
 from evenlight.models.classifier import Classifier, device_name, name_classes, pick_device
 from evenlight.models.location import pinned
 from evenlight.models.processor import use_processor
@@ -73,12 +73,13 @@ def main(arguments: argparse.Namespace) -> None:
     ]
     about = {
         "settings": settings,
+        "versions": arguments.versions,
         "began_with": begun_with(model, commits),
-        "libraries": library_versions((*LIBRARIES, "peft") if model["training"]["lora"] else LIBRARIES),
+        "libraries": library_versions((*OF_MODELS, "peft") if model["training"]["lora"] else OF_MODELS),
         "device": device_name(device),
         "threads": arguments.threads,
     }
-    digest = digest_of_training(classifier, *sentences, about | {"code": arguments.code})
+    digest = digest_of_training(classifier, *sentences, about)
     checkpoint = open_checkpoint(arguments.output or arguments.history, digest, arguments.checkpoint_minutes)
     try:
         history = train(classifier, *sentences, model["training"], settings["seed"], checkpoint)

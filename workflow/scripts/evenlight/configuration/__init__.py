@@ -5,6 +5,8 @@ architecture, an explainer or a metric is one class, its parameters are the fiel
 ``config/README.md`` and the JSON Schema come from these classes.
 """
 
+from collections.abc import Iterable, Mapping
+from functools import cache
 from pathlib import Path
 
 from pydantic import ValidationError, create_model
@@ -36,7 +38,10 @@ from evenlight.configuration.study import ANSWER_METRICS, Study
 from evenlight.core.errors import InputError
 from evenlight.core.files import read_yaml
 from evenlight.core.kinds import TEXT
+from evenlight.core.sources import digest
+from evenlight.core.versions import RESULTS, STAGES
 from evenlight.jobs import own_files
+from evenlight.jobs.environment import installed_versions
 
 # What jobs are told of explainers, since they import no configuration.
 TAGS = ("asks_model", "needs_internals", "needs_training", "needs_other_texts", "is_made_elsewhere", "asks_once")
@@ -341,7 +346,7 @@ def tags(method: str) -> list[str]:
 
 
 def explains_again(family: str) -> bool:
-    """Whether a family of ``metrics`` calls the explainers, so that its scores depend on their code."""
+    """Whether a family of ``metrics`` calls the explainers, so that its scores depend on their versions."""
     return any(entry.explains_again for entry in Metric.entries.values() if entry.family == family)
 
 
@@ -405,6 +410,43 @@ def without_labels(entries: dict[str, dict]) -> dict[str, dict]:
     return {
         name: {key: value for key, value in settings.items() if key != "label"} for name, settings in entries.items()
     }
+
+
+def versions_of(
+    config: dict,
+    *stages: str,
+    results: Iterable[str] = (),
+    files: Mapping[str, Path] | None = None,
+    **methods: Iterable[str],
+) -> dict[str, dict]:
+    """What a job uses, each with its version: by these and its settings Snakemake knows whether it is made again.
+
+    Args:
+        config: a complete configuration, which says whether libraries count.
+        stages: names in :data:`evenlight.core.versions.STAGES`.
+        results: names in :data:`evenlight.core.versions.RESULTS`.
+        files: modules and templates of what only renders, each under a name; of these a digest counts.
+        methods: by section, such as ``explainers``, the names of readers, architectures, explainers or metrics.
+
+    Returns:
+        by kind (``stages``, ``explainers``, ...) the version of each name.
+    """
+    counts = config["rerun_on_new_libraries"] and files is None
+    used = {
+        "stages": {stage: STAGES[stage] for stage in stages},
+        "results": {result: RESULTS[result] for result in results},
+        "files": {name: digest(path) for name, path in (files or {}).items()},
+        **{section: {name: version_of(section, name) for name in names} for section, names in methods.items()},
+        "libraries": installed_versions() if counts else {},
+    }
+    return {kind: versions for kind, versions in used.items() if versions}
+
+
+@cache
+def version_of(section: str, name: str) -> int | str:
+    """The version of a reader, an architecture, an explainer or a metric; of a user's own, a digest of its code."""
+    entry = REGISTRIES[section].entries[name]
+    return own_files.digest_of_class(section, name) if entry.is_own else entry.version
 
 
 def _explainer(settings: dict) -> type[Explainer]:

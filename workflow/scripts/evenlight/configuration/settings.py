@@ -4,6 +4,7 @@ import json
 import os.path
 import re
 import types
+import warnings
 from collections.abc import Iterable
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar, Union, get_args, get_origin
 
@@ -30,6 +31,10 @@ NUMBER, MAPPING, TEXT, LIST = TAGS = ("(number)", "(mapping)", "(text)", "(list)
 
 # The largest seed that numpy and torch take.
 LARGEST_SEED = 2**32 - 1
+
+
+# A service, or a class of a user's own, has a key of this name; of services the version of their stages is raised.
+warnings.filterwarnings("ignore", 'Field name "version" in .* shadows an attribute in parent')
 
 
 class Settings(BaseModel):
@@ -63,12 +68,14 @@ class Entry(Settings):
         key: the field that names the entry.
         entries: the entries of a registry by name.
         title: the entry's name for readers.
+        version: raised by one when the numbers that it gives change, which makes again what used it.
         is_own: whether the class is of a user's own file, by whose name an entry is made of it (``configuration.own``).
     """
 
     key: ClassVar[str]
     entries: ClassVar[dict[str, type[Self]]]
     title: ClassVar[str]
+    version: ClassVar[int] = 1
     is_own: ClassVar[bool] = False
 
     @classmethod

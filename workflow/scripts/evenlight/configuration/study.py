@@ -392,6 +392,13 @@ class Study(Settings):
             "`EVENLIGHT_MIRROR` does the same and goes before this key."
         ),
     )
+    rerun_on_new_libraries: bool = Field(
+        False,
+        description=(
+            "Whether another version of torch, transformers, tokenizers or numpy makes everything again, or is only "
+            "recorded with what was made by it. Versions are those where Snakemake runs."
+        ),
+    )
     corpus: Corpus | None = Field(
         None,
         description=(

@@ -14,6 +14,7 @@ import torch
 
 from evenlight.core.errors import InputError
 from evenlight.core.tables import replacing
+from evenlight.jobs.command_line import settings_argument
 
 
 @dataclass
@@ -78,7 +79,9 @@ def open_checkpoint(model: Path, digest: str, minutes: float) -> Checkpoint:
 
 def add_checkpoint_flags(parser: argparse.ArgumentParser) -> None:
     """Flags of every script that trains; they change how much is lost when it is killed."""
-    parser.add_argument("--code", default="", help="digest of the code, so that other code begins again")
+    parser.add_argument(
+        "--versions", type=settings_argument, default={}, help="JSON: versions of what is used; others begin again"
+    )
     parser.add_argument(
         "--checkpoint-minutes", type=float, default=10, help="from one writing of a checkpoint to the next; 0: never"
     )

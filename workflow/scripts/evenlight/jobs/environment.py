@@ -1,14 +1,29 @@
-"""Where a job has run, on which GPU, and with which libraries: the last line of its log.
+"""Which libraries there are; and where a job has run, on which GPU, and with which of them: the last line of its log.
 
-The log alone has it, so that results are the same byte for byte wherever they are made.
+The log alone has that, so that results are the same byte for byte wherever they are made.
 """
 
+import importlib.metadata
+import importlib.util
 import os
 import sys
+from collections.abc import Iterable
 
 # Those that numbers can depend on; a job names the ones that it, or the process that it was forked from, has imported.
 LIBRARIES = ("numpy", "pandas", "pyarrow", "scipy", "statsmodels", "matplotlib", "torch", "transformers", "tokenizers")
+# Those that a model's weights and scores depend on, which files record.
+OF_MODELS = ("torch", "transformers", "tokenizers", "numpy")
 _BEGINNING = "made on "
+
+
+def library_versions(names: Iterable[str] = OF_MODELS) -> dict[str, str]:
+    """Versions of installed libraries, by default those that a model's weights and scores depend on."""
+    return {name: importlib.metadata.version(name) for name in names}
+
+
+def installed_versions() -> dict[str, str]:
+    """The same of those that are installed: models may run in an environment of their own."""
+    return library_versions(name for name in OF_MODELS if importlib.util.find_spec(name))
 
 
 def print_environment() -> None:

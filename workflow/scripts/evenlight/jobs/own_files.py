@@ -23,7 +23,7 @@ from evenlight.core.errors import InputError
 from evenlight.core.sources import digest as file_digest
 from evenlight.core.sources import nearest
 from evenlight.jobs.archive import MANIFEST
-from evenlight.jobs.code_digest import Code
+from evenlight.jobs.code_digest import closure, code_digest
 from evenlight.jobs.provenance import ARCHIVE
 
 # By section of the configuration: the key that names a class, and what a class of one's own must have.
@@ -161,13 +161,13 @@ def files_of_class(name: str) -> list[Path]:
         InputError: one is no Python.
     """
     path = path_of(name)
-    return list(Code(path.parent).closure(path).values()) if path and path.is_file() else []
+    return list(closure(path).values()) if path and path.is_file() else []
 
 
 def digest_of_class(section: str, name: str) -> str:
     """What the code of a class is: of a file with what it imports beside itself, of a package with all its modules."""
     if path := path_of(name):
-        return Code(path.parent).digest(path)
+        return code_digest(path)
     package = importlib.util.find_spec(_declared(section, name).module.partition(".")[0])
     digest = hashlib.sha256()
     for folder in package.submodule_search_locations or [Path(package.origin).parent]:
@@ -268,7 +268,7 @@ def _module_of(path: Path):
     known, module = _MODULES.get(path, ("", None))
     if known != content:
         # Here, since a file that is no Python is told with its line.
-        beside = Code(path.parent).closure(path)
+        beside = closure(path)
         # Behind all others, so that no library is hidden by a file with its name.
         if str(path.parent) not in sys.path:
             sys.path.append(str(path.parent))

@@ -336,10 +336,24 @@ def make_rows(
     for path in stale:
         name, found = path.stem, complete[path.stem]
         metadata = describe(name, found.tables(rows or size)) | {"digest": digests[name]}
+        if "libraries" in metadata and path in found.files():
+            metadata["libraries"] = _joined(read_metadata(path, contract).get("libraries", {}), metadata["libraries"])
         if beside:
             beside(name, found)
         write_groups(found.tables(rows or size), path, contract, metadata)
     shutil.rmtree(parts.folder, ignore_errors=True)
+
+
+def _joined(before: Mapping[str, str], now: Mapping[str, str]) -> dict[str, str]:
+    """Versions of libraries that the rows of a file were made with; of some there may be several.
+
+    >>> _joined({"torch": "2.8.0", "numpy": "2.4.6"}, {"torch": "2.9.0", "numpy": "2.4.6"})
+    {'torch': '2.8.0, 2.9.0', 'numpy': '2.4.6'}
+    """
+    return {
+        name: ", ".join(dict.fromkeys([*filter(None, before.get(name, "").split(", ")), version]))
+        for name, version in now.items()
+    }
 
 
 def _complete(

@@ -25,7 +25,6 @@ METADATA = Path(".snakemake", "metadata")
 # Of an unpacked study, below results/<study>/.
 ARCHIVE = "archive"
 RECORDS = "provenance.json"
-_DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
 @dataclass(frozen=True)
@@ -36,7 +35,7 @@ class Record:
         rule: the rule's name.
         inputs: the files that it read, without the project's scripts.
         settings: its parameters: settings as JSON, and other texts.
-        code: digests of the code that it ran, by what they stand for ("" where there is one).
+        versions: of what it used, by kind (stages, explainers, ...) and name; of pages and own classes digests.
         checksums: SHA-256 of the inputs when they were read, of those of up to a megabyte.
         logs: its logs.
         started, ended: in seconds since 1970.
@@ -47,13 +46,19 @@ class Record:
     rule: str
     inputs: tuple[str, ...] = ()
     settings: tuple[str, ...] = ()
-    code: dict[str, str] = field(default_factory=dict)
+    versions: dict[str, dict[str, int | str]] = field(default_factory=dict)
     checksums: dict[str, str] = field(default_factory=dict)
     logs: tuple[str, ...] = ()
     started: float = 0.0
     ended: float = 0.0
     environment: str = ""
     sha256: str = ""
+
+    @property
+    def named_versions(self) -> list[str]:
+        """The same in words: ``lime 1``."""
+        used = [pair for of_kind in self.versions.values() for pair in of_kind.items()]
+        return [f"{name} {str(version)[:12]}" for name, version in used]
 
     @property
     def job(self) -> tuple:
@@ -83,13 +88,8 @@ class Records:
     @cached_property
     def stores(self) -> tuple[str, ...]:
         """Addresses below which a storage (``--default-storage-provider``) keeps what was made here: s3://evenlight/."""
-        metadata, found = self.folder / METADATA, set()
-        for folder, _, files in os.walk(metadata):
-            # A long name is cut into folders, each with an @ before it.
-            beginning = "".join(part[1:] for part in Path(folder).relative_to(metadata).parts)
-            for address in (_decoded(beginning + name) for name in files):
-                if "://" in address:
-                    found |= {address[: place.start()] for place in re.finditer(r"(?<=/)results/", address)}
+        stored = (address for address in recorded_paths(self.folder) if "://" in address)
+        found = {address[: place.start()] for address in stored for place in re.finditer(r"(?<=/)results/", address)}
         return tuple(sorted(found))
 
     def address_of(self, path: str) -> str:
@@ -97,12 +97,8 @@ class Records:
         return next((f"{store}{path}" for store in self.stores if self._made_here(path, store)), "")
 
     def _made_here(self, path: str, store: str = "") -> Record | None:
-        folder = self.folder / METADATA
         try:
-            longest = os.pathconf(folder, "PC_NAME_MAX") - 1
-            name = base64.urlsafe_b64encode(f"{store}{path}".encode()).decode()
-            parts = [name[start : start + longest] for start in range(0, len(name), longest)]
-            text = folder.joinpath(*(f"@{part}" for part in parts[:-1]), parts[-1]).read_text(encoding="utf-8")
+            text = record_path(self.folder, f"{store}{path}").read_text(encoding="utf-8")
             return self._record(json.loads(text), store)
         except (OSError, ValueError):
             return None
@@ -119,13 +115,13 @@ class Records:
         checksums = {
             here(name): value.removeprefix("sha256:") for name, value in (kept.get("input_checksums") or {}).items()
         }
-        code, settings = _code_and_settings(kept.get("params") or [], kept["rule"])
+        versions, settings = _versions_and_settings(kept.get("params") or [])
         logs = tuple(here(log) for log in kept.get("log") or ())
         return Record(
             rule=kept["rule"],
             inputs=tuple(here(path) for path in kept.get("input") or () if not _is_script(path)),
             settings=settings,
-            code=code,
+            versions=versions,
             checksums={path: value for path, value in checksums.items() if not _is_script(path)},
             logs=logs,
             started=kept.get("starttime") or 0.0,
@@ -165,6 +161,22 @@ def as_text(records: dict[str, Record]) -> str:
     return json.dumps({name: asdict(records[name]) for name in sorted(records)}, indent=1, sort_keys=True) + "\n"
 
 
+def record_path(project: Path, path: str) -> Path:
+    """Where Snakemake has its record of a file. A long name is cut into folders, each with an @ before it."""
+    longest = os.pathconf(project, "PC_NAME_MAX") - 1
+    name = base64.urlsafe_b64encode(path.encode()).decode()
+    parts = [name[start : start + longest] for start in range(0, len(name), longest)]
+    return project.joinpath(METADATA, *(f"@{part}" for part in parts[:-1]), parts[-1])
+
+
+def recorded_paths(project: Path) -> Iterator[str]:
+    """The files, or their addresses in a storage, of which Snakemake has records."""
+    metadata = project / METADATA
+    for folder, _, files in os.walk(metadata):
+        beginning = "".join(part[1:] for part in Path(folder).relative_to(metadata).parts)
+        yield from (_decoded(beginning + name) for name in files)
+
+
 def _decoded(name: str) -> str:
     """The path that the name of a record stands for."""
     try:
@@ -177,33 +189,42 @@ def _is_script(path: str) -> bool:
     return path.startswith("workflow/scripts/") or "/workflow/scripts/" in path
 
 
-def _code_and_settings(params: Iterable[str], rule: str) -> tuple[dict[str, str], tuple[str, ...]]:
+def _versions_and_settings(params: Iterable[str]) -> tuple[dict[str, dict], tuple[str, ...]]:
     """Snakemake's parameters, of which it keeps the representations, told apart by what they look like."""
-    code, settings = {}, []
+    versions, settings = {}, []
     for shown in params:
         try:
             value = ast.literal_eval(shown)
         except (ValueError, SyntaxError):
             value = shown
-        if isinstance(value, str) and _DIGEST.fullmatch(value) and rule != "fetch_source":
-            code[""] = value
-        elif isinstance(value, str) and (of := _digests(value)):
-            code |= of
+        if isinstance(value, str) and value.startswith("{") and (found := _versions_in(value)):
+            versions = found
         elif value not in ("", [], None):
             settings.append(value if isinstance(value, str) else json.dumps(value, default=str))
-    return code, tuple(settings)
+    return versions, tuple(settings)
 
 
-def _digests(text: str) -> dict[str, str]:
-    """The digests of a parameter that has one for each explainer."""
+def _versions_in(text: str) -> dict[str, dict]:
+    """The versions that a parameter has, each of which names stages; nothing of another parameter."""
     try:
         value = json.loads(text)
     except ValueError:
         return {}
-    whole = isinstance(value, dict) and all(
-        isinstance(each, str) and _DIGEST.fullmatch(each) for each in value.values()
-    )
-    return value if whole else {}
+    return value if "stages" in value else {}
+
+
+def mixed(environments: Iterable[str]) -> list[str]:
+    """Python and libraries that several versions were used of.
+
+    >>> mixed(["host with numpy 2.4.6, torch 2.8.0", "host with numpy 2.4.6, torch 2.9.0", ""])
+    ['torch 2.8.0, 2.9.0']
+    """
+    used: dict[str, set[str]] = {}
+    for environment in environments:
+        for library in environment.partition(" with ")[2].split(", "):
+            name, _, version = library.partition(" ")
+            used.setdefault(name, set()).add(version)
+    return [f"{name} {', '.join(sorted(versions))}" for name, versions in sorted(used.items()) if len(versions) > 1]
 
 
 def chain(path: str, records: Records) -> Iterator[tuple[str, Record | None]]:
@@ -238,10 +259,10 @@ def summed_up(paths: Iterable[str], records: Records) -> dict:
 
     Returns:
         ``jobs``: how many; where there are none, nothing else says anything. ``started``, ``ended``: times in UTC.
-        ``seconds``: their wall times, added up. ``rules``: of each its ``rule``, ``jobs``, ``seconds`` and the digests
-        of its ``code``. ``machines``: of each, and of each GPU that was used there, Python and libraries with versions.
-        ``sources``: what no rule made or was downloaded, each with its ``path``, ``origin`` and ``sha256``, which is
-        empty of a file that is no longer here.
+        ``seconds``: their wall times, added up. ``rules``: of each its ``rule``, ``jobs``, ``seconds`` and
+        ``versions``. ``mixed``: libraries of which several versions were used. ``machines``: of each, and of each GPU
+        that was used there, Python and libraries with versions. ``sources``: what no rule made or was downloaded, each
+        with its ``path``, ``origin`` and ``sha256``, which is empty of a file that is no longer here.
     """
     known: dict[str, Record | None] = {}
     waiting = list(paths)
@@ -263,7 +284,7 @@ def summed_up(paths: Iterable[str], records: Records) -> dict:
             "rule": rule,
             "jobs": len(of_rule),
             "seconds": sum(job.ended - job.started for job in of_rule),
-            "code": list(dict.fromkeys(digest for job in of_rule for digest in job.code.values())),
+            "versions": list(dict.fromkeys(named for job in of_rule for named in job.named_versions)),
         }
         for rule, of_rule in by_rule.items()
     ]
@@ -274,6 +295,7 @@ def summed_up(paths: Iterable[str], records: Records) -> dict:
         "started": time_of(min((job.started for job in jobs.values()), default=0)),
         "ended": time_of(max((job.ended for job in jobs.values()), default=0)),
         "rules": rules,
+        "mixed": mixed(record.environment for record in jobs.values()),
         "machines": {machine: list(libraries) for machine, libraries in machines.items()},
         "sources": [
             {

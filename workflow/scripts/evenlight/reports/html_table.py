@@ -55,7 +55,6 @@ class Page:
         return " ".join([self.introduction, *(words for detail in self.details for words in detail)])
 
 
-# The template stands here, not in a file of its own, so that the digest of the code that a rule runs covers it.
 TEMPLATE = """\
 <!DOCTYPE html>
 <html lang="en">
