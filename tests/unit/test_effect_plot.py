@@ -1,14 +1,13 @@
 """Forest plots of the pooled effects."""
 
 import json
-import subprocess
-import sys
 from itertools import combinations
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from commands import run_command
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from evenlight.reports.plots.effects import VERDICTS, draw_effects
@@ -168,11 +167,11 @@ def test_script(tmp_path):
         "confidence": 0.95,
     }
     effects().to_parquet(tmp_path / "effects.parquet", index=False)
-    command = [sys.executable, SCRIPT, "--settings", json.dumps(settings), "--table", tmp_path / "effects.parquet"]
+    command = [SCRIPT, "--settings", json.dumps(settings), "--table", tmp_path / "effects.parquet"]
     command += ["--figure", "effects"]
     output = tmp_path / "effects.svg"
-    done = subprocess.run([*command, "--dataset", "plots", "--output", output], capture_output=True, text=True)
+    done = run_command(*command, "--dataset", "plots", "--output", output)
     assert done.returncode == 0, done.stderr
     assert "Pooled effects on Plots" in output.read_text()
-    done = subprocess.run([*command, "--dataset", "films", "--output", output], capture_output=True, text=True)
+    done = run_command(*command, "--dataset", "films", "--output", output)
     assert done.stderr.startswith(f"error: {tmp_path / 'effects.parquet'}: column 'dataset' has no 'films'")
