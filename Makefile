@@ -145,7 +145,7 @@ clean-all: clean  ## also remove the environment; results of studies stay
 # On all cores. A file's tests share what is slow to make, so they stay together.
 PYTEST := $(BIN)/python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder
 
-test: lint browser .venv-archive/ready .venv-progress/ready  ## linters and tests, before each change goes in (half an hour)
+test: lint browser .venv-archive/ready .venv-progress/ready  ## linters and tests, before each change goes in (a quarter of an hour)
 	$(PYTEST)
 
 # Debian's browser, for the tests that drive one; where it is not and cannot be installed, they say so.

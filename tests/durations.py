@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-# A row: seconds of processors and of a clock; a fixture, or a phase of a test, of which `setup` has its fixtures.
+# A row: seconds of processors and of a clock; a fixture that tests share, or a phase of a test (`setup` has fixtures).
 COLUMNS = ("processor_seconds", "seconds", "phase", "name", "worker", "machine")
 SHOWN = 10
 
@@ -29,16 +29,21 @@ def processor_seconds() -> float:
 def _seconds_of(process: str) -> float:
     """Those of a process that is still there; what one has taken that has just ended is counted with its parent's."""
     with contextlib.suppress(OSError):
-        ticks = Path(f"/proc/{process}/stat").read_text(errors="replace").rpartition(")")[2].split()[11:15]
+        with open(f"/proc/{process}/stat", errors="replace", encoding="utf-8") as status:
+            ticks = status.read().rpartition(")")[2].split()[11:15]
         return sum(map(int, ticks)) / os.sysconf("SC_CLK_TCK") + sum(map(_seconds_of, _children(process)))
     return 0.0
 
 
 def _children(process: str) -> Iterator[str]:
-    """The numbers of its processes, where the system tells them (Linux does)."""
+    """The numbers of its processes, where the system tells them (Linux does).
+
+    Of others, those that their first thread has started: a browser has a hundred threads, and each test would read all.
+    """
     with contextlib.suppress(OSError):
-        for thread in os.listdir(f"/proc/{process}/task"):
-            yield from Path(f"/proc/{process}/task/{thread}/children").read_text().split()
+        for thread in os.listdir("/proc/self/task") if process == "self" else [process]:
+            with open(f"/proc/{process}/task/{thread}/children", encoding="ascii") as listed:
+                yield from listed.read().split()
 
 
 def machine() -> str:
@@ -70,7 +75,9 @@ class Measured:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_fixture_setup(self, fixturedef, request):
-        """Measure a fixture, without those that it asks for."""
+        """Measure a fixture that several tests share, without those that it asks for."""
+        if fixturedef.scope == "function":
+            return (yield)
         processor, clock = processor_seconds(), time.perf_counter()
         try:
             return (yield)

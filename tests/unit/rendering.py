@@ -2,12 +2,12 @@
 
 import json
 import subprocess
-import sys
 from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
 
 import pandas as pd
+from commands import run_command
 from prose import LONGEST, old_words, split
 
 from evenlight.core import tables
@@ -53,8 +53,7 @@ def speaking_plainly(page: Page) -> Page:
 
 def run_script(name: str, settings: dict, *arguments: object) -> subprocess.CompletedProcess:
     """Run one command of the workflow with its settings."""
-    command = [sys.executable, SCRIPTS / name, "--settings", json.dumps(settings), *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True)
+    return run_command(SCRIPTS / name, "--settings", json.dumps(settings), *arguments)
 
 
 def run_result(name: str, settings: dict, *arguments: object) -> subprocess.CompletedProcess:

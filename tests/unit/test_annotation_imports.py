@@ -1,11 +1,11 @@
 import json
 import subprocess
-import sys
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from commands import run_command
 
 from evenlight.core import tables
 from evenlight.core.contracts.corpus import ANNOTATIONS
@@ -256,7 +256,7 @@ def test_the_same_annotation_in_two_files_is_refused(written):
 
 
 def run(*flags: str | Path) -> subprocess.CompletedProcess:
-    return subprocess.run([sys.executable, SCRIPT, *map(str, flags)], capture_output=True, text=True)
+    return run_command(SCRIPT, *flags)
 
 
 def test_the_command_imports_all_or_nothing(written, tmp_path):

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from combinations import spread
 from models_for_tests import additive, by_hand, sentences_of, tiny_classifier
 
 from evenlight.configuration import completed_entry
@@ -182,14 +183,15 @@ def plain_aopc(network, one, settings, hidden):
 
 
 # Not RoBERTa with pad tokens, by which its own call numbers the positions.
-@pytest.mark.parametrize(
-    ("architecture", "hidden_token"),
+@spread(
+    "network, definition, features",
     [("bert", "removed"), ("bert", "mask"), ("bert", "pad"), ("roberta", "removed"), ("roberta", "mask")],
+    DEFINITIONS,
+    ("token", "word"),
 )
-@pytest.mark.parametrize("definition", DEFINITIONS)
-@pytest.mark.parametrize("features", ["token", "word"])
-def test_against_a_plain_computation(architecture, definition, features, hidden_token):
+def test_against_a_plain_computation(network, definition, features):
     """Text by text with Transformers' own call; all texts in one batch, and one in each."""
+    architecture, hidden_token = network
     classifier = tiny_classifier(architecture)
     random = np.random.default_rng(3)
     explanations = [

@@ -20,6 +20,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import torch
+from combinations import spread
 from dataset_files import write_dataset
 from hypothesis import given
 from hypothesis import strategies as st
@@ -872,8 +873,9 @@ def test_a_job_with_nothing_to_do_loads_no_model(study, tmp_path, monkeypatch):
     assert attribution_files(tmp_path) == before
 
 
-@pytest.mark.parametrize(
-    "change",
+@spread(
+    "family, change",
+    ("faithfulness", "complexity"),
     [
         "attribution_file",
         "versions of the attribution file",
@@ -885,7 +887,6 @@ def test_a_job_with_nothing_to_do_loads_no_model(study, tmp_path, monkeypatch):
         "damaged",
     ],
 )
-@pytest.mark.parametrize("family", ["faithfulness", "complexity"])
 def test_scores_are_made_again_by_what_they_depend_on(study, tmp_path, capsys, family, change):
     folder = tmp_path / "study"
     folder.mkdir()

@@ -1,9 +1,8 @@
-import subprocess
-import sys
 from pathlib import Path
 
 import pandas as pd
 import pytest
+from commands import run_command
 
 from evenlight import datasets
 from evenlight.core.contracts.texts import ITEMS
@@ -88,8 +87,8 @@ def test_script(tmp_path):
     items = items_of(("male", "train", "he goes home"), ("female", "train", "she goes home at last"))
     write_table(items, tmp_path / "items.parquet", ITEMS)
     output = tmp_path / "co_occurrence.csv"
-    command = [sys.executable, str(SCRIPT), "--items", str(tmp_path / "items.parquet"), "--output", str(output)]
-    done = subprocess.run(command, capture_output=True, text=True)
+    command = [SCRIPT, "--items", str(tmp_path / "items.parquet"), "--output", str(output)]
+    done = run_command(*command)
     assert done.returncode == 0, done.stderr
     pd.testing.assert_frame_equal(pd.read_csv(output), co_occurrence_bias(items))
 

@@ -8,11 +8,13 @@ import sys
 from collections import Counter
 from dataclasses import replace
 from datetime import date
+from functools import cache
 from pathlib import Path
 from typing import ClassVar, Literal
 
 import pytest
 import yaml
+from commands import run_command
 from document_configuration import with_own
 from hypothesis import given, settings
 from hypothesis import strategies as some
@@ -955,6 +957,7 @@ def test_readers_and_columns_agree_with_the_library():
 SCHEMA = ROOT / "workflow/schemas/config.schema.yaml"
 
 
+@cache
 def validator() -> Draft202012Validator:
     """What an editor has: the file that is shipped."""
     return Draft202012Validator(yaml.safe_load(SCHEMA.read_text()))
@@ -1042,8 +1045,7 @@ def test_every_key_is_described_and_required_or_has_a_default_that_is_allowed():
 
 
 def documenting(*flags: str | Path) -> subprocess.CompletedProcess:
-    script = ROOT / "workflow/tools/document_configuration.py"
-    return subprocess.run([sys.executable, script, *flags], capture_output=True, text=True)
+    return run_command(ROOT / "workflow/tools/document_configuration.py", *flags)
 
 
 def test_page_and_schema_agree_with_the_classes():

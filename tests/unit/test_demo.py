@@ -14,7 +14,6 @@ from evenlight.texts.items import check_items
 
 CORPUS = Path(__file__).parents[2] / "resources" / "demo" / "sentences.yaml"
 SENTENCES = demo.read_source_sentences(CORPUS)
-NUMBERED = [pytest.param(sentence, id=f"sentence{sentence.number}") for sentence in SENTENCES]
 VARIANTS = list(product(("binary", "three_class"), ("all", "subject")))
 
 # The closed classes of the language, written out here so that the corpus is not checked against itself.
@@ -111,72 +110,77 @@ def test_no_two_sentences_resemble_each_other():
         assert jaccard < 0.6, f"sentences {one} and {other}"
 
 
-@pytest.mark.parametrize("sentence", NUMBERED)
-def test_marked_words_are_known_triples_or_agreeing_verbs(sentence):
-    for word in sentence.words:
-        if word.role != "fixed" and forms(word) not in PRONOUNS | NOUNS:
-            male, female, neutral = forms(word)
-            assert male == female
-            assert neutral == plural(male)
+def test_marked_words_are_known_triples_or_agreeing_verbs():
+    for sentence in SENTENCES:
+        for word in sentence.words:
+            if word.role != "fixed" and forms(word) not in PRONOUNS | NOUNS:
+                male, female, neutral = forms(word)
+                assert male == female, f"sentence {sentence.number}"
+                assert neutral == plural(male), f"sentence {sentence.number}"
 
 
-@pytest.mark.parametrize("sentence", NUMBERED)
-def test_no_gendered_word_is_left_unmarked(sentence):
-    fixed = {word.source.lower() for word in sentence.words if word.role == "fixed"}
-    assert not fixed & (MALE | FEMALE | NEUTRAL)
-    assert not set(lowered(sentence, "male")) & (FEMALE | NEUTRAL)
-    assert not set(lowered(sentence, "female")) & (MALE | NEUTRAL)
-    assert not set(lowered(sentence, "neutral")) & (MALE | FEMALE)
+def test_no_gendered_word_is_left_unmarked():
+    for sentence in SENTENCES:
+        fixed = {word.source.lower() for word in sentence.words if word.role == "fixed"}
+        assert not fixed & (MALE | FEMALE | NEUTRAL), f"sentence {sentence.number}"
+        assert not set(lowered(sentence, "male")) & (FEMALE | NEUTRAL), f"sentence {sentence.number}"
+        assert not set(lowered(sentence, "female")) & (MALE | NEUTRAL), f"sentence {sentence.number}"
+        assert not set(lowered(sentence, "neutral")) & (MALE | FEMALE), f"sentence {sentence.number}"
 
 
-@pytest.mark.parametrize("sentence", NUMBERED)
-def test_neutral_variant_is_neutral_except_for_other_persons(sentence):
-    for word in sentence.words:
-        if word.role != "other":
-            assert word.form("neutral", "subject").lower() not in MALE | FEMALE
+def test_neutral_variant_is_neutral_except_for_other_persons():
+    for sentence in SENTENCES:
+        for word in sentence.words:
+            if word.role != "other":
+                assert word.form("neutral", "subject").lower() not in MALE | FEMALE, f"sentence {sentence.number}"
 
 
-@pytest.mark.parametrize("sentence", NUMBERED)
-@pytest.mark.parametrize("words", ["all", "subject"])
-@pytest.mark.parametrize("group", GROUPS)
-def test_verbs_beside_pronouns_agree(sentence, words, group):
-    text = lowered(sentence, group, words)
-    inverted = {"has", "have", "does", "do", "is", "are"}
-    for pronouns, singular in (({"he", "she"}, True), ({"they"}, False)):
-        for position, word in enumerate(text):
-            if word not in pronouns:
-                continue
-            before, following = text[position - 1], next(after(text[position:], pronouns))
-            if before in inverted:
-                assert (before in {"has", "does", "is"}) == singular
-            elif following not in UNCHANGED_VERBS | {"and"}:  # "only he and his sister can speak"
-                assert is_singular(following) == singular, f"{word} {following}"
+def test_verbs_beside_pronouns_agree():
+    for sentence, words, group in product(SENTENCES, ("all", "subject"), GROUPS):
+        text = lowered(sentence, group, words)
+        inverted = {"has", "have", "does", "do", "is", "are"}
+        for pronouns, singular in (({"he", "she"}, True), ({"they"}, False)):
+            for position, word in enumerate(text):
+                if word not in pronouns:
+                    continue
+                before, following = text[position - 1], next(after(text[position:], pronouns))
+                if before in inverted:
+                    assert (before in {"has", "does", "is"}) == singular, f"sentence {sentence.number}"
+                elif following not in UNCHANGED_VERBS | {"and"}:  # "only he and his sister can speak"
+                    assert is_singular(following) == singular, f"sentence {sentence.number}: {word} {following}"
 
 
-@pytest.mark.parametrize("sentence", NUMBERED)
-def test_verbs_coordinated_with_a_verb_of_they_agree(sentence):
+def test_verbs_coordinated_with_a_verb_of_they_agree():
     """In "they open the door and find ...", the second verb must be marked as well."""
-    text = lowered(sentence, "neutral")
-    if "they" not in text:
-        return
-    following = set(after(text[text.index("they") :], {"and", "but", ","}))
-    assert not {word for word in following - VERBS_OF_RELATIVE_CLAUSES - NEUTRAL_PRONOUNS if is_singular(word)}
+    """In "they open the door and find ...", the second verb must be marked as well."""
+    for sentence in SENTENCES:
+        text = lowered(sentence, "neutral")
+        if "they" not in text:
+            continue
+        following = set(after(text[text.index("they") :], {"and", "but", ","}))
+        assert not {word for word in following - VERBS_OF_RELATIVE_CLAUSES - NEUTRAL_PRONOUNS if is_singular(word)}, (
+            f"sentence {sentence.number}"
+        )
 
 
-@pytest.mark.parametrize("sentence", NUMBERED)
-def test_pronouns_have_their_case(sentence):
-    for group, subject_form in zip(GROUPS, ("he", "she", "they"), strict=True):
-        text = lowered(sentence, group)
-        for before, word in pairwise(text):
-            if before in PREPOSITIONS:
-                assert word != subject_form
-    assert set(after(lowered(sentence, "neutral"), {"them", "theirs"})) <= NO_NOUN
-    assert all(word.isalpha() and word not in NO_NOUN for word in after(lowered(sentence, "neutral"), {"their"}))
+def test_pronouns_have_their_case():
+    for sentence in SENTENCES:
+        for group, subject_form in zip(GROUPS, ("he", "she", "they"), strict=True):
+            text = lowered(sentence, group)
+            for before, word in pairwise(text):
+                if before in PREPOSITIONS:
+                    assert word != subject_form, f"sentence {sentence.number}"
+        assert set(after(lowered(sentence, "neutral"), {"them", "theirs"})) <= NO_NOUN, f"sentence {sentence.number}"
+        assert all(word.isalpha() and word not in NO_NOUN for word in after(lowered(sentence, "neutral"), {"their"})), (
+            f"sentence {sentence.number}"
+        )
 
 
-@pytest.mark.parametrize("sentence", NUMBERED)
-def test_every_sentence_has_a_pronoun_of_its_subject(sentence):
-    assert NEUTRAL_PRONOUNS & {word.forms["neutral"].lower() for word in sentence.words if word.role == "subject"}
+def test_every_sentence_has_a_pronoun_of_its_subject():
+    for sentence in SENTENCES:
+        assert NEUTRAL_PRONOUNS & {
+            word.forms["neutral"].lower() for word in sentence.words if word.role == "subject"
+        }, f"sentence {sentence.number}"
 
 
 @pytest.mark.parametrize("split", ["train", "test"])

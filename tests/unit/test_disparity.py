@@ -3,13 +3,13 @@
 import json
 import math
 import subprocess
-import sys
 from itertools import product
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from commands import run_command
 from scipy.stats import mannwhitneyu, rankdata, wilcoxon
 from statsmodels.stats.multitest import multipletests
 from study_files import StudyFiles, called
@@ -336,8 +336,7 @@ def test_missing_file_is_refused_with_its_rule(two_seeds, tmp_path, missing):
 
 
 def run_script(*arguments) -> subprocess.CompletedProcess:
-    command = [sys.executable, SCRIPTS / "results/compute.py", "--result", "measure_disparity", *arguments]
-    return subprocess.run(command, capture_output=True, text=True)
+    return run_command(SCRIPTS / "results/compute.py", "--result", "measure_disparity", *arguments)
 
 
 def test_script_writes_a_table_that_keeps_the_contract(files, tmp_path):

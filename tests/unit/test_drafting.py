@@ -1,13 +1,12 @@
 """The drafts, rule by rule: sentences parsed by hand, with the forms that a person would write."""
 
-import subprocess
-import sys
 import time
 from pathlib import Path
 
 import pandas as pd
 import pytest
 import yaml
+from commands import run_command
 
 from evenlight.core.contracts.corpus import CANDIDATES, DRAFTS
 from evenlight.core.errors import InputError
@@ -236,10 +235,10 @@ def test_ten_thousand_sentences_within_a_minute():
 @pytest.mark.parametrize("names", ["pronoun", "drawn"])
 def test_the_script_writes_the_contract(tmp_path, names):
     write_table(pd.DataFrame(candidates(12)), tmp_path / "candidates.parquet", CANDIDATES)
-    command = [sys.executable, ROOT / "workflow" / "scripts" / "corpus/draft_variants.py"]
+    command = [ROOT / "workflow" / "scripts" / "corpus/draft_variants.py"]
     command += ["--settings", f'{{"names": "{names}", "seed": 0}}', "--candidates", tmp_path / "candidates.parquet"]
     command += ["--words", WORDS, "--names", NAMES, "--output", tmp_path / "drafts.parquet"]
-    subprocess.run(command, check=True, capture_output=True)
+    assert run_command(*command).returncode == 0
     table = read_table(tmp_path / "drafts.parquet", DRAFTS)
     assert len(table) == 72
     assert (table.words.map(len) == table.ground_truth.map(len)).all()

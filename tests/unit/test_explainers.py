@@ -9,6 +9,7 @@ import pytest
 import shap
 import torch
 from captum.attr import InputXGradient, IntegratedGradients, Saliency
+from combinations import spread
 from lime.lime_text import LimeTextExplainer
 from models_for_tests import (
     MAX_TOKENS,
@@ -499,8 +500,7 @@ def test_values_are_shap_s(evaluations):
         assert relative_error(score, expected) < 1e-4
 
 
-@pytest.mark.parametrize("evaluations", [2, 3, 4, 10, 11, 50, 2000])
-@pytest.mark.parametrize("architecture", ["bert", "gpt2"])
+@spread("architecture, evaluations", ("bert", "gpt2"), (2, 3, 4, 10, 11, 50, 2000))
 def test_values_add_up_also_when_the_evaluations_run_out(architecture, evaluations):
     classifier = tiny_classifier(architecture, 3)
     sentences = sentences_of(classifier)
@@ -648,8 +648,7 @@ def test_pattern_variant_does_not_ask_the_model_nor_depend_on_the_sentence():
 # All of them ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("family", FAMILIES)
-@pytest.mark.parametrize("architecture", NETWORKS)
+@spread("architecture, family", NETWORKS, FAMILIES)
 def test_neither_order_nor_batch_nor_company_matters(architecture, family):
     classifier = tiny_classifier(architecture, 3)
     sentences = sentences_of(classifier)[:6]

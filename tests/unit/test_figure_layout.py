@@ -9,6 +9,7 @@ import every_figure
 import matplotlib
 import pandas as pd
 import pytest
+from combinations import spread
 from every_figure import FIGURES, Names
 from figure_layout import DPI, Notes, problems, written_page
 from matplotlib.figure import Figure
@@ -77,8 +78,7 @@ def look():
         yield
 
 
-@pytest.mark.parametrize("study", STUDIES)
-@pytest.mark.parametrize("make", DRAWN)
+@spread("make, study", DRAWN, STUDIES)
 def test_nothing_is_cut_off_or_covered(make, study):
     assert problems(make(STUDIES[study])) == []
 

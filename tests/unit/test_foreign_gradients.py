@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from combinations import spread
 from foreign_classifiers import FOREIGN, foreign_classifier
 from models_for_tests import by_hand, context_of, sentences_of, three_targets, tiny_classifier
 
@@ -122,8 +123,7 @@ def test_input_x_gradient_is_no_remainder_where_positions_are_added(architecture
 # Where paths begin ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("family", FAMILIES)
-@pytest.mark.parametrize("architecture", JUMPING)
+@spread("architecture, family", JUMPING, FAMILIES)
 def test_no_path_begins_where_the_output_jumps(architecture, family):
     classifier = classifier_of(architecture)
     found = explained(family, classifier, FAMILIES[family])
@@ -138,8 +138,7 @@ def test_no_path_begins_where_the_output_jumps(architecture, family):
             assert abs(one.completeness_gap) < 0.01 * max(abs(change), 0.01)
 
 
-@pytest.mark.parametrize("baseline", ["pad", "mask", "zero"])
-@pytest.mark.parametrize("architecture", [*KNOWN, "electra"])
+@spread("architecture, baseline", (*KNOWN, "electra"), ("pad", "mask", "zero"))
 def test_paths_begin_without_embeddings_where_positions_are_added(architecture, baseline):
     classifier = classifier_of(architecture)
     classifier.network.get_input_embeddings().weight[classifier.special_token("pad")] = 0
@@ -196,8 +195,7 @@ def test_paths_with_too_few_steps_are_counted(method):
 # DeepLIFT ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("baseline", ["pad", "mask"])
-@pytest.mark.parametrize("architecture", FOREIGN)
+@spread("architecture, baseline", FOREIGN, ("pad", "mask"))
 def test_deeplift_adds_up_whatever_the_normalisation(architecture, baseline):
     """In single precision and from words without embedding, where scales of a thousand meet differences of nothing."""
     classifier = classifier_of(architecture)

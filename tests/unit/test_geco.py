@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from commands import run_command
 
 from evenlight import datasets
 from evenlight.core import sources
@@ -153,10 +154,10 @@ def test_a_wrong_setting_is_refused_with_the_choices(files, key, value):
 def imported(output: Path, files: dict[str, Path], **settings) -> subprocess.CompletedProcess:
     units = output.with_name("units.parquet")
     settings = {"dataset": "small", **BINARY, "validation_share": 0.25, "split_seed": 0, **settings}
-    command = [sys.executable, str(SCRIPTS / "datasets/import_dataset.py"), "--settings", json.dumps(settings)]
+    command = [SCRIPTS / "datasets/import_dataset.py", "--settings", json.dumps(settings)]
     for name, path in files.items():
         command += ["--source", f"{name}={path}"]
-    return subprocess.run([*command, "--items", str(output), "--units", str(units)], capture_output=True, text=True)
+    return run_command(*command, "--items", output, "--units", units)
 
 
 def test_script(files, tmp_path):

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import torch
 import yaml
+from combinations import spread
 from foreign_classifiers import foreign_classifier
 from layered_classifier import Layered, layered_classifier
 from models_for_tests import MAX_TOKENS, WORDS, context_of, sentences_of, three_targets, tiny_classifier, tiny_tokenizer
@@ -72,9 +73,7 @@ def assert_close(found, expected, within=2e-5, scales=None):
 # All of them -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("settings", [WORDS_LAYER, BLOCK_LAYER], ids=["words", "block"])
-@pytest.mark.parametrize("family", METHODS)
-@pytest.mark.parametrize("architecture", ARCHITECTURES)
+@spread("architecture, family, settings", ARCHITECTURES, METHODS, (WORDS_LAYER, BLOCK_LAYER))
 def test_neither_batch_nor_order_nor_company_matters(architecture, family, settings):
     """Left-padded GPT-2 and right-padded encoders: a batch is its sentences."""
     classifier = tiny_classifier(architecture, classes=3)
@@ -91,8 +90,7 @@ def test_neither_batch_nor_order_nor_company_matters(architecture, family, setti
         assert len(together.attributions[index].token_score) == len(sentence.token_id)
 
 
-@pytest.mark.parametrize("family", METHODS)
-@pytest.mark.parametrize("architecture", TRANSFORMERS)
+@spread("architecture, family", TRANSFORMERS, METHODS)
 def test_eager_attention_gives_the_scores_of_fused_attention(architecture, family):
     classifier = tiny_classifier(architecture, classes=3)
     sentences = three_targets(classifier)
@@ -189,9 +187,7 @@ def test_clenshaw_curtis_is_nested_and_exact_for_polynomials(intervals):
         assert weights @ nodes**degree == pytest.approx(1 / (degree + 1), abs=1e-14)
 
 
-@pytest.mark.parametrize("output", ["logit", "probability"])
-@pytest.mark.parametrize("settings", [WORDS_LAYER, BLOCK_LAYER], ids=["words", "block"])
-@pytest.mark.parametrize("architecture", SMOOTH)
+@spread("architecture, settings, output", SMOOTH, (WORDS_LAYER, BLOCK_LAYER), ("logit", "probability"))
 def test_adaptive_steps_come_within_the_bound(architecture, settings, output):
     classifier = tiny_classifier(architecture, classes=3, dtype=torch.float64)
     sentences = three_targets(classifier)
@@ -242,8 +238,7 @@ def test_items_that_do_not_come_within_the_bound_are_counted():
     assert "did not come within the bound" not in roomy.note
 
 
-@pytest.mark.parametrize("bound", [0.1, 0.01, 0.001])
-@pytest.mark.parametrize("architecture", ["distilbert", "electra", "bert"])
+@spread("architecture, bound", ("distilbert", "electra", "bert"), (0.1, 0.01, 0.001))
 def test_the_bound_bounds_the_error(architecture, bound):
     """Against a rule of 2,000 points; where a path bends sharply, a coarse rule and one twice as fine err alike."""
     build = foreign_classifier if architecture == "electra" else tiny_classifier
@@ -290,15 +285,16 @@ def test_gradient_shap_draws_anew_for_every_item_name_and_seed():
 # DeepLIFT --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("output", ["logit", "probability"])
-@pytest.mark.parametrize("baseline", ["pad", "mask", "zero"])
-@pytest.mark.parametrize("settings", [WORDS_LAYER, BLOCK_LAYER], ids=["words", "block"])
-@pytest.mark.parametrize(
-    ("architecture", "attention"),
+@spread(
+    "network, settings, baseline, output",
     [("one_layer_attention", "eager"), *((one, way) for one in TRANSFORMERS for way in ("sdpa", "eager"))],
+    (WORDS_LAYER, BLOCK_LAYER),
+    ("pad", "mask", "zero"),
+    ("logit", "probability"),
 )
-def test_deeplift_adds_up_on_transformers(architecture, attention, settings, baseline, output):
+def test_deeplift_adds_up_on_transformers(network, settings, baseline, output):
     """Every operation has a rule: in double precision the sum is the change of the output, to rounding."""
+    architecture, attention = network
     classifier = tiny_classifier(architecture, classes=3, dtype=torch.float64)
     classifier.network.set_attn_implementation(attention)
     sentences = three_targets(classifier)

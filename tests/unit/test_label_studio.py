@@ -2,13 +2,12 @@
 
 import json
 import re
-import subprocess
-import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pyarrow as pa
 import pytest
+from commands import run_command
 from hypothesis import given
 from hypothesis import strategies as st
 from review_samples import FORMS, draft_rows, write_samples
@@ -105,10 +104,10 @@ def test_configuration_has_the_forms_that_there_are(tmp_path):
 
 def test_command_writes_both_files(tmp_path, sentences):
     candidates, drafts = write_samples(tmp_path)
-    command = [sys.executable, REPOSITORY / "workflow/scripts/corpus/export_label_studio.py"]
+    command = [REPOSITORY / "workflow/scripts/corpus/export_label_studio.py"]
     command += ["--candidates", candidates, "--drafts", drafts]
     command += ["--tasks", tmp_path / "tasks.json", "--configuration", tmp_path / "project.xml"]
-    done = subprocess.run(command, capture_output=True, text=True)
+    done = run_command(*command)
     assert done.returncode == 0, done.stderr
     assert json.loads((tmp_path / "tasks.json").read_text(encoding="utf-8")) == tasks(sentences)
     assert (tmp_path / "project.xml").read_text(encoding="utf-8") == labelling_configuration(sentences)

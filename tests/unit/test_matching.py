@@ -1,9 +1,11 @@
 """What is the same word, in texts of many scripts: mentioned, redacted, drawn and begun with."""
 
 import unicodedata
+from itertools import product
 
 import numpy as np
 import pytest
+from combinations import spread
 
 from evenlight.concepts.words import ConceptLexicon
 from evenlight.explainers.answering import Position, decided, label_probabilities
@@ -40,10 +42,9 @@ TEXTS = {
 FORMS = ("NFC", "NFD")
 
 
-@pytest.mark.parametrize("of_text", FORMS)
-@pytest.mark.parametrize("of_word", FORMS)
-@pytest.mark.parametrize(("text", "word", "left", "none"), TEXTS.values(), ids=TEXTS)
-def test_a_word_of_every_script_is_found_in_every_form_and_no_other_one(text, word, left, none, of_text, of_word):
+@spread("name, forms", TEXTS, list(product(FORMS, FORMS)))
+def test_a_word_of_every_script_is_found_in_every_form_and_no_other_one(name, forms):
+    (text, word, left, none), (of_text, of_word) = TEXTS[name], forms
     text, left = (unicodedata.normalize(of_text, each) for each in (text, left))
     word, none = (unicodedata.normalize(of_word, each) for each in (word, none))
     assert mentions(text, [word])

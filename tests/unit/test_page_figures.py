@@ -26,6 +26,7 @@ def texts(svg: Path) -> list[str]:
     return ["".join(text.itertext()) for text in ElementTree.parse(svg).iter("{http://www.w3.org/2000/svg}text")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("page", "name"), figures.PAGES.items())
 def test_a_page_shows_its_table_drawn(page, name, tmp_path):
     path = figures.RESULTS / f"{page}.md"

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from combinations import spread
 from models_for_tests import WORDS, context_of, sentences_of, tiny_classifier
 
 from evenlight.configuration import completed_entry, family_of, tags
@@ -106,8 +107,7 @@ def test_explainers_that_share_their_passes_are_counted_once_and_those_that_draw
     assert (twice / once).tolist() == [1, 1, 2] + [1] * (len(sentences) - 3)
 
 
-@pytest.mark.parametrize("tokens", [0, 1, 2, 1000, 5000])
-@pytest.mark.parametrize("name", METHODS)
+@spread("name, tokens", METHODS, (0, 1, 2, 1000, 5000))
 def test_a_text_of_any_length_has_a_plan(name, tokens):
     family, settings = settings_of(METHODS[name][0])
     ends = np.array([-1])

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from combinations import spread
 from foreign_classifiers import FOREIGN, foreign_classifier
 from models_for_tests import NETWORKS, context_of, sentences_of, tiny_classifier
 from scipy.stats import spearmanr
@@ -347,8 +348,7 @@ EXPLAINED = {
 }
 
 
-@pytest.mark.parametrize("family", EXPLAINED)
-@pytest.mark.parametrize("architecture", [name for name in NETWORKS if name != "llama"])
+@spread("architecture, family", [name for name in NETWORKS if name != "llama"], EXPLAINED)
 def test_explainers_see_the_same_network_in_its_fast_layers(architecture, family):
     """Those that look inside know the operations of the fast layers too."""
     methods = complete(STUDY | {"explainers": {"it": EXPLAINED[family]}})["explainers"]

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 import torch
 from captum.attr import IntegratedGradients
+from combinations import spread
 from hub_tokenizers import write_tokenizer
 from models_for_tests import TEXTS, WORDS, items_of
 from transformers import (
@@ -458,9 +459,10 @@ def without_label(method: str, given: dict) -> dict:
     return without_labels({method: completed_entry("explainers", method, {"method": method} | given)})[method]
 
 
-@pytest.mark.parametrize("name", ["gpt2", "bert"])
-@pytest.mark.parametrize(
-    "method", [name for name in ATTRIBUTING if name not in ("imported", "pattern_variant", "quoted")]
+@spread(
+    "method, name",
+    [name for name in ATTRIBUTING if name not in ("imported", "pattern_variant", "quoted")],
+    ("gpt2", "bert"),
 )
 def test_no_explainer_hides_or_scores_the_prompt(folders, method, name):
     classifier = with_mask(folders(name), name, **({"label_words": WHOLE_WORDS} if method == "attnlrp" else {}))
@@ -531,8 +533,7 @@ def test_integrated_gradients_are_those_of_captum_on_the_plain_language_model(fo
         assert attribution.completeness_gap == pytest.approx(float(gap[0]), abs=1e-3)
 
 
-@pytest.mark.parametrize("output", ["logit", "probability", "contrast"])
-@pytest.mark.parametrize("name", NETWORKS)
+@spread("name, output", NETWORKS, ("logit", "probability", "contrast"))
 def test_deeplift_adds_up_on_every_language_model(classifier_of, name, output):
     """Label words of several tokens and several words of a class: their logarithms of sums have a rule."""
     classifier = classifier_of(name)

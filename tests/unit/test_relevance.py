@@ -5,6 +5,7 @@ from dataclasses import astuple
 import numpy as np
 import pytest
 import torch
+from combinations import spread
 from foreign_classifiers import foreign_classifier
 from models_for_tests import context_of, sentences_of, tiny_classifier, tiny_tokenizer
 from scipy.special import erf
@@ -292,9 +293,12 @@ def test_scores_are_relevance_propagated_layer_by_layer(activation, heads):
 # Conservation ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("softmax", ["taylor", "constant"])
-@pytest.mark.parametrize("layer", ["word_embeddings", "embedding_output"])
-@pytest.mark.parametrize("architecture", READABLE)
+@spread(
+    "architecture, layer, softmax",
+    READABLE,
+    ("word_embeddings", "embedding_output"),
+    ("taylor", "constant"),
+)
 def test_tokens_positions_biases_and_softmax_add_up_to_the_logit(architecture, layer, softmax):
     classifier = classifier_of(architecture)
     sentences = sentences_of(classifier)

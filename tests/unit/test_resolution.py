@@ -1,10 +1,10 @@
 import json
 import subprocess
-import sys
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
+from commands import run_command
 
 from evenlight.core import tables
 from evenlight.core.contracts.corpus import ANNOTATIONS
@@ -183,7 +183,7 @@ def test_an_adjudication_must_be_of_one_person_and_of_the_same_text():
 
 
 def run(script: str, *flags: str | Path) -> subprocess.CompletedProcess:
-    return subprocess.run([sys.executable, SCRIPTS / script, *map(str, flags)], capture_output=True, text=True)
+    return run_command(SCRIPTS / script, *flags)
 
 
 @pytest.fixture

@@ -2,13 +2,12 @@
 
 import json
 import re
-import subprocess
-import sys
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 import yaml
+from commands import run_command
 from jsonschema import Draft202012Validator
 from review_samples import FORMS, candidate_rows, draft_rows, write_samples
 
@@ -155,9 +154,9 @@ def test_page_and_schema_know_the_same_forms(sentences):
 
 def test_command_writes_the_page(tmp_path):
     candidates, drafts = write_samples(tmp_path)
-    command = [sys.executable, REPOSITORY / "workflow/scripts/corpus/write_review_page.py", "--title", "Review"]
+    command = [REPOSITORY / "workflow/scripts/corpus/write_review_page.py", "--title", "Review"]
     command += ["--candidates", candidates, "--drafts", drafts, "--output", tmp_path / "new" / "page.html"]
-    done = subprocess.run(command, capture_output=True, text=True)
+    done = run_command(*command)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("3 sentences to review")
     page = (tmp_path / "new" / "page.html").read_text(encoding="utf-8")

@@ -2,13 +2,13 @@
 
 import json
 import subprocess
-import sys
 from itertools import combinations
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from commands import run_command
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from rendering import COMPARED, shown
 from study_files import StudyFiles
@@ -145,8 +145,7 @@ def score_files(tmp_path) -> StudyFiles:
 
 
 def run_script(*arguments) -> subprocess.CompletedProcess:
-    command = [sys.executable, SCRIPT, "--settings", json.dumps(SHOWN), *arguments]
-    return subprocess.run(command, capture_output=True, text=True)
+    return run_command(SCRIPT, "--settings", json.dumps(SHOWN), *arguments)
 
 
 def test_script_reads_all_families_and_seeds(score_files, tmp_path):

@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 import torch
 import yaml
+from commands import run_command
 from docutils.core import publish_parts
 from jinja2 import Template
 from review_samples import write_samples
@@ -239,8 +240,7 @@ def test_json_of_another_shape_is_refused(content, name, tmp_path):
 
 
 def convert(source: Path, output: Path) -> subprocess.CompletedProcess:
-    command = [sys.executable, REPOSITORY / "workflow/tools/convert_weights.py", source, output]
-    return subprocess.run(command, capture_output=True, text=True)
+    return run_command(REPOSITORY / "workflow/tools/convert_weights.py", source, output)
 
 
 def test_converted_weights_are_the_same_model(tmp_path):

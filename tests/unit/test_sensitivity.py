@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import torch
 from captum.metrics import sensitivity_max
+from combinations import spread
 from foreign_classifiers import foreign_classifier
 from hypothesis import given
 from hypothesis import strategies as st
@@ -171,8 +172,7 @@ def of_sentences(classifier, count=4):
     ]
 
 
-@pytest.mark.parametrize("settings", [RELEASED, CORRECTED], ids=["released", "corrected"])
-@pytest.mark.parametrize("architecture", ["bert", "gpt2"])
+@spread("architecture, settings", ("bert", "gpt2"), (RELEASED, CORRECTED))
 def test_the_search_written_down_a_second_time(architecture, settings):
     """In double precision, with what the search remembers and without."""
     classifier = tiny_classifier(architecture, dtype=torch.float64)
@@ -207,10 +207,7 @@ def test_fast_last_layer_is_whole_where_its_output_is_read():
     assert sensitivity(fast, explanations, RELEASED) == pytest.approx(expected, abs=2 * RADIUS)
 
 
-@pytest.mark.parametrize(
-    "settings", [RELEASED, CORRECTED, WORST, MAXIMUM | {"rounds": 2}], ids=["released", "corrected", "worst", "maximum"]
-)
-@pytest.mark.parametrize("architecture", ["bert", "gpt2"])
+@spread("architecture, settings", ("bert", "gpt2"), (RELEASED, CORRECTED, WORST, MAXIMUM | {"rounds": 2}))
 def test_values_do_not_depend_on_the_batch(architecture, settings):
     rows = []
     classifier = replace(tiny_classifier(architecture, dtype=torch.float64), on_rows=rows.append)

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import yaml
+from combinations import spread
 from models_for_tests import (
     WORDS,
     additive,
@@ -122,10 +123,9 @@ def test_short_texts_are_exact(name):
     assert len(plan_for(settings, 4).shown) == 16
 
 
-@pytest.mark.parametrize("name", EVERY_ESTIMATOR)
-@pytest.mark.parametrize("rows", [4, 5, 11, 50, 200, 1000])
-@pytest.mark.parametrize("features", [3, 8, 11])
-def test_values_add_up_within_the_budget_at_every_budget(name, rows, features):
+@spread("name, budget", EVERY_ESTIMATOR, list(itertools.product((4, 5, 11, 50, 200, 1000), (3, 8, 11))))
+def test_values_add_up_within_the_budget_at_every_budget(name, budget):
+    rows, features = budget
     settings = EVERY_ESTIMATOR[name]
     function = bumpy(features)
     if settings["method"] == "kernel_shap":
@@ -476,9 +476,9 @@ def test_another_seed_draws_otherwise(settings):
     assert first.token_score.tolist() != second.token_score.tolist()
 
 
-@pytest.mark.parametrize("architecture", ["bert", "gpt2"])
-@pytest.mark.parametrize("hidden_token", ["mask", "pad", "removed"])
-@pytest.mark.parametrize("special_tokens", ["excluded", "included"])
+@spread(
+    "architecture, hidden_token, special_tokens", ("bert", "gpt2"), ("mask", "pad", "removed"), ("excluded", "included")
+)
 def test_occlusion_is_the_loss_of_one_token(architecture, hidden_token, special_tokens):
     classifier = tiny_classifier(architecture)
     sentences = sentences_of(classifier)

@@ -4,7 +4,6 @@ import itertools
 import json
 import re
 import subprocess
-import sys
 from pathlib import Path
 
 import pandas as pd
@@ -12,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import yaml
+from commands import run_command
 
 from evenlight import configuration, datasets
 from evenlight.configuration.readers import Reader
@@ -457,14 +457,13 @@ def test_the_example_of_the_documentation_runs(tmp_path):
     [(name, settings)] = completed(documented("yaml")[0])["datasets"].items()
 
     command = [
-        sys.executable,
         ROOT / "workflow/scripts/datasets/import_dataset.py",
         "--resource",
         tmp_path / "loans.csv",
     ]
     command += ["--settings", json.dumps({"dataset": name} | settings), "--items", tmp_path / "items.parquet"]
     command += ["--units", tmp_path / "units.parquet"]
-    done = subprocess.run(command, capture_output=True, text=True)
+    done = run_command(*command)
     assert done.returncode == 0, done.stderr
 
     items = read_table(tmp_path / "items.parquet", ITEMS)

@@ -85,6 +85,7 @@ def gone(process: int) -> bool:
         "raise KeyError('absent')",
         "import nothing_of_this_name",
         "import atexit; atexit.register(print, 'last words', flush=True); print('first')",
+        "import threading; threading.Timer(0.05, print, ['from a thread']).start(); print('first')",
         "print('no line end', end='')",
         "os._exit(3)",
         *(f"os.kill(os.getpid(), {number})" for number in (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)),

@@ -3,7 +3,8 @@
 A dry run spends half of its time on imports, and a tiny study more, as its jobs need torch. A fork has the arguments,
 folder, variables and output of its run, and nothing of the runs before it; the workflow itself is imported in the fork,
 from the folder of the run. What starts the run's jobs (evenlight.jobs.warm_start) is forked of a second process, which
-has imported what jobs need, unless the run has another Python. Variables that Python reads when it starts
+has imported what jobs need, unless the run has another Python. The library is imported before, too, where that of the
+run is this working tree's, file by file; an edited copy imports its own. Variables that Python reads when it starts
 (``PYTHON…``) act on the jobs alone.
 """
 
@@ -17,17 +18,29 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from importlib import import_module
 from pathlib import Path
+from pkgutil import walk_packages
 from tempfile import TemporaryFile
 from types import SimpleNamespace
 
 # What the Snakefile and Snakemake import of others' code.
 LIBRARIES = ("pandas", "pyarrow.parquet", "pydantic", "smart_open", "snakemake.cli", "yaml")
-WARM_START = Path(__file__).parents[2] / "workflow/scripts/evenlight/jobs/warm_start.py"
+PROJECT = Path(__file__).parents[2]
+# What the Snakefile imports of the library.
+PLANNING = (
+    "evenlight.configuration",
+    "evenlight.corpus.annotation",
+    "evenlight.datasets",
+    "evenlight.reports.terminal",
+)
+WARM_START = PROJECT / "workflow/scripts/evenlight/jobs/warm_start.py"
+# The library, and the folders of what it reads beside itself.
+CODE = ("workflow", "resources", "config/schemas")
 MOST = 1 << 20  # bytes of a request for what starts jobs: its variables
 PR_SET_CHILD_SUBREAPER = 36  # <linux/prctl.h>
 
@@ -187,14 +200,45 @@ def _serve_jobs(channel: socket.socket) -> tuple[dict, list[int]]:
             warm_start = runpy.run_path(str(WARM_START))
             for libraries in warm_start["LIBRARIES"].values():
                 warm_start["_load"](libraries)
+            warm_start["_load"](_library())
+            ours = _state_of(PROJECT)
         if os.fork() == 0:
             channel.close()
-            return json.loads(request), files
+            request = json.loads(request)
+            _keep_library_of(Path(request["argv"][0]).parents[4], ours)
+            return request, files
         for file in files:
             os.close(file)
         with suppress(ChildProcessError):
             while os.waitpid(-1, os.WNOHANG)[0]:
                 pass
+
+
+def _library() -> tuple[str, ...]:
+    """The names of all modules of this working tree's library, which can be imported from now on."""
+    sys.path.insert(0, str(PROJECT / "workflow" / "scripts"))
+    folder = PROJECT / "workflow" / "scripts" / "evenlight"
+    return tuple(module.name for module in walk_packages([str(folder)], "evenlight."))
+
+
+def _keep_library_of(project: Path, ours: dict) -> None:
+    """Forget the library that was imported, unless the project has the same."""
+    if _state_of(project) != ours:
+        sys.path.remove(str(PROJECT / "workflow" / "scripts"))
+        for name in [name for name in sys.modules if name.partition(".")[0] == "evenlight"]:
+            del sys.modules[name]
+
+
+def _state_of(project: Path) -> dict[str, tuple[int, int]]:
+    """Size and date, which copies keep, of every file that the jobs of a project may import or read."""
+    state = {}
+    for part in CODE:
+        for folder, _, names in os.walk(project / part):
+            if not folder.endswith("__pycache__"):
+                status = {name: os.stat(os.path.join(folder, name)) for name in names}
+                relative = os.path.relpath(folder, project)
+                state |= {f"{relative}/{name}": (of.st_size, of.st_mtime_ns) for name, of in status.items()}
+    return state
 
 
 def _become_what_starts_jobs(request: dict, files: list[int]) -> None:
@@ -221,7 +265,21 @@ if __name__ == "__main__":
     for library in LIBRARIES:
         import_module(library)
     import_module("snakemake.cli").get_argument_parser()  # which imports the plugins
-    PYTHON = [sys.executable, _read_at_start()]
-    _become(_serve())
+    _library()
+    for module in PLANNING:
+        import_module(module)
+    PYTHON, STATE = [sys.executable, _read_at_start()], _state_of(PROJECT)
+    REQUEST = _serve()
+    _keep_library_of(Path(REQUEST["folder"]), STATE)
+    _become(REQUEST)
     _ask_for_jobs_at(OURS, PYTHON)
-    sys.exit(import_module("snakemake.cli").main())
+    try:
+        STATUS = import_module("snakemake.cli").main()
+    except SystemExit as end:
+        STATUS = end.code
+    # To take down what was imported would copy it.
+    threading._shutdown()
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(STATUS if isinstance(STATUS, int) else bool(STATUS))

@@ -247,7 +247,7 @@ def _serve(folder: Path, listener: socket.socket) -> socket.socket:
         for file, _ in waiting.poll():
             if file == 0:
                 shutil.rmtree(folder, ignore_errors=True)
-                sys.exit()
+                os._exit(0)
             connection, _ = listener.accept()
             with connection:
                 channel = _passed_on(connection, forkers)
@@ -327,7 +327,7 @@ def _fork_jobs(folder: Path, channel: socket.socket) -> tuple[dict, list[int]]:
                 if not files:
                     for group in {key.data for key in waiting.get_map().values()} - {None}:
                         _kill_group(group)
-                    sys.exit()
+                    os._exit(0)
                 request = _request(files[1:])
                 os.close(files[1])
                 if _forked(request, socket.socket(fileno=files[0]), folder, waiting):
@@ -454,6 +454,18 @@ def _take_over(request: dict, files: list[int]) -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def _end() -> None:
+    """End as Python does, but leave everything where it is: to take it down would copy the pages of another process."""
+    import atexit
+    import threading
+
+    threading._shutdown()
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(0)
+
+
 if __name__ == "__main__":
     FOLDER = Path(sys.argv[1])
     CHANNEL = _serve(FOLDER, socket.socket(fileno=int(sys.argv[2])))
@@ -462,3 +474,4 @@ if __name__ == "__main__":
     from evenlight.jobs.environment import print_environment
 
     print_environment()
+    _end()
