@@ -44,8 +44,8 @@ def held(tmp_path, monkeypatch):
 
 def test_rounding_is_no_change(held):
     assert held(KEPT) == ""
-    assert held({"default": [0.25 * (1 + RELATIVE / 2), -0.5 - ABSOLUTE / 2], "other": [1.0]}) == ""
-    assert "other numbers" in held({"default": [0.25 * (1 + 3 * RELATIVE), -0.5], "other": [1.0]})
+    assert held({"default": [0.25 + RELATIVE / 4, -0.5 - ABSOLUTE], "other": [1.0]}) == ""
+    assert "other numbers" in held({"default": [0.25 + RELATIVE, -0.5], "other": [1.0]})
 
 
 @pytest.mark.parametrize("changed", [[0.25, 0.5], [0.25], [0.25, None], [0.25, "-0.5"]])
