@@ -199,6 +199,9 @@ snapshots: .venv/ready-for-tests  ## write again what tests hold of the wording 
 	rm -f $(SNAPSHOTS)/*.txt
 	EVENLIGHT_SNAPSHOTS=write $(BIN)/python -m pytest -q $$(grep -l "snapshot(" tests/unit/test_*.py)
 
+golden: .venv/ready-for-tests  ## write what methods give whose version was raised: make golden, make golden ONLY=explainers/lime
+	EVENLIGHT_GOLDEN=write $(BIN)/python -m pytest -q tests/unit/test_golden.py -k "gave$(if $(ONLY), and $(ONLY))"
+
 documents: .venv/ready  ## write again what is made from the code: config/README.md, its schema, docs/files.md
 	$(BIN)/python workflow/tools/document_configuration.py
 	$(BIN)/python bench/document_files.py

@@ -349,6 +349,14 @@ def test_inlp_projects_away_from_its_classifiers():
     assert LogisticRegression(max_iter=1000).fit(left, level).score(left, level) < 0.5
 
 
+def test_inlp_takes_no_direction_that_is_rounding():
+    """The weights of a classifier of three levels add up to zero, so that it has two directions."""
+    for draw in range(5):
+        representation = 5 + np.random.default_rng(draw).normal(size=(60, 5))
+        level = representation[:, :3].argmax(axis=1)
+        assert np.linalg.matrix_rank(inlp_projection(representation, level, "a", 1)) == 3
+
+
 def test_concept_shap_shares_add_up_to_what_all_concepts_explain(balanced):
     """Efficiency: with all concepts the representation is recovered, with none its mean is read."""
     texts = replace(balanced.asked, name=balanced.asked.name[:27])

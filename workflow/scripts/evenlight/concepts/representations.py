@@ -18,6 +18,8 @@ from evenlight.core.seeds import generator_for
 
 POSITIVE = 1  # the level that the released TCAV separates from all others
 HELD_OUT = 0.2
+# A direction counts whose singular value is at least this share of the largest.
+ROUNDING = 1e-8
 
 
 def tcav(question: Question, definition: Definition = "paper") -> np.ndarray:
@@ -128,8 +130,7 @@ def leace_eraser(representation: np.ndarray, concept: np.ndarray) -> Callable[[n
     there = value > value.max() * len(value) * np.finfo(float).eps
     value, vector = value[there], vector[:, there]
     whiten, unwhiten = ((vector * value**power) @ vector.T for power in (-0.5, 0.5))
-    # Variables of one concept add up to one, so that one of their directions is nothing but rounding.
-    removed = unwhiten @ _onto((whiten @ with_concept).T, least=1e-8) @ whiten
+    removed = unwhiten @ _onto((whiten @ with_concept).T) @ whiten
     return lambda asked: asked - (asked - centre) @ removed.T
 
 
@@ -154,14 +155,14 @@ def _projected(projection: np.ndarray) -> Eraser:
     return lambda asked: asked @ projection
 
 
-def _onto(rows: np.ndarray, least: float | None = None) -> np.ndarray:
+def _onto(rows: np.ndarray) -> np.ndarray:
     """The projection (width, width) onto what some rows (rows, width) span.
 
-    ``least`` is the smallest singular value that counts, as a share of the largest; None takes that of matrix ranks.
+    Variables of the levels of one concept add up to one, and the weights of a classifier of several levels to zero: one
+    of their directions is nothing but rounding, and does not count.
     """
     _, value, vector = np.linalg.svd(rows, full_matrices=False)
-    least = max(rows.shape, default=1) * np.finfo(float).eps if least is None else least
-    kept = vector[value > value.max(initial=0) * least]
+    kept = vector[value > value.max(initial=0) * ROUNDING]
     return kept.T @ kept
 
 

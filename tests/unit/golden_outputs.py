@@ -1,0 +1,469 @@
+"""What every method gives on small fixed inputs: a function for each golden output, by kind and name.
+
+A function is given an empty folder, and gives mappings and lists of numbers and texts. Explainers and metrics are asked
+with their default settings, and with every other choice of each key that has choices, one at a time.
+"""
+
+import json
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import cache, partial
+from itertools import product
+from pathlib import Path
+from typing import Literal, get_args, get_origin
+
+import numpy as np
+import pandas as pd
+import torch
+from chat_server import answered
+from golden_models import ASKED, NOT_HELD, TRAINED_HERE, trained
+from golden_readers import READ, texts_of
+from http_services import serving
+from models_for_tests import context_of, items_of, sentences_of, tiny_classifier
+from pydantic import ValidationError
+
+from evenlight.concepts import estimated
+from evenlight.concepts.effects import errors
+from evenlight.concepts.question import Attributed, Changes, Head, Question, ReadTexts, true_effects
+from evenlight.configuration import completed_entry
+from evenlight.configuration.architectures import Architecture
+from evenlight.configuration.explainers import Explainer
+from evenlight.configuration.metrics import Metric
+from evenlight.configuration.readers import Reader
+from evenlight.core.kinds import EFFECTS, TEXT, TOKENS
+from evenlight.core.seeds import generator_for
+from evenlight.explainers import explain
+from evenlight.metrics import Explanation, Origin, answers, explanation_of, score
+from evenlight.metrics.reasons import of_follow_ups, of_questions
+from evenlight.texts.predictions import Sentence
+
+try:
+    from evenlight.core.versions import STAGES
+except ModuleNotFoundError:
+    # Until stages have versions, each is its first one.
+    STAGES = defaultdict(lambda: 1)
+
+Output = Callable[[Path], dict | pd.DataFrame]
+
+# Texts and a network ---------------------------------------------------------------------------------------------
+
+# Three pairs, and which of their words carry the label.
+TEXTS = [
+    "He waits .",
+    "She waits .",
+    "The old captain sells his boat , but he won't follow .",
+    "The old captain sells her boat , but she won't follow .",
+    "A storm breaks over his island . He follows .",
+    "A storm breaks over her island . She follows .",
+]
+WORDS = [text.split() for text in TEXTS]
+CARRIES = [[int(word.lower() in ("he", "his", "she", "her")) for word in words] for words in WORDS]
+
+
+@cache
+def classifier(rectified: bool = False, classes: int = 2):
+    """A network with random weights; with a rectifier where a method is about these."""
+    made = tiny_classifier("bert", classes)
+    if rectified:
+        for layer in made.network.bert.encoder.layer:
+            layer.intermediate.intermediate_act_fn = torch.nn.ReLU()
+    return made
+
+
+def sentences(network) -> list[Sentence]:
+    """The texts as it reads them; targets alternate within a pair, and the foil is the other class."""
+    return [replace(each, foil=1 - each.target) for each in sentences_of(network, WORDS, [0, 1, 1, 0, 0, 1])]
+
+
+@cache
+def training_items() -> pd.DataFrame:
+    """Texts to learn from."""
+    return items_of([*WORDS, WORDS[0][::-1], WORDS[3][:5]], [0, 1] * 4).assign(split="train")
+
+
+# Settings --------------------------------------------------------------------------------------------------------
+
+
+def choices(entry) -> Iterator[tuple[str, object]]:
+    """The choices of each key that has some, and that are not its default."""
+    for name, field in entry.model_fields.items():
+        kind = get_args(field.annotation) if get_origin(field.annotation) is Literal else ()
+        kind = (False, True) if field.annotation is bool else kind
+        if name not in (entry.key, "label") and len(kind) > 1:
+            yield from ((name, value) for value in kind if value != field.default)
+
+
+def variants(section: str, entry, needed: dict) -> Iterator[tuple[str, dict]]:
+    """The completed settings with the defaults, and with each other choice that is allowed beside them."""
+    name = get_args(entry.model_fields[entry.key].annotation)[0]
+    given = {entry.key: name} | needed
+    yield "default", _completed(section, given)
+    for key, value in choices(entry):
+        try:
+            entry.model_validate(given | {key: value})
+        except ValidationError:
+            continue
+        if (choice := f"{key}: {json.dumps(value)}") not in UNLIKE:
+            yield choice, _completed(section, given | {key: value})
+
+
+def _completed(section: str, given: dict) -> dict:
+    settings = completed_entry(section, "it", given)
+    return {key: value for key, value in settings.items() if key != "label"}
+
+
+# Explainers ------------------------------------------------------------------------------------------------------
+
+# Of random orders and the like fewer than usual, so that it takes no time.
+FEWER = {
+    "lime": {"samples": 60},
+    "kernel_shap": {"evaluations": 60},
+    "shapley_sampling": {"permutations": 4},
+    "partition_shap": {"evaluations": 60},
+    "integrated_gradients": {"steps": 8},
+    "path_gradient": {"steps": 8},
+    "gradient_shap": {"samples": 5},
+}
+# Choices whose numbers another processor changes beyond rounding, with the reason.
+UNLIKE = {
+    'estimator: "chosen"': "it takes the subset that tells most, and of two that tell as much rounding decides",
+}
+
+
+def attributions(entry, folder: Path) -> dict:
+    """Scores of the tokens of each text."""
+    network = classifier(rectified=entry.family == "rectified")
+    method = get_args(entry.model_fields["method"].annotation)[0]
+    needed = FEWER.get(method, {})
+    if entry.is_made_elsewhere:
+        needed = MADE_ELSEWHERE[method](folder)
+    found = {}
+    for name, settings in variants("explainers", entry, needed):
+        context = context_of(network, training=training_items() if entry.needs_training else None)
+        explained = explain(entry.family, sentences(network), {"it": settings}, context)["it"].attributions
+        found[name] = {
+            text: {"scores": each.token_score, "gap": each.completeness_gap, "pairs": each.pairs}
+            if each.completeness_gap is not None or each.pairs
+            else each.token_score
+            for text, each in zip(TEXTS, explained, strict=True)
+        }
+    return found
+
+
+def _imported(folder: Path) -> dict:
+    rows = [
+        {"item_id": f"item{number}", "words": words, "scores": [(place - 1) / 4 for place in range(len(words))]}
+        for number, words in enumerate(WORDS)
+    ]
+    return {"file": _lines(folder / "theirs.jsonl", rows)}
+
+
+def _quoted(folder: Path) -> dict:
+    rows = [
+        {"item": f"item{number}", "said": [words[0], said]}
+        for number, words in enumerate(WORDS)
+        for said in (words[1], words[-2])
+    ]
+    return {"file": _lines(folder / "said.jsonl", rows), "item": "item", "words": "said"}
+
+
+def _lines(path: Path, rows: list[dict]) -> str:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return str(path)
+
+
+MADE_ELSEWHERE = {"imported": _imported, "quoted": _quoted}
+
+
+# Explainers by concepts ------------------------------------------------------------------------------------------
+
+CONCEPTS, LEVELS, CLASSES, WIDTH = 3, 3, 3, 5
+
+
+@cache
+def question() -> Question:
+    """Texts with random levels of three concepts, of which the third follows the first, and representations of them."""
+    draws = generator_for("golden", "concepts")
+    effect = draws.normal(size=(CONCEPTS, LEVELS, WIDTH))
+    head = Head(draws.normal(size=(CLASSES, WIDTH)), draws.normal(size=CLASSES))
+
+    def read(prefix: str, level: np.ndarray) -> ReadTexts:
+        representation = effect[np.arange(CONCEPTS), level].sum(1) + 0.2 * draws.normal(size=(len(level), WIDTH))
+        names = [f"{prefix}{number}" for number in range(len(level))]
+        return ReadTexts(names, head.probability(representation), representation, level)
+
+    def levels(count: int) -> np.ndarray:
+        level = draws.integers(0, LEVELS, (count, CONCEPTS))
+        return np.column_stack([level[:, :2], np.where(draws.random(count) < 0.6, level[:, 0], level[:, 2])])
+
+    def edited(prefix: str, level: np.ndarray) -> tuple[ReadTexts, Changes]:
+        rows, every = [], [*level]
+        for base, concept in product(range(len(level)), range(CONCEPTS)):
+            edit = level[base].copy()
+            edit[concept] = (edit[concept] + 1 + base % 2) % LEVELS
+            rows.append((concept, level[base, concept], edit[concept], base, len(every)))
+            every.append(edit)
+        return read(prefix, np.array(every)), Changes(*np.array(rows).T)
+
+    train = read("train", levels(40))
+    asked, changes = edited("text", levels(4))
+    # As a classifier predicts them, which is wrong now and then.
+    predicted = np.where(draws.random(asked.level.shape) < 0.2, (asked.level + 1) % LEVELS, asked.level)
+    asked = replace(asked, level=predicted)
+    others, edits = edited("other", levels(6))
+    told = draws.normal(size=(len(asked.name), CONCEPTS, CLASSES))
+    attributed = Attributed(told, draws.normal(size=(CONCEPTS, LEVELS, CLASSES)))
+    forgotten = draws.dirichlet(np.ones(CLASSES), (CONCEPTS, len(asked.name)))
+    return Question(train, asked, changes, LEVELS, head, others, edits, attributed, forgotten)
+
+
+# What belongs to the job that asks, and not to the estimate.
+OF_THE_JOB = ("method", "text_levels")
+
+
+def effects(entry, folder: Path) -> dict:
+    """Estimated effects of each change on each class."""
+    method = get_args(entry.model_fields["method"].annotation)[0]
+    needed = {"explainer": {"method": "integrated_gradients"}} if entry.sums_explainer else {}
+    found = {}
+    for name, settings in variants("explainers", entry, needed):
+        parameters = {key: value for key, value in settings.items() if key not in OF_THE_JOB}
+        if entry.sums_explainer:
+            # As its job has it: words and texts are chosen where attributions are summed.
+            parameters = {"output": settings["explainer"]["output"]}
+        elif entry.trains_network:
+            parameters = {}
+        if not name.startswith(OF_THE_JOB):
+            found[name] = estimated(question(), method, **parameters)
+    return found
+
+
+# Answers in words ------------------------------------------------------------------------------------------------
+
+ANSWERS_OF = {
+    "Decision: wait. You may want to wait; it is probably the best that a patient person can do. Women wait.": "wait",
+    "Decision: go. It is certainly better to go. Clearly, nobody would stay in an old, dangerous building.": "go",
+    "I'm sorry, but I can't help with that.": None,
+    "Decision: wait. The boards moved, and the water under the boards was brown. We counted the boards. "
+    "My sister counted the boards, and I counted the birds on the wire, and the birds were happy. When we came to the "
+    "other side, the light was gone, and we could not see the road or the river or the bridge.": "wait",
+}
+
+
+def answers_table() -> pd.DataFrame:
+    """Two answers to each of three questions."""
+    said = [*ANSWERS_OF.items(), *list(ANSWERS_OF.items())[:2]]
+    return pd.DataFrame(
+        [
+            {"item_id": f"q{number // 2}", "draw": number % 2, "decision": decision, "text": text}
+            for number, (text, decision) in enumerate(said)
+        ]
+    )
+
+
+CHANCE = {None: 0.2, "care": 0.8, "pace": 0.5, "hobby": 0.2}
+
+
+def changed_answers() -> pd.DataFrame:
+    """Answers to six questions as they were and with one of three concepts changed, some with mentions."""
+    draws = generator_for("golden", "changed answers")
+    rows = [
+        {
+            "item_id": f"q{number}",
+            "draw": draw,
+            "concept": concept,
+            "change": change,
+            "kind": concept and "all",
+            "decision": ("go", "wait")[int(draws.random() < CHANCE[concept])],
+            "reference": "wait",
+            "mentioned": [name for name in ("care", "pace", "hobby") if draws.random() < 0.5],
+        }
+        for number in range(6)
+        for concept, change in ((None, None), ("care", "less"), ("care", "more"), ("pace", "less"), ("hobby", "less"))
+        for draw in range(3)
+    ]
+    return pd.DataFrame(rows)
+
+
+def follow_ups() -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Answers, and what was said to the questions that follow from them."""
+    decided = answers_table().dropna(subset="decision").reset_index(drop=True)
+    rows = []
+    for number, row in decided.iterrows():
+        other = {"wait": "go", "go": "wait"}[row["decision"]]
+        told = {
+            "hint": ([other], (other, row["decision"])[number % 2], ("As you think.", "It seems so.")[number == 2]),
+            "counterfactual": ([other], (row["decision"], other)[number % 2], "I changed it."),
+            "redaction": (["unknown"], ("unknown", other)[number % 2], "Nothing is left."),
+            "random_redaction": (["unknown"], ("unknown", row["decision"])[number > 2], "Something is left."),
+            "contributions": ([], None, ""),
+        }
+        for about, (expected, decision, text) in told.items():
+            shares = [[0.5, 0.3, 0.2 + number], [0.1, 0.6 - number, 0.3]] if about == "contributions" else [None, None]
+            values = dict(zip(("of_decision", "of_reason"), shares, strict=True))
+            place = {"item_id": row["item_id"], "draw": row["draw"], "about": about}
+            rows.append(place | {"expected": expected, "decision": decision, "text": text} | values)
+    return decided, pd.DataFrame(rows)
+
+
+def asked_answers(folder: Path) -> pd.DataFrame:
+    """What a scripted service answers, and what is read of it."""
+    from evenlight.explainers.answering import Question as InWords
+    from evenlight.explainers.asked import ask
+    from evenlight.models.services.chat import CachedChat
+    from evenlight.models.services.client import RequestPolicy
+
+    with serving() as service:
+        service.usual = lambda body: (200, json.dumps(answered(body)).encode(), {})
+        pattern = {"pattern": r"Decision: (\w+)", "words": {"complain": ["complain"], "wait": ["wait"]}}
+        method = completed_entry("explainers", "it", {"method": "asked", "answers": 2, "decision": pattern})
+        model = completed_entry("models", "it", {"architecture": "chat", "address": service.address})
+        model = model | {"called": "it"}
+        chat = CachedChat(model, folder / "answers", RequestPolicy(batch=1, retries=0))
+        questions = [InWords(f"item{number}", {"text": text}) for number, text in enumerate(TEXTS)]
+        table, _ = ask(questions, method, model, 0, chat, "it")
+    return table[["item_id", "draw", "decision", "text", "temperature", "seed", "tokens", "finish"]]
+
+
+def generated_answers(folder: Path) -> dict:
+    """What a decoder with random weights writes, drawn and not."""
+    from hub_tokenizers import write_tokenizer
+    from transformers import AutoConfig, AutoModelForCausalLM
+
+    from evenlight.explainers.answering import Question as InWords
+    from evenlight.explainers.generated import Generator
+    from evenlight.models.decoder import load_decoder
+
+    sizes = {"vocab_size": 700, "n_embd": 16, "n_layer": 2, "n_head": 2, "n_positions": 128}
+    torch.manual_seed(5)
+    network = AutoModelForCausalLM.from_config(AutoConfig.for_model("gpt2", **sizes))
+    for weight in network.parameters():
+        if weight.dim() > 1:
+            torch.nn.init.normal_(weight, std=0.6)
+    network.save_pretrained(folder / "decoder")
+    decoder = load_decoder(str(write_tokenizer("gpt2", folder / "decoder", WORDS)))
+    questions = [InWords(f"item{number}", {"text": text}) for number, text in enumerate(TEXTS[:4])]
+    words = {"go": ["He"], "wait": ["She"]}
+    found = {}
+    for name, further in {"default": {}, "temperature: 0": {"temperature": 0}}.items():
+        given = {"method": "generated", "max_tokens": 8, "decision": {"words": words}}
+        settings = completed_entry("explainers", "it", given | further)
+        writer = Generator(decoder, settings, 0, "mine")
+        table = writer.answers([(each, 0) for each in questions]).to_pandas()
+        found[name] = table[["item_id", "draw", "decision", "text", "seed", "tokens", "finish"]]
+        found[f"{name}, shares"] = writer.probabilities(questions)
+    return found
+
+
+def recorded_answers(folder: Path) -> pd.DataFrame:
+    """A table of answers, as it is read."""
+    from evenlight.explainers.recorded import read_answers
+
+    rows = answers_table().assign(who="m").rename(columns={"item_id": "item", "text": "said"})
+    path = folder / "answers.jsonl"
+    rows.to_json(path, orient="records", lines=True)
+    items = pd.DataFrame({"item_id": ["q0", "q1", "q2"], "split": "test"})
+    units = items.assign(unit_id=items["item_id"], level="one", factor="gender", role="form")
+    given = {"file": "any.jsonl", "item": "item", "text": "said", "draw": "draw", "decision": "decision"}
+    settings = completed_entry("explainers", "it", {"method": "recorded", "model": "who"} | given)
+    table, _ = read_answers(path, settings, items, units, "m")
+    return table[["item_id", "draw", "decision", "text", "model"]]
+
+
+ANSWERING = {"asked": asked_answers, "generated": generated_answers, "recorded": recorded_answers}
+
+
+def explainer_output(entry) -> Output:
+    """The function that gives the golden output of an explainer."""
+    if entry.modality == TOKENS:
+        return partial(attributions, entry)
+    if entry.modality == EFFECTS:
+        return partial(effects, entry)
+    return ANSWERING[get_args(entry.model_fields["method"].annotation)[0]]
+
+
+# Metrics ---------------------------------------------------------------------------------------------------------
+
+
+def explanations() -> list[Explanation]:
+    """Scores that were drawn, so that no explainer has a part in the numbers of a metric."""
+    origin = Origin("it", _completed("explainers", {"method": "saliency"}), 0, "gradient")
+    found = []
+    for each, carries in zip(sentences(classifier()), CARRIES, strict=True):
+        scores = generator_for("golden", each.item_id).normal(size=len(each.token_id))
+        found.append(explanation_of(each, scores, carries, origin))
+    return found
+
+
+# What a metric cannot do without.
+def _needed_by(metric: str, folder: Path) -> dict:
+    if metric == "dale_chall":
+        path = folder / "easy.txt"
+        path.write_text("the\nboards\nwater\nyou\nit\nis\nto\ngo\nwait\n", encoding="utf-8")
+        return {"file": str(path)}
+    return {"decision": {"decision": "wait"}}.get(metric, {})
+
+
+def scores(entry, folder: Path) -> dict:
+    """The score of each explanation, change, answer or question."""
+    metric = get_args(entry.model_fields["metric"].annotation)[0]
+    found = {}
+    for name, settings in variants("metrics", entry, _needed_by(metric, folder)):
+        found[name] = _scores(entry, {"it": settings})
+    return found
+
+
+def _scores(entry, settings: dict):
+    if entry.modality == TOKENS:
+        evaluator = context_of(classifier()).evaluator if entry.asks_model else None
+        return score(entry.family, explanations(), settings, evaluator)["it"]
+    if entry.modality == EFFECTS:
+        asked = question()
+        true = true_effects(asked.asked, asked.changes)
+        estimates = generator_for("golden", "effects").normal(scale=0.3, size=true.shape)
+        return errors(true, estimates)[settings["it"]["distance"]]
+    if entry.family == "reasons":
+        return of_questions.score(changed_answers(), settings)[0]["it"]
+    if entry.family == "follow_ups":
+        return of_follow_ups.score(*follow_ups(), settings)[0]["it"]
+    return answers.score(answers_table(), settings, "en")[0]["it"]
+
+
+# All of them, and their versions ---------------------------------------------------------------------------------
+
+REGISTRIES = {"explainers": Explainer, "metrics": Metric, "readers": Reader, "architectures": Architecture}
+
+OUTPUTS: dict[str, Output] = {
+    **{f"explainers/{name}": explainer_output(entry) for name, entry in Explainer.entries.items()},
+    **{f"metrics/{name}": partial(scores, entry) for name, entry in Metric.entries.items()},
+    **{f"readers/{name}": partial(texts_of, name) for name in READ},
+    **{f"architectures/{name}": partial(trained, name, WORDS) for name in TRAINED_HERE},
+    **{f"architectures/{name}": partial(made, WORDS) for name, made in ASKED.items()},
+}
+# Why a method has none.
+WITHOUT_OUTPUT: dict[str, str] = {f"architectures/{name}": reason for name, reason in NOT_HELD.items()}
+
+# The stage that runs a method, by its modality or its name.
+OF_EXPLAINERS = {TOKENS: "attribute", EFFECTS: "estimate_changes"}
+ANSWERED_BY = {"asked": "ask_answers", "generated": "generate_answers", "recorded": "record_answers"}
+OF_METRICS = {TOKENS: "score", EFFECTS: "score_changes", TEXT: "score_answers"}
+
+
+def versions_of(name: str) -> dict[str, int]:
+    """The versions that a golden output was made with: first the method's own, then those of the stages that run it."""
+    kind, method = name.split("/")
+    entry = REGISTRIES[kind].entries[method]
+    own = {entry.__name__: getattr(entry, "version", 1)}
+    return own | {f"stage {stage}": STAGES[stage] for stage in _stages_of(kind, method, entry)}
+
+
+def _stages_of(kind: str, method: str, entry) -> list[str]:
+    if kind == "readers":
+        return ["import_dataset"]
+    if kind == "architectures":
+        return ["train" if method in TRAINED_HERE else "load_model", "ask_model"]
+    asks = ["ask_model"] if entry.asks_model and entry.modality == TOKENS else []
+    if kind == "metrics":
+        return [OF_METRICS[entry.modality], *asks]
+    return [OF_EXPLAINERS.get(entry.modality) or ANSWERED_BY[method], *asks]
