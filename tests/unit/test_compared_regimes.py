@@ -17,7 +17,6 @@ from evenlight.configuration import complete
 from evenlight.core import tables
 from evenlight.core.contracts.texts import ITEMS, PREDICTIONS
 from evenlight.core.errors import InputError
-from evenlight.core.seeds import generator_for
 from evenlight.reports.html_table import render
 from evenlight.reports.keywords import keywords
 from evenlight.reports.plots.regimes import draw_regimes
@@ -30,7 +29,7 @@ from evenlight.statistics.look_records import texts_digest
 from evenlight.statistics.looks import POCOCK, Looks
 from evenlight.statistics.regime_summary import regime_table, truth_share
 from evenlight.statistics.regimes import Regimes, as_levels, common_seeds, read_regimes
-from evenlight.statistics.resamples import clusters_known, ends, mean_ends, means_of_draws
+from evenlight.statistics.resamples import clusters_known, ends, means_of_draws
 from evenlight.statistics.study import StudyScores
 from evenlight.statistics.verdict_control import permuted_verdicts
 
@@ -348,38 +347,6 @@ def test_intervals_hold_the_mean_as_often_as_they_say():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("clusters", [10, 24, 50])
-@pytest.mark.parametrize("shape", ["normal", "log-normal", "rare", "mostly zero", "ceiling"])
-def test_intervals_of_means_have_room_for_scores_that_are_rare(shape, clusters):
-    """Percentiles of resamples hold the mean of ten log-normal scores in 0.83 of studies, of mostly zero ones in 0.5.
-
-    Held against intervals that are there: where two clusters carry what varies there is none.
-    """
-    random, cluster = generator_for("means", shape, str(clusters)), np.repeat(np.arange(clusters), 2)
-    draw, mean = {
-        "normal": (lambda: random.normal(size=clusters), 0.0),
-        "log-normal": (lambda: np.exp(random.normal(size=clusters)), np.exp(0.5)),
-        "rare": (lambda: (random.random(clusters) < 0.05) + 0.1 * random.normal(size=clusters), 0.05),
-        "mostly zero": (lambda: (random.random(clusters) < 0.1) * (1 + random.exponential(size=clusters)), 0.2),
-        "ceiling": (lambda: np.minimum(random.normal(size=clusters), -0.2533471), -0.5383508),
-    }[shape]
-    held = []
-    for _ in range(400):
-        values = draw()[cluster][None]
-        weights = random.multinomial(clusters, np.full(clusters, 1 / clusters), size=200).astype(float)
-        low, high = mean_ends(values, means_of_draws(values, weights, cluster), cluster, 0.95)
-        if not np.isnan(low):
-            held.append(low <= mean <= high)
-    assert len(held) > 10
-    assert np.mean(held) >= 0.93
-
-
-def test_a_mean_that_rests_on_two_clusters_has_no_interval():
-    values, cluster = np.zeros((1, 40)), np.arange(40)
-    values[0, [3, 17]] = 1.0, 0.9
-    weights = np.random.default_rng(1).multinomial(40, np.full(40, 1 / 40), size=200).astype(float)
-    assert np.isnan(mean_ends(values, means_of_draws(values, weights, cluster), cluster, 0.95)).all()
-
-
 def test_intervals_of_a_subset_are_as_wide_as_its_clusters_are_few():
     """Of 24 pairs, 6 have texts that are read rightly: as many as Student's interval is about."""
     random = np.random.default_rng(8)

@@ -14,7 +14,7 @@ from study_files import StudyFiles, called
 
 from evenlight import datasets
 from evenlight.datasets import Dataset
-from evenlight.statistics.effects import effect_table
+from evenlight.statistics.effects import effect_tables
 from evenlight.texts.items import assign_validation, check_compared, check_items, clusters_kept_together, sampled_units
 
 FEW, MANY = 3_000, 12_000
@@ -88,16 +88,16 @@ def costs(folder: Path, rows: int, paired: bool) -> dict[str, float]:
     files.write(test[["item_id"]].assign(pair_id=test["item_id"], group="women", explainer="made", gini=scores))
     files.write_dataset(items, dataset.units)
     clock.stop("write")
-    effects = called(
-        effect_table,
+    effects, _ = called(
+        effect_tables,
         *files.folders,
         datasets=["plots"],
         models={"small": [0]},
         explainers=["made"],
         metrics={"gini": "complexity"},
         comparisons=COMPARISONS,
-        **{"alpha": 0.05, "equivalence_bound": 0.2, "smallest_effects": {}, "primary": {}, "noise": []},
-        **{"confidence": 0.95, "bootstrap_draws": 100, "power": 0.8},
+        **{"alpha": 0.05, "as_often_bound": 0.2, "smallest_effects": {}, "primary": {}, "noise": []},
+        **{"confidence": 0.95, "bootstrap_draws": 100},
     )
     assert len(effects) == 4
     clock.stop("effects")

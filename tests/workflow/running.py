@@ -17,7 +17,6 @@ import yaml
 PROJECT = Path(__file__).parents[2]
 # What a run needs; results, environments and tests stay behind.
 PARTS = ("Snakefile", "rules", "workflow", "config", "resources", "envs", "profiles")
-READ_CODE = ".snakemake/evenlight.code.json"
 CONFIGURATION = "study.yaml"
 SAID = "said.txt"
 COLLECTING = ("all", "tables", "figures", "explorer", "audit", "study", "corpus")
@@ -98,10 +97,6 @@ def copy_of_project(folder: Path, study: dict | None = None) -> Path:
             shutil.copytree(PROJECT / part, folder / part, ignore=shutil.ignore_patterns("__pycache__"))
         else:
             shutil.copy2(PROJECT / part, folder / part)
-    # What Snakemake has found of the code of this working tree, by its content: `make lint` keeps it here.
-    if (PROJECT / READ_CODE).is_file():
-        (folder / READ_CODE).parent.mkdir()
-        shutil.copy2(PROJECT / READ_CODE, folder / READ_CODE)
     if study is not None:
         configure(folder, study)
     return folder

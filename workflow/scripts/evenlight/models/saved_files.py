@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-from functools import cache
 from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
@@ -10,7 +9,8 @@ from pydantic import TypeAdapter, ValidationError
 from evenlight.core.errors import InputError
 from evenlight.core.sources import digest
 from evenlight.core.tables import replacing
-from evenlight.jobs.code_digest import library_versions
+from evenlight.core.versions import STAGES
+from evenlight.jobs.environment import library_versions
 from evenlight.models import MANIFEST, model_files
 from evenlight.models.model_inputs import ModelInputs
 
@@ -61,7 +61,7 @@ def kept_inputs(folder: Path, manifest: dict, max_tokens: int) -> ModelInputs | 
     """How a saved model is asked, by its undamaged manifest; None where it must be tried out.
 
     So it must where nothing is kept, or what is kept was found for other files, another ``max_tokens``, other versions
-    of libraries, or by other code.
+    of libraries, or by another version of ``ask_model``.
     """
     try:
         found, files = manifest[INPUTS]["found"], manifest[FILES]
@@ -74,11 +74,5 @@ def kept_inputs(folder: Path, manifest: dict, max_tokens: int) -> ModelInputs | 
 
 def _digest_of(found: dict, files: dict[str, str], max_tokens: int) -> str:
     """SHA-256 (hexadecimal) of how a model is asked and of all that this depends on."""
-    said = [found, files, max_tokens, library_versions(LIBRARIES), _code()]
+    said = [found, files, max_tokens, library_versions(LIBRARIES), STAGES["ask_model"]]
     return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
-
-
-@cache
-def _code() -> list[str]:
-    """The digests of the code that tries models out."""
-    return [digest(path) for path in sorted(Path(__file__).parent.rglob("*.py"))]
