@@ -345,8 +345,6 @@ def test_intervals_hold_the_mean_as_often_as_they_say():
     assert np.mean(held) == pytest.approx(0.95, abs=0.02)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("clusters", [10, 24, 50])
 def test_intervals_of_a_subset_are_as_wide_as_its_clusters_are_few():
     """Of 24 pairs, 6 have texts that are read rightly: as many as Student's interval is about."""
     random = np.random.default_rng(8)
