@@ -462,6 +462,7 @@ def methods() -> set[str]:
 # The stage that runs a method, by its modality or its name.
 OF_EXPLAINERS = {TOKENS: "attribute", EFFECTS: "estimate_changes"}
 ANSWERED_BY = {"asked": "ask_answers", "generated": "generate_answers", "recorded": "record_answers"}
+OF_MODELS = {"service": "describe_service"}
 OF_METRICS = {TOKENS: "score", EFFECTS: "score_changes", TEXT: "score_answers"}
 
 
@@ -479,7 +480,8 @@ def _stages_of(kind: str, method: str, entry) -> list[str]:
     if kind == "readers":
         return ["import_dataset"]
     if kind == "architectures":
-        return ["train" if method in TRAINED_HERE else "load_model", "ask_model"]
+        made_by = "train" if method in TRAINED_HERE else OF_MODELS.get(method, "load_model")
+        return [made_by, "ask_model"]
     asks = ["ask_model"] if entry.asks_model and entry.modality == TOKENS else []
     if kind == "metrics":
         return [OF_METRICS[entry.modality], *asks]
