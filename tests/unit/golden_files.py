@@ -4,9 +4,9 @@ The folders are the kinds of method. A file has the ``versions`` that its number
 mappings and lists of numbers and texts, numbers with six significant digits, null where there is none.
 
 Two numbers are the same that differ by less than :data:`ABSOLUTE` and :data:`RELATIVE` of the largest number beside
-them. That is ten times what other kernels of torch and another library for matrices make of the same float32 networks:
-of torch without vector instructions (``ATEN_CPU_CAPABILITY=default``) and of the oldest processor that OpenBLAS knows.
-Draws have their seeds.
+them. That is three times and more what another processor makes of the same float32 networks. Kernels of torch without
+vector instructions were tried (``ATEN_CPU_CAPABILITY=default``), and those of OpenBLAS for the oldest processors. Draws
+have their seeds.
 """
 
 import json

@@ -11,6 +11,7 @@ from dataclasses import replace
 from functools import cache, partial
 from itertools import product
 from pathlib import Path
+from pkgutil import iter_modules
 from typing import Literal, get_args, get_origin
 
 import numpy as np
@@ -19,10 +20,12 @@ import torch
 from chat_server import answered
 from golden_models import ASKED, NOT_HELD, TRAINED_HERE, trained
 from golden_readers import READ, texts_of
+from golden_results import NOT_YET, RESULTS, tables_of
 from http_services import serving
 from models_for_tests import context_of, items_of, sentences_of, tiny_classifier
 from pydantic import ValidationError
 
+import evenlight.results
 from evenlight.concepts import estimated
 from evenlight.concepts.effects import errors
 from evenlight.concepts.question import Attributed, Changes, Head, Question, ReadTexts, true_effects
@@ -39,10 +42,11 @@ from evenlight.metrics.reasons import of_follow_ups, of_questions
 from evenlight.texts.predictions import Sentence
 
 try:
+    from evenlight.core.versions import RESULTS as VERSIONS_OF_RESULTS
     from evenlight.core.versions import STAGES
 except ModuleNotFoundError:
-    # Until stages have versions, each is its first one.
-    STAGES = defaultdict(lambda: 1)
+    # Until stages and results have versions, each is its first one.
+    STAGES = VERSIONS_OF_RESULTS = defaultdict(lambda: 1)
 
 Output = Callable[[Path], dict | pd.DataFrame]
 
@@ -440,19 +444,33 @@ OUTPUTS: dict[str, Output] = {
     **{f"readers/{name}": partial(texts_of, name) for name in READ},
     **{f"architectures/{name}": partial(trained, name, WORDS) for name in TRAINED_HERE},
     **{f"architectures/{name}": partial(made, WORDS) for name, made in ASKED.items()},
+    **{f"results/{name}": partial(tables_of, name) for name in RESULTS},
 }
 # Why a method has none.
-WITHOUT_OUTPUT: dict[str, str] = {f"architectures/{name}": reason for name, reason in NOT_HELD.items()}
+WITHOUT_OUTPUT: dict[str, str] = {
+    **{f"architectures/{name}": reason for name, reason in NOT_HELD.items()},
+    **{f"results/{name}": "not held yet; the statistics are being rewritten" for name in NOT_YET},
+}
+
+
+def methods() -> set[str]:
+    """All methods, which shall have a golden output or a reason."""
+    results = {f"results/{module.name}" for module in iter_modules(evenlight.results.__path__)}
+    return results | {f"{kind}/{name}" for kind, registry in REGISTRIES.items() for name in registry.entries}
+
 
 # The stage that runs a method, by its modality or its name.
 OF_EXPLAINERS = {TOKENS: "attribute", EFFECTS: "estimate_changes"}
 ANSWERED_BY = {"asked": "ask_answers", "generated": "generate_answers", "recorded": "record_answers"}
+OF_MODELS = {"service": "describe_service"}
 OF_METRICS = {TOKENS: "score", EFFECTS: "score_changes", TEXT: "score_answers"}
 
 
 def versions_of(name: str) -> dict[str, int]:
     """The versions that a golden output was made with: first the method's own, then those of the stages that run it."""
     kind, method = name.split("/")
+    if kind == "results":
+        return {f"result {method}": VERSIONS_OF_RESULTS[method], "stage compute": STAGES["compute"]}
     entry = REGISTRIES[kind].entries[method]
     own = {entry.__name__: getattr(entry, "version", 1)}
     return own | {f"stage {stage}": STAGES[stage] for stage in _stages_of(kind, method, entry)}
@@ -462,7 +480,8 @@ def _stages_of(kind: str, method: str, entry) -> list[str]:
     if kind == "readers":
         return ["import_dataset"]
     if kind == "architectures":
-        return ["train" if method in TRAINED_HERE else "load_model", "ask_model"]
+        made_by = "train" if method in TRAINED_HERE else OF_MODELS.get(method, "load_model")
+        return [made_by, "ask_model"]
     asks = ["ask_model"] if entry.asks_model and entry.modality == TOKENS else []
     if kind == "metrics":
         return [OF_METRICS[entry.modality], *asks]

@@ -1,0 +1,105 @@
+"""What results give of a small folder of scores: two seeds, two explainers, eight pairs.
+
+To hold a result, add a function to :data:`RESULTS` and take its name out of :data:`NOT_YET`.
+"""
+
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from study_files import StudyFiles
+
+from evenlight.core.seeds import generator_for
+from evenlight.results import Inputs
+
+PAIRS, SEEDS, METRICS = 8, (0, 1), ("gini", "sparsity")
+STUDY = {
+    "datasets": ["plots"],
+    "models": {"small": list(SEEDS)},
+    "explainers": ["lime", "grad"],
+    "metrics": dict.fromkeys(METRICS, "complexity"),
+    "comparisons": {"gender": [["male", "female"]]},
+}
+DISPARITIES = STUDY | {"equivalence_bound": 0.2, "confidence": 0.95, "sign_flips": 200}
+SUMMED = {"higher_is_better": dict.fromkeys(METRICS, True), "alpha": 0.05, "considerable_effect": 0.2}
+
+
+def study(folder: Path) -> dict[str, Path]:
+    """The folders of a study, with scores of which those about men are higher by lime."""
+    files = StudyFiles(folder)
+    for seed in SEEDS:
+        draws = generator_for("golden", "scores", seed)
+        rows = [
+            {"item_id": f"{pair}-{group}", "pair_id": str(pair), "group": group, "explainer": explainer}
+            | dict(zip(METRICS, base + draws.normal(size=2) + (explainer == "lime") * (group == "male"), strict=True))
+            for explainer in STUDY["explainers"]
+            for pair, base in enumerate(np.linspace(0, 3, PAIRS))
+            for group in ("male", "female")
+        ]
+        files.write(pd.DataFrame(rows), seed)
+    return {"scores": files.scores, "datasets": files.datasets}
+
+
+def made(name: str, folder: Path, settings: dict, tables: Sequence[pd.DataFrame] = ()) -> list[pd.DataFrame]:
+    """The tables of a result."""
+    inputs = Inputs(study(folder), tables, [[] for _ in tables])
+    return list(import_module(f"evenlight.results.{name}").compute(inputs, dict(settings)).tables)
+
+
+def _disparity(folder: Path) -> list[pd.DataFrame]:
+    return made("measure_disparity", folder, DISPARITIES)
+
+
+RESULTS: dict[str, Callable[[Path], list[pd.DataFrame]]] = {
+    "measure_disparity": _disparity,
+    "summarise_scores": lambda folder: made("summarise_scores", folder, STUDY),
+    "summarise_disparity": lambda folder: made("summarise_disparity", folder, SUMMED, _disparity(folder)),
+    "count_tests": lambda folder: made("count_tests", folder, {"alpha": 0.05}, _disparity(folder)),
+}
+
+# Results of which nothing is held.
+NOT_YET = (
+    "adjust_for_covariates",
+    "check_ground_truth",
+    "check_looks",
+    "classify_empty_texts",
+    "close_questions",
+    "compare_attributions",
+    "compare_challengers",
+    "compare_decisions",
+    "compare_definitions",
+    "compare_draws",
+    "compare_many_groups",
+    "compare_published",
+    "count_decisions",
+    "count_questions",
+    "count_texts",
+    "count_wins",
+    "estimate_effects",
+    "estimate_texts_needed",
+    "find_examples",
+    "measure_beyond_random",
+    "measure_faithfulness",
+    "measure_predictions",
+    "measure_quality",
+    "measure_reliance",
+    "measure_specifications",
+    "permute_groups",
+    "permute_verdicts",
+    "record_analyses",
+    "record_looks",
+    "summarise_agreement",
+    "summarise_concepts",
+    "summarise_costs",
+    "summarise_learning_rates",
+    "summarise_masked_words",
+    "summarise_randomisation",
+    "summarise_regimes",
+)
+
+
+def tables_of(name: str, folder: Path) -> dict[str, pd.DataFrame]:
+    """The tables of a result by their place."""
+    return {f"table {place}": table for place, table in enumerate(RESULTS[name](folder), start=1)}
