@@ -5,7 +5,6 @@ with their default settings, and with every other choice of each key that has ch
 """
 
 import json
-from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache, partial
@@ -36,17 +35,12 @@ from evenlight.configuration.metrics import Metric
 from evenlight.configuration.readers import Reader
 from evenlight.core.kinds import EFFECTS, TEXT, TOKENS
 from evenlight.core.seeds import generator_for
+from evenlight.core.versions import RESULTS as VERSIONS_OF_RESULTS
+from evenlight.core.versions import STAGES
 from evenlight.explainers import explain
 from evenlight.metrics import Explanation, Origin, answers, explanation_of, score
 from evenlight.metrics.reasons import of_follow_ups, of_questions
 from evenlight.texts.predictions import Sentence
-
-try:
-    from evenlight.core.versions import RESULTS as VERSIONS_OF_RESULTS
-    from evenlight.core.versions import STAGES
-except ModuleNotFoundError:
-    # Until stages and results have versions, each is its first one.
-    STAGES = VERSIONS_OF_RESULTS = defaultdict(lambda: 1)
 
 Output = Callable[[Path], dict | pd.DataFrame]
 
@@ -472,7 +466,7 @@ def versions_of(name: str) -> dict[str, int]:
     if kind == "results":
         return {f"result {method}": VERSIONS_OF_RESULTS[method], "stage compute": STAGES["compute"]}
     entry = REGISTRIES[kind].entries[method]
-    own = {entry.__name__: getattr(entry, "version", 1)}
+    own = {entry.__name__: entry.version}
     return own | {f"stage {stage}": STAGES[stage] for stage in _stages_of(kind, method, entry)}
 
 

@@ -22,7 +22,9 @@ STUDY = {
     "metrics": dict.fromkeys(METRICS, "complexity"),
     "comparisons": {"gender": [["male", "female"]]},
 }
-DISPARITIES = STUDY | {"equivalence_bound": 0.2, "confidence": 0.95, "sign_flips": 200}
+DISPARITIES = STUDY | {"confidence": 0.95, "sign_flips": 200}
+JUDGED = {"alpha": 0.05, "as_often_bound": 0.2, "confidence": 0.95, "bootstrap_draws": 200}
+VERDICTS = STUDY | JUDGED | {"smallest_effects": {"gini": 0.1}, "primary": {}, "noise": ["grad"]}
 SUMMED = {"higher_is_better": dict.fromkeys(METRICS, True), "alpha": 0.05, "considerable_effect": 0.2}
 
 
@@ -56,6 +58,15 @@ RESULTS: dict[str, Callable[[Path], list[pd.DataFrame]]] = {
     "measure_disparity": _disparity,
     "summarise_scores": lambda folder: made("summarise_scores", folder, STUDY),
     "summarise_disparity": lambda folder: made("summarise_disparity", folder, SUMMED, _disparity(folder)),
+    "estimate_effects": lambda folder: made("estimate_effects", folder, VERDICTS),
+    "permute_verdicts": lambda folder: made("permute_verdicts", folder, VERDICTS | {"verdict_permutations": 2}),
+    "measure_beyond_random": lambda folder: made(
+        "measure_beyond_random", folder, VERDICTS | {"random": ["grad"], "attainable": {"gini": "lime"}}
+    ),
+    "estimate_texts_needed": lambda folder: made(
+        *("estimate_texts_needed", folder, {"as_often_bound": 0.2, "power": 0.8}),
+        made("estimate_effects", folder, VERDICTS)[:1],
+    ),
     "count_tests": lambda folder: made("count_tests", folder, {"alpha": 0.05}, _disparity(folder)),
 }
 
@@ -65,7 +76,6 @@ NOT_YET = (
     "check_ground_truth",
     "check_looks",
     "classify_empty_texts",
-    "close_questions",
     "compare_attributions",
     "compare_challengers",
     "compare_decisions",
@@ -76,18 +86,13 @@ NOT_YET = (
     "count_decisions",
     "count_questions",
     "count_texts",
-    "count_wins",
-    "estimate_effects",
-    "estimate_texts_needed",
     "find_examples",
-    "measure_beyond_random",
     "measure_faithfulness",
     "measure_predictions",
     "measure_quality",
     "measure_reliance",
     "measure_specifications",
     "permute_groups",
-    "permute_verdicts",
     "record_analyses",
     "record_looks",
     "summarise_agreement",

@@ -904,6 +904,7 @@ class Inlp(ConceptExplainer):
     """The representation without what linear classifiers, one by one, find of the concept (Ravfogel et al. 2020)."""
 
     title: ClassVar[str] = "INLP"
+    version: ClassVar[int] = 2
     draws: ClassVar[bool] = True
 
     method: Literal["inlp"]
