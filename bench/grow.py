@@ -69,11 +69,10 @@ class Study:
             self._explain(names)
         settings = {"family": SCORED, "metrics": STUDY["metrics"], "explains_again": explains_again(SCORED)}
         settings |= {"needs_other_texts": scores_need_other_texts(SCORED), **LIMITS}
-        code = dict.fromkeys(NAMES, "")
         score.main(
             self.flags(
                 settings,
-                code=code,
+                versions={},
                 predictions=self.predictions,
                 attributions=self.attributions,
                 output=self.scores,
@@ -87,7 +86,7 @@ class Study:
         settings["tags"] = {name: tags(method["method"]) for name, method in methods.items()}
         output = [path for path in self.attributions if path.stem in names]
         costs = [self.folder / "costs" / path.name for path in output]
-        attribute.main(self.flags(settings, code="", predictions=self.predictions, output=output, costs=costs))
+        attribute.main(self.flags(settings, versions={}, predictions=self.predictions, output=output, costs=costs))
 
     def size(self) -> float:
         """KiB of explanations and scores."""

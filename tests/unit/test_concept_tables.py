@@ -131,8 +131,9 @@ def test_summary_by_hand():
     assert rows["food", "all"]["mean"] == 2.5
     assert rows["all", "negative_to_positive"]["changes"] == 2
     assert ("noise", "positive_to_negative") not in rows
-    # Of three texts nearly two carry what varies.
-    assert np.isnan([rows["all", "all"]["low"], rows["all", "all"]["high"]]).all()
+    # Many resamples of three texts have one of them only, and may be as far off as one likes.
+    assert rows["all", "all"]["low"] < 4
+    assert np.isnan(rows["all", "all"]["high"])
 
 
 def test_effects_by_hand():

@@ -46,4 +46,6 @@ def test_the_index_has_every_record_in_order():
     listed = re.findall(r"^- \[(.*)\]\((.*)\)$", INDEX.read_text(encoding="utf-8"), re.MULTILINE)
     titles = [record.read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ") for record in RECORDS]
     assert listed == list(zip(titles, [record.name for record in RECORDS], strict=True))
-    assert [int(record.stem[:3]) for record in RECORDS] == list(range(1, len(RECORDS) + 1))
+    # A record that another one takes the place of leaves its number unused.
+    numbers = [int(record.stem[:3]) for record in RECORDS]
+    assert numbers == sorted(set(numbers))
