@@ -183,7 +183,7 @@ rule score_masked_words:
         runtime=growing(60),
     params:
         settings=masked_settings,
-        versions=versions("score_masked_words"),
+        versions=lambda wildcards: versions("score_masked_words", "ask_model", models=[wildcards.model]),
     shell:
         "python {input.script:q} --items {input.dataset:q} --predictions {input.predictions:q} "
         "--model $(dirname {input.weights:q}) --settings {params.settings:q} --device {resources.device} "

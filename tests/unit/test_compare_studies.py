@@ -92,7 +92,7 @@ def test_what_has_another_name_is_found(tmp_path, capsys):
 
 
 def test_names_of_earlier_versions_are_known(tmp_path, capsys):
-    of_models, today = "equivalent in these models", "equivalent for these trained models"
+    of_models, today = "not the best in these models", "not the best"
     older = TABLE.assign(verdict=[of_models, None, "undecided"], remaining=[1.0, 2.0, 3.0])
     newer = older.rename(columns={"remaining": "adjusted"}).assign(verdict=[today, None, "undecided"])
     studies = study(tmp_path / "a", associated=older), study(tmp_path / "b", covariate_adjusted=newer)

@@ -15,7 +15,6 @@ from evenlight.statistics.arrays.limits import (
     net_benefit_limits,
     of_hundred,
     share_limits,
-    win_ratio,
     win_share_limits,
 )
 from evenlight.statistics.arrays.signs import side_p, sign_p
@@ -62,9 +61,8 @@ def test_a_later_step_ends_at_one_half():
     assert [end.tolist() for end in family_limits(wins[:1], losses[:1], np.array([0.06]), 0.05)] == [[0.5], [1.0]]
 
 
-def test_words_and_ratios():
+def test_limits_in_whole_numbers():
     assert [end.tolist() for end in of_hundred([0.29, 0.5], [1, 0.505])] == [[29, 50], [100, 51]]
-    assert win_ratio([0.75, 1, 0]).tolist() == [3, np.inf, 0]
 
 
 @pytest.mark.parametrize("shares", [(0.3, 0.1), (0.05, 0.05), (0.5, 0.5)])

@@ -12,6 +12,7 @@ from evenlight.statistics.arrays.signs import counted, side_p
 from evenlight.statistics.cells import CELL
 from evenlight.statistics.looks import POCOCK, Looks
 from evenlight.statistics.planning import is_open, pairs_for, planned_power, texts_needed
+from evenlight.statistics.wins import LEAST_TEXTS
 
 COMPARISONS = 20
 STUDIES = 2000
@@ -98,6 +99,15 @@ def test_texts_without_pairs_need_what_noethers_formula_says():
     # Noether (1987), two groups of one size n: n = (z + z)² / (6 (θ − ½)²).
     deviate = norm.isf(0.05 / 10) + norm.ppf(0.8)
     assert needed["needed"].iloc[0] == np.ceil(deviate**2 / (6 * 0.1**2))
+
+
+@pytest.mark.parametrize("texts", [0, 49])
+def test_of_fewer_texts_than_are_judged_nothing_is_found(texts):
+    table = effects(paired=False, ties=np.nan, units_b=texts)
+    needed = texts_needed(table, as_often_bound=0.9, power=0.8)
+    assert needed["detectable"].isna().all()
+    # However large what is wanted.
+    assert (needed["needed"] == LEAST_TEXTS).all()
 
 
 def test_nothing_is_known_where_all_is_tied_or_no_level_is_left():

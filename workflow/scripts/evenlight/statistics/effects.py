@@ -9,7 +9,7 @@ import pandas as pd
 from evenlight.core.contracts.results import EFFECT_COUNTS, EFFECTS
 from evenlight.core.errors import InputError
 from evenlight.core.seeds import generator_for
-from evenlight.statistics.arrays.signs import side_p
+from evenlight.statistics.arrays.signs import sign_p
 from evenlight.statistics.cells import ExplainerScores
 from evenlight.statistics.compared import read_compared
 from evenlight.statistics.designs import Design
@@ -75,7 +75,7 @@ def missing_notes(table: pd.DataFrame, alpha: float) -> list[str]:
     for (dataset, model, a, b, of_a, of_b), cells in table.groupby(
         ["dataset", "model", "level_a", "level_b", "missing_a", "missing_b"], sort=False
     ):
-        if of_a != of_b and (p := _two_sided(of_a, of_b)) <= alpha:
+        if of_a != of_b and (p := sign_p(of_a, of_b)) <= alpha:
             more, other = (a, b) if of_a > of_b else (b, a)
             notes.append(
                 f"dataset '{dataset}', model '{model}': in {max(of_a, of_b)} pairs only the {more} form has no score, "
@@ -83,10 +83,6 @@ def missing_notes(table: pd.DataFrame, alpha: float) -> list[str]:
                 "without a score do not count: what is missing may depend on how well these texts are explained"
             )
     return notes
-
-
-def _two_sided(of_a: int, of_b: int) -> float:
-    return float(min(1.0, 2 * np.min(side_p(np.array([of_a]), np.array([of_b])))))
 
 
 def _read(study: StudyScores, judging: VerdictSettings, described: Described | None = None) -> list[Counted]:

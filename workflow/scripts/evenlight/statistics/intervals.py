@@ -2,7 +2,7 @@
 
 The same units (pairs, or items) are scored in every seed, so a resample draws units with all their seeds, and in a
 paired design with both forms: scores of one unit are not independent. Where units belong to clusters, these are drawn.
-The intervals are about further units, not about retraining; those are in :mod:`evenlight.statistics.pooled`.
+The intervals are about further units, not about retraining.
 
 Those of d and g are bias-corrected and accelerated (BCa; Efron 1987, with the acceleration of two samples as in Davison
 & Hinkley 1997, Section 5.3.2), at levels that make good for the bootstrap's variance, which is too small by

@@ -17,6 +17,7 @@ from evenlight.statistics.cells import CELL
 from evenlight.statistics.looks import Looks
 from evenlight.statistics.study import UNDECIDABLE, UNDECIDED
 from evenlight.statistics.verdicts import CONTROL
+from evenlight.statistics.wins import LEAST_TEXTS
 
 # Halvings of the interval in which the smallest net benefit is sought that is found: to three digits.
 HALVINGS = 12
@@ -91,9 +92,14 @@ def _win_share(net_benefit: float, ties: float) -> float:
 
 
 def _of_texts(units: int, comparisons: int, level: float, wanted: float, chance: float) -> tuple[float, float]:
-    """The same of two groups of so many texts each (Noether 1987): n = (z + z)² / 6 (θ − ½)², with θ = (1 + b) / 2."""
+    """The same of two groups of so many texts each (Noether 1987): n = (z + z)² / 6 (θ − ½)², with θ = (1 + b) / 2.
+
+    Fewer than :data:`LEAST_TEXTS` find nothing.
+    """
     deviate = norm.isf(level / (2 * comparisons)) + norm.ppf(chance)
-    return float(deviate * np.sqrt(2 / 3 / units)), float(np.ceil(2 / 3 * (deviate / wanted) ** 2))
+    needed = max(LEAST_TEXTS, np.ceil(2 / 3 * (deviate / wanted) ** 2))
+    detectable = deviate * np.sqrt(2 / 3 / units) if units >= LEAST_TEXTS else np.nan
+    return float(detectable), float(needed)
 
 
 def pairs_for(net_benefit: float, wanted: float, *, ties: float, comparisons: int, alpha: float) -> int | None:

@@ -24,7 +24,6 @@ AS_OFTEN = "as often"
 # without it is for further ones.
 TRAININGS, DRAWS = "trainings", "draws"
 REPETITIONS = {TRAININGS: "these trained models", DRAWS: "these answers"}
-FURTHER = {TRAININGS: "the mean across retraining", DRAWS: "further answers of the model"}
 
 
 def repeated_in(table: pd.DataFrame) -> list[str]:

@@ -65,15 +65,6 @@ def of_hundred(low: ArrayLike, high: ArrayLike) -> tuple[np.ndarray, np.ndarray]
     return np.floor(low + 1e-9).astype(int), np.ceil(high - 1e-9).astype(int)
 
 
-def win_ratio(share: ArrayLike) -> np.ndarray:
-    """Wins per loss, from the share of wins among decided units; limits of the share give its limits.
-
-    The win ratio of Pocock et al. (2012) for pairs. The *win odds* of Dong et al. (2020) count ties as half a win.
-    """
-    share = np.asarray(share, dtype=float)
-    return np.divide(share, 1 - share, out=np.full(share.shape, np.inf), where=share < 1)
-
-
 def net_benefit_limits(
     wins: ArrayLike, losses: ArrayLike, units: ArrayLike, alpha: ArrayLike
 ) -> tuple[np.ndarray, np.ndarray]:

@@ -67,8 +67,3 @@ def sign_p(wins: ArrayLike, losses: ArrayLike) -> np.ndarray:
     [3.6e-05, 1.0]
     """
     return np.minimum(1, 2 * side_p(wins, losses).min(axis=0))
-
-
-def smallest_p(decided: ArrayLike) -> np.ndarray:
-    """The smallest two-sided p that so many decided units can have, min(1, 2 · 2^−U)."""
-    return np.minimum(1, np.exp2(1.0 - np.asarray(decided)))
