@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from scipy.stats import brunnermunzel, t
+from scipy.stats import brunnermunzel, mannwhitneyu, norm, t
 from statsmodels.stats.nonparametric import rank_compare_2indep
 
 from evenlight.statistics.arrays.relative_effect import relative_effect
@@ -32,7 +32,10 @@ def test_as_scipy_and_statsmodels_have_it():
         expected = brunnermunzel(a[:, number], b[:, number]).pvalue
         assert 2 * t.sf(abs(statistic), found.degrees[number]) == pytest.approx(expected)
         factor = 4 * found.effect[number] * (1 - found.effect[number])
-        assert found.c2()[number] == pytest.approx(factor * (found.effect[number] - 0.5) ** 2 / found.variance[number])
+        c2 = factor * (found.effect[number] - 0.5) ** 2 / found.variance[number]
+        # No more than if groups were exchanged.
+        p = mannwhitneyu(a[:, number], b[:, number], use_continuity=False, method="asymptotic").pvalue
+        assert found.c2()[number] == pytest.approx(min(c2, norm.isf(p / 2) ** 2))
 
 
 def test_the_variance_is_unbiased_also_with_ties():
@@ -50,6 +53,15 @@ def test_the_variance_is_unbiased_also_with_ties():
     )
     assert chance @ found.variance == pytest.approx(chance @ (found.effect - mean) ** 2)
     assert chance @ found.plain_variance > chance @ found.variance
+
+
+def test_rare_scores_of_groups_of_unequal_size_are_found_rarely():
+    # A small group often shows none of them, as if it did not vary.
+    generator = np.random.default_rng(5)
+    a, b = (generator.random((size, 2000)) < 0.03 for size in (50, 500))
+    p = relative_effect(a.astype(float), b.astype(float)).side_p(student=True).min(axis=0)
+    assert (p <= 0.025).mean() <= 0.05
+    assert (p <= 0.001).mean() <= 0.002
 
 
 @pytest.mark.parametrize("student", [False, True])

@@ -8,6 +8,9 @@ ties. The test is C² of Schüürhuis, Konietschke & Brunner (2025, arXiv 2504.0
 θ (1 − θ) / min(n) (Birnbaum & Klose 1957), keeps its estimated ratio to that bound, and θ in the bound is the tested
 one. Both formulas were derived from the papers' abstracts, whose texts were out of reach; enumeration in the tests
 holds that the variance is unbiased.
+
+A small group that shows none of the rare scores of a large one seems not to vary. So the ratio is never below that of
+exchanged groups, of which all scores are one sample (Wilcoxon's variance with ties).
 """
 
 from dataclasses import dataclass
@@ -27,7 +30,8 @@ class RelativeEffect:
     Attributes:
         effect: θ.
         variance: of its estimate, unbiased.
-        ratio: of the variance to θ (1 − θ); its largest possible value where groups do not overlap or nothing varies.
+        ratio: of the variance to θ (1 − θ), at least that of exchanged groups; its largest possible value where groups
+            do not overlap or nothing varies.
         degrees: of freedom (Brunner & Munzel 2000).
         plain_variance: Brunner & Munzel's, which is a little larger.
     """
@@ -39,7 +43,7 @@ class RelativeEffect:
     plain_variance: np.ndarray
 
     def c2(self, effect: ArrayLike = 0.5) -> np.ndarray:
-        """(θ̂ − θ)² / (ratio · θ (1 − θ)); at one half it is 4 θ̂ (1 − θ̂) (θ̂ − 1/2)² / variance."""
+        """(θ̂ − θ)² / (ratio · θ (1 − θ)); 4 θ̂ (1 − θ̂) (θ̂ − 1/2)² / variance at one half, or Wilcoxon's z²."""
         return (self.effect - effect) ** 2 / (self.ratio * effect * (1 - np.asarray(effect)))
 
     def side_p(self, student: bool = False) -> np.ndarray:
@@ -88,17 +92,20 @@ def relative_effect(
     varies = (effect > 0) & (effect < 1) & (variance > 0)
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.where(varies, variance / (effect * (1 - effect)), added(2, "bound"))
+        ratio = np.fmax(ratio, 4 * added(2, "exchanged"))
         degrees = np.where(plain > 0, plain**2 / added(4, "squares"), np.inf)
     return RelativeEffect(effect, variance, ratio, np.where(total > 0, degrees, np.nan), plain)
 
 
 @dataclass(frozen=True)
 class _Stratum:
-    """Of one stratum, (comparisons,) each; ``bound`` is that of the ratio, ``squares`` are for degrees of freedom."""
+    """Of one stratum, (comparisons,) each; ``exchanged`` is the variance of the effect of exchanged groups, ``bound``
+    that of the ratio, ``squares`` are for degrees of freedom."""
 
     effect: np.ndarray
     variance: np.ndarray
     plain_variance: np.ndarray
+    exchanged: np.ndarray
     bound: np.ndarray
     squares: np.ndarray
     weight: np.ndarray
@@ -121,8 +128,19 @@ def _of_stratum(a: np.ndarray, b: np.ndarray) -> _Stratum:
         variance = plain - rest / ((sizes[0] - 1) * (sizes[1] - 1))
         both = of_a**2 / (sizes[0] - 1) + of_b**2 / (sizes[1] - 1)
         bound = 1 / (np.minimum(*sizes) - 1)
+        exchanged = _variance_of_ranks(np.concatenate([a, b])) / (sizes[0] * sizes[1] * (sizes[0] + sizes[1]))
     weight = np.where(np.minimum(*sizes) > 1, stratum_weight(*sizes), 0.0)
-    return _Stratum(effect, np.where(variance > 1e-12, variance, 0.0), plain, bound, both, weight)
+    return _Stratum(effect, np.where(variance > 1e-12, variance, 0.0), plain, exchanged, bound, both, weight)
+
+
+def _variance_of_ranks(scores: np.ndarray) -> np.ndarray:
+    """The variance of the mean ranks of the scores (texts, comparisons) that are not NaN."""
+    if not len(scores):
+        return np.full(scores.shape[1], np.nan)
+    known = ~np.isnan(scores)
+    count = known.sum(axis=0)
+    ranks = rankdata(np.where(known, scores, np.inf), axis=0)
+    return np.where(known, (ranks - (count + 1) / 2) ** 2, 0).sum(axis=0) / (count - 1)
 
 
 def _placements(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
