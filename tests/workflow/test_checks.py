@@ -9,6 +9,8 @@ from hub_tokenizers import write_tokenizer
 from running import PROJECT, SMALLER, configure, copy_of_project, edited, planned_jobs, results, snakemake
 from transformers import BertConfig, BertForSequenceClassification
 
+from evenlight.jobs import kept_records
+
 TABLE = {
     **{"reader": "table", "text": "said", "label": "kind", "classes": ["no", "yes"], "test_share": 0.5},
     "attributes": {"gender": {"column": "who", "levels": ["male", "female"]}},
@@ -88,7 +90,7 @@ def test_all_that_is_broken_is_said_in_one_run(tmp_path):
     assert len(lines) == len(expected), lines
     assert "1 dataset, 1 file, 3 models, 2 explainers, 2 metrics can be read" in done.stdout
     # Nothing of the study was run.
-    assert {path.name for path in results(tmp_path).iterdir()} <= {"checks"}
+    assert {path.name for path in results(tmp_path).iterdir()} <= {"checks", kept_records.KEPT}
 
 
 def test_a_study_that_can_run_is_counted_and_looked_at_again_each_time(tmp_path):
@@ -104,7 +106,7 @@ def test_a_study_that_can_run_is_counted_and_looked_at_again_each_time(tmp_path)
     assert told(done.stdout) == ["not checked: statistics, which begin where scores are there"]
     assert "note: datasets.whole: 1 of 41 texts is a copy of others; equal texts are one cluster" in done.stdout
     assert "1 dataset, 1 file, 1 model, 2 explainers, 2 metrics can be read" in done.stdout
-    assert not list(results(project).rglob("*.*"))
+    assert {path.name for path in results(project).rglob("*.*")} == {kept_records.KEPT}
 
     # What the workflow cannot see has changed: a setting of the tokenizer that is no input of the model.
     configure(project, edited(study, "statistics", value={"compare": {"gender": [["male", "female"]]}}))

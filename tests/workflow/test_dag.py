@@ -23,7 +23,8 @@ from running import (
     snakemake,
 )
 
-# What a new result is: a module, whose statistic and contract stand here for those of the library, and one entry.
+# What a new result is: a module, whose statistic and contract stand here for those of the library, one entry, and a
+# version.
 RESULT = """
 import pandas as pd
 import pyarrow as pa
@@ -76,12 +77,14 @@ def test_only_what_an_audit_shows_is_computed_for_it_and_none_of_it_for_all(proj
     assert not planned["audit"] & not_shown
 
 
-def test_a_new_result_is_a_module_and_one_entry(tmp_path):
+def test_a_new_result_is_a_module_one_entry_and_a_version(tmp_path):
     project = copy_of_project(tmp_path / "project", SMALLER)
     scripts = project / "workflow" / "scripts"
     (scripts / "evenlight/results/count_explained.py").write_text(RESULT)
     rules = project / "rules/statistics.smk"
     rules.write_text(rules.read_text() + ENTRY)
+    versions = scripts / "evenlight/core/versions.py"
+    versions.write_text(f'{versions.read_text()}\nRESULTS["count_explained"] = 1\n')
     planned = planned_jobs(project, "results/tiny/tables/explained.parquet")
     expected = chosen(all_jobs(SMALLER), "import_dataset", "train", "read_texts", "attribute_")
     assert planned == expected | {("count_explained", frozenset())}

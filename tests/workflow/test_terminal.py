@@ -177,7 +177,7 @@ def test_an_interrupt_is_no_failure(toy, on_a_terminal):
 def test_a_study_says_what_it_found_where_nothing_is_to_be_done(finished_smaller):
     text = snakemake(finished_smaller, "--cores", "1").stdout
     assert re.search(
-        r"\nHow far are the scores of two groups apart\? Of \d+ cells, .*\n(warning: .*\n)*"
+        r"\nHow often is one group explained better than another\? Of \d+ comparisons .*\n(warning: .*\n)*"
         r"The study is done\. Open results/tiny/tables/effects\.html in a browser\.\n",
         text,
     ), text

@@ -83,7 +83,7 @@ class StudyScores:
         together: the explainers whose mean is a further one, in a study of regimes.
         modalities: where explanations are of several modalities, what each has of them
             (:data:`evenlight.core.kinds.MODALITIES`): names of ``explainers`` and ``metrics``, the factors that are
-            compared (``compared``), and the folder of its ``units``.
+            compared (``compared``), and the folder of its ``units``, where it is not that of the study.
         of_several: whether this is the part of one modality, so that a dataset may be compared by another alone.
         first: only so many units count, the first ones in the order in which they were drawn; None for all.
         drawn_by: of a dataset, the factors by which its units were drawn, where not by all.
@@ -121,7 +121,7 @@ class StudyScores:
                 self,
                 modalities={},
                 of_several=True,
-                units=of["units"],
+                units=of.get("units", self.units),
                 strata={name: by for name, by in self.strata.items() if modality != EFFECTS or by == "label"},
                 explainers=[name for name in self.explainers if name in of["explainers"]],
                 metrics={name: family for name, family in self.metrics.items() if name in of["metrics"]},

@@ -14,6 +14,7 @@ from evenlight.statistics.chance_level import said_of_chance
 from evenlight.statistics.intervals import share_interval
 from evenlight.statistics.study import (
     REPETITIONS,
+    TRAININGS,
     Comparison,
     MetricLabel,
     comparisons_in,
@@ -194,6 +195,8 @@ def _details(
         "Without pairs, the number says how often a random text of the first group is explained better than one of "
         "the second. It is no share of pairs. "
     )
+    repeated = repeated_in(effects)
+    scope = " or ".join(REPETITIONS[name] for name in repeated)
     return answered(
         (
             CELL,
@@ -202,8 +205,8 @@ def _details(
         ),
         (
             HOLDS,
-            "Verdicts hold for further texts like these, and for "
-            f"{' or '.join(REPETITIONS[name] for name in repeated_in(effects))}. {_of_seeds(found)}",
+            f"Verdicts hold for further texts like these, and for {scope}. "
+            + (_of_seeds(found) if TRAININGS in repeated else ""),
         ),
         (
             SURE,
@@ -225,7 +228,7 @@ def _details(
         ("What does chance alone find?", said_of_control(control)),
         (
             ELSE,
-            "The last table counts significant tests of single seeds, for these trained models. A pointer on a cell of "
+            f"The last table counts significant tests of single seeds, for {scope}. A pointer on a cell of "
             "the other tables tells its robustness against an unmeasured confounder (Cinelli and Hazlett 2020). Such a "
             "confounder is associated with the group and with the scores. Robustness is the share that it would "
             "have to explain of the variance of the group, and of what is left of the scores. With that share the mean "
