@@ -44,7 +44,6 @@ def compared(
     pair: Comparison = PAIR,
     explainer: str = "lime",
     dataset: str = "plots",
-    doubt: str | None = None,
 ) -> ModelScores:
     """Scores (metrics, seeds, units) of both levels as the cells of a study have them."""
     sizes = a.shape[2], b.shape[2]
@@ -59,9 +58,7 @@ def compared(
     values = np.concatenate([a, b], axis=2)
     metrics = [f"m{number}" for number in range(len(a))]
     seeds = list(range(a.shape[1]))
-    scores = ExplainerScores(
-        dataset, "small", explainer, seeds, metrics, values, ~np.isnan(values).all(axis=0), doubt=doubt
-    )
+    scores = ExplainerScores(dataset, "small", explainer, seeds, metrics, values, ~np.isnan(values).all(axis=0))
     items = pd.DataFrame({"item_id": [*sides[0].items, *sides[1].items]})
     return ModelScores(
         dataset,
@@ -225,15 +222,6 @@ def test_the_worst_explanations_have_a_claim_of_their_own(monkeypatch):
     row = judged(monkeypatch, compared(a, b))[0].iloc[0]
     assert row[["worst_a", "worst_b", "worst_side"]].tolist() == [20, 0, 1]
     assert row["p_worst"] == pytest.approx(binomtest(20, 20).pvalue)
-
-
-def test_doubtful_scores_have_no_verdict_and_stay_in_the_family(monkeypatch):
-    a, b = differences([1.0] * 20)
-    models = compared(a, b), compared(a, b, explainer="shap", doubt="nobody answered")
-    table, _ = judged(monkeypatch, *models)
-    assert table["verdict"].tolist() == ["male more often", "not decidable"]
-    assert table["reason"].fillna("").tolist() == ["", "nobody answered"]
-    assert table["p_adjusted"].tolist() == [pytest.approx(4 * 0.5**20), 1]
 
 
 def test_what_an_earlier_analysis_has_found_stays_found(monkeypatch):

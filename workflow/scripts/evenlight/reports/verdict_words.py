@@ -18,6 +18,11 @@ from evenlight.statistics.wins import TEXTS
 GREY, EQUAL = "#d0d4d9", "#d9efd9"
 # Signs and colours of what names no side. Grey: white would look like a test that was passed.
 SIGNS = {AS_OFTEN: ("=", EQUAL), UNDECIDED: ("?", GREY), UNDECIDABLE: ("–", GREY)}
+# How verdicts of a family are adjusted: by ``statistics.adjustment``.
+ADJUSTED = (
+    "That is by Holm's method. Where the study asks for flips in its place, their level is exact if groups are "
+    "exchangeable within pairs."
+)
 # What the caption of a table says of its family of comparisons.
 FAMILIES = {
     STUDY: "",

@@ -42,7 +42,6 @@ class ExplainerScores:
             draws of a single seed.
         draws: of answers the scores of each draw, float (metrics, seeds, draws, items), NaN where one is not there.
             ``values`` are their means.
-        doubt: why no verdict can rest on these scores, None where nothing speaks against it.
     """
 
     dataset: str
@@ -55,7 +54,6 @@ class ExplainerScores:
     sd_of: np.ndarray | None = None
     repeated: str = TRAININGS
     draws: np.ndarray | None = None
-    doubt: str | None = None
 
     def cells(self, comparison: Comparison) -> list[dict[str, str]]:
         """What stands in the first columns of every table of cells: a mapping for each metric."""

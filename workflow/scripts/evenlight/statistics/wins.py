@@ -119,7 +119,7 @@ def _counted(
         columns, votes, signed = _of_pairs(a, b, better, cells, scores, design, judging)
     else:
         columns, votes, signed = _of_texts(a, b, better, codes, scores, design, judging), (), None
-    columns |= _of_both(a, b, better, columns, scores, design, judging)
+    columns |= _of_both(a, b, columns, scores, design, judging)
     left_out = [", ".join(str(scores.seeds[seed]) for seed in np.flatnonzero(~of_cell)) for of_cell in seeds]
     columns |= {"seeds": seeds.sum(axis=1), "left_out_seeds": left_out, "paired": design.paired}
     columns |= {"missing_a": missing[0], "missing_b": missing[1]}
@@ -148,8 +148,6 @@ def _of_pairs(
     differences = mean_of_known(a - b)
     of_votes = cluster_means(differences, codes)
     signed = better * signs(of_votes, margin)
-    if scores.doubt:
-        signed = signed * 0
     wins, losses, ties = counted(signed)
     votes, pairs = wins + losses + ties, (~np.isnan(differences)).sum(axis=0)
     level = 1 - judging.confidence
@@ -237,7 +235,6 @@ def _shared(strata: np.ndarray) -> np.ndarray:
 def _of_both(
     a: np.ndarray,
     b: np.ndarray,
-    better: np.ndarray,
     columns: dict,
     scores: ExplainerScores,
     design: Design,
@@ -253,13 +250,11 @@ def _of_both(
         f"{min(of_cell)} texts of a group are fewer than {LEAST_TEXTS}" if min(of_cell) < LEAST_TEXTS else None
         for of_cell in sizes
     ]
-    nothing = dict.fromkeys(P_VALUES, np.ones(len(better))) if scores.doubt else {}
     return {
         **{"left_out_a": left_out[0], "left_out_b": left_out[1], "repeated": scores.repeated},
         **_of_mean(columns.pop("mean"), _spread(a, b), judging.alpha),
         **dict(zip(P_RETRAINING, across_seeds_p(np.transpose(columns["by_seed"])), strict=True)),
-        "reason": [scores.doubt or (None if design.paired else words) for words in few],
-        **nothing,
+        "reason": [None if design.paired else words for words in few],
     }
 
 

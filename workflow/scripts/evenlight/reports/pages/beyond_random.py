@@ -7,7 +7,17 @@ from evenlight.reports.html_table import Cell, Page, Table
 from evenlight.reports.page_parts import rows_by_model
 from evenlight.reports.questions import CELL, HOLDS, LIMITS, READ, SURE, answered
 from evenlight.reports.text import signed
-from evenlight.reports.verdict_words import EXPLAINED, FAMILIES, Words, capitalised, legend_of, numbers_of, sign_of, won
+from evenlight.reports.verdict_words import (
+    ADJUSTED,
+    EXPLAINED,
+    FAMILIES,
+    Words,
+    capitalised,
+    legend_of,
+    numbers_of,
+    sign_of,
+    won,
+)
 from evenlight.statistics.beyond_random import EXPLAINER, GONE, LEFT, MODEL, REVERSED
 from evenlight.statistics.study import MetricLabel, comparisons_in
 from evenlight.statistics.verdicts import CONTROL, UNDECIDED
@@ -106,8 +116,8 @@ def _details(table: pd.DataFrame) -> list[tuple[str, str]]:
         (HOLDS, "All is said for further texts like these, and for these trained models."),
         (
             SURE,
-            "Verdicts on the scores, and verdicts beyond random, have Holm's adjustment over all comparisons of a "
-            "family, each by themselves. Of each kind the chance that any names a wrong side is at most the study's "
+            "Verdicts on the scores, and verdicts beyond random, are adjusted over all comparisons of a family, each "
+            f"by themselves. {ADJUSTED} Of each kind the chance that any names a wrong side is at most the study's "
             "level.",
         ),
         ("What is said where the best attainable explanations are known?", SAID_OF_ATTAINABLE if attainable else ""),

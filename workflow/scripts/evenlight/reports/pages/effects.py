@@ -9,7 +9,15 @@ from evenlight.reports.html_table import Cell, Page, Table
 from evenlight.reports.page_parts import rows_by_model
 from evenlight.reports.questions import CELL, ELSE, HOLDS, LIMITS, READ, SURE, answered
 from evenlight.reports.text import signed
-from evenlight.reports.verdict_words import FAMILIES, legend_of, numbers_of, said_of_counts, sentence, sign_of
+from evenlight.reports.verdict_words import (
+    ADJUSTED,
+    FAMILIES,
+    legend_of,
+    numbers_of,
+    said_of_counts,
+    sentence,
+    sign_of,
+)
 from evenlight.statistics.chance_level import said_of_chance
 from evenlight.statistics.intervals import share_interval
 from evenlight.statistics.study import (
@@ -212,7 +220,7 @@ def _details(
             SURE,
             ("The sign test of pairs is exact for any shape of the scores. " if len(pairs) else "")
             + ("The test of texts is asymptotic, and needs 50 texts a group. " if len(texts) else "")
-            + "Verdicts have Holm's adjustment over both sides of all comparisons of a family. The chance that any "
+            + f"Verdicts are adjusted over both sides of all comparisons of a family. {ADJUSTED} The chance that any "
             "names a wrong side is at most the study's level. Limits with all comparisons considered hold at the same "
             "level. Counts have it once more, and hold together for every set of comparisons. Where verdicts name more "
             "than a count, they stand in its place. " + _of_thresholds(pairs, texts),
