@@ -332,16 +332,34 @@ def test_verdicts_hold_for_these_answers_and_across_trainings_for_these_models(t
 
 def test_chance_alone_is_found_rarely():
     """Of forms without a difference, of which one was asked more often, and whose scores are skewed."""
-    generator, units = np.random.default_rng(3), np.array([f"u{number}" for number in range(30)], dtype=object)
+    generator = np.random.default_rng(3)
     draws = np.exp(2 * generator.normal(0, 1, (2000, 1, 3, 60)))
     draws[:, :, 1:, 30:][generator.random((2000, 1, 2, 30)) < 0.7] = np.nan
-    names = [f"m{number}" for number in range(2000)]
-    values, scored = np.nanmean(draws, axis=2), np.ones((1, 60), dtype=bool)
+    assert found_among(draws).mean() <= 0.05
+
+
+def found_among(draws: np.ndarray) -> np.ndarray:
+    """Which metrics have a verdict, of draws (metrics, seeds, draws, both forms of the questions)."""
+    count = draws.shape[-1] // 2
+    units = np.array([f"u{number}" for number in range(count)], dtype=object)
+    names, scored = [f"m{number}" for number in range(len(draws))], np.ones((1, 2 * count), dtype=bool)
+    values = np.nanmean(draws, axis=2)
     scores = ExplainerScores("plots", "small", "reasons", [0], names, values, scored, draws=draws)
-    sides = [Side(units, units, start + np.arange(30), np.arange(30)) for start in (0, 30)]
+    sides = [Side(units, units, start + np.arange(count), np.arange(count)) for start in (0, count)]
     judging = VerdictSettings.plain(alpha=0.05, as_often_bound=0.2, confidence=0.95, bootstrap_draws=2)
     [found] = counted_wins([scores], [Design(Comparison("gender", "male", "female"), True, *sides)], judging)
-    assert (found.rows[P_SIDES].min(axis=1) <= 0.025).mean() <= 0.05
+    return found.rows[P_SIDES].min(axis=1).to_numpy() <= 0.025
+
+
+def test_what_draws_of_one_number_share_is_not_found():
+    generator = np.random.default_rng(7)
+    draws = generator.normal(0, 1, (1000, 1, 4, 60)) + generator.normal(0, 2, (1000, 1, 4, 1))
+    draws[:, :, 0, 30:] = np.nan
+    assert found_among(draws).mean() <= 0.06
+    # Forms without a common number have as many draws, the first ones.
+    apart = np.full((1, 1, 5, 60), np.nan)
+    apart[..., :2, :30], apart[..., 2:, 30:] = 1.0, np.array([0.0, 2.0, 9.0])[:, None]
+    assert not found_among(apart).any()
 
 
 def test_explainers_may_have_answered_other_questions(tmp_path):

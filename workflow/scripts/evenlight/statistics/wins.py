@@ -3,8 +3,8 @@
 A unit is won by the group whose score is better, in the direction of the metric, by more than a margin. The methods are
 those of :mod:`evenlight.statistics.arrays`; here they meet the scores of a study. Units that share a cluster are one
 vote. Scores are means over the seeds that count, so that all is said of these trained models; of answers they are means
-of as many draws of one form as of the other, since a mean of few skewed draws is larger than one of many in other
-shares of questions than it is smaller.
+of the same draws of both forms. For a mean of few skewed draws is larger than one of many in other shares of questions
+than it is smaller, and draws of one number may share what others do not have.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -77,7 +77,11 @@ def counted_wins(
 
 
 def _with_equal_draws(scores: ExplainerScores, design: Design) -> ExplainerScores:
-    """The scores of answers as means of as many draws of either form of a pair, the first ones; others as they are."""
+    """The scores of answers as means of the draws that both forms of a pair have; others as they are.
+
+    What draws of one number share, as those of one day, is then the same in both forms. Pairs without a common number
+    have as many draws of either form, the first ones.
+    """
     if scores.draws is None or not design.paired or not (design.a.has_single_items and design.b.has_single_items):
         return scores
     values = scores.values.copy()
@@ -89,12 +93,12 @@ def _with_equal_draws(scores: ExplainerScores, design: Design) -> ExplainerScore
     partner[sides[0][whole]], partner[sides[1][whole]] = sides[1][whole], sides[0][whole]
     columns = np.flatnonzero(partner >= 0)
     known = ~np.isnan(scores.draws)
-    counts = known.sum(axis=2)
-    most = np.minimum(counts[..., columns], counts[..., partner[columns]])
-    first = known[..., columns] & (np.cumsum(known[..., columns], axis=2) <= most[:, :, None])
-    unequal = counts[..., columns] != most
-    of_first = mean_of_known(np.where(first, scores.draws[..., columns], np.nan), axis=2)
-    values[..., columns] = np.where(unequal, of_first, values[..., columns])
+    own, other = known[..., columns], known[..., partner[columns]]
+    both = own & other
+    first = own & (np.cumsum(own, axis=2) <= other.sum(axis=2, keepdims=True))
+    taken = np.where(both.any(axis=2, keepdims=True), both, first)
+    of_taken = mean_of_known(np.where(taken, scores.draws[..., columns], np.nan), axis=2)
+    values[..., columns] = np.where((taken == own).all(axis=2), values[..., columns], of_taken)
     return replace(scores, values=values)
 
 
