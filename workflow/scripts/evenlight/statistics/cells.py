@@ -36,8 +36,6 @@ class ExplainerScores:
         metrics: names, in configured order.
         values: float (metrics, seeds, items), NaN where a score is undefined or not there.
         present: bool (seeds, items), whether the item was scored.
-        sd_of: the scores whose standard deviation within levels is the measure of effects, like ``values``, which they
-            are by default.
         repeated: what is repeated, a name of :data:`evenlight.statistics.study.REPETITIONS`: what the seeds are, or the
             draws of a single seed.
         draws: of answers the scores of each draw, float (metrics, seeds, draws, items), NaN where one is not there.
@@ -51,7 +49,6 @@ class ExplainerScores:
     metrics: Sequence[str]
     values: np.ndarray
     present: np.ndarray
-    sd_of: np.ndarray | None = None
     repeated: str = TRAININGS
     draws: np.ndarray | None = None
 
