@@ -130,6 +130,18 @@ def test_no_job_has_a_digest_of_code_of_ours():
     }
 
 
+def test_a_job_that_asks_a_network_knows_the_version_of_asking():
+    """Of the rules that name their versions themselves. What a plan times is no number of a result."""
+    rules = "\n".join(path.read_text(encoding="utf-8") for path in (REPOSITORY / "rules").rglob("*.smk"))
+    named = re.findall(r'script=script\("([\w/]+\.py)"\).*?versions=(.*?)\n    *shell:', rules, re.DOTALL)
+    texts = {script: (REPOSITORY / "workflow/scripts" / script).read_text(encoding="utf-8") for script, _ in named}
+    asks = re.compile(r"open_evaluator|load_saved|masked_evaluator")
+    asking = {script: said for script, said in named if asks.search(texts[script]) and re.search(r"\bversions\(", said)}
+    assert {"models/score_masked_words.py", "models/read_texts.py", "models/represent_texts.py"} <= asking.keys()
+    asking.pop("explanations/plan_explanations.py")
+    assert [script for script, said in asking.items() if '"ask_model"' not in said] == []
+
+
 def test_mutation_runs_know_the_files_of_every_metric_and_statistic():
     assert {"statistics/costs", "metrics/soft", "core/tables"} <= TESTS.keys()
     assert TESTED_BY.keys() <= TESTS.keys()
