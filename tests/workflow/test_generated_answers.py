@@ -125,7 +125,7 @@ def test_each_modality_has_an_audit_of_its_own(project):
     assert f"{len(ROWS)} questions, each form counted, of which {len(ROWS)} have answers" in page
     told = json.loads((project / answers).with_suffix(".json").read_text(encoding="utf-8"))
     assert told["audited"]["explainers"] == ["reasons"]
-    asked = [each["metric"] for of in told["compared"] for each in of["questions"]]
+    asked = [each["metric_label"] for of in told["compared"] for each in of["comparisons"]]
     assert {"Decision", "Words"} <= set(asked)
     assert "Gini" not in asked
 

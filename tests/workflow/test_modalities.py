@@ -79,7 +79,7 @@ def test_pages_show_both(project):
     assert set(scores.loc[scores["metric"] == "gini", "group"]) == {"male", "female"}
     audit = (results(project) / "audit.html").read_text(encoding="utf-8")
     # It is about texts, and says of what it is not.
-    assert "Explanations of changes of a concept, or in words (4 questions); tables/effects.html has them." in audit
+    assert "Explanations of changes of a concept, or in words (4 comparisons); tables/effects.html has them." in audit
     assert "leace" not in audit
     # So is the control, whose labels texts and changes do not share.
     left_out = "explanations of changes of a concept, or in words, are not in this table: 'random', 'leace'"
