@@ -433,13 +433,19 @@ def versions_of(
     """
     counts = config["rerun_on_new_libraries"] and files is None
     used = {
-        "stages": {stage: STAGES[stage] for stage in stages},
-        "results": {result: RESULTS[result] for result in results},
+        "stages": {stage: _listed(STAGES, "STAGES", stage) for stage in stages},
+        "results": {result: _listed(RESULTS, "RESULTS", result) for result in results},
         "files": {name: digest(path) for name, path in (files or {}).items()},
         **{section: {name: version_of(section, name) for name in names} for section, names in methods.items()},
         "libraries": installed_versions() if counts else {},
     }
     return {kind: versions for kind, versions in used.items() if versions}
+
+
+def _listed(known: Mapping[str, int], mapping: str, name: str) -> int:
+    if name not in known:
+        raise InputError(f"evenlight/core/versions.py: {mapping} has no {name!r}; add it with version 1")
+    return known[name]
 
 
 @cache

@@ -1,7 +1,5 @@
 """Who is explained better more often, as a page: counts, and wins, losses and ties of every comparison."""
 
-from typing import Any
-
 import pandas as pd
 
 from evenlight.core.contracts.results import BALANCED_ACCURACY, EFFECT_COUNTS, EFFECTS, TEST_COUNTS, VERDICT_CONTROL
@@ -12,6 +10,7 @@ from evenlight.reports.text import signed
 from evenlight.reports.verdict_words import (
     ADJUSTED,
     FAMILIES,
+    at_least_of_set,
     legend_of,
     numbers_of,
     said_of_counts,
@@ -123,15 +122,6 @@ def answer_of(effects: pd.DataFrame, effect_counts: pd.DataFrame) -> str:
     ).strip()
 
 
-def _at_least(row: Any) -> tuple[int, int, int]:
-    """In how many comparisons of a set, at least, either side is better, the first, the second; verdicts count, too.
-
-    They have a level of their own, and may name more than counts by flips do.
-    """
-    first, second = max(row.first, row.found_first), max(row.second, row.found_second)
-    return max(row.differ, first + second), first, second
-
-
 def _set_table(caption: str, counts: pd.DataFrame, labels: dict[str, dict[str, str]]) -> Table:
     rows = []
     for name, heading in SETS.items():
@@ -140,7 +130,7 @@ def _set_table(caption: str, counts: pd.DataFrame, labels: dict[str, dict[str, s
             label = labels.get(name, {}).get(row.name, row.name) or "all comparisons"
             if name == "comparison":
                 label = f"{row.level_a} against {row.level_b} ({row.factor.replace('_', ' ')})"
-            numbers = (row.comparisons, *_at_least(row), row.found_first, row.found_second)
+            numbers = (row.comparisons, *at_least_of_set(row), row.found_first, row.found_second)
             lines.append((label, [Cell(f"{number:,}") for number in numbers]))
         # One of its kind says what all say.
         if lines and (name == "all" or len(lines) > 1):
