@@ -77,10 +77,9 @@ def test_metrics_of_style_come_from_the_study_to_the_table(project):
     effects = pd.read_csv(results(project) / "tables" / "effects.csv").set_index(["model", "metric"])
     for metric in STYLE:
         assert rows[metric].std() > 0
-        # Of both forms of a case as many draws count, the first ones that have a value.
-        known = rows.dropna(subset=metric).sort_values("draw")
-        least = known.groupby(["case", "gender"]).size().unstack().min(axis=1)
-        known = known[known.groupby(["case", "gender"]).cumcount() < known["case"].map(least)]
+        # Of both forms of a case the same draws count, those of which both have a value.
+        known = rows.dropna(subset=metric)
+        known = known[known.groupby(["case", "draw"])["gender"].transform("nunique") == 2]
         means = known.groupby(["case", "gender"])[metric].mean().unstack()
         assert effects.loc[("plain", metric), "difference"] == pytest.approx((means["male"] - means["female"]).mean())
 
