@@ -1,6 +1,7 @@
 """Verdicts of permuted labels: what a permutation keeps, and how many verdicts come out."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -100,15 +101,20 @@ def test_strata_go_with_their_texts():
         assert sorted(there.a.strata[0]) == [0, 0, 1, 1]
 
 
-def test_interim_analyses_of_one_permutation_have_the_same_labels(tmp_path):
-    """All pairs are won by one form, so that labels alone say what each analysis finds: a half of the level each."""
+def won_by_one_form(folder: Path) -> StudyScores:
+    """24 pairs that are all won by one form, so that permuted labels alone say who wins."""
     rows = [(f"{level[0]}{n}", f"{n}", level) for n in range(24) for level in ("male", "female")]
     table = pd.DataFrame(rows, columns=["item_id", "pair_id", "group"]).assign(explainer="lime")
-    files = StudyFiles(tmp_path)
+    files = StudyFiles(folder)
     files.write(table.assign(gini=(table["group"] == "male").astype(float)))
     named = {"datasets": ["plots"], "models": {"small": [0]}, "explainers": ["lime"], "metrics": {"gini": "complexity"}}
     compared = {"comparisons": {"gender": [["male", "female"]]}}
-    study = StudyScores(scores=files.scores, units=files.datasets, **named, **compared)
+    return StudyScores(scores=files.scores, units=files.datasets, **named, **compared)
+
+
+def test_interim_analyses_of_one_permutation_have_the_same_labels(tmp_path):
+    """All pairs are won by one form, so that labels alone say what each analysis finds: a half of the level each."""
+    study = won_by_one_form(tmp_path)
     judging = VerdictSettings.plain(alpha=0.4, as_often_bound=0.2, confidence=0.95, bootstrap_draws=1)
     looks = Looks((12, 24), (0, 1), (0.5, 1.0))
     found = permuted_verdicts(study, judging, verdict_permutations=40, looks=looks)
@@ -120,3 +126,15 @@ def test_interim_analyses_of_one_permutation_have_the_same_labels(tmp_path):
     p = [sign_p(of.sum(axis=1), (~of).sum(axis=1)) for of in (labels[:, early], labels)]
     assert found["disparities"].tolist() == ((p[0] <= 0.2) | (p[1] <= 0.2)).astype(int).tolist()
     assert 0 < found["disparities"].sum() < 40
+
+
+def test_permuted_verdicts_are_adjusted_as_those_of_the_study(tmp_path):
+    """By flips, of one comparison about as many are found as by Holm's method."""
+    study = won_by_one_form(tmp_path)
+    judging = VerdictSettings.plain(alpha=0.4, as_often_bound=0.2, confidence=0.95, bootstrap_draws=2000)
+    by_holm, by_flips = (
+        permuted_verdicts(study, replace(judging, adjustment=adjustment), verdict_permutations=40)["disparities"]
+        for adjustment in ("holm", "flips")
+    )
+    assert by_flips.sum() == pytest.approx(by_holm.sum(), abs=2)
+    assert by_holm.sum() > 5

@@ -90,7 +90,7 @@ def _read(study: StudyScores, judging: VerdictSettings, described: Described | N
     seen: dict[str, float] = {}
     for model in read_compared(study):
         check_compared(model.dataset, model.units, model.items["item_id"], model.comparisons, study.smallest_group)
-        parts += counted_wins(_noting(model.explainers, seen), model.designs, judging, described)
+        parts += counted_wins(_noting(model.explainers, seen), model.designs, judging, described, described is not None)
     _refuse_margins(judging.smallest_effects, seen)
     return parts
 

@@ -29,8 +29,6 @@ def permuted_verdicts(
     One row per permutation and family: ``cells``; ``disparities``. With ``looks`` they are those of all looks that were
     made, at each of which a unit has the same labels.
     """
-    # No interval of a mean is asked.
-    judging = replace(judging, bootstrap_draws=1)
 
     def seen(number: int, first: int | None) -> list[Counted]:
         """What is counted in one permutation, of the first units."""
@@ -44,6 +42,7 @@ def permuted_verdicts(
                     for design in model.designs
                 ],
                 judging,
+                intervals=False,
             )
         ]
 

@@ -65,8 +65,13 @@ def counted_wins(
     designs: Sequence[Design],
     judging: VerdictSettings,
     described: Described | None = None,
+    intervals: bool = True,
 ) -> list[Counted]:
-    """The wins of all comparisons of a model, in the order of the tables: design by design."""
+    """The wins of all comparisons of a model, in the order of the tables: design by design.
+
+    Without ``intervals`` the mean has no limits, which verdicts do not need.
+    """
+    judging = judging if intervals else replace(judging, bootstrap_draws=0)
     by_design: list[list[Counted]] = [[] for _ in designs]
     for scores in explainers:
         for design, found in zip(designs, by_design, strict=True):

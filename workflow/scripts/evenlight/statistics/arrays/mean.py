@@ -144,7 +144,12 @@ def _studentised(
     draws: int,
     width: int,
 ) -> np.ndarray:
-    """Both limits, (2, comparisons), from what so many resamples are off, and their errors; drawn block by block."""
+    """Both limits, (2, comparisons), from what so many resamples are off, and their errors; drawn block by block.
+
+    NaN without draws.
+    """
+    if not draws:
+        return np.full((2, len(mean)), np.nan)
     blocks = [resampled(rows.stop - rows.start) for rows in row_blocks(draws, width)]
     away, errors = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
     with np.errstate(divide="ignore", invalid="ignore"):
