@@ -25,8 +25,8 @@ from evenlight.core.contracts.results import EFFECTS, LOOKS
 from evenlight.core.errors import InputError
 from evenlight.jobs import command_line, own_files
 from evenlight.statistics.cells import CELL
+from evenlight.statistics.families import PRIMARY, STUDY
 from evenlight.statistics.planning import is_open, texts_needed
-from evenlight.statistics.verdicts import PRIMARY, STUDY
 
 # Open questions that are told one by one.
 TOLD = 12

@@ -11,8 +11,8 @@ from evenlight.reports.html_table import Cell
 from evenlight.reports.page_parts import BETTER_COLOURS, initials, shade
 from evenlight.reports.text import three_digits
 from evenlight.statistics.arrays.limits import of_hundred
+from evenlight.statistics.families import CONTROL, EXPLORATORY, PRIMARY, STUDY
 from evenlight.statistics.study import AS_OFTEN, REPETITIONS, UNDECIDABLE, UNDECIDED, Comparison, repeated_in
-from evenlight.statistics.verdicts import CONTROL, EXPLORATORY, PRIMARY, STUDY
 from evenlight.statistics.wins import TEXTS
 
 GREY, EQUAL = "#d0d4d9", "#d9efd9"

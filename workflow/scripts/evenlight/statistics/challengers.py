@@ -21,10 +21,10 @@ from evenlight.statistics.arrays.holm import over_analyses, sides_adjusted
 from evenlight.statistics.arrays.repeated import mean_of_known
 from evenlight.statistics.cells import ExplainerScores, read_models
 from evenlight.statistics.designs import Design, Side
+from evenlight.statistics.families import EXPLORATORY, PRIMARY
 from evenlight.statistics.looks import ONE_LOOK, Looks
 from evenlight.statistics.regimes import common_seeds, run_of_seed
 from evenlight.statistics.study import ALL, UNDECIDED, Comparison, StudyScores, VerdictSettings
-from evenlight.statistics.verdicts import EXPLORATORY, PRIMARY
 from evenlight.statistics.wins import P_SIDES, counted_wins
 
 FACTOR = "explainer"

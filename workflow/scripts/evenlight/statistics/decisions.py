@@ -33,10 +33,10 @@ from evenlight.statistics.arrays.repeated import cluster_means, mean_of_known
 from evenlight.statistics.blocks import row_blocks
 from evenlight.statistics.compared import read_compared
 from evenlight.statistics.draws import between_and_within
+from evenlight.statistics.families import hypothesis_family
 from evenlight.statistics.files import Run, explainer_path
 from evenlight.statistics.many_groups import holm
 from evenlight.statistics.study import UNDECIDABLE, UNDECIDED, StudyScores, VerdictSettings
-from evenlight.statistics.verdicts import hypothesis_family
 
 CHANGES = "changes more often than by chance"
 _NAMES = ["dataset", "model", "explainer", "factor", "level_a", "level_b"]

@@ -8,8 +8,8 @@ import pandas as pd
 
 from evenlight.statistics.cells import CELL, ModelScores, read_models
 from evenlight.statistics.explained_words import Explained, Level, shown_levels, unit_means
+from evenlight.statistics.families import CONTROL
 from evenlight.statistics.study import StudyScores, comparisons_in
-from evenlight.statistics.verdicts import CONTROL
 
 # Of a comparison, so many pairs.
 PAIRS = 3

@@ -14,9 +14,9 @@ from scipy.stats import norm
 
 from evenlight.statistics.arrays.sample_size import pairs_needed, power
 from evenlight.statistics.cells import CELL
+from evenlight.statistics.families import CONTROL
 from evenlight.statistics.looks import Looks
 from evenlight.statistics.study import UNDECIDABLE, UNDECIDED
-from evenlight.statistics.verdicts import CONTROL
 from evenlight.statistics.wins import LEAST_TEXTS
 
 # Halvings of the interval in which the smallest net benefit is sought that is found: to three digits.

@@ -13,7 +13,7 @@ from evenlight.statistics.arrays.mean import limits_over_texts
 from evenlight.statistics.designs import numbered
 from evenlight.statistics.files import Run, items_path, predictions_path
 from evenlight.statistics.regimes import SUBSETS, Regimes, read_regimes, run_of_seed
-from evenlight.statistics.resamples import clusters_known, drawn_counts, ends, mean_of_known, means_of_draws
+from evenlight.statistics.resamples import clusters_known, drawn_counts, ends, mean_over_seeds, means_of_draws
 from evenlight.statistics.study import StudyScores
 from evenlight.texts.predictions import PROMPT
 
@@ -95,7 +95,7 @@ def _rows(
     there = known.any(axis=-1)
     with np.errstate(invalid="ignore"):
         of_seeds = np.nansum(values, axis=-1) / known.sum(axis=-1)
-    means = mean_of_known(of_seeds[..., None], there)[..., 0]
+    means = mean_over_seeds(of_seeds[..., None], there)[..., 0]
     drawn = means_of_draws(values, weights, cluster)
     # Of a subset, those that have a text in it.
     clusters = clusters_known(known, cluster)

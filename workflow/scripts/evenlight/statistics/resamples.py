@@ -18,7 +18,7 @@ def means_of_draws(values: np.ndarray, weights: np.ndarray, cluster: np.ndarray)
     sums, counts = (sums_by_cluster(part, cluster) for part in (np.nan_to_num(values), known))
     with np.errstate(invalid="ignore"):
         of_seeds = (sums @ weights.T) / (counts @ weights.T)
-    return mean_of_known(of_seeds, known.any(axis=-1))
+    return mean_over_seeds(of_seeds, known.any(axis=-1))
 
 
 def clusters_known(known: np.ndarray, cluster: np.ndarray) -> np.ndarray:
@@ -26,7 +26,7 @@ def clusters_known(known: np.ndarray, cluster: np.ndarray) -> np.ndarray:
     return (sums_by_cluster(known.any(axis=-2), cluster) > 0).sum(axis=-1)
 
 
-def mean_of_known(of_seeds: np.ndarray, there: np.ndarray) -> np.ndarray:
+def mean_over_seeds(of_seeds: np.ndarray, there: np.ndarray) -> np.ndarray:
     """The mean over seeds (…, draws) of values (…, seeds, draws), of the seeds that are ``there``, (…, seeds)."""
     with np.errstate(invalid="ignore"):
         return np.where(there[..., None], of_seeds, 0).sum(axis=-2) / there.sum(axis=-1)[..., None]

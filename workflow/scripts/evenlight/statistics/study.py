@@ -142,7 +142,7 @@ class VerdictSettings:
         as_often_bound: the largest net benefit, P(win) − P(loss), that is called *as often*.
         confidence: of intervals.
         bootstrap_draws: resamples behind intervals of means and effect sizes, and flips behind counts.
-        primary, noise: as :func:`evenlight.statistics.verdicts.hypothesis_family` has them.
+        primary, noise: as :func:`evenlight.statistics.families.hypothesis_family` has them.
         higher_is_better: of each metric; those that are not named are.
         adjustment: of *more often* in a family, ``holm`` or ``flips``.
     """

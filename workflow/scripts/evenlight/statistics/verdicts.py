@@ -20,7 +20,7 @@ from evenlight.statistics.arrays.relative_effect import RelativeEffect
 from evenlight.statistics.arrays.repeated import seeds_that_agree
 from evenlight.statistics.arrays.sample_size import least_decided
 from evenlight.statistics.cells import CELL
-from evenlight.statistics.families import CONTROL, EXPLORATORY, PRIMARY, STUDY, hypothesis_family  # noqa: F401
+from evenlight.statistics.families import hypothesis_family
 from evenlight.statistics.looks import ONE_LOOK, Looks
 from evenlight.statistics.many_groups import holm
 from evenlight.statistics.paired_tests import SignFlips

@@ -38,8 +38,8 @@ from evenlight.reports.pages.effects import said_of_control
 from evenlight.reports.text import json_number, signed, three_digits
 from evenlight.reports.verdict_words import HIGHER, LOWER, how_sure, sentences
 from evenlight.statistics.decisions import CHANGES
+from evenlight.statistics.families import CONTROL, EXPLORATORY
 from evenlight.statistics.study import UNDECIDABLE, Comparison
-from evenlight.statistics.verdicts import CONTROL, EXPLORATORY
 
 # The metrics that are about decisions; all others are about reasons.
 OF_DECISIONS = ("no_decision", "decision", "same_decision", "refusal")

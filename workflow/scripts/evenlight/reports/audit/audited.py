@@ -10,8 +10,8 @@ from evenlight.core.factors import JOINT, PLACEBO
 from evenlight.core.sources import SOURCES
 from evenlight.reports.audit.found import Judged, number
 from evenlight.reports.text import json_number, three_digits
+from evenlight.statistics.families import CONTROL
 from evenlight.statistics.files import Run, manifest_path, runs
-from evenlight.statistics.verdicts import CONTROL
 
 # By what costs are told together.
 _ON_DEVICE = ["dataset", "model", "device", "threads"]

@@ -35,9 +35,9 @@ from evenlight.reports.text import json_number
 from evenlight.reports.verdict_words import how_sure
 from evenlight.statistics.cells import CELL
 from evenlight.statistics.chance_level import said_of_chance
+from evenlight.statistics.families import CONTROL
 from evenlight.statistics.files import Run, items_path
 from evenlight.statistics.study import Comparison, MetricLabel
-from evenlight.statistics.verdicts import CONTROL
 
 # By what comparisons are told together.
 _COMPARED = ["dataset", "model", *Comparison._fields]

@@ -16,8 +16,8 @@ from evenlight.reports.text import json_number, signed
 from evenlight.reports.verdict_words import Words, by_sign, capitalised, said_of_counts, sentences, won
 from evenlight.statistics.beyond_random import EXPLAINER, GONE, LEFT, MODEL, REVERSED
 from evenlight.statistics.cells import CELL
+from evenlight.statistics.families import EXPLORATORY, PRIMARY, STUDY
 from evenlight.statistics.study import AS_OFTEN, UNDECIDABLE, UNDECIDED, MetricLabel
-from evenlight.statistics.verdicts import EXPLORATORY, PRIMARY, STUDY
 from evenlight.statistics.wins import TEXTS
 
 NOT_NAMED = "The study did not name this comparison beforehand: look at other texts before you rely on it."

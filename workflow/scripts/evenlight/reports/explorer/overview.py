@@ -7,8 +7,8 @@ import pandas as pd
 from evenlight.core.kinds import EFFECTS, TEXT, TOKENS
 from evenlight.reports.questions import CELL, SURE, answered
 from evenlight.reports.verdict_words import EXPLAINED, SCORED, by_sign, how_sure, legend_of, said_of_counts
+from evenlight.statistics.families import CONTROL, EXPLORATORY, PRIMARY, STUDY
 from evenlight.statistics.study import AS_OFTEN, UNDECIDABLE, UNDECIDED, comparisons_in
-from evenlight.statistics.verdicts import CONTROL, EXPLORATORY, PRIMARY, STUDY
 
 QUESTION = "Are explanations equally good for every group?"
 # Style has no better side: tables take one direction of each metric as the better one.

@@ -4,7 +4,7 @@ import pandas as pd
 
 from evenlight.core.contracts.results import BEYOND_RANDOM
 from evenlight.reports.html_table import Cell, Page, Table
-from evenlight.reports.page_parts import rows_by_model
+from evenlight.reports.page_parts import rows_of_cells
 from evenlight.reports.questions import CELL, HOLDS, LIMITS, READ, SURE, answered
 from evenlight.reports.text import signed
 from evenlight.reports.verdict_words import (
@@ -19,8 +19,9 @@ from evenlight.reports.verdict_words import (
     won,
 )
 from evenlight.statistics.beyond_random import EXPLAINER, GONE, LEFT, MODEL, REVERSED
+from evenlight.statistics.families import CONTROL
 from evenlight.statistics.study import MetricLabel, comparisons_in
-from evenlight.statistics.verdicts import CONTROL, UNDECIDED
+from evenlight.statistics.verdicts import UNDECIDED
 
 TABLES = (BEYOND_RANDOM,)
 MAKERS = [MODEL, EXPLAINER]
@@ -166,11 +167,7 @@ def _table(
     metrics: dict[str, MetricLabel],
     confidence: float,
 ) -> Table:
-    by_names = {(row.model, row.explainer, row.metric): row for row in cells.itertuples(index=False)}
-    shown = {name: label for name, label in explainers.items() if name in set(cells["explainer"])}
-    rows = rows_by_model(
-        models, shown, lambda *row: [_cell(by_names.get((*row, metric)), confidence) for metric in metrics]
-    )
+    rows = rows_of_cells(cells, models, explainers, metrics, lambda row: _cell(row, confidence))
     columns = [("Scores → beyond random", [metric.label_with_direction for metric in metrics.values()])]
     return Table(caption, ("Model", "Explainer"), columns, rows)
 

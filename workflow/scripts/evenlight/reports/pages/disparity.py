@@ -10,9 +10,9 @@ from evenlight.reports.html_table import Cell, Page, Table
 from evenlight.reports.page_parts import BETTER_COLOURS, initials, rows_by_model, said_of_single_runs, shade
 from evenlight.reports.questions import CELL, ELSE, HOLDS, SURE, answered
 from evenlight.reports.text import mean_sd, signed
+from evenlight.statistics.families import CONTROL, hypothesis_family
 from evenlight.statistics.study import Comparison, MetricLabel, comparisons_in, factor_in_brackets
 from evenlight.statistics.summary import seeds_that_disagree
-from evenlight.statistics.verdicts import CONTROL, hypothesis_family
 
 TABLES = (SUMMARY,)
 DISAGREE, CONTRADICTED = "*", "†"

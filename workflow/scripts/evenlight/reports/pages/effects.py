@@ -4,7 +4,7 @@ import pandas as pd
 
 from evenlight.core.contracts.results import BALANCED_ACCURACY, EFFECT_COUNTS, EFFECTS, TEST_COUNTS, VERDICT_CONTROL
 from evenlight.reports.html_table import Cell, Page, Table
-from evenlight.reports.page_parts import rows_by_model
+from evenlight.reports.page_parts import rows_of_cells
 from evenlight.reports.questions import CELL, ELSE, HOLDS, LIMITS, READ, SURE, answered
 from evenlight.reports.text import signed
 from evenlight.reports.verdict_words import (
@@ -18,6 +18,7 @@ from evenlight.reports.verdict_words import (
     sign_of,
 )
 from evenlight.statistics.chance_level import said_of_chance
+from evenlight.statistics.families import CONTROL, EXPLORATORY, PRIMARY, STUDY
 from evenlight.statistics.intervals import share_interval
 from evenlight.statistics.study import (
     REPETITIONS,
@@ -28,7 +29,6 @@ from evenlight.statistics.study import (
     factor_in_brackets,
     repeated_in,
 )
-from evenlight.statistics.verdicts import CONTROL, EXPLORATORY, PRIMARY, STUDY
 from evenlight.statistics.wins import TEXTS
 
 TABLES = (EFFECTS, EFFECT_COUNTS, TEST_COUNTS, VERDICT_CONTROL, BALANCED_ACCURACY)
@@ -150,12 +150,8 @@ def _verdict_table(
     metrics: dict[str, MetricLabel],
     size: int,
 ) -> Table:
-    by_names = {(row.model, row.explainer, row.metric): row for row in verdicts.itertuples(index=False)}
-    shown = {name: label for name, label in explainers.items() if name in set(verdicts["explainer"])}
     columns = {name: metric for name, metric in metrics.items() if name in set(verdicts["metric"])}
-    rows = rows_by_model(
-        models, shown, lambda *row: [effect_cell(by_names.get((*row, metric)), size) for metric in columns]
-    )
+    rows = rows_of_cells(verdicts, models, explainers, columns, lambda row: effect_cell(row, size))
     headings = [metric.label_with_direction for metric in columns.values()]
     return Table(f"Better explained: {versus}", ("Model", "Explainer"), [(dataset, headings)], rows)
 

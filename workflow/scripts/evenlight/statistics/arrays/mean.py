@@ -7,7 +7,7 @@ import numpy as np
 
 from evenlight.statistics.blocks import row_blocks
 from evenlight.statistics.effect_sizes import stratum_weight
-from evenlight.statistics.resamples import drawn_counts, mean_of_known, sums_by_cluster
+from evenlight.statistics.resamples import drawn_counts, mean_over_seeds, sums_by_cluster
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ def limits_over_texts(
     there, counts = known.any(axis=-1), known.sum(axis=-1)
     with np.errstate(invalid="ignore"):
         of_seeds = np.nansum(values, axis=-1) / counts
-        mean = mean_of_known(of_seeds[..., None], there)
+        mean = mean_over_seeds(of_seeds[..., None], there)
         away = np.where(known, values - of_seeds[..., None], 0) / np.maximum(counts, 1)[..., None]
         added = sums_by_cluster(away.sum(axis=-2), cluster) / there.sum(axis=-1)[..., None]
     present = sums_by_cluster(known.any(axis=-2), cluster) > 0
