@@ -40,7 +40,8 @@ rule first:
 rule last:
     input: "one.first", "two.first"
     output: "three.txt"
-    shell: "sleep ${{{{LONG:-0}}}}; touch {{output}}"
+    # One process that starts and waits: Bash forgets an interrupt that meets a child at its end.
+    shell: "perl -e 'open F, q(>started); sleep shift' ${{{{LONG:-0}}}}; touch {{output}}"
 """
 
 
@@ -58,9 +59,10 @@ def said(folder: Path, *arguments: str) -> str:
 
 @pytest.fixture
 def on_a_terminal(toy):
-    """Starts Snakemake on a terminal of 24 lines; gives what it shows, and how it ends, to its end."""
+    """Starts Snakemake on a terminal of 24 lines; ends it once a file is there; gives what it shows and how it ends."""
 
     def start(*arguments: str, stop_after: str = "", **variables: str) -> tuple[str, int]:
+        stop_after = stop_after and toy / stop_after
         shown, theirs = pty.openpty()
         os.set_blocking(shown, False)
         variables = environment(TERM="xterm", **variables)
@@ -74,7 +76,7 @@ def on_a_terminal(toy):
         text, waited = b"", time.monotonic() + 900
         while process.poll() is None or text != (text := text + available(shown)):
             text += available(shown)
-            if stop_after and stop_after.encode() in text:
+            if stop_after and stop_after.exists():
                 os.write(shown, b"\x03")
                 stop_after = ""
             assert time.monotonic() < waited, text
@@ -166,7 +168,7 @@ def test_a_terminal_has_one_line_below_all_else(toy, on_a_terminal):
 
 
 def test_an_interrupt_is_no_failure(toy, on_a_terminal):
-    text, status = on_a_terminal(stop_after="1 at work: last", LONG="60")
+    text, status = on_a_terminal(stop_after="started", LONG="60")
     assert status != 0
     assert "Traceback" not in text
     assert re.search(r"2 of 4 jobs done in \d+ s, then stopped on request\.\nWhat is done is kept", text), text
