@@ -14,13 +14,12 @@ from tiny_models import has_fast_tokenizer, tokenizer_kind, write_model
 from transformers import AutoModelForSequenceClassification
 from transformers.models.auto.modeling_auto import MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES
 
-from evenlight.configuration.explainers import Explainer
 from evenlight.configuration.trainings import Training
 from evenlight.core.errors import InputError
 from evenlight.engine import training
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.sentences import tokenize
-from evenlight.explainers import Context, Explanations, explain
+from evenlight.explainers import Context, Explainer, Explanations, explain
 from evenlight.models.architectures import new_classifier
 from evenlight.models.classifier import Classifier, load_saved
 

@@ -82,7 +82,7 @@ def test_the_strongest_pairs_of_words_are_kept(features):
     assert none.pairs == ()
     np.testing.assert_array_equal(found.token_score, none.token_score)
     # The definition, by the rows of each subset of players.
-    players = players_of(sentence, {"features": features, "special_tokens": "excluded"})
+    players = players_of(sentence, features, "excluded")
     mask, evaluator = classifier.special_token("mask"), context_of(classifier).evaluator
     shown = shapley.all_subsets(players.count)
     rows = []

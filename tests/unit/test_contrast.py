@@ -137,11 +137,11 @@ def test_integrated_gradients_add_up_to_the_change_of_the_log_odds(method):
 def test_a_contrast_of_two_classes_is_the_logit_of_the_probability():
     probability = np.array([[0.2, 0.8], [0.5, 0.5], [1.0, 0.0]])
     sentence = replace(sentences_of(tiny_classifier("bert"))[0], target=1, foil=0)
-    found = explained_output(probability, sentence, {"output": "contrast"})
+    found = explained_output(probability, sentence, "contrast")
     assert found[:2] == pytest.approx([np.log(4), 0])
     # Where the float32 is 0, the odds stop and are no infinity.
     assert found[2] == pytest.approx(np.log(np.finfo(np.float32).tiny))
-    assert explained_output(probability, sentence, {}) == pytest.approx(probability[:, 1])
+    assert explained_output(probability, sentence, "probability") == pytest.approx(probability[:, 1])
 
 
 def test_foils_are_the_named_class_or_the_most_probable_of_the_others():

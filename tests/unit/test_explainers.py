@@ -49,11 +49,11 @@ GRADIENT = {
     "gxi_probability": {"method": "input_x_gradient", "output": "probability", **AT},
 }
 PATH = {
-    "ig": {"method": "path_gradient", "output": "logit", **AT, "steps": 20, "baseline": "pad"},
-    "igxi": {"method": "integrated_gradients", "output": "logit", **AT, "steps": 20, "baseline": "pad"},
-    "igxi_mask": {"method": "integrated_gradients", "output": "logit", **AT, "steps": 20, "baseline": "mask"},
-    "igxi_zero": {"method": "integrated_gradients", "output": "probability", **AT, "steps": 20, "baseline": "zero"},
-    "igxi_few": {"method": "integrated_gradients", "output": "logit", **AT, "steps": 3, "baseline": "pad"},
+    "ig": {"method": "path_gradient", "output": "logit", "steps": 20, "baseline": "pad"},
+    "igxi": {"method": "integrated_gradients", "output": "logit", "steps": 20, "baseline": "pad"},
+    "igxi_mask": {"method": "integrated_gradients", "output": "logit", "steps": 20, "baseline": "mask"},
+    "igxi_zero": {"method": "integrated_gradients", "output": "probability", "steps": 20, "baseline": "zero"},
+    "igxi_few": {"method": "integrated_gradients", "output": "logit", "steps": 3, "baseline": "pad"},
 }
 LIME = {
     "lime": {
@@ -216,7 +216,7 @@ def test_completeness_gap_is_the_sum_minus_the_difference_and_shrinks(architectu
     sentences = sentences_of(classifier, WORDS[:3])
     gaps = {}
     for steps in (2, 10, 50, 200):
-        settings = {"method": "integrated_gradients", "output": "logit", **AT, "steps": steps, "baseline": baseline}
+        settings = {"method": "integrated_gradients", "output": "logit", "steps": steps, "baseline": baseline}
         found = explain("path", sentences, {"igxi": settings}, context_of(classifier))["igxi"].attributions
         gaps[steps] = []
         for sentence, attribution in zip(sentences, found, strict=True):
@@ -256,7 +256,7 @@ def test_gradients_worked_out_on_paper():
     np.testing.assert_allclose(found["gxi_probability"], [worth, -worth], atol=1e-12)
     # The logit is log P, with gradient 1 / P.
     np.testing.assert_allclose(found["gxi"], [worth / 0.65, -worth / 0.35], atol=1e-12)
-    path = {"igxi": PATH["igxi_zero"] | {"baseline": "pad"}, "ig": PATH["ig"] | {"output": "probability", **AT}}
+    path = {"igxi": PATH["igxi_zero"] | {"baseline": "pad"}, "ig": PATH["ig"] | {"output": "probability"}}
     found = explain("path", sentences, path, context_of(classifier))
     np.testing.assert_allclose([one.token_score for one in found["igxi"].attributions], [worth, -worth], atol=1e-12)
     np.testing.assert_allclose([one.token_score for one in found["ig"].attributions], [[1.0] * 5, [-1.0] * 5])

@@ -15,7 +15,6 @@ from test_planned_rows import METHODS, counted, settings_of
 
 from checks import check_dataset, check_model, tell_findings
 from evenlight.configuration import completed_entry, family_of, tags, without_labels
-from evenlight.configuration.explainers import Explainer
 from evenlight.configuration.metrics import Metric
 from evenlight.configuration.own import BUILTIN
 from evenlight.core.contracts.texts import ITEMS, UNITS
@@ -24,7 +23,7 @@ from evenlight.core.findings import Findings, joined, others_said, problems_said
 from evenlight.core.kinds import TOKENS
 from evenlight.core.tables import read_metadata, read_table
 from evenlight.engine.evaluator import Evaluator
-from evenlight.explainers import explain
+from evenlight.explainers import Explainer, explain
 from evenlight.jobs import own_files
 
 TABLE = {

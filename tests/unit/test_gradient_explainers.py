@@ -15,12 +15,11 @@ from torch import nn
 from torch.nn import functional
 
 from evenlight.configuration import complete
-from evenlight.configuration.explainers import Explainer
 from evenlight.core.contracts.explanations import ATTRIBUTIONS
 from evenlight.core.errors import InputError
 from evenlight.core.tables import read_table, write_table
 from evenlight.engine.batches import Batch
-from evenlight.explainers import explain
+from evenlight.explainers import Explainer, explain
 from evenlight.explainers.adaptive_path import clenshaw_curtis
 from evenlight.explainers.attribution import attribution_table
 from evenlight.explainers.deeplift.paper import STAND_INS, log_logarithmic_mean

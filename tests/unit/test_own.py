@@ -15,13 +15,13 @@ from own_parts import CODE, PAGE, write_examples
 
 import evenlight
 from evenlight import configuration
-from evenlight.configuration.explainers import Lime
 from evenlight.configuration.own import REGISTRIES
 from evenlight.core.errors import InputError
 from evenlight.core.seeds import generator_for
 from evenlight.datasets import load, reader_for
 from evenlight.datasets.importing import named_resources
 from evenlight.explainers import Context, explain
+from evenlight.explainers.entries import Lime
 from evenlight.jobs import own_files
 from evenlight.metrics import Explanation, explanation_of, score
 from evenlight.own import Explainer, Metric
@@ -376,7 +376,7 @@ def test_a_class_that_cannot_be_had_is_refused_with_its_file(folder, method, sai
     (folder / "parts/ending.py").write_text("raise SystemExit(0)\n")
     (folder / "parts/relative.py").write_text("from . import last_layer\n")
     (folder / "parts/lime.py").write_text(
-        "from evenlight.configuration.explainers import Lime as Theirs\n\nclass Lime(Theirs):\n    'Mine.'\n"
+        "from evenlight.explainers.entries import Lime as Theirs\n\nclass Lime(Theirs):\n    'Mine.'\n"
     )
     (folder / "parts/typed.py").write_text(
         "from evenlight.own import Explainer, Field\n\nclass Mine(Explainer):\n    'Mine.'\n"

@@ -36,26 +36,26 @@ def text(word_id, words=()):
 
 def test_tokens_of_a_word_are_one_player_and_special_ones_are_none_unless_included():
     sentence = text([SPECIAL, 0, 0, 1, 2, 2, SPECIAL], ["a", "b", "a"])
-    assert players_of(sentence, {"special_tokens": "excluded"}).of_token.tolist() == [-1, 0, 1, 2, 3, 4, -1]
-    words = {"features": "word", "special_tokens": "excluded"}
-    assert players_of(sentence, words).of_token.tolist() == [-1, 0, 0, 1, 2, 2, -1]
-    included = players_of(sentence, words | {"special_tokens": "included"})
+    assert players_of(sentence, "token", "excluded").of_token.tolist() == [-1, 0, 1, 2, 3, 4, -1]
+    assert players_of(sentence, "word", "excluded").of_token.tolist() == [-1, 0, 0, 1, 2, 2, -1]
+    included = players_of(sentence, "word", "included")
     assert included.of_token.tolist() == [0, 1, 1, 2, 3, 3, 4]
 
 
 def test_a_prompt_is_no_player_and_a_special_token_parts_sentences():
     sentence = text([PROMPT, 0, 1, SPECIAL, 2, 3, SPECIAL], ["Rain", "falls", "it", "rains"])
-    of_token = players_of(sentence, {"features": "sentence", "special_tokens": "included"}).of_token
+    of_token = players_of(sentence, "sentence", "included").of_token
     assert of_token.tolist() == [-1, 0, 0, 1, 2, 2, 3]
 
 
 @pytest.mark.parametrize("features", ["word", "sentence"])
 def test_players_are_the_same_where_only_the_tokens_are_known(features):
     """As where a job plans its rows."""
-    settings = {"features": features, "special_tokens": "excluded"}
     for sentence in sentences_of(tiny_classifier("bert")):
-        known = players_of(sentence, settings)
-        assert players_of(replace(sentence, words=()), settings).of_token.tolist() == known.of_token.tolist()
+        known = players_of(sentence, features, "excluded")
+        assert (
+            players_of(replace(sentence, words=()), features, "excluded").of_token.tolist() == known.of_token.tolist()
+        )
         assert known.count == (len(sentence.words) if features == "word" else 1 + ("asleep" in sentence.words))
 
 

@@ -25,14 +25,13 @@ from transformers import (
 
 from evenlight import notebook
 from evenlight.configuration import completed_entry, without_labels
-from evenlight.configuration.explainers import Explainer
 from evenlight.configuration.metrics import Metric
 from evenlight.core.errors import InputError
 from evenlight.core.kinds import TOKENS
 from evenlight.engine import training
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.sentences import encoded
-from evenlight.explainers import Context, explain
+from evenlight.explainers import Context, Explainer, explain
 from evenlight.explainers.relevance import relevances
 from evenlight.models.classifier import Classifier, load_saved
 from evenlight.models.language_model import token_logits

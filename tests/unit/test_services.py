@@ -18,9 +18,9 @@ from http_services import answered, scored, serving
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evenlight.core.addresses import checked_address
 from evenlight.core.errors import InputError
 from evenlight.models.services import client
-from evenlight.models.services.addresses import checked_address
 from evenlight.models.services.asking import CachedService
 from evenlight.models.services.client import RequestPolicy
 from evenlight.models.services.shapes import HUGGING_FACE, UnusableAnswer, body_of, compiled, parsed, probabilities_in

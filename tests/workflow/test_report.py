@@ -79,7 +79,7 @@ def never_run(tmp_path_factory) -> dict[str, Path]:
     project = copy_of_project(tmp_path_factory.mktemp("never_run") / "project")
     demo = made_up(project, "config/demo.yaml", "all")
     # It audits a model of the demo. A heading is code, as if no configuration were refused for it.
-    settings = project / "workflow/scripts/evenlight/configuration/settings.py"
+    settings = project / "workflow/scripts/evenlight/settings/__init__.py"
     text = settings.read_text(encoding="utf-8")
     assert text.count("[^<>") == 1
     settings.write_text(text.replace("[^<>", "[^"), encoding="utf-8")

@@ -9,11 +9,11 @@ from pathlib import Path
 import yaml
 
 from evenlight.configuration import Study
-from evenlight.configuration.problems import allowed_values, is_mapping
-from evenlight.configuration.schema import schema_of
 from evenlight.core.errors import InputError
 from evenlight.jobs import own_files
 from evenlight.jobs.command_line import run
+from evenlight.settings.problems import allowed_values, is_mapping
+from evenlight.settings.schema import schema_of
 
 ROOT = Path(__file__).resolve().parents[2]
 README = ROOT / "config" / "README.md"

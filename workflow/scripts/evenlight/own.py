@@ -9,13 +9,15 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, ClassVar
+from dataclasses import replace
+from typing import TYPE_CHECKING, ClassVar, Self
 
 from pydantic import Field as Field
 
-from evenlight.configuration import explainers, metrics, readers
-from evenlight.configuration.settings import Location as Location
-from evenlight.configuration.settings import Text
+from evenlight import explainers
+from evenlight.configuration import metrics, readers
+from evenlight.settings import Location as Location
+from evenlight.settings import Text
 
 # Planning, which reads the settings of a class, needs none of these.
 if TYPE_CHECKING:
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-    from evenlight.explainers import Context
+    from evenlight.explainers import Context, Explanations
     from evenlight.explainers.attribution import Attribution
     from evenlight.metrics import Explanation
     from evenlight.texts.predictions import Sentence
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
 class Explainer(explainers.Explainer):
     """An explainer of your own, which gives a score to each token of a text.
 
-    The tags of :class:`evenlight.configuration.explainers.Explainer` hold what is known of it: ``draws = True`` where
+    The tags of :class:`evenlight.explainers.Explainer` hold what is known of it: ``draws = True`` where
     another seed may give other scores, ``False`` where it cannot; ``needs_internals = False`` where it only asks
     ``context.evaluator.probabilities``, so that services can be explained, too; ``needs_other_texts = False`` where the
     scores of a text depend on nothing but that text, the fields, the seed and the model, so that they are taken over
@@ -46,6 +48,15 @@ class Explainer(explainers.Explainer):
 
     # A configuration says how the class is found; a notebook has it.
     method: str = ""
+
+    @classmethod
+    def explain_together(
+        cls, entries: Mapping[str, Self], sentences: Sequence[Sentence], context: Context
+    ) -> dict[str, Explanations]:
+        """What each says of the sentences, checked."""
+        from evenlight.explainers.own import explained
+
+        return {name: explained(entry, sentences, replace(context, name=name)) for name, entry in entries.items()}
 
     @abstractmethod
     def explain(self, sentences: Sequence[Sentence], context: Context) -> Iterable[np.ndarray | Attribution]:

@@ -20,7 +20,7 @@ from evenlight.core.tables import read_arrow, read_metadata
 from evenlight.core.versions import versions_for
 from evenlight.engine import open_evaluator, rounding_of
 from evenlight.engine.progress import Progress
-from evenlight.explainers import Context, explain, explained_again, module_named, training_items
+from evenlight.explainers import Context, explain, explained_again, training_items
 from evenlight.explainers.attribution import Remark, attribution_table, note_of
 from evenlight.explainers.costs import complete_costs, cost_of_rows, device_used, write_cost
 from evenlight.explainers.planned import planned_rows
@@ -108,7 +108,6 @@ def explain_missing(arguments: argparse.Namespace, missing: Missing) -> None:
     on_device = f" on {evaluator.classifier.device}" if evaluator else ""
     names = [name for name, of_name in missing.rows.items() if of_name.missing.any()]
     print(f"{settings['family']}: explaining {missing.count():,} items with {', '.join(names)}{on_device}", flush=True)
-    module_named(settings["family"])
     progress.start()
     training = training_items(arguments.items, *(settings["tags"][name] for name in names))
     context = Context(evaluator, settings["seed"], training)

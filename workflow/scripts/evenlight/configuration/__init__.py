@@ -26,22 +26,23 @@ from evenlight.configuration.combinations import contrasts as contrasts
 from evenlight.configuration.combinations import explains_effects as explains_effects
 from evenlight.configuration.combinations import modalities as modalities
 from evenlight.configuration.combinations import modality as modality
-from evenlight.configuration.explainers import Explainer
 from evenlight.configuration.metrics import TENTHS, Metric
+from evenlight.configuration.outdated import outdated_keys
 from evenlight.configuration.own import kept as kept
 from evenlight.configuration.own import register
-from evenlight.configuration.problems import problems_of
 from evenlight.configuration.readers import TEST_SHARE, Reader
-from evenlight.configuration.schema import schema_of
-from evenlight.configuration.settings import Entry, Settings, shown
 from evenlight.configuration.study import ANSWER_METRICS, Study
 from evenlight.core.errors import InputError
 from evenlight.core.files import read_yaml
 from evenlight.core.kinds import TEXT
 from evenlight.core.sources import digest
 from evenlight.core.versions import RESULTS, STAGES
+from evenlight.explainers import Explainer
 from evenlight.jobs import own_files
 from evenlight.jobs.environment import installed_versions
+from evenlight.settings import Entry, Settings, shown
+from evenlight.settings.problems import problems_of
+from evenlight.settings.schema import schema_of
 
 # What jobs are told of explainers, since they import no configuration.
 TAGS = ("asks_model", "needs_internals", "needs_training", "needs_other_texts", "is_made_elsewhere", "asks_once")
@@ -73,7 +74,7 @@ def complete(config: dict) -> dict:
     try:
         completed = _validated(Study, config)
     except ValidationError as error:
-        found = problems_of(error, config, schema_of(Study))
+        found = problems_of(error, config, schema_of(Study), outdated_keys(config))
         problems += [problem for problem in found if not problem.startswith(tuple(f"{key}:" for key in of_own))]
         completed = _sound_sections(config, error)
     if missing := _missing_explainers(config, completed):
@@ -148,7 +149,7 @@ def completed_sections(sections: dict) -> dict:
     try:
         return _validated(part, sections)
     except ValidationError as error:
-        raise InputError("; ".join(problems_of(error, sections, schema_of(Study)))) from None
+        raise InputError("; ".join(problems_of(error, sections, schema_of(Study), outdated_keys(sections)))) from None
 
 
 def _check_size(config: dict) -> None:

@@ -4,7 +4,10 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
 
-from evenlight.configuration.settings import (
+from evenlight.core.addresses import checked_address, names_secret, without_secrets
+from evenlight.core.errors import InputError
+from evenlight.models.services.shapes import HUGGING_FACE, SET_HERE, compiled
+from evenlight.settings import (
     LIST,
     MAPPING,
     TEXT,
@@ -18,9 +21,6 @@ from evenlight.configuration.settings import (
     refusal,
     shown,
 )
-from evenlight.core.errors import InputError
-from evenlight.models.services.addresses import checked_address, names_secret, without_secrets
-from evenlight.models.services.shapes import HUGGING_FACE, SET_HERE, compiled
 
 Dropout = Annotated[
     float, Field(ge=0, lt=1, description="Probability with which an activation is set to zero in training.")
@@ -124,6 +124,7 @@ class Architecture(Entry):
             and only explainers in words ask about it.
     """
 
+    section: ClassVar[str] = "models"
     key: ClassVar[str] = "architecture"
     entries: ClassVar[dict[str, type[Entry]]] = {}
     answers_only: ClassVar[bool] = False

@@ -17,12 +17,13 @@ from evenlight.configuration.architectures import (
     seeds_of,
     services_of,
 )
-from evenlight.configuration.explainers import FILE_FIELDS, Explainer
 from evenlight.configuration.metrics import FollowUpMetric, Metric, QuestionMetric
-from evenlight.configuration.problems import suggestion
-from evenlight.configuration.settings import shown
 from evenlight.core.kinds import EFFECTS, KINDS, MODALITIES, TEXT, TOKENS
 from evenlight.datasets import change_factors, concept_levels, levels_of, reader_for
+from evenlight.explainers import Explainer
+from evenlight.explainers.entries import FILE_FIELDS
+from evenlight.settings import shown
+from evenlight.settings.problems import suggestion
 
 # Columns of the score tables that are no metric (``tables.SCORES``, which this module does without because
 # it would bring pandas into every start of the workflow; a test holds the two in agreement).

@@ -5,7 +5,7 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from evenlight.configuration.settings import Different, Location, Settings, Text, refusal, shown
+from evenlight.settings import Different, Location, Settings, Text, refusal, shown
 
 
 class Scrape(Settings):

@@ -8,17 +8,17 @@ from typing import Annotated, ClassVar, Literal, Self
 from pydantic import AfterValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from evenlight.configuration.explainers import AskedOutput, HiddenToken
 from evenlight.configuration.readers import Segmenter
-from evenlight.configuration.settings import Different, Entry, Heading, Location, Text, refusal, shown
+from evenlight.core.errors import InputError
 from evenlight.core.kinds import EFFECTS, TEXT, TOKENS
+from evenlight.explainers.fields import AskedOutput, HiddenToken
+from evenlight.settings import Different, Entry, Heading, Location, Method, Text, refusal, shown
 
 
-class Metric(Entry):
+class Metric(Method):
     """A metric. What it is its tags say, and no list elsewhere.
 
     Attributes:
-        family: what is computed together: one module of the library, one job.
         modality: which explanations it scores, see :data:`evenlight.core.kinds.MODALITIES`.
         asks_model: False where the family never asks the model, so that its jobs claim no graphics card.
         needs_internals: False where probabilities are all that it asks for, so that it judges explanations of services
@@ -33,9 +33,9 @@ class Metric(Entry):
             with it whatever is explained.
     """
 
+    section: ClassVar[str] = "metrics"
     key: ClassVar[str] = "metric"
     entries: ClassVar[dict[str, type[Entry]]] = {}
-    family: ClassVar[str]
     modality: ClassVar[str] = TOKENS
     asks_model: ClassVar[bool] = True
     needs_internals: ClassVar[bool] = True
@@ -47,6 +47,12 @@ class Metric(Entry):
 
     metric: str
     label: Heading | None = Field(None, description="Heading in tables and figures; `null` is the metric's title.")
+
+    @classmethod
+    def check_own(cls, name: str) -> None:
+        """Refuse a metric of one's own that does not say which scores are the better ones."""
+        if (found := getattr(cls, "better", None)) not in ("higher", "lower"):
+            raise InputError(f'{name}: better is {found!r}; set `better: ClassVar[str] = "higher"`, or "lower"')
 
 
 def _ascending(values: list) -> list:

@@ -5,20 +5,13 @@ An old configuration is refused as any other; here its keys get the very text th
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
 
 import yaml
 from pydantic import ValidationError
 
 from evenlight.configuration.readers import Reader
 from evenlight.datasets import reader_for
-
-
-class Outdated(NamedTuple):
-    """An old key: what is said of it, and which new keys need not be reported as missing beside it."""
-
-    said: str
-    in_place_of: tuple[str, ...] = ()
+from evenlight.settings.problems import Outdated
 
 
 def outdated_keys(config: dict) -> dict[str, Outdated]:

@@ -6,7 +6,19 @@ from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
 
-from evenlight.configuration.settings import (
+from evenlight.core.factors import JOINT
+from evenlight.datasets import (
+    COMPAS_LEVELS,
+    CONCEPTS,
+    CROWS_PAIRS_ATTRIBUTES,
+    GECO_WORDS,
+    GROUPS,
+    WINOBIAS_TYPES,
+    WORLD_LANGUAGES,
+    level_names,
+)
+from evenlight.datasets.hatecheck_levels import LANGUAGES
+from evenlight.settings import (
     LARGEST_SEED,
     LIST,
     MAPPING,
@@ -21,23 +33,12 @@ from evenlight.configuration.settings import (
     refusal,
     shown,
 )
-from evenlight.core.factors import JOINT
-from evenlight.datasets import (
-    COMPAS_LEVELS,
-    CONCEPTS,
-    CROWS_PAIRS_ATTRIBUTES,
-    GECO_WORDS,
-    GROUPS,
-    WINOBIAS_TYPES,
-    WORLD_LANGUAGES,
-    level_names,
-)
-from evenlight.datasets.hatecheck_levels import LANGUAGES
 
 
 class Reader(Entry):
     """A dataset."""
 
+    section: ClassVar[str] = "datasets"
     key: ClassVar[str] = "reader"
     entries: ClassVar[dict[str, type[Entry]]] = {}
     # Whether the texts of all datasets of this reader are English.

@@ -4,7 +4,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
 
-from evenlight.configuration.settings import (
+from evenlight.settings import (
     LIST,
     MAPPING,
     NUMBER,

@@ -1,7 +1,7 @@
 """The version of each stage and of each result: an integer, which is raised by one when its numbers change.
 
 Jobs are made again whose versions or settings change, and no others: other code alone makes nothing again. Explainers,
-metrics, readers and architectures have theirs in their class (``configuration.settings.Entry``). ``tests/golden`` fails
+metrics, readers and architectures have theirs in their class (``settings.Entry``). ``tests/golden`` fails
 where numbers change and no version does.
 """
 

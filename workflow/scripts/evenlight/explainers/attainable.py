@@ -19,7 +19,7 @@ SHARES = np.arange(1, 11) / 10
 GOALS = {"comprehensiveness": (np.logical_not, -1), "sufficiency": (lambda sets: sets, 1)}
 
 
-def _question(sentence: Sentence, settings: dict, replacement: int | None) -> Question:
+def _question(sentence: Sentence, replacement: int | None, settings: dict) -> Question:
     """Scores that rank the tokens in the best order found, those that are better not named at 0 or below."""
     token_index = hideable(sentence, "excluded")
     features, asked = len(token_index), 0
@@ -30,7 +30,7 @@ def _question(sentence: Sentence, settings: dict, replacement: int | None) -> Qu
         nonlocal asked
         answer = yield reduced_rows(sentence, token_index, shown(sets), replacement)
         asked += len(answer)
-        return sign * explained_output(answer, sentence, settings)
+        return sign * explained_output(answer, sentence, settings["output"])
 
     step_by_step = partial(_step_by_step, steps=steps_of(features, settings["asked"]))
     search = _all_orders if features <= settings["exact"] else step_by_step
@@ -96,4 +96,7 @@ def _mean_gain(along: np.ndarray, named: int) -> float:
 
 def explain(sentences: Sequence[Sentence], methods: dict[str, dict], context: Context) -> dict[str, Explanations]:
     """All subsets of the tokens of short texts, of longer ones some n² / 2 rows."""
-    return explained_by_hiding(_question, sentences, methods, context)
+    return {
+        name: explained_by_hiding(partial(_question, settings=settings), settings["hidden_token"], sentences, context)
+        for name, settings in methods.items()
+    }

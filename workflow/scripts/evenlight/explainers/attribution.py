@@ -1,15 +1,19 @@
 """What an explainer gives back, and the file that holds it."""
 
+from __future__ import annotations
+
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-import numpy as np
-import pyarrow as pa
-
-from evenlight.core.contracts.explanations import ATTRIBUTIONS, PAIR
 from evenlight.core.errors import InputError
-from evenlight.texts.predictions import Sentence
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
+
+    from evenlight.texts.predictions import Sentence
 
 
 @dataclass(frozen=True)
@@ -112,6 +116,11 @@ def attribution_table(
     Raises:
         InputError: a score is not a finite number, from which every metric would make a number that is.
     """
+    import numpy as np
+    import pyarrow as pa
+
+    from evenlight.core.contracts.explanations import ATTRIBUTIONS, PAIR
+
     for sentence, attribution in zip(sentences, attributions, strict=True):
         if not np.isfinite(attribution.token_score).all():
             raise InputError(

@@ -51,23 +51,20 @@ def reduced_rows(sentence: Tokenised, token_index: np.ndarray, shown: np.ndarray
 
 
 def explained_by_hiding(
-    question: Callable[[Sentence, dict, int | None], Question],
+    question: Callable[[Sentence, int | None], Question],
+    hidden_token: str,
     sentences: Sequence[Sentence],
-    methods: dict[str, dict],
     context: Context,
-) -> dict[str, Explanations]:
+) -> Explanations:
     """Explanations by what the model says of rows in which tokens are hidden, all sentences' together.
 
     Args:
-        question: asks about a sentence; called with it, the settings and what stands in for a hidden token.
+        question: asks about a sentence; called with it and what stands in for a hidden token.
+        hidden_token: as for :func:`replacement_token`.
         sentences: what is explained.
-        methods: the settings of each explainer, with ``hidden_token``.
         context: the model.
     """
     evaluator = context.evaluator
-    explanations = {}
-    for name, settings in methods.items():
-        replacement = replacement_token(evaluator.classifier, settings["hidden_token"])
-        questions = (question(sentence, settings, replacement) for sentence in sentences)
-        explanations[name] = Explanations(list(answer_in_lockstep(questions, evaluator)))
-    return explanations
+    replacement = replacement_token(evaluator.classifier, hidden_token)
+    questions = (question(sentence, replacement) for sentence in sentences)
+    return Explanations(list(answer_in_lockstep(questions, evaluator)))

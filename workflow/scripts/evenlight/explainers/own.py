@@ -9,29 +9,25 @@ from typing import Any
 import numpy as np
 
 from evenlight.core.errors import InputError
-from evenlight.explainers import Context, Explanations
+from evenlight.explainers import Context, Explainer, Explanations
 from evenlight.explainers.attribution import Attribution
 from evenlight.jobs import own_files
 from evenlight.texts.predictions import Sentence
 
 
-def explain(sentences: Sequence[Sentence], methods: dict[str, dict], context: Context) -> dict[str, Explanations]:
-    """What each class says of the sentences.
+def explained(entry: Explainer, sentences: Sequence[Sentence], context: Context) -> Explanations:
+    """What an explainer of a user's own says of the sentences.
 
     Raises:
         InputError: code of one's own fails, gives no finite score for each token of each text, or changes the model;
             the message names the file and, where one is to blame, the text.
     """
-    return {name: Explanations(_attributions(sentences, settings, context)) for name, settings in methods.items()}
-
-
-def _attributions(sentences: Sequence[Sentence], settings: dict, context: Context) -> list[Attribution]:
-    name, texts = settings["method"], len(sentences)
+    name, texts = entry.method, len(sentences)
     found: list[Attribution] = []
     asked = _rows_asked(context)
     running = own_files.running("explainers", name, f"while text {{}} of {texts} was explained", found)
     with unchanged(name, context.evaluator), running:
-        given = own_files.part_of("explainers", settings).explain(list(map(copied, sentences)), context)
+        given = entry.explain(list(map(copied, sentences)), context)
         for score in () if given is None else given:
             if len(found) == texts:
                 raise InputError(f"{name}: gives scores for more than {texts} texts; give one array for each")
@@ -40,7 +36,7 @@ def _attributions(sentences: Sequence[Sentence], settings: dict, context: Contex
         if len(found) < texts:
             said = "yield or return one array for each"
             raise InputError(f"{name}: gives scores for {len(found)} of {texts} texts; {said}")
-    return found
+    return Explanations(found)
 
 
 def copied(tokenised: Any) -> Any:

@@ -39,7 +39,7 @@ def _question(sentence: Sentence, tree: Node, settings: dict, mask: int, generat
         rows = [shown | always for shown in asked]
         if new := [shown for shown in dict.fromkeys(rows) if shown not in known]:
             answer = yield hidden_in(row, ~_as_places(new, tokens), mask)
-            answer = explained_output(answer, sentence, settings)[:, None] if contrasts else answer
+            answer = explained_output(answer, sentence, settings["output"])[:, None] if contrasts else answer
             known.update(zip(new, answer.tolist(), strict=True))
         return [known[shown] for shown in rows]
 

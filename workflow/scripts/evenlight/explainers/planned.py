@@ -110,7 +110,7 @@ def rows_of(family: str, settings: dict, sentence: Sentence) -> float:
         hidden = settings.get("special_tokens", "excluded")
         is_hidden = hidden == "included" or (hidden == "unscored" and settings["features"] == "token")
         special = "included" if is_hidden else "excluded"
-        features = players_of(sentence, settings | {"special_tokens": special}).count
+        features = players_of(sentence, settings.get("features", "token"), special).count
     return float(_ROWS.get(module_of(family), lambda settings, features: 1)(settings, features))
 
 

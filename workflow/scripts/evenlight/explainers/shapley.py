@@ -107,10 +107,10 @@ def token_values(
         replacement: id that stands in for a hidden token; None leaves it out.
         generator: draws the subsets.
     """
-    players = players_of(sentence, settings)
+    players = players_of(sentence, settings["features"], settings["special_tokens"])
     plan = planner(players.count, settings, generator)
     answer = yield reduced_rows(sentence, players.token_index, players.tokens_shown(plan.shown), replacement)
-    value = explained_output(answer, sentence, settings)
+    value = explained_output(answer, sentence, settings["output"])
     kept = settings.get("pairs", 0)
     pairs = strongest_pairs(plan.interact(value), players, sentence, kept) if kept else ()
     found = attribution(players, plan, value)

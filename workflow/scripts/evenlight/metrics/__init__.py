@@ -29,7 +29,7 @@ class Origin:
         settings: its completed settings, ``method`` and its parameters.
         seed: the study seed, from which explainers and metrics derive the generator of every draw.
         family: the module of ``evenlight.explainers`` that makes such explanations; empty where it is not known.
-        tags: of the explainer that hold, see ``configuration.explainers.Explainer``.
+        tags: of the explainer that hold, see ``explainers.Explainer``.
     """
 
     explainer: str
@@ -166,5 +166,5 @@ def score(
         metrics: metric name to its completed settings (``metric`` and its parameters).
         evaluator: an :class:`evenlight.engine.evaluator.Evaluator`, for families that ask the model.
     """
-    require_foils(explanations, metrics)
+    require_foils(explanations, [name for name, each in metrics.items() if each.get("output") == "contrast"])
     return importlib.import_module(f"{__name__}.{module_of(family)}").score(explanations, metrics, evaluator)

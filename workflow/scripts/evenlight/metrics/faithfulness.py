@@ -107,7 +107,7 @@ def _question(explanation: Explanation, metrics: dict[str, dict], evaluator: Eva
         eraser = metrics[name]["definition"] == "eraser"
         judged = replace(explanation, target=full.argmax()) if eraser else explanation
         answers = np.concatenate([full[None], changed[used : used + len(changed_rows)]])
-        first, *others = explained_output(answers, judged, metrics[name])
+        first, *others = explained_output(answers, judged, metrics[name].get("output", "probability"))
         values[name] = np.mean(first - others) if others else without_tokens
         used += len(changed_rows)
     return values

@@ -53,7 +53,7 @@ def _question(explanation: Explanation, metrics: dict[str, dict], evaluator: Eva
     answer = yield Rows.joined(rows)
     errors, used = {}, 1
     for name, settings in metrics.items():
-        output = explained_output(answer, explanation, settings)
+        output = explained_output(answer, explanation, settings["output"])
         fall = output[0] - output[used : used + settings["draws"]]
         errors[name] = squared_errors(hidden[name], explanation.token_score[token_index], fall, settings["scaled"])
         used += settings["draws"]

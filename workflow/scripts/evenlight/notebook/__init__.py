@@ -15,8 +15,6 @@ import pandas as pd
 from evenlight import configuration, explainers, metrics
 from evenlight.configuration import asks_model, beyond_probabilities, completed_entry, family_of
 from evenlight.configuration.metrics import Metric
-from evenlight.configuration.problems import suggestion
-from evenlight.configuration.settings import Entry
 from evenlight.core.errors import InputError
 from evenlight.core.kinds import EFFECTS, MODALITIES, TEXT, TOKENS
 from evenlight.engine.evaluator import Evaluator
@@ -31,6 +29,8 @@ from evenlight.notebook.loading import AskedService, notebook_call
 from evenlight.notebook.loading import load_classifier as load_classifier
 from evenlight.notebook.progress_bar import ProgressBar, progress
 from evenlight.notebook.reading import Text, check_marks, read_sentences, texts_of
+from evenlight.settings import Entry
+from evenlight.settings.problems import suggestion
 from evenlight.statistics.one_cell import one_cell
 from evenlight.texts.predictions import Sentence, runner_up
 from evenlight.texts.words import joined_text

@@ -46,17 +46,16 @@ class Players:
         return score
 
 
-def players_of(sentence: Tokenised, settings: dict) -> Players:
+def players_of(sentence: Tokenised, features: str, special_tokens: str) -> Players:
     """The players of a text.
 
     Args:
         sentence: what is explained; where the players are sentences with its ``words``, or its ``token_text``.
-        settings: of the explainer. Its ``features`` are ``token``, which is also meant where none are named, ``word``,
-            whose pieces are hidden together, or ``sentence``; ``special_tokens`` are players, each by itself, where
-            they are ``included``. Tokens of a prompt never are.
+        features: ``token``, ``word``, whose pieces are hidden together, or ``sentence``.
+        special_tokens: ``included`` where they are players, each by itself. Tokens of a prompt never are.
     """
-    names = _names(sentence, settings.get("features", "token"))
-    never = sentence.is_prompt if settings["special_tokens"] == "included" else sentence.is_special
+    names = _names(sentence, features)
+    never = sentence.is_prompt if special_tokens == "included" else sentence.is_special
     return numbered([None if stays else name for stays, name in zip(never, names, strict=True)])
 
 

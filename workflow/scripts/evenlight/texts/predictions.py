@@ -105,35 +105,33 @@ class Sentence(Tokenised):
         return np.bincount(self.word_id[inside], weights=token_score[inside], minlength=len(self.words))
 
 
-def explained_output(probability: np.ndarray, sentence, settings: dict) -> np.ndarray:
+def explained_output(probability: np.ndarray, sentence, output: str) -> np.ndarray:
     """What is asked of a model about rows of a text, (rows,), from their probabilities (rows, classes).
 
     Args:
         probability: of the classes.
         sentence: with its ``target`` and its ``foil``.
-        settings: of the explainer or metric. Its ``output`` is ``probability``, that of the target, which is also meant
-            where no output is named; or ``contrast``, the logarithm of its odds against the foil, which is the
-            difference of their logits.
+        output: ``probability``, that of the target; or ``contrast``, the logarithm of its odds against the foil, which
+            is the difference of their logits.
     """
     target = probability[:, sentence.target]
-    if settings.get("output", "probability") == "probability":
+    if output == "probability":
         return target
     # Probabilities come in float32: one that is 0 there has odds of at most e^-87.
     least = np.finfo(np.float32).tiny
     return np.log(np.maximum(target, least)) - np.log(np.maximum(probability[:, sentence.foil], least))
 
 
-def require_foils(sentences: Sequence, methods: dict[str, dict]) -> None:
+def require_foils(sentences: Sequence, contrasting: Sequence[str]) -> None:
     """Refuse contrasts of texts of which nothing says what their target is held against.
 
     Args:
         sentences: what is explained or scored.
-        methods: settings by name.
+        contrasting: the names of the explainers or metrics whose output is a ``contrast``.
 
     Raises:
         InputError: there is such a text.
     """
-    contrasting = [name for name, settings in methods.items() if settings.get("output") == "contrast"]
     without = [sentence.item_id for sentence in sentences if sentence.foil is None] if contrasting else []
     if without:
         raise InputError(

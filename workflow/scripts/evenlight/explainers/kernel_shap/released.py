@@ -38,4 +38,4 @@ def token_values(
     everywhere = np.arange(len(sentence.token_id))
     plan = kernel_shap(len(everywhere), settings["evaluations"], generator)
     answer = yield reduced_rows(sentence, everywhere, plan.shown | sentence.is_special, replacement)
-    return attribution(Players(everywhere), plan, explained_output(answer, sentence, settings))
+    return attribution(Players(everywhere), plan, explained_output(answer, sentence, settings["output"]))

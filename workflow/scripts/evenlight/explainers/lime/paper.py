@@ -93,7 +93,7 @@ def on_players(sentence: Sentence, settings: dict, classifier: Classifier, gener
     unscored = settings["special_tokens"] == "unscored"
     # "Unscored" special tokens are hidden like any other token, and their coefficients are dropped.
     with_special = unscored and settings["features"] == "token"
-    players = players_of(sentence, settings | {"special_tokens": "included"} if with_special else settings)
+    players = players_of(sentence, settings["features"], "included" if with_special else settings["special_tokens"])
     mask = classifier.special_token("mask")
     attribution = yield from _explained(sentence, players, mask, settings, generator)
     return replace(attribution, token_score=np.where(sentence.is_special & unscored, 0.0, attribution.token_score))
@@ -105,7 +105,7 @@ def _explained(
     coefficient, asked, miss = yield from coefficients(
         players.count,
         lambda kept: reduced_rows(sentence, players.token_index, players.tokens_shown(kept), replacement),
-        partial(explained_output, sentence=sentence, settings=settings),
+        partial(explained_output, sentence=sentence, output=settings["output"]),
         settings,
         generator,
     )
@@ -136,7 +136,7 @@ def on_words(sentence: Sentence, settings: dict, classifier: Classifier, generat
     coefficient, asked, miss = yield from coefficients(
         feature_of_word.max(initial=-1) + 1,
         lambda kept: reduced_rows(sentence, token_index, kept[:, feature[token_index]], None),
-        partial(explained_output, sentence=sentence, settings=settings),
+        partial(explained_output, sentence=sentence, output=settings["output"]),
         settings,
         generator,
     )

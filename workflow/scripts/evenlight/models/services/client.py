@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
+from evenlight.core.addresses import checked_address, is_loopback, without_secrets
 from evenlight.core.errors import InputError, first_line
 from evenlight.core.waiting import asked_wait
-from evenlight.models.services.addresses import checked_address, is_loopback, without_secrets
 from evenlight.models.services.bounded import BoundedAdapter
 from evenlight.models.services.shapes import ADDRESS, UnusableAnswer, beginning, parsed
 

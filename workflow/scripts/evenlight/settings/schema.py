@@ -8,7 +8,7 @@ from functools import cache
 
 from pydantic.json_schema import GenerateJsonSchema
 
-from evenlight.configuration.settings import Entry, Settings
+from evenlight.settings import Entry, Settings
 
 
 class _Flat(GenerateJsonSchema):

@@ -1,17 +1,28 @@
-"""The explainers: one class for each method, with its family and its parameters.
+"""Explainers whose code still stands in another module than their class."""
 
-A family is one module of ``evenlight.explainers``; its explainers share their passes through the model.
-"""
-
+import importlib
 import re
 from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import AfterValidator, Field, ValidationError, field_validator, model_validator
 from pydantic.fields import FieldInfo
 
-from evenlight.configuration.settings import (
-    Entry,
-    Heading,
+from evenlight.core.kinds import EFFECTS, TEXT
+from evenlight.explainers import base
+from evenlight.explainers.fields import (
+    Aggregation,
+    AskedOutput,
+    Baseline,
+    GradientDefinition,
+    HiddenToken,
+    Layer,
+    Output,
+    Players,
+    RectifiedDefinition,
+    SpecialTokenFeatures,
+    Steps,
+)
+from evenlight.settings import (
     Location,
     LocationWithFields,
     Name,
@@ -22,151 +33,17 @@ from evenlight.configuration.settings import (
     refusal,
     shown,
 )
-from evenlight.core.kinds import EFFECTS, TEXT, TOKENS
 from evenlight.texts.matching import folded
 
 
-class Explainer(Entry):
-    """An explainer. What it is its tags say, and no list elsewhere; jobs are given those that hold.
+class Explainer(base.Explainer):
+    """An explainer whose family is a module with a function ``explain``."""
 
-    Attributes:
-        family: what is computed together: one module of the library, one job.
-        modality: what its explanations are, see :data:`evenlight.core.kinds.MODALITIES`.
-        asks_model: False where the family never asks the model, so that its jobs claim no graphics card.
-        needs_internals: False where probabilities are all that it asks the model for, so that it explains services too.
-        needs_training: whether it learns from the texts of the training split.
-        needs_other_texts: whether an explanation may depend on more than its text, the settings and the model. Of such
-            explanations none is taken over when other texts change.
-        draws: whether it draws at random, so that another seed may give another explanation; None where nobody knows.
-        is_random: whether its explanations know nothing of the model, so that others must get beyond them.
-        is_yardstick: whether others are read beside it, and it is no explainer that a verdict is about.
-        is_made_elsewhere: whether its explanations are read from a file, so that it cannot explain again.
-        asks_once: whether it asks the model the same, whichever class it explains.
-        adds_up: whether a score says what a token adds to the output, so that a sum of scores says what they all add.
-        sums_explainer: whether it sums up the scores of another explainer, that of its key `explainer`.
-        trains_network: whether it trains a network of its own for each concept.
-        answered_by: of answers in words, the architectures of models that can be asked for them; none where any can.
-        follows: of answers in words, what can be known of what follows from them, for metrics that need it.
-    """
-
-    key: ClassVar[str] = "method"
-    entries: ClassVar[dict[str, type[Entry]]] = {}
-    family: ClassVar[str]
-    modality: ClassVar[str] = TOKENS
-    asks_model: ClassVar[bool] = True
-    needs_internals: ClassVar[bool] = True
-    needs_training: ClassVar[bool] = False
-    needs_other_texts: ClassVar[bool] = False
-    draws: ClassVar[bool | None] = False
-    is_random: ClassVar[bool] = False
-    is_yardstick: ClassVar[bool] = False
-    is_made_elsewhere: ClassVar[bool] = False
-    asks_once: ClassVar[bool] = False
-    adds_up: ClassVar[bool] = False
-    sums_explainer: ClassVar[bool] = False
-    trains_network: ClassVar[bool] = False
-    answered_by: ClassVar[tuple[str, ...]] = ()
-    follows: ClassVar[tuple[str, ...]] = ()
-
-    method: str
-    label: Heading | None = Field(None, description="Heading in tables and figures; `null` is the name of the entry.")
-
-
-Output = Annotated[
-    Literal["logit", "probability", "contrast"],
-    Field(
-        description=(
-            "Output of the model that is differentiated: the target's `logit`, its `probability`, or its `contrast` "
-            "with the foil (`explain.foil`), the difference of their logits, which is the logarithm of the odds."
-        )
-    ),
-]
-AskedOutput = Annotated[
-    Literal["probability", "contrast"],
-    Field(
-        description=(
-            "What the model is asked about changed texts: the target's `probability`, or its `contrast` with the foil "
-            "(`explain.foil`), the logarithm of the odds of the one against the other."
-        )
-    ),
-]
-Layer = Annotated[
-    Literal["word_embeddings", "embedding_output"],
-    Field(
-        description=(
-            "Where the gradient is taken: at the `word_embeddings`, before positions and normalisation (ferret, "
-            "the disparity study), or at the `embedding_output`, after them (GECOBench)."
-        )
-    ),
-]
-GradientDefinition = Annotated[
-    Literal["paper", "released"],
-    Field(
-        description=(
-            "`paper` is the method as published. `released`, at the `embedding_output`, is GECOBench's code: the "
-            "output of the embedding layer goes in as word embeddings, so that positions and normalisation are "
-            "applied twice."
-        )
-    ),
-]
-RectifiedDefinition = Annotated[
-    Literal["paper", "released"],
-    Field(
-        description=(
-            "`paper` changes every rectifier that the model calls. `released` is GECOBench's call of captum: it "
-            "changes those that are modules of the network and, at the `embedding_output`, applies positions and "
-            "normalisation twice."
-        )
-    ),
-]
-Aggregation = Annotated[
-    Literal["sum", "l1", "l2"],
-    Field(
-        description=(
-            "What becomes of a token's numbers, one for each hidden dimension: their `sum`, which keeps the sign, or "
-            "their `l1` or `l2` norm. Only sums have a completeness gap."
-        )
-    ),
-]
-Steps = Annotated[int, Field(ge=1, description="Gauss–Legendre points on the path.")]
-Baseline = Annotated[
-    Literal["pad", "mask", "zero"],
-    Field(
-        description=(
-            "Where the path begins: special tokens kept and all others replaced by the `pad` or `mask` token, or "
-            "embeddings that are all `zero`. Where a model's output jumps at this point, another special token stands "
-            "in, which the note names (not for `deeplift`, which follows no path)."
-        )
-    ),
-]
-HiddenToken = Annotated[
-    Literal["mask", "pad", "removed"],
-    Field(
-        description=(
-            "What a hidden token becomes: the `mask` or the `pad` token (GECOBench), or nothing, the text being "
-            "shorter (`removed`)."
-        )
-    ),
-]
-SpecialTokenFeatures = Annotated[
-    Literal["excluded", "included"],
-    Field(
-        description=(
-            "Whether special tokens are `excluded`, never hidden and with score 0, or `included` like any other token."
-        )
-    ),
-]
-
-
-Players = Annotated[
-    Literal["token", "word", "sentence"],
-    Field(
-        description=(
-            "What is hidden together, and shares one score equally among its tokens: each `token`; each `word`, all "
-            "its pieces; or each `sentence` of a long text, which ends with `.`, `!`, `?` or `…`."
-        )
-    ),
-]
+    @classmethod
+    def explain_together(cls, entries, sentences, context):
+        """What the module's function says."""
+        methods = {name: entry.model_dump() for name, entry in entries.items()}
+        return importlib.import_module(f"evenlight.explainers.{cls.family}").explain(sentences, methods, context)
 
 
 class GradientExplainer(Explainer):
@@ -623,24 +500,6 @@ class ShapleySampling(Explainer):
     output: AskedOutput = "probability"
 
 
-class Occlusion(Explainer):
-    """What the target's probability loses when one token, word or sentence is hidden (Zeiler and Fergus 2014; Li et al.
-    2016).
-    """
-
-    title: ClassVar[str] = "Occlusion"
-    family: ClassVar[str] = "occlusion"
-    needs_internals: ClassVar[bool] = False
-    asks_once: ClassVar[bool] = True
-    adds_up: ClassVar[bool] = True
-
-    method: Literal["occlusion"]
-    features: Players = "token"
-    hidden_token: HiddenToken = "mask"
-    special_tokens: SpecialTokenFeatures = "excluded"
-    output: AskedOutput = "probability"
-
-
 class UniformRandom(Explainer):
     """Scores drawn uniformly at random, without the model; what any explainer should beat."""
 
@@ -777,8 +636,8 @@ class SummedAttributions(ConceptExplainer):
     @classmethod
     def _complete(cls, value: dict) -> dict:
         """Imported when needed, as most studies have no such entry."""
-        from evenlight.configuration.problems import problems_of
-        from evenlight.configuration.schema import entry_schema
+        from evenlight.settings.problems import problems_of
+        from evenlight.settings.schema import entry_schema
 
         entry = Explainer.entries.get(value.get("method"))
         if entry is None or not entry.adds_up:

@@ -1,19 +1,36 @@
 """What is wrong with a configuration, in the reader's words: key, value found, what is allowed."""
 
 import difflib
+from collections.abc import Mapping
+from typing import NamedTuple
 
 from pydantic import ValidationError
 
-from evenlight.configuration.outdated import outdated_keys
-from evenlight.configuration.settings import TAGS, shown
 from evenlight.jobs import own_files
+from evenlight.settings import TAGS, shown
 
 MISSING = "is missing"
 
 
-def problems_of(error: ValidationError, config: dict, schema: dict) -> list[str]:
-    """The problems that pydantic found in ``config``, each at its own key, in the reader's words."""
-    old = outdated_keys(config)
+class Outdated(NamedTuple):
+    """An old key: what is said of it, and which new keys need not be reported as missing beside it."""
+
+    said: str
+    in_place_of: tuple[str, ...] = ()
+
+
+def problems_of(
+    error: ValidationError, config: dict, schema: dict, old: Mapping[str, Outdated] | None = None
+) -> list[str]:
+    """The problems that pydantic found in ``config``, each at its own key, in the reader's words.
+
+    Args:
+        error: what was found.
+        config: what was checked.
+        schema: of what it should be.
+        old: the keys of ``config`` that only an earlier version had, by dotted key.
+    """
+    old = old or {}
     problems = [_problem(problem, config, schema) for problem in error.errors(include_url=False)]
     covered = {key for outdated in old.values() for key in outdated.in_place_of}
     return [

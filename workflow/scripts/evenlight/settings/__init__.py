@@ -5,7 +5,7 @@ import os.path
 import re
 import types
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar, Union, get_args, get_origin
 
 from pydantic import (
@@ -20,8 +20,10 @@ from pydantic import (
 )
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
+from evenlight.core.addresses import secrets_in, without_secrets
+from evenlight.core.errors import InputError
 from evenlight.core.sources import is_address
-from evenlight.models.services.addresses import secrets_in, without_secrets
+from evenlight.jobs import own_files
 
 # YAML 1.1, which Snakemake reads, takes 1e-3 for text; ``--config seeds='[0, 1]'`` makes text of everything.
 SPELLED_NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
@@ -64,14 +66,19 @@ class Entry(Settings):
     A mapping is checked against the entry that its ``key`` names: of a class with ``method: Literal["lime"]`` are
     the mappings with ``method: lime``. Entries register themselves, in the order in which they are written.
 
+    A class has settings, tags, documentation, source and code of its entry. Its module imports at its head only what
+    is light (no numpy, no torch), as Snakemake reads all classes; what computes is imported inside of the methods.
+
     Attributes:
+        section: of the configuration, in which its entries stand.
         key: the field that names the entry.
         entries: the entries of a registry by name.
         title: the entry's name for readers.
         version: raised by one when the numbers that it gives change, which makes again what used it.
-        is_own: whether the class is of a user's own file, by whose name an entry is made of it (``configuration.own``).
+        is_own: whether the class is of a user's own file, by whose name an entry is made of it (``settings.own``).
     """
 
+    section: ClassVar[str]
     key: ClassVar[str]
     entries: ClassVar[dict[str, type[Self]]]
     title: ClassVar[str]
@@ -87,9 +94,35 @@ class Entry(Settings):
             cls.entries.setdefault(get_args(cls.model_fields[cls.key].annotation)[0], cls)
 
     @classmethod
+    def parse(cls, settings: Mapping[str, Any]) -> Self:
+        """The entry of a registry that completed settings describe, as jobs are given them; also of a user's own class.
+
+        Raises:
+            InputError: a value is not allowed, as in a file of an earlier version; or a user's class cannot be read.
+        """
+        from evenlight.settings.own import registered
+        from evenlight.settings.problems import problems_of
+        from evenlight.settings.schema import entry_schema
+
+        name = settings[cls.key]
+        if name not in cls.entries and own_files.is_own(cls.section, name):
+            registered(cls, name, own_files.class_of(cls.section, name))
+        if name not in cls.entries:
+            raise InputError(f"{cls.key}: found {shown(name)}; allowed is one of {', '.join(cls.entries)}")
+        try:
+            return cls.entries[name].model_validate(dict(settings))
+        except ValidationError as error:
+            problems = problems_of(error, dict(settings), entry_schema(cls.entries[name]))
+            raise InputError(f"{name}: {'; '.join(problems)}") from None
+
+    @classmethod
+    def check_own(cls, name: str) -> None:
+        """Refuse a class of a user's own that lacks a tag, or has one with a value that it cannot have."""
+
+    @classmethod
     def is_entry(cls) -> bool:
         """Whether the class is an entry, and not a registry or what several entries have in common."""
-        return get_origin(cls.model_fields[cls.key].annotation) is Literal
+        return hasattr(cls, "key") and get_origin(cls.model_fields[cls.key].annotation) is Literal
 
     @model_validator(mode="wrap")
     @classmethod
@@ -121,9 +154,27 @@ class Entry(Settings):
         """A registry is one of its entries."""
         if cls.is_entry():
             return handler(core_schema)
-        from evenlight.configuration.schema import entry_schema
+        from evenlight.settings.schema import entry_schema
 
         return {"type": "object", "oneOf": [entry_schema(entry) for entry in cls.entries.values()]}
+
+
+class Method(Entry):
+    """An explainer or a metric. The methods of one module are a family, with the module's name, and are computed in one
+    job.
+
+    Attributes:
+        family: the module; of a class of a user's own a name of its own, since nothing is shared.
+    """
+
+    family: ClassVar[str]
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **more: Any) -> None:
+        """Register the class, if it is an entry, in its family."""
+        super().__pydantic_init_subclass__(**more)
+        if cls.is_entry() and not hasattr(cls, "family"):
+            cls.family = cls.__module__.rpartition(".")[2]
 
 
 def typed(value, annotation):

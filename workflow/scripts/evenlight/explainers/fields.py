@@ -1,0 +1,99 @@
+"""Fields that several explainers have, and some metrics."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+Output = Annotated[
+    Literal["logit", "probability", "contrast"],
+    Field(
+        description=(
+            "Output of the model that is differentiated: the target's `logit`, its `probability`, or its `contrast` "
+            "with the foil (`explain.foil`), the difference of their logits, which is the logarithm of the odds."
+        )
+    ),
+]
+AskedOutput = Annotated[
+    Literal["probability", "contrast"],
+    Field(
+        description=(
+            "What the model is asked about changed texts: the target's `probability`, or its `contrast` with the foil "
+            "(`explain.foil`), the logarithm of the odds of the one against the other."
+        )
+    ),
+]
+Layer = Annotated[
+    Literal["word_embeddings", "embedding_output"],
+    Field(
+        description=(
+            "Where the gradient is taken: at the `word_embeddings`, before positions and normalisation (ferret, "
+            "the disparity study), or at the `embedding_output`, after them (GECOBench)."
+        )
+    ),
+]
+GradientDefinition = Annotated[
+    Literal["paper", "released"],
+    Field(
+        description=(
+            "`paper` is the method as published. `released`, at the `embedding_output`, is GECOBench's code: the "
+            "output of the embedding layer goes in as word embeddings, so that positions and normalisation are "
+            "applied twice."
+        )
+    ),
+]
+RectifiedDefinition = Annotated[
+    Literal["paper", "released"],
+    Field(
+        description=(
+            "`paper` changes every rectifier that the model calls. `released` is GECOBench's call of captum: it "
+            "changes those that are modules of the network and, at the `embedding_output`, applies positions and "
+            "normalisation twice."
+        )
+    ),
+]
+Aggregation = Annotated[
+    Literal["sum", "l1", "l2"],
+    Field(
+        description=(
+            "What becomes of a token's numbers, one for each hidden dimension: their `sum`, which keeps the sign, or "
+            "their `l1` or `l2` norm. Only sums have a completeness gap."
+        )
+    ),
+]
+Steps = Annotated[int, Field(ge=1, description="Gauss–Legendre points on the path.")]
+Baseline = Annotated[
+    Literal["pad", "mask", "zero"],
+    Field(
+        description=(
+            "Where the path begins: special tokens kept and all others replaced by the `pad` or `mask` token, or "
+            "embeddings that are all `zero`. Where a model's output jumps at this point, another special token stands "
+            "in, which the note names (not for `deeplift`, which follows no path)."
+        )
+    ),
+]
+HiddenToken = Annotated[
+    Literal["mask", "pad", "removed"],
+    Field(
+        description=(
+            "What a hidden token becomes: the `mask` or the `pad` token (GECOBench), or nothing, the text being "
+            "shorter (`removed`)."
+        )
+    ),
+]
+SpecialTokenFeatures = Annotated[
+    Literal["excluded", "included"],
+    Field(
+        description=(
+            "Whether special tokens are `excluded`, never hidden and with score 0, or `included` like any other token."
+        )
+    ),
+]
+Players = Annotated[
+    Literal["token", "word", "sentence"],
+    Field(
+        description=(
+            "What is hidden together, and shares one score equally among its tokens: each `token`; each `word`, all "
+            "its pieces; or each `sentence` of a long text, which ends with `.`, `!`, `?` or `…`."
+        )
+    ),
+]
