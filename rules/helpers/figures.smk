@@ -157,6 +157,7 @@ def scores_shown(wildcards, metrics):
     )
     modalities = of_modalities(metrics)
     explainers = [name for of in modalities.values() for name in of["explainers"]] or config["explainers"]
+    explainers = RUNS.explainers_of(wildcards.dataset, explainers)
     labels = {name: label("explainers", name) for name in config["explainers"] if name in explainers}
     settings = {"explainers": labels}
     settings |= {"datasets": datasets, "models": models, "metrics": directions(metrics)}
@@ -165,15 +166,15 @@ def scores_shown(wildcards, metrics):
     return as_argument(settings | {"seeds": seeds, "factors": factors, "levels": compared_levels()})
 
 
-def scores_drawn(model, metrics):
-    """The score files of some metrics of one model on one dataset, which stays a wildcard."""
+def scores_drawn(wildcards, metrics):
+    """The score files of some metrics of one model on one dataset."""
     return [
         file
         for modality, of in MODALITIES.items()
         for file in every(
             SCORES,
-            dataset="{dataset}",
-            model=model,
+            dataset=wildcards.dataset,
+            model=wildcards.model,
             family=dict.fromkeys(METRICS[name]["family"] for name in metrics if name in of["metrics"]),
             explainer=of["explainers"],
         )
@@ -182,7 +183,7 @@ def scores_drawn(model, metrics):
 
 def units_drawn():
     """The items and units of one dataset, which stays a wildcard, by their folder."""
-    return {folder: every(path, dataset="{dataset}", table=["items", "units"]) for folder, path in EXPLAINED.items()}
+    return {folder: expand(path, table=["items", "units"], allow_missing=True) for folder, path in EXPLAINED.items()}
 
 
 def in_formats(path, **about):

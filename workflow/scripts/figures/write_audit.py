@@ -13,7 +13,8 @@ from evenlight.statistics.files import Runs
 def main(arguments: argparse.Namespace) -> None:
     """Write the files."""
     settings = arguments.settings
-    manifests = manifests_of(arguments.models, Runs(datasets=list(settings["datasets"]), models=settings["seeds"]))
+    runs = Runs(datasets=list(settings["datasets"]), models=settings["seeds"], only=settings.pop("only", {}))
+    manifests = manifests_of(arguments.models, runs)
     found = read_found(arguments.tables, settings.pop("pages"), arguments.datasets)
     content = audit_content(found, manifests, **settings)
     write_audit(content, arguments.output, arguments.json, arguments.card)

@@ -9,6 +9,7 @@ from evenlight.configuration.settings import (
     MAPPING,
     TEXT,
     Entry,
+    ForDatasets,
     Location,
     LocationWithFields,
     Name,
@@ -129,6 +130,7 @@ class Architecture(Entry):
     answers_only: ClassVar[bool] = False
 
     architecture: str
+    datasets: ForDatasets = None
 
     @model_validator(mode="after")
     def _windows_overlap(self) -> Self:

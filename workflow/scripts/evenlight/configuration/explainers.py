@@ -11,6 +11,7 @@ from pydantic.fields import FieldInfo
 
 from evenlight.configuration.settings import (
     Entry,
+    ForDatasets,
     Heading,
     Location,
     LocationWithFields,
@@ -70,6 +71,7 @@ class Explainer(Entry):
 
     method: str
     label: Heading | None = Field(None, description="Heading in tables and figures; `null` is the name of the entry.")
+    datasets: ForDatasets = None
 
 
 Output = Annotated[
@@ -784,7 +786,7 @@ class SummedAttributions(ConceptExplainer):
         if entry is None or not entry.adds_up:
             raise refusal((("method",), f"found {shown(value.get('method'))}; allowed is one of {_adding_up()}"))
         try:
-            completed = entry.model_validate(value).model_dump(exclude={"label"})
+            completed = entry.model_validate(value).model_dump(exclude={"label", "datasets"})
         except ValidationError as error:
             raise refusal(((), "; ".join(problems_of(error, value, entry_schema(entry))))) from None
         if completed["output"] == "contrast":

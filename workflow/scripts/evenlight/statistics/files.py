@@ -58,6 +58,25 @@ class Runs:
         """Those of some explainers that explain a dataset."""
         return self._of("explainers", dataset, explainers)
 
+    def has(self, **names: str) -> bool:
+        """Whether there is what a file is named by: a ``dataset``, and a ``model`` or an ``explainer``.
+
+        >>> runs = Runs(datasets=["plots", "news"], models={"small": [0]}, only={"explainers": {"mine": ["news"]}})
+        >>> [runs.has(dataset=dataset, model="small", explainer="mine") for dataset in runs.datasets]
+        [False, True]
+        """
+        sections = {
+            f"{part}s": [names[part]] for part in ("model", "explainer") if part in names and "dataset" in names
+        }
+        return all(self._of(section, names["dataset"], of) for section, of in sections.items())
+
+    def sets_of(self, explainers: Sequence[str]) -> dict[tuple[str, ...], list[str]]:
+        """Some explainers as datasets have them: each set of them, and the datasets that have it; no empty one."""
+        sets: dict[tuple[str, ...], list[str]] = {}
+        for dataset in self.datasets:
+            sets.setdefault(tuple(self.explainers_of(dataset, explainers)), []).append(dataset)
+        return {names: datasets for names, datasets in sets.items() if names}
+
     def _of(self, section: str, dataset: str, names: Iterable[str]) -> list[str]:
         only = self.only.get(section, {})
         return [name for name in names if dataset in only.get(name, [dataset])]

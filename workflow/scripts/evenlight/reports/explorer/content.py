@@ -76,6 +76,7 @@ def study_content(
     formats: Sequence[str],
     as_often_bound: float,
     alpha: float,
+    only: Mapping[str, Mapping[str, Sequence[str]]] | None = None,
     warnings: Sequence[str] = (),
 ) -> dict:
     """The tree of a study's explorer (JSON values); numbers of arrays are those in ``store``, which is filled.
@@ -94,6 +95,7 @@ def study_content(
         target: ``label`` or ``prediction``, the class that is explained.
         formats: of the study's figures.
         as_often_bound, alpha: of the verdicts.
+        only: what of the models and explainers is for some datasets, see :class:`Runs`.
         warnings: what must be read before these.
     """
     named = {
@@ -114,7 +116,7 @@ def study_content(
     notes: dict[str, None] = {}
     for modality, names in modalities.items():
         metrics_of = {name: families[name] for name in names["metrics"]}
-        of_modality = named | {"explainers": list(names["explainers"]), "metrics": metrics_of}
+        of_modality = named | {"explainers": list(names["explainers"]), "metrics": metrics_of, "only": only or {}}
         scored = StudyScores(scores=folders.scores, units=folders.datasets, comparisons=comparisons, **of_modality)
         notes |= dict.fromkeys(score_notes(scored))
         for model in read_models(scored):
