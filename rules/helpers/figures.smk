@@ -111,12 +111,18 @@ def directions(names):
     return {name: {"label": label("metrics", name), "better": METRICS[name]["better"]} for name in names}
 
 
-def shown(*sections, of=None, **settings):
+def shown(*sections, of=None, on=None, **settings):
     """The settings of what is read: the names and labels in ``sections``, in the order of the configuration, and more.
 
-    ``of``: the modality whose explainers and metrics these are, or several; all without.
+    ``of``: the modality whose explainers and metrics these are, or several; all without. ``on``: the dataset whose
+    models and explainers these are; all without.
     """
     names = {section: list(config[section]) for section in sections} | (entries_of(of) if of else {})
+    if on is not None:
+        there = {"models": RUNS.models_of(on), "explainers": RUNS.explainers_of(on, config["explainers"])}
+        names |= {
+            part: [name for name in names[part] if name in of_it] for part, of_it in there.items() if part in names
+        }
     labels = {section: {name: label(section, name) for name in names[section]} for section in sections}
     if "metrics" in sections:
         labels["metrics"] = directions(names["metrics"])
@@ -134,7 +140,9 @@ def entries_of(of):
 
 def drawn_of_dataset(*sections, of=None, **settings):
     """As ``shown``, for a figure of one dataset."""
-    return lambda wildcards: shown(*sections, of=of, dataset=label("datasets", wildcards.dataset), **settings)
+    return lambda wildcards: shown(
+        *sections, of=of, on=wildcards.dataset, dataset=label("datasets", wildcards.dataset), **settings
+    )
 
 
 def of_modalities(metrics):

@@ -82,6 +82,20 @@ class Runs:
         return [name for name in names if dataset in only.get(name, [dataset])]
 
 
+def notes_of_datasets(only: Mapping[str, Mapping[str, Sequence[str]]]) -> list[str]:
+    """What is said of models and explainers that are for some datasets only, see :class:`Runs`.
+
+    >>> notes_of_datasets({"models": {"large": ["news"]}, "explainers": {"mine": ["plots", "news"]}})
+    ["model 'large' is for dataset 'news' only", "explainer 'mine' is for datasets 'plots', 'news' only"]
+    """
+    return [
+        f"{section[:-1]} '{name}' is for {'dataset' if len(names) == 1 else 'datasets'} "
+        f"{', '.join(map(repr, names))} only"
+        for section, of_section in only.items()
+        for name, names in of_section.items()
+    ]
+
+
 def notes_of_runs(notes: Mapping[Run, Sequence[str]]) -> list[str]:
     """What is said of runs: each text of a dataset once, with the models of which it is said.
 

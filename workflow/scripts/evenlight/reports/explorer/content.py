@@ -24,7 +24,7 @@ from evenlight.reports.pages.effects import effect_cell
 from evenlight.reports.verdict_words import EXPLAINED, HIGHER, LOWER, sentences
 from evenlight.statistics.cells import ModelScores, read_models
 from evenlight.statistics.explained_words import Explained, Level, known_mean, relative, shown_levels, unit_means
-from evenlight.statistics.files import items_path
+from evenlight.statistics.files import items_path, notes_of_datasets
 from evenlight.statistics.score_files import score_notes
 from evenlight.statistics.study import StudyScores, comparisons_in
 
@@ -160,7 +160,7 @@ def study_content(
         "target": target,
         "formats": list(formats),
         "warnings": list(warnings),
-        "notes": list(notes),
+        "notes": [*notes, *notes_of_datasets(only or {})],
     }
 
 
