@@ -13,7 +13,7 @@ RESULTS |= {
     "count_texts": Result(
         about="How many texts are audited: of each dataset and group, explained ones, and copies of others.",
         tables=["audited_texts", "audited_groups", "different_texts"],
-        **counted_texts(SCORED_FAMILIES, EXPLAINERS[:1], kinds.TOKENS),
+        **counted_texts(SCORED_FAMILIES, FIRST_EXPLAINERS, kinds.TOKENS),
     ),
     "estimate_texts_needed": Result(**texts_needed()),
     "classify_empty_texts": Result(

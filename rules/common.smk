@@ -10,7 +10,7 @@ import shlex
 import sys
 from collections import deque
 from functools import cache
-from itertools import groupby
+from itertools import groupby, product
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
@@ -29,6 +29,7 @@ from evenlight.datasets import released
 from evenlight.jobs import gpus, interpreter, kept_records, own_files, provenance, warm_start
 from evenlight.jobs.arguments import as_argument
 from evenlight.reports import terminal
+from evenlight.statistics.files import Runs
 
 
 def problem_with_folder():
@@ -99,6 +100,11 @@ METRIC_FAMILIES = configuration.metric_families(config)
 # What the explanations of the study are, and the explainers and metrics of each.
 MODALITIES = configuration.entries_of_modalities(config)
 METRICS = configuration.metric_annotations(config)
+RUNS = Runs(
+    datasets=list(config["datasets"]),
+    models={name: configuration.seeds_of(config, name) for name in config["models"]},
+    only=configuration.for_some_datasets(config),
+)
 # Jobs that run a model claim a GPU unless the configuration says `device: cpu`; `--resources gpu=1` lets one at a
 # time have it, `gpu=4` four, each its own. Whether there is one is not asked here: on a cluster the jobs run elsewhere.
 GPU = 0 if config["device"] == "cpu" else 1
@@ -220,7 +226,7 @@ def describe(name, about):
 
 def seeds_of(model):
     """The seeds of a model's runs."""
-    return configuration.seeds_of(config, model)
+    return RUNS.models[model]
 
 
 def in_study(path):
@@ -229,12 +235,17 @@ def in_study(path):
     return stored.query.removeprefix(workflow.storage_settings.default_storage_prefix).lstrip("/") if stored else path
 
 
+def there(*wildcards):
+    """The combinations of pairs (wildcard, value) that the study has, for expand()."""
+    return [pairs for pairs in product(*wildcards) if RUNS.has(**dict(pairs))]
+
+
 def every(paths, **values):
     """``paths`` for all runs of the study, or for those of a ``dataset`` or ``model``, and for all other ``values``."""
     paths = [paths] if isinstance(paths, str) else [in_study(path) for path in paths]
     datasets, models = (values.pop(name, config[f"{name}s"]) for name in ("dataset", "model"))
     of_models = [(name, seeds_of(name)) for name in ([models] if isinstance(models, str) else models)]
-    files = (expand(paths, dataset=datasets, model=model, seed=seeds, **values) for model, seeds in of_models)
+    files = (expand(paths, there, dataset=datasets, model=model, seed=seeds, **values) for model, seeds in of_models)
     # A path without a model would stand there once for each.
     return list(dict.fromkeys(file for of_model in files for file in of_model))
 

@@ -58,7 +58,7 @@ if PLANNED_MODELS and ASKING_FAMILIES:
     rule plan:
         """Print how long each explainer will take on this machine."""
         input:
-            expand(PLAN, dataset=config["datasets"], model=PLANNED_MODELS),
+            every(PLAN, model=PLANNED_MODELS),
         log:
             "<logs>/plan.log",
         localrule: True
@@ -70,11 +70,13 @@ if PLANNED_MODELS and ASKING_FAMILIES:
 
 # The explainers of a family share their passes through the model, so one job writes the attribution files of all of
 # them. Snakemake needs the outputs of a rule written out, hence one rule per configured family.
-for family, explainers in ATTRIBUTING_FAMILIES.items():
+for family, (rule_name, explainers, on) in [
+    (family, job) for family, names in ATTRIBUTING_FAMILIES.items() for job in jobs_of(f"attribute_{family}", names)
+]:
 
     rule:
         name:
-            f"attribute_{family}"
+            rule_name
         input:
             script=script("explanations/attribute.py"),
             dataset="<results>/datasets/{dataset}/items.parquet",
@@ -89,6 +91,8 @@ for family, explainers in ATTRIBUTING_FAMILIES.items():
             f"<logs>/attribute/{{dataset}}/{{model}}/seed{{seed}}/{family}.log",
         benchmark:
             f"<benchmarks>/attribute/{{dataset}}/{{model}}/seed{{seed}}/{family}.tsv"
+        wildcard_constraints:
+            dataset=on,
         conda:
             "../envs/models.yaml"
         threads: config["threads"]
@@ -110,41 +114,50 @@ for family, explainers in ATTRIBUTING_FAMILIES.items():
             "{output.costs:q} > {log:q} 2>&1"
 
 
-rule score:
-    """Score the explanations of one model with one family of metrics; equal questions to the model are asked once."""
-    input:
-        script=script("explanations/score.py"),
-        dataset="<results>/datasets/{dataset}/items.parquet",
-        predictions="<results>/predictions/{dataset}/{model}/seed{seed}.parquet",
-        model=lambda wildcards: asked_model("metrics", wildcards.family)(wildcards),
-        attributions=of_explainers(ATTRIBUTION_FILE, EXPLAINERS),
-    output:
-        taken_over(of_explainers(SCORES, EXPLAINERS)),
-    log:
-        "<logs>/score/{dataset}/{model}/seed{seed}/{family}.log",
-    benchmark:
-        "<benchmarks>/score/{dataset}/{model}/seed{seed}/{family}.tsv"
-    wildcard_constraints:
-        family=any_of(SCORED_FAMILIES),
-    conda:
-        "../envs/models.yaml"
-    threads: config["threads"]
-    resources:
-        device=config["device"],
-        in_groups=IN_GROUPS,
-        asking=ASKING,
-        gpu=lambda wildcards: GPU * configuration.asks_model("metrics", wildcards.family),
-        mem_mb=growing(8000),
-        runtime=growing(240),
-    params:
-        settings=score_settings,
-        model=model_flag,
-        versions=score_versions,
-    shell:
-        "python {input.script:q} --items {input.dataset:q} --predictions {input.predictions:q} "
-        "--attributions {input.attributions:q} {params.model:q} --settings {params.settings:q} "
-        "--versions {params.versions:q} --device {resources.device} --threads {threads} {resources.in_groups} "
-        "--asking {resources.asking:q} --output {output:q} > {log:q} 2>&1"
+for rule_name, explainers, on in jobs_of("score", EXPLAINERS):
+
+    rule:
+        name:
+            rule_name
+        input:
+            script=script("explanations/score.py"),
+            dataset="<results>/datasets/{dataset}/items.parquet",
+            predictions="<results>/predictions/{dataset}/{model}/seed{seed}.parquet",
+            model=lambda wildcards: asked_model("metrics", wildcards.family)(wildcards),
+            attributions=of_explainers(ATTRIBUTION_FILE, explainers),
+        output:
+            taken_over(of_explainers(SCORES, explainers)),
+        log:
+            "<logs>/score/{dataset}/{model}/seed{seed}/{family}.log",
+        benchmark:
+            "<benchmarks>/score/{dataset}/{model}/seed{seed}/{family}.tsv"
+        wildcard_constraints:
+            dataset=on,
+            family=any_of(SCORED_FAMILIES),
+        conda:
+            "../envs/models.yaml"
+        threads: config["threads"]
+        resources:
+            device=config["device"],
+            in_groups=IN_GROUPS,
+            asking=ASKING,
+            gpu=lambda wildcards: GPU * configuration.asks_model("metrics", wildcards.family),
+            mem_mb=growing(8000),
+            runtime=growing(240),
+        params:
+            settings=score_settings,
+            model=model_flag,
+            versions=score_versions,
+        shell:
+            "python {input.script:q} --items {input.dataset:q} --predictions {input.predictions:q} "
+            "--attributions {input.attributions:q} {params.model:q} --settings {params.settings:q} "
+            "--versions {params.versions:q} --device {resources.device} --threads {threads} {resources.in_groups} "
+            "--asking {resources.asking:q} --output {output:q} > {log:q} 2>&1"
+
+    describe(
+        rule_name,
+        "Score the explanations of one model with one family of metrics; equal questions to the model are asked once.",
+    )
 
 
 rule randomise_layers:

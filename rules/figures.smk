@@ -16,7 +16,7 @@ rule draw_scores:
     input:
         **units_drawn(),
         script=script("figures/draw_scores.py"),
-        scores=lambda wildcards: scores_drawn(wildcards.model, [wildcards.metric]),
+        scores=lambda wildcards: scores_drawn(wildcards, [wildcards.metric]),
     output:
         in_formats(
             "<results>/figures/scores/{dataset}/{model}/{metric}",
@@ -48,7 +48,7 @@ rule draw_score_panels:
     input:
         **units_drawn(),
         script=script("figures/draw_score_panels.py"),
-        scores=lambda wildcards: scores_drawn(wildcards.model, list(METRICS)),
+        scores=lambda wildcards: scores_drawn(wildcards, list(METRICS)),
     output:
         in_formats(
             "<results>/figures/panels/{dataset}/{model}",

@@ -180,7 +180,7 @@ if SERVICES or CHATS:
     rule questions:
         """Print how many questions each model behind an address will be asked."""
         input:
-            expand(QUESTIONS, dataset=config["datasets"], model=[*SERVICES, *CHATS]),
+            every(QUESTIONS, model=[*SERVICES, *CHATS]),
         localrule: True
         shell:
             "cat {input:q}"

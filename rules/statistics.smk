@@ -32,13 +32,11 @@ RESULTS |= {
     "summarise_learning_rates": Result(
         "Of every model the learning rates that were tried, and the one by which it classifies the validation split best.",
         ["learning_rates"],
-        as_argument(
-            {"datasets": list(config["datasets"]), "models": dict.fromkeys(TRAINED_HERE, config["learning_rates"])}
-        ),
+        as_argument(runs_of_study() | {"models": dict.fromkeys(TRAINED_HERE, config["learning_rates"])}),
         {
             "trainings": (
                 LEARNING_RATE,
-                expand(LEARNING_RATE, dataset=config["datasets"], model=TRAINED_HERE, rate=config["learning_rates"]),
+                every(LEARNING_RATE, model=TRAINED_HERE, rate=config["learning_rates"]),
             )
         },
     ),
@@ -72,7 +70,7 @@ rule compare_explainers:
         script=script("results/compare_explainers.py"),
         dataset="<results>/datasets/{dataset}/items.parquet",
         predictions=PREDICTIONS,
-        attributions=of_explainers(ATTRIBUTION_FILE, EXPLAINERS),
+        attributions=explanations_of,
     output:
         AGREEMENT,
     log:
@@ -87,7 +85,7 @@ rule compare_explainers:
     params:
         settings=as_json(**(config["agreement"] or {})),
         # Its columns are named by the explainers.
-        explainers=as_argument(EXPLAINERS),
+        explainers=lambda wildcards: as_argument(RUNS.explainers_of(wildcards.dataset, EXPLAINERS)),
         versions=versions("compare_explainers"),
     shell:
         "python {input.script:q} --items {input.dataset:q} --predictions {input.predictions:q} "

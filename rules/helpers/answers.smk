@@ -119,16 +119,16 @@ def follow_up_settings(wildcards):
 def chat(wildcards):
     """What a language model behind an address answers by, without what only says how it is asked and what it costs."""
     settings = CHATS[wildcards.model]
-    return {name: value for name, value in settings.items() if name not in ("asking", "limits", "prices")}
+    return {name: value for name, value in settings.items() if name not in ("asking", "limits", "prices", "datasets")}
 
 
 def estimated_answers(wildcards):
     """What decides how many questions a language model behind an address is asked, and how many it may be."""
-    names = ANSWERING_FAMILIES.get("asked", [])
+    methods = methods_of("asked", wildcards) if "asked" in ANSWERING_FAMILIES else {}
     return as_json(
         name=wildcards.model,
-        chat={name: value for name, value in CHATS[wildcards.model].items() if name != "asking"},
-        explainers=configuration.without_labels({name: config["explainers"][name] for name in names}),
+        chat={name: value for name, value in CHATS[wildcards.model].items() if name not in ("asking", "datasets")},
+        explainers=methods,
         follow_ups=FOLLOWED,
         seed=seeds_of(wildcards.model)[0],
     )

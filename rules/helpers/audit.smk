@@ -17,6 +17,8 @@ AUDITED_OF_ANSWERS = (
 AUDIT_OF_ANSWERS = "audit_answers" if EXPLAINERS else "audit"
 BESIDE_ATTRIBUTIONS = f"{AUDIT_OF_ANSWERS}.html" if kinds.TEXT in MODALITIES else None
 BESIDE_ANSWERS = "audit.html" if EXPLAINERS else None
+# Of each dataset one that explains it.
+FIRST_EXPLAINERS = list(dict.fromkeys(names[0] for names in RUNS.sets_of(EXPLAINERS)))
 MANIFEST = "<results>/models/{dataset}/{model}/seed{seed}/manifest.json"
 # What every audit shows beside the verdicts.
 AUDITED = ("interim_analyses", "audited_texts", "audited_groups", "different_texts", "texts_needed", "without_words")

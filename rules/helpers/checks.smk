@@ -1,7 +1,6 @@
 # What rules/checks.smk asks: its settings, and which files it needs.
 
 import time
-from itertools import product
 
 from snakemake.exceptions import MissingInputException
 from snakemake.iocontainers import Wildcards
@@ -52,8 +51,8 @@ def check_settings(wildcards):
         seed=int(wildcards.seed),
         precision=config["explain"]["precision"],
         asking=SERVICES[wildcards.model]["asking"] if wildcards.model in SERVICES else {},
-        explainers={family: methods_of(family, wildcards) for family in ATTRIBUTING_FAMILIES},
-        tags=tags_of(name for names in ATTRIBUTING_FAMILIES.values() for name in names),
+        explainers=methods_on(wildcards, ATTRIBUTING_FAMILIES),
+        tags=tags_of(RUNS.explainers_of(wildcards.dataset, EXPLAINERS)),
         metrics={
             family: configuration.without_labels({name: config["metrics"][name] for name in names})
             for family, names in SCORED_FAMILIES.items()
@@ -73,8 +72,8 @@ def seeds_made(model):
 
 
 def of_made_runs(path, model):
-    """A path for each of these runs, on every dataset."""
-    return expand(path, dataset=config["datasets"], model=model, seed=seeds_made(model))
+    """A path for each of these runs, on every dataset of the model."""
+    return expand(path, there, dataset=RUNS.datasets, model=model, seed=seeds_made(model))
 
 
 def told_settings():
@@ -92,7 +91,7 @@ def told_settings():
     runs = {name: seeds_made(name) for name in CHECKED_MODELS}
     asked = {name: {key: chat[key] for key in ("address", "plain_http", "asking")} for name, chat in CHATS.items()}
     # Not sorted: what is told has the order of the configuration.
-    return as_argument({"datasets": list(config["datasets"]), "models": runs, "chats": asked, "unchecked": unchecked})
+    return as_argument(runs_of_study() | {"models": runs, "chats": asked, "unchecked": unchecked})
 
 
 def is_made(path):
@@ -126,11 +125,7 @@ def other_files():
 
 def wildcards_of_runs():
     """The wildcards of every run of a model on a dataset."""
-    return [
-        Wildcards(fromdict={"dataset": dataset, "model": model, "seed": seed})
-        for model in config["models"]
-        for dataset, seed in product(config["datasets"], seeds_of(model))
-    ]
+    return [Wildcards(fromdict=vars(run)) for run in RUNS]
 
 
 def refused_files(named):

@@ -90,6 +90,5 @@ def specification_settings():
 def specifications_drawn(wildcards):
     """The settings of one specification curve."""
     metrics = directions(specified()[wildcards.kind])
-    return shown(
-        "explainers", "models", metrics=metrics, dataset=label("datasets", wildcards.dataset), **of_statistics("alpha")
-    )
+    names = {"on": wildcards.dataset, "dataset": label("datasets", wildcards.dataset)}
+    return shown("explainers", "models", metrics=metrics, **names, **of_statistics("alpha"))

@@ -167,7 +167,7 @@ def summary_settings():
     return as_argument(
         {
             "concepts": {dataset: concepts_of(dataset) for dataset in config["datasets"]},
-            "models": runs_of_study()["models"],
+            **{name: value for name, value in runs_of_study().items() if name != "datasets"},
             **MODALITIES[kinds.EFFECTS],
             "forgetting": FORGETTING,
             **of_statistics("confidence", "bootstrap_draws"),

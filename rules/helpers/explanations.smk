@@ -39,6 +39,20 @@ def of_explainers(path, explainers):
     return expand(path, explainer=explainers, allow_missing=True)
 
 
+def explanations_of(wildcards):
+    """The attribution files of the explainers of a dataset; the other wildcards stay."""
+    return of_explainers(ATTRIBUTION_FILE, RUNS.explainers_of(wildcards.dataset, EXPLAINERS))
+
+
+def jobs_of(rule, explainers):
+    """For each set of some explainers that datasets have: the name of its rule, the set, a pattern of these datasets.
+
+    Outputs are those of all explainers of a dataset, and Snakemake needs them written out: a rule for each set.
+    """
+    sets = enumerate(RUNS.sets_of(explainers).items())
+    return [(f"{rule}_on_{on[0]}" if number else rule, list(names), any_of(on)) for number, (names, on) in sets]
+
+
 def taken_over(files):
     """Outputs that a job may find made and leave as they are. Of those in a storage it sees nothing, and makes them
     again.
@@ -65,12 +79,19 @@ def asking_settings(section, family, model):
 
 
 def methods_of(family, wildcards):
-    """The explainers of one family; one that is read from a file with the file of this run."""
-    methods = configuration.without_labels({name: config["explainers"][name] for name in EXPLAINER_FAMILIES[family]})
+    """The explainers of one family on a dataset; one that is read from a file with the file of this run."""
+    names = RUNS.explainers_of(wildcards["dataset"], EXPLAINER_FAMILIES[family])
+    methods = configuration.without_labels({name: config["explainers"][name] for name in names})
     return {
         name: method | ({"file": method["file"].format(**wildcards)} if name in MADE_ELSEWHERE else {})
         for name, method in methods.items()
     }
+
+
+def methods_on(wildcards, families):
+    """The same of several families, those that explain the dataset."""
+    found = {family: methods_of(family, wildcards) for family in families}
+    return {family: methods for family, methods in found.items() if methods}
 
 
 def imported_files(family):
@@ -82,13 +103,13 @@ def imported_files(family):
 
 def attribute_settings(family):
     """What the explainers of one family depend on, as a function of the wildcards."""
-    return lambda wildcards: as_json(
-        family=family,
-        explainers=methods_of(family, wildcards),
-        tags=tags_of(EXPLAINER_FAMILIES[family]),
-        seed=int(wildcards.seed),
-        **asking_settings("explainers", family, wildcards.model),
-    )
+
+    def settings(wildcards):
+        methods = methods_of(family, wildcards)
+        asking = asking_settings("explainers", family, wildcards.model)
+        return as_json(family=family, explainers=methods, tags=tags_of(methods), seed=int(wildcards.seed), **asking)
+
+    return settings
 
 
 def of_first_seed(path, wildcards):
@@ -105,7 +126,7 @@ def plan_settings(wildcards):
     """What decides how many rows the explainers and the scores take, and of which network."""
     seeds = seeds_of(wildcards.model)
     seed = seeds[0]
-    explainers = {family: methods_of(family, {**wildcards, "seed": seed}) for family in ASKING_FAMILIES}
+    explainers = methods_on({**wildcards, "seed": seed}, ASKING_FAMILIES)
     return as_json(
         explainers=explainers,
         tags=tags_of(name for methods in explainers.values() for name in methods),
@@ -114,7 +135,7 @@ def plan_settings(wildcards):
             for family in SCORED_FAMILIES
             if configuration.asks_model("metrics", family)
         },
-        explanations=sum(map(len, ATTRIBUTING_FAMILIES.values())),
+        explanations=len(RUNS.explainers_of(wildcards.dataset, EXPLAINERS)),
         runs=len(seeds),
         seed=seed,
         precision=config["explain"]["precision"],
@@ -147,7 +168,7 @@ def attribute_versions(family):
 
     def used(wildcards):
         stages, models = asking_versions("explainers", family, wildcards.model)
-        return versions("attribute", *stages, **models, explainers=EXPLAINER_FAMILIES[family])
+        return versions("attribute", *stages, **models, explainers=list(methods_of(family, wildcards)))
 
     return used
 
@@ -168,7 +189,8 @@ def score_settings(wildcards):
 def score_versions(wildcards):
     """Versions of what one family of metrics uses; of the explainers too, where it explains again."""
     stages, models = asking_versions("metrics", wildcards.family, wildcards.model)
-    again = {"explainers": EXPLAINERS} if configuration.explains_again(wildcards.family) else {}
+    explainers = RUNS.explainers_of(wildcards.dataset, EXPLAINERS)
+    again = {"explainers": explainers} if configuration.explains_again(wildcards.family) else {}
     return versions("score", *stages, **models, **again, metrics=METRIC_FAMILIES[wildcards.family])
 
 

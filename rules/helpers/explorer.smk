@@ -46,6 +46,7 @@ def whole_study(of, **more):
     names = scored()
     families = {name: names["metrics"][name] for name in entries_of(of)["metrics"]}
     settings = {"seeds": names["models"], "families": families}
+    settings |= {"only": names["only"]} if "only" in names else {}
     # Those that have the same units are compared by the same.
     settings |= {"comparisons": comparisons_of(of[0])}
     settings |= {"study": config["study"], "target": config["explain"]["target"]}

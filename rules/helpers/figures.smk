@@ -111,12 +111,18 @@ def directions(names):
     return {name: {"label": label("metrics", name), "better": METRICS[name]["better"]} for name in names}
 
 
-def shown(*sections, of=None, **settings):
+def shown(*sections, of=None, on=None, **settings):
     """The settings of what is read: the names and labels in ``sections``, in the order of the configuration, and more.
 
-    ``of``: the modality whose explainers and metrics these are, or several; all without.
+    ``of``: the modality whose explainers and metrics these are, or several; all without. ``on``: the dataset whose
+    models and explainers these are; all without.
     """
     names = {section: list(config[section]) for section in sections} | (entries_of(of) if of else {})
+    if on is not None:
+        there = {"models": RUNS.models_of(on), "explainers": RUNS.explainers_of(on, config["explainers"])}
+        names |= {
+            part: [name for name in names[part] if name in of_it] for part, of_it in there.items() if part in names
+        }
     labels = {section: {name: label(section, name) for name in names[section]} for section in sections}
     if "metrics" in sections:
         labels["metrics"] = directions(names["metrics"])
@@ -134,7 +140,9 @@ def entries_of(of):
 
 def drawn_of_dataset(*sections, of=None, **settings):
     """As ``shown``, for a figure of one dataset."""
-    return lambda wildcards: shown(*sections, of=of, dataset=label("datasets", wildcards.dataset), **settings)
+    return lambda wildcards: shown(
+        *sections, of=of, on=wildcards.dataset, dataset=label("datasets", wildcards.dataset), **settings
+    )
 
 
 def of_modalities(metrics):
@@ -157,6 +165,7 @@ def scores_shown(wildcards, metrics):
     )
     modalities = of_modalities(metrics)
     explainers = [name for of in modalities.values() for name in of["explainers"]] or config["explainers"]
+    explainers = RUNS.explainers_of(wildcards.dataset, explainers)
     labels = {name: label("explainers", name) for name in config["explainers"] if name in explainers}
     settings = {"explainers": labels}
     settings |= {"datasets": datasets, "models": models, "metrics": directions(metrics)}
@@ -165,15 +174,15 @@ def scores_shown(wildcards, metrics):
     return as_argument(settings | {"seeds": seeds, "factors": factors, "levels": compared_levels()})
 
 
-def scores_drawn(model, metrics):
-    """The score files of some metrics of one model on one dataset, which stays a wildcard."""
+def scores_drawn(wildcards, metrics):
+    """The score files of some metrics of one model on one dataset."""
     return [
         file
         for modality, of in MODALITIES.items()
         for file in every(
             SCORES,
-            dataset="{dataset}",
-            model=model,
+            dataset=wildcards.dataset,
+            model=wildcards.model,
             family=dict.fromkeys(METRICS[name]["family"] for name in metrics if name in of["metrics"]),
             explainer=of["explainers"],
         )
@@ -182,7 +191,7 @@ def scores_drawn(model, metrics):
 
 def units_drawn():
     """The items and units of one dataset, which stays a wildcard, by their folder."""
-    return {folder: every(path, dataset="{dataset}", table=["items", "units"]) for folder, path in EXPLAINED.items()}
+    return {folder: expand(path, table=["items", "units"], allow_missing=True) for folder, path in EXPLAINED.items()}
 
 
 def in_formats(path, **about):

@@ -41,7 +41,11 @@ def questions(wildcards):
 def service(wildcards):
     """What a service answers by, without what only says how long texts may be and how it is asked."""
     settings = SERVICES[wildcards.model]
-    return {name: value for name, value in settings.items() if name not in ("long_items", "max_tokens", "asking")}
+    return {
+        name: value
+        for name, value in settings.items()
+        if name not in ("long_items", "max_tokens", "asking", "datasets")
+    }
 
 
 def recipe(wildcards, **changes):
@@ -146,19 +150,23 @@ def tags_of(explainers):
 def estimate_settings(wildcards):
     """What decides how many questions a service is asked."""
     asking = {
-        section: {
-            family: configuration.without_labels({name: config[section][name] for name in names})
-            for family, names in families.items()
-            if configuration.asks_model(section, family)
-        }
-        for section, families in (("explainers", EXPLAINER_FAMILIES), ("metrics", METRIC_FAMILIES))
+        "explainers": {
+            family: methods
+            for family, methods in methods_on(wildcards, EXPLAINER_FAMILIES).items()
+            if configuration.asks_model("explainers", family)
+        },
+        "metrics": {
+            family: configuration.without_labels({name: config["metrics"][name] for name in names})
+            for family, names in METRIC_FAMILIES.items()
+            if configuration.asks_model("metrics", family)
+        },
     }
     asked = {name for methods in asking["explainers"].values() for name in methods}
     return as_json(
         reading=reading(wildcards),
         seed=seeds_of(wildcards.model)[0],
         # They ask nothing, but their scores are judged by asking.
-        silent=[name for name in config["explainers"] if name not in asked],
+        silent=[name for name in RUNS.explainers_of(wildcards.dataset, config["explainers"]) if name not in asked],
         tags=tags_of(asked),
         **asking,
     )

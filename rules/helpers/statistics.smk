@@ -47,8 +47,8 @@ def of_statistics(*keys):
 
 
 def runs_of_study():
-    """The names of all runs, in the configuration's order: the datasets, and the seeds of each model."""
-    return {"datasets": list(config["datasets"]), "models": {name: seeds_of(name) for name in config["models"]}}
+    """What all runs are, in the configuration's order, see :class:`Runs`; what is for some datasets, where there is such."""
+    return {name: value for name, value in vars(RUNS).items() if value}
 
 
 def scored(of=None):

@@ -54,7 +54,10 @@ def fixed(study):
         "smallest_group",
     )
     return {
-        **{name: configuration.without_labels(study[name]) for name in ("explainers", "metrics", "models", "datasets")},
+        **{
+            name: configuration.without(study[name], "label")
+            for name in ("explainers", "metrics", "models", "datasets")
+        },
         **{name: study[name] for name in ("trainings", "seeds")},
         "explain": {key: value for key, value in study["explain"].items() if key not in how},
         **{key: study["statistics"][key] for key in (*judged, "regimes", "claims", "bootstrap_draws")},

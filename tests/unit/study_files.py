@@ -12,7 +12,7 @@ from dataset_files import as_dataset
 from evenlight.core import tables
 from evenlight.core.contracts.explanations import SCORES
 from evenlight.core.contracts.texts import ITEMS, UNITS
-from evenlight.statistics.files import Run, items_path, score_path, units_path
+from evenlight.statistics.files import Run, Runs, items_path, score_path, units_path
 from evenlight.statistics.study import StudyScores, VerdictSettings, taken
 
 NAMES = ["item_id", "pair_id", "group", "explainer"]
@@ -63,7 +63,7 @@ class StudyFiles:
 
 
 # What functions take together, by the name of the argument.
-PARTS = {"study": StudyScores, "judging": VerdictSettings}
+PARTS = {"runs": Runs, "study": StudyScores, "judging": VerdictSettings}
 
 
 def asked(function: Callable, settings: dict) -> dict:

@@ -55,7 +55,7 @@ from evenlight.jobs.command_line import settings_argument
 from evenlight.jobs.parts import Rows
 from evenlight.models.classifier import load_saved
 from evenlight.models.randomised import layers_of, randomise
-from evenlight.statistics.files import Run, score_path
+from evenlight.statistics.files import Run, Runs, score_path
 from evenlight.statistics.score_files import explainer_notes, score_notes
 from evenlight.statistics.study import StudyScores
 from evenlight.texts.items import groups_kept_together
@@ -793,7 +793,7 @@ def test_what_is_said_of_an_item_does_not_depend_on_those_beside_it(remarks, of_
 def test_notes_reach_the_tables(study, tmp_path):
     attribute.main(attribute_arguments(study, tmp_path, "path"))
     paths = [tmp_path / f"{name}.parquet" for name in ("ig", "igxi")]
-    runs = [Run("geco", "bert", seed) for seed in (0, 1)]
+    runs = Runs(datasets=["geco"], models={"bert": [0, 1]})
     for run in runs:
         folder = score_path(tmp_path / "scores", run, "complexity", "ig").parent
         score.main(score_arguments(study, paths, folder, "complexity", 1000))

@@ -26,7 +26,7 @@ from evenlight.reports.audit.page import card, page, write_audit
 from evenlight.reports.audit.reliance import WORDS, RelianceTables, read_reliance, said_of_reliance
 from evenlight.reports.verdict_words import at_least, said_of_counts
 from evenlight.statistics.examples import PAIRS, example_pairs
-from evenlight.statistics.files import Run, attribution_path, items_path, predictions_path, units_path
+from evenlight.statistics.files import Run, Runs, attribution_path, items_path, predictions_path, units_path
 from evenlight.statistics.planning import texts_needed
 from evenlight.statistics.reliance import measure_reliance
 from evenlight.statistics.score_files import read_scores
@@ -87,7 +87,7 @@ class AuditedStudy(ExplorerStudy):
         settings = self.settings(**{"power": 0.8, "reliance": reliance} | changed)
         del settings["formats"], settings["modalities"]
         wanted = {name: settings[name] for name in ("as_often_bound", "power")}
-        runs, comparisons = {"datasets": [self.dataset], "models": settings["seeds"]}, settings["comparisons"]
+        runs, comparisons = Runs(datasets=[self.dataset], models=settings["seeds"]), settings["comparisons"]
         found = Found(
             effects,
             self.judged[1],
@@ -97,7 +97,7 @@ class AuditedStudy(ExplorerStudy):
             *count_texts(
                 self.folders.scores,
                 self.folders.datasets,
-                **runs,
+                runs,
                 family="made",
                 explainers=self.explainers[:1],
                 comparisons=comparisons,
@@ -106,8 +106,7 @@ class AuditedStudy(ExplorerStudy):
             classes_without_words(
                 self.folders.predictions,
                 self.folders.datasets,
-                datasets=[self.dataset],
-                models={self.model: self.seeds},
+                Runs(datasets=[self.dataset], models={self.model: self.seeds}),
                 hidden=hidden,
             ),
             self.costs,
@@ -139,9 +138,8 @@ class AuditedStudy(ExplorerStudy):
         found = measure_reliance(
             self.folders.attributions,
             self.folders.datasets,
+            Runs(datasets=[self.dataset], models={self.model: self.seeds}),
             predictions=self.folders.predictions,
-            datasets=[self.dataset],
-            models={self.model: self.seeds},
             explainers={name: name if name == "ig" else None for name in self.explainers},
             comparisons={"gender": [["male", "female"]]},
             words_of=[self.dataset],

@@ -16,8 +16,9 @@ from evenlight.statistics.decision_counts import decision_tables
 from evenlight.statistics.decisions import decision_table
 from evenlight.statistics.draws import draw_table
 from evenlight.statistics.effects import effect_tables
+from evenlight.statistics.files import Runs
 from evenlight.statistics.planning import texts_needed
-from evenlight.statistics.study import StudyScores, VerdictSettings
+from evenlight.statistics.study import StudyScores, VerdictSettings, taken
 from evenlight.statistics.text_counts import count_texts
 
 HOSTILE = "<script>alert(1)</script>"
@@ -48,11 +49,11 @@ def audit(
 ) -> dict:
     """What the audit of a made study says; ``others``: an explainer of tokens with as many verdicts."""
     effects, counts = effect_tables(scored(study), JUDGING)
-    of_texts = {"family": "answers", "comparisons": COMPARED, **NAMES}
+    runs, of_texts = taken(Runs, {"family": "answers", "comparisons": COMPARED, **NAMES})
     if others:
         effects = pd.concat([effects.assign(explainer=others), effects], ignore_index=True)
     needed = texts_needed(effects, as_often_bound=0.2, power=0.8)
-    texts = count_texts(study.folders.scores, study.folders.datasets, **of_texts)[0]
+    texts = count_texts(study.folders.scores, study.folders.datasets, runs, **of_texts)[0]
     draws = draw_table(scored(study), confidence=0.95, bootstrap_draws=200)
     if control is None:
         control = pd.DataFrame(columns=VERDICT_CONTROL.schema.names)

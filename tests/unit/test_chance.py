@@ -11,7 +11,7 @@ from evenlight.core import tables
 from evenlight.core.chance import agreement, note_on_chance
 from evenlight.core.contracts.explanations import SCORES
 from evenlight.explainers import explain, explained_again
-from evenlight.statistics.files import Run, score_path
+from evenlight.statistics.files import Runs, score_path
 from evenlight.statistics.score_files import explainer_notes
 
 LIME = completed_entry("explainers", "lime", {"method": "lime", "samples": 60})
@@ -120,7 +120,7 @@ def test_what_all_tokens_share_is_not_called_chance():
 
 
 def test_tables_say_it_once_for_each_explainer(tmp_path):
-    runs = [Run("geco", "bert", seed) for seed in (0, 1)]
+    runs = Runs(datasets=["geco"], models={"bert": [0, 1]})
     for run, error in zip(runs, (0.2, 0.6), strict=True):
         for explainer in ("grad", "lime"):
             path = score_path(tmp_path, run, "complexity", explainer)

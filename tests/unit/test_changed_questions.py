@@ -23,6 +23,7 @@ from evenlight.metrics.reasons import counterfactual, simulatability
 from evenlight.metrics.reasons.of_questions import MEASURES, asked, interventions, score, sums_of, with_nothing_changed
 from evenlight.statistics import faithfulness as statistics
 from evenlight.statistics.faithfulness import faithfulness_table
+from evenlight.statistics.files import Runs
 
 ROOT = Path(__file__).parents[2]
 ENGLISH = read_language(ROOT / WORLD_LANGUAGES["english"], CONCEPTS, CAUSAL_CONCEPTS)
@@ -53,9 +54,11 @@ def of_study(rows: pd.DataFrame, folder: Path, writer: str, **columns: str | Non
 
 
 def table_of(folders: tuple[Path, Path], writer: str, metrics: dict = METRICS, draws: int = 400) -> pd.DataFrame:
-    study = {"datasets": ["notes"], "models": {writer: [0]}, "explainers": ["reasons"], "factors": ["gender"]}
+    runs, study = Runs(datasets=["notes"], models={writer: [0]}), {"explainers": ["reasons"], "factors": ["gender"]}
     named = dict(zip(("changed_answers", "datasets"), folders, strict=True))
-    return faithfulness_table(named, **study, questions=metrics, follow_ups={}, confidence=0.95, bootstrap_draws=draws)
+    return faithfulness_table(
+        named, runs, **study, questions=metrics, follow_ups={}, confidence=0.95, bootstrap_draws=draws
+    )
 
 
 # Measures -----------------------------------------------------------------------------------------------------------

@@ -213,7 +213,7 @@ def test_a_study_of_regimes_may_grow_by_a_plan_of_looks(files):
 
 def test_texts_of_regimes_have_the_same_digest_before_they_are_scored(files):
     """So that a plan which is void is refused before anything is explained."""
-    settings = {name: value for name, value in CLAIMED.items() if name in StudyScores.__annotations__}
+    settings = {name: value for name, value in CLAIMED.items() if name in StudyScores.__dataclass_fields__}
     scored = StudyScores(**folders(files), **settings)
     few, every = (texts_digest(scored, units) for units in (16, PAIRS))
     assert few != every
@@ -221,7 +221,7 @@ def test_texts_of_regimes_have_the_same_digest_before_they_are_scored(files):
 
 
 def test_each_comparison_of_regimes_knows_the_texts_that_it_judges(files):
-    settings = {name: value for name, value in CLAIMED.items() if name in StudyScores.__annotations__}
+    settings = {name: value for name, value in CLAIMED.items() if name in StudyScores.__dataclass_fields__}
     every = judged_texts(StudyScores(**folders(files), **settings))
     few = judged_texts(StudyScores(**folders(files), **settings, first=16))
     assert set(every["factor"]) >= {"regime", "regime_right", "regime_all_right"}

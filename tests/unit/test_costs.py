@@ -10,9 +10,10 @@ from evenlight.core.contracts.results import COST_SUMMARY
 from evenlight.core.errors import InputError
 from evenlight.explainers.costs import write_cost
 from evenlight.statistics.costs import summarise_costs
-from evenlight.statistics.files import Run, explainer_path
+from evenlight.statistics.files import Run, Runs, explainer_path
 
 STUDY = {"datasets": ["plots"], "models": {"small": [0, 1]}, "explainers": ["grad", "gxi", "lime"]}
+RUNS = Runs(datasets=STUDY["datasets"], models=STUDY["models"])
 SHOWN = {
     "datasets": {"plots": "Plots"},
     "models": {"small": "Small"},
@@ -41,7 +42,7 @@ def costs(tmp_path) -> Path:
 
 
 def test_costs_are_means_over_texts_by_device(costs):
-    table = summarise_costs(costs, **STUDY)
+    table = summarise_costs(costs, RUNS, explainers=STUDY["explainers"])
     found = {(row.explainer, row.device): row for row in table.itertuples()}
     assert list(found) == [("grad", "A CPU"), ("gxi", "A CPU"), ("lime", "A CPU"), ("lime", "A GPU")]
     grad = found["grad", "A CPU"]
@@ -74,7 +75,9 @@ def test_a_study_of_which_nothing_is_known_has_a_table(tmp_path):
     for seed in (0, 1):
         for name in STUDY["explainers"]:
             write_cost(explainer_path(tmp_path, Run("plots", "small", seed), name), "digest", [])
-    tables.write_table(summarise_costs(tmp_path, **STUDY), tmp_path / "table.parquet", COST_SUMMARY)
+    tables.write_table(
+        summarise_costs(tmp_path, RUNS, explainers=STUDY["explainers"]), tmp_path / "table.parquet", COST_SUMMARY
+    )
     table = tables.read_exactly(tmp_path / "table.parquet", COST_SUMMARY)
     assert list(table["texts"]) == [0, 0, 0]
     rows = page_of("costs", table, **SHOWN).tables[0].rows[0][1]
@@ -85,4 +88,4 @@ def test_a_record_that_is_missing_is_named_with_its_rule(costs):
     path = explainer_path(costs, Run("plots", "small", 1), "gxi")
     path.unlink()
     with pytest.raises(InputError, match=r"gxi\.parquet: no such file; rule attribute makes it"):
-        summarise_costs(costs, **STUDY)
+        summarise_costs(costs, RUNS, explainers=STUDY["explainers"])

@@ -17,7 +17,7 @@ from evenlight.core.contracts.texts import ITEMS, PREDICTIONS
 from evenlight.core.errors import InputError
 from evenlight.reports.plots.agreement import draw_agreement
 from evenlight.statistics.explainer_agreement import MEASURES, agreement_by_text, agreements, summarise_agreement
-from evenlight.statistics.files import Run, run_path
+from evenlight.statistics.files import Run, Runs, run_path
 from evenlight.texts.predictions import Sentence, predictions_table, token_table
 
 RANK, TOP, SIGN = MEASURES
@@ -193,8 +193,7 @@ def summary(tmp_path):
     table = summarise_agreement(
         tmp_path,
         files.datasets,
-        datasets=["plots"],
-        models={"small": [0, 1]},
+        Runs(datasets=["plots"], models={"small": [0, 1]}),
         comparisons={"gender": [["male", "female"]]},
         alpha=0.05,
     )
@@ -226,7 +225,7 @@ def test_groups_are_compared_as_scores_are(summary):
 def test_nothing_compared(summary, tmp_path):
     """A study that describes has the rows of all texts alone, and the table keeps its contract."""
     table = summarise_agreement(
-        tmp_path, tmp_path / "datasets", datasets=["plots"], models={"small": [0]}, comparisons={}, alpha=0.05
+        tmp_path, tmp_path / "datasets", Runs(datasets=["plots"], models={"small": [0]}), comparisons={}, alpha=0.05
     )
     tables.write_table(table, tmp_path / "none.parquet", AGREEMENT_SUMMARY)
     assert len(table) == 3

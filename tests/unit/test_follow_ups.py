@@ -32,6 +32,7 @@ from evenlight.models.services import client
 from evenlight.models.services.chat import CachedChat, kept_replies
 from evenlight.models.services.client import RequestPolicy
 from evenlight.statistics.faithfulness import faithfulness_table
+from evenlight.statistics.files import Runs
 
 ROOT = Path(__file__).parents[2]
 ABOUTS = tuple(ASKED)
@@ -292,9 +293,9 @@ def test_cc_shap_is_scored_beside_other_words(recorded):
 
 def test_the_table_has_each_measure_beside_draws_and_the_page_what_it_cannot_see(recorded):
     _, _, folders = recorded
-    names = {"datasets": ["notes"], "models": {"m": [0]}, "explainers": ["it"], "factors": ["form"]}
+    runs, names = Runs(datasets=["notes"], models={"m": [0]}), {"explainers": ["it"], "factors": ["form"]}
     table = faithfulness_table(
-        folders, **names, questions={}, follow_ups=SETTINGS, confidence=0.95, bootstrap_draws=200
+        folders, runs, **names, questions={}, follow_ups=SETTINGS, confidence=0.95, bootstrap_draws=200
     )
     rows = table[table["level"] == "x"].set_index("measure")
     assert rows.loc["hint_followed", ["questions", "changes", "value", "null"]].tolist() == [2, 4, 0.5, 0]

@@ -123,7 +123,7 @@ def change_items(files: StudyFiles, change) -> pd.DataFrame:
 
 def study_of(files: StudyFiles, **changed) -> StudyScores:
     settings = asked(effect_tables, SETTINGS)
-    known = {key: value for key, value in settings.items() if key in StudyScores.__annotations__}
+    known = {key: value for key, value in settings.items() if key in StudyScores.__dataclass_fields__}
     return StudyScores(**{"scores": files.scores, "units": files.datasets, **known, **changed})
 
 
@@ -228,7 +228,7 @@ def test_a_plan_after_two_analyses_without_one_is_refused_with_the_way_out():
 def test_the_record_is_kept_by_the_command_and_says_what_must_be_read_first(files, tmp_path):
     record = tmp_path / "tables" / "interim_analyses.parquet"
     settings = {
-        key: value for key, value in asked(effect_tables, SETTINGS).items() if key in StudyScores.__annotations__
+        key: value for key, value in asked(effect_tables, SETTINGS).items() if key in StudyScores.__dataclass_fields__
     }
     settings |= {"record": str(record), "plan": "", "alpha": 0.05, "pairs": {"plots": None}}
     settings["models"] = {"small": [0]}

@@ -4,6 +4,7 @@ import pandas as pd
 import pytest
 from rendering import page_of
 
+from evenlight.statistics.files import Runs
 from evenlight.statistics.learning_rates import FILE, learning_rates
 
 NAN, RATES = float("nan"), [0.1, 0.01, 5e-05]
@@ -27,7 +28,7 @@ def table(tmp_path_factory) -> pd.DataFrame:
         path.parent.mkdir(parents=True, exist_ok=True)
         history = pd.DataFrame(epochs, columns=["validation_loss", "validation_accuracy"])
         history.rename_axis("epoch").reset_index().to_csv(path, index=False)
-    return learning_rates(folder, datasets=["geco"], models={"bert": RATES, "ola": RATES})
+    return learning_rates(folder, Runs(datasets=["geco"], models={"bert": RATES, "ola": RATES}))
 
 
 def test_the_rate_with_the_highest_accuracy_is_chosen_and_among_equals_that_with_the_lowest_loss(table):
@@ -47,7 +48,7 @@ def test_a_model_that_diverges_with_every_rate_has_no_chosen_one(tmp_path):
     path = tmp_path / FILE.format(dataset="geco", model="bert", rate=0.1)
     path.parent.mkdir(parents=True)
     pd.DataFrame({"epoch": [0], "validation_loss": [NAN], "validation_accuracy": [0.5]}).to_csv(path, index=False)
-    assert not learning_rates(tmp_path, datasets=["geco"], models={"bert": [0.1]})["chosen"].any()
+    assert not learning_rates(tmp_path, Runs(datasets=["geco"], models={"bert": [0.1]}))["chosen"].any()
 
 
 def test_the_page_has_a_column_for_each_rate_and_shows_the_chosen_one_in_bold(table):

@@ -79,7 +79,9 @@ def test_fewer_units_are_the_first_of_more(files):
 
     def units_of(first: int | None) -> set:
         settings = {
-            key: value for key, value in asked(effect_tables, SETTINGS).items() if key in StudyScores.__annotations__
+            key: value
+            for key, value in asked(effect_tables, SETTINGS).items()
+            if key in StudyScores.__dataclass_fields__
         }
         [model] = read_models(StudyScores(scores=files.scores, units=files.datasets, first=first, **settings))
         [explainer] = model.explainers
@@ -197,7 +199,7 @@ def test_a_record_that_was_lost_is_refused(tmp_path, is_there):
 
 def study_of(files: StudyFiles) -> StudyScores:
     settings = {
-        key: value for key, value in asked(effect_tables, SETTINGS).items() if key in StudyScores.__annotations__
+        key: value for key, value in asked(effect_tables, SETTINGS).items() if key in StudyScores.__dataclass_fields__
     }
     return StudyScores(scores=files.scores, units=files.datasets, **settings)
 
@@ -316,7 +318,7 @@ def test_a_look_that_was_skipped_is_no_obstacle(files):
 def test_a_text_without_a_score_keeps_its_place_in_the_draw(files):
     """As one that is too long: what an earlier look had stays the same."""
     settings = {
-        key: value for key, value in asked(effect_tables, SETTINGS).items() if key in StudyScores.__annotations__
+        key: value for key, value in asked(effect_tables, SETTINGS).items() if key in StudyScores.__dataclass_fields__
     }
     study = StudyScores(scores=files.scores, units=files.datasets, first=20, **settings)
     names = set(next(read_models(study)).items["item_id"])

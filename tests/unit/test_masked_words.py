@@ -32,7 +32,7 @@ from evenlight.engine.masked_words import LIKELIHOOD, RELEASED, masked_evaluator
 from evenlight.models.classifier import name_classes
 from evenlight.models.tokenizers import loaded_tokenizer, read_words, set_prompt
 from evenlight.reports.plots.masked_words import LABELS, draw_masked_words
-from evenlight.statistics.files import Run, run_path
+from evenlight.statistics.files import Run, Runs, run_path
 from evenlight.statistics.masked_words import masked_summary
 
 SIZES = {"vocab_size": 500, "hidden_size": 16, "intermediate_size": 16, "num_attention_heads": 2}
@@ -169,8 +169,7 @@ def summary(tmp_path_factory):
     return masked_summary(
         folder,
         files.datasets,
-        datasets=["plots"],
-        models={"c": [0, 1], "ce": [0, 1], "mini": [0]},
+        Runs(datasets=["plots"], models={"c": [0, 1], "ce": [0, 1], "mini": [0]}),
         comparisons={"gender": [["male", "female"]]},
         confidence=0.95,
         bootstrap_draws=999,

@@ -16,6 +16,7 @@ from evenlight.core.contracts.texts import PREDICTIONS
 from evenlight.core.contracts.texts import UNITS as UNITS_CONTRACT
 from evenlight.core.errors import InputError
 from evenlight.statistics.chance_level import said_of_chance
+from evenlight.statistics.files import Runs
 from evenlight.statistics.intervals import share_interval
 from evenlight.statistics.model_quality import (
     average_prediction_difference,
@@ -25,6 +26,7 @@ from evenlight.statistics.model_quality import (
     quality_per_seed,
     summarise_quality,
 )
+from evenlight.statistics.study import taken
 
 SETTINGS = {
     "datasets": {"plots": {"label": "Plots"}},
@@ -84,6 +86,11 @@ def files(tmp_path):
 def folders_of(files):
     """The folders of datasets and of predictions."""
     return files[0].parents[1], files[1][0].parents[2]
+
+
+def measured(files, settings=SETTINGS):
+    runs, others = taken(Runs, asked(quality_per_seed, settings))
+    return quality_per_seed(*folders_of(files), runs, **others)
 
 
 def value(quality: pd.DataFrame, measure: str, subset: str) -> float:
@@ -148,7 +155,7 @@ def test_three_classes_and_groups():
 
 
 def test_summary_over_seeds(files):
-    summary = summarise_quality(quality_per_seed(*folders_of(files), **asked(quality_per_seed, SETTINGS))[0])
+    summary = summarise_quality(measured(files)[0])
     accuracy = summary[(summary["measure"] == "accuracy") & (summary["subset"] == "all")].iloc[0]
     assert accuracy["seeds"] == 2
     assert accuracy["mean"] == pytest.approx((5 / 6 + 1) / 2)
@@ -181,7 +188,7 @@ def test_what_predictions_say_of_left_out_texts_is_noted_once(files):
     for path in files[1]:
         notes = {"notes": ["2 of 8 texts are too long"]}
         tables.write_table(predictions_table(PROBABILITIES), path, PREDICTIONS, notes)
-    _, notes = quality_per_seed(*folders_of(files), **asked(quality_per_seed, SETTINGS))
+    _, notes = measured(files)
     assert notes == ["dataset 'plots', model 'small': 2 of 8 texts are too long"]
 
 
@@ -245,7 +252,10 @@ def test_every_run_has_its_rows_under_its_names(files):
         path = predictions / dataset / model / f"seed{seed}.parquet"
         tables.write_table(predictions_table(probabilities), path, PREDICTIONS, {"notes": [f"of {model}", dataset]})
     table, notes = quality_per_seed(
-        datasets, predictions, datasets=["plots", "films"], models={"small": [0, 1], "large": [0, 1]}, comparisons={}
+        datasets,
+        predictions,
+        Runs(datasets=["plots", "films"], models={"small": [0, 1], "large": [0, 1]}),
+        comparisons={},
     )
     overall = table[table["subset"] == "all"]
     assert list(overall[["dataset", "model", "seed"]].itertuples(index=False, name=None)) == runs
@@ -266,7 +276,7 @@ def test_every_run_has_its_rows_under_its_names(files):
 def test_dataset_without_items_is_refused(files):
     files[0].unlink()
     with pytest.raises(InputError, match=r"plots/items\.parquet: no such file; rule import_dataset makes it"):
-        quality_per_seed(*folders_of(files), **asked(quality_per_seed, SETTINGS))
+        measured(files)
 
 
 def test_scripts_write_all_tables(files, tmp_path):
@@ -293,8 +303,7 @@ def test_scripts_write_all_tables(files, tmp_path):
 
 
 def test_page_of_one_run_has_no_deviation_over_seeds(files):
-    one = SETTINGS | {"seeds": [0]}
-    per_seed, _ = quality_per_seed(*folders_of(files), **asked(quality_per_seed, one))
+    per_seed, _ = measured(files, SETTINGS | {"seeds": [0]})
     page = page_of("models", summarise_quality(per_seed), per_seed, datasets={"plots": "P"}, models={"small": "Small"})
     [[(_, [(_, cells)])]] = [table.rows for table in page.tables]
     assert re.fullmatch(r"\d\.\d{3}", cells[0].text)

@@ -14,7 +14,7 @@ from evenlight.core.contracts.texts import PREDICTIONS
 from evenlight.core.errors import InputError
 from evenlight.reports.plots.roc import draw_roc
 from evenlight.reports.plots.sentence import chosen_sentence, draw_sentence, sentence_page
-from evenlight.statistics.files import Run, predictions_path
+from evenlight.statistics.files import Run, Runs, predictions_path
 from evenlight.statistics.model_quality import quality_per_seed, summarise_quality
 from evenlight.statistics.predictions import prediction_tables
 
@@ -52,12 +52,12 @@ def study(folder, classes=CLASSES):
     return folder / "datasets", folder / "predictions"
 
 
-SETTINGS = {"datasets": ["plots"], "models": {"small": [0, 1]}}
+RUNS = Runs(datasets=["plots"], models={"small": [0, 1]})
 
 
 @pytest.fixture(scope="module")
 def found(tmp_path_factory):
-    return prediction_tables(*study(tmp_path_factory.mktemp("three")), **SETTINGS)
+    return prediction_tables(*study(tmp_path_factory.mktemp("three")), RUNS)
 
 
 def test_confusions_and_curves_are_scikit_learn_s(found):
@@ -78,13 +78,13 @@ def test_confusions_and_curves_are_scikit_learn_s(found):
 
 
 def test_of_two_classes_there_is_the_curve_of_the_second(tmp_path):
-    _, curves = prediction_tables(*study(tmp_path, CLASSES[:2]), **SETTINGS)
+    _, curves = prediction_tables(*study(tmp_path, CLASSES[:2]), RUNS)
     assert list(curves["class"]) == ["male", "male"]
 
 
 def test_the_page_has_published_values_beside_regimes_of_their_names(found, tmp_path):
     folders = study(tmp_path)
-    per_seed, _ = quality_per_seed(*folders, **SETTINGS, comparisons={"gender": [["male", "female"]]})
+    per_seed, _ = quality_per_seed(*folders, RUNS, comparisons={"gender": [["male", "female"]]})
     regimes = {"minilm": {"CE": "small", "ZS": "other"}, "ola_small": {"CEA": "small"}}
     published = [
         {"architecture": "BERT", "regime": "CE", "measure": "accuracy", "mean": 99.8, "sd": 0.1},

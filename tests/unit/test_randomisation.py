@@ -25,7 +25,7 @@ from evenlight.explainers.randomisation import randomisation_rows, randomised_it
 from evenlight.models.classifier import Classifier, on_device
 from evenlight.models.randomised import Layer, layers_of, randomise, randomised
 from evenlight.reports.plots.randomisation import draw_randomisation
-from evenlight.statistics.files import Run, explainer_path
+from evenlight.statistics.files import Run, Runs, explainer_path
 from evenlight.statistics.randomisation import summarise_randomisation
 
 ORDERS = ["cascading", "independent"]
@@ -309,7 +309,9 @@ def summary(tmp_path):
         path = explainer_path(tmp_path, Run("plots", "small", seed), "grad")
         notes = ["layer x: not explained"] if seed else []
         tables.write_table(pd.DataFrame(rows), path, RANDOMISED, {"notes": notes})
-    table, notes = summarise_randomisation(tmp_path, datasets=["plots"], models={"small": [0, 1]}, explainers=["grad"])
+    table, notes = summarise_randomisation(
+        tmp_path, Runs(datasets=["plots"], models={"small": [0, 1]}), explainers=["grad"]
+    )
     assert notes == ["dataset 'plots', model 'small': explainer 'grad': layer x: not explained"]
     path = tmp_path / "summary.parquet"
     tables.write_table(table, path, RANDOMISATION)

@@ -12,8 +12,9 @@ from evenlight.core import tables
 from evenlight.core.contracts.explanations import ATTRIBUTIONS
 from evenlight.core.contracts.results import GROUP_RELIANCE, PAIR_INVARIANCE, WORDS_BY_GROUP
 from evenlight.core.contracts.texts import ITEMS, PREDICTIONS, UNITS
-from evenlight.statistics.files import Run, attribution_path, items_path, predictions_path, units_path
+from evenlight.statistics.files import Run, Runs, attribution_path, items_path, predictions_path, units_path
 from evenlight.statistics.reliance import clustered_mean, compared, distance, measure_reliance, words_naming
+from evenlight.statistics.study import taken
 
 PAIRS = 8
 # "She" or "Now he" stands before four words that both forms have; word 1 of them has two tokens.
@@ -83,8 +84,8 @@ def write_study(folder, carries: str | None, alone: bool = False) -> None:
 
 
 def measured(folder, **changes) -> tuple[pd.DataFrame, ...]:
-    asked = ASKED | changes
-    return measure_reliance(folder / "attributions", folder / "datasets", predictions=folder / "predictions", **asked)
+    folders, (runs, asked) = (folder / "attributions", folder / "datasets"), taken(Runs, ASKED | changes)
+    return measure_reliance(*folders, runs, predictions=folder / "predictions", **asked)
 
 
 @pytest.fixture(scope="module")

@@ -8,12 +8,13 @@ import pytest
 from evenlight.core import tables
 from evenlight.core.contracts.explanations import SCORES
 from evenlight.core.errors import InputError
-from evenlight.statistics.files import Run, runs, score_path
+from evenlight.statistics.files import Run, Runs, score_path
 from evenlight.statistics.score_files import explainer_notes, left_out_notes, read_scores, score_notes
 from evenlight.statistics.study import StudyScores
 
 NAN = float("nan")
 RUN = Run("plots", "small", 3)
+RUNS = Runs(datasets=[RUN.dataset], models={RUN.model: [RUN.seed]})
 METRICS = {"gini": "complexity", "soft": "asked", "sparsity": "complexity"}
 REMEDY = "delete the file and run the workflow again"
 
@@ -76,7 +77,7 @@ def test_what_is_wrong_is_named_with_its_file(tmp_path, columns, message):
 def test_a_file_that_is_not_there_is_named_with_its_rule(tmp_path):
     for read in (
         lambda: read_scores(tmp_path, RUN, "lime", METRICS),
-        lambda: left_out_notes(tmp_path, [RUN], ["lime"], METRICS),
+        lambda: left_out_notes(tmp_path, RUNS, ["lime"], METRICS),
     ):
         with pytest.raises(InputError, match=r"complexity/lime\.parquet: no such file; rule score makes it"):
             read()
@@ -84,7 +85,7 @@ def test_a_file_that_is_not_there_is_named_with_its_rule(tmp_path):
 
 def test_notes_name_the_runs_of_each_explainer(tmp_path):
     """Each text of an explainer once, in the order in which it is met; the first family of metrics has them all."""
-    study = list(runs(["plots", "films"], {"small": [2, 1], "large": [2, 1]}))
+    study = Runs(datasets=["plots", "films"], models={"small": [2, 1], "large": [2, 1]})
     for run in study:
         lime, grad = {"note": "noise"}, {"note": "noise" if run.seed == 1 else "no rectifier"}
         write(tmp_path, "complexity", run, "lime", lime if run.dataset == "plots" else None, gini=[1.0] * 3)
@@ -104,7 +105,7 @@ def test_notes_name_the_runs_of_each_explainer(tmp_path):
 
 def test_a_remark_is_a_note_of_all_runs_and_explainers_that_have_it(tmp_path):
     """One file may have several remarks, with numbers that are each run's own."""
-    study = list(runs(["plots"], {"small": [0, 1], "large": [0]}))
+    study = Runs(datasets=["plots"], models={"small": [0, 1], "large": [0]})
     for run, missed in zip(study, (2, 3, 0), strict=True):
         steps = [f"too few steps for {missed} of 8 items: by more than 5 %"] * bool(missed)
         notes = {
@@ -126,7 +127,7 @@ def test_a_remark_is_a_note_of_all_runs_and_explainers_that_have_it(tmp_path):
 def test_notes_of_a_table_tell_of_left_out_texts_and_of_chance(tmp_path):
     """Texts are left out of a run, whatever the explainer; how much is chance is said over all runs of one."""
     models = {"small": [0, 1], "large": [0]}
-    for run in runs(["plots"], models):
+    for run in Runs(datasets=["plots"], models=models):
         size = 0.1 if run.model == "small" else 0.3
         metadata = {
             "lime": {"left_out": ["2 of 8 pairs"], "explained_again": [{"error": size, "rank": 0.9}] * 2},
@@ -148,4 +149,4 @@ def test_notes_of_a_table_tell_of_left_out_texts_and_of_chance(tmp_path):
     ]
     # Nothing is said where nothing is left out.
     write(tmp_path, "complexity", gini=[1.0] * 3)
-    assert left_out_notes(tmp_path, [RUN], ["lime"], METRICS) == []
+    assert left_out_notes(tmp_path, RUNS, ["lime"], METRICS) == []

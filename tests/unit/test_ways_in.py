@@ -411,9 +411,20 @@ def test_of_a_text_without_tokens_nothing_moves(metric):
     classifier = tiny_classifier("bert")
     explanations = explain(classifier, ["\u200b", TEXTS[0]], "occlusion")
     assert explanations[0].is_special.all()
-    found = score(classifier, explanations, metric)
+    with pytest.warns(UserWarning, match=rf"^{metric} is undefined .* 1 of 2 .* no word of text 0$") as told:
+        found = score(classifier, explanations, metric)
+    # It is told where the notebook asks.
+    assert told[0].filename == __file__
     assert np.isnan(found[0])
     assert np.isfinite(found[1])
+
+
+def test_an_undefined_score_is_told_whatever_the_reason():
+    classifier = tiny_classifier("bert")
+    explanations = explain(classifier, TEXTS[:1], "occlusion")
+    still = [replace(each, token_score=np.zeros(len(each.token_id)), ground_truth=None) for each in explanations]
+    with pytest.warns(UserWarning, match=r"^mass_accuracy is undefined .* 1 of 1 explanations$"):
+        assert np.isnan(score(classifier, still, "mass_accuracy")).all()
 
 
 def test_a_text_of_which_a_tokenizer_makes_nothing_is_refused():

@@ -14,7 +14,8 @@ from evenlight.core.contracts.texts import PREDICTIONS
 from evenlight.metrics import explanation_of
 from evenlight.metrics.correctness.paper import mass_accuracy
 from evenlight.reports.plots.attribution_differences import draw_attribution_differences
-from evenlight.statistics.files import Run, attribution_path, predictions_path
+from evenlight.statistics.files import Run, Runs, attribution_path, predictions_path
+from evenlight.statistics.study import taken
 from evenlight.statistics.word_attributions import attribution_differences, read_word_shares, word_shares
 from evenlight.texts.predictions import Sentence
 
@@ -67,9 +68,9 @@ def folder(tmp_path_factory):
 
 
 def compared(folder, comparisons=THREE, **changes):
-    folders = (folder / "attributions", folder / "datasets")
+    folders, (runs, others) = (folder / "attributions", folder / "datasets"), taken(Runs, NAMES | changes)
     return attribution_differences(
-        *folders, predictions=folder / "predictions", **NAMES | changes, comparisons=comparisons
+        *folders, runs, predictions=folder / "predictions", **others, comparisons=comparisons
     )
 
 

@@ -106,6 +106,24 @@ def test_two_datasets_double_what_depends_on_them(project):
         configure(project, TINY)
 
 
+def test_a_model_and_an_explainer_for_one_dataset_have_jobs_there_alone(project):
+    study = SMALLER | {
+        "datasets": TINY["datasets"] | {"other": DATASET},
+        "models": SMALLER["models"] | {"second": TINY["models"]["ola_cea"] | {"datasets": ["other"]}},
+        "explainers": SMALLER["explainers"] | {"lime": SMALLER["explainers"]["lime"] | {"datasets": ["demo"]}},
+    }
+    configure(project, study)
+    try:
+        planned = planned_jobs(project)
+        # A dataset with other explainers has a rule of its own.
+        assert {rule for rule, _ in planned if rule.endswith("_on_other")} == {"score_on_other"}
+        grid, nowhere = all_jobs(study), {("model", "second"), ("dataset", "demo")}
+        missing = {job for job in grid if nowhere <= job[1]} | chosen(grid, "attribute_lime", dataset="other")
+        assert {(rule.removesuffix("_on_other"), run) for rule, run in planned} == grid - missing
+    finally:
+        configure(project, TINY)
+
+
 def test_jobs_on_different_datasets_can_run_as_one_group(project):
     """As clusters ask for; Snakemake demands the same strings as resources of all jobs of a group."""
     study = SMALLER | {"datasets": TINY["datasets"] | {"other": DATASET}}

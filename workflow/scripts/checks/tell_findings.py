@@ -8,13 +8,14 @@ from evenlight.core.errors import InputError
 from evenlight.core.findings import Findings, joined, others_said, problems_said
 from evenlight.jobs.command_line import of_model, run, settings_argument
 from evenlight.models.services.client import Client, RequestPolicy
+from evenlight.statistics.files import Runs
 
 
 def paths_of(folder: Path, settings: dict) -> list[Path]:
     """The files with the findings, datasets first."""
-    runs = [f"{model}/seed{seed}.json" for model, seeds in settings["models"].items() for seed in seeds]
-    datasets = [folder / dataset for dataset in settings["datasets"]]
-    return [path / name for names in (["dataset.json"], runs) for path in datasets for name in names]
+    runs = Runs(datasets=settings["datasets"], models=settings["models"], only=settings.get("only", {}))
+    of_datasets = [folder / dataset / "dataset.json" for dataset in runs.datasets]
+    return of_datasets + [folder / run.dataset / run.model / f"seed{run.seed}.json" for run in runs]
 
 
 def keys_missing(chats: dict) -> list[list[str]]:
@@ -47,8 +48,8 @@ if __name__ == "__main__":
         type=settings_argument,
         required=True,
         help=(
-            "JSON: datasets; models, each with its seeds; chats, which are models behind an address that only answer; "
-            "unchecked, what no check looks at, and why"
+            "JSON: datasets; models, each with its seeds; only, which of them are for some datasets; chats, which are "
+            "models behind an address that only answer; unchecked, what no check looks at, and why"
         ),
     )
     run(main, parser)

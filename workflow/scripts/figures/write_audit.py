@@ -7,12 +7,14 @@ from evenlight.jobs import command_line
 from evenlight.reports.audit.audited import manifests_of
 from evenlight.reports.audit.content import audit_content, read_found
 from evenlight.reports.audit.page import write_audit
+from evenlight.statistics.files import Runs
 
 
 def main(arguments: argparse.Namespace) -> None:
     """Write the files."""
     settings = arguments.settings
-    manifests = manifests_of(arguments.models, settings["datasets"], settings["seeds"])
+    runs = Runs(datasets=list(settings["datasets"]), models=settings["seeds"], only=settings.pop("only", {}))
+    manifests = manifests_of(arguments.models, runs)
     found = read_found(arguments.tables, settings.pop("pages"), arguments.datasets)
     content = audit_content(found, manifests, **settings)
     write_audit(content, arguments.output, arguments.json, arguments.card)

@@ -8,6 +8,7 @@ from pkgutil import iter_modules
 from evenlight import results
 from evenlight.core import tables
 from evenlight.jobs import command_line
+from evenlight.statistics.files import notes_of_datasets
 
 
 def main(arguments: argparse.Namespace) -> None:
@@ -15,11 +16,13 @@ def main(arguments: argparse.Namespace) -> None:
     result = import_module(f"evenlight.results.{arguments.result}")
     inputs = _inputs(arguments, getattr(result, "READS", ()))
     computed = result.compute(inputs, arguments.settings)
+    only = {part: names for part, names in arguments.settings.get("only", {}).items() if part in arguments.settings}
+    notes = list(dict.fromkeys([*computed.notes, *notes_of_datasets(only)]))
     written = list(zip(computed.tables, arguments.output, result.TABLES, strict=True))
     for number, (table, path, contract) in enumerate(written):
-        tables.write_table(table, path, contract, {} if number else {"notes": list(computed.notes), **computed.about})
+        tables.write_table(table, path, contract, {} if number else {"notes": notes, **computed.about})
         print(f"{len(table):,} rows written to {path}")
-    for line in [*(f"note: {note}" for note in computed.notes), *computed.said]:
+    for line in [*(f"note: {note}" for note in notes), *computed.said]:
         print(line, flush=True)
 
 

@@ -1,6 +1,6 @@
 """Tables of concept effects and of the errors of their estimates, over the seeds of each model."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from pathlib import Path
 
@@ -24,6 +24,7 @@ from evenlight.core.contracts.texts import ITEMS
 from evenlight.core.seeds import generator_for
 from evenlight.core.tables import read_metadata, read_table
 from evenlight.datasets import change_name
+from evenlight.statistics.files import Runs, explainer_path
 
 ALL = "all"
 # Not an error, and of texts, not of changes: more is better.
@@ -32,9 +33,9 @@ ORDER = "order_faithfulness"
 
 def concept_tables(
     folder: str | Path,
+    runs: Runs,
     *,
     concepts: Mapping[str, Mapping[str, Sequence[str]]],
-    models: Mapping[str, Sequence[int]],
     explainers: Sequence[str],
     metrics: Sequence[str],
     confidence: float,
@@ -44,8 +45,8 @@ def concept_tables(
 
     Args:
         folder: the results of a study.
+        runs: those of the study.
         concepts: of each dataset, names to levels.
-        models: names to seeds.
         explainers: names.
         metrics: names of columns of the scores.
         confidence, bootstrap_draws: of the intervals. They are those of the mean over these trained models, for
@@ -62,7 +63,7 @@ def concept_tables(
         listed = listed[listed["split"] == "test"].reset_index(drop=True)
         cluster = listed["base"].map(items.set_index("item_id")["cluster"])
         label, people = items.set_index("item_id")["label"], peoples_levels(items, levels)
-        for model, seeds in models.items():
+        for model, seeds in runs.models_of(dataset).items():
             texts = []
             for seed in seeds:
                 path = folder / "representations" / dataset / model / f"seed{seed}.parquet"
@@ -73,20 +74,20 @@ def concept_tables(
             true = [true_effects(of_seed, changes) for of_seed in texts]
             names = {"dataset": dataset, "model": model}
             effects += [names | row for row in effect_rows(texts, changes, label, levels)]
-            for explainer in explainers:
-                runs = [Path(dataset) / model / f"seed{seed}" for seed in seeds]
+            of_model = [Path(dataset) / model / f"seed{seed}" for seed in seeds]
+            for explainer in runs.explainers_of(dataset, explainers):
                 scores = [
                     read_table(folder / "scores" / run / "concepts" / f"{explainer}.parquet", SCORES).set_index(
                         "item_id"
                     )
-                    for run in runs
+                    for run in of_model
                 ]
                 values = np.stack([table.loc[listed["change_id"], list(metrics)].to_numpy() for table in scores])
                 by_metric = dict(zip(metrics, np.moveaxis(values, 2, 0), strict=True))
                 for row in error_rows(by_metric, listed, cluster.to_numpy(), confidence, bootstrap_draws):
                     errors.append(names | {"explainer": explainer} | row)
                 order = []
-                for run, of_seed in zip(runs, true, strict=True):
+                for run, of_seed in zip(of_model, true, strict=True):
                     path = folder / "concept_effects" / run / f"{explainer}.parquet"
                     said = read_table(path, CHANGE_EFFECTS).set_index("change_id").loc[listed["change_id"], "effect"]
                     order.append(order_faithfulness(of_seed, np.stack(said), changes))
@@ -97,39 +98,31 @@ def concept_tables(
     )
 
 
-def notes_of_explainers(
-    folder: str | Path,
-    *,
-    concepts: Collection[str],
-    models: Mapping[str, Sequence[int]],
-    explainers: Sequence[str],
-    **others,
-) -> list[str]:
+def notes_of_explainers(folder: str | Path, runs: Runs, explainers: Sequence[str]) -> list[str]:
     """What readers must know of the estimates of a study; arguments as for :func:`concept_tables`."""
     notes = {}
-    for dataset, explainer in product(concepts, explainers):
-        for model, seed in ((model, seed) for model, seeds in models.items() for seed in seeds):
-            path = Path(folder) / "concept_effects" / dataset / model / f"seed{seed}" / f"{explainer}.parquet"
+    for dataset in runs.datasets:
+        for explainer, run in product(runs.explainers_of(dataset, explainers), runs.of(dataset)):
+            path = explainer_path(Path(folder) / "concept_effects", run, explainer)
             for note in read_metadata(path, CHANGE_EFFECTS)["notes"]:
                 notes.setdefault((dataset, explainer, note), None)
     return [f"dataset '{dataset}', explainer '{explainer}': {note}" for dataset, explainer, note in notes]
 
 
 def forgetting_notes(
-    folder: str | Path,
-    concepts: Mapping[str, Mapping[str, Sequence[str]]],
-    models: Mapping[str, Sequence[int]],
-    explainers: Sequence[str],
+    folder: str | Path, runs: Runs, concepts: Mapping[str, Mapping[str, Sequence[str]]], explainers: Sequence[str]
 ) -> list[str]:
     """What the networks of ``explainers`` have forgotten of each concept; arguments as for :func:`concept_tables`."""
     notes = []
-    for dataset, explainer, (model, seeds) in product(concepts, explainers, models.items()):
-        found = {}
-        for concept in concepts[dataset]:
-            runs = [f"seed{seed}/{explainer}/{concept}.parquet" for seed in seeds]
-            paths = [Path(folder) / "counterfactuals" / dataset / model / run for run in runs]
-            found[concept] = [read_metadata(path, COUNTERFACTUALS)["forgotten"] for path in paths]
-        notes.append(f"explainer '{explainer}', dataset '{dataset}', model '{model}': {forgetting_note(found)}")
+    for dataset, levels in concepts.items():
+        forgetting = runs.explainers_of(dataset, explainers)
+        for explainer, (model, seeds) in product(forgetting, runs.models_of(dataset).items()):
+            found = {}
+            for concept in levels:
+                of_model = [f"seed{seed}/{explainer}/{concept}.parquet" for seed in seeds]
+                paths = [Path(folder) / "counterfactuals" / dataset / model / run for run in of_model]
+                found[concept] = [read_metadata(path, COUNTERFACTUALS)["forgotten"] for path in paths]
+            notes.append(f"explainer '{explainer}', dataset '{dataset}', model '{model}': {forgetting_note(found)}")
     return notes
 
 

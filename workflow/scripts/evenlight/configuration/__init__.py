@@ -24,6 +24,7 @@ from evenlight.configuration.combinations import compared_everywhere as compared
 from evenlight.configuration.combinations import comparisons_of as comparisons_of
 from evenlight.configuration.combinations import contrasts as contrasts
 from evenlight.configuration.combinations import explains_effects as explains_effects
+from evenlight.configuration.combinations import for_some_datasets as for_some_datasets
 from evenlight.configuration.combinations import modalities as modalities
 from evenlight.configuration.combinations import modality as modality
 from evenlight.configuration.metrics import TENTHS, Metric
@@ -367,7 +368,7 @@ def same_again(method: str) -> bool:
 
 def checkpoint(config: dict, model: str, dataset: str, seed: int) -> dict:
     """What a model that is trained already is in one run on a dataset: its settings, with one entry of each list."""
-    settings = config["models"][model]
+    settings = without(config["models"], "datasets")[model]
     position = seeds_of(config, model).index(seed)
 
     def of_run(value: str | list[str] | dict | None) -> str | None:
@@ -384,7 +385,7 @@ def recipe(config: dict, model: str, dataset: str) -> dict:
     Returns:
         the settings of the model; ``training`` is the training itself, with the number of ``epochs`` on this dataset.
     """
-    settings = config["models"][model]
+    settings = without(config["models"], "datasets")[model]
     training = config["trainings"][settings["training"]]
     epochs = training["epochs"]
     if isinstance(epochs, dict):
@@ -406,11 +407,16 @@ def on_dataset(settings: dict, key: str, dataset: str) -> dict:
     }
 
 
-def without_labels(entries: dict[str, dict]) -> dict[str, dict]:
-    """The same explainers or metrics without what changes a heading only, so that a new label computes nothing."""
+def without(entries: dict[str, dict], *keys: str) -> dict[str, dict]:
+    """The same entries of a section without some of their keys."""
     return {
-        name: {key: value for key, value in settings.items() if key != "label"} for name, settings in entries.items()
+        name: {key: value for key, value in settings.items() if key not in keys} for name, settings in entries.items()
     }
+
+
+def without_labels(entries: dict[str, dict]) -> dict[str, dict]:
+    """The same explainers or metrics without what changes none of their jobs: their headings, and which datasets."""
+    return without(entries, "label", "datasets")
 
 
 def versions_of(

@@ -12,6 +12,7 @@ from evenlight.settings import (
     MAPPING,
     TEXT,
     Entry,
+    ForDatasets,
     Location,
     LocationWithFields,
     Name,
@@ -130,6 +131,7 @@ class Architecture(Entry):
     answers_only: ClassVar[bool] = False
 
     architecture: str
+    datasets: ForDatasets = None
 
     @model_validator(mode="after")
     def _windows_overlap(self) -> Self:

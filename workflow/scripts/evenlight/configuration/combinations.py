@@ -51,6 +51,50 @@ def _not_there(kind: str, name: str, config: dict) -> str:
     return f"no such {kind}; the study has {there}{suggestion(name, names)}"
 
 
+def for_some_datasets(config: dict) -> dict[str, dict[str, list[str]]]:
+    """The ``models`` and ``explainers`` of a configuration that are for some of its datasets, with the names of these.
+
+    >>> for_some_datasets({"models": {"a": {}, "b": {"datasets": ["news"]}}, "explainers": {}})
+    {'models': {'b': ['news']}}
+    """
+    named = {
+        section: {name: settings["datasets"] for name, settings in config[section].items() if settings.get("datasets")}
+        for section in ("models", "explainers")
+    }
+    return {section: of_section for section, of_section in named.items() if of_section}
+
+
+def _check_for_datasets(config: dict) -> Iterator[str]:
+    """Every dataset has a model and, of each modality, an explainer; what others are held against is everywhere."""
+    for section, of_section in for_some_datasets(config).items():
+        for name, names in of_section.items():
+            key = f"{section}.{name}.datasets"
+            for dataset in names:
+                if dataset not in config["datasets"]:
+                    yield f"{key}: found {shown(dataset)}, {_not_there('dataset', dataset, config)}"
+            if config["kind"] == "regimes":
+                yield f"{key}: a study of the kind regimes compares models on each of its datasets; leave the key out"
+            elif section == "explainers" and Explainer.entries[config[section][name]["method"]].is_yardstick:
+                yield f"{key}: others are held against {name} on every dataset; leave the key out"
+    yield from _without("models", list(config["models"]), "model", config)
+    for name in modalities(config):
+        explaining = [
+            explainer
+            for explainer, settings in config["explainers"].items()
+            if modality("explainers", settings) == name and not Explainer.entries[settings["method"]].is_yardstick
+        ]
+        yield from _without("explainers", explaining, f"explainer of {MODALITIES[name].about}", config)
+
+
+def _without(section: str, entries: list[str], what: str, config: dict) -> Iterator[str]:
+    """The datasets that none of some entries is for."""
+    only = for_some_datasets(config).get(section, {})
+    for dataset in config["datasets"] if only.keys() >= set(entries) and entries else ():
+        if not any(dataset in only[name] for name in entries):
+            listing = "; ".join(f"{section}.{name}.datasets has {', '.join(only[name])}" for name in entries)
+            yield f"datasets.{dataset}: no {what} is for it; {listing}; add it to one of them, or take it out"
+
+
 def _check_study(config: dict) -> Iterator[str]:
     for name, kept in (("sources", "downloads"), ("answers", "answers of services")):
         if config["study"] == name:
@@ -470,14 +514,18 @@ def _check_draws(config: dict) -> Iterator[str]:
 
 def _check_files(config: dict) -> Iterator[str]:
     """Explanations of one model are not those of another, nor are those of one training."""
-    seeds = {seed for model in config["models"] for seed in seeds_of(config, model)}
-    names_of_runs = {"dataset": config["datasets"], "model": config["models"], "seed": sorted(seeds)}
+    only = for_some_datasets(config).get("models", {})
     for name, settings in config["explainers"].items():
+        datasets = settings.get("datasets") or list(config["datasets"])
+        models = [model for model in config["models"] if not set(only.get(model, datasets)).isdisjoint(datasets)]
+        seeds = {seed for model in models for seed in seeds_of(config, model)}
+        names_of_runs = {"dataset": datasets, "model": models, "seed": sorted(seeds)}
         for part in FILE_FIELDS:
             told = f"{{{part}}}" in settings.get("file", "") or (part == "model" and settings.get("model"))
             if Explainer.entries[settings["method"]].is_made_elsewhere and len(names_of_runs[part]) > 1 and not told:
                 listing = ", ".join(map(str, names_of_runs[part]))
-                yield f"explainers.{name}.file: has no {{{part}}}, and the {part}s are {listing}; give each a file"
+                remedy = "give each a file" + ", or name its datasets" * (part == "dataset")
+                yield f"explainers.{name}.file: has no {{{part}}}, and the {part}s are {listing}; {remedy}"
 
 
 def _check_needs(config: dict) -> Iterator[str]:
@@ -702,6 +750,7 @@ def _check_set(key: str, compared: list[str], levels: dict[str, list[str]]) -> I
 # The sections that must be sound for a check, and the check.
 CHECKS = (
     (("study",), _check_study),
+    (("kind", "datasets", "models", "explainers"), _check_for_datasets),
     (("models", "trainings"), _check_trainings),
     (("models", "explainers", "trainings"), _check_trained_on),
     (("models", "trainings"), _check_adapters),

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from evenlight.core.kinds import TOKENS
 from evenlight.explainers.attribution import Attribution, Remark, note_of, remarks_on_items
-from evenlight.settings import Heading, Method
+from evenlight.settings import ForDatasets, Heading, Method
 
 # Planning, which reads the settings of classes, needs none of these.
 if TYPE_CHECKING:
@@ -124,6 +124,7 @@ class Explainer(Method):
 
     method: str
     label: Heading | None = Field(None, description="Heading in tables and figures; `null` is the name of the entry.")
+    datasets: ForDatasets = None
 
     @classmethod
     def estimates(cls) -> bool:

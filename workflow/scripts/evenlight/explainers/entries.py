@@ -643,7 +643,7 @@ class SummedAttributions(ConceptExplainer):
         if entry is None or not entry.adds_up:
             raise refusal((("method",), f"found {shown(value.get('method'))}; allowed is one of {_adding_up()}"))
         try:
-            completed = entry.model_validate(value).model_dump(exclude={"label"})
+            completed = entry.model_validate(value).model_dump(exclude={"label", "datasets"})
         except ValidationError as error:
             raise refusal(((), "; ".join(problems_of(error, value, entry_schema(entry))))) from None
         if completed["output"] == "contrast":

@@ -23,7 +23,7 @@ from evenlight.metrics import Explanation, Origin, explanation_of
 from evenlight.models.classifier import Classifier
 from evenlight.models.readable import WithoutAnswer
 from evenlight.notebook.arguments import in_order_of, numbers_given, one_for_each
-from evenlight.notebook.explained import Explanations, TextExplanation, explanations_given
+from evenlight.notebook.explained import Explanations, TextExplanation, explanations_given, note_on_undefined
 from evenlight.notebook.explained import plot as plot
 from evenlight.notebook.loading import AskedService, notebook_call
 from evenlight.notebook.loading import load_classifier as load_classifier
@@ -145,7 +145,8 @@ def explain(
 def score(
     classifier: Asked, explanations: Sequence[Explanation], metric: str | Entry | type[Entry], **parameters: object
 ) -> np.ndarray:
-    """One value per explanation by a metric of the registry, float64 (explanations,); NaN where it is undefined.
+    """One value per explanation by a metric of the registry, float64 (explanations,); NaN, of which a warning tells,
+    where it is undefined.
 
     Args:
         classifier: the one that was explained.
@@ -165,7 +166,10 @@ def score(
         values = [
             metrics.score(family, group, {metric: settings}, evaluator)[metric] for group in bar.groups(explanations)
         ]
-    return np.concatenate([np.zeros(0), *values])
+    found = np.concatenate([np.zeros(0), *values])
+    if note := note_on_undefined(metric, explanations, found):
+        warnings.warn(note, stacklevel=3)
+    return found
 
 
 @notebook_call()

@@ -1,8 +1,9 @@
 """Explanations as a notebook has them: in a line, as a table, and drawn."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import pandas as pd
 
 from evenlight.core.errors import InputError
@@ -11,6 +12,8 @@ from evenlight.reports.word_scores import WordScoresPage, rows_of_pages, word_sc
 
 # So many are drawn where a list ends a cell, and so many words of a text stand in a line about it.
 MOST_DRAWN, MOST_WORDS = 20, 8
+# So many texts are named in a note.
+MOST_NAMED = 3
 
 
 @dataclass(frozen=True, repr=False)
@@ -97,6 +100,17 @@ def _rows(explanation: TextExplanation, per: str) -> pd.DataFrame:
     words = [explanation.words[word] if word >= 0 else None for word in explanation.word_id]
     tokens = {"position": range(len(words)), "token": explanation.tokens, "word": pd.Series(words, dtype=object)}
     return pd.DataFrame(columns | tokens | {"score": explanation.token_score})
+
+
+def note_on_undefined(metric: str, explanations: Sequence[Explanation], scores: np.ndarray) -> str:
+    """What is said where a metric has no score of some explanations, and which of these have no word; else nothing."""
+    undefined = [each for each, score in zip(explanations, scores, strict=True) if np.isnan(score)]
+    if not undefined:
+        return ""
+    empty = list(dict.fromkeys(each.item_id for each in undefined if each.is_special.all()))
+    listed = ", ".join(empty[:MOST_NAMED]) + " …" * (len(empty) > MOST_NAMED)
+    why = f"; the tokenizer reads no word of {listed}" * bool(empty)
+    return f"{metric} is undefined (NaN) for {len(undefined)} of {len(explanations)} explanations{why}"
 
 
 def plot(

@@ -2,6 +2,8 @@
 
 from evenlight.core.contracts.results import WITHOUT_WORDS
 from evenlight.results import Computed, Inputs
+from evenlight.statistics.files import Runs
+from evenlight.statistics.study import taken
 from evenlight.statistics.without_words import classes_without_words
 
 TABLES = (WITHOUT_WORDS,)
@@ -9,4 +11,6 @@ TABLES = (WITHOUT_WORDS,)
 
 def compute(inputs: Inputs, settings: dict) -> Computed:
     """A row per run and way of hiding words."""
-    return Computed([classes_without_words(inputs.folders["predictions"], inputs.folders["datasets"], **settings)])
+    runs, others = taken(Runs, settings)
+    folders = inputs.folders["predictions"], inputs.folders["datasets"]
+    return Computed([classes_without_words(*folders, runs, **others)])

@@ -2,6 +2,8 @@
 
 from evenlight.core.contracts.results import AUDITED_GROUPS, AUDITED_TEXTS, DIFFERENT_TEXTS
 from evenlight.results import Computed, Inputs
+from evenlight.statistics.files import Runs
+from evenlight.statistics.study import taken
 from evenlight.statistics.text_counts import count_texts
 
 TABLES = (
@@ -13,4 +15,5 @@ TABLES = (
 
 def compute(inputs: Inputs, settings: dict) -> Computed:
     """A row per dataset, one per group, and one per comparison with copies."""
-    return Computed(count_texts(inputs.folders["scores"], inputs.folders["datasets"], **settings))
+    runs, others = taken(Runs, settings)
+    return Computed(count_texts(inputs.folders["scores"], inputs.folders["datasets"], runs, **others))

@@ -3,11 +3,13 @@
 from evenlight.core.contracts.results import FAITHFULNESS
 from evenlight.results import Computed, Inputs
 from evenlight.statistics.faithfulness import faithfulness_table
+from evenlight.statistics.files import Runs
+from evenlight.statistics.study import taken
 
 TABLES = (FAITHFULNESS,)
 
 
 def compute(inputs: Inputs, settings: dict) -> Computed:
     """A row for each measure of each run, of all questions and of each group."""
-    table = faithfulness_table(inputs.folders, **settings)
-    return Computed([table])
+    runs, others = taken(Runs, settings)
+    return Computed([faithfulness_table(inputs.folders, runs, **others)])

@@ -2,7 +2,9 @@
 
 from evenlight.core.contracts.results import GROUP_RELIANCE, PAIR_INVARIANCE, WORDS_BY_GROUP
 from evenlight.results import Computed, Inputs
+from evenlight.statistics.files import Runs
 from evenlight.statistics.reliance import measure_reliance
+from evenlight.statistics.study import taken
 
 TABLES = (
     PAIR_INVARIANCE,
@@ -13,8 +15,9 @@ TABLES = (
 
 def compute(inputs: Inputs, settings: dict) -> Computed:
     """How alike the forms are explained, what the words get that name the group, and what all words get."""
+    runs, others = taken(Runs, settings)
     folders = inputs.folders
     found = measure_reliance(
-        folders["attributions"], folders["datasets"], predictions=folders["predictions"], **settings
+        folders["attributions"], folders["datasets"], runs, predictions=folders["predictions"], **others
     )
     return Computed(found)

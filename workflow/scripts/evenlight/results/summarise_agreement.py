@@ -3,10 +3,13 @@
 from evenlight.core.contracts.results import AGREEMENT_SUMMARY
 from evenlight.results import Computed, Inputs
 from evenlight.statistics.explainer_agreement import summarise_agreement
+from evenlight.statistics.files import Runs
+from evenlight.statistics.study import taken
 
 TABLES = (AGREEMENT_SUMMARY,)
 
 
 def compute(inputs: Inputs, settings: dict) -> Computed:
     """The summary."""
-    return Computed([summarise_agreement(inputs.folders["agreement"], inputs.folders["datasets"], **settings)])
+    runs, others = taken(Runs, settings)
+    return Computed([summarise_agreement(inputs.folders["agreement"], inputs.folders["datasets"], runs, **others)])

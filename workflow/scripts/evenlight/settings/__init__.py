@@ -253,6 +253,11 @@ Sha256 = Annotated[
     Field(description="SHA-256 of the file, where `file` is an address (`https://`); null where it is a path."),
 ]
 NumberPerDataset = dict[Name, Annotated[int, Field(ge=1)]]
+# A complete configuration has the key only where it says something: all else stands as it does without it.
+ForDatasets = Annotated[
+    Annotated[Different[Name], Field(min_length=1)] | None,
+    Field(exclude_if=lambda names: names is None, description="Datasets that it is for; `null` is all of the study."),
+]
 
 
 def check_addressed(file: str, sha256: str | None) -> None:

@@ -131,14 +131,15 @@ def _read_source(study: StudyScores) -> Iterator[ModelScores]:
         compared = study.comparisons
         if study.of_several:
             compared = {factor: sets for factor, sets in compared.items() if _can_compare(units, factor, sets)}
-        for model, seeds in study.models.items():
+        explainers = study.explainers_of(dataset, study.explainers)
+        for model, seeds in study.models_of(dataset).items() if explainers else ():
             runs = [Run(dataset, model, seed) for seed in seeds]
-            fullest, asked = study.explainers[0], study.explainers[:1]
+            fullest, asked = explainers[0], explainers[:1]
             if study.scores is not None:
-                fullest = with_most_texts(study.scores, runs[0], study.explainers, study.metrics)
+                fullest = with_most_texts(study.scores, runs[0], explainers, study.metrics)
                 # A question may have an answer of one explainer and none of another.
                 of_answers = is_of_answers(study.scores, runs[0], fullest, study.metrics)
-                asked = study.explainers if of_answers else [fullest]
+                asked = explainers if of_answers else [fullest]
             scored = pd.concat([_scored_items(study, run, name) for run in runs for name in asked]).drop_duplicates()
             items = pd.DataFrame({"item_id": scored}).join(texts["cluster"], on="item_id")
             if items["cluster"].isna().any():
@@ -226,7 +227,7 @@ def _explainers(
 ) -> Iterator[ExplainerScores]:
     """The scores of ``items``, which ``fullest`` has; those of ``later`` ones do not count yet."""
     index = pd.Index(items["item_id"])
-    for explainer in study.explainers:
+    for explainer in study.explainers_of(runs[0].dataset, study.explainers):
         drawn = [read_draws(study.scores, run, explainer, study.metrics) for run in runs]
         values = np.full((len(study.metrics), len(runs), len(items)), np.nan)
         present = np.zeros((len(runs), len(items)), dtype=bool)

@@ -69,9 +69,7 @@ def challenger_tables(
         """The rows of challengers, and those of their pairs, of the first units."""
         rows, pairs = [], []
         for dataset in study.datasets:
-            of_dataset = replace(
-                study, first=first, datasets=[dataset], models=of_regimes, explainers=[*challengers, *others]
-            )
+            of_dataset = replace(study.of(dataset), first=first, models=of_regimes, explainers=[*challengers, *others])
             for model, seeds, items, values in read_scores_of(of_dataset):
                 for challenger in challengers:
                     beside = {other: (values[challenger], values[other]) for other in others}

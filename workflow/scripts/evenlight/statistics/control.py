@@ -70,7 +70,7 @@ def permuted_rates(study: StudyScores, *, alpha: float, control_draws: int, sign
                     tally = np.append(tested.sum(), (p[:, tested] <= alpha).sum(axis=1))
                     for subset in ((model.dataset, model.model), (model.dataset, ALL), (ALL, ALL)):
                         tallies[*subset, test] = tallies.get((*subset, test), 0) + tally
-    subsets = [(dataset, model) for dataset in study.datasets for model in [*study.models, ALL]]
+    subsets = [(dataset, model) for dataset in study.datasets for model in [*study.models_of(dataset), ALL]]
     keys = [(*subset, test) for subset in [*subsets, (ALL, ALL)] for test in TESTS]
     rows = [dict(zip(COLUMNS[:3], key, strict=True)) | _rates(tallies[key], alpha) for key in keys if key in tallies]
     return pd.DataFrame(rows, columns=COLUMNS)

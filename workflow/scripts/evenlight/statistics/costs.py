@@ -1,22 +1,21 @@
 """What explanations cost: seconds and rows through the model, per text."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from itertools import product
 from pathlib import Path
 
 import pandas as pd
 
 from evenlight.core import tables
 from evenlight.core.contracts.explanations import COSTS
-from evenlight.statistics.files import explainer_path, runs
+from evenlight.statistics.files import Runs, explainer_path
 
 # What the costs of an explainer stand apart by: times on two devices have no mean.
 APART = ["dataset", "model", "explainer", "together", "device", "threads"]
 PER_TEXT = ["seconds", "rows", "rows_asked"]
 
 
-def summarise_costs(
-    costs: Path, *, datasets: Sequence[str], models: Mapping[str, Sequence[int]], explainers: Sequence[str]
-) -> pd.DataFrame:
+def summarise_costs(costs: Path, runs: Runs, *, explainers: Sequence[str]) -> pd.DataFrame:
     """A row per dataset, model, explainer and device; one without a device where nothing is known.
 
     ``seconds`` are those of all explainers of ``together``, which share their passes through the model, and
@@ -25,11 +24,12 @@ def summarise_costs(
 
     Args:
         costs: the folder of the records.
-        datasets, models, explainers: names, and the seeds of each model.
+        runs: those of the study.
+        explainers: names.
     """
     rows = []
-    for run in runs(datasets, models):
-        for explainer in explainers:
+    for run in runs:
+        for explainer in runs.explainers_of(run.dataset, explainers):
             path = explainer_path(costs, run, explainer)
             parts = tables.read_table(path, COSTS.only("texts", *PER_TEXT, "device", "threads", "together"))
             together = [", ".join(names) for names in parts["together"]]
@@ -39,13 +39,15 @@ def summarise_costs(
         seeds=("seed", "nunique"), texts=("texts", "sum"), **{name: (name, "sum") for name in PER_TEXT}
     )
     summed[PER_TEXT] = summed[PER_TEXT].div(summed["texts"], axis=0)
-    return _every_explainer(summed.reset_index(), datasets, models, explainers)
+    return _every_explainer(summed.reset_index(), runs, explainers)
 
 
-def _every_explainer(
-    summed: pd.DataFrame, datasets: Sequence[str], models: Mapping[str, Sequence[int]], explainers: Sequence[str]
-) -> pd.DataFrame:
+def _every_explainer(summed: pd.DataFrame, runs: Runs, explainers: Sequence[str]) -> pd.DataFrame:
     """The same in the order of the study, with a row for what is not known."""
-    names = pd.MultiIndex.from_product([datasets, models, explainers], names=APART[:3]).to_frame(index=False)
-    table = names.merge(summed, how="left", on=APART[:3])
+    names = [
+        (dataset, model, explainer)
+        for dataset in runs.datasets
+        for model, explainer in product(runs.models_of(dataset), runs.explainers_of(dataset, explainers))
+    ]
+    table = pd.DataFrame(names, columns=APART[:3]).merge(summed, how="left", on=APART[:3])
     return table.fillna({"seeds": 0, "texts": 0})

@@ -21,7 +21,7 @@ from evenlight.core.contracts.texts import ITEMS, UNITS
 from evenlight.core.errors import InputError
 from evenlight.statistics.designs import Design, design_of
 from evenlight.statistics.effect_sizes import cohens_d, defined
-from evenlight.statistics.files import Run, items_path, run_path, units_path
+from evenlight.statistics.files import Run, Runs, items_path, run_path, units_path
 from evenlight.statistics.rank_sum import mann_whitney
 from evenlight.statistics.study import pairs_of
 from evenlight.statistics.summary import population_sd
@@ -147,9 +147,8 @@ def _of_words(
 def summarise_agreement(
     agreement: str | Path,
     datasets_folder: str | Path,
+    runs: Runs,
     *,
-    datasets: Sequence[str],
-    models: Mapping[str, Sequence[int]],
     comparisons: Mapping[str, list[list[str]]],
     alpha: float,
 ) -> pd.DataFrame:
@@ -158,8 +157,7 @@ def summarise_agreement(
     Args:
         agreement: folder of the tables of the contract ``agreement`` (:mod:`evenlight.statistics.files`).
         datasets_folder: that of the texts and units.
-        datasets: names.
-        models: name to seeds.
+        runs: those of the study.
         comparisons: factor to sets of levels.
         alpha: from which p on a difference is significant.
 
@@ -170,10 +168,10 @@ def summarise_agreement(
         the tables of disparities.
     """
     rows: list[dict] = []
-    for dataset in datasets:
+    for dataset in runs.datasets:
         units = tables.read_table(units_path(datasets_folder, dataset), UNITS)
         clusters = tables.read_table(items_path(datasets_folder, dataset), ITEMS.only("item_id", "cluster"))
-        for model, seeds in models.items():
+        for model, seeds in runs.models_of(dataset).items():
             of_seeds = [tables.read_table(run_path(agreement, Run(dataset, model, seed)), AGREEMENT) for seed in seeds]
             items = pd.concat([table[["item_id"]] for table in of_seeds]).drop_duplicates()
             items = items.merge(clusters, on="item_id", how="left")

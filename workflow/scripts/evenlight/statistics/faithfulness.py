@@ -37,7 +37,7 @@ from evenlight.metrics.reasons.of_questions import (
     with_nothing_changed,
 )
 from evenlight.statistics.arrays.mean import limits_over_texts
-from evenlight.statistics.files import Run, explainer_path, runs, units_path
+from evenlight.statistics.files import Run, Runs, explainer_path, units_path
 from evenlight.statistics.resamples import drawn_counts, ends
 from evenlight.statistics.study import ALL
 
@@ -51,9 +51,8 @@ REDRAWN, WITHIN = 40, 0.95
 
 def faithfulness_table(
     folders: Mapping[str, Path],
+    runs: Runs,
     *,
-    datasets: Sequence[str],
-    models: Mapping[str, Sequence[int]],
     explainers: Sequence[str],
     questions: Mapping[str, Mapping],
     follow_ups: Mapping[str, Mapping],
@@ -66,16 +65,17 @@ def faithfulness_table(
     Args:
         folders: of ``datasets``; of ``changed_answers``, where there are metrics of changed questions; and of
             ``answers`` and ``follow_ups``, where there are metrics of follow-up questions.
-        datasets, models, explainers: names; models with their seeds.
+        runs: those of the study.
+        explainers: names.
         questions, follow_ups: the metrics of changed and of follow-up questions, with their settings.
         factors: that are compared.
         confidence: of intervals over questions.
         bootstrap_draws: resamples behind each.
     """
     rows: list[dict] = []
-    for run in runs(datasets, models):
+    for run in runs:
         of_units = read_table(units_path(folders["datasets"], run.dataset), UNITS)
-        for explainer in explainers:
+        for explainer in runs.explainers_of(run.dataset, explainers):
             names = {"dataset": run.dataset, "model": run.model, "seed": run.seed, "explainer": explainer}
             generator = _generator(run, explainer)
             measured: list[tuple[_Measured | _Followed, Sequence[str]]] = []

@@ -56,8 +56,8 @@ def sizes_of_families(
         )
         for source in study.sources().values()
         for dataset in source.datasets
-        for model in source.models
-        for explainer in source.explainers
+        for model in source.models_of(dataset)
+        for explainer in source.explainers_of(dataset, source.explainers)
         for metric in source.metrics
         for pair in pairs_of(source.comparisons)
     )

@@ -1,8 +1,9 @@
 """Where the files of a study's runs lie: the one place that builds these paths."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Self
 
 
 @dataclass(frozen=True)
@@ -17,9 +18,82 @@ class Run:
         return f"dataset '{self.dataset}', model '{self.model}', seed {self.seed}"
 
 
-def runs(datasets: Sequence[str], models: Mapping[str, Sequence[int]]) -> Iterator[Run]:
-    """Every run of a study, in configured order; ``models`` gives each its seeds."""
-    return (Run(dataset, model, seed) for dataset in datasets for model, seeds in models.items() for seed in seeds)
+@dataclass(frozen=True, kw_only=True)
+class Runs:
+    """The runs of a study, in configured order: every model on every dataset, but for those that are for some only.
+
+    Attributes:
+        datasets: names.
+        models: name to seeds.
+        only: ``models`` and ``explainers`` that are for some datasets only, by these sections, with the names of these.
+
+    >>> models = {"small": [0], "large": [0]}
+    >>> runs = Runs(datasets=["plots", "news"], models=models, only={"models": {"large": ["news"]}})
+    >>> [(run.dataset, run.model) for run in runs]
+    [('plots', 'small'), ('news', 'small'), ('news', 'large')]
+    """
+
+    datasets: Sequence[str]
+    models: Mapping[str, Sequence[int]]
+    only: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict)
+
+    def __iter__(self) -> Iterator[Run]:
+        """Every run, dataset by dataset and model by model."""
+        return (
+            Run(dataset, model, seed)
+            for dataset in self.datasets
+            for model, seeds in self.models_of(dataset).items()
+            for seed in seeds
+        )
+
+    def of(self, dataset: str) -> Self:
+        """The same of one dataset alone."""
+        return replace(self, datasets=[dataset])
+
+    def models_of(self, dataset: str) -> dict[str, Sequence[int]]:
+        """The models of a dataset, each with its seeds."""
+        return {model: self.models[model] for model in self._of("models", dataset, self.models)}
+
+    def explainers_of(self, dataset: str, explainers: Iterable[str]) -> list[str]:
+        """Those of some explainers that explain a dataset."""
+        return self._of("explainers", dataset, explainers)
+
+    def has(self, **names: str) -> bool:
+        """Whether there is what a file is named by: a ``dataset``, and a ``model`` or an ``explainer``.
+
+        >>> runs = Runs(datasets=["plots", "news"], models={"small": [0]}, only={"explainers": {"mine": ["news"]}})
+        >>> [runs.has(dataset=dataset, model="small", explainer="mine") for dataset in runs.datasets]
+        [False, True]
+        """
+        sections = {
+            f"{part}s": [names[part]] for part in ("model", "explainer") if part in names and "dataset" in names
+        }
+        return all(self._of(section, names["dataset"], of) for section, of in sections.items())
+
+    def sets_of(self, explainers: Sequence[str]) -> dict[tuple[str, ...], list[str]]:
+        """Some explainers as datasets have them: each set of them, and the datasets that have it; no empty one."""
+        sets: dict[tuple[str, ...], list[str]] = {}
+        for dataset in self.datasets:
+            sets.setdefault(tuple(self.explainers_of(dataset, explainers)), []).append(dataset)
+        return {names: datasets for names, datasets in sets.items() if names}
+
+    def _of(self, section: str, dataset: str, names: Iterable[str]) -> list[str]:
+        only = self.only.get(section, {})
+        return [name for name in names if dataset in only.get(name, [dataset])]
+
+
+def notes_of_datasets(only: Mapping[str, Mapping[str, Sequence[str]]]) -> list[str]:
+    """What is said of models and explainers that are for some datasets only, see :class:`Runs`.
+
+    >>> notes_of_datasets({"models": {"large": ["news"]}, "explainers": {"mine": ["plots", "news"]}})
+    ["model 'large' is for dataset 'news' only", "explainer 'mine' is for datasets 'plots', 'news' only"]
+    """
+    return [
+        f"{section[:-1]} '{name}' is for {'dataset' if len(names) == 1 else 'datasets'} "
+        f"{', '.join(map(repr, names))} only"
+        for section, of_section in only.items()
+        for name, names in of_section.items()
+    ]
 
 
 def notes_of_runs(notes: Mapping[Run, Sequence[str]]) -> list[str]:

@@ -1,18 +1,16 @@
 """Which learning rate suits a model, by how well it classifies the validation split."""
 
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pandas as pd
 
 from evenlight.core.contracts.results import LEARNING_RATES
+from evenlight.statistics.files import Runs
 
 FILE = "{dataset}/{model}/rate{rate}.csv"
 
 
-def learning_rates(
-    folder: str | Path, *, datasets: Sequence[str], models: Mapping[str, Sequence[float]]
-) -> pd.DataFrame:
+def learning_rates(folder: str | Path, runs: Runs) -> pd.DataFrame:
     """A row per dataset, model and rate, of the epoch with the lowest validation loss (:data:`LEARNING_RATES`).
 
     The rate with the highest validation accuracy is ``chosen``, of several the one with the lowest validation loss,
@@ -20,12 +18,11 @@ def learning_rates(
 
     Args:
         folder: with the history of each training, see :data:`FILE`.
-        datasets: their names.
-        models: the rates that were tried, by model.
+        runs: the datasets and models; in the place of its seeds, each has the rates that were tried.
     """
     rows = []
-    for dataset in datasets:
-        for model, rates in models.items():
+    for dataset in runs.datasets:
+        for model, rates in runs.models_of(dataset).items():
             tried = [
                 {"dataset": dataset, "model": model, "learning_rate": rate}
                 | _kept(pd.read_csv(Path(folder, FILE.format(dataset=dataset, model=model, rate=rate))))

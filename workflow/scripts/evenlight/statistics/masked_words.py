@@ -14,7 +14,7 @@ from evenlight.core.seeds import generator_for
 from evenlight.statistics.arrays.mean import MeanDifference, difference_limits, mean_limits
 from evenlight.statistics.arrays.repeated import cluster_means, mean_of_known
 from evenlight.statistics.designs import design_of, numbered
-from evenlight.statistics.files import Run, items_path, notes_of_runs, run_path, units_path
+from evenlight.statistics.files import Run, Runs, items_path, notes_of_runs, run_path, units_path
 from evenlight.statistics.study import Comparison, pairs_of
 from evenlight.texts.items import forms_of
 
@@ -24,9 +24,8 @@ SCORES = ("likelihood", "released")
 def masked_summary(
     folder: str | Path,
     datasets_folder: str | Path,
+    runs: Runs,
     *,
-    datasets: Sequence[str],
-    models: Mapping[str, Sequence[int]],
     comparisons: Mapping[str, list[list[str]]],
     confidence: float,
     bootstrap_draws: int,
@@ -37,8 +36,7 @@ def masked_summary(
     Args:
         folder: of the scores (:mod:`evenlight.statistics.files`).
         datasets_folder: of the texts and units.
-        datasets: names.
-        models: name to seeds.
+        runs: those that have scores.
         comparisons: factor to sets of levels; those of two count.
         confidence: of intervals.
         bootstrap_draws: resamples behind them.
@@ -51,13 +49,13 @@ def masked_summary(
     rows: list[dict] = []
     draws = bootstrap_draws
     said: dict[Run, list[str]] = {}
-    for dataset in datasets:
+    for dataset in runs.datasets:
         units = tables.read_table(units_path(datasets_folder, dataset), UNITS)
         clusters = tables.read_table(items_path(datasets_folder, dataset), ITEMS.only("item_id", "cluster"))
-        for model, seeds in models.items():
-            runs = [Run(dataset, model, seed) for seed in seeds]
-            paths = [run_path(folder, run) for run in runs]
-            for run, path in zip(runs, paths, strict=True):
+        for model, seeds in runs.models_of(dataset).items():
+            of_model = [Run(dataset, model, seed) for seed in seeds]
+            paths = [run_path(folder, run) for run in of_model]
+            for run, path in zip(of_model, paths, strict=True):
                 said[run] = tables.read_metadata(path, MASKED_WORDS).get("notes", [])
             of_seeds = [tables.read_table(path, MASKED_WORDS) for path in paths]
             items = pd.concat([table[["item_id"]] for table in of_seeds]).drop_duplicates(ignore_index=True)

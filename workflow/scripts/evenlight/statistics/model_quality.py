@@ -16,7 +16,7 @@ from scipy.stats import t as student
 from evenlight.core import tables
 from evenlight.core.contracts.texts import ITEMS, PREDICTIONS, UNITS
 from evenlight.core.errors import InputError
-from evenlight.statistics.files import items_path, notes_of_runs, predictions_path, runs, units_path
+from evenlight.statistics.files import Runs, items_path, notes_of_runs, predictions_path, units_path
 from evenlight.statistics.intervals import share_interval
 from evenlight.statistics.study import ALL, Comparison, ordered_levels, pairs_of
 from evenlight.statistics.summary import summarise_over_seeds
@@ -116,20 +116,19 @@ def predicted_items(items_file: str | Path, predictions_file: str | Path) -> pd.
 def quality_per_seed(
     datasets_folder: str | Path,
     predictions: str | Path,
+    runs: Runs,
     *,
-    datasets: Sequence[str],
-    models: Mapping[str, Sequence[int]],
     comparisons: Mapping[str, list[list[str]]],
 ) -> tuple[pd.DataFrame, list[str]]:
     """:func:`model_quality` of every run, and what the predictions say of texts that were left out.
 
-    ``datasets_folder`` and ``predictions`` are folders (:mod:`evenlight.statistics.files`), ``models`` name to seeds.
+    ``datasets_folder`` and ``predictions`` are folders (:mod:`evenlight.statistics.files`).
     Columns: dataset, model, seed, measure, factor, subset, size, value.
     """
-    units = {dataset: tables.read_table(units_path(datasets_folder, dataset), UNITS) for dataset in datasets}
-    classes = {dataset: _classes_of(items_path(datasets_folder, dataset)) for dataset in datasets}
+    units = {dataset: tables.read_table(units_path(datasets_folder, dataset), UNITS) for dataset in runs.datasets}
+    classes = {dataset: _classes_of(items_path(datasets_folder, dataset)) for dataset in runs.datasets}
     parts, notes = [], {}
-    for run in runs(datasets, models):
+    for run in runs:
         path = predictions_path(predictions, run)
         items = predicted_items(items_path(datasets_folder, run.dataset), path)
         part = model_quality(items, units[run.dataset], comparisons, classes[run.dataset])
@@ -138,19 +137,13 @@ def quality_per_seed(
     return pd.concat(parts, ignore_index=True)[["dataset", "model", "seed", *COLUMNS]], notes_of_runs(notes)
 
 
-def balanced_accuracies(
-    datasets_folder: str | Path,
-    predictions: str | Path,
-    *,
-    datasets: Sequence[str],
-    models: Mapping[str, Sequence[int]],
-) -> pd.DataFrame:
+def balanced_accuracies(datasets_folder: str | Path, predictions: str | Path, runs: Runs) -> pd.DataFrame:
     """:func:`balanced_accuracy` of every run, arguments as for :func:`quality_per_seed`.
 
     Columns: dataset, model, seed, and those of the contract ``BALANCED_ACCURACY``.
     """
     rows = []
-    for run in runs(datasets, models):
+    for run in runs:
         items = predicted_items(items_path(datasets_folder, run.dataset), predictions_path(predictions, run))
         rows.append({"dataset": run.dataset, "model": run.model, "seed": run.seed} | balanced_accuracy(items))
     return pd.DataFrame(rows)

@@ -4,7 +4,6 @@ GECOBench's curves (first version, Appendix A.2.2) rank texts by the larger of b
 which says how sure the model is and not of what; here it is the probability of the class.
 """
 
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -14,28 +13,24 @@ from evenlight.core import tables
 from evenlight.core.contracts.results import CONFUSIONS, ROC_CURVES
 from evenlight.core.contracts.texts import ITEMS
 from evenlight.metrics.correctness.paper import roc_auc, thresholds
-from evenlight.statistics.files import items_path, predictions_path, runs
+from evenlight.statistics.files import Runs, items_path, predictions_path
 from evenlight.statistics.model_quality import predicted_items
 
 
 def prediction_tables(
-    datasets_folder: str | Path,
-    predictions: str | Path,
-    *,
-    datasets: Sequence[str],
-    models: Mapping[str, Sequence[int]],
+    datasets_folder: str | Path, predictions: str | Path, runs: Runs
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The confusions and the curves of every run on its test texts.
 
-    ``datasets_folder`` and ``predictions`` are folders (:mod:`evenlight.statistics.files`), ``models`` name to seeds. A
+    ``datasets_folder`` and ``predictions`` are folders (:mod:`evenlight.statistics.files`). A
     curve is of one class against all others; of two classes there is that of the second. ``auc`` is NaN, and the curve
     empty, where all texts or none are of the class.
     """
     confusions, curves = [], []
-    for dataset in datasets:
+    for dataset in runs.datasets:
         path = items_path(datasets_folder, dataset)
         classes = tables.read_metadata(path, ITEMS)["classes"]
-        for run in runs([dataset], models):
+        for run in runs.of(dataset):
             names = {"dataset": dataset, "model": run.model, "seed": run.seed}
             items = predicted_items(path, predictions_path(predictions, run))
             counts = np.zeros((len(classes), len(classes)), dtype=int)

@@ -1,6 +1,6 @@
 """The sanity check by random layers, summed up over texts and seeds."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -8,7 +8,7 @@ import pandas as pd
 from evenlight.core import tables
 from evenlight.core.contracts.explanations import RANDOMISED
 from evenlight.core.contracts.results import RANDOMISATION
-from evenlight.statistics.files import Run, explainer_path, notes_of_runs, runs
+from evenlight.statistics.files import Run, Runs, explainer_path, notes_of_runs
 from evenlight.statistics.summary import population_sd
 
 STAGE = ["order", "stage", "layer"]
@@ -16,14 +16,13 @@ VALUES = ["rank_correlation", "rank_correlation_absolute"]
 
 
 def summarise_randomisation(
-    randomised: str | Path, *, datasets: Sequence[str], models: Mapping[str, Sequence[int]], explainers: Sequence[str]
+    randomised: str | Path, runs: Runs, *, explainers: Sequence[str]
 ) -> tuple[pd.DataFrame, list[str]]:
     """Mean correlations at every stage, and notes.
 
     Args:
         randomised: folder of the tables of the contract ``randomised`` (:mod:`evenlight.statistics.files`).
-        datasets: names, like ``explainers``.
-        models: name to seeds.
+        runs: those of the study.
         explainers: names.
 
     Returns:
@@ -34,8 +33,8 @@ def summarise_randomisation(
     rows: list[dict] = []
     notes: dict[Run, list[str]] = {}
     by_seed: dict[tuple[str, str, str], list[pd.DataFrame]] = {}
-    for run in runs(datasets, models):
-        for explainer in explainers:
+    for run in runs:
+        for explainer in runs.explainers_of(run.dataset, explainers):
             path = explainer_path(randomised, run, explainer)
             by_stage = tables.read_table(path, RANDOMISED).groupby(STAGE, sort=False)[VALUES]
             means = by_stage.mean().assign(texts=by_stage.count().max(axis=1))

@@ -24,7 +24,7 @@ from evenlight.core.contracts.texts import ITEMS, PREDICTIONS, UNITS
 from evenlight.core.errors import InputError
 from evenlight.statistics.cells import ExplainerScores, ModelScores, read_models
 from evenlight.statistics.designs import Design, Side
-from evenlight.statistics.files import Run, items_path, predictions_path, runs, units_path
+from evenlight.statistics.files import Run, items_path, predictions_path, units_path
 from evenlight.statistics.study import ALL, Comparison, StudyScores
 
 FACTOR = "regime"
@@ -83,11 +83,11 @@ def read_regimes(study: StudyScores) -> Iterator[Regimes]:
     """
     models = study.models
     for dataset in study.datasets:
-        rights = {run: read_rightly(study.units, study.predictions, run) for run in runs([dataset], models)}
+        rights = {run: read_rightly(study.units, study.predictions, run) for run in study.of(dataset)}
         all_right = read_rightly_by_all(study.units, dataset, list(rights.values()))
         for architecture, of_regimes in study.regimes.items():
             read = [
-                next(read_models(replace(study, datasets=[dataset], models={model: models[model]}, comparisons={})))
+                next(read_models(replace(study.of(dataset), models={model: models[model]}, comparisons={})))
                 for model in of_regimes.values()
             ]
             seeds = common_seeds(architecture, {model: models[model] for model in of_regimes.values()})

@@ -20,7 +20,7 @@ from evenlight.core.contracts.results import GROUP_RELIANCE, PAIR_INVARIANCE, WO
 from evenlight.core.contracts.texts import ITEMS, PREDICTIONS, UNITS
 from evenlight.core.factors import JOINT
 from evenlight.metrics import Explanation
-from evenlight.statistics.files import Run, items_path, predictions_path, units_path
+from evenlight.statistics.files import Run, Runs, items_path, predictions_path, units_path
 from evenlight.statistics.study import ALL
 from evenlight.statistics.word_attributions import forms_together, pairs_of_forms, read_explanations
 from evenlight.texts.items import forms_of
@@ -171,10 +171,9 @@ def read_texts(datasets_folder: str | Path, dataset: str) -> TextsOfDataset:
 def measure_reliance(
     attributions: str | Path,
     datasets_folder: str | Path,
+    runs: Runs,
     *,
     predictions: str | Path,
-    datasets: Sequence[str],
-    models: Mapping[str, Sequence[int]],
     explainers: Mapping[str, str | None],
     comparisons: Mapping[str, Sequence[Sequence[str]]],
     words_of: Sequence[str],
@@ -186,8 +185,7 @@ def measure_reliance(
 
     Args:
         attributions, datasets_folder, predictions: folders (:mod:`evenlight.statistics.files`).
-        datasets: names.
-        models: names to seeds.
+        runs: those of the study.
         explainers: names to the explainer that does the same with other draws; to themselves where nothing is drawn,
             to None where there is no other.
         comparisons: factors to sets of levels.
@@ -197,13 +195,14 @@ def measure_reliance(
     """
     invariance, reliance, words = [], [], []
     pairs = pairs_of_forms(comparisons)
-    for dataset in datasets:
+    for dataset in runs.datasets:
         known = read_texts(datasets_folder, dataset)
         levels = _levels(known, comparisons)
         naming = {factor: words_naming(known.items.reset_index(drop=True), known.units, factor) for factor, _ in levels}
         together = [(pair, forms_together(known.units, pair)) for pair in pairs]
-        for model, seeds in models.items():
-            runs = [Run(dataset, model, seed) for seed in seeds]
+        here = runs.explainers_of(dataset, explainers)
+        for model, seeds in runs.models_of(dataset).items():
+            of_model = [Run(dataset, model, seed) for seed in seeds]
             shares = {
                 explainer: [
                     {
@@ -212,12 +211,12 @@ def measure_reliance(
                             attributions, datasets_folder, predictions, run, explainer
                         )
                     }
-                    for run in runs
+                    for run in of_model
                 ]
-                for explainer in explainers
+                for explainer in here
             }
-            targets = [_targets(predictions, run) for run in runs]
-            for explainer, other in explainers.items():
+            targets = [_targets(predictions, run) for run in of_model]
+            for explainer, other in ((name, explainers[name]) for name in here):
                 names = {"dataset": dataset, "model": model, "explainer": explainer}
                 mine, twin = shares[explainer], shares.get(other)
                 for pair, forms in together:

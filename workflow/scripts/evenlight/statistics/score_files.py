@@ -1,8 +1,7 @@
 """Reading score files: one row per item, one column per metric, a file per explainer and family of metrics."""
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from itertools import product
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +11,7 @@ from evenlight.core import tables
 from evenlight.core.chance import note_on_chance
 from evenlight.core.contracts.explanations import ANSWER_SCORES, SCORES
 from evenlight.core.errors import InputError
-from evenlight.statistics.files import Run, notes_of_runs, runs, score_path
+from evenlight.statistics.files import Run, Runs, notes_of_runs, score_path
 from evenlight.statistics.study import StudyScores
 
 STANDARD_ERROR = "_standard_error"
@@ -109,25 +108,26 @@ def _in_order(table: pd.DataFrame, items: pd.Series, path: Path) -> pd.DataFrame
 
 def score_notes(study: StudyScores) -> list[str]:
     """What a reader of any table of the scores must know: which texts are left out, and of the explainers."""
-    of_study, notes = list(runs(study.datasets, study.models)), {}
+    notes = {}
     for source in study.sources().values():
-        names = (study.scores, of_study, source.explainers, source.metrics)
+        names = (study.scores, source, source.explainers, source.metrics)
         notes |= dict.fromkeys(left_out_notes(*names) + explainer_notes(*names))
     return list(notes)
 
 
-def left_out_notes(
-    folder: str | Path, runs: Iterable[Run], explainers: Sequence[str], metrics: Mapping[str, str]
-) -> list[str]:
+def left_out_notes(folder: str | Path, runs: Runs, explainers: Sequence[str], metrics: Mapping[str, str]) -> list[str]:
     """Which texts have no scores, as the predictions say it."""
     # All scores of a run are of the same texts.
-    family, explainer = next(iter(metrics.values())), explainers[0]
-    metadata = {run: tables.read_metadata(score_path(folder, run, family, explainer), SCORES) for run in runs}
-    return notes_of_runs({run: of_run.get("left_out", []) for run, of_run in metadata.items()})
+    family, notes = next(iter(metrics.values())), {}
+    for run in runs:
+        for explainer in runs.explainers_of(run.dataset, explainers)[:1]:
+            metadata = tables.read_metadata(score_path(folder, run, family, explainer), SCORES)
+            notes[run] = metadata.get("left_out", [])
+    return notes_of_runs(notes)
 
 
 def explainer_notes(
-    folder: str | Path, runs: Iterable[Run], explainers: Collection[str], metrics: Mapping[str, str]
+    folder: str | Path, runs: Runs, explainers: Collection[str], metrics: Mapping[str, str]
 ) -> list[str]:
     """What a reader must know of the explainers, as their attribution files say it: each remark once, with its runs.
 
@@ -135,10 +135,11 @@ def explainer_notes(
     over all runs.
     """
     # Every family of metrics has scored the same attribution files.
-    runs, family = list(runs), next(iter(metrics.values()))
+    family = next(iter(metrics.values()))
+    explained = [(run, name) for run in runs for name in runs.explainers_of(run.dataset, explainers)]
     remarks: dict[tuple[str, str], dict[Run, str]] = {}
     explained_again: dict[str, list[list[dict]]] = {}
-    for run, explainer in product(runs, explainers):
+    for run, explainer in explained:
         metadata = tables.read_metadata(score_path(folder, run, family, explainer), SCORES)
         explained_again.setdefault(explainer, []).append(metadata.get("explained_again", []))
         for remark in _ENDS.split(metadata.get("note") or ""):
@@ -146,7 +147,8 @@ def explainer_notes(
                 remarks.setdefault((explainer, _NUMBERS.sub("", remark)), {})[run] = remark
     said: dict[str, list[str]] = {}
     for (explainer, _), of_runs in remarks.items():
-        said.setdefault(f"{_added_up(list(of_runs.values()))}{_places(of_runs, runs)}", []).append(f"'{explainer}'")
+        places = _places(of_runs, [run for run, name in explained if name == explainer])
+        said.setdefault(f"{_added_up(list(of_runs.values()))}{places}", []).append(f"'{explainer}'")
     notes = [
         f"{'explainer' if len(names) == 1 else 'explainers'} {', '.join(names)}: {text}" for text, names in said.items()
     ]

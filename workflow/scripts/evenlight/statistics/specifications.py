@@ -10,7 +10,7 @@ model they ask.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
@@ -58,7 +58,7 @@ def specification_tables(
     tables: list[pd.DataFrame] = []
     curves: list[dict] = []
     for dataset, source in product(study.datasets, study.sources().values()):
-        models = list(read_models(replace(source, datasets=[dataset])))
+        models = list(read_models(source.of(dataset)))
         for design, names, effects in _every_specification(models, source.comparisons, control_draws):
             kind_of = {metric: kind for kind, metrics in kinds.items() for metric in metrics}
             better = names["metric"].map(higher_is_better).to_numpy(bool)

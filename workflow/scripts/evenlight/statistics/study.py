@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, Self, TypeVar
 import pandas as pd
 
 from evenlight.core.kinds import EFFECTS
+from evenlight.statistics.files import Runs
 
 # In the place of a name, in rows that are about all datasets, models or texts together.
 ALL = "all"
@@ -65,15 +66,15 @@ class Comparison(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class StudyScores:
+class StudyScores(Runs):
     """Which scores a study has, where they are, and what of them is compared.
 
     Attributes:
         scores, units: folders of the scores, and of the items and units that have them
             (:mod:`evenlight.statistics.files`). No scores before there are any; then texts can be read, and no cells.
         predictions: their folder; None where nothing depends on it.
-        datasets, explainers: names, in configured order.
-        models: name to seeds.
+        datasets, models, only: as of all runs.
+        explainers: names, in configured order.
         metrics: name to family.
         comparisons: factor to sets of levels.
         strata: of a dataset, by what it is stratified (:data:`evenlight.statistics.cells.STRATA`).
@@ -92,8 +93,6 @@ class StudyScores:
     scores: Path | None
     units: Path
     predictions: Path | None = None
-    datasets: Sequence[str]
-    models: Mapping[str, Sequence[int]]
     explainers: Sequence[str]
     metrics: Mapping[str, str]
     comparisons: Mapping[str, list[list[str]]] = field(default_factory=dict)

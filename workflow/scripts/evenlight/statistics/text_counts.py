@@ -11,7 +11,7 @@ from evenlight.core.contracts.texts import ITEMS, UNITS
 from evenlight.core.factors import JOINT, PLACEBO
 from evenlight.core.sources import digest
 from evenlight.datasets import level_names
-from evenlight.statistics.files import Run, items_path, score_path, units_path
+from evenlight.statistics.files import Run, Runs, items_path, score_path, units_path
 from evenlight.statistics.study import Comparison, pairs_of
 from evenlight.texts.items import forms_of, text_keys, units_of
 
@@ -22,9 +22,8 @@ DIFFERENT = ["dataset", *Comparison._fields, "paired", "different_a", "different
 def count_texts(
     scores: Path,
     folder: Path,
+    runs: Runs,
     *,
-    datasets: Sequence[str],
-    models: Mapping[str, Sequence[int]],
     family: str,
     explainers: Sequence[str],
     comparisons: Mapping[str, list[list[str]]],
@@ -33,20 +32,20 @@ def count_texts(
 
     Args:
         scores, folder: of the scores and the datasets.
-        datasets, models: names, and the seeds of each model.
+        runs: those of the study.
         family, explainers: whose scores say which texts were explained; those that no look has closed have all.
         comparisons: factors to sets of levels.
     """
     rows, groups, different = [], [], []
-    for name in datasets:
+    for name in runs.datasets:
         items = tables.read_table(items_path(folder, name), ITEMS.only("item_id", "words", "part", "cluster", "split"))
         metadata = tables.read_metadata(items_path(folder, name), ITEMS)
         units = tables.read_table(units_path(folder, name), UNITS)
         explained = _explained(
             [
                 score_path(scores, Run(name, of, seeds[0]), family, explainer)
-                for of, seeds in models.items()
-                for explainer in explainers
+                for of, seeds in runs.models_of(name).items()
+                for explainer in runs.explainers_of(name, explainers)
             ]
         )
         tested = items[items["split"] == "test"]

@@ -1,6 +1,6 @@
 """Which class a model has for texts of which every word is hidden: where metrics that hide words lead."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -8,29 +8,22 @@ import pandas as pd
 
 from evenlight.core import tables
 from evenlight.core.contracts.texts import ITEMS, PREDICTIONS
-from evenlight.statistics.files import items_path, predictions_path, runs
+from evenlight.statistics.files import Runs, items_path, predictions_path
 
 COLUMNS = ["dataset", "model", "seed", "hidden", "class", "probability"]
 
 
-def classes_without_words(
-    predictions: Path,
-    folder: Path,
-    *,
-    datasets: Sequence[str],
-    models: Mapping[str, Sequence[int]],
-    hidden: Sequence[str],
-) -> pd.DataFrame:
+def classes_without_words(predictions: Path, folder: Path, runs: Runs, *, hidden: Sequence[str]) -> pd.DataFrame:
     """A row per run and way of hiding words that the model can read: the most probable class, with its probability.
 
     Args:
         predictions, folder: of the predictions and the datasets.
-        datasets, models: names, and the seeds of each model.
+        runs: those of the study.
         hidden: in which ways the metrics hide words.
     """
-    classes = {name: tables.read_metadata(items_path(folder, name), ITEMS).get("classes", []) for name in datasets}
+    classes = {name: tables.read_metadata(items_path(folder, name), ITEMS).get("classes", []) for name in runs.datasets}
     rows = []
-    for run in runs(datasets, models):
+    for run in runs:
         ways = tables.read_metadata(predictions_path(predictions, run), PREDICTIONS).get("without_words", {})
         for way in hidden:
             if way in ways:

@@ -17,7 +17,7 @@ from evenlight.core.contracts.explanations import EXPLAINED
 from evenlight.core.contracts.results import ATTRIBUTION_DIFFERENCES
 from evenlight.core.contracts.texts import ITEMS, UNITS
 from evenlight.metrics import Explanation, explanations_of
-from evenlight.statistics.files import Run, attribution_path, items_path, predictions_path, runs, units_path
+from evenlight.statistics.files import Run, Runs, attribution_path, items_path, predictions_path, units_path
 from evenlight.statistics.many_groups import holm
 from evenlight.statistics.paired_tests import signed_rank_p
 from evenlight.statistics.rounding import differences
@@ -84,10 +84,9 @@ def pairs_of_forms(comparisons: Mapping[str, Sequence[Sequence[str]]]) -> list[C
 def attribution_differences(
     attributions: str | Path,
     datasets_folder: str | Path,
+    runs: Runs,
     *,
     predictions: str | Path,
-    datasets: Sequence[str],
-    models: Mapping[str, Sequence[int]],
     explainers: Sequence[str],
     comparisons: Mapping[str, Sequence[Sequence[str]]],
 ) -> tuple[pd.DataFrame, list[str]]:
@@ -103,13 +102,13 @@ def attribution_differences(
     - ``p_holm``, ``p_pairs_holm``: Holm's, over the pairs of levels of one factor, as of three forms.
     """
     rows, notes = [], {}
-    for dataset in datasets:
+    for dataset in runs.datasets:
         truth = tables.read_table(items_path(datasets_folder, dataset), ITEMS.only("item_id", "ground_truth"))
         truth = truth.set_index("item_id")["ground_truth"].dropna()
         units = tables.read_table(units_path(datasets_folder, dataset), UNITS)
         forms = [(pair, forms_together(units, pair)) for pair in pairs_of_forms(comparisons)]
-        for run in runs([dataset], models):
-            for explainer in explainers:
+        for run in runs.of(dataset):
+            for explainer in runs.explainers_of(dataset, explainers):
                 shares = dict(read_word_shares(attributions, datasets_folder, predictions, run, explainer))
                 of_cell = []
                 for pair, pairs in forms:

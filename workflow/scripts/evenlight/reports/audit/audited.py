@@ -11,7 +11,7 @@ from evenlight.core.sources import SOURCES
 from evenlight.reports.audit.found import Judged, number
 from evenlight.reports.text import json_number, three_digits
 from evenlight.statistics.families import CONTROL
-from evenlight.statistics.files import Run, manifest_path, runs
+from evenlight.statistics.files import Run, Runs, manifest_path
 
 # By what costs are told together.
 _ON_DEVICE = ["dataset", "model", "device", "threads"]
@@ -19,9 +19,9 @@ _ON_DEVICE = ["dataset", "model", "device", "threads"]
 HIDING = {"removed": "removed", "mask": "masked", "pad": "replaced by padding"}
 
 
-def manifests_of(folder: Path, datasets: Sequence[str], seeds: Mapping[str, Sequence[int]]) -> dict[Run, Mapping]:
-    """What the model of each run is; ``folder`` has the models, ``seeds`` gives each its own."""
-    texts = {run: manifest_path(folder, run).read_text(encoding="utf-8") for run in runs(datasets, seeds)}
+def manifests_of(folder: Path, runs: Runs) -> dict[Run, Mapping]:
+    """What the model of each run is; ``folder`` has the models."""
+    texts = {run: manifest_path(folder, run).read_text(encoding="utf-8") for run in runs}
     return {run: json.loads(text) for run, text in texts.items()}
 
 

@@ -24,7 +24,7 @@ from evenlight.reports.pages.effects import effect_cell
 from evenlight.reports.verdict_words import EXPLAINED, HIGHER, LOWER, sentences
 from evenlight.statistics.cells import ModelScores, read_models
 from evenlight.statistics.explained_words import Explained, Level, known_mean, relative, shown_levels, unit_means
-from evenlight.statistics.files import items_path
+from evenlight.statistics.files import items_path, notes_of_datasets
 from evenlight.statistics.score_files import score_notes
 from evenlight.statistics.study import StudyScores, comparisons_in
 
@@ -76,6 +76,7 @@ def study_content(
     formats: Sequence[str],
     as_often_bound: float,
     alpha: float,
+    only: Mapping[str, Mapping[str, Sequence[str]]] | None = None,
     warnings: Sequence[str] = (),
 ) -> dict:
     """The tree of a study's explorer (JSON values); numbers of arrays are those in ``store``, which is filled.
@@ -94,6 +95,7 @@ def study_content(
         target: ``label`` or ``prediction``, the class that is explained.
         formats: of the study's figures.
         as_often_bound, alpha: of the verdicts.
+        only: what of the models and explainers is for some datasets, see :class:`Runs`.
         warnings: what must be read before these.
     """
     named = {
@@ -114,7 +116,7 @@ def study_content(
     notes: dict[str, None] = {}
     for modality, names in modalities.items():
         metrics_of = {name: families[name] for name in names["metrics"]}
-        of_modality = named | {"explainers": list(names["explainers"]), "metrics": metrics_of}
+        of_modality = named | {"explainers": list(names["explainers"]), "metrics": metrics_of, "only": only or {}}
         scored = StudyScores(scores=folders.scores, units=folders.datasets, comparisons=comparisons, **of_modality)
         notes |= dict.fromkeys(score_notes(scored))
         for model in read_models(scored):
@@ -158,7 +160,7 @@ def study_content(
         "target": target,
         "formats": list(formats),
         "warnings": list(warnings),
-        "notes": list(notes),
+        "notes": [*notes, *notes_of_datasets(only or {})],
     }
 
 

@@ -102,7 +102,8 @@ def _effects(table: pd.DataFrame, dataset: str, models: dict[str, str], printed:
     columns = ["Changes", "Labels", "Predictions", "Probability moved"]
     beside = ["Labels", "BERT's predictions"] if printed else []
     rows = []
-    for model, label in models.items():
+    there = {model: label for model, label in models.items() if model in set(table["model"])}
+    for model, label in there.items():
         part = table[table["model"] == model]
         rows.append(
             (

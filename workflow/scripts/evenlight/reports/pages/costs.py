@@ -22,6 +22,7 @@ def page(costs: pd.DataFrame, *, datasets: dict[str, str], models: dict[str, str
         rows = [
             (of_model, [(explainers[row.explainer], _cells(row, explainers)) for row in part.itertuples(index=False)])
             for of_model, part in of_models
+            if len(part)
         ]
         parts.append(Table(f"Cost of a text of {label}", ("Model", "Explainer"), [("Per text", COLUMNS)], rows))
     introduction = (

@@ -143,12 +143,14 @@ def _table(
     metrics: dict[str, MetricLabel],
 ) -> Table:
     by_names = {(row.model, row.explainer, row.metric): row for row in cells.itertuples(index=False)}
-    rows = rows_by_model(models, explainers, lambda *row: [_cell(by_names[*row, metric]) for metric in metrics])
+    rows = rows_by_model(models, explainers, lambda *row: [_cell(by_names.get((*row, metric))) for metric in metrics])
     columns = [("Disparity → adjusted", [metric.label_with_direction for metric in metrics.values()])]
     return Table(caption, ("Model", "Explainer"), columns, rows)
 
 
 def _cell(row) -> Cell:
+    if row is None:
+        return Cell("", "no such combination in the study")
     if row.seeds == 0:
         sign, said = UNDECIDED[row.undecided]
         return Cell(sign, said)

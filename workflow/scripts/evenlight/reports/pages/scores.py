@@ -70,7 +70,10 @@ def _said_of_modalities(parts: list[Table]) -> str:
     cells = (cell for table in parts for _, rows in table.rows for _, row in rows for cell in row)
     if all(cell.text for cell in cells):
         return ""
-    return "A cell is empty where a metric scores another kind of explanation: that of texts, or of changes."
+    return (
+        "A cell is empty where a metric scores another kind of explanation, that of texts, or of changes, or where the "
+        "study has no such combination."
+    )
 
 
 def _score_cell(row) -> Cell:

@@ -1,0 +1,164 @@
+"""Models and explainers that are for some datasets of a study only: what is refused, and what is computed."""
+
+import copy
+
+import numpy as np
+import pandas as pd
+import pytest
+from rendering import run_result
+from study_files import StudyFiles
+
+from evenlight.configuration import checkpoint, complete, for_some_datasets, without_labels
+from evenlight.core import tables
+from evenlight.core.contracts.explanations import COSTS
+from evenlight.core.contracts.results import COST_SUMMARY
+from evenlight.core.errors import InputError
+from evenlight.statistics.cells import read_models
+from evenlight.statistics.costs import summarise_costs
+from evenlight.statistics.families import sizes_of_families
+from evenlight.statistics.files import Run, Runs, explainer_path
+from evenlight.statistics.score_files import score_notes
+from evenlight.statistics.study import StudyScores
+from evenlight.statistics.summary import summarise_scores
+
+MODEL = {"architecture": "trained", "source": "org/name", "max_tokens": 64}
+IMPORTED = {"method": "imported", "file": "theirs.parquet"}
+STUDY = {
+    "study": "small",
+    "datasets": {"plots": {"reader": "geco"}, "news": {"reader": "demo"}},
+    "models": {"ours": MODEL, "theirs": MODEL | {"datasets": ["news"]}},
+    "explainers": {"grad": {"method": "saliency"}, "mine": IMPORTED | {"datasets": ["plots"]}},
+    "metrics": {"gini": {"metric": "gini"}},
+    "statistics": {"compare": {"gender": [["male", "female"]]}},
+}
+ONLY = {"models": {"theirs": ["news"]}, "explainers": {"mine": ["plots"]}}
+
+
+def study(**changes: dict) -> dict:
+    """The study with other entries in some of its sections."""
+    changed = copy.deepcopy(STUDY)
+    for section, entries in changes.items():
+        changed[section] |= entries
+    return changed
+
+
+def test_a_complete_configuration_has_the_key_only_where_it_says_something():
+    config = complete(STUDY)
+    assert for_some_datasets(config) == ONLY
+    assert "datasets" not in config["models"]["ours"]
+    assert "datasets" not in config["explainers"]["grad"]
+    # No job of a model or an explainer depends on it.
+    assert "datasets" not in without_labels(config["explainers"])["mine"]
+    assert "datasets" not in checkpoint(config, "theirs", "news", 0)
+    everywhere = complete(study(explainers={"mine": {"method": "lime", "datasets": None}}))
+    assert for_some_datasets(everywhere) == {"models": ONLY["models"]}
+
+
+@pytest.mark.parametrize(
+    ("changes", "key", "said"),
+    [
+        ({"models": {"theirs": MODEL | {"datasets": ["new"]}}}, "models.theirs.datasets", ["'news'", "plots, news"]),
+        ({"explainers": {"mine": IMPORTED | {"datasets": ["x"]}}}, "explainers.mine.datasets", ["plots, news"]),
+        ({"models": {"theirs": MODEL | {"datasets": []}}}, "models.theirs.datasets", ["at least 1"]),
+        ({"models": {"ours": MODEL | {"datasets": ["news"]}}}, "datasets.plots", ["no model", "models.ours.datasets"]),
+        (
+            {"explainers": {"grad": {"method": "saliency", "datasets": ["plots"]}}},
+            "datasets.news",
+            ["no explainer", "explainers.grad.datasets"],
+        ),
+        # Of one that is for all datasets there must be a file for each.
+        (
+            {"explainers": {"mine": IMPORTED | {"file": "{model}.parquet"}}},
+            "explainers.mine.file",
+            ["{dataset}", "plots, news", "name its datasets"],
+        ),
+        # Two models are asked about the one dataset that it is for.
+        ({"explainers": {"mine": IMPORTED | {"datasets": ["news"]}}}, "explainers.mine.file", ["{model}", "ours, the"]),
+        (
+            {"explainers": {"random": {"method": "uniform_random", "datasets": ["news"]}}},
+            "explainers.random.datasets",
+            ["held against", "leave the key out"],
+        ),
+    ],
+)
+def test_what_cannot_be_is_refused(changes, key, said):
+    with pytest.raises(InputError) as refused:
+        complete(study(**changes))
+    [line] = [line for line in str(refused.value).splitlines() if line.startswith(f"  {key}: ")]
+    assert all(words.replace("'news'", "news") in line for words in said), line
+
+
+def test_a_study_of_regimes_has_all_models_on_every_dataset():
+    regimes = {"statistics": {"compare": {}, "regimes": {"net": {"A": "ours", "B": "theirs"}}}}
+    with pytest.raises(InputError, match=r"models\.theirs\.datasets: a study of the kind regimes"):
+        complete(study(**regimes) | {"kind": "regimes"})
+
+
+@pytest.fixture
+def scored(tmp_path) -> StudyScores:
+    """The scores of the runs that there are, and of no others."""
+    files, draw = StudyFiles(tmp_path), np.random.default_rng(5)
+    explainers = {"plots": ["grad", "mine"], "news": ["grad"]}
+    for dataset, models in {"plots": ["ours"], "news": ["ours", "theirs"]}.items():
+        rows = [
+            {"item_id": f"{n}-{group}", "pair_id": str(n), "group": group, "explainer": name, "gini": draw.normal()}
+            for name in explainers[dataset]
+            for n in range(8)
+            for group in ("male", "female")
+        ]
+        for model in models:
+            files.write(pd.DataFrame(rows), 0, dataset=dataset, model=model, note="noise")
+    return StudyScores(
+        scores=files.scores,
+        units=files.datasets,
+        datasets=["plots", "news"],
+        models={"ours": [0], "theirs": [0]},
+        only=ONLY,
+        explainers=["grad", "mine"],
+        metrics={"gini": "complexity"},
+        comparisons={"gender": [["male", "female"]]},
+    )
+
+
+THERE = [("plots", "ours", "grad"), ("plots", "ours", "mine"), ("news", "ours", "grad"), ("news", "theirs", "grad")]
+
+
+def test_scores_are_read_of_the_runs_that_there_are(scored):
+    read = [(of.dataset, of.model, each.explainer) for of in read_models(scored) for each in of.explainers]
+    assert read == THERE
+    summary = summarise_scores(scored)
+    assert list(summary[["dataset", "model", "explainer"]].drop_duplicates().itertuples(index=False, name=None)) == [
+        *THERE
+    ]
+    # A remark on all explanations of an explainer names no runs, wherever it explains.
+    assert score_notes(scored) == ["explainers 'grad', 'mine': noise"]
+
+
+def test_families_have_the_comparisons_that_there_are(scored):
+    assert sizes_of_families(scored, {}, []) == {"study": len(THERE)}
+    assert sizes_of_families(scored, {"explainer": ["mine"]}, []) == {"primary": 1, "exploratory": 3}
+
+
+def test_a_table_has_a_row_where_a_combination_is_and_says_once_which_are_for_some_datasets(tmp_path):
+    runs = Runs(datasets=["plots", "news"], models={"ours": [0], "theirs": [0]}, only=ONLY)
+    unknown = COSTS.schema.empty_table()
+    for run in runs:
+        for explainer in runs.explainers_of(run.dataset, ["grad", "mine"]):
+            tables.write_table(unknown, explainer_path(tmp_path / "costs", run, explainer), COSTS)
+    table = summarise_costs(tmp_path / "costs", runs, explainers=["grad", "mine"])
+    assert list(table[["dataset", "model", "explainer"]].itertuples(index=False, name=None)) == THERE
+    settings = vars(runs) | {"explainers": ["grad", "mine"]}
+    output = tmp_path / "table.parquet"
+    done = run_result("summarise_costs", settings, "--costs", tmp_path / "costs", "--output", output)
+    assert done.returncode == 0, done.stderr
+    assert tables.read_metadata(output, COST_SUMMARY)["notes"] == [
+        "model 'theirs' is for dataset 'news' only",
+        "explainer 'mine' is for dataset 'plots' only",
+    ]
+
+
+def test_explainers_of_datasets_come_in_sets():
+    runs = Runs(datasets=["plots", "news", "films"], models={"ours": [0]}, only=ONLY)
+    assert runs.sets_of(["grad", "mine"]) == {("grad", "mine"): ["plots"], ("grad",): ["news", "films"]}
+    assert runs.sets_of(["mine"]) == {("mine",): ["plots"]}
+    assert list(runs.of("news")) == [Run("news", "ours", 0)]
