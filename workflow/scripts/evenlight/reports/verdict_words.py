@@ -12,17 +12,12 @@ from evenlight.reports.page_parts import BETTER_COLOURS, initials, shade
 from evenlight.reports.text import three_digits
 from evenlight.statistics.arrays.limits import of_hundred
 from evenlight.statistics.families import CONTROL, EXPLORATORY, PRIMARY, STUDY
-from evenlight.statistics.study import AS_OFTEN, REPETITIONS, UNDECIDABLE, UNDECIDED, Comparison, repeated_in
+from evenlight.statistics.study import AS_OFTEN, FLIPS, REPETITIONS, UNDECIDABLE, UNDECIDED, Comparison, repeated_in
 from evenlight.statistics.wins import TEXTS
 
 GREY, EQUAL = "#d0d4d9", "#d9efd9"
 # Signs and colours of what names no side. Grey: white would look like a test that was passed.
 SIGNS = {AS_OFTEN: ("=", EQUAL), UNDECIDED: ("?", GREY), UNDECIDABLE: ("–", GREY)}
-# How verdicts of a family are adjusted: by ``statistics.adjustment``.
-ADJUSTED = (
-    "That is by Holm's method. Where the study asks for flips in its place, their level is exact if groups are "
-    "exchangeable within pairs."
-)
 # What the caption of a table says of its family of comparisons.
 FAMILIES = {
     STUDY: "",
@@ -259,12 +254,23 @@ def said_of_counts(effects: pd.DataFrame, effect_counts: pd.DataFrame, kind: str
     )
 
 
+def said_of_adjustment(table: pd.DataFrame) -> str:
+    """How the verdicts of a table are adjusted, and whether their level is proven, in a sentence."""
+    if FLIPS not in set(table["adjusted_by"]):
+        return "The method is Holm's."
+    return (
+        "The method is joint flips of whole pairs. Its level is proven where groups are exchangeable within pairs, "
+        "and else only simulated."
+    )
+
+
 def how_sure(effects: pd.DataFrame, alpha: float) -> str:
     """How often verdicts on these comparisons are wrong, at most, and for what they hold."""
     apart = ", those named beforehand and the others apart" if effects["family"].nunique() > 1 else ""
     said = (
         f"Over all comparisons of the study{apart}, the chance that any verdict names a group that is not better more "
-        f"often is at most {alpha:.0%}. So is, apart, the chance that any “as often” is wrong. "
+        f"often is at most {alpha:.0%}. {said_of_adjustment(effects)} The chance that any “as often” is wrong is at "
+        f"most {alpha:.0%}, too, by itself. "
     )
     asymptotic = (effects["unit"] == TEXTS).any()
     said += "Of texts without pairs this is asymptotic. " if asymptotic else ""

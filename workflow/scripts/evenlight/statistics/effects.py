@@ -23,13 +23,6 @@ from evenlight.texts.items import check_compared
 
 def effect_tables(
     study: StudyScores, judging: VerdictSettings, *, looks: Looks = ONE_LOOK
-) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The tables of :func:`estimated`, without its notes."""
-    return estimated(study, judging, looks=looks)[:2]
-
-
-def estimated(
-    study: StudyScores, judging: VerdictSettings, *, looks: Looks = ONE_LOOK
 ) -> tuple[pd.DataFrame, pd.DataFrame, list[str]]:
     """All comparisons of a study, rows of :data:`EFFECTS`, counts of sets of them, rows of :data:`EFFECT_COUNTS`,
     and notes on how families were adjusted and on forms that have no score.

@@ -60,6 +60,7 @@ EFFECTS = Contract(
         [
             *_CELL,
             required("family", pa.string()),  # the cells among which it is adjusted
+            required("adjusted_by", pa.string()),  # holm or flips
             required("verdict", pa.string()),
             required("side", pa.int64()),  # of the verdict: 1, −1 for the second level, or 0
             pa.field("reason", pa.string()),  # why a cell is not decidable
@@ -652,7 +653,7 @@ BEYOND_RANDOM = Contract(
     pa.schema(
         [
             *_CELL,
-            required("family", pa.string()),  # the cells among which it is adjusted
+            *columns(pa.string(), "family", "adjusted_by"),  # the cells among which it is adjusted; holm or flips
             *columns(pa.int64(), "seeds", "units_a", "units_b"),
             pa.field("sd", pa.float64()),
             *_judged_part("plain"),
