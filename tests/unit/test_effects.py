@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from rendering import page_of
-from scipy.stats import binomtest
+from scipy.stats import binomtest, fisher_exact
 
 from evenlight.core.contracts.results import TEST_COUNTS
 from evenlight.core.contracts.texts import UNITS
@@ -223,6 +223,22 @@ def test_the_worst_explanations_have_a_claim_of_their_own(monkeypatch):
     row = judged(monkeypatch, compared(a, b))[0].iloc[0]
     assert row[["worst_a", "worst_b", "worst_side"]].tolist() == [20, 0, 1]
     assert row["p_worst"] == pytest.approx(binomtest(20, 20).pvalue)
+
+
+def test_texts_without_pairs_have_a_claim_on_the_worst_within_strata(monkeypatch):
+    random = np.random.default_rng(1)
+    a, b = random.normal(size=(1, 1, 100)), random.normal(size=(1, 1, 60))
+    a[..., :16] -= 50
+    row = judged(monkeypatch, compared(a, b, paired=False))[0].iloc[0]
+    assert row[["worst_a", "worst_b", "worst_side", "side"]].tolist() == [16, 0, 1, 0]
+    assert row["p_worst"] == pytest.approx(2 * fisher_exact([[16, 84], [0, 60]], alternative="greater").pvalue)
+    # Those of a stratum that one group has alone say nothing, and are not among the scores of which a tenth is worst.
+    strata = np.repeat([[1, 0]], [16, 84], axis=1), np.zeros((1, 60), dtype=int)
+    within = judged(monkeypatch, compared(a, b, paired=False, strata=strata))[0].iloc[0]
+    assert within["worst_side"] == 0
+    assert within["worst_a"] + within["worst_b"] == 14
+    few = judged(monkeypatch, compared(a[..., : LEAST_TEXTS - 1], b, paired=False))[0].iloc[0]
+    assert (few["worst_side"], few["p_worst"]) == (0, 1)
 
 
 def test_what_an_earlier_analysis_has_found_stays_found(monkeypatch):

@@ -169,15 +169,21 @@ def sentences(row, size: int, words: Words = EXPLAINED) -> list[str]:
     said.append(_of_mean(row))
     said.append(f"Adjusted p {row.p_adjusted:.2g}; that of “as often” {row.p_as_often_adjusted:.2g}.")
     if row.worst_side:
-        worst = row.level_a if row.worst_side > 0 else row.level_b
-        said.append(
-            f"“{worst}” has the {words.worst} tenth more often, {row.worst_a:.0f} against {row.worst_b:.0f} {row.unit}."
-        )
+        said.append(_of_worst(row, words))
     if row.seeds > 1:
         said.append(f"{row.seeds_agree} of {row.seeds} seeds agree; {_of_retraining(row)}.")
     if pd.notna(row.look):
         said.append(f"First found by interim analysis {row.look:.0f}.")
     return said
+
+
+def _of_worst(row, words: Words) -> str:
+    of_levels = [(row.level_a, row.worst_a, row.units_a), (row.level_b, row.worst_b, row.units_b)]
+    (worse, most, its), (_, least, of_other) = of_levels if row.worst_side > 0 else of_levels[::-1]
+    said = f"“{worse}” has this study's {words.worst} tenth of scores more often, "
+    if row.unit == TEXTS:
+        return f"{said}{most:,} of {its:,} texts against {least:,} of {of_other:,}."
+    return f"{said}{most:,} against {least:,} {row.unit}."
 
 
 def _of_mean(row) -> str:

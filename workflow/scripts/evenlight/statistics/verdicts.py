@@ -131,8 +131,8 @@ def _judged(
         p=_two_sided(sides[-1]),
         p_adjusted=adjusted,
         p_as_often_adjusted=as_often[-1],
-        p_worst=np.where(paired, _two_sided(worst[-1]), np.nan),
-        p_worst_adjusted=np.where(paired, sides_adjusted(worst[-1]), np.nan),
+        p_worst=_two_sided(worst[-1]),
+        p_worst_adjusted=sides_adjusted(worst[-1]),
         # The side that is in the worst tenth more often.
         worst_side=over_analyses(worst, increments)[1],
         p_retraining=np.where(several, _two_sided(retraining[-1]), np.nan),

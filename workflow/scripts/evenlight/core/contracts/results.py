@@ -87,9 +87,10 @@ EFFECTS = Contract(
             *columns(pa.float64(), "p_retraining", "p_retraining_adjusted", missing=True),
             pa.field("seeds_needed", pa.int64()),
             required("retraining_side", pa.int64()),
-            # Pairs in which the score of this level alone is in the worst tenth; which level has it more often, or 0.
-            *columns(pa.int64(), "worst_a", "worst_b", missing=True),
-            *columns(pa.float64(), "p_worst", "p_worst_adjusted", missing=True),
+            # Pairs in which the score of this level alone is in the worst tenth, or its texts there; which level has it
+            # more often, or 0.
+            *columns(pa.int64(), "worst_a", "worst_b"),
+            *columns(pa.float64(), "p_worst", "p_worst_adjusted"),
             required("worst_side", pa.int64()),
             # Of the means, first level minus second, in the metric's units and in sds; effects without a verdict.
             *columns(pa.float64(), "difference", "difference_low", "difference_high", "sd", missing=True),

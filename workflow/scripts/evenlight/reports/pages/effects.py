@@ -215,10 +215,8 @@ def _details(
         ("Where do majority and mean point apart?", _said_of_apart(found[found["apart"]], explainers, metrics)),
         (
             "Who has the worst explanations?",
-            f"Of {len(pairs):,} comparisons of pairs, one group has the worst tenth of scores more often in "
-            f"{len(worst):,}. This claim has the level to itself."
-            if len(pairs)
-            else "",
+            f"In {len(worst):,} of {len(asked):,} comparisons one group has more of the scores that are as bad as this "
+            "study's worst tenth. This claim has the level to itself.",
         ),
         ("What does chance alone find?", said_of_control(control)),
         (
