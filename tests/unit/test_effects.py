@@ -150,6 +150,16 @@ def test_scores_with_few_levels_have_their_ties_beside_the_verdict(monkeypatch):
     assert table["p"].iloc[0] == pytest.approx(binomtest(1, 13).pvalue)
 
 
+def test_a_metric_whose_pairs_are_mostly_ties_is_told(monkeypatch):
+    levels = [1.0] * 12 + [0.0] * 30 + [-1.0]
+    *_, [note] = judged(monkeypatch, compared(*differences(levels, [1.0, -1.0] * 20 + [0.0] * 3)))
+    for words in ("'plots'", "metric 'm0'", "1 of 1 comparisons", "statistics.smallest_effects.m0"):
+        assert words in note
+    # Of a control nothing is asked.
+    noise = replace(JUDGING, noise=["lime"])
+    assert judged(monkeypatch, compared(*differences(levels)), judging=noise)[2] == []
+
+
 def test_too_few_decided_pairs_are_told_with_how_many_would_do(monkeypatch):
     row = judged(monkeypatch, compared(*differences([1.0] * 5 + [0] * 3)))[0].iloc[0]
     assert row[["verdict", "least_decided"]].tolist() == ["not decidable", 6]
