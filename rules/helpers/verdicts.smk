@@ -3,6 +3,7 @@
 import json
 
 from evenlight.statistics import families, interim_analyses, look_plans
+from evenlight.statistics.looks import Looks
 from evenlight.statistics.study import StudyScores, taken
 
 # Where the report has what is compared.
@@ -60,7 +61,7 @@ def fixed(study):
         },
         **{name: study[name] for name in ("trainings", "seeds")},
         "explain": {key: value for key, value in study["explain"].items() if key not in how},
-        **{key: study["statistics"][key] for key in (*judged, "regimes", "claims", "bootstrap_draws")},
+        **{key: study["statistics"][key] for key in (*judged, "regimes", "claims")},
     }
 
 
@@ -136,9 +137,14 @@ def tell_too_few_pairs():
     """Say before the run where so few pairs are explained that no verdict can come of them."""
     settings = json.loads(verdict_settings(scores=None, units=""))
     sizes = families.sizes_of_families(taken(StudyScores, settings)[0], settings["primary"], settings["noise"])
-    # Of the last look, which decides most.
-    pairs = {dataset: LOOKS[-1] if LOOKS else sample(dataset)["pairs"] for dataset in config["datasets"]}
-    for text in families.too_few_pairs(sizes, pairs, config["statistics"]["alpha"]):
+    if LOOKS:
+        plan = look_plans.Plan.of(config["statistics"], config["statistics"]["alpha"], "")
+        increments = Looks(plan.planned, tuple(range(len(plan.planned))), plan.spending).increments(plan.alpha)
+        said = families.too_few_planned(sizes, plan.planned, increments)
+    else:
+        pairs = {dataset: sample(dataset)["pairs"] for dataset in config["datasets"]}
+        said = families.too_few_pairs(sizes, pairs, config["statistics"]["alpha"])
+    for text in said:
         logger.warning(f"warning: {text}")
 
 

@@ -165,7 +165,7 @@ class ExplorerStudy:
         judging = VerdictSettings.plain(
             alpha=0.05, as_often_bound=0.2, confidence=0.95, bootstrap_draws=200, higher_is_better=higher
         )
-        return effect_tables(study, judging)
+        return effect_tables(study, judging)[:2]
 
     def effects(self) -> pd.DataFrame:
         """The first of them."""

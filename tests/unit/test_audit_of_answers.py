@@ -48,7 +48,7 @@ def audit(
     study: AnswersStudy, control: pd.DataFrame | None = None, others: str | None = None, **changed: object
 ) -> dict:
     """What the audit of a made study says; ``others``: an explainer of tokens with as many verdicts."""
-    effects, counts = effect_tables(scored(study), JUDGING)
+    effects, counts, _ = effect_tables(scored(study), JUDGING)
     runs, of_texts = taken(Runs, {"family": "answers", "comparisons": COMPARED, **NAMES})
     if others:
         effects = pd.concat([effects.assign(explainer=others), effects], ignore_index=True)

@@ -11,6 +11,8 @@ from test_compared_regimes import STUDY, items_of_pairs
 from evenlight.configuration import complete
 from evenlight.core.errors import InputError
 from evenlight.reports.html_table import render
+from evenlight.statistics import wins
+from evenlight.statistics.arrays.mean import mean_limits
 from evenlight.statistics.arrays.signs import side_p
 from evenlight.statistics.cells import read_models
 from evenlight.statistics.challengers import challenger_tables
@@ -61,7 +63,7 @@ def files(tmp_path_factory) -> StudyFiles:
 
 @pytest.fixture(scope="module")
 def made(files) -> tuple[pd.DataFrame, pd.DataFrame]:
-    return called(challenger_tables, *files.folders, **ASKED)
+    return called(challenger_tables, *files.folders, **ASKED)[:2]
 
 
 def test_the_verdict_is_that_of_all_pairs(made):
@@ -152,7 +154,7 @@ def test_few_texts_show_no_more_than_their_signs_can(tmp_path):
     table["mass"] += 3 * ((table["explainer"] == "new").astype(float) - (table["explainer"] == "last"))
     files.write(table[table["pair_id"].astype(int) < 10], 0, "correctness", model="zero")
     asked = ASKED | {"models": {"zero": [0]}, "regimes": {"bert": {"ZS": "zero"}}, "metrics": {"mass": "correctness"}}
-    verdicts, _ = called(challenger_tables, *files.folders, **asked)
+    verdicts, *_ = called(challenger_tables, *files.folders, **asked)
     rows = verdicts.set_index("explainer")
     assert rows.loc["new", ["p_best", "p_behind"]].tolist() == [2.0**-10, 1]
     assert rows.loc["last", ["p_best", "p_behind"]].tolist() == [1, 2.0**-9]
@@ -166,11 +168,34 @@ def test_scores_that_are_the_same_decide_nothing(tmp_path):
     same = pd.concat([other, other.assign(explainer="new")], ignore_index=True)
     files.write(same, 0, "correctness", model="zero")
     asked = ASKED | {"models": {"zero": [0]}, "explainers": ["grad", "new"], "challengers": ["new"], "rivals": ["grad"]}
-    verdicts, pairs = called(challenger_tables, *files.folders, **asked | {"regimes": {"bert": {"ZS": "zero"}}})
+    verdicts, pairs, _ = called(challenger_tables, *files.folders, **asked | {"regimes": {"bert": {"ZS": "zero"}}})
     assert set(verdicts["verdict"]) == {"undecided"}
     assert set(verdicts["model"]) == {"zero"}
     assert pairs[["wins", "losses"]].to_numpy().sum() == 0
     assert (pairs[["p_better", "p_worse"]] == 1).all(axis=None)
+
+
+def test_a_rival_without_scores_is_told(tmp_path):
+    """LIME has no mass at all: what is claimed of all others is not claimed of it."""
+    files, table = StudyFiles(tmp_path), scores_of("zero", 0)
+    table.loc[table["explainer"] == "lime", "mass"] = np.nan
+    files.write(table, 0, "correctness", model="zero")
+    asked = ASKED | {"models": {"zero": [0]}, "regimes": {"bert": {"ZS": "zero"}}, "challengers": ["new"]}
+    verdicts, pairs, [note] = called(challenger_tables, *files.folders, **asked)
+    assert verdicts.set_index("metric")["others"].to_dict() == {"mass": 1, "count": 2}
+    assert "lime" not in set(pairs.loc[pairs["metric"] == "mass", "other"])
+    for name in ("'plots'", "'mass'", "'new'", "'lime'", "zero"):
+        assert name in note
+
+
+def test_earlier_analyses_draw_no_interval(tmp_path, monkeypatch):
+    files = StudyFiles(tmp_path)
+    files.write(scores_of("zero", 0), 0, "correctness", model="zero")
+    drawn = []
+    monkeypatch.setattr(wins, "mean_limits", lambda *given: drawn.append(given[2]) or mean_limits(*given))
+    asked = ASKED | {"models": {"zero": [0]}, "regimes": {"bert": {"ZS": "zero"}}, "challengers": ["new"]}
+    called(challenger_tables, *files.folders, **asked, looks=Looks((14, 20), (0, 1)))
+    assert sorted(set(drawn)) == [0, ASKED["bootstrap_draws"]]
 
 
 def test_what_an_earlier_analysis_has_found_stays_found(tmp_path):
@@ -238,7 +263,7 @@ def test_only_studies_of_regimes_have_challengers():
 
 def test_yardsticks_stand_beside_and_do_not_count(made, files):
     """Without the only one that is better than it, a challenger that was behind is so no longer."""
-    verdicts, pairs = called(challenger_tables, *files.folders, **ASKED | {"rivals": ["random", "lime"]})
+    verdicts, pairs, _ = called(challenger_tables, *files.folders, **ASKED | {"rivals": ["random", "lime"]})
     assert set(verdicts["best_other"]) <= {"lime", "random"}
     assert (verdicts["others"] == 2).all()
     pd.testing.assert_frame_equal(pairs, made[1])

@@ -164,7 +164,7 @@ def test_a_text_counts_where_both_levels_have_a_score():
 
 
 def test_verdicts_find_the_regime_that_differs(files):
-    effects, _ = called(effect_tables, **folders(files), **CLAIMED, **JUDGED)
+    effects, *_ = called(effect_tables, **folders(files), **CLAIMED, **JUDGED)
     assert set(effects["model"]) == {"bert"}
     assert set(effects["explainer"]) == {*EXPLAINERS, "all"}
     families = effects.groupby(["factor", "explainer"])["family"].first()
@@ -242,7 +242,7 @@ def test_the_mean_of_all_methods_is_the_effect_of_a_mixed_model(files):
     parts = {name: pd.get_dummies(rows[name]).to_numpy(float) for name in ("text", "seed")}
     fit = MixedLM(rows["score"].to_numpy(), design, np.zeros(len(rows)), exog_vc=_components(parts)).fit(reml=True)
     pair = CLAIMED | {"regimes": {"bert": {"C": "head", "CE": "whole"}}, "claims": {}}
-    effects, _ = called(effect_tables, **folders(files), **pair, **JUDGED)
+    effects, *_ = called(effect_tables, **folders(files), **pair, **JUDGED)
     cell = effects.set_index(["factor", "explainer"]).loc[("regime", "all")]
     assert cell["difference"] == pytest.approx(fit.fe_params[1], abs=1e-6)
 

@@ -9,13 +9,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from rendering import page_of
-from scipy.stats import binomtest
+from scipy.stats import binomtest, fisher_exact
 
 from evenlight.core.contracts.results import TEST_COUNTS
 from evenlight.core.contracts.texts import UNITS
 from evenlight.core.errors import InputError
 from evenlight.reports.html_table import render
 from evenlight.reports.latex_table import latex
+from evenlight.reports.verdict_words import how_sure
 from evenlight.statistics import effects
 from evenlight.statistics.cells import ExplainerScores, ModelScores
 from evenlight.statistics.designs import Design, Side
@@ -87,7 +88,7 @@ def test_a_study_by_hand(monkeypatch):
     won, level, regular = [1.0] * 22 + [-1] * 2 + [0], [1.0, -1] * 12 + [0], [1e-9] * 25
     a, b = differences(won, level, regular)
     a[1, 0, 3] = np.nan
-    table, counts = judged(monkeypatch, compared(a, b), lower=["m0"])
+    table, counts, _ = judged(monkeypatch, compared(a, b), lower=["m0"])
     rows = table.set_index("metric")
     # Of the first metric lower scores are better.
     assert rows.loc["m0", ["wins", "losses", "ties", "side"]].tolist() == [2, 22, 1, -1]
@@ -122,7 +123,7 @@ def test_a_margin_beyond_the_range_of_the_scores_is_refused(monkeypatch):
         judged(monkeypatch, small, judging=margin(smallest_effects={"m0": 1.6}))
     # It may be too large for some datasets, and where all scores are zero it is no fault.
     small, wide = compared(*differences([0.5] * 27)), compared(*differences([3.0] * 27), dataset="wide")
-    table, _ = judged(monkeypatch, small, wide, judging=margin(smallest_effects={"m0": 1.6}))
+    table, *_ = judged(monkeypatch, small, wide, judging=margin(smallest_effects={"m0": 1.6}))
     assert table["ties"].tolist() == [27, 0]
     none = compared(np.zeros((1, 1, 27)), np.zeros((1, 1, 27)))
     assert judged(monkeypatch, none, judging=margin(smallest_effects={"m0": 1.6}))[0]["ties"].tolist() == [27]
@@ -133,20 +134,30 @@ def test_forms_that_miss_scores_more_often_are_told_with_a_test(monkeypatch):
     a[0, 0, :9], b[0, 0, 9] = np.nan, np.nan
     a[1, 0, :4], b[1, 0, 2:6] = np.nan, np.nan
     monkeypatch.setattr(effects, "read_compared", lambda study: iter([compared(a, b)]))
-    *_, [note] = effects.estimated(STUDY, JUDGING)
+    *_, [note] = effects.effect_tables(STUDY, JUDGING)
     assert all(words in note for words in ("'plots'", "in 9 pairs only the male form", "in 1 only the female"))
     assert f"p = {binomtest(1, 10).pvalue:.2g}" in note
     # Texts that are no pairs miss no form, and pairs without any score are no sign of either level.
     for more in ({"paired": False}, {}):
         a[0, 0, :9] = b[0, 0, :9] = np.nan
         monkeypatch.setattr(effects, "read_compared", lambda study, more=more: iter([compared(a, b, **more)]))
-        assert effects.estimated(STUDY, JUDGING)[2] == []
+        assert effects.effect_tables(STUDY, JUDGING)[2] == []
 
 
 def test_scores_with_few_levels_have_their_ties_beside_the_verdict(monkeypatch):
-    table, _ = judged(monkeypatch, compared(*differences([1.0] * 12 + [0.0] * 30 + [-1.0])))
+    table, *_ = judged(monkeypatch, compared(*differences([1.0] * 12 + [0.0] * 30 + [-1.0])))
     assert table[["wins", "losses", "ties", "verdict"]].values.tolist() == [[12, 1, 30, "male more often"]]
     assert table["p"].iloc[0] == pytest.approx(binomtest(1, 13).pvalue)
+
+
+def test_a_metric_whose_pairs_are_mostly_ties_is_told(monkeypatch):
+    levels = [1.0] * 12 + [0.0] * 30 + [-1.0]
+    *_, [note] = judged(monkeypatch, compared(*differences(levels, [1.0, -1.0] * 20 + [0.0] * 3)))
+    for words in ("'plots'", "metric 'm0'", "1 of 1 comparisons", "statistics.smallest_effects.m0"):
+        assert words in note
+    # Of a control nothing is asked.
+    noise = replace(JUDGING, noise=["lime"])
+    assert judged(monkeypatch, compared(*differences(levels)), judging=noise)[2] == []
 
 
 def test_too_few_decided_pairs_are_told_with_how_many_would_do(monkeypatch):
@@ -224,6 +235,22 @@ def test_the_worst_explanations_have_a_claim_of_their_own(monkeypatch):
     assert row["p_worst"] == pytest.approx(binomtest(20, 20).pvalue)
 
 
+def test_texts_without_pairs_have_a_claim_on_the_worst_within_strata(monkeypatch):
+    random = np.random.default_rng(1)
+    a, b = random.normal(size=(1, 1, 100)), random.normal(size=(1, 1, 60))
+    a[..., :16] -= 50
+    row = judged(monkeypatch, compared(a, b, paired=False))[0].iloc[0]
+    assert row[["worst_a", "worst_b", "worst_side", "side"]].tolist() == [16, 0, 1, 0]
+    assert row["p_worst"] == pytest.approx(2 * fisher_exact([[16, 84], [0, 60]], alternative="greater").pvalue)
+    # Those of a stratum that one group has alone say nothing, and are not among the scores of which a tenth is worst.
+    strata = np.repeat([[1, 0]], [16, 84], axis=1), np.zeros((1, 60), dtype=int)
+    within = judged(monkeypatch, compared(a, b, paired=False, strata=strata))[0].iloc[0]
+    assert within["worst_side"] == 0
+    assert within["worst_a"] + within["worst_b"] == 14
+    few = judged(monkeypatch, compared(a[..., : LEAST_TEXTS - 1], b, paired=False))[0].iloc[0]
+    assert (few["worst_side"], few["p_worst"]) == (0, 1)
+
+
 def test_what_an_earlier_analysis_has_found_stays_found(monkeypatch):
     early, late = differences([1.0] * 24), differences([1.0] * 24 + [-1.0] * 24)
 
@@ -245,7 +272,7 @@ def test_permuted_groups_keep_the_level(monkeypatch):
     for _ in range(studies):
         size = np.exp(random.normal(size=(1, 30)) + random.normal(size=(8, 30)))
         values = (size * random.choice([-1, 1], size=30))[:, None]
-        table, counts = judged(monkeypatch, compared(10 + values, np.full_like(values, 10)), judging=judging)
+        table, counts, _ = judged(monkeypatch, compared(10 + values, np.full_like(values, 10)), judging=judging)
         wrong += (table["side"] != 0).any(), counts["differ"].max() > 0
     assert (wrong / studies <= 0.2 + 3 * np.sqrt(0.2 * 0.8 / studies)).all()
     assert wrong[1] > 0
@@ -260,7 +287,7 @@ def test_the_page_renders_with_odd_names(monkeypatch):
     judging = VerdictSettings.plain(
         **{"alpha": 0.05, "as_often_bound": 0.2, "confidence": 0.95, "bootstrap_draws": 300}
     )
-    verdicts, counts = judged(monkeypatch, *models, judging=judging)
+    verdicts, counts, _ = judged(monkeypatch, *models, judging=judging)
     metrics = {name: {"label": f"{name}_<>&", "better": "higher"} for name in ("m0", "m1")}
     page = page_of(
         "effects",
@@ -283,7 +310,7 @@ def test_the_page_renders_with_odd_names(monkeypatch):
 
 
 def test_no_count_on_the_page_is_smaller_than_its_verdicts(monkeypatch):
-    verdicts, counts = judged(monkeypatch, compared(*differences([1.0] * 24, [1.0, -1] * 12)))
+    verdicts, counts, _ = judged(monkeypatch, compared(*differences([1.0] * 24, [1.0, -1] * 12)))
     names = {"datasets": {"plots": "Plots"}, "models": {"small": "Small"}, "explainers": {"lime": "LIME"}}
     metrics = {name: {"label": name, "better": "higher"} for name in ("m0", "m1")}
     page = page_of(
@@ -294,6 +321,19 @@ def test_no_count_on_the_page_is_smaller_than_its_verdicts(monkeypatch):
         confidence=0.95,
     )
     assert "at least 1 differs: at least 1 for" in page.introduction
+
+
+def test_seeds_of_the_control_are_not_counted_among_verdicts(monkeypatch):
+    a, b = differences([1.0] * 24)
+    models = [
+        compared(np.tile(a, (1, 2, 1)), np.tile(b, (1, 2, 1)), explainer=explainer) for explainer in ("lime", "noise")
+    ]
+    verdicts, counts, _ = judged(monkeypatch, *models, judging=replace(JUDGING, noise=["noise"]))
+    assert (verdicts["side"] == 1).all()
+    names = {"datasets": {"plots": "Plots"}, "models": {"small": "Small"}}
+    names |= {"explainers": {"lime": "LIME", "noise": "Noise"}, "metrics": {"m0": {"label": "M", "better": "higher"}}}
+    page = page_of("effects", verdicts, counts, *BESIDE, **names, as_often_bound=0.2, confidence=0.95)
+    assert "In 1 of 1 verdicts all seeds" in str(page.details)
 
 
 def test_a_claim_across_retraining_counts_majorities_of_seeds(monkeypatch):
@@ -336,6 +376,8 @@ def test_flips_find_at_least_what_holm_finds_where_definitions_repeat_one_anothe
     assert (by_flips["p_adjusted"] >= by_flips["p"]).all()
     assert (by_flips["side"] * (by_flips["wins"] - by_flips["losses"]) >= 0).all()
     assert ((by_flips["side"] != 0) == (by_flips["p_adjusted"] <= 0.05)).all()
+    # Only one of both is proven for all shapes.
+    assert ["simulated" in how_sure(table, 0.05) for table in (by_holm, by_flips)] == [False, True]
 
 
 def test_where_flips_cannot_be_holm_is_used_and_told(monkeypatch):
@@ -347,6 +389,6 @@ def test_where_flips_cannot_be_holm_is_used_and_told(monkeypatch):
         (compared(a, b), looks, "looks"),
     ):
         monkeypatch.setattr(effects, "read_compared", lambda study, model=model: iter([model]))
-        *_, [note] = effects.estimated(STUDY, flips, **({"looks": more} if more else {}))
+        *_, [note] = effects.effect_tables(STUDY, flips, **({"looks": more} if more else {}))
         assert "statistics.adjustment" in note
         assert words in note

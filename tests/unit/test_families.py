@@ -9,7 +9,8 @@ from evenlight.configuration import complete
 from evenlight.core.errors import InputError
 from evenlight.statistics.arrays.holm import sides_adjusted
 from evenlight.statistics.arrays.signs import side_p
-from evenlight.statistics.families import sizes_of_families, too_few_pairs
+from evenlight.statistics.families import sizes_of_families, too_few_pairs, too_few_planned
+from evenlight.statistics.looks import Looks
 from evenlight.statistics.study import StudyScores
 
 STUDY = StudyScores(
@@ -46,6 +47,19 @@ def test_too_few_pairs_are_told_with_how_many_would_do():
     least = [np.array(side_p(np.array([pairs] + [0] * 15), np.zeros(16, dtype=int))) for pairs in (9, 10)]
     assert [sides_adjusted(p)[0] <= 0.05 for p in least] == [False, True]
     assert not list(too_few_pairs({"study": 16}, {"plots": 10}, 0.05))
+
+
+def test_analyses_of_a_plan_that_can_find_nothing_are_told():
+    """The first ones spend a small part of the level, so that they need more pairs than the last one."""
+    looks = Looks((10, 20, 40), (0, 1, 2), (0.02, 0.4, 1.0))
+    increments = looks.increments(0.05)
+    [said] = too_few_planned({"study": 16, "control": 8}, looks.planned, increments)
+    assert ("statistics.looks" in said, "'study'" in said) == (True, True)
+    assert ("10 (of at least 15)" in said, "20 (" in said, "40 (" in said) == (True, False, False)
+    # If one group wins all pairs, and nothing else differs.
+    least = [np.array(side_p(np.array([pairs] + [0] * 15), np.zeros(16, dtype=int))) for pairs in (14, 15)]
+    assert [sides_adjusted(p)[0] <= increments[0] for p in least] == [False, True]
+    assert not list(too_few_planned({"control": 8}, looks.planned, increments))
 
 
 @pytest.mark.parametrize("margin", [-0.02, 0])

@@ -72,6 +72,13 @@ def test_files_of_a_killed_run_whose_records_are_lost_are_known_to_no_settings()
     assert (params(TABLE), params(FIGURE)) == ([], ["old"])
 
 
+def test_a_killed_run_in_a_study_without_kept_records_keeps_those_of_the_other_files():
+    kept_records.begin(STUDY, [(TABLE, "draw")])
+    shutil.rmtree(".snakemake")
+    kept_records.restore(STUDY)
+    assert (params(TABLE), params(FIGURE)) == ([], ["old"])
+
+
 def test_damaged_records_are_refused_with_what_to_do():
     (STUDY / kept_records.KEPT).write_bytes(b"{")
     with pytest.raises(InputError, match=r"records\.json\.gz.*delete it"):

@@ -88,7 +88,7 @@ def costs(folder: Path, rows: int, paired: bool) -> dict[str, float]:
     files.write(test[["item_id"]].assign(pair_id=test["item_id"], group="women", explainer="made", gini=scores))
     files.write_dataset(items, dataset.units)
     clock.stop("write")
-    effects, _ = called(
+    effects, *_ = called(
         effect_tables,
         *files.folders,
         datasets=["plots"],

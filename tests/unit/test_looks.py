@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from rendering import run_result
+from scipy.stats import norm
 from study_files import SETTINGS, StudyFiles, asked, called, scores, written
 from test_configuration import refusal
 
@@ -45,6 +46,14 @@ PLAN = Plan("first", (20, 40, 60), POCOCK, 0.05, "{}")
 )
 def test_so_much_is_spent_by_each_look(looks, spent):
     np.testing.assert_allclose(looks.spent(0.05), spent, atol=2e-5)
+    np.testing.assert_allclose(np.cumsum(looks.increments(0.05)), looks.spent(0.05))
+
+
+def test_the_smallest_parts_are_not_rounded_to_nothing():
+    looks = Looks((8, 400), (0, 1))
+    expected = 4 * norm.sf(norm.isf(0.05 / 4) / np.sqrt(8 / 400))
+    assert looks.spent(0.05)[0] == pytest.approx(expected, rel=1e-9, abs=0)
+    assert 0 < expected < 1e-50
 
 
 def test_own_parts_are_spent_and_a_skipped_look_spends_nothing():

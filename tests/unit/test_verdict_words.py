@@ -40,7 +40,8 @@ def test_a_row_is_told_from_the_side_that_wins():
         ({"apart": True}, "Yet the mean is better for “male”"),
         ({"look": 2.0}, "interim analysis 2"),
         ({"reason": "5 decided pairs are too few"}, "Not decidable: 5 decided pairs"),
-        ({"worst_side": 1, "worst_a": 9, "worst_b": 1}, "“male” has the worst tenth more often, 9 against 1 pairs"),
+        ({"worst_side": 1, "worst_a": 9, "worst_b": 1}, "worst tenth of scores more often, 9 against 1 pairs"),
+        ({"worst_side": -1, "worst_a": 1, "worst_b": 9}, "worst tenth of scores more often, 9 against 1 pairs"),
         (
             {"seeds": 3, "seeds_agree": 2, "retraining_side": 0, "seeds_needed": 12},
             "2 of 3 seeds agree; a claim across retraining takes 12 seeds or more",
@@ -59,6 +60,8 @@ def test_texts_without_pairs_have_other_words():
     assert words.startswith("A random text of “female” is explained better than one of “male” in 70 of 100 draws")
     assert "(64 to 99 with all 140 comparisons considered, asymptotic), 26 and 80 texts" in words
     assert "pairs" not in words
+    worst = said(**texts, share=0.3, worst_side=-1, worst_a=2, worst_b=9)
+    assert "“female” has this study's worst tenth of scores more often, 9 of 80 texts against 2 of 26" in worst
 
 
 def test_a_cell_shows_its_sign_and_its_counts():

@@ -41,18 +41,23 @@ def restore(study: Path) -> None:
 
 def begin(study: Path, outputs: Iterable[tuple[str, str]]) -> None:
     """Note, before a run, which files it makes, each with its rule: if it is killed and nothing else is known of them,
-    they are made again.
+    they are made again. Of the others is known what was kept, or, where nothing was, what Snakemake knows.
     """
     kept = study / KEPT
-    records = _read(kept) if kept.is_file() else {}
+    records = _read(kept) if kept.is_file() else _recorded(study)
     making = {path: {"rule": rule, "params": [], "record_format_version": FORMAT} for path, rule in outputs}
     _write(study, records | making)
 
 
 def keep(study: Path) -> None:
     """Keep, after a run, what Snakemake knows of the files of a study."""
+    _write(study, _recorded(study))
+
+
+def _recorded(study: Path) -> dict[str, dict]:
+    """Snakemake's records of the files of a study that are there."""
     paths = (path for path in recorded_paths(Path()) if Path(path).is_relative_to(study) and Path(path).exists())
-    _write(study, {path: json.loads(record_path(Path(), path).read_text(encoding="utf-8")) for path in paths})
+    return {path: json.loads(record_path(Path(), path).read_text(encoding="utf-8")) for path in paths}
 
 
 def _read(kept: Path) -> dict[str, dict]:

@@ -12,17 +12,12 @@ from evenlight.reports.page_parts import BETTER_COLOURS, initials, shade
 from evenlight.reports.text import three_digits
 from evenlight.statistics.arrays.limits import of_hundred
 from evenlight.statistics.families import CONTROL, EXPLORATORY, PRIMARY, STUDY
-from evenlight.statistics.study import AS_OFTEN, REPETITIONS, UNDECIDABLE, UNDECIDED, Comparison, repeated_in
+from evenlight.statistics.study import AS_OFTEN, FLIPS, REPETITIONS, UNDECIDABLE, UNDECIDED, Comparison, repeated_in
 from evenlight.statistics.wins import TEXTS
 
 GREY, EQUAL = "#d0d4d9", "#d9efd9"
 # Signs and colours of what names no side. Grey: white would look like a test that was passed.
 SIGNS = {AS_OFTEN: ("=", EQUAL), UNDECIDED: ("?", GREY), UNDECIDABLE: ("–", GREY)}
-# How verdicts of a family are adjusted: by ``statistics.adjustment``.
-ADJUSTED = (
-    "That is by Holm's method. Where the study asks for flips in its place, their level is exact if groups are "
-    "exchangeable within pairs."
-)
 # What the caption of a table says of its family of comparisons.
 FAMILIES = {
     STUDY: "",
@@ -174,15 +169,21 @@ def sentences(row, size: int, words: Words = EXPLAINED) -> list[str]:
     said.append(_of_mean(row))
     said.append(f"Adjusted p {row.p_adjusted:.2g}; that of “as often” {row.p_as_often_adjusted:.2g}.")
     if row.worst_side:
-        worst = row.level_a if row.worst_side > 0 else row.level_b
-        said.append(
-            f"“{worst}” has the {words.worst} tenth more often, {row.worst_a:.0f} against {row.worst_b:.0f} {row.unit}."
-        )
+        said.append(_of_worst(row, words))
     if row.seeds > 1:
         said.append(f"{row.seeds_agree} of {row.seeds} seeds agree; {_of_retraining(row)}.")
     if pd.notna(row.look):
         said.append(f"First found by interim analysis {row.look:.0f}.")
     return said
+
+
+def _of_worst(row, words: Words) -> str:
+    of_levels = [(row.level_a, row.worst_a, row.units_a), (row.level_b, row.worst_b, row.units_b)]
+    (worse, most, its), (_, least, of_other) = of_levels if row.worst_side > 0 else of_levels[::-1]
+    said = f"“{worse}” has this study's {words.worst} tenth of scores more often, "
+    if row.unit == TEXTS:
+        return f"{said}{most:,} of {its:,} texts against {least:,} of {of_other:,}."
+    return f"{said}{most:,} against {least:,} {row.unit}."
 
 
 def _of_mean(row) -> str:
@@ -259,12 +260,23 @@ def said_of_counts(effects: pd.DataFrame, effect_counts: pd.DataFrame, kind: str
     )
 
 
+def said_of_adjustment(table: pd.DataFrame) -> str:
+    """How the verdicts of a table are adjusted, and whether their level is proven, in a sentence."""
+    if FLIPS not in set(table["adjusted_by"]):
+        return "The method is Holm's."
+    return (
+        "The method is joint flips of whole pairs. Its level is proven where groups are exchangeable within pairs, "
+        "and else only simulated."
+    )
+
+
 def how_sure(effects: pd.DataFrame, alpha: float) -> str:
     """How often verdicts on these comparisons are wrong, at most, and for what they hold."""
     apart = ", those named beforehand and the others apart" if effects["family"].nunique() > 1 else ""
     said = (
         f"Over all comparisons of the study{apart}, the chance that any verdict names a group that is not better more "
-        f"often is at most {alpha:.0%}. So is, apart, the chance that any “as often” is wrong. "
+        f"often is at most {alpha:.0%}. {said_of_adjustment(effects)} The chance that any “as often” is wrong is at "
+        f"most {alpha:.0%}, too, by itself. "
     )
     asymptotic = (effects["unit"] == TEXTS).any()
     said += "Of texts without pairs this is asymptotic. " if asymptotic else ""

@@ -15,5 +15,7 @@ def compute(inputs: Inputs, settings: dict) -> Computed:
     """The verdicts, and the pairs of explainers behind them."""
     study, judging, others = inputs.judged(settings)
     looks = planned_looks(others.pop("looks", None), judging.alpha, inputs.tables)
-    verdicts, pairs = challenger_tables(study, judging, **others, looks=looks)
-    return Computed([verdicts, pairs], score_notes(study), [verdicts["verdict"].value_counts().to_string()])
+    verdicts, pairs, missing = challenger_tables(study, judging, **others, looks=looks)
+    return Computed(
+        [verdicts, pairs], [*score_notes(study), *missing], [verdicts["verdict"].value_counts().to_string()]
+    )

@@ -2,7 +2,7 @@
 
 from evenlight.core.contracts.results import EFFECT_COUNTS, EFFECTS, LOOKS
 from evenlight.results import Computed, Inputs
-from evenlight.statistics.effects import estimated
+from evenlight.statistics.effects import effect_tables
 from evenlight.statistics.look_records import planned_looks
 from evenlight.statistics.score_files import score_notes
 
@@ -18,6 +18,6 @@ def compute(inputs: Inputs, settings: dict) -> Computed:
     looks = planned_looks(planned, judging.alpha, inputs.tables)
     # If the record is lost, this tells it.
     about = {"looks": {planned["plan"]: looks.units}} if planned else {}
-    effects, counts, missing = estimated(study, judging, **others, looks=looks)
-    notes = [*(inputs.notes[0] if planned else []), *score_notes(study), *missing]
+    effects, counts, notes = effect_tables(study, judging, **others, looks=looks)
+    notes = [*(inputs.notes[0] if planned else []), *score_notes(study), *notes]
     return Computed([effects, counts], notes, [effects["verdict"].value_counts().to_string()], about)

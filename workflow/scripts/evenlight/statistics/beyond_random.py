@@ -67,7 +67,7 @@ def beyond_random_table(
         (:func:`maker_of`).
     """
     here = partial(_read, judging=judging, attainable=attainable, random=random)
-    present = here(study)
+    present = here(study, intervals=True)
     if not present[PLAIN]:
         return pd.DataFrame(columns=BEYOND_RANDOM.schema.names)
     earlier = [here(replace(study, first=units)) for units in looks.units[:-1]]
@@ -75,7 +75,7 @@ def beyond_random_table(
         name: judged(present[name], of_part(judging, name), looks, [of_look[name] for of_look in earlier])
         for name in (PLAIN, BEYOND, OWN)
     }
-    table = parts[PLAIN].set_index(CELL)[["family", "seeds", "units_a", "units_b", "sd", *_MEANS]]
+    table = parts[PLAIN].set_index(CELL)[["family", "adjusted_by", "seeds", "units_a", "units_b", "sd", *_MEANS]]
     for name, part in parts.items():
         there = pd.DataFrame(columns=[*CELL, *_JUDGED]) if part.empty else part
         table = table.join(there.set_index(CELL)[_JUDGED].add_prefix(f"{name}_"))
@@ -96,9 +96,14 @@ def of_part(judging: VerdictSettings, name: str) -> VerdictSettings:
 
 
 def _read(
-    study: StudyScores, *, judging: VerdictSettings, attainable: Mapping[str, str], random: Sequence[str]
+    study: StudyScores,
+    *,
+    judging: VerdictSettings,
+    attainable: Mapping[str, str],
+    random: Sequence[str],
+    intervals: bool = False,
 ) -> dict[str, list[Counted]]:
-    """What is counted of each part."""
+    """What is counted of each part; with ``intervals`` of the mean, where a table has them."""
     found: dict[str, list[Counted]] = {PLAIN: [], BEYOND: [], OWN: []}
     for source in study.sources().values():
         noise = [name for name in random if name in source.explainers]
@@ -110,7 +115,7 @@ def _read(
         )
         for model, again in zip(models, models_again, strict=True):
             ends = _ends(model, again, noise, attainable, judging.higher_is_better)
-            for name, parts in counted_parts(list(model.explainers), model.designs, *ends, judging).items():
+            for name, parts in counted_parts(list(model.explainers), model.designs, *ends, judging, intervals).items():
                 found[name] += parts
     return found
 
@@ -156,6 +161,7 @@ def counted_parts(
     random: np.ndarray,
     best: np.ndarray,
     judging: VerdictSettings,
+    intervals: bool,
 ) -> dict[str, list[Counted]]:
     """What is counted of a model's scores, of them beyond random, and of what they reach of the attainable.
 
@@ -165,6 +171,7 @@ def counted_parts(
         random: the mean scores of random explainers, float (metrics, seeds, items), NaN where undefined.
         best: the best attainable ones, likewise.
         judging: how verdicts follow from them.
+        intervals: of the mean; of what is reached there is none.
     """
     parts: dict[str, list[ExplainerScores]] = {PLAIN: [], BEYOND: [], OWN: []}
     for scores in explainers:
@@ -173,7 +180,10 @@ def counted_parts(
         for name, values in ((PLAIN, plain), (BEYOND, beyond), (OWN, reached(plain, random, best))):
             parts[name].append(replace(scores, values=values, draws=None))
     described = {PLAIN: _means_of(random, best)}
-    return {name: counted_wins(of, designs, of_part(judging, name), described.get(name)) for name, of in parts.items()}
+    return {
+        name: counted_wins(of, designs, of_part(judging, name), described.get(name), intervals and name != OWN)
+        for name, of in parts.items()
+    }
 
 
 def reached(scores: np.ndarray, random: np.ndarray, best: np.ndarray) -> np.ndarray:

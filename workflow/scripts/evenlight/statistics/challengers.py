@@ -11,6 +11,7 @@ Over the rows of a study both claims are adjusted as both sides of a comparison 
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -41,7 +42,7 @@ def challenger_tables(
     rivals: Sequence[str],
     primary_metrics: Sequence[str],
     looks: Looks = ONE_LOOK,
-) -> tuple[pd.DataFrame, pd.DataFrame]:
+) -> tuple[pd.DataFrame, pd.DataFrame, list[str]]:
     """The verdict on every challenger, and what it is made of: how often it is better than each of the others.
 
     Models that are no regime do not count. The model ``all`` is the mean over all models, text by text.
@@ -59,13 +60,13 @@ def challenger_tables(
         Rows of :data:`CHALLENGERS`, one for each dataset, model, metric and challenger. The family is ``primary`` for
         primary metrics in the mean of all models, else ``exploratory``. ``p_best`` is the largest one-sided p of the
         pairs, ``p_behind`` the smallest of the other side times their number. ``side`` and ``verdict`` say what of
-        this is found among all rows of a family. And rows of :data:`CHALLENGER_PAIRS`, of all texts of which both
-        explainers have a score.
+        this is found among all rows of a family. Rows of :data:`CHALLENGER_PAIRS`, of all texts of which both
+        explainers have a score. And notes on rivals of which there is no such text.
     """
     of_regimes = {model: study.models[model] for named in study.regimes.values() for model in named.values()}
     others = [name for name in study.explainers if name not in challengers]
 
-    def seen(first: int | None) -> tuple[pd.DataFrame, list[pd.DataFrame]]:
+    def seen(first: int | None, intervals: bool) -> tuple[pd.DataFrame, list[pd.DataFrame]]:
         """The rows of challengers, and those of their pairs, of the first units."""
         rows, pairs = [], []
         for dataset in study.datasets:
@@ -74,7 +75,7 @@ def challenger_tables(
                 for challenger in challengers:
                     beside = {other: (values[challenger], values[other]) for other in others}
                     names = (dataset, model, challenger)
-                    table = _pairs(names, seeds, items, beside, list(study.metrics), judging)
+                    table = _pairs(names, seeds, items, beside, list(study.metrics), judging, intervals)
                     pairs.append(table)
                     for metric in dict.fromkeys(table["metric"]):
                         against = table[(table["metric"] == metric) & table["other"].isin(rivals)]
@@ -83,12 +84,29 @@ def challenger_tables(
                             rows.append(dict(zip(_NAMES, (*names, metric), strict=True)) | _of_pairs(against, better))
         return pd.DataFrame(rows), pairs
 
-    verdicts, pairs = seen(study.first)
+    verdicts, by_model = seen(study.first, intervals=True)
+    pairs = pd.concat(by_model) if by_model else pd.DataFrame(columns=CHALLENGER_PAIRS.schema.names)
+    notes = _rivals_without_scores(pairs, challengers, [name for name in others if name in rivals])
     if verdicts.empty:
-        return tuple(pd.DataFrame(columns=contract.schema.names) for contract in (CHALLENGERS, CHALLENGER_PAIRS))
-    earlier = [seen(units)[0] for units in looks.units[:-1]]
+        return pd.DataFrame(columns=CHALLENGERS.schema.names), pairs[CHALLENGER_PAIRS.schema.names], notes
+    earlier = [seen(units, intervals=False)[0] for units in looks.units[:-1]]
     judged = _judged([*earlier, verdicts], primary_metrics, judging.alpha, looks)
-    return judged, pd.concat(pairs)[CHALLENGER_PAIRS.schema.names]
+    return judged, pairs[CHALLENGER_PAIRS.schema.names], notes
+
+
+def _rivals_without_scores(pairs: pd.DataFrame, challengers: Sequence[str], rivals: Sequence[str]) -> list[str]:
+    """Which rivals have no text with a score of both, where others have: a claim of all others leaves them out."""
+    missing: dict[tuple, list[str]] = {}
+    for (dataset, model, metric), of_metric in pairs.groupby(["dataset", "model", "metric"], sort=False):
+        there = set(zip(of_metric["explainer"], of_metric["other"], strict=True))
+        for pair in product(challengers, rivals):
+            if pair not in there:
+                missing.setdefault((dataset, metric, *pair), []).append(model)
+    return [
+        f"dataset '{dataset}', metric '{metric}': no text has a score of both '{challenger}' and '{rival}' "
+        f"({', '.join(models)}), so that this rival has no part in what is claimed"
+        for (dataset, metric, challenger, rival), models in missing.items()
+    ]
 
 
 def _judged(seen: Sequence[pd.DataFrame], primary: Sequence[str], alpha: float, looks: Looks) -> pd.DataFrame:
@@ -97,7 +115,7 @@ def _judged(seen: Sequence[pd.DataFrame], primary: Sequence[str], alpha: float, 
     of_study = (table["model"] == ALL) & (table["metric"].isin(primary) if primary else True)
     table["family"] = np.where(of_study, PRIMARY, EXPLORATORY)
     keys = pd.MultiIndex.from_frame(table[_NAMES])
-    increments = np.diff(looks.spent(alpha), prepend=0.0)
+    increments = looks.increments(alpha)
     of_looks = [
         np.ones((2, len(table))) if rows.empty else rows.set_index(_NAMES)[_CLAIMS].reindex(keys).fillna(1).T.to_numpy()
         for rows in seen
@@ -151,6 +169,7 @@ def _pairs(
     pairs: Mapping[str, tuple[np.ndarray, np.ndarray]],
     metrics: list[str],
     judging: VerdictSettings,
+    intervals: bool,
 ) -> pd.DataFrame:
     """A row for each metric and other explainer.
 
@@ -176,7 +195,7 @@ def _pairs(
     }
     present = ~np.isnan(values).all(axis=0)
     scores = ExplainerScores(*names, seeds, metrics, values, present)
-    counted = counted_wins([scores], designs, judging)
+    counted = counted_wins([scores], designs, judging, intervals=intervals)
     if not counted:
         return pd.DataFrame(columns=CHALLENGER_PAIRS.schema.names)
     table = pd.concat([part.rows for part in counted], ignore_index=True)

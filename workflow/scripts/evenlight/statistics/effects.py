@@ -13,6 +13,7 @@ from evenlight.statistics.arrays.signs import sign_p
 from evenlight.statistics.cells import ExplainerScores
 from evenlight.statistics.compared import read_compared
 from evenlight.statistics.designs import Design
+from evenlight.statistics.families import CONTROL
 from evenlight.statistics.intervals import bootstrap_intervals
 from evenlight.statistics.looks import ONE_LOOK, Looks
 from evenlight.statistics.study import StudyScores, VerdictSettings
@@ -23,16 +24,9 @@ from evenlight.texts.items import check_compared
 
 def effect_tables(
     study: StudyScores, judging: VerdictSettings, *, looks: Looks = ONE_LOOK
-) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The tables of :func:`estimated`, without its notes."""
-    return estimated(study, judging, looks=looks)[:2]
-
-
-def estimated(
-    study: StudyScores, judging: VerdictSettings, *, looks: Looks = ONE_LOOK
 ) -> tuple[pd.DataFrame, pd.DataFrame, list[str]]:
     """All comparisons of a study, rows of :data:`EFFECTS`, counts of sets of them, rows of :data:`EFFECT_COUNTS`,
-    and notes on how families were adjusted and on forms that have no score.
+    and notes on how families were adjusted, on forms that have no score, and on ties.
 
     Cells without a score of one of the levels under every seed give no row. The verdict is *more often*, of pairs by
     the sign test, of texts by the relative effect (:mod:`evenlight.statistics.wins`). The mean difference and the
@@ -60,7 +54,7 @@ def estimated(
     return (
         table[EFFECTS.schema.names],
         counts,
-        missing_notes(table, judging.alpha) + adjustment_notes(table, judging, looks),
+        missing_notes(table, judging.alpha) + tied_notes(table) + adjustment_notes(table, judging, looks),
     )
 
 
@@ -81,6 +75,21 @@ def missing_notes(table: pd.DataFrame, alpha: float) -> list[str]:
                 f"dataset '{dataset}', model '{model}': in {max(of_a, of_b)} pairs only the {more} form has no score, "
                 f"in {min(of_a, of_b)} only the {other} one (exact sign test, p = {p:.2g}; {len(cells)} cells). Pairs "
                 "without a score do not count: what is missing may depend on how well these texts are explained"
+            )
+    return notes
+
+
+def tied_notes(table: pd.DataFrame) -> list[str]:
+    """Of which metrics most comparisons of pairs are mostly ties, as scores with few levels are, and what to do."""
+    notes = []
+    pairs = table[table["paired"] & (table["family"] != CONTROL)]
+    for (dataset, metric), cells in pairs.groupby(["dataset", "metric"], sort=False):
+        tied = int((cells["ties"] > cells["wins"] + cells["losses"]).sum())
+        if 2 * tied > len(cells):
+            notes.append(
+                f"dataset '{dataset}', metric '{metric}': in {tied} of {len(cells)} comparisons most pairs are ties, "
+                "which count for neither group. Its scores have few levels, or its margin is wide: a metric with finer "
+                f"scores, or a smaller statistics.smallest_effects.{metric}, would decide more"
             )
     return notes
 

@@ -4,7 +4,7 @@ Rules import this module, so that it waits for no library of statistics.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -80,4 +80,25 @@ def too_few_pairs(sizes: Mapping[str, int], pairs: Mapping[str, int | None], lev
                 f"explain.pairs: too few for a verdict among {size:,} comparisons of the family '{family}': {listed}. "
                 f"Even where one group wins all pairs, {least} that are not tied are needed at the level {level:.2g}; "
                 "explain more pairs, or name fewer comparisons as statistics.primary"
+            )
+
+
+def too_few_planned(sizes: Mapping[str, int], planned: Sequence[int], increments: Sequence[float]) -> Iterator[str]:
+    """What is said before a run, where some interim analyses of a plan could find nothing, win what may.
+
+    Args:
+        sizes: of the families, by name.
+        planned: how many pairs each analysis has.
+        increments: the part of the level that each has to itself.
+    """
+    for family, size in sizes.items():
+        least = [least_decided(size, level) for level in increments]
+        few = [of for of in zip(planned, least, strict=True) if of[0] < of[1]]
+        if family != CONTROL and few:
+            listed = ", ".join(f"{pairs} (of at least {needed})" for pairs, needed in few)
+            yield (
+                f"statistics.looks: too few pairs for a verdict among {size:,} comparisons of the family '{family}': "
+                f"{listed}. Even where one group wins all pairs, the part of the level that these analyses spend needs "
+                "so many that are not tied; plan more pairs for them or leave them out, or name fewer comparisons as "
+                "statistics.primary"
             )

@@ -5,13 +5,14 @@ first look how many units each look has. A spending function says what part of t
 1983). It is a function of the planned numbers alone, so no result of a look can change it.
 
 Each analysis has its part of the level to itself (:func:`evenlight.statistics.arrays.holm.over_analyses`).
-A cell that a look has found stays found.
+A cell that a look has found stays found. Rules import this module, so that it waits for no library of statistics.
 """
 
 from dataclasses import dataclass
+from math import erfc, expm1, log1p, sqrt
+from statistics import NormalDist
 
 import numpy as np
-from scipy.stats import norm
 
 OBRIEN_FLEMING, POCOCK = "obrien_fleming", "pocock"
 
@@ -40,17 +41,21 @@ class Looks:
         """Those of the looks that were made."""
         return tuple(self.planned[number] for number in self.made)
 
-    def spent(self, alpha: np.ndarray | float) -> np.ndarray:
-        """What is spent of ``alpha`` by each of the looks that were made, float (looks, …)."""
-        alpha = np.asarray(alpha, dtype=float)
+    def spent(self, alpha: float) -> np.ndarray:
+        """What is spent of ``alpha`` by each of the looks that were made, float (looks,)."""
         shares = np.array(self.units) / self.planned[-1]
-        return np.stack([self._spent(alpha, *of_look) for of_look in zip(self.made, shares, strict=True)])
+        return np.array([self._spent(alpha, *of_look) for of_look in zip(self.made, shares, strict=True)])
 
-    def _spent(self, alpha: np.ndarray, number: int, share: float) -> np.ndarray:
+    def increments(self, alpha: float) -> np.ndarray:
+        """The part of ``alpha`` that each of the looks that were made has to itself, float (looks,)."""
+        return np.diff(self.spent(alpha), prepend=0.0)
+
+    def _spent(self, alpha: float, number: int, share: float) -> float:
         if self.spending == OBRIEN_FLEMING:
-            return 4 * norm.sf(norm.isf(alpha / 4) / np.sqrt(share))
+            # Four upper tails of the normal distribution.
+            return 2 * erfc(-NormalDist().inv_cdf(alpha / 4) / sqrt(2 * share))
         if self.spending == POCOCK:
-            return alpha * np.log1p((np.e - 1) * share)
+            return alpha * log1p(expm1(1) * share)
         return alpha * self.spending[number]
 
 

@@ -132,7 +132,7 @@ def planned_power(
     Yields:
         the size, the level that it has, and the power for each net benefit.
     """
-    levels = [alpha] * len(sizes) if looks is None else np.diff(looks.spent(alpha), prepend=0.0)
+    levels = [alpha] * len(sizes) if looks is None else looks.increments(alpha)
     for size, level in zip(sizes, levels, strict=True):
         of_size = [
             power(size, _win_share(benefit, ties), ties, comparisons, level) if level > 0 else 0.0

@@ -16,7 +16,7 @@ from evenlight.statistics.arrays.flips import simes_thresholds as thresholds_by_
 from evenlight.statistics.arrays.flips import step_down
 from evenlight.statistics.arrays.holm import over_analyses, sides_adjusted
 from evenlight.statistics.arrays.limits import family_limits
-from evenlight.statistics.arrays.relative_effect import RelativeEffect
+from evenlight.statistics.arrays.relative_effect import effect_limits
 from evenlight.statistics.arrays.repeated import seeds_that_agree
 from evenlight.statistics.arrays.sample_size import least_decided
 from evenlight.statistics.cells import CELL
@@ -24,7 +24,7 @@ from evenlight.statistics.families import hypothesis_family
 from evenlight.statistics.looks import ONE_LOOK, Looks
 from evenlight.statistics.many_groups import holm
 from evenlight.statistics.paired_tests import SignFlips
-from evenlight.statistics.study import AS_OFTEN, FLIPS, UNDECIDABLE, UNDECIDED, Comparison, VerdictSettings
+from evenlight.statistics.study import AS_OFTEN, FLIPS, HOLM, UNDECIDABLE, UNDECIDED, Comparison, VerdictSettings
 from evenlight.statistics.wins import P_RETRAINING, P_SIDES, P_VALUES, P_WORST, TEXTS, Counted
 
 
@@ -49,7 +49,7 @@ def judged(
     table = pd.concat([part.rows for part in parts], ignore_index=True)
     table["family"] = [hypothesis_family(row, judging.primary, judging.noise) for row in table.to_dict("records")]
     tested = [*(_p_values(of_analysis, table) for of_analysis in earlier), table[P_VALUES]]
-    increments = np.diff(looks.spent(judging.alpha), prepend=0.0)
+    increments = looks.increments(judging.alpha)
     families = table.groupby("family", sort=False).indices.values()
     return pd.concat(
         [
@@ -131,13 +131,14 @@ def _judged(
         p=_two_sided(sides[-1]),
         p_adjusted=adjusted,
         p_as_often_adjusted=as_often[-1],
-        p_worst=np.where(paired, _two_sided(worst[-1]), np.nan),
-        p_worst_adjusted=np.where(paired, sides_adjusted(worst[-1]), np.nan),
+        p_worst=_two_sided(worst[-1]),
+        p_worst_adjusted=sides_adjusted(worst[-1]),
         # The side that is in the worst tenth more often.
         worst_side=over_analyses(worst, increments)[1],
         p_retraining=np.where(several, _two_sided(retraining[-1]), np.nan),
         p_retraining_adjusted=np.where(several, sides_adjusted(retraining[-1]), np.nan),
         retraining_side=over_analyses(retraining, increments)[1],
+        adjusted_by=HOLM if by_flips is None else FLIPS,
         level=level,
         least_decided=pd.array(np.where(paired & np.isfinite(least), least, np.nan), dtype="Int64"),
         seeds_agree=[int(seeds_that_agree(of, np.array([way]))[0]) for of, way in zip(by_seed, majority, strict=True)],
@@ -178,8 +179,8 @@ def _family_limits(table: pd.DataFrame, adjusted: np.ndarray, level: float) -> t
     texts = (table["unit"] == TEXTS).to_numpy()
     if texts.any():
         of = table[texts]
-        effect = RelativeEffect(*(of[name].to_numpy(float) for name in ("share", "ratio", "ratio", "degrees", "ratio")))
-        ends = effect.limits(level / (2 * len(table)), student=True)
+        shares, ratios, degrees = (of[name].to_numpy(float) for name in ("share", "ratio", "degrees"))
+        ends = effect_limits(shares, ratios, level / (2 * len(table)), degrees)
         found, first = adjusted[texts] <= level, of["share"].to_numpy() > 0.5
         low[texts] = np.where(found & first, np.maximum(ends[0], 0.5), ends[0])
         high[texts] = np.where(found & ~first, np.minimum(ends[1], 0.5), ends[1])

@@ -25,7 +25,7 @@ from evenlight.statistics.arrays.repeated import (
     net_benefit_by_seed,
 )
 from evenlight.statistics.arrays.signs import counted, margins, side_p, signs
-from evenlight.statistics.arrays.worst import in_worst
+from evenlight.statistics.arrays.worst import in_worst, texts_in_worst, worst_side_p
 from evenlight.statistics.cells import ExplainerScores
 from evenlight.statistics.counted import counted_seeds, within_strata
 from evenlight.statistics.designs import Design, numbered
@@ -208,8 +208,11 @@ def _of_texts(
         sides.append((cluster_means(mean_of_known(known), vote), code[first], by_seed))
     (voted_a, code_a, seeds_a), (voted_b, code_b, seeds_b) = sides
     effect = relative_effect(better * voted_a, better * voted_b, code_a, code_b)
-    sizes = [(~np.isnan(side)).sum(axis=0) for side in (voted_a, voted_b)]
+    there = [~np.isnan(side) for side in (voted_a, voted_b)]
+    sizes = [of.sum(axis=0) for of in there]
     asked = np.minimum(*sizes) >= LEAST_TEXTS
+    worst = texts_in_worst(voted_a, voted_b, better > 0)
+    p_worst = np.where(asked, worst_side_p(*worst, *there, (code_a, code_b)), 1.0)
     low, high = effect.limits((1 - judging.confidence) / 2, student=True)
     net_benefit, bound = 2 * effect.effect - 1, judging.as_often_bound
     ends = [t.sf(np.sqrt(effect.c2((1 + end) / 2)), effect.degrees) for end in (bound, -bound)]
@@ -221,7 +224,7 @@ def _of_texts(
         for x, y in zip(seeds_a, seeds_b, strict=True)
     ]
     nothing = np.full(len(better), np.nan)
-    of_pairs = ("wins", "losses", "ties", "margin", "most_differ", "worst_a", "worst_b")
+    of_pairs = ("wins", "losses", "ties", "margin", "most_differ")
     p_sides = np.where(asked, np.nan_to_num(effect.side_p(student=True), nan=1.0), 1.0)
     return {
         **{"unit": TEXTS, "units_a": sizes[0], "units_b": sizes[1]},
@@ -229,7 +232,8 @@ def _of_texts(
         **{"share": effect.effect, "low": low, "high": high, "ratio": effect.ratio, "degrees": effect.degrees},
         **{"net_benefit": net_benefit, "net_benefit_low": 2 * low - 1, "net_benefit_high": 2 * high - 1},
         **dict(zip(P_SIDES, p_sides, strict=True)),
-        **dict.fromkeys(P_WORST, 1.0),
+        **dict(zip(("worst_a", "worst_b"), (of.sum(axis=0) for of in worst), strict=True)),
+        **dict(zip(P_WORST, p_worst, strict=True)),
         "p_as_often": p_as_often,
         **{"mean": mean, "mean_side": better * np.sign(np.nan_to_num(mean.value))},
         "by_seed": list(np.array(by_seed).T),

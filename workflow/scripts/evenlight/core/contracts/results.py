@@ -60,6 +60,7 @@ EFFECTS = Contract(
         [
             *_CELL,
             required("family", pa.string()),  # the cells among which it is adjusted
+            required("adjusted_by", pa.string()),  # holm or flips
             required("verdict", pa.string()),
             required("side", pa.int64()),  # of the verdict: 1, −1 for the second level, or 0
             pa.field("reason", pa.string()),  # why a cell is not decidable
@@ -86,9 +87,10 @@ EFFECTS = Contract(
             *columns(pa.float64(), "p_retraining", "p_retraining_adjusted", missing=True),
             pa.field("seeds_needed", pa.int64()),
             required("retraining_side", pa.int64()),
-            # Pairs in which the score of this level alone is in the worst tenth; which level has it more often, or 0.
-            *columns(pa.int64(), "worst_a", "worst_b", missing=True),
-            *columns(pa.float64(), "p_worst", "p_worst_adjusted", missing=True),
+            # Pairs in which the score of this level alone is in the worst tenth, or its texts there; which level has it
+            # more often, or 0.
+            *columns(pa.int64(), "worst_a", "worst_b"),
+            *columns(pa.float64(), "p_worst", "p_worst_adjusted"),
             required("worst_side", pa.int64()),
             # Of the means, first level minus second, in the metric's units and in sds; effects without a verdict.
             *columns(pa.float64(), "difference", "difference_low", "difference_high", "sd", missing=True),
@@ -652,7 +654,7 @@ BEYOND_RANDOM = Contract(
     pa.schema(
         [
             *_CELL,
-            required("family", pa.string()),  # the cells among which it is adjusted
+            *columns(pa.string(), "family", "adjusted_by"),  # the cells among which it is adjusted; holm or flips
             *columns(pa.int64(), "seeds", "units_a", "units_b"),
             pa.field("sd", pa.float64()),
             *_judged_part("plain"),

@@ -8,13 +8,13 @@ from evenlight.reports.page_parts import rows_of_cells
 from evenlight.reports.questions import CELL, HOLDS, LIMITS, READ, SURE, answered
 from evenlight.reports.text import signed
 from evenlight.reports.verdict_words import (
-    ADJUSTED,
     EXPLAINED,
     FAMILIES,
     Words,
     capitalised,
     legend_of,
     numbers_of,
+    said_of_adjustment,
     sign_of,
     won,
 )
@@ -118,8 +118,8 @@ def _details(table: pd.DataFrame) -> list[tuple[str, str]]:
         (
             SURE,
             "Verdicts on the scores, and verdicts beyond random, are adjusted over all comparisons of a family, each "
-            f"by themselves. {ADJUSTED} Of each kind the chance that any names a wrong side is at most the study's "
-            "level.",
+            f"by themselves. {said_of_adjustment(table)} Of each kind the chance that any names a wrong side is at "
+            "most the study's level.",
         ),
         ("What is said where the best attainable explanations are known?", SAID_OF_ATTAINABLE if attainable else ""),
         (

@@ -8,11 +8,11 @@ from evenlight.reports.page_parts import rows_of_cells
 from evenlight.reports.questions import CELL, ELSE, HOLDS, LIMITS, READ, SURE, answered
 from evenlight.reports.text import signed
 from evenlight.reports.verdict_words import (
-    ADJUSTED,
     FAMILIES,
     at_least_of_set,
     legend_of,
     numbers_of,
+    said_of_adjustment,
     said_of_counts,
     sentence,
     sign_of,
@@ -176,8 +176,8 @@ def _details(
     metrics: dict[str, MetricLabel],
     confidence: float,
 ) -> list[tuple[str, str]]:
-    found = effects[effects["side"] != 0]
     asked = effects[effects["family"] != CONTROL]
+    found = asked[asked["side"] != 0]
     texts, pairs = (asked[(asked["unit"] == TEXTS) == are] for are in (True, False))
     worst = asked[asked["worst_side"] != 0]
     of_pairs = (
@@ -206,18 +206,17 @@ def _details(
             SURE,
             ("The sign test of pairs is exact for any shape of the scores. " if len(pairs) else "")
             + ("The test of texts is asymptotic, and needs 50 texts a group. " if len(texts) else "")
-            + f"Verdicts are adjusted over both sides of all comparisons of a family. {ADJUSTED} The chance that any "
-            "names a wrong side is at most the study's level. Limits with all comparisons considered hold at the same "
-            "level. Counts have it once more, and hold together for every set of comparisons. Where verdicts name more "
-            "than a count, they stand in its place. " + _of_thresholds(pairs, texts),
+            + "Verdicts are adjusted over both sides of all comparisons of a family. "
+            + f"{said_of_adjustment(effects)} The chance that any names a wrong side is at most the study's level. "
+            "Limits with all comparisons considered hold at the same level. Counts have it once more, and hold "
+            "together for every set of comparisons. Where verdicts name more than a count, they stand in its place. "
+            + _of_thresholds(pairs, texts),
         ),
         ("Where do majority and mean point apart?", _said_of_apart(found[found["apart"]], explainers, metrics)),
         (
             "Who has the worst explanations?",
-            f"Of {len(pairs):,} comparisons of pairs, one group has the worst tenth of scores more often in "
-            f"{len(worst):,}. This claim has the level to itself."
-            if len(pairs)
-            else "",
+            f"In {len(worst):,} of {len(asked):,} comparisons one group has more of the scores that are as bad as this "
+            "study's worst tenth. This claim has the level to itself.",
         ),
         ("What does chance alone find?", said_of_control(control)),
         (

@@ -58,11 +58,16 @@ class RelativeEffect:
 
     def limits(self, tail: ArrayLike, student: bool = False) -> tuple[np.ndarray, np.ndarray]:
         """Both limits of θ, each wrong in about ``tail`` of studies: all θ with a smaller C². Within 0 and 1."""
-        tail = np.asarray(tail)
-        critical = t.isf(tail, self.degrees) ** 2 if student else chi2.isf(2 * tail, 1)
-        wider = critical * self.ratio
-        half = np.sqrt(wider * (4 * self.effect * (1 - self.effect) + wider))
-        return tuple((2 * self.effect + wider + sign * half) / (2 * (1 + wider)) for sign in (-1, 1))
+        return effect_limits(self.effect, self.ratio, tail, self.degrees if student else np.inf)
+
+
+def effect_limits(
+    effect: np.ndarray, ratio: np.ndarray, tail: ArrayLike, degrees: ArrayLike
+) -> tuple[np.ndarray, np.ndarray]:
+    """:meth:`RelativeEffect.limits` by Student's t, of its ``effect``, ``ratio`` and ``degrees``, (…) each."""
+    wider = t.isf(tail, degrees) ** 2 * ratio
+    half = np.sqrt(wider * (4 * effect * (1 - effect) + wider))
+    return tuple((2 * effect + wider + sign * half) / (2 * (1 + wider)) for sign in (-1, 1))
 
 
 def relative_effect(

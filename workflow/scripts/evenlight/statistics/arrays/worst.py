@@ -1,18 +1,26 @@
-"""Does one group get the worst explanations more often? What means and majorities both miss."""
+"""Does one group get the worst explanations more often? What means and majorities both miss.
+
+The worst are the worst tenth of both groups' scores together. The claim is about scores as bad as these are here: which
+group has more of them. So where the tenth begins is given, and need not be estimated. Tests are exact where the groups
+can be exchanged. Groups may also differ in shape, and only have equal shares of scores as bad as that. Then the tests
+are asymptotic. They are not about the worst tenth of a population, whose beginning nobody knows: a group with more of
+the very worst scores is found too often there, however many units there are.
+"""
 
 import numpy as np
-from scipy.stats import rankdata
+from scipy.stats import hypergeom, rankdata
 
 from evenlight.statistics.rounding import settled
 
+SHARE = 0.1
 
-def in_worst(a: np.ndarray, b: np.ndarray, higher_is_better: np.ndarray, share: float = 0.1) -> np.ndarray:
+
+def in_worst(a: np.ndarray, b: np.ndarray, higher_is_better: np.ndarray, share: float = SHARE) -> np.ndarray:
     """1 where of a pair only the first score is among the worst, −1 where only the second is, else 0; like ``a``.
 
     The sign test of these (:func:`evenlight.statistics.arrays.signs.sign_p`) is McNemar's (1947), exact. The worst are
     at most ``share`` of both groups' scores together; of scores that are equal, all or none. Exchanging the groups
-    of a pair changes no score's place, so that the test is exact where they can be exchanged. That the place is
-    estimated matters less with more pairs.
+    of a pair changes no score's place.
 
     Args:
         a, b: scores of pairs, float (units, comparisons); a pair without one of them is NaN, and does not count.
@@ -23,8 +31,62 @@ def in_worst(a: np.ndarray, b: np.ndarray, higher_is_better: np.ndarray, share: 
     [1.0, 0.0, 0.0]
     """
     known = ~np.isnan(a - b)
+    first, second = texts_in_worst(np.where(known, a, np.nan), np.where(known, b, np.nan), higher_is_better, share)
+    return np.where(known, first.astype(float) - second, np.nan)
+
+
+def texts_in_worst(
+    a: np.ndarray, b: np.ndarray, higher_is_better: np.ndarray, share: float = SHARE
+) -> tuple[np.ndarray, np.ndarray]:
+    """Which scores are among the worst of both groups together, bool like ``a`` and ``b``; NaN are not there.
+
+    Args: as for :func:`in_worst`, of any two groups.
+    """
     together = np.concatenate(settled(a.T, b.T), axis=1).T
-    goodness = np.where(np.tile(known, (2, 1)), np.where(higher_is_better, together, -together), np.inf)
-    worst = rankdata(goodness, method="max", axis=0) <= share * 2 * known.sum(axis=0) + 1e-9
-    first, second = np.split(worst.astype(float), 2)
-    return np.where(known, first - second, np.nan)
+    goodness = np.where(np.isnan(together), np.inf, np.where(higher_is_better, together, -together))
+    count = (~np.isnan(together)).sum(axis=0)
+    worst = rankdata(goodness, method="max", axis=0) <= share * count + 1e-9
+    return tuple(np.split(worst, [len(a)]))
+
+
+def worst_side_p(
+    worst_a: np.ndarray, worst_b: np.ndarray, known_a: np.ndarray, known_b: np.ndarray, strata: tuple = ()
+) -> np.ndarray:
+    """One-sided p of both sides, (2, comparisons): that the first group is no oftener among the worst, no more rarely.
+
+    Of texts without pairs: Fisher's exact test, and within strata the exact test of Cochran, Mantel and Haenszel. Given
+    how many of a stratum are among the worst, those of the first group are hypergeometric, and strata are independent.
+
+    Args:
+        worst_a, worst_b: which texts are among the worst, bool (texts, comparisons).
+        known_a, known_b: which have a score.
+        strata: of both groups, int (texts,), below 0 for a text that does not count.
+
+    >>> worst, known = np.array([[True]] * 3 + [[False]] * 2), np.ones((5, 1), dtype=bool)
+    >>> worst_side_p(worst, ~known, known, known)[0].round(4).tolist()
+    [0.0833]
+    """
+    codes = strata or tuple(np.zeros(len(known), dtype=int) for known in (known_a, known_b))
+    shared = [code for code in np.intersect1d(*codes) if code >= 0]
+    in_a, in_b = ([code == of for of in shared] for code in codes)
+
+    def counts(values: np.ndarray, within: list[np.ndarray]) -> np.ndarray:
+        return np.array([values[there].sum(axis=0) for there in within]).reshape(len(shared), values.shape[1])
+
+    first, second, size_a, size_b = (
+        counts(values, within)
+        for values, within in ((worst_a, in_a), (worst_b, in_b), (known_a, in_a), (known_b, in_b))
+    )
+    of_comparisons = zip(first.T, (first + second).T, size_a.T, (size_a + size_b).T, strict=True)
+    return np.array([_tails(*of_one) for of_one in of_comparisons]).reshape(-1, 2).T
+
+
+def _tails(first: np.ndarray, worst: np.ndarray, size: np.ndarray, total: np.ndarray) -> tuple[float, float]:
+    """P(X ≥ Σ first) and P(X ≤ Σ first) of the sum X of hypergeometric numbers, one of each stratum, (strata,)."""
+    chance, least = np.ones(1), 0
+    for count, of_group, of_both in zip(worst, size, total, strict=True):
+        low, high = max(0, count - (of_both - of_group)), min(count, of_group)
+        chance = np.convolve(chance, hypergeom.pmf(np.arange(low, high + 1), of_both, of_group, count))
+        least += low
+    place = first.sum() - least
+    return min(1.0, chance[place:].sum()), min(1.0, chance[: place + 1].sum())
