@@ -13,7 +13,7 @@ from hypothesis import settings
 pytest_plugins = ("durations",)
 
 # A busy machine is no failure.
-settings.register_profile("evenlight", deadline=None)
+settings.register_profile("evenlight", deadline=None, max_examples=40)
 # For `make mutation`: the same examples in every run, and fewer.
 settings.register_profile("mutation", deadline=None, derandomize=True, max_examples=30)
 settings.load_profile("evenlight")
@@ -28,6 +28,8 @@ sys.dont_write_bytecode = False
 
 # The models of the tests are tiny: threads that wait for each other would cost more than they compute.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+# shap compiles for five seconds what then takes some hundredths of one.
+os.environ.setdefault("NUMBA_DISABLE_JIT", "1")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -573,6 +573,7 @@ def test_studies_of_other_shapes(driver, tmp_path, how):
         assert reader.text("#found") == "30 texts of 30"
 
 
+@pytest.mark.slow
 def test_ten_thousand_pairs_and_six_explainers_open_in_two_seconds(driver, tmp_path):
     metrics = ("comprehensiveness", "sufficiency", "gini", "sparsity", "mass_accuracy")
     explainers = ("grad", "gxi", "ig", "igxi", "lime", "shap")

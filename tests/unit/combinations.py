@@ -1,6 +1,6 @@
-"""Values of several parameters: a few combinations that have every value, and the rest for `make test-slow`."""
+"""Values of parameters: a few in every run of the tests, and the rest for `make test-slow`."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from itertools import product
 from random import Random
 
@@ -25,3 +25,13 @@ def spread(names: str, *values: Iterable) -> pytest.MarkDecorator:
         for places in product(*(range(len(of)) for of in values))
     ]
     return pytest.mark.parametrize(names, parameters)
+
+
+def few(values: Iterable, kept: Collection) -> list:
+    """The values of a parameter; those are slow that are not among ``kept``. A tuple has one of each parameter."""
+    assert kept
+    return [value if value in kept else _slow(value) for value in values]
+
+
+def _slow(value: object):
+    return pytest.param(*(value if isinstance(value, tuple) else (value,)), marks=pytest.mark.slow)

@@ -160,6 +160,8 @@ NETWORKS = {
     "llama": _llama,
 }
 DECODERS = ("gpt2", "llama")
+# How each of them is asked, as saved models remember it: found out once.
+FOUND: dict[tuple, ModelInputs] = {}
 # Their word embeddings reach the output only through layer normalisations, which subtract the hidden mean.
 NORMALISED = ("bert", "roberta", "distilbert", "gpt2")
 
@@ -176,7 +178,12 @@ def tiny_classifier(architecture: str, classes: int = 2, dtype: torch.dtype = to
     if architecture == "llama":
         # An end of text that was trained; foreign_classifiers.py has the zeros of a new network.
         network.get_input_embeddings().weight[tokenizer.pad_token_id].normal_(0, 0.3)
-    return Classifier(network, tokenizer, MAX_TOKENS)
+    kind = NETWORKS[architecture], classes, dtype
+    if kind in FOUND:
+        FOUND[kind].lend(network)
+    classifier = Classifier(network, tokenizer, MAX_TOKENS, model_inputs=FOUND.get(kind))
+    FOUND[kind] = classifier.model_inputs
+    return classifier
 
 
 class ByHand(nn.Module):

@@ -10,6 +10,7 @@ import measure_prompts
 import numpy as np
 import pytest
 import torch
+from combinations import few
 from measure_architectures import written
 from measure_classifiers import MAX_TOKENS, MODEL, TEXTS, TRAINING, explainers, plain_network, sentences_for, table
 from models_for_tests import by_hand, context_of
@@ -90,7 +91,7 @@ def test_texts_in_batches_are_read_as_transformers_reads_each(model_type, classi
 
 
 # RoCBert changes the output of a layer in place, and Falcon has linear layers of its own.
-@pytest.mark.parametrize("model_type", ["roc_bert", "falcon", "bart", "fnet", "gte"])
+@pytest.mark.parametrize("model_type", few(["roc_bert", "falcon", "bart", "fnet", "gte"], ("falcon", "bart")))
 def test_it_is_trained_kept_and_explained(model_type, classifier_of, tmp_path):
     classifier, _ = classifier_of(model_type)
     sentences = sentences_for(classifier)
@@ -309,7 +310,7 @@ PROMPTED = {
 }
 
 
-@pytest.mark.parametrize("name", PROMPTED)
+@pytest.mark.parametrize("name", few(PROMPTED, ("qwen3.decoder", "mamba.decoder", "bert.decoder", "electra.masked")))
 def test_a_language_model_of_a_type_answers_as_transformers_does(name, tmp_path):
     """What the second table has of it: equal probabilities, scores that do not depend on the batch, or a reason."""
     row = measure_prompts.measured(name, tmp_path)

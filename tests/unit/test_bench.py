@@ -509,6 +509,7 @@ def test_every_setting_of_the_scripts_is_one_of_the_configuration():
 # A study that grows ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_what_it_takes_to_grow_is_measured(tmp_path, monkeypatch, capsys):
     """At a small size: of two pairs and two more, only these are explained and scored."""
     grow = script("grow")

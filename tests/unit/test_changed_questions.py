@@ -207,6 +207,7 @@ def test_mentions_by_words_are_those_that_are_told(tmp_path):
 # What was published -------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_study_has_the_published_faithfulness(mirror, tmp_path, monkeypatch):
     """Of all 30 questions; the authors leave one out."""
     monkeypatch.setattr(statistics, "REDRAWN", 2)

@@ -370,7 +370,11 @@ LEARNING_RATE = "trainings.short.learning_rate"
         ("statistics.strata", {"geco_all": "race"}, r'found "race"; allowed is label, prediction or correct$'),
         ("explain.pairs_on", {"geco_all": 0}, r"pairs_on\.geco_all: found 0; allowed is an integer, at least 1"),
         ("explainers.grad.method", "lyme", r'explainers\.grad\.method: found "lyme"; .*; did you mean lime\?'),
-        ("explainers.grad.steps", 5, r"explainers\.grad\.steps: unknown key; allowed here: method, label, datasets, output"),
+        (
+            "explainers.grad.steps",
+            5,
+            r"explainers\.grad\.steps: unknown key; allowed here: method, label, datasets, output",
+        ),
         (
             "explainers.theirs",
             {"method": "imported", "file": "{dataset}-{model}.json"},
@@ -866,7 +870,7 @@ anything = some.recursive(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(some.sampled_from(places(complete(SMALLEST))), anything)
 def test_any_value_at_any_key_is_completed_or_refused_with_its_key(path, value):
     config = complete(SMALLEST)

@@ -51,6 +51,7 @@ def test_order_tells_copies(copied, word):
     assert sum(word in why for why in found) >= 8
 
 
+@pytest.mark.slow
 def test_independent_draws_are_rarely_taken_for_copies():
     """Two tests at .025, so that at most .05 are; binomial, 200 studies."""
     found = [why_copies(coin(np.random.default_rng(seed), 5)) is not None for seed in range(200)]

@@ -225,6 +225,7 @@ def candidates(count: int) -> list[dict]:
     return rows
 
 
+@pytest.mark.slow
 def test_ten_thousand_sentences_within_a_minute():
     rows = candidates(10_000)
     start = time.process_time()

@@ -265,6 +265,7 @@ def test_what_an_earlier_analysis_has_found_stays_found(monkeypatch):
     assert judge()[0]["verdict"].item() == "undecided"
 
 
+@pytest.mark.slow
 def test_permuted_groups_keep_the_level(monkeypatch):
     """Skewed, dependent scores of 8 comparisons and 30 pairs; three standard errors above the level, at most."""
     random, wrong, studies = np.random.default_rng(9), np.zeros(2), 40

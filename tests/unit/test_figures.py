@@ -11,6 +11,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pandas as pd
 import pytest
+from combinations import spread
 from commands import run_command
 from disparity_rows import disparity_rows
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -95,8 +96,7 @@ def texts(path: Path) -> list[str]:
     return [element.text for element in ElementTree.parse(path).iter("{http://www.w3.org/2000/svg}text")]
 
 
-@pytest.mark.parametrize("suffix", ["svg", "pdf", "png"])
-@pytest.mark.parametrize("make", [score_boxes, disparity_map])
+@spread("suffix, make", ["svg", "pdf", "png"], [score_boxes, disparity_map])
 def test_drawing_again_gives_the_same_bytes(tmp_path, make, suffix):
     paths = [tmp_path / f"{n}.{suffix}" for n in (1, 2)]
     for path in paths:

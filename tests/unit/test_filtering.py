@@ -302,6 +302,7 @@ def test_no_sentences_give_no_candidates():
     assert table["left"].dropna().eq(0).all()
 
 
+@pytest.mark.slow
 def test_eight_times_as_many_sentences_take_about_eight_times_as_long():
     """Some rules compare sentences with each other; each pair of them would take 64 times as long."""
     draw = np.random.default_rng(0)

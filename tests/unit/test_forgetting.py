@@ -191,6 +191,7 @@ def good_and_bad_food(probability: np.ndarray, level: np.ndarray) -> list[float]
     return [probability[sun & (level[:, FOOD] == food), 1].mean() for food in range(2)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("architecture", ["lstm_attention", pytest.param("bert", marks=pytest.mark.slow)])
 def test_a_concept_is_there_and_then_is_not_while_the_task_stays(architecture):
     """A network and a head that play against each other swing, so that one seed says little: the median of three."""

@@ -81,6 +81,7 @@ def test_gold_trees_are_read_alike_in_both_schemes(trees):
         assert mended(clear) == clear
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["ud", pytest.param("clear", marks=pytest.mark.slow)])
 def test_a_small_pipeline_learns_either_scheme(trees, scheme, tmp_path):
     gold = trees if scheme == "ud" else [in_clear(tree) for tree in trees]

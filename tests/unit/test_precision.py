@@ -323,6 +323,7 @@ def test_an_activation_inside_a_product_of_half_the_bits_is_rounded_once():
     assert (rounded - exact).abs().max() > (once - exact).abs().max()
 
 
+@pytest.mark.slow
 def test_bfloat16_runs_on_processors_without_kernels_for_it():
     code = """if True:
         import sys; sys.path += ["tests/unit", "workflow/scripts"]
@@ -394,6 +395,7 @@ MEMORY = """if True:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="there is no glibc here, whose memory this is about")
 @pytest.mark.parametrize("kept", [True, False], ids=["kept", "given back"])
 def test_freed_memory_is_used_again(kept):

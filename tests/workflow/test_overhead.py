@@ -81,6 +81,7 @@ print(*sorted({name.partition(".")[0] for name in sys.modules}), file=sys.stderr
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stage", ALLOWED)
 def test_jobs_of_a_stage_start_without_what_they_do_not_need(stage):
     scripts = sorted(path for path in (PROJECT / "workflow/scripts" / stage).glob("*.py") if path.stem not in APART)

@@ -42,6 +42,7 @@ def trained(finished_smaller, copy_of) -> Path:
     return project
 
 
+@pytest.mark.slow
 def test_a_study_of_trained_models_equals_the_study_that_trained_them(trained):
     assert {rule for rule, _ in planned_jobs(trained)}.isdisjoint({"train", "fetch_source"})
     run_study(trained)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+import pytest
 from running import copy_of_project, results, run_study
 from transformers import AutoTokenizer
 
@@ -69,6 +70,7 @@ def rows() -> pd.DataFrame:
     return pd.DataFrame(made, columns=["premise", "hypothesis", "relation", "marks"])
 
 
+@pytest.mark.slow
 def test_a_study_of_two_parts_from_the_table_to_the_scores(tmp_path):
     project = copy_of_project(tmp_path / "project", STUDY)
     rows().to_csv(project / "sentences.csv", index=False)
