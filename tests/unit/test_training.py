@@ -659,21 +659,21 @@ def test_the_command_goes_on_with_its_own_settings_versions_and_texts_only(tmp_p
         "settings": {"model": model, "seed": 1},
         "threads": 2,
     }
-    for change in [{name: value} for name, value in changes.items()] + [{}]:
-        with monkeypatch.context() as patched:
-            watch_steps(patched, 5)
-            with pytest.raises(Stopped):
-                train.main(argparse.Namespace(**usual, output=tmp_path / "model"))
-        assert len(list((tmp_path / ".model.checkpoint").iterdir())) == 1
-        assert not (tmp_path / "model").exists()
+    stopped = tmp_path / "stopped"
+    with monkeypatch.context() as patched:
+        watch_steps(patched, 5)
+        with pytest.raises(Stopped):
+            train.main(argparse.Namespace(**usual, output=stopped / "model"))
+    assert len(list((stopped / ".model.checkpoint").iterdir())) == 1
+    assert not (stopped / "model").exists()
+    for number, change in enumerate([*({name: value} for name, value in changes.items()), {}]):
+        folder = shutil.copytree(stopped, tmp_path / str(number))
         capsys.readouterr()
-        train.main(argparse.Namespace(**usual | change, output=tmp_path / "model"))
+        train.main(argparse.Namespace(**usual | change, output=folder / "model"))
         assert ("goes on after step 2 of epoch 1" in capsys.readouterr().out) == (not change)
-        assert not (tmp_path / ".model.checkpoint").exists()
-        if change:
-            shutil.rmtree(tmp_path / "model")
-    assert_same(load_file(tmp_path / "model" / "model.safetensors"), expected)
-    assert load_saved(tmp_path / "model", MAX_TOKENS).classes == 2
+        assert not (folder / ".model.checkpoint").exists()
+    assert_same(load_file(folder / "model" / "model.safetensors"), expected)
+    assert load_saved(folder / "model", MAX_TOKENS).classes == 2
 
 
 def refused(monkeypatch, folder, items, model, said, compared=None):
