@@ -41,7 +41,7 @@ OLD_WORDS = {
 EVERYDAY = {
     *("attribute", "baseline", "change", "checkpoint", "class", "cluster", "comparison", "concept", "control", "edit"),
     *("effect", "factor", "family", "form", "group", "item", "level", "model", "note", "pair"),
-    *("question", "reserve", "row", "run", "seed", "service", "study", "target", "token", "unit", "word", "world"),
+    *("question", "row", "run", "seed", "service", "study", "target", "token", "unit", "word", "world"),
 }
 FORMULA = re.compile(r"\$[^$]+\$")
 BETWEEN = re.compile(r"(?<=[.?!])(?<! al\.)\s+(?=[^a-z])")
