@@ -370,7 +370,7 @@ LEARNING_RATE = "trainings.short.learning_rate"
         ("statistics.strata", {"geco_all": "race"}, r'found "race"; allowed is label, prediction or correct$'),
         ("explain.pairs_on", {"geco_all": 0}, r"pairs_on\.geco_all: found 0; allowed is an integer, at least 1"),
         ("explainers.grad.method", "lyme", r'explainers\.grad\.method: found "lyme"; .*; did you mean lime\?'),
-        ("explainers.grad.steps", 5, r"explainers\.grad\.steps: unknown key; allowed here: method, label, output"),
+        ("explainers.grad.steps", 5, r"explainers\.grad\.steps: unknown key; allowed here: method, label, datasets, output"),
         (
             "explainers.theirs",
             {"method": "imported", "file": "{dataset}-{model}.json"},
@@ -725,7 +725,7 @@ def test_a_study_of_trained_models_needs_no_training():
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"training": "short"}, r"ready\.training: unknown key; allowed here: architecture, source"),
+        ({"training": "short"}, r"ready\.training: unknown key; allowed here: architecture, datasets, source"),
         ({"source": 3}, r"ready\.source: found 3; allowed is text, not empty or a list .*put it in quotes"),
         ({"source": []}, r"ready\.source: found \[\]; allowed is"),
         ({"source": ["a", 2]}, r"ready\.source\[1\]: found 2; allowed is text"),

@@ -234,7 +234,7 @@ def test_each_class_is_a_family_and_each_key_is_checked(folder):
     said = problem(folder, explainers={"mine": {"method": LAST, "by": "frist"}})
     assert said == 'explainers.mine.by: found "frist"; allowed is first or all; did you mean first?'
     said = problem(folder, explainers={"mine": {"method": LAST, "stesp": 3}})
-    assert said == "explainers.mine.stesp: unknown key; allowed here: method, label, by"
+    assert said == "explainers.mine.stesp: unknown key; allowed here: method, label, datasets, by"
     config = completed(folder, study(explainers={"a": {"method": LAST}, "b": {"method": CAPTUM}}))
     assert configuration.explainer_families(config) == {
         "own_last_layer_lastlayer_84fc": ["a"],
