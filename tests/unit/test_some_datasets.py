@@ -88,6 +88,16 @@ def test_what_cannot_be_is_refused(changes, key, said):
     assert all(words.replace("'news'", "news") in line for words in said), line
 
 
+@pytest.mark.parametrize(
+    "primary", [{"models": ["theirs"], "datasets": ["plots"]}, {"models": ["theirs"], "explainers": ["mine"]}]
+)
+def test_a_primary_family_without_a_comparison_is_refused(primary):
+    statistics = STUDY["statistics"] | {"primary": primary}
+    with pytest.raises(InputError, match=r"statistics\.primary: none of these models and explainers"):
+        complete(study(statistics=statistics))
+    complete(study(statistics=statistics | {"primary": {"models": ["theirs"], "explainers": ["grad"]}}))
+
+
 def test_a_study_of_regimes_has_all_models_on_every_dataset():
     regimes = {"statistics": {"compare": {}, "regimes": {"net": {"A": "ours", "B": "theirs"}}}}
     with pytest.raises(InputError, match=r"models\.theirs\.datasets: a study of the kind regimes"):

@@ -492,6 +492,12 @@ def _check_primary(config: dict) -> Iterator[str]:
     ]
     if all(named) and not set.intersection(*named):
         yield "statistics.primary: no metric of these scores any of these explainers; name some that belong together"
+    only, shared = for_some_datasets(config), set(primary["datasets"] or config["datasets"])
+    for section in ("models", "explainers"):
+        of_section = only.get(section, {})
+        shared &= {dataset for name in primary[section] or config[section] for dataset in of_section.get(name, shared)}
+    if not shared:
+        yield "statistics.primary: none of these models and explainers is for any of these datasets; name others"
     key, compared = "compare", list(config["statistics"]["compare"])
     if regimes:
         key, compared = "claims", [REGIME, *config["statistics"]["claims"]]
