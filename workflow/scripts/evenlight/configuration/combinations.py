@@ -75,7 +75,8 @@ def _meet(config: dict, model: str, explainer: str) -> bool:
 
 def _check_for_datasets(config: dict) -> Iterator[str]:
     """Every dataset has a model and, of each modality, an explainer; what others are held against is everywhere."""
-    for section, of_section in for_some_datasets(config).items():
+    named = for_some_datasets(config)
+    for section, of_section in named.items():
         for name, names in of_section.items():
             key = f"{section}.{name}.datasets"
             for dataset in names:
@@ -85,6 +86,8 @@ def _check_for_datasets(config: dict) -> Iterator[str]:
                 yield f"{key}: a study of the kind regimes compares models on each of its datasets; leave the key out"
             elif section == "explainers" and Explainer.entries[config[section][name]["method"]].is_yardstick:
                 yield f"{key}: others are held against {name} on every dataset; leave the key out"
+    if any(set(names) - set(config["datasets"]) for of_section in named.values() for names in of_section.values()):
+        return
     yield from _without("models", list(config["models"]), "model", config)
     for name in modalities(config):
         explaining = [
