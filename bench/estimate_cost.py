@@ -48,6 +48,7 @@ from evenlight.models.processor import use_processor
 from evenlight.models.regimes import train_only
 from evenlight.models.tokenizers import learned_tokenizer, loaded_tokenizer, token_ids
 from evenlight.models.windows import windows_of_text
+from evenlight.statistics.files import Runs
 from evenlight.texts.predictions import SPECIAL
 
 # The sizes in the published configurations. Those of a model in a folder are read there.
@@ -302,6 +303,26 @@ def work_of(config: dict, lengths: tuple[int, ...], most: int = LONGEST, overlap
     return found
 
 
+def work_of_runs(config: dict, datasets: dict[str, Dataset]) -> dict[tuple[str, str], dict[str, Work]]:
+    """The same by (dataset, model), of those that the study has."""
+    runs = Runs(datasets=list(datasets), models=config["models"], only=configuration.for_some_datasets(config))
+    # Datasets with the same explainers and equally long sentences ask models with the same windows for the same.
+    like = {name: alike[0] for alike in runs.sets_of(config["explainers"]).values() for name in alike}
+    work_for = cache(lambda lengths, windows, name: work_of(explaining(config, name), lengths, *windows))
+    return {
+        (name, model): work_for(size.lengths, window_settings(settings), like[name])
+        for name, size in datasets.items()
+        for model, settings in runs.models_of(name).items()
+    }
+
+
+def explaining(config: dict, dataset: str) -> dict:
+    """The same configuration with the explainers of one dataset alone."""
+    only = configuration.for_some_datasets(config).get("explainers", {})
+    entries = config["explainers"].items()
+    return config | {"explainers": {name: of for name, of in entries if dataset in only.get(name, [dataset])}}
+
+
 # How fast the networks are -----------------------------------------------------------------------------------------
 
 
@@ -458,7 +479,7 @@ def estimated(
     Args:
         config: completed.
         datasets: by name.
-        work: of explaining and scoring a sentence, by (dataset, model) and task.
+        work: of explaining and scoring a sentence, by (dataset, model), where a model is for a dataset, and task.
         speeds: by name of the model.
 
     Returns:
@@ -466,45 +487,45 @@ def estimated(
         ``host_hours``; floating-point operations ``flops``; ``hours`` in all.
     """
     rows = []
-    for dataset, size in datasets.items():
-        for model, speed in speeds.items():
-            runs = len(configuration.seeds_of(config, model))
-            tasks, products = {}, PRODUCTS
-            rows_of_text, longest = windows_of(size.lengths, config["models"][model])
-            if configuration.is_trained_here(config, model):
-                recipe = configuration.recipe(config, model, dataset)
-                training = recipe["training"]
-                of_epoch = {
-                    "training": size.tokens_of_epoch(recipe, training),
-                    "forward": size.validation * rows_of_text.mean() * longest.max(),
+    for (dataset, model), of_run in work.items():
+        size, speed = datasets[dataset], speeds[model]
+        runs = len(configuration.seeds_of(config, model))
+        tasks, products = {}, PRODUCTS
+        rows_of_text, longest = windows_of(size.lengths, config["models"][model])
+        if configuration.is_trained_here(config, model):
+            recipe = configuration.recipe(config, model, dataset)
+            training = recipe["training"]
+            of_epoch = {
+                "training": size.tokens_of_epoch(recipe, training),
+                "forward": size.validation * rows_of_text.mean() * longest.max(),
+            }
+            tasks["train"] = {kind: training["epochs"] * tokens for kind, tokens in of_epoch.items()}
+            products = PRODUCTS_WITH_LORA if training["lora"] else PRODUCTS
+        of_text = float((rows_of_text * longest).mean())
+        tasks["read_texts"] = {"forward": size.test * of_text}
+        if configuration.explains_effects(config):
+            everything = size.training + size.validation + size.test + size.aside
+            tasks["represent_texts"] = {"forward": everything * of_text}
+            tasks |= forgetting(explaining(config, dataset), model, size, of_text)
+            if config["explain"]["levels_by"] == model:
+                # One for each concept; texts without a label of it are counted, too.
+                asked = {"training": 0, "forward": size.test * of_text}
+                tasks["predict_levels"] = {
+                    kind: len(size.changing) * (tasks["train"][kind] + tokens) for kind, tokens in asked.items()
                 }
-                tasks["train"] = {kind: training["epochs"] * tokens for kind, tokens in of_epoch.items()}
-                products = PRODUCTS_WITH_LORA if training["lora"] else PRODUCTS
-            of_text = float((rows_of_text * longest).mean())
-            tasks["read_texts"] = {"forward": size.test * of_text}
-            if configuration.explains_effects(config):
-                everything = size.training + size.validation + size.test + size.aside
-                tasks["represent_texts"] = {"forward": everything * of_text}
-                tasks |= forgetting(config, model, size, of_text)
-                if config["explain"]["levels_by"] == model:
-                    # One for each concept; texts without a label of it are counted, too.
-                    asked = {"training": 0, "forward": size.test * of_text}
-                    tasks["predict_levels"] = {
-                        kind: len(size.changing) * (tasks["train"][kind] + tokens) for kind, tokens in asked.items()
-                    }
-            host = {}
-            for task, own in work[dataset, model].items():
-                tasks[task] = {"forward": size.test * own.forward, "gradient": size.test * own.gradient}
-                host[task] = size.test * own.host_seconds / HOURS
-            for task, tokens in tasks.items():
-                # Levels of concepts are predicted once for all seeds.
-                times = 1 if task == "predict_levels" else runs
-                tokens = {kind: times * tokens.get(kind, 0) for kind in PRODUCTS}
-                host_hours = runs * host.get(task, 0)
-                passing = sum(tokens[kind] * seconds for kind, seconds in speed.seconds.items()) / HOURS
-                flops = sum(tokens[kind] * products[kind] for kind in PRODUCTS) * speed.flops
-                about = {"dataset": dataset, "model": model, "task": task}
-                rows.append(about | tokens | {"host_hours": host_hours, "flops": flops, "hours": passing + host_hours})
+        host = {}
+        for task, own in of_run.items():
+            tasks[task] = {"forward": size.test * own.forward, "gradient": size.test * own.gradient}
+            host[task] = size.test * own.host_seconds / HOURS
+        for task, tokens in tasks.items():
+            # Levels of concepts are predicted once for all seeds.
+            times = 1 if task == "predict_levels" else runs
+            tokens = {kind: times * tokens.get(kind, 0) for kind in PRODUCTS}
+            host_hours = runs * host.get(task, 0)
+            passing = sum(tokens[kind] * seconds for kind, seconds in speed.seconds.items()) / HOURS
+            flops = sum(tokens[kind] * products[kind] for kind in PRODUCTS) * speed.flops
+            about = {"dataset": dataset, "model": model, "task": task}
+            rows.append(about | tokens | {"host_hours": host_hours, "flops": flops, "hours": passing + host_hours})
     return pd.DataFrame(rows)
 
 
@@ -605,13 +626,7 @@ def main(arguments: argparse.Namespace) -> None:
     }
     # More threads only get into each other's way in so small a network.
     use_processor(1)
-    # Datasets whose sentences are equally long ask models with the same windows for the same.
-    work_for = cache(lambda lengths, windows: work_of(config, lengths, *windows))
-    work = {
-        (name, model): work_for(size.lengths, window_settings(settings))
-        for name, size in datasets.items()
-        for model, settings in config["models"].items()
-    }
+    work = work_of_runs(config, datasets)
     print("counted the passes", flush=True)
     use_processor(arguments.threads)
     precisions = arguments.precision or [config["explain"]["precision"]]

@@ -33,6 +33,7 @@ def settings_of(config: dict) -> dict:
     return {
         "datasets": list(config["datasets"]),
         "models": {name: configuration.seeds_of(config, name) for name in config["models"]},
+        "only": configuration.for_some_datasets(config),
         "explainers": list(config["explainers"]),
         "metrics": {name: metrics[name]["family"] for name in config["metrics"]},
         "comparisons": config["statistics"]["compare"],

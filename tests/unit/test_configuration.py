@@ -370,11 +370,7 @@ LEARNING_RATE = "trainings.short.learning_rate"
         ("statistics.strata", {"geco_all": "race"}, r'found "race"; allowed is label, prediction or correct$'),
         ("explain.pairs_on", {"geco_all": 0}, r"pairs_on\.geco_all: found 0; allowed is an integer, at least 1"),
         ("explainers.grad.method", "lyme", r'explainers\.grad\.method: found "lyme"; .*; did you mean lime\?'),
-        (
-            "explainers.grad.steps",
-            5,
-            r"explainers\.grad\.steps: unknown key; allowed here: method, label, datasets, output",
-        ),
+        ("explainers.grad.steps", 5, r"explainers\.grad\.steps: unknown key; allowed here: method, label, datasets"),
         (
             "explainers.theirs",
             {"method": "imported", "file": "{dataset}-{model}.json"},

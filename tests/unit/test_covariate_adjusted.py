@@ -482,6 +482,10 @@ def test_script_writes_the_table_and_its_page_says_why_cells_are_not_split(study
     assert [cell.text for cell in lines["tokens of ground-truth words"]][:2] == ["1", "1"]
     # Undecided: hardly varies, no overlap, part of the metric, constant, too few.
     assert [cell.text for cell in lines["confidence"]][-5:] == ["0", "1", "1", "0", "0"]
+    # A model that is for other datasets has empty cells.
+    elsewhere = about | {"models": about["models"] | {"elsewhere": "Elsewhere"}}
+    rows = dict(page_of("covariate_adjusted", table, **elsewhere).tables[1].rows)
+    assert {cell.text for _, cells in rows["Elsewhere"] for cell in cells} == {""}
 
 
 def test_script_says_what_is_to_be_said_of_the_scores(study, tmp_path):

@@ -245,6 +245,21 @@ def test_sums_by_hand(cost):
     assert sum(float(cell) for cell in last.split("|")[3:7]) == pytest.approx(table["hours"].sum(), abs=0.02)
 
 
+def test_models_and_explainers_for_one_dataset_are_counted_there_alone(cost, monkeypatch):
+    models, explainers = study()["models"], study()["explainers"]
+    config = study(
+        models=models | {"second": models["tinybert"] | {"datasets": ["compas"]}},
+        explainers=explainers | {"lime": {"method": "lime", "datasets": ["geco_all"]}},
+    )
+    monkeypatch.setattr(cost, "work_of", lambda config, lengths, *windows: list(config["explainers"]))
+    found = cost.work_of_runs(config, dict.fromkeys(config["datasets"], cost.Dataset(10, 2, 5, (4, 6))))
+    assert found == {
+        ("geco_all", "tinybert"): ["grad", "random", "lime"],
+        ("compas", "tinybert"): ["grad", "random"],
+        ("compas", "second"): ["grad", "random"],
+    }
+
+
 def test_models_that_are_trained_already_have_their_runs_and_no_training(cost, tmp_path):
     ready = {"architecture": "trained", "source": str(tmp_path)}
     config = study(seeds=[3, 7, 9], models={"one": ready, "two": ready | {"source": [str(tmp_path), "other"]}})

@@ -88,6 +88,66 @@ def test_what_cannot_be_is_refused(changes, key, said):
     assert all(words.replace("'news'", "news") in line for words in said), line
 
 
+@pytest.mark.parametrize(
+    "primary", [{"models": ["theirs"], "datasets": ["plots"]}, {"models": ["theirs"], "explainers": ["mine"]}]
+)
+def test_a_primary_family_without_a_comparison_is_refused(primary):
+    statistics = STUDY["statistics"] | {"primary": primary}
+    with pytest.raises(InputError, match=r"statistics\.primary: none of these models and explainers"):
+        complete(study(statistics=statistics))
+    complete(study(statistics=statistics | {"primary": {"models": ["theirs"], "explainers": ["grad"]}}))
+
+
+SERVICE = {"architecture": "service", "address": "https://models.example.org/it", "datasets": ["news"]}
+WINDOWED = MODEL | {"long_items": "windows", "datasets": ["news"]}
+GENDER = {"gender": {"column": "gender", "levels": ["male", "female"]}}
+PARTED = {"reader": "table", "file": "t.csv", "text": "a", "second": "b", "label": "c", "classes": ["x", "z"]}
+PROMPTED = {
+    "architecture": "prompted",
+    "source": "org/name",
+    "template": "{text} {label}",
+    "label_words": {"x": ["y"], "z": ["w"]},
+}
+
+
+@pytest.mark.parametrize(
+    ("apart", "changes", "key"),
+    [
+        # A service, whose network nobody sees, on a dataset where probabilities are all that is asked for.
+        (
+            {"explainers": {"grad": {"method": "saliency", "datasets": ["plots"]}, "mine": {"method": "lime"}}},
+            {"models": {"theirs": SERVICE}},
+            "explainers.grad.method",
+        ),
+        (
+            {"explainers": {"grad": {"method": "saliency", "layer": "embedding_output", "datasets": ["plots"]}}},
+            {"models": {"theirs": WINDOWED}, "explainers": {"mine": {"method": "lime"}}},
+            "explainers.grad.layer",
+        ),
+        (
+            {"models": {"theirs": PROMPTED | {"datasets": ["plots"]}}},
+            {"datasets": {"news": PARTED | {"attributes": GENDER}}, "explainers": {"mine": {"method": "lime"}}},
+            "models.theirs.template",
+        ),
+    ],
+)
+def test_what_does_not_go_together_may_be_for_other_datasets(apart, changes, key):
+    together = copy.deepcopy(apart)
+    for entry in (entry for section in together.values() for entry in section.values()):
+        entry.pop("datasets", None)
+    for entries, refused in ((together, True), (apart, False)):
+        given = study(**changes)
+        for section, names in entries.items():
+            given[section] |= names
+        try:
+            complete(given)
+            said = ""
+        except InputError as error:
+            said = str(error)
+        assert (f"  {key}: " in said) is refused, said
+        assert refused or not said
+
+
 def test_a_study_of_regimes_has_all_models_on_every_dataset():
     regimes = {"statistics": {"compare": {}, "regimes": {"net": {"A": "ours", "B": "theirs"}}}}
     with pytest.raises(InputError, match=r"models\.theirs\.datasets: a study of the kind regimes"):

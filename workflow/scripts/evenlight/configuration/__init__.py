@@ -133,9 +133,12 @@ def learns(config: dict) -> bool:
 def completed_entry(section: str, name: str, settings: dict) -> dict:
     """One entry of ``models``, ``explainers`` or ``metrics`` alone, checked and with all defaults.
 
-    Raises InputError with every problem found.
+    Raises InputError with every problem found, also where it is for some datasets, as only an entry of a study can be.
     """
-    return completed_sections({section: {name: settings}})[section][name]
+    completed = completed_sections({section: {name: settings}})[section][name]
+    if "datasets" in completed:
+        raise InputError(f"{section}.{name}.datasets: there is no study here that has datasets; leave the key out")
+    return completed
 
 
 def completed_sections(sections: dict) -> dict:

@@ -64,9 +64,20 @@ def for_some_datasets(config: dict) -> dict[str, dict[str, list[str]]]:
     return {section: of_section for section, of_section in named.items() if of_section}
 
 
+def datasets_of(config: dict, section: str, name: str) -> list[str]:
+    """The datasets that an entry of ``models`` or ``explainers`` is for."""
+    return config[section][name].get("datasets") or list(config["datasets"])
+
+
+def _meet(config: dict, model: str, explainer: str) -> bool:
+    """Whether a model is explained by an explainer: on a dataset that both are for."""
+    return not set(datasets_of(config, "models", model)).isdisjoint(datasets_of(config, "explainers", explainer))
+
+
 def _check_for_datasets(config: dict) -> Iterator[str]:
     """Every dataset has a model and, of each modality, an explainer; what others are held against is everywhere."""
-    for section, of_section in for_some_datasets(config).items():
+    named = for_some_datasets(config)
+    for section, of_section in named.items():
         for name, names in of_section.items():
             key = f"{section}.{name}.datasets"
             for dataset in names:
@@ -76,6 +87,8 @@ def _check_for_datasets(config: dict) -> Iterator[str]:
                 yield f"{key}: a study of the kind regimes compares models on each of its datasets; leave the key out"
             elif section == "explainers" and Explainer.entries[config[section][name]["method"]].is_yardstick:
                 yield f"{key}: others are held against {name} on every dataset; leave the key out"
+    if any(set(names) - set(config["datasets"]) for of_section in named.values() for names in of_section.values()):
+        return
     yield from _without("models", list(config["models"]), "model", config)
     for name in modalities(config):
         explaining = [
@@ -264,6 +277,8 @@ def _check_windows(config: dict) -> Iterator[str]:
         return
     why = f"models.{windowed[0]} reads long texts in windows"
     for name, settings in config["explainers"].items():
+        if not any(_meet(config, model, name) for model in windowed):
+            continue
         if settings.get("layer") == "embedding_output":
             yield (
                 f'explainers.{name}.layer: found "embedding_output", where a word has other values in each window, and '
@@ -283,16 +298,18 @@ def _check_services(config: dict) -> Iterator[str]:
     if not services:
         return
     why = f"and models.{services[0]} is a service, which gives probabilities alone"
-    for section in ("explainers", "metrics"):
-        for name, settings in config[section].items():
-            for key, problem in beyond_probabilities(section, settings, why):
+    asking = [name for name in config["explainers"] if any(_meet(config, service, name) for service in services)]
+    for section, names in (("explainers", asking), ("metrics", config["metrics"])):
+        for name in names:
+            for key, problem in beyond_probabilities(section, config[section][name], why):
                 yield f"{section}.{name}.{key}: {problem}"
     if explains_effects(config):
         yield f"explainers: changes of a concept need what a last layer is given, {why}; take one of both out"
     if config["randomisation"] is not None:
         yield f"randomisation: makes layers of a network random, {why}; leave the key out"
-    for second in _second_parts(config):
-        yield f"models.{services[0]}: is asked about one text at a time, and {second}; leave one of the two out"
+    for service in services:
+        if second := _second_part(config, "models", service):
+            yield f"models.{service}: is asked about one text at a time, and {second}; leave one of the two out"
 
 
 def beyond_probabilities(section: str, settings: dict, why: str) -> Iterator[tuple[str, str]]:
@@ -351,11 +368,11 @@ def _check_answering(config: dict) -> Iterator[str]:
     for name, settings in config["explainers"].items():
         able = Explainer.entries[settings["method"]].answered_by
         for model, of_model in config["models"].items():
-            if able and of_model["architecture"] not in able:
+            if able and of_model["architecture"] not in able and _meet(config, model, name):
                 found = f"found {shown(settings['method'])}, which asks models of architecture {' or '.join(able)}"
                 yield (
                     f"explainers.{name}.method: {found}, and models.{model} has {shown(of_model['architecture'])}; "
-                    "make a study of each"
+                    "name other datasets for each, or make a study of each"
                 )
 
 
@@ -425,27 +442,26 @@ def _check_follow_ups(config: dict) -> Iterator[str]:
 
 def _check_prompts(config: dict) -> Iterator[str]:
     """A template has one place for a text."""
-    for why in _second_parts(config):
-        for name, model in config["models"].items():
-            if model["architecture"] == "prompted":
-                yield (
-                    f"models.{name}.template: has room for one text, and {why}; leave the model or the dataset out, or "
-                    "make one column of both parts"
-                )
+    for name, model in config["models"].items():
+        if model["architecture"] == "prompted" and (why := _second_part(config, "models", name)):
+            yield (
+                f"models.{name}.template: has room for one text, and {why}; leave the model or the dataset out, or "
+                "make one column of both parts"
+            )
 
 
 def _check_second(config: dict) -> Iterator[str]:
-    for why in _second_parts(config):
-        for name, settings in config["explainers"].items():
-            if _tokenises_anew(settings):
-                found = 'found "released", which makes one text of both parts'
-                yield f"explainers.{name}.definition: {found}, and {why}; use paper"
+    for name, settings in config["explainers"].items():
+        if _tokenises_anew(settings) and (why := _second_part(config, "explainers", name)):
+            found = 'found "released", which makes one text of both parts'
+            yield f"explainers.{name}.definition: {found}, and {why}; use paper"
 
 
-def _second_parts(config: dict) -> list[str]:
-    """What names the second part of texts, the first where several do."""
-    parted = [name for name, settings in config["datasets"].items() if settings.get("second")]
-    return [f"datasets.{name}.second names a second part of every text" for name in parted[:1]]
+def _second_part(config: dict, section: str, name: str) -> str | None:
+    """What names the second part of texts that an entry is for, the first where several do; None where none does."""
+    of_entry = [dataset for dataset in datasets_of(config, section, name) if dataset in config["datasets"]]
+    parted = [dataset for dataset in of_entry if config["datasets"][dataset].get("second")]
+    return f"datasets.{parted[0]}.second names a second part of every text" if parted else None
 
 
 def _tokenises_anew(explainer: dict) -> bool:
@@ -493,6 +509,12 @@ def _check_primary(config: dict) -> Iterator[str]:
     ]
     if all(named) and not set.intersection(*named):
         yield "statistics.primary: no metric of these scores any of these explainers; name some that belong together"
+    only, shared = for_some_datasets(config), set(primary["datasets"] or config["datasets"])
+    for section in ("models", "explainers"):
+        of_section = only.get(section, {})
+        shared &= {dataset for name in primary[section] or config[section] for dataset in of_section.get(name, shared)}
+    if not shared:
+        yield "statistics.primary: none of these models and explainers is for any of these datasets; name others"
     key, compared = "compare", list(config["statistics"]["compare"])
     if regimes:
         key, compared = "claims", [REGIME, *config["statistics"]["claims"]]
@@ -514,11 +536,10 @@ def _check_draws(config: dict) -> Iterator[str]:
 
 def _check_files(config: dict) -> Iterator[str]:
     """Explanations of one model are not those of another, nor are those of one training."""
-    only = for_some_datasets(config).get("models", {})
     for name, settings in config["explainers"].items():
-        datasets = settings.get("datasets") or list(config["datasets"])
-        models = [model for model in config["models"] if not set(only.get(model, datasets)).isdisjoint(datasets)]
+        models = [model for model in config["models"] if _meet(config, model, name)]
         seeds = {seed for model in models for seed in seeds_of(config, model)}
+        datasets = datasets_of(config, "explainers", name)
         names_of_runs = {"dataset": datasets, "model": models, "seed": sorted(seeds)}
         for part in FILE_FIELDS:
             told = f"{{{part}}}" in settings.get("file", "") or (part == "model" and settings.get("model"))
@@ -675,7 +696,8 @@ def _check_concepts(config: dict) -> Iterator[str]:
                 "causal_world with concept_counterfactuals"
             )
         for explainer, said in config["explainers"].items():
-            if said["method"] == "training_pairs" and settings["reader"] != "cebab":
+            is_for = name in datasets_of(config, "explainers", explainer)
+            if is_for and said["method"] == "training_pairs" and settings["reader"] != "cebab":
                 yield f"explainers.{explainer}: datasets.{name} has no edits outside of the test; leave it out"
     for name, model in config["models"].items() if asks else ():
         if model.get("long_items") == "windows":
@@ -764,9 +786,9 @@ CHECKS = (
     (("kind", "models", "masked_words"), _check_masked_words),
     (("models", "explainers", "explain"), _check_levels_by),
     (("datasets", "explain", "explainers", "metrics"), _check_foils),
-    (("models", "explainers", "metrics"), _check_windows),
+    (("datasets", "models", "explainers", "metrics"), _check_windows),
     (("datasets", "models", "explainers", "explain", "randomisation", "statistics"), _check_answers_only),
-    (("models", "explainers"), _check_answering),
+    (("datasets", "models", "explainers"), _check_answering),
     (("explainers", "metrics"), _check_changed_questions),
     (("explainers", "metrics"), _check_follow_ups),
     (("datasets", "models"), _check_prompts),

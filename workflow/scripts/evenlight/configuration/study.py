@@ -428,7 +428,7 @@ class Study(Settings):
         min_length=1,
         description=(
             "The models of the study, each under a name of your choice; every model is trained on every dataset, or is "
-            "`trained` already and asked about every dataset."
+            "`trained` already and asked about every dataset, but for one that names its `datasets`."
         ),
     )
     explainers: dict[Name, Explainer] = Field(

@@ -255,7 +255,7 @@ Sha256 = Annotated[
 NumberPerDataset = dict[Name, Annotated[int, Field(ge=1)]]
 # A complete configuration has the key only where it says something: all else stands as it does without it.
 ForDatasets = Annotated[
-    Annotated[Different[Name], Field(min_length=1)] | None,
+    Annotated[Different[Text], Field(min_length=1)] | None,
     Field(exclude_if=lambda names: names is None, description="Datasets that it is for; `null` is all of the study."),
 ]
 

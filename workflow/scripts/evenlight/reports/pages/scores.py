@@ -70,10 +70,7 @@ def _said_of_modalities(parts: list[Table]) -> str:
     cells = (cell for table in parts for _, rows in table.rows for _, row in rows for cell in row)
     if all(cell.text for cell in cells):
         return ""
-    return (
-        "A cell is empty where a metric scores another kind of explanation, that of texts, or of changes, or where the "
-        "study has no such combination."
-    )
+    return "A cell is empty where a metric scores another kind of explanation, or the study has no such combination."
 
 
 def _score_cell(row) -> Cell:
