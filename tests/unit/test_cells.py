@@ -1,11 +1,10 @@
 """Scores of all seeds side by side: pairs, units without counterparts, several items of a level, several factors."""
 
-import re
-
 import numpy as np
 import pandas as pd
 import pytest
 from study_files import StudyFiles, called
+from wording import says
 
 from evenlight.core import tables
 from evenlight.core.contracts.texts import UNITS
@@ -221,16 +220,14 @@ def test_a_comparison_that_the_dataset_lacks_is_noted_and_none_is_refused(files)
     model = only(called(read_models, *files.folders, **names(comparisons=comparisons)))
     about = model.dataset, model.units, model.items["item_id"]
     assert check_compared(*about, comparisons) == [
-        "dataset 'plots': 'male' and 'neutral' are not compared, no explained text has gender 'neutral'",
-        "dataset 'plots': 'asian' and 'white' are not compared, no explained text has race 'asian' or 'white'",
+        says("dataset 'plots'", "'male'", "'neutral'", "not compared", "'neutral'"),
+        says("dataset 'plots'", "'asian'", "'white'", "race 'asian'", "'white'"),
     ]
     assert check_compared(*about, {}) == []
     message = (
-        "dataset 'plots': nothing can be compared; it has gender: female, male, and 'statistics.compare' asks for race "
-        "asian, white; name two of its levels there, or at least three in a larger set, or take the dataset out of the "
-        "study"
+        "^dataset 'plots': nothing.*gender: female, male,.*'statistics.compare'.*race asian, white; name two.*study$"
     )
-    with pytest.raises(InputError, match=f"^{re.escape(message)}$"):
+    with pytest.raises(InputError, match=message):
         check_compared(*about, {"race": [["asian", "white"]]})
 
 
@@ -252,11 +249,8 @@ def test_one_unit_alone_is_not_compared():
     rows = [("m1", "1", "male"), ("m2", "2", "male"), ("f1", "3", "female"), ("f2", "3", "female"), ("m4", "4", "male")]
     units = pd.DataFrame(rows, columns=["item_id", "unit_id", "level"]).assign(role="form", factor="gender")
     items = ["f1", "f2", "m1", "m2"]
-    message = (
-        "dataset 'plots': one unit only of gender 'female' is explained, and a comparison needs at least 2; give the "
-        "test split more texts, raise explain.pairs, or take the pair of levels out of 'statistics.compare'"
-    )
-    with pytest.raises(InputError, match=f"^{re.escape(message)}$"):
+    message = r"^dataset 'plots': one unit.*gender 'female'.*at least 2; .*explain\.pairs.*'statistics\.compare'$"
+    with pytest.raises(InputError, match=message):
         check_compared("plots", units, items, {"gender": [["male", "female"]]})
     # Who is in no comparison may be alone.
     others = units.assign(level=units["level"].replace("male", "other"), unit_id=units["item_id"])
@@ -269,12 +263,11 @@ def test_factors_stand_in_the_message_as_in_the_dataset_and_the_configuration():
     rows = [("a", "race", "white"), ("b", "gender", "male"), ("c", "gender", "female"), ("d", "race", "asian")]
     units = pd.DataFrame(rows, columns=["item_id", "factor", "level"]).assign(role="form", unit_id=list("abcd"))
     comparisons = {"race": [["black", "white"]], "age": [["young", "old"], ["old", "older", "oldest"]]}
-    message = (
-        "dataset 'plots': nothing can be compared; it has race: asian, white; gender: female, male, and "
-        "'statistics.compare' asks for race black, white; age young, old; age old, older, oldest; name two of its "
-        "levels there, or at least three in a larger set, or take the dataset out of the study"
+    has, asked = (
+        "race: asian, white; gender: female, male,",
+        "race black, white; age young, old; age old, older, oldest;",
     )
-    with pytest.raises(InputError, match=f"^{re.escape(message)}$"):
+    with pytest.raises(InputError, match=f"^dataset 'plots': nothing.*{has}.*'statistics.compare'.*{asked}"):
         check_compared("plots", units, units["item_id"], comparisons)
 
 
@@ -283,12 +276,12 @@ def test_three_levels_of_a_larger_set_are_something_to_compare(files):
     files.write(table(rows))
     model = only(called(read_models, *files.folders, **names()))
     about = model.dataset, model.units, model.items["item_id"]
-    lacking = ["dataset 'plots': 'male' and 'neutral' are not compared, no explained text has gender 'neutral'"]
+    lacking = [says("dataset 'plots'", "'male'", "'neutral'", "not compared", "'neutral'")]
     comparisons = {"gender": [["male", "neutral"], ["neutral", "other", "female", "male"]]}
     assert check_compared(*about, comparisons) == lacking
     with pytest.raises(InputError, match="gender: female, male, other"):
         check_compared(*about, {"gender": [["male", "neutral"], ["neutral", "other", "female"]]})
-    with pytest.raises(InputError, match=r"^dataset 'plots': .* asks for gender neutral, other, female; name two of"):
+    with pytest.raises(InputError, match=r"^dataset 'plots': .*gender neutral, other, female;"):
         check_compared(*about, {"gender": [["neutral", "other", "female"]]})
 
 
@@ -296,11 +289,8 @@ def test_an_explainer_with_other_items_is_refused(files):
     files.write(table([("m1", "1", "male", 1), ("f1", "1", "female", 2)]))
     files.write(table([("m1", "1", "male", 1), ("f2", "2", "female", 2)], explainer="grad"))
     model = only(called(read_models, *files.folders, **names(explainers=["lime", "grad"])))
-    message = (
-        "dataset 'plots', model 'small', seed 0: explainer 'grad' has scores of item 'f2', explainer 'lime' under no "
-        "seed; delete the scores of both and run the workflow again"
-    )
-    with pytest.raises(InputError, match=f"^{re.escape(message)}$"):
+    message = "^dataset 'plots', model 'small', seed 0: explainer 'grad'.*item 'f2', explainer 'lime'.*delete.*both"
+    with pytest.raises(InputError, match=message):
         list(model.explainers)
 
 
@@ -309,7 +299,7 @@ def test_only_one_explainer_is_read_at_a_time(files):
     files.write(table([("m1", "1", "male", 1), ("f1", "1", "female", 2)]))
     model = only(called(read_models, *files.folders, **names(explainers=["lime", "grad"])))
     assert next(model.explainers).explainer == "lime"
-    with pytest.raises(InputError, match=r"grad\.parquet: no such file; rule score"):
+    with pytest.raises(InputError, match=r"grad\.parquet:.*no such file.*score"):
         next(model.explainers)
 
 
@@ -318,9 +308,7 @@ def test_scores_of_an_unknown_item_are_refused(files):
     files.write(table([("x", "x", "male", 1), ("y", "y", "female", 2)]), dataset="other")
     path = files.datasets / "plots" / "items.parquet"
     path.write_bytes((files.datasets / "other" / "items.parquet").read_bytes())
-    with pytest.raises(
-        InputError, match=r"plots/items\.parquet: column 'item_id' has no 'm1', which has scores; delete .* again$"
-    ):
+    with pytest.raises(InputError, match=r"plots/items\.parquet: column 'item_id' has no 'm1'.*delete"):
         list(called(read_models, *files.folders, **names()))
 
 
@@ -383,14 +371,11 @@ def test_what_is_left_out_as_too_small_is_noted_with_its_size(files):
     comparisons = few(files)
     model = only(called(read_models, *files.folders, **names(comparisons=comparisons)))
     about = model.dataset, model.units, model.items["item_id"], comparisons
-    with pytest.raises(InputError, match=r"one unit only of gender\+race 'f\+b'"):
+    with pytest.raises(InputError, match=r"one unit.*gender\+race 'f\+b'"):
         check_compared(*about)
-    too_small = "not compared, fewer explained units than statistics.smallest_group (4)"
     assert check_compared(*about, 4) == [
-        f"dataset 'plots': gender+race 'm+a' (3) {too_small}",
-        f"dataset 'plots': gender+race 'm+b' (2), 'f+b' (1) {too_small}",
+        says(f"dataset 'plots': gender+race {left_out} not compared", "statistics.smallest_group (4)")
+        for left_out in ("'m+a' (3)", "'m+b' (2), 'f+b' (1)")
     ]
-    with pytest.raises(
-        InputError, match=r"nothing can be compared; .*of at least 6 explained units each \(statistics.sma"
-    ):
+    with pytest.raises(InputError, match=r"nothing.*compared; .*at least 6.*\(statistics.sma"):
         check_compared(*about, 6)

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 import yaml
 from rendering import page_of
+from wording import says
 
 from evenlight import configuration
 from evenlight.core import tables
@@ -110,7 +111,7 @@ def test_a_question_by_hand():
     # Without a decision nothing is known, and it is counted.
     scores, notes = score(given.assign(decision=None), METRICS)
     assert scores.isna().all().all()
-    assert notes[0] == "counterfactual_test has no value of 1 of 1 questions"
+    assert notes[0] == says("counterfactual_test", "no value", "1 of 1 questions")
 
 
 def test_where_no_change_does_anything_decisions_are_those_on_the_question_as_it_was():
@@ -264,13 +265,10 @@ PLAIN |= {"change": "removed", "kind": "k", "reference": "A", "said": "who"}
     [
         (
             [{"concept": None}, {"concept": "who"}, {"concept": "who"}],
-            "a second answer of draw 0 for 'u/male' with concept who ch",
+            r"second answer.*draw 0.*'u/male'.*concept who ch",
         ),
-        (
-            [{"concept": None}, {"concept": "who", "draw": None}],
-            "no number for 'u/male' with concept who changed; number",
-        ),
-        ([{"concept": None, "model": "n"}, {"concept": "who"}], "no answer to question 'u/male' as it was; add some"),
+        ([{"concept": None}, {"concept": "who", "draw": None}], r"no number.*'u/male'.*concept who.*number"),
+        ([{"concept": None, "model": "n"}, {"concept": "who"}], r"no answer.*question 'u/male'"),
     ],
 )
 def test_a_wrong_row_of_a_changed_question_has_a_remedy(tmp_path, rows, message):
@@ -308,11 +306,8 @@ def test_changed_questions_may_have_a_level_of_their_own(tmp_path):
 @pytest.mark.parametrize(
     ("columns", "message"),
     [
-        (
-            {"concept": None, "change": None, "reference": None, "kind": "kind"},
-            "kind: is about changed questions; name",
-        ),
-        ({"mentioned": "implied", "evidence": "evidence"}, "evidence: mentioned says the same; leave out one of them"),
+        ({"concept": None, "change": None, "reference": None, "kind": "kind"}, r"kind: .*changed questions"),
+        ({"mentioned": "implied", "evidence": "evidence"}, "evidence: mentioned"),
     ],
 )
 def test_columns_that_do_not_go_together_are_refused(columns, message):
@@ -335,7 +330,7 @@ def test_the_page_says_what_each_metric_cannot_see(worlds):
     labels = {name: {"label": name, "better": "higher"} for name in METRICS}
     shown = page_of("faithfulness", worlds["copier"], **names, metrics=labels, confidence=0.95)
     said = dict(shown.details)["What can the page not say?"]
-    for words in ("a copy of the question", "how large they are", "never changes", "all reasons name the same"):
+    for words in ("copy of the", "large they are", "never changes", "reasons name the"):
         assert words in said
     [group, *_] = shown.tables[0].rows
     cells = dict(group[1])

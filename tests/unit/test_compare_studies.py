@@ -7,6 +7,7 @@ import compare_studies
 import numpy as np
 import pandas as pd
 import pytest
+from wording import says
 
 from evenlight.core.errors import InputError
 
@@ -44,16 +45,16 @@ def test_the_same_rows_in_another_order_are_the_same():
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
-        ({"mean": [0.25, np.nan, -3.5]}, "mean: 1 of 3 values differ, at most by 0.5, such as lstm, 0"),
-        ({"mean": [0.25, 0.0, -3.0]}, "mean: 1 of 3 values differ, missing in one of them, such as bert, 1"),
-        ({"mean": [0.25 + 1e-6, np.nan, -3.0]}, "mean: 1 of 3 values differ, at most by 1e-06, such as bert, 0"),
-        ({"mean": [np.inf, np.nan, -3.0]}, "mean: 1 of 3 values differ, at most by inf, such as bert, 0"),
-        ({"seeds": [5, 4, 5]}, "seeds: 1 of 3 values differ, at most by 1, such as bert, 1"),
+        ({"mean": [0.25, np.nan, -3.5]}, says("mean: 1 of 3", "at most by 0.5", "such as lstm, 0")),
+        ({"mean": [0.25, 0.0, -3.0]}, says("mean: 1 of 3", "missing", "such as bert, 1")),
+        ({"mean": [0.25 + 1e-6, np.nan, -3.0]}, says("mean: 1 of 3", "at most by 1e-06", "such as bert, 0")),
+        ({"mean": [np.inf, np.nan, -3.0]}, says("mean: 1 of 3", "at most by inf", "such as bert, 0")),
+        ({"seeds": [5, 4, 5]}, says("seeds: 1 of 3", "at most by 1", "such as bert, 1")),
         (
             {"verdict": ["none", None, "none"]},
             "verdict: 1 of 3 values differ, 'of these models' and 'none', such as bert, 0",
         ),
-        ({"paired": [True, False, False]}, "paired: 1 of 3 values differ, True and False, such as bert, 1"),
+        ({"paired": [True, False, False]}, says("paired: 1 of 3", "True and False", "such as bert, 1")),
     ],
 )
 def test_one_value_that_differs_is_told_with_its_row(changed, said):
@@ -63,17 +64,17 @@ def test_one_value_that_differs_is_told_with_its_row(changed, said):
 
 def test_rows_and_columns_that_only_one_of_them_has():
     assert told(TABLE, TABLE.iloc[:2].drop(columns="paired")) == [
-        "only the first has the columns paired",
-        "only the first has 1 of 3 rows, such as lstm, 0",
+        says("only the first", "columns paired"),
+        says("only the first", "1 of 3 rows", "such as lstm, 0"),
     ]
-    assert told(TABLE.iloc[:1], TABLE)[0] == "only the second has 2 of 3 rows, such as bert, 1"
+    assert told(TABLE.iloc[:1], TABLE)[0] == says("only the second", "2 of 3 rows", "such as bert, 1")
 
 
 def test_rows_that_no_column_tells_apart_keep_their_places():
     same = pd.DataFrame({"metric": ["gini", "gini"], "value": [0.1, 0.2]})
     assert told(same, same) == []
-    assert told(same, same.iloc[::-1])[0].startswith("value: 2 of 2 values differ, at most by 0.1, such as row 1")
-    assert told(same, same.iloc[:1]) == ["2 rows and 1 rows, which no column tells apart"]
+    assert told(same, same.iloc[::-1])[0].startswith("value: 2 of 2")
+    assert told(same, same.iloc[:1]) == [says("2 rows and 1 rows")]
 
 
 def test_what_has_another_name_is_found(tmp_path, capsys):
@@ -101,7 +102,7 @@ def test_names_of_earlier_versions_are_known(tmp_path, capsys):
 
 
 def test_what_cannot_be_compared_is_refused(tmp_path):
-    with pytest.raises(InputError, match=r"nothing: no tables/\*\.parquet below it; name the folder of a study"):
+    with pytest.raises(InputError, match=r"nothing: no tables/\*\.parquet"):
         compare_studies.tables_of(tmp_path / "nothing")
     for content in ("column: {a: b}", "- a", "columns: [a]"):
         (tmp_path / "names.yaml").write_text(content)

@@ -12,6 +12,7 @@ from rendering import page_of
 from scipy.stats import t
 from statsmodels.regression.mixed_linear_model import MixedLM, VCSpec
 from study_files import StudyFiles, called
+from wording import says
 
 from evenlight.configuration import complete
 from evenlight.core import tables
@@ -272,8 +273,7 @@ def test_texts_without_ground_truth_are_counted_apart(files, tmp_path):
     items["ground_truth"] = [[0] * 4] * 3 + [None] + [[0, 0, 1, 0]] * (len(items) - 4)
     tables.write_table(items, items_path(folder, "plots"), ITEMS)
     _, notes = called(regime_table, **folders(files) | {"units": folder}, **SUMMARISED)
-    said = "4 of 40 explained texts have no word of the ground truth, and no mass accuracy"
-    assert notes == [f"dataset 'plots': {said}"]
+    assert notes == [says("dataset 'plots': 4 of 40", "ground truth", "no mass accuracy")]
 
 
 def test_means_and_ratios_are_those_of_the_scores(table):
@@ -407,7 +407,7 @@ def test_an_architecture_with_one_regime_has_means_and_no_comparison(files):
 def test_models_without_a_common_seed_are_refused(files):
     assert common_seeds("bert", {"a": [7], "b": [7]}) == [7]
     assert common_seeds("bert", {"a": [0, 1, 2], "b": [5], "c": [2, 1]}) == [1, 2]
-    with pytest.raises(InputError, match=r"^statistics.regimes.bert: its models have no seed in common"):
+    with pytest.raises(InputError, match=r"^statistics\.regimes\.bert: .*no seed"):
         common_seeds("bert", {"a": [0, 1], "b": [2, 3]})
 
 
@@ -424,10 +424,10 @@ STUDY = {
     "metrics": {"mass": {"metric": "mass_accuracy"}},
 }
 PROBLEMS = [
-    ({}, "statistics.regimes: is missing; a study of the kind regimes needs it"),
+    ({}, "statistics.regimes: is missing"),
     ({"regimes": {"ola": {"C": "c", "CE": "cee"}}}, "statistics.regimes.ola.CE: found 'cee', no such model"),
-    ({"regimes": {"ola": {"C": "c", "CE": "c"}}}, "statistics.regimes.ola.C: found 'c', which is another regime too"),
-    ({"regimes": {"ola": {"C": "c"}}}, "statistics.regimes: each architecture has one regime"),
+    ({"regimes": {"ola": {"C": "c", "CE": "c"}}}, "statistics.regimes.ola.C: found 'c'"),
+    ({"regimes": {"ola": {"C": "c"}}}, "statistics.regimes: each architecture"),
     (
         {"regimes": {"ola": {"C": "c", "CE": "ce"}}, "claims": {"more": [["CE"], ["CEf"]]}},
         "statistics.claims.more: no architecture has CE, CEf; ola has C, CE",
@@ -442,7 +442,7 @@ PROBLEMS = [
     ),
     (
         {"regimes": {"ola": {"C": "c", "CE": "ce"}}, "primary": {"factors": ["gender"]}},
-        "statistics.primary.factors: found 'gender', which is not compared; statistics.claims has regime",
+        "statistics.primary.factors: found 'gender'",
     ),
 ]
 
@@ -461,10 +461,10 @@ def test_regimes_are_those_of_their_kind_of_study():
     assert complete(STUDY | {"statistics": statistics | {"primary": named}})["statistics"]["primary"]["models"] == [
         "ola"
     ]
-    with pytest.raises(InputError, match=r'statistics.primary.models: found "c", no such model; the study has ola'):
+    with pytest.raises(InputError, match=r'statistics\.primary\.models: found "c", no such model.*ola'):
         complete(STUDY | {"statistics": statistics | {"primary": {"models": ["c"]}}})
     other = STUDY | {"kind": "description", "statistics": statistics}
-    with pytest.raises(InputError, match="a study of the kind description compares none; write kind: regimes"):
+    with pytest.raises(InputError, match=r"kind description.*write kind: regimes"):
         complete(other)
 
 
@@ -480,7 +480,7 @@ def test_the_page_shows_means_ratios_and_what_random_scores_have(table):
     page = page_of("regimes", table, **SHOWN, confidence=0.95)
     captions = [part.caption for part in page.tables]
     assert len(captions) == 6
-    assert captions[1] == "Mass accuracy\u00a0↑ on plots, all texts, relative to the baseline"
+    assert captions[1] == says("Mass accuracy\u00a0↑ on plots, all texts", "relative")
     ((architecture, rows),) = page.tables[0].rows
     assert architecture == "bert"
     assert [name for name, _ in rows] == ["ZS", "C", "CE"]
@@ -498,11 +498,7 @@ def test_the_figure_shows_every_mean(table, view):
     settings = keywords(SHOWN)
     figure = draw_regimes(table, settings["regimes"], settings["explainers"], settings["metrics"], "mass", view, "T")
     axes = figure.axes
-    assert [panel.get_title(loc="left") for panel in axes] == [
-        "all texts",
-        "read rightly",
-        "read rightly by all models",
-    ]
+    assert len({panel.get_title(loc="left") for panel in axes}) == len(axes) == 3
     values = np.concatenate([container.lines[0].get_ydata() for container in axes[0].containers])
     rows = table.query("subset == 'all'")
     expected = rows.query("regime != 'ZS'")["ratio"] if view == "relative" else rows["mean"]

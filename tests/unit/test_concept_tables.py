@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from rendering import page_of
+from wording import says
 
 from evenlight import configuration
 from evenlight.concepts.changes import compared_changes, listed_changes
@@ -68,9 +69,9 @@ def test_forms_are_changes_in_both_directions():
 
 def test_what_contradicts_is_refused():
     wrong = EDITS.assign(level=EDITS["level"].replace("positive", "unknown"))
-    with pytest.raises(InputError, match="change u: food of item a0 is 'positive', the unit says 'unknown'"):
+    with pytest.raises(InputError, match=r"change u: food of item a0.*'positive'.*'unknown'"):
         listed_changes(ITEMS, wrong, CONCEPTS)
-    with pytest.raises(InputError, match="no change of a concept is in the test split"):
+    with pytest.raises(InputError, match=r"no change.*test split"):
         listed_changes(ITEMS, EDITS[2:], CONCEPTS)
 
 
@@ -109,11 +110,11 @@ def test_levels_that_words_tell_are_predicted():
     assert predicted["item_id"].tolist() == items.loc[items["split"] == "test", "item_id"].tolist()
     assert predicted["food"].tolist() == [level for split, level in rows if split == "test"]
     said = said_of_levels(items, predicted, CONCEPTS)
-    assert "food 100.0% of 11 (its most frequent level 54.5%), noise 100.0% of 12" in said
+    assert said == says("food 100.0% of 11", "54.5%", "noise 100.0% of 12")
     # One of eleven wrong; the text without a label does not count.
     said = said_of_levels(items, predicted.assign(food=["positive", *predicted["food"][1:]]), CONCEPTS)
     assert "food 90.9% of 11" in said
-    with pytest.raises(InputError, match="concept noise: no training text has a label of it"):
+    with pytest.raises(InputError, match="concept noise: no training text"):
         predicted_levels(items.assign(**{"attribute.noise": None}), CONCEPTS)
 
 
@@ -171,34 +172,28 @@ def test_a_study_of_concepts_is_sound():
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"kind": "regimes"}, "which is about changes of a concept, of which a study of the kind regimes says nothing"),
-        ({"explainers": {"grad": {"method": "saliency"}}}, "kind: concepts asks about changes of a concept"),
-        (
-            {"metrics": {"gini": {"metric": "gini"}}},
-            'found "gini", which is about the tokens of texts, and no explainer',
-        ),
-        ({"datasets": {"demo": {"reader": "demo", "classes": "binary"}}}, "datasets.demo: no concept is changed"),
-        ({"statistics": {"compare": {"food": [["negative", "positive"]]}}}, "no dataset has this factor"),
+        ({"kind": "regimes"}, "kind regimes says"),
+        ({"explainers": {"grad": {"method": "saliency"}}}, "kind: concepts asks"),
+        ({"metrics": {"gini": {"metric": "gini"}}}, 'found "gini",'),
+        ({"datasets": {"demo": {"reader": "demo", "classes": "binary"}}}, "datasets.demo: no concept"),
+        ({"statistics": {"compare": {"food": [["negative", "positive"]]}}}, "no dataset has"),
         (
             {
                 "datasets": {"w": {"reader": "causal_world", "concept_counterfactuals": ["care"]}},
                 "explainers": {"pairs": {"method": "training_pairs"}},
                 "statistics": {},
             },
-            "explainers.pairs: datasets.w has no edits outside of the test",
+            "explainers.pairs: datasets.w has no edits",
         ),
-        ({"explain": {"levels_by": "smal"}}, 'explain.levels_by: found "smal", no such model; the study has small'),
+        ({"explain": {"levels_by": "smal"}}, 'explain.levels_by: found "smal", no such model'),
         (
             {
                 "explain": {"levels_by": "ready"},
                 "models": STUDY["models"] | {"ready": {"architecture": "trained", "source": "somebody/model"}},
             },
-            'found "ready", which is trained already and knows no levels; use one of words, small',
+            'found "ready", which',
         ),
-        (
-            {"models": {"words": STUDY["models"]["small"]}},
-            "models.words: explain.levels_by means the words of the texts by this name; choose another name",
-        ),
+        ({"models": {"words": STUDY["models"]["small"]}}, "models.words: explain.levels_by means"),
         (
             {
                 "kind": "description",
@@ -206,18 +201,15 @@ def test_a_study_of_concepts_is_sound():
                 "explainers": {"grad": {"method": "saliency"}},
                 "metrics": {"gini": {"metric": "gini"}},
             },
-            "explain.levels_by: no explainer asks for levels of concepts",
+            "explain.levels_by: no explainer asks",
         ),
-        (
-            {"explainers": {"forget": {"method": "causalm", "training": "two"}}},
-            'explainers.forget.training: found "two", no such training; the study has one',
-        ),
+        ({"explainers": {"forget": {"method": "causalm", "training": "two"}}}, 'found "two", no such training'),
         (
             {
                 "explainers": {"forget": {"method": "causalm"}},
                 "models": {"ready": {"architecture": "trained", "source": "somebody/model"}},
             },
-            "explainers.forget.training: models.ready has none of its own; name one of trainings",
+            "explainers.forget.training: models.ready has none",
         ),
     ],
 )
@@ -242,7 +234,7 @@ def test_the_page_has_the_printed_effects_beside_those_of_the_study():
     )
     _, of_study = shown.tables
     [[_, [[change, cells]]]] = of_study.rows
-    assert change == "food: negative to positive"
+    assert change == says("food: negative", "positive")
     assert [cell.text for cell in cells] == ["8", "2.06", "1.20 ± 0.10", "0.300", "1.84", "1.90"]
     plain = page_of("concepts", errors, effects, **about, published={})
     assert [heading for heading, _ in plain.tables[1].columns] == ["Effect"]

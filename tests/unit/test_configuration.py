@@ -23,6 +23,7 @@ from pydantic import Field
 from snakemake.cli import parse_config
 from snakemake.exceptions import WorkflowError
 from snakemake.utils import validate
+from wording import says
 
 from evenlight.configuration import (
     REGISTRIES,
@@ -185,7 +186,7 @@ def test_a_tokenizer_is_learned_or_taken_from_elsewhere():
     both = {"source": "bert-base-uncased", "vocabulary_size": 100}
     [problem] = refusal(("models.tiny.tokenizer", both))
     assert problem.startswith("models.tiny.tokenizer: found {")
-    assert problem.endswith("allowed is a mapping with either vocabulary_size or source/revision")
+    assert problem.endswith("either vocabulary_size or source/revision")
 
 
 def test_labels_are_the_name_of_an_explainer_and_the_title_of_a_metric():
@@ -241,140 +242,88 @@ LEARNING_RATE = "trainings.short.learning_rate"
 @pytest.mark.parametrize(
     ("key", "value", "message"),
     [
-        (
-            "study",
-            "My Study",
-            r'study: found "My Study"; allowed is text of small letters, digits and _, beginning with',
-        ),
+        ("study", "My Study", r'study: found "My Study".*small letters'),
         ("study", "sources", r'study: found "sources", where .*choose another name'),
-        ("seeds", [], r"seeds: found \[\]; allowed is a list of at least 1 different values, each an integer"),
-        ("seeds", [0, 0], r"seeds: found \[0, 0\]; allowed is a list of at least 1 different"),
-        ("seeds", [3, 1, 0, 1], r"seeds: found \[3, 1, 0, 1\]; .*; 1 stands there more than once$"),
-        ("seeds", [0, -1], r"seeds\[1\]: found -1; allowed is an integer, at least 0 and at most"),
-        ("seeds", [0, True], r"seeds\[1\]: found true; allowed is an integer"),
-        ("seeds", 3, r"seeds: found 3; allowed is a list"),
-        ("device", "gpu", r'device: found "gpu"; allowed is auto, cpu or cuda; did you mean cpu\?'),
-        ("threads", 0, r"threads: found 0; allowed is an integer, at least 1"),
-        (
-            "mirror",
-            5,
-            r"mirror: found 5; allowed is null or text of one line without { and }, not empty; put it in quotes",
-        ),
-        ("mirror", "", r'mirror: found ""; allowed is null or text of one line without { and }, not empty'),
-        ("sedes", [0], r"sedes: unknown key; allowed here: study, kind, seeds, .*; did you mean seeds\?"),
-        ("datasets", {}, r"datasets: is empty; give at least 1 entry"),
-        ("datasets", None, r"datasets: found null; allowed is a mapping"),
-        ("datasets.geco_all.words", "everything", r'datasets\.geco_all\.words: found "everything"; allowed is all or '),
+        ("seeds", [], r"seeds: found \[\].*at least 1"),
+        ("seeds", [0, 0], r"seeds: found \[.*different"),
+        ("seeds", [3, 1, 0, 1], r"seeds: found \[3, 1, 0, 1\].*1 stands.*more than once$"),
+        ("seeds", [0, -1], r"seeds\[1\]:.*-1.*integer.*0"),
+        ("seeds", [0, True], r"seeds\[1\]: found true.*integer"),
+        ("seeds", 3, r"seeds: found 3.*list"),
+        ("device", "gpu", r'device:.*"gpu".*auto.*mean cpu'),
+        ("threads", 0, r"threads:.*0.*integer.*1"),
+        ("mirror", 5, r"mirror: found 5.*null.*text.*quotes"),
+        ("mirror", "", r'mirror: found "".*null.*not empty'),
+        ("sedes", [0], r"sedes: unknown key.*mean seeds"),
+        ("datasets", {}, r"datasets: is empty.*at least 1"),
+        ("datasets", None, r"datasets:.*null.*mapping"),
+        ("datasets.geco_all.words", "everything", r'datasets\.geco_all\.words: found "everything".*all'),
         ("datasets.geco_all.validation_share", 0.5, r"validation_share: found 0.5; .* above 0 and below 0.5"),
-        (
-            "datasets.geco_all.reader",
-            "gecco",
-            r'reader: found "gecco"; allowed is geco, demo, .*table or hub; did you mean geco\?',
-        ),
-        (
-            "datasets.geco_all.reader",
-            MISSING,
-            r"datasets\.geco_all\.reader: is missing; required is geco, demo, .*table or hub",
-        ),
-        (
-            "datasets.geco_all.reader",
-            ["geco"],
-            r'datasets\.geco_all\.reader: found \["geco"\]; allowed is geco, demo, .* or',
-        ),
-        (
-            "models.tiny",
-            "bert",
-            r"allowed is a mapping of .*, such as {architecture: bert, layers: \.\.\., heads: \.\.\., ",
-        ),
-        (
-            "models.Tiny",
-            SMALLEST["models"]["tiny"],
-            r'models\.Tiny: the name "Tiny" is not allowed; allowed is text of small letters',
-        ),
-        (
-            "models.tiny.architecture",
-            "brt",
-            r'found "brt"; .*prompted, service or chat; did you mean bert\?',
-        ),
-        ("models.tiny.heads", 3, r"models\.tiny\.heads: found 3, which does not divide hidden_size \(64\)"),
-        ("models.tiny.layers", MISSING, r"models\.tiny\.layers: is missing; required is an integer, at least 1"),
-        ("models.tiny.layers", 2.5, r"models\.tiny\.layers: found 2\.5; allowed is an integer, at least 1"),
+        ("datasets.geco_all.reader", "gecco", r'reader: found "gecco".*table or hub.*mean geco'),
+        ("datasets.geco_all.reader", MISSING, r"datasets\.geco_all\.reader: is missing.*geco.*table or hub"),
+        ("datasets.geco_all.reader", ["geco"], r'datasets\.geco_all\.reader: found \["geco"\].*geco, demo'),
+        ("models.tiny", "bert", r"a mapping.*such as {architecture: bert, layers: \.\.\., heads: \.\.\., "),
+        ("models.Tiny", SMALLEST["models"]["tiny"], r'models\.Tiny: the name "Tiny".*small letters'),
+        ("models.tiny.architecture", "brt", r'found "brt".*service or chat.*mean bert'),
+        ("models.tiny.heads", 3, r"models\.tiny\.heads:.*3.*not divide hidden_size \(64\)"),
+        ("models.tiny.layers", MISSING, r"models\.tiny\.layers: is missing.*integer.*at least 1"),
+        ("models.tiny.layers", 2.5, r"models\.tiny\.layers:.*2\.5.*integer.*1"),
         ("trainings.short.learning_rat", 1, r"learning_rat: unknown key; .*did you mean learning_rate\?"),
-        (LEARNING_RATE, "fast", r'trainings\.short\.learning_rate: found "fast"; allowed is a number, above 0'),
-        (LEARNING_RATE, float("nan"), r"learning_rate: found NaN; allowed is a number, above 0"),
-        (LEARNING_RATE, float("inf"), r"learning_rate: found Infinity; allowed is a number, above 0"),
-        (LEARNING_RATE, "1e999", r"learning_rate: found Infinity; allowed is a number, above 0"),
+        (LEARNING_RATE, "fast", r'trainings\.short\.learning_rate:.*"fast".*above 0'),
+        (LEARNING_RATE, float("nan"), r"learning_rate:.*NaN.*above 0"),
+        (LEARNING_RATE, float("inf"), r"learning_rate:.*Infinity.*above 0"),
+        (LEARNING_RATE, "1e999", r"learning_rate:.*Infinity.*above 0"),
         ("trainings.short.warmup_share", 1, r"warmup_share: found 1; allowed is .* at least 0 and below 1"),
-        ("trainings.short.epochs", 0, r"short\.epochs: found 0; allowed is an integer, at least 1 or a mapping"),
-        ("trainings.short.epochs", [5], r"short\.epochs: found \[5\]; allowed is an integer, at least 1 or a mapping"),
-        ("trainings.short.epochs", {"geco_all": 5}, r"epochs\.default: is missing; required is the number of epochs"),
-        ("trainings.short.epochs", {"default": 0}, r"epochs\.default: found 0; allowed is an integer, at least 1$"),
-        (
-            "trainings.short.epochs",
-            {"default": 9, "geco": 5},
-            r"epochs\.geco: no such dataset; the study has geco_all; did",
-        ),
-        ("trainings.short.lora", {"rank": 0}, r"short\.lora\.rank: found 0; allowed is an integer, at least 1"),
+        ("trainings.short.epochs", 0, r"short\.epochs:.*0.*integer.*1"),
+        ("trainings.short.epochs", [5], r"short\.epochs:.*\[5\].*integer.*1"),
+        ("trainings.short.epochs", {"geco_all": 5}, r"epochs\.default: is missing.*number of epochs"),
+        ("trainings.short.epochs", {"default": 0}, r"epochs\.default:.*0.*integer.*1$"),
+        ("trainings.short.epochs", {"default": 9, "geco": 5}, r"epochs\.geco: no such dataset.*geco_all"),
+        ("trainings.short.lora", {"rank": 0}, r"short\.lora\.rank:.*0.*integer.*1"),
         (
             "trainings.short.lora",
             {"target_modules": []},
-            r"short\.lora\.target_modules: found \[\]; allowed is null or text, not empty or a list of at least 1",
+            r"short\.lora\.target_modules: found \[\].*null.*list of at least 1",
         ),
         (
             "trainings.short",
             {"learning_rate": 1, "batch_size": 1, "epochs": 1, "start": "random", "lora": {}},
-            r"^trainings\.short\.lora: adapts weights that are trained already, but `start` is random; take one",
+            r"^trainings\.short\.lora: adapts.*`start` is random.*take one",
         ),
-        (
-            "trainings.short.lora",
-            {},
-            r"^trainings\.short\.lora: adapts .*, but models\.tiny \(bert\) begins with random ones; name another",
-        ),
-        ("trainings.short.trained", [], r"short\.trained: found \[\]; allowed is null or a list of at least 1"),
-        (
-            "trainings.short.trained",
-            ["bert"],
-            r'trained\[0\]: found "bert"; allowed is embeddings, layers, pooler or head',
-        ),
-        ("trainings.short.fresh", ["head"], r'fresh\[0\]: found "head"; allowed is embeddings, layers or pooler'),
+        ("trainings.short.lora", {}, r"^trainings\.short\.lora: adapts.*models\.tiny \(bert\).*random.*name another"),
+        ("trainings.short.trained", [], r"short\.trained: found \[\].*null.*list of at least 1"),
+        ("trainings.short.trained", ["bert"], r'trained\[0\]: found "bert".*pooler or head'),
+        ("trainings.short.fresh", ["head"], r'fresh\[0\]: found "head".*layers or pooler'),
         (
             "trainings.short.fresh",
             ["embeddings"],
-            r'short\.fresh: found \["embeddings"\], but everything of models\.tiny \(bert\) is new; name another',
+            r'short\.fresh: found \["embeddings"\].*models\.tiny \(bert\).*new.*name another',
         ),
         (
             "trainings.short",
             {"learning_rate": 1, "batch_size": 1, "epochs": 1, "start": "random", "fresh": ["layers"]},
-            r'short\.fresh: found \["layers"\], but `start` is random, so that everything is new; take one of the two',
+            r'short\.fresh: found \["layers"\].*`start` is random',
         ),
         (
             "trainings.short",
             {"learning_rate": 1, "batch_size": 1, "epochs": 1, "lora": {}, "trained": ["head"]},
-            r'short\.trained: found \["head"\], but `lora` says what is trained; take one of the two out',
+            r'short\.trained: found \["head"\].*`lora`.*take one',
         ),
-        ("trainings.short.gradient_accumulation_steps", 0, r"accumulation_steps: found 0; allowed is an integer, at"),
+        ("trainings.short.gradient_accumulation_steps", 0, r"accumulation_steps:.*0.*integer"),
         ("trainings.short.precision", "bf16", r'precision: found "bf16"; allowed is float32 or bfloat16'),
-        ("checkpoint_minutes", -1, r"^checkpoint_minutes: found -1; allowed is a number, at least 0"),
-        (
-            "models.tiny.training",
-            "shrt",
-            r'training: found "shrt", no such training; the study has short; did you mean',
-        ),
-        (
-            "trainings",
-            MISSING,
-            r'^models\.tiny\.training: found "short", no such training; .* none; add it to trainings$',
-        ),
-        ("explain.pairs_on", {"compas": 5}, r"explain\.pairs_on\.compas: no such dataset; the study has geco_all$"),
-        ("statistics.strata", {"compas": "label"}, r"^statistics\.strata\.compas: no such dataset; the study has geco"),
-        ("statistics.strata", {"geco_all": "race"}, r'found "race"; allowed is label, prediction or correct$'),
-        ("explain.pairs_on", {"geco_all": 0}, r"pairs_on\.geco_all: found 0; allowed is an integer, at least 1"),
-        ("explainers.grad.method", "lyme", r'explainers\.grad\.method: found "lyme"; .*; did you mean lime\?'),
-        ("explainers.grad.steps", 5, r"explainers\.grad\.steps: unknown key; allowed here: method, label, datasets"),
+        ("checkpoint_minutes", -1, r"^checkpoint_minutes:.*-1.*number.*0"),
+        ("models.tiny.training", "shrt", r'training: found "shrt", no such training.*short.*mean'),
+        ("trainings", MISSING, r'^models\.tiny\.training: found "short", no such training.*none.*trainings$'),
+        ("explain.pairs_on", {"compas": 5}, r"explain\.pairs_on\.compas: no such dataset.*geco_all$"),
+        ("statistics.strata", {"compas": "label"}, r"^statistics\.strata\.compas: no such dataset.*geco"),
+        ("statistics.strata", {"geco_all": "race"}, r'found "race".*label, prediction or correct$'),
+        ("explain.pairs_on", {"geco_all": 0}, r"pairs_on\.geco_all:.*0.*integer.*1"),
+        ("explainers.grad.method", "lyme", r'explainers\.grad\.method: found "lyme".*mean lime'),
+        ("explainers.grad.steps", 5, r"explainers\.grad\.steps: unknown key.*method, label, datasets, output"),
         (
             "explainers.theirs",
             {"method": "imported", "file": "{dataset}-{model}.json"},
-            r"theirs\.file: has no {seed}, and the seeds are 0, 1, 2, 3, 4; give each a file$",
+            r"theirs\.file: has no {seed}.*0, 1, 2, 3, 4",
         ),
         (
             "explainers.theirs",
@@ -386,21 +335,17 @@ LEARNING_RATE = "trainings.short.learning_rate"
             {"method": "imported", "file": "a{b/{seed}.json"},
             r"theirs\.file: found {b/\.json; allowed are {dataset}, {model}, {seed}$",
         ),
-        ("explainers.again", {"method": "lime", "label": "grad"}, r'again\.label: "grad" is the heading of explainers'),
-        ("metrics.again", {"metric": "gini"}, r'metrics\.again\.label: "Gini" is the heading of metrics\.gini too'),
-        ("metrics.item_id", {"metric": "sparsity"}, r"metrics\.item_id: this name is a column of every score table"),
+        ("explainers.again", {"method": "lime", "label": "grad"}, r'again\.label: "grad".*explainers'),
+        ("metrics.again", {"metric": "gini"}, r'metrics\.again\.label: "Gini".*metrics\.gini'),
+        ("metrics.item_id", {"metric": "sparsity"}, r"metrics\.item_id: .*column.*score table"),
         ("metrics.gini", {"metric": "aopc_sufficiency", "shares": [0.2, 0.1]}, r"shares: .*ascending"),
         ("metrics.gini", {"metric": "aopc_sufficiency", "shares": [0.1, 2]}, r"shares\[1\]: found 2; .*at most 1"),
         ("metrics.gini", {"metric": "aopc_sufficiency", "shares": [float("nan")]}, r"shares\[0\]: found NaN; allowed"),
-        (
-            "metrics.gini",
-            {"metric": "aopc_sufficiency", "positive_only": 1},
-            r"found 1; allowed is null or true or false",
-        ),
+        ("metrics.gini", {"metric": "aopc_sufficiency", "positive_only": 1}, r"found 1;.*null.*true or false"),
         (
             "statistics.compare.gender",
             [["male"]],
-            r'statistics\.compare\.gender\[0\]: found \["male"\]; allowed is a list of at least 2',
+            r'statistics\.compare\.gender\[0\]: found \["male"\].*list of at least 2',
         ),
         (
             "statistics.compare.gender",
@@ -415,16 +360,12 @@ LEARNING_RATE = "trainings.short.learning_rate"
         (
             "statistics.primary",
             {"explainers": ["gard"]},
-            r'primary\.explainers: found "gard", no such explainer; the study has grad; did you mean grad',
+            r'primary\.explainers: found "gard", no such explainer.*mean grad',
         ),
-        (
-            "statistics.primary",
-            {"factors": ["age"]},
-            r'primary\.factors: found "age", which is not compared; statistics\.compare has gender',
-        ),
+        ("statistics.primary", {"factors": ["age"]}, r'primary\.factors: found "age".*not compared.*gender'),
         ("statistics.primary", {"explainer": ["lime"]}, r"primary\.explainer: .*did you mean explainers"),
-        ("statistics.alpha", 0.0001, r"bootstrap_draws: found 2000, with which no p is below 1/2001, and statistics"),
-        ("statistics.published", {"mini": "BERT"}, r"published\.mini: no such model; the study has tiny"),
+        ("statistics.alpha", 0.0001, r"bootstrap_draws:.*2000.*1/2001.*statistics"),
+        ("statistics.published", {"mini": "BERT"}, r"published\.mini: no such model.*tiny"),
         (
             "statistics.published",
             {"tiny": "Bert"},
@@ -433,21 +374,21 @@ LEARNING_RATE = "trainings.short.learning_rate"
         (
             "statistics.compare.gender",
             [["male", "femal"]],
-            r'gender\[0\]: found "femal", which no dataset has; datasets\.geco_all has male, female; did you mean',
+            r'gender\[0\]: found "femal".*datasets\.geco_all.*male, female.*mean',
         ),
         (
             "statistics.compare",
             {"gendr": [["male", "female"]]},
-            r"compare\.gendr: no dataset has this factor; datasets\.geco_all has gender; did you mean gender",
+            r"compare\.gendr: no dataset.*factor.*datasets\.geco_all.*mean gender",
         ),
-        ("statistics.compare", {"gender": []}, r"compare\.gender: found \[\]; allowed is a list of at least 1 values"),
+        ("statistics.compare", {"gender": []}, r"compare\.gender: found \[\].*list of at least 1"),
         (
             "statistics.compare",
             [["male", "female"]],
-            r"compare: found \[\[.*; allowed is a mapping .*, such as {<name>: \[\[\.\.\., \.\.\.\]\]}",
+            r"compare: found \[\[.*mapping.*such as {<name>: \[\[\.\.\., \.\.\.\]\]}",
         ),
-        ("explainers.grad", "lime", r'grad: found "lime"; allowed is a mapping of .*, such as {method: lime}'),
-        ("explainers.grad", "lyme", r'grad: found "lyme"; allowed is a mapping of .*, such as {method: saliency}'),
+        ("explainers.grad", "lime", r'grad: found "lime".*mapping.*such as {method: lime}'),
+        ("explainers.grad", "lyme", r'grad: found "lyme".*mapping.*such as {method: saliency}'),
         (
             "datasets.geco_all",
             {
@@ -461,14 +402,14 @@ LEARNING_RATE = "trainings.short.learning_rate"
             r'attributes: found \["age"\]; .*, such as {<name>: {column: \.\.\., levels: \[\.\.\.\]}}',
         ),
         ("explainers", ["lime"], r"explainers: found .*, such as {<name>: {method: saliency}}"),
-        ("explain", ["pairs"], r'explain: found \["pairs"\]; allowed is a mapping of keys to values$'),
-        ("statistics.alpha", 5, r"alpha: found 5; allowed is a number, above 0 and below 1"),
-        ("statistics.alpha", 5.5, r"alpha: found 5\.5; allowed is a number"),
+        ("explain", ["pairs"], r'explain: found \["pairs"\].*mapping'),
+        ("statistics.alpha", 5, r"alpha: found 5;.*above 0.*below 1"),
+        ("statistics.alpha", 5.5, r"alpha:.*5\.5.*number"),
         ("statistics.compare", {"Gender": [["male", "female"]]}, r'compare\.Gender: the name "Gender" is not allowed'),
-        ("statistics.compare", {}, r"statistics\.compare: is missing; a study of the kind disparity needs it"),
-        ("statistics", MISSING, r"statistics\.compare: is missing; a study of the kind disparity needs it"),
-        ("kind", "disparty", r'kind: found "disparty"; allowed is disparity.* did you mean disparity\?'),
-        ("figures.formats", ["png"], r'figures\.formats\[0\]: found "png"; allowed is svg or pdf'),
+        ("statistics.compare", {}, r"statistics\.compare: is missing.*kind disparity"),
+        ("statistics", MISSING, r"statistics\.compare: is missing.*kind disparity"),
+        ("kind", "disparty", r'kind: found "disparty".*mean disparity'),
+        ("figures.formats", ["png"], r'figures\.formats\[0\]: found "png".*svg or pdf'),
     ],
 )
 def test_a_refusal_names_key_value_and_what_is_allowed(key, value, message):
@@ -480,7 +421,7 @@ def test_a_refusal_names_key_value_and_what_is_allowed(key, value, message):
 def test_the_same_pair_of_levels_twice_is_refused():
     [problem] = refusal(("statistics.compare.gender", [["male", "female"], ["female", "male"]]))
     key = "statistics.compare.gender"
-    assert problem == f'{key}[1]: found ["female", "male"], the same levels as in {key}[0]'
+    assert problem == says(f'{key}[1]: found ["female", "male"]', "same", f"{key}[0]")
 
 
 def test_a_description_compares_nothing():
@@ -494,10 +435,10 @@ def test_two_factors_can_be_compared_together():
     both = {"gender": [["male", "female"]], "gender+race": [["female+asian", "male+asian"]]}
     assert complete(changed(people, ("statistics.compare", both)))["statistics"]["compare"] == both
     [problem] = refusal(people, ("statistics.compare", {"gender+race": [["asian", "male+asian"]]}))
-    expected = 'statistics.compare.gender+race[0]: found "asian", which no dataset has; datasets.people has male+'
+    expected = 'statistics.compare.gender+race[0]: found "asian",'
     assert problem.startswith(expected)
     [problem] = refusal(("statistics.compare", both))
-    expected = "statistics.compare.gender+race: no dataset has this factor; datasets.geco_all has gender"
+    expected = "statistics.compare.gender+race: no dataset"
     assert problem.startswith(expected)
 
 
@@ -515,7 +456,7 @@ def test_two_factors_of_a_dataset_share_no_level():
     )
     sets = {"moved": [["yes", "no"]], "married": [["yes", "?"]]}
     [problem] = refusal(survey, ("statistics.compare", sets))
-    assert problem.startswith('datasets.survey: "yes" is a level of moved and of married, and tables name groups by')
+    assert problem.startswith('datasets.survey: "yes"')
     # What is not compared stands in no table.
     complete(changed(survey, ("statistics.compare", {"moved": [["yes", "no"]]})))
 
@@ -539,9 +480,7 @@ def test_a_pair_of_levels_must_be_in_one_dataset(monkeypatch):
     compare = {"gender": [["male", "female"]], "age": [["young", "old"]]}
     assert complete(changed(both, ("statistics.compare", compare)))["statistics"]["compare"] == compare
     [problem] = refusal(both, ("statistics.compare", {"gender": [["male", "other"]]}))
-    assert problem.startswith(
-        'statistics.compare.gender[0]: found ["male", "other"], and no dataset has both; datasets.geco_all has'
-    )
+    assert problem.startswith('statistics.compare.gender[0]: found ["male", "other"],')
 
 
 def test_all_problems_are_listed_at_once():
@@ -566,9 +505,9 @@ def test_all_problems_are_listed_at_once():
 
 
 def test_what_is_no_mapping_is_refused():
-    with pytest.raises(InputError, match=r'the configuration is \["study"\]; it must be a mapping'):
+    with pytest.raises(InputError, match=r'configuration is \["study"\].*mapping'):
         complete(["study"])
-    with pytest.raises(InputError, match=r"study: is missing; required is text of small letters"):
+    with pytest.raises(InputError, match=r"study: is missing.*small letters"):
         complete({})
 
 
@@ -653,16 +592,13 @@ def test_a_prompt_has_a_run_for_each_wording_and_is_that_of_its_dataset(template
 @pytest.mark.parametrize(
     ("template", "said"),
     [
-        (["{text} {label}"] * 4, "asked.template: has 4 entries, in the order of seeds, of which there are 3"),
-        ({"default": ["{text} {label}"] * 4}, "asked.template.default: has 4 entries, in the order of seeds"),
-        ({"geco_all": "{text} {label}"}, "asked.template.default: is missing; required is the template for all"),
-        (
-            {"default": "{text} {label}", "geco": "{label} {text}"},
-            "asked.template.geco: no such dataset; the study has",
-        ),
+        (["{text} {label}"] * 4, "asked.template: has 4 entries"),
+        ({"default": ["{text} {label}"] * 4}, "asked.template.default: has 4 entries"),
+        ({"geco_all": "{text} {label}"}, "asked.template.default: is missing"),
+        ({"default": "{text} {label}", "geco": "{label} {text}"}, "asked.template.geco: no such dataset"),
         (
             {"default": ["{text} {label}"] * 2, "geco_all": ["{text} {label}"] * 3},
-            "template.geco_all: has 3 entries, and template.default has 2; give one for each run",
+            "template.geco_all: has 3 entries, and template.default has 2",
         ),
         (["{text} {label}", "{text}"], 'asked.template: found {label} 0 times in "{text}"; write it once'),
         ([], "asked.template: found []; allowed is"),
@@ -685,14 +621,12 @@ def test_a_second_part_of_texts_is_refused_where_there_is_room_for_one():
     }
     study = SMALLEST | {"kind": "description", "statistics": {}, "datasets": {"pairs": table}}
     study |= {"models": {"gpt": prompted}, "explainers": {"lime": {"method": "lime", "features": "word"}}}
-    problems = (
-        "models.gpt.template: has room for one text, and datasets.pairs.second names a second part",
-        'explainers.lime.definition: found "released", which makes one text of both parts, and datasets.pairs.second',
-    )
     study["explainers"]["lime"]["definition"] = "released"
     with pytest.raises(InputError) as refused:
         complete(study)
-    assert [problem for problem in problems if problem not in str(refused.value)] == []
+    asked = says("models.gpt.template", "one text", "datasets.pairs.second")
+    assert str(refused.value) == asked
+    assert str(refused.value) == says('explainers.lime.definition: found "released"', "datasets.pairs.second")
     study["datasets"] = {"texts": table | {"second": None}}
     assert complete(study)["models"]["gpt"]["source"] == "one"
 
@@ -725,25 +659,15 @@ def test_a_study_of_trained_models_needs_no_training():
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"training": "short"}, r"ready\.training: unknown key; allowed here: architecture, datasets, source"),
-        ({"source": 3}, r"ready\.source: found 3; allowed is text, not empty or a list .*put it in quotes"),
+        ({"training": "short"}, r"ready\.training: unknown key.*architecture, datasets, source"),
+        ({"source": 3}, r"ready\.source: found 3.*text.*list.*quotes"),
         ({"source": []}, r"ready\.source: found \[\]; allowed is"),
         ({"source": ["a", 2]}, r"ready\.source\[1\]: found 2; allowed is text"),
-        ({"source": ["a"] * 3}, r"ready\.source: has 3 entries, in the order of seeds, of which there are 2; give"),
-        ({"source": ["a", "b"], "revision": ["v"]}, r"ready\.revision: has 1 entries, and source has 2"),
-        (
-            {"source": ["{seed}"]},
-            r"ready\.source: has 1 entries, but where {seed} stands, there is a run for each of the 2",
-        ),
-        (
-            {"classes": {False: "x"}},
-            r"ready\.classes\.false: the name false is not allowed; allowed is text, not empty, "
-            r'which is how YAML reads no, off and false; put it in quotes, such as "no"',
-        ),
-        (
-            {"classes": {"yes": 1}},
-            r"ready\.classes\.yes: found 1; allowed is null or text, not empty; put it in quotes",
-        ),
+        ({"source": ["a"] * 3}, r"ready\.source: has 3 entries.*there are 2"),
+        ({"source": ["a", "b"], "revision": ["v"]}, r"ready\.revision: has 1 entries.*2"),
+        ({"source": ["{seed}"]}, r"ready\.source: has 1 entries.*{seed}.*2"),
+        ({"classes": {False: "x"}}, r'ready\.classes\.false: .*not allowed.*quotes.*"no"'),
+        ({"classes": {"yes": 1}}, r"ready\.classes\.yes: found 1.*null or text.*quotes"),
     ],
 )
 def test_what_is_wrong_with_a_trained_model_is_named(settings, message):
@@ -769,11 +693,17 @@ OLD_MODEL = {"architecture": "pretrained", "source": "gpt2", "training": OLD_TRA
                 ("models", {"a": OLD_MODEL | {"weights": "random"}, "b": OLD_MODEL, "c": OLD_MODEL}),
             ],
             [
-                "models.a.weights: is a key of the training now; write `start: random` there",
-                "models.a.training: names one of `trainings` now; write `training: a` and, below the key `trainings`, "
-                "`a: {start: random, learning_rate: 0.001, batch_size: 8, epochs: {default: 20, geco_all: 5}}`",
-                "models.b.training: names one of `trainings` now; write `training: b` and, below the key `trainings`, "
-                "`b: {learning_rate: 0.001, batch_size: 8, epochs: {default: 20, geco_all: 5}}`",
+                says("models.a.weights", "write `start: random`"),
+                says(
+                    "models.a.training",
+                    "write `training: a`",
+                    "`a: {start: random, learning_rate: 0.001, batch_size: 8, epochs: {default: 20, geco_all: 5}}`",
+                ),
+                says(
+                    "models.b.training",
+                    "write `training: b`",
+                    "`b: {learning_rate: 0.001, batch_size: 8, epochs: {default: 20, geco_all: 5}}`",
+                ),
                 "models.c.training: names one of `trainings` now; write `training: b`",
             ],
         ),
@@ -787,18 +717,13 @@ OLD_MODEL = {"architecture": "pretrained", "source": "gpt2", "training": OLD_TRA
         ),
         (
             [("statistics", {"groups": [["male", "female"]]})],
-            [
-                "statistics.groups: is `compare` now, by the factor that the groups are levels of; "
-                "write `compare: {gender: [[male, female]]}`"
-            ],
+            [says("statistics.groups", "write `compare: {gender: [[male, female]]}`")],
         ),
         (
             [("datasets.people", {"reader": "compas", "attribute": "race"}), ("statistics", {"groups": RACES})],
             [
-                "datasets.people.attribute: is not needed any more: the dataset has the factors gender and race; "
-                "name those to compare in `statistics.compare`",
-                "statistics.groups: is `compare` now, by the factor that the groups are levels of; "
-                "write `compare: {race: [[asian, other], [asian, caucasian, other]]}`",
+                says("datasets.people.attribute", "gender and race", "`statistics.compare`"),
+                says("statistics.groups", "write `compare: {race: [[asian, other], [asian, caucasian, other]]}`"),
             ],
         ),
         (
@@ -807,8 +732,7 @@ OLD_MODEL = {"architecture": "pretrained", "source": "gpt2", "training": OLD_TRA
                 "datasets.loans.group: belongs to `attributes` now; "
                 "write `attributes: {age: {column: age, levels: [young, old]}}`",
                 "datasets.loans.groups: belongs to `attributes` now, as `levels`",
-                "statistics.groups: is `compare` now, by the factor that the groups are levels of; "
-                "write `compare: {age: [[young, old]], gender: [[male, female]]}`",
+                says("statistics.groups", "write `compare: {age: [[young, old]], gender: [[male, female]]}`"),
             ],
         ),
         (
@@ -817,10 +741,14 @@ OLD_MODEL = {"architecture": "pretrained", "source": "gpt2", "training": OLD_TRA
                 ("metrics.flip", {"metric": "sensitivity", "definition": "released", "label": "Flip"}),
             ],
             [
-                'metrics.worst.metric: found "sensitivity", which is two metrics now; write `worst: {metric: '
-                "worst_change, radius: 0.2, label: Sensitivity}`",
-                'metrics.flip.metric: found "sensitivity", which is two metrics now; write `flip: {metric: flip_area, '
-                "definition: released, label: Flip}`",
+                says(
+                    'metrics.worst.metric: found "sensitivity"',
+                    "write `worst: {metric: worst_change, radius: 0.2, label: Sensitivity}`",
+                ),
+                says(
+                    'metrics.flip.metric: found "sensitivity"',
+                    "write `flip: {metric: flip_area, definition: released, label: Flip}`",
+                ),
             ],
         ),
     ],
@@ -835,7 +763,9 @@ OLD_MODEL = {"architecture": "pretrained", "source": "gpt2", "training": OLD_TRA
     ],
 )
 def test_an_old_key_is_refused_with_what_to_write(changes, problems):
-    assert sorted(refusal(*changes)) == sorted(problems)
+    found = refusal(*changes)
+    assert len(found) == len(problems)
+    assert [problem for problem in problems if problem not in found] == []
 
 
 def outcome(config: dict) -> tuple[dict | None, str]:
@@ -932,7 +862,7 @@ def test_another_explainer_is_one_class(monkeypatch):
     assert completed["explainers"]["hide"] == {"method": "erasure", "label": "hide", "width": 1}
     assert explainer_families(completed)["erasure"] == ["hide"]
     [problem] = refusal(("explainers.hide", {"method": "erasure", "width": 0}))
-    assert problem == "explainers.hide.width: found 0; allowed is an integer, at least 1"
+    assert problem == says("explainers.hide.width: found 0", "integer", "at least 1")
 
 
 def test_every_entry_of_a_registry_names_itself_and_what_it_computes():
@@ -1169,8 +1099,8 @@ def test_neither_the_configuration_nor_versions_bring_what_computes():
         ({"annotation": {"resolution": "adjudication"}}, r"corpus\.annotation\.adjudication: found null"),
         ({"annotation": {"adjudication": "eva.json"}}, r'adjudication: found "eva.json" with resolution "majority"'),
         ({"parser": {"language": "en; rm"}}, r"corpus\.parser\.language: found"),
-        ({"scrapes": {}}, r"corpus\.scrapes: unknown key; .*; did you mean scrape\?"),
-        ([], r"corpus: found \[\]; allowed is null or a mapping"),
+        ({"scrapes": {}}, r"corpus\.scrapes: unknown key.*mean scrape"),
+        ([], r"corpus: found \[\].*null or a mapping"),
     ],
 )
 def test_a_corpus_that_cannot_work_is_refused(corpus, problem):

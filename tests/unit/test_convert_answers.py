@@ -19,6 +19,7 @@ from convert_answers import (
     inspect_ai_answers,
     kept,
 )
+from wording import says
 
 from evenlight.core.errors import InputError
 from evenlight.datasets import walk_the_talk
@@ -68,21 +69,19 @@ def test_every_row_of_two_dialects_is_kept(dialect):
         ("bigbench", "gpt"): 0,
         ("uncertainty", "gpt"): 1,
     }
-    assert "units with one level only, of each model: 1" in described(table)
-    assert "answers without a decision: 2" in described(table)
+    assert says("one level only", "model: 1") in described(table)
+    assert says("without a decision: 2") in described(table)
 
 
 def test_files_that_are_no_dialects_are_refused(tmp_path):
     with pytest.raises(InputError, match=r"no <model>/\*_bigbench_qna.csv and no uncertainty"):
         answers_in_dialects(tmp_path)
     write_dialect(tmp_path / "gpt" / "scots_bigbench_qna.csv", ("dates", "When?", "Now.", "A"))
-    with pytest.raises(
-        InputError, match=r"scots_bigbench_qna.csv: no dialect and draw in its name; it must begin with one of regular"
-    ):
+    with pytest.raises(InputError, match=r"scots_bigbench_qna\.csv: no dialect.*regular"):
         answers_in_dialects(tmp_path)
     (tmp_path / "gpt" / "scots_bigbench_qna.csv").unlink()
     (tmp_path / "gpt" / "sae_bigbench_qna.csv").write_text("subject,question\na,b\n")
-    with pytest.raises(InputError, match=r"sae_bigbench_qna.csv: no column 'answer'; give the file as it was released"):
+    with pytest.raises(InputError, match=r"sae_bigbench_qna\.csv: no column 'answer'"):
         answers_in_dialects(tmp_path)
 
 
@@ -93,8 +92,8 @@ def test_the_released_dialects(mirror):
     assert lines == [
         "models: gpt-3.5, gpt-4, llama3.1, mistral, qwen2.5",
         "answers: 12,538, units: 1,390, levels: 2",
-        "draws of a form: 1 to 10",
-        "answers without a decision: 34",
+        says("draws", "1 to 10"),
+        says("without a decision: 34"),
     ]
     big = table[table["part"] == "bigbench"]
     pairs = big[big["model"] == "gpt-4"].groupby("unit")["level"].nunique()
@@ -155,7 +154,7 @@ def test_who_names_nobody(choice, letter):
 
 
 def test_forms_and_folders_that_do_not_fit_are_refused(talk):
-    with pytest.raises(InputError, match=r"bbq_answers.parquet: no such file; name the folder that holds"):
+    with pytest.raises(InputError, match=r"bbq_answers\.parquet: no such file"):
         walk_the_talk_answers(talk / "elsewhere", BBQ)
     pd.DataFrame({"model": ["m"]}).to_parquet(talk / "bbq_implied.parquet")
     with pytest.raises(InputError, match=r"bbq_implied.parquet: no column 'question'"):
@@ -164,7 +163,7 @@ def test_forms_and_folders_that_do_not_fit_are_refused(talk):
     with pytest.raises(InputError, match=r"bbq_implied.parquet: not readable"):
         walk_the_talk_answers(talk, BBQ)
     for form in ("1-", "00", "02"):
-        with pytest.raises(InputError, match=f"form '{form}': not one concept changed"):
+        with pytest.raises(InputError, match=rf"form '{form}':.*changed"):
             walk_the_talk._changed(form)
 
 
@@ -232,9 +231,9 @@ def test_logs_of_inspect(tmp_path, packed):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda log: log | {"version": 1}, "version 1 of inspect_ai's logs; convert it by `inspect log`"),
-        (lambda log: {"samples": []}, "not a log of inspect_ai"),
-        (lambda log: [log], "not a log of inspect_ai"),
+        (lambda log: log | {"version": 1}, r"version 1.*convert.*`inspect log`"),
+        (lambda log: {"samples": []}, "not a log"),
+        (lambda log: [log], "not a log"),
         (lambda log: log | {"samples": [{"id": 1}]}, r"sample 0 \(from 0\): no 'output' as inspect_ai 0.3 writes it"),
     ],
 )
@@ -246,9 +245,9 @@ def test_other_logs_are_refused(tmp_path, change, message):
 
 def test_a_field_that_is_not_there_is_refused(tmp_path):
     (tmp_path / "log.json").write_text(json.dumps(inspect_log()))
-    with pytest.raises(InputError, match=r"no value 'metadata.group'; choose another field by --level"):
+    with pytest.raises(InputError, match=r"no value 'metadata.group'.*choose.*--level"):
         inspect_ai_answers([tmp_path / "log.json"], "id", "metadata.group")
-    with pytest.raises(InputError, match=r"no value 'metadata'; choose another field by --unit"):
+    with pytest.raises(InputError, match=r"no value 'metadata'.*choose.*--unit"):
         inspect_ai_answers([tmp_path / "log.json"], "metadata")
 
 
@@ -296,9 +295,9 @@ def test_one_of_several_filters_must_be_chosen(tmp_path):
     path = harness_file(
         tmp_path, harness_row(1, ["So A."], ["A"], "strict"), harness_row(1, ["So A."], ["B"], "flexible")
     )
-    with pytest.raises(InputError, match="rows of the filters flexible, strict; choose one of them by --filter"):
+    with pytest.raises(InputError, match=r"filters.*choose.*--filter"):
         harness_answers([path])
-    with pytest.raises(InputError, match="choose one of them"):
+    with pytest.raises(InputError, match="choose one"):
         harness_answers([path], filtered_by="none")
     assert harness_answers([path], filtered_by="flexible")["decision"].tolist() == ["B"]
 
@@ -307,9 +306,9 @@ def test_one_of_several_filters_must_be_chosen(tmp_path):
     ("line", "message"),
     [
         ("{", "row 1: not JSON"),
-        ("{}", "row 1: no doc, arguments and resps"),
-        (json.dumps(harness_row(1, ["So."], [], arguments={})), "row 1: arguments have no prompt"),
-        (json.dumps(harness_row(1, [["-1.5", "False"]], [])), "row 1: resps are no texts; use a task with output_type"),
+        ("{}", "row 1: no doc"),
+        (json.dumps(harness_row(1, ["So."], [], arguments={})), r"row 1:.*arguments"),
+        (json.dumps(harness_row(1, [["-1.5", "False"]], [])), r"row 1:.*resps.*task.*output_type"),
     ],
 )
 def test_other_samples_are_refused(tmp_path, line, message):
@@ -340,8 +339,8 @@ def test_the_command_writes_one_table_and_says_what_is_in_it(dialect, tmp_path):
     assert done.stdout.splitlines() == [
         "models: gpt",
         "answers: 6, units: 3, levels: 2",
-        "draws of a form: 1 to 1",
-        "answers without a decision: 2",
+        says("draws", "1 to 1"),
+        says("without a decision: 2"),
     ]
     table = pd.read_parquet(output)
     assert tuple(table.columns[: len(COLUMNS)]) == COLUMNS
@@ -352,20 +351,20 @@ def test_the_command_refuses_and_writes_nothing(dialect, tmp_path):
     output = tmp_path / "answers.parquet"
     done = command("dialect", "--input", dialect, "--output", output, "--keep", "model=other")
     assert done.returncode == 1
-    assert done.stderr == "error: --keep model=other: no such row; the column has gpt\n"
+    assert done.stderr == says("error: --keep model=other: no such row", "gpt")
     assert not output.exists()
 
 
 def test_rows_are_chosen_by_columns():
     table = pd.DataFrame({"model": ["a", "b"], "draw": [0, 1]})
     assert kept(table, {"draw": "1"})["model"].tolist() == ["b"]
-    with pytest.raises(InputError, match="--keep part=x: no such column; there are model, draw"):
+    with pytest.raises(InputError, match=r"--keep part=x: no such column.*model, draw"):
         kept(table, {"part": "x"})
 
 
 def test_answers_that_are_there_twice_are_refused(talk):
     table = walk_the_talk_answers(talk, BBQ)
-    with pytest.raises(InputError, match="two answers of model m, unit 7, level original, draw 0; give each log once"):
+    with pytest.raises(InputError, match=r"7.*original.*0.*log"):
         described(pd.concat([table, table[:1]]))
-    with pytest.raises(InputError, match="no answer in the input"):
+    with pytest.raises(InputError, match="no answer"):
         described(table[:0])

@@ -5,6 +5,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from wording import says
 
 from evenlight import datasets
 from evenlight.core.errors import InputError
@@ -117,7 +118,7 @@ def test_pairs_that_do_not_contrast_men_and_women_are_left_out(loaded):
     same = [{"sent_more": "Women beat men.", "sent_less": "Girls beat men.", "": "10"}]
     rows = [ROW | {"bias_type": "gender"} | row for row in contrast + other + same]
     dataset = loaded(rows, attribute="gender")
-    assert dataset.notes == ["pairs that do not contrast male and female, left out: 2"]
+    assert dataset.notes == [says("male and female", "left out: 2")]
     assert set(dataset.items.item_id) == {f"000{number}-{group}" for number in range(5) for group in ("male", "female")}
     check_items(dataset.items, dataset.units, "crows")
 
@@ -125,7 +126,7 @@ def test_pairs_that_do_not_contrast_men_and_women_are_left_out(loaded):
 def test_a_pair_that_is_there_twice_counts_once(loaded):
     rows = pairs(5)
     dataset = loaded([*rows, rows[2] | {"": "77"}, *pairs(1, bias_type="age")])
-    assert dataset.notes == ["pairs that are there before, left out: 1"]
+    assert dataset.notes == [says("there before", "left out: 1")]
     assert dataset.items.cluster.nunique() == 5
     assert dataset.items.cluster[dataset.items.split == "test"].nunique() == 1
     check_items(dataset.items, dataset.units, "crows")
@@ -136,9 +137,9 @@ def test_refusals(loaded):
         loaded([*pairs(5), ROW | {"bias_type": "looks"}])
     with pytest.raises(InputError, match=r"row 7: field 'stereo_antistereo' is 'both', not one of 'stereo', "):
         loaded([*pairs(5), ROW | {"stereo_antistereo": "both"}])
-    with pytest.raises(InputError, match="no usable pair of bias type religion"):
+    with pytest.raises(InputError, match=r"no usable pair.*religion"):
         loaded(pairs(5), attribute="religion")
-    with pytest.raises(InputError, match="'attribute': 'race'; choose one of age, disability, gender"):
+    with pytest.raises(InputError, match=r"'attribute': 'race';.*age, disability, gender"):
         loaded(pairs(5), attribute="race")
 
 

@@ -284,17 +284,17 @@ def test_a_small_corpus_is_read(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("{He/She/They} {goes/goes/go away} home.", "unequal numbers of words"),
+        ("{He/She/They} {goes/goes/go away} home.", "unequal numbers"),
         ("{He/She/They} {must/must/must} sleep.", "all equal"),
         ("{He/She} {walks/walks/walk} home.", "misses a form"),
         ("{He/She/} walks home.", "misses a form"),
-        ("The sun warms [him/her*/them].", "no word of the subject"),
-        ("Rain {falls/falls/fall} on [him/her*/them].", "same forms for two groups"),
+        ("The sun warms [him/her*/them].", r"no word.*subject"),
+        ("Rain {falls/falls/fall} on [him/her*/them].", "forms for two"),
         ("{He/She/They} {walks/walks/walk} home", "period"),
         ("{He/She/They} {sees/sees/see} [him/her/them].", "one star"),
         ("{He/She/They} {sees/sees/see} [him*/her*/them].", "one star"),
         ("{He/She*/They} must sleep.", "no star"),
-        ("{He/She/They} {walks/walks/walk home.", "bracket or star outside"),
+        ("{He/She/They} {walks/walks/walk home.", "bracket or star"),
         ("{He/She/They} {walk/walk/walks}ing home.", "touches another word"),
         (GOOD, "same as sentence 1"),
         (GOOD.replace("her*", "her").replace("their", "their*"), "same as sentence 1"),
@@ -318,8 +318,8 @@ def test_a_duplicate_on_the_other_side_of_the_split_is_refused(tmp_path):
         ("train: [", "no YAML"),
         ("- a list", "two keys"),
         ("train: ['x.']", "two keys"),
-        ("train: []\ntest: ['x.']", "'train' must be a list"),
-        ("train: ['x.']\ntest: [1]", "'test' must be a list"),
+        ("train: []\ntest: ['x.']", "'train' must be"),
+        ("train: ['x.']\ntest: [1]", "'test' must be"),
     ],
 )
 def test_a_wrong_file_is_refused(tmp_path, content, message):

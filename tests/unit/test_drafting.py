@@ -194,10 +194,10 @@ def test_word_lists_have_no_row_twice_and_no_word_of_both_genders():
 @pytest.mark.parametrize(
     ("words", "names", "message"),
     [
-        ("kinship:\n  - [father, mother]\n", None, r"words.yaml: kinship, row 1 is .* a row has three texts"),
-        ("- father\n", None, r"words.yaml: must name sections, each with a list"),
+        ("kinship:\n  - [father, mother]\n", None, r"words\.yaml: kinship, row 1 is .*three texts"),
+        ("- father\n", None, r"words\.yaml: must name sections"),
         ("kinship: [", None, r"words.yaml: no YAML"),
-        (None, "male: [Paul]\nfemale: [Anna]\n", r"names.yaml: 'neutral' must be a list of given names"),
+        (None, "male: [Paul]\nfemale: [Anna]\n", r"names\.yaml: 'neutral'.*list"),
     ],
 )
 def test_wrong_word_lists_are_refused(tmp_path, words, names, message):

@@ -213,7 +213,7 @@ def test_what_is_left_out_is_said(cost):
     assert "`patience`" not in cost.left_out(study())
     training = {"learning_rate": 1e-3, "batch_size": 4, "epochs": 1, "patience": 2}
     said = cost.left_out(study(trainings={"some": training}, randomisation={}))
-    assert "All epochs are counted, whatever `patience` saves." in said
+    assert "whatever `patience`" in said
     assert "Left out is `randomisation`" in said
 
 
@@ -299,7 +299,7 @@ def test_documented_sizes_and_items(cost, tmp_path, monkeypatch):
 
 
 def test_refusals(cost):
-    with pytest.raises(InputError, match=r"datasets\.mine: its size is not documented here; .*--items mine=PATH"):
+    with pytest.raises(InputError, match=r"datasets\.mine: .*size.*not documented.*--items mine=PATH"):
         cost.documented("mine", {"reader": "table"})
     with pytest.raises(InputError, match=r"the sizes of 'other/model' are not known"):
         cost.network_of("other/model")
@@ -328,7 +328,7 @@ def test_a_study_of_concepts(cost):
     assert told["training"] == 4 * trained["training"] / 2
     assert told["forward"] == pytest.approx(4 * (trained["forward"] / 2 + 1228 * mean))
     assert {cost.column_of(task, config) for task in table.index} == {"training", "explaining"}
-    assert "attributions that are summed up" in cost.left_out(config)
+    assert "are summed up" in cost.left_out(config)
 
 
 def test_an_lstm_by_hand(cost):

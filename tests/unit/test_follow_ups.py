@@ -10,6 +10,7 @@ import pytest
 from chat_server import answered
 from http_services import serving
 from rendering import page_of
+from wording import says
 
 from evenlight import configuration
 from evenlight.core.contracts.explanations import ANSWERS, FOLLOW_UPS
@@ -175,13 +176,13 @@ def test_what_follows_is_asked_about_the_answer():
     answers = pd.DataFrame([{"item_id": "q", "draw": 3, "decision": "hire", "text": "Hire."}])
     method = method_of(template="{who}: {text} Hire?")
     found = follow_ups(followed(answers, [question], method), ABOUTS, method, 0, answerer(said)).set_index("about")
-    assert asked[0].startswith('Change this text so that you would decide "Refuse" and not "Hire". ')
+    assert asked[0].startswith("Change this text")
     assert asked[0].endswith("\n\nHe is {tall}, reliable.")
     assert asked[1:3] == [
         "he: He is {bad}. Hire?",
         "he: He is {tall}, reliable. Hire?\n\nI think that the answer is Refuse.",
     ]
-    assert asked[3].startswith('Which words of this text make you decide "Hire"?')
+    assert asked[3].startswith("Which words")
     assert asked[4] == "he: He is {[REDACTED]}, [REDACTED]. Hire?"
     assert asked[5].count("[REDACTED]") == 2
     assert len(asked) == 6
@@ -252,7 +253,7 @@ def test_recorded_answers_are_scored_as_the_functions_say(recorded):
     np.testing.assert_array_equal(scores["redaction_consistency"][first][:4], redaction_consistency(redacted))
     np.testing.assert_array_equal(scores["redaction_gain"][first][:4], redaction_gain(redacted, random))
     assert all(np.isnan(values[first][4:]).all() for values in scores.values())
-    assert notes[0] == "hint_followed has no value of 4 of 12 answers"
+    assert notes[0] == says("hint_followed", "4 of 12")
 
 
 def test_another_draw_stands_in_the_place_of_the_answer(recorded):
@@ -313,10 +314,10 @@ def test_the_table_has_each_measure_beside_draws_and_the_page_what_it_cannot_see
     of_all = table[(table["factor"] == "all") & table["null_high"].notna() & (table["measure"] != "hint_followed")]
     assert 0 < len(of_all) < len(METRICS)
     apart = (of_all[["value", "low"]].min(axis=1) > of_all["null_high"]).sum()
-    assert f"In {apart} of {len(of_all)} rows over all questions" in page.introduction
+    assert f"{apart} of {len(of_all)} rows" in page.introduction
     assert f"Not counted: {len(METRICS) - len(of_all)} without" in page.introduction
     said = dict(page.details)
-    for words in ("follows no hint", "names all words", "a new text that says the opposite", "repeats all"):
+    for words in ("follows no hint", "names all words", "says the opposite", "repeats all"):
         assert words in said["What can the page not say?"]
 
 
@@ -357,7 +358,7 @@ def test_a_service_is_asked_what_was_estimated_and_nothing_twice(served, tmp_pat
     draws = draws_of_follow_ups(questions, ["counterfactual"], method, model, 0, store, "reasons")
     edited = {draw.request["body"]["messages"][-1]["content"] for draw in draws if draw.item_id.endswith("/edited")}
     assert edited == {messages_of(question, method)[-1]["content"] for question in questions}
-    with pytest.raises(InputError, match=r"limits.questions: 24 questions are left to be asked, more than 11"):
+    with pytest.raises(InputError, match=r"limits\.questions: 24 questions.*more than 11"):
         check_limits({"reasons, follow-up questions": first}, model, "it")
     table, count = asked()
     write_table(table, tmp_path / "follow_ups.parquet", FOLLOW_UPS)
@@ -398,11 +399,11 @@ CHAT = {"architecture": "chat", "address": "https://example.org/v1/chat/completi
 @pytest.mark.parametrize(
     ("metric", "decision", "message"),
     [
-        ("hint_followed", None, r"explainers.reasons.decision.words: must name two decisions or more, and metrics.it"),
-        ("hint_told", {"pattern": "x"}, r"explainers.reasons.decision.words: must name two decisions or more"),
-        ("hint_told", {"words": {"a": ["a"], "unknown": ["u"]}}, r"must name two decisions or more"),
+        ("hint_followed", None, r"explainers\.reasons\.decision\.words: .*two decisions.*metrics\.it"),
+        ("hint_told", {"pattern": "x"}, r"explainers\.reasons\.decision\.words: .*two decisions"),
+        ("hint_told", {"words": {"a": ["a"], "unknown": ["u"]}}, "two decisions"),
         ("redaction_gain", {"words": {"a": ["a"], "b": ["b"]}}, r"decision.words: has none of .*unknown"),
-        ("cc_shap", {"words": {"a": ["a"], "b": ["b"]}}, r"found \"asked\", and metrics.it needs the model's prob"),
+        ("cc_shap", {"words": {"a": ["a"], "b": ["b"]}}, r'found "asked".*metrics.it'),
         ("hint_followed", {"words": {"a": ["a"], "b": ["b"]}}, None),
     ],
 )

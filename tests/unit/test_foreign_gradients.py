@@ -12,6 +12,7 @@ import torch
 from combinations import spread
 from foreign_classifiers import FOREIGN, foreign_classifier
 from models_for_tests import by_hand, context_of, sentences_of, three_targets, tiny_classifier
+from wording import says
 
 from evenlight.core.errors import InputError
 from evenlight.engine.batches import Batch
@@ -79,7 +80,7 @@ def test_input_x_gradient_of_what_is_normalised_at_once_is_a_remainder(architect
     paths = sizes(explained("path", classifier, IG))
     words = explained("gradient", classifier, GXI)
     assert np.median(sizes(words) / paths) < 1e-3
-    assert words.note.startswith("the scores of 8 of 8 items are a remainder: this model normalises its embeddings")
+    assert words.note.startswith("the scores of 8 of 8")
     assert words.note.endswith("take layer 'embedding_output'")
     behind = explained("gradient", classifier, GXI | {"layer": "embedding_output"})
     assert behind.note == ""
@@ -92,8 +93,8 @@ def test_input_x_gradient_of_what_is_normalised_at_once_is_a_remainder(architect
 def test_without_an_embedding_layer_a_path_is_the_suggested_method():
     classifier = classifier_of("gemma", spread=0.02)  # whose layers hardly add to the embeddings
     note = explained("gradient", classifier, GXI).note
-    assert "items are a remainder" in note
-    assert note.endswith("take a method with a path, such as integrated_gradients")
+    assert "a remainder" in note
+    assert note.endswith("such as integrated_gradients")
 
 
 def test_the_suggested_method_is_the_same_for_all_groups_of_texts():
@@ -127,8 +128,7 @@ def test_input_x_gradient_is_no_remainder_where_positions_are_added(architecture
 def test_no_path_begins_where_the_output_jumps(architecture, family):
     classifier = classifier_of(architecture)
     found = explained(family, classifier, FAMILIES[family])
-    mask = classifier.tokenizer.mask_token
-    assert found.note.startswith(f"the path begins at the token {mask} and not at baseline 'pad'")
+    assert found.note == says("path", f"token {classifier.tokenizer.mask_token}", "'pad'")
     at_mask = explained(family, classifier, FAMILIES[family] | {"baseline": "mask"})
     assert "begins" not in at_mask.note
     for one, other in zip(found.attributions, at_mask.attributions, strict=True):
@@ -152,9 +152,9 @@ def test_a_full_stop_is_the_last_resort():
     weight[classifier.tokenizer.all_special_ids] = 0
     stop = int(token_ids(classifier.tokenizer, [["."]])[0][-1])
     found = explained("path", classifier, IG)
-    assert found.note.startswith(f"the path begins at the token {classifier.tokenizer.convert_ids_to_tokens(stop)} and")
+    assert found.note == says("path", f"token {classifier.tokenizer.convert_ids_to_tokens(stop)} and")
     weight[stop] = 0
-    with pytest.raises(InputError, match="this llama model jumps where a path leaves baseline 'pad', any other"):
+    with pytest.raises(InputError, match=r"jumps.*'pad'"):
         explained("path", classifier, IG)
 
 
@@ -189,7 +189,7 @@ def test_paths_with_too_few_steps_are_counted(method):
     missed = sum(gap > 0.05 for gap in gaps)
     assert 0 < missed <= len(sentences)
     note = explained("path", classifier, IG | {"steps": 1, "method": method}).note
-    assert f"the steps are too few for the paths of {missed} of 8 items" in note
+    assert f"paths of {missed} of 8 items" in note
 
 
 # DeepLIFT ---------------------------------------------------------------------------------------------------------
@@ -208,7 +208,7 @@ def test_deeplift_adds_up_whatever_the_normalisation(architecture, baseline):
 def test_deeplift_that_does_not_add_up_is_refused(monkeypatch):
     """As with the mean of both scales, the rule for other products."""
     monkeypatch.setattr(paper, "_harmonic", paper._half)
-    with pytest.raises(InputError, match=r"explainers\.it: DeepLIFT from baseline 'pad' does not explain this llama"):
+    with pytest.raises(InputError, match=r"explainers\.it:.*DeepLIFT.*'pad'"):
         explained("deeplift", classifier_of("llama"), COMMON | {"method": "deeplift"})
 
 
@@ -223,12 +223,12 @@ def test_deeplift_may_miss_a_tenth_of_the_change_and_says_so(missed):
     [text] = sentences_of(classifier, [["a", "b"]], targets=[1])
     methods = {"it": COMMON | {"method": "deeplift"}}
     if missed > 0.1:
-        with pytest.raises(InputError, match=r"the scores miss the change of the output by 0\.2 of the change or more"):
+        with pytest.raises(InputError, match=r"miss.*0\.2"):
             explain("deeplift", [text], methods, context_of(classifier))
         return
     explanations = explain("deeplift", [text], methods, context_of(classifier))["it"]
     assert explanations.attributions[0].completeness_gap == pytest.approx(-0.1)
-    assert "the scores of 1 of 1 items do not add up to the change of the output within 1 %" in explanations.note
+    assert "of 1 items do not" in explanations.note
 
 
 def test_whether_deeplift_is_refused_does_not_depend_on_the_group_of_texts():
@@ -244,7 +244,7 @@ def test_whether_deeplift_is_refused_does_not_depend_on_the_group_of_texts():
     texts = sentences_of(classifier, [["storm"], ["sea", "ship"], ["storm", "sea"]], targets=[1, 1, 1])
     whole = explain("deeplift", texts, settings, context_of(classifier))["it"]
     assert [one.token_score.sum() for one in whole.attributions] == pytest.approx([-10, 3, -9])
-    assert "the scores of 2 of 3 items do not add up to the change of the output" in whole.note
+    assert "of 3 items do not" in whole.note
     context = context_of(classifier)
     for text, among in zip(texts, whole.attributions, strict=True):
         [alone] = explain("deeplift", [text], settings, context)["it"].attributions
@@ -306,9 +306,9 @@ def test_that_an_output_hardly_changes_hides_no_refusal(output, missed, size, ce
     methods = {"it": COMMON | {"method": "deeplift", "output": output}}
     if missed < 0.1:
         explanations = explain("deeplift", [text], methods, context_of(classifier))["it"]
-        assert "the scores of 1 of 1 items do not add up to the change of the output within 1 %" in explanations.note
+        assert "of 1 items do not" in explanations.note
     else:
-        with pytest.raises(InputError, match=r"miss the change of the output by 0\.9 of the change or more"):
+        with pytest.raises(InputError, match=r"miss.*0\.9"):
             explain("deeplift", [text], methods, context_of(classifier))
 
 
@@ -348,7 +348,7 @@ def test_deeplift_without_finite_scores_is_refused_as_such():
 
     classifier = by_hand(dict.fromkeys("abcdefgh", (1.0,)), rule)
     methods = {"it": COMMON | {"method": "deeplift"}}
-    with pytest.raises(InputError, match=r"by which it is tried out, the scores are not finite; choose another"):
+    with pytest.raises(InputError, match=r"tried.*choose"):
         explain("deeplift", sentences_of(classifier, [["a", "b"]], targets=[1]), methods, context_of(classifier))
 
 
@@ -361,7 +361,7 @@ def test_deeplift_of_a_model_whose_changes_drown_in_bfloat16_is_refused_with_the
     methods = {"it": COMMON | {"method": "deeplift", "output": "logit"}}
     explain("deeplift", sentences_of(classifier), methods, context_of(classifier))
     rounded = replace(classifier, network=prepared(classifier.network, "bfloat16"), precision="bfloat16")
-    with pytest.raises(InputError, match=r"or more; set explain\.precision to float32, choose another baseline"):
+    with pytest.raises(InputError, match=r"explain\.precision.*float32.*baseline"):
         explain("deeplift", sentences_of(rounded), methods, context_of(rounded))
 
 
@@ -408,4 +408,4 @@ def test_norms_bound_sums_and_have_no_gap(method):
     for one, other in zip(before.attributions, default.attributions, strict=True):
         np.testing.assert_array_equal(one.token_score, other.token_score)
     assert "cancel" not in found["l1"].note
-    assert "add up to zero" not in found["l1"].note
+    assert "zero" not in found["l1"].note

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from commands import run_command
+from wording import says
 
 from evenlight import datasets
 from evenlight.core import sources
@@ -93,16 +94,16 @@ def test_white_space_is_stripped_and_words_of_it_left_out(files):
     item = dataset.items.set_index("item_id").loc["00003-male"]
     assert item.words == ["He", "lost", "hat", "."]
     assert item.ground_truth == [1, 0, 0, 0]
-    assert dataset.notes == ["words of white space alone, left out: 1"]
+    assert dataset.notes == [says("white space alone", "1")]
 
 
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"sentence": None}, "field 'sentence' must be of type list, is None"),
-        ({"sentence": ["He", 1]}, "field 'sentence' must hold words, has 1"),
+        ({"sentence": None}, r"field 'sentence' must.*list.*None"),
+        ({"sentence": ["He", 1]}, r"field 'sentence' must.*words.*1"),
         ({"ground_truth": [1, 0]}, "5 words in 'sentence' but 2 values in 'ground_truth'"),
-        ({"sentence_idx": "7"}, "field 'sentence_idx' must be of type int, is '7'"),
+        ({"sentence_idx": "7"}, r"field 'sentence_idx' must.*int.*'7'"),
         ({"target": 0}, "field 'target' is 0 for gender 'male'"),
         ({"target": 7}, "field 'target' is 7 for gender 'male'"),
         # Sentence 988 is mended in the three-class D_S only.
@@ -125,21 +126,21 @@ def test_a_line_that_is_no_object_is_refused_by_file_and_line(files, line):
 def test_groups_other_than_the_settings_ask_for_are_refused(files):
     write(files[TRAIN], [row(7, "male")])
     write(files[TEST], [row(3, "male")])
-    with pytest.raises(InputError, match="levels male of gender in the files, female, male expected"):
+    with pytest.raises(InputError, match=r"levels male.*gender.*female, male expected"):
         datasets.load(files, BINARY)
 
 
 def test_a_label_without_a_class_is_refused(files, monkeypatch):
     read = geco.read
     monkeypatch.setattr(geco, "read", lambda *arguments: replace(read(*arguments), classes=["female"]))
-    with pytest.raises(InputError, match="item 00007-male: label 1; use the position of a class in female"):
+    with pytest.raises(InputError, match=r"item 00007-male:.*label 1.*position"):
         datasets.load(files, BINARY)
 
 
 def test_a_missing_file_is_refused(files, tmp_path):
     with pytest.raises(InputError, match=f"file '{TEST}' is needed"):
         datasets.load({TRAIN: files[TRAIN]}, BINARY)
-    with pytest.raises(InputError, match="nowhere: no such file"):
+    with pytest.raises(InputError, match="nowhere: no such"):
         datasets.load(files | {TEST: tmp_path / "nowhere"}, BINARY)
 
 
@@ -205,7 +206,7 @@ def test_the_published_files_pass_every_check(mirror, classes, words, empty_grou
     notes = check_items(dataset.items, dataset.units, "geco")
     for split, count in empty_ground_truths.items():
         size = (dataset.items.split == split).sum()
-        assert f"{split}: {count} of {size} items have an empty ground truth (no word is marked)" in notes
+        assert says(f"{split}: {count} of {size}", "empty ground truth") in notes
 
 
 def test_lost_words_are_mended_as_the_neutral_form_shows(mirror):
@@ -213,7 +214,7 @@ def test_lost_words_are_mended_as_the_neutral_form_shows(mirror):
     settings = settings_for("three_class", "subject")
     names = datasets.reader_for(settings).sources(settings)
     dataset = datasets.load({name: mirror / name for name in names}, settings)
-    assert "items that lost a word in the published files, whose ground truth was left out, too: 4" in dataset.notes
+    assert says("lost a word", "left out", "4") in dataset.notes
     items = dataset.items.set_index("item_id")
     for pair in ("00988", "01534"):
         neutral = items.loc[f"{pair}-neutral"]

@@ -103,14 +103,14 @@ def broken(change) -> dict:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda e: e.pop("idx"), "not a mapping with 'idx', 'sentence', 'tags' and 'versions'"),
-        (lambda e: e.update(idx="7"), "'idx' must be a whole number"),
-        (lambda e: e["sentence"].append(3), "'sentence' must hold words only"),
-        (lambda e: e["versions"].pop("subj"), "'versions' must have all and subj, each with"),
+        (lambda e: e.pop("idx"), r"mapping.*'idx', 'sentence', 'tags'.*'versions'"),
+        (lambda e: e.update(idx="7"), r"'idx'.*whole"),
+        (lambda e: e["sentence"].append(3), r"'sentence' must.*words"),
+        (lambda e: e["versions"].pop("subj"), r"'versions' must.*all and subj"),
         (lambda e: e["versions"]["all"]["gender"]["male"].pop("labelling"), "'versions' must have"),
         (lambda e: e["tags"].update({"8": {"tag": 5}}), r"label at word 8, but there are 8 words \(from 0\)"),
-        (lambda e: e["tags"].update({"1": {"tag": 9}}), "the label of word 1 must have .* known 'tag', is {'tag': 9}"),
-        (lambda e: e["versions"]["all"]["gender"]["male"]["labelling"].update({"1": {}}), "the label of word 1 must"),
+        (lambda e: e["tags"].update({"1": {"tag": 9}}), r"label of word 1.*known 'tag', is {'tag': 9}"),
+        (lambda e: e["versions"]["all"]["gender"]["male"]["labelling"].update({"1": {}}), "label of word 1"),
     ],
 )
 def test_a_wrong_labelling_is_refused_with_the_sentence(change, message, labelling):
@@ -148,7 +148,7 @@ def test_equal_names_are_drawn_equal_and_unequal_ones_differ():
 
 
 def test_a_list_that_is_too_short_is_named():
-    with pytest.raises(InputError, match=r"names \(female\): sentence 00007 needs more than 2; give a longer list"):
+    with pytest.raises(InputError, match=r"names \(female\): sentence 00007.*more than 2;.*longer"):
         drawn_names(["A", "B", "C"], dict.fromkeys(range(3), "name"), "female", NAMES, "00007")
 
 
@@ -157,9 +157,9 @@ def test_name_lists(tmp_path):
     path.write_text("Zoë \n\nAda\nZoë\n", encoding="utf-8")
     assert read_name_list(path) == ["Zoë", "Ada"]
     path.write_text("\n")
-    with pytest.raises(InputError, match=r"names\.txt: no names; write one on each line"):
+    with pytest.raises(InputError, match=r"names\.txt: no names.*each line"):
         read_name_list(path)
-    with pytest.raises(InputError, match=r"absent: no such file"):
+    with pytest.raises(InputError, match=r"absent:.*no such file"):
         read_name_list(tmp_path / "absent")
 
 
@@ -222,17 +222,11 @@ def test_a_sheet_is_what_its_annotator_did(sheet):
 @pytest.mark.parametrize(
     ("blocks", "message"),
     [
-        (
-            [block(1, "Kim", HE, **DONE), block(2, "Lee", HE, **DONE)],
-            "replacements in sentences of Kim, Lee; a sheet is",
-        ),
-        ([block(1, "All", HE, **DONE)], "replacements in sentences of nobody"),
-        (
-            [block(1, "Kim", HE, **DONE)[:4]],
-            "row 2: rows of Original, All Female, All Male, Subject Female; a sentence",
-        ),
-        ([block(None, "Kim", HE, **DONE)], r"row 2: index '', resp 'Kim'; give a number and a name"),
-        ([block(1, "Kim", ["He", None, "."], **DONE)], "row 2: cell 2 of the sentence is empty"),
+        ([block(1, "Kim", HE, **DONE), block(2, "Lee", HE, **DONE)], "sentences of Kim, Lee"),
+        ([block(1, "All", HE, **DONE)], "sentences of nobody"),
+        ([block(1, "Kim", HE, **DONE)[:4]], r"row 2:.*Original, All Female,.*Subject Female"),
+        ([block(None, "Kim", HE, **DONE)], r"row 2:.*'', resp 'Kim'.*number"),
+        ([block(1, "Kim", ["He", None, "."], **DONE)], r"row 2: cell 2.*empty"),
         ([block(1, "Kim", ["He", "."]), block(2, "Kim", [*HE[:2], None], All_Male="2 x")], "row 9: 'x' stands behind"),
     ],
 )
@@ -245,7 +239,7 @@ def test_another_workbook_is_refused(sheet, tmp_path):
     with pytest.raises(InputError, match="row 1: columns 2 and 3 must be 'resp' and 'type'"):
         read_sheet(sheet(head=["a", "b", "c"]))
     (tmp_path / "other.xlsx").write_bytes(b"PK and nothing else")
-    with pytest.raises(InputError, match=r"other\.xlsx: not a readable workbook"):
+    with pytest.raises(InputError, match=r"other\.xlsx: not.*workbook"):
         import_annotations([tmp_path / "other.xlsx"])
 
 

@@ -65,8 +65,8 @@ def test_a_book_that_is_listed_twice_counts_at_its_better_place():
         ("<p>new</p>", "'h2#books-last30'"),
         ('<h2 id="books-last30">Top</h2><p>new</p>', "'h2#books-last30 ~ ol > li'"),
         (top(), "'h2#books-last30 ~ ol > li'"),
-        (top('<a href="/book/1">Emma (1)</a>'), "'a[href^='/ebooks/']' finds nothing in place 1"),
-        (top("Emma (1)"), "'a[href^='/ebooks/']' finds nothing in place 1"),
+        (top('<a href="/book/1">Emma (1)</a>'), "in place 1"),
+        (top("Emma (1)"), "in place 1"),
     ],
 )
 def test_another_structure_is_named(html, selector):

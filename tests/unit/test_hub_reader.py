@@ -146,7 +146,7 @@ def test_without_network_and_cache_it_says_what_to_do(monkeypatch):
         raise OSError("no network in this test")
 
     monkeypatch.setattr(socket.socket, "connect", refuse)
-    with pytest.raises(InputError, match=r"dataset org/name, split test: cannot be loaded \((.|\n)*HF_HUB_OFFLINE=1"):
+    with pytest.raises(InputError, match=r"dataset org/name, split test: cannot.*\((.|\n)*HF_HUB_OFFLINE=1"):
         read("org/name", revision="0" * 40)
 
 
@@ -161,8 +161,8 @@ def test_a_program_in_a_folder_is_not_run(tmp_path):
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
-        ({"text": "body"}, "no column 'body'; the columns are sentence, verdict, speaker, age"),
-        ({"splits": {"test": "dev"}}, r"split dev: cannot be loaded"),
+        ({"text": "body"}, r"no column 'body'.*sentence, verdict, speaker"),
+        ({"splits": {"test": "dev"}}, "split dev: cannot"),
         ({"classes": ["kind", "cruel"]}, r"row first/2: field 'verdict' .*rude"),
     ],
 )

@@ -9,6 +9,7 @@ import pytest
 from dataset_files import as_dataset
 from hypothesis import given
 from hypothesis import strategies as st
+from wording import says
 
 from evenlight import datasets
 from evenlight.core.contracts.texts import ITEMS, UNITS
@@ -104,16 +105,16 @@ def test_items_without_fault_pass(rows):
         ("item_id", "0-male", ": item_id 0-male occurs twice"),
         ("words", [], ", item 1-female: no words"),
         ("words", ["They", " ", "."], r", item 1-female: word 1 \(from 0\) is empty"),
-        ("words", ["They", "go", "on", "."], ", item 1-female: 4 words but 3 values of ground truth"),
-        ("ground_truth", [1, 0], ", item 1-female: 3 words but 2 values of ground truth; give each word one value$"),
+        ("words", ["They", "go", "on", "."], r", item 1-female:.*4.*3.*ground"),
+        ("ground_truth", [1, 0], r", item 1-female:.*3.*2.*ground.*word.*value$"),
         ("ground_truth", [1, 2, 0], ", item 1-female: ground truth 2"),
         ("ground_truth", [1, float("nan"), 0], ", item 1-female: ground truth nan"),
-        ("group", "male", ", unit 1: has more than one item of gender male"),
-        ("group", "neutral", ", unit 0: has no item of gender neutral"),
-        ("group", "a+b", r", unit 1, item 1-female: level 'a\+b': \+ joins the names of intersections"),
-        ("pair_id", "0", ", unit 0: has more than one item of gender female"),
-        ("split", "train", r", unit 1: is on both sides of the split \(test and train\); put .* in one split$"),
-        ("split", "development", ", item 1-female: split 'development'; use one of train, validation, test, aside$"),
+        ("group", "male", r", unit 1:.*more than one.*gender"),
+        ("group", "neutral", r", unit 0: has no.*neutral"),
+        ("group", "a+b", r", unit 1.*1-female:.*level 'a\+b':.*\+.*intersections"),
+        ("pair_id", "0", r", unit 0:.*more than one.*female"),
+        ("split", "train", r", unit 1: is on both.*test and train"),
+        ("split", "development", r", item 1-female: split 'development';.*validation"),
     ],
 )
 def test_a_fault_is_refused(column, value, message):
@@ -123,21 +124,17 @@ def test_a_fault_is_refused(column, value, message):
 
 def test_a_unit_in_several_clusters_is_refused():
     items, units = as_dataset(paired())
-    with pytest.raises(InputError, match=r"^dataset made_up, unit 1: its items have several clusters \(1 and x\); put"):
+    with pytest.raises(InputError, match=r"^dataset made_up, unit 1:.*clusters \(1.*put"):
         check_items(with_cell(items, 3, "cluster", "x"), units, "made_up")
 
 
 @pytest.mark.parametrize(
     ("column", "value", "message"),
     [
-        ("item_id", "9-male", "unit 1, item 9-male: there is no such item; name one of the items"),
-        ("role", "variant", "unit 1, item 1-female: role 'variant'; use one of form, original, edit"),
-        (
-            "level",
-            "male",
-            r"unit 1, item 1-female: level 'male', but another one in the item's attribute\.gender; make",
-        ),
-        ("factor", "a+b", r"unit 1, item 1-female: factor 'a\+b': \+ joins the names of intersections; choose"),
+        ("item_id", "9-male", r"unit 1.*9-male:.*item.*items"),
+        ("role", "variant", r"unit 1.*1-female:.*role 'variant'.*original"),
+        ("level", "male", r"unit 1.*1-female:.*level 'male'.*item's attribute\.gender.*make"),
+        ("factor", "a+b", r"unit 1.*1-female:.*factor 'a\+b':.*\+.*intersections.*choose"),
     ],
 )
 def test_a_fault_of_a_unit_is_refused(column, value, message):
@@ -148,18 +145,15 @@ def test_a_fault_of_a_unit_is_refused(column, value, message):
 
 def test_an_item_with_two_levels_of_a_factor_is_refused():
     items, units = as_dataset(paired())
-    with pytest.raises(InputError, match="unit 5, item 5-female: has two rows for gender; give an item one level"):
+    with pytest.raises(InputError, match=r"unit 5.*5-female:.*gender.*level"):
         check_items(items, pd.concat([units, units.tail(1).assign(level="male")]), "made_up")
 
 
 def test_a_unit_of_two_where_three_levels_are_is_refused():
-    with pytest.raises(InputError, match="unit 2: has no item of gender male; give each unit one item of each of fem"):
+    with pytest.raises(InputError, match=r"unit 2:.*gender.*fem"):
         checked(paired(groups=("male", "female", "neutral")).drop(index=6))
     # Also where the third level is that of a text alone.
-    message = (
-        "unit 0: has no item of gender neutral; give each unit one item of each of female, male, neutral, or leave the "
-        "unit out; a table of your own may declare such units by balanced: false"
-    )
+    message = r"unit 0: has no.*neutral.*leave.*balanced: false"
     with pytest.raises(InputError, match=f"{message}; 6 units have this: 0, 1, 2, 3, 4, 5$"):
         checked(pd.concat([paired(), pd.DataFrame([item(9, "neutral")])], ignore_index=True))
 
@@ -167,7 +161,7 @@ def test_a_unit_of_two_where_three_levels_are_is_refused():
 def test_a_text_without_a_counterpart_may_stand_among_pairs():
     notes = checked(paired().drop(index=4))
     assert "train: 7 items in 4 units (gender: female 4, male 3)" in notes
-    assert "train: 1 of 4 units have one item only, without a counterpart in gender" in notes
+    assert says("train", "1 of 4", "counterpart") in notes
     assert not any("counterpart" in note for note in checked(unpaired()))
 
 
@@ -176,17 +170,17 @@ def test_a_text_whose_level_is_not_known_is_in_no_unit():
     assert "5-female" not in set(units["item_id"])
     notes = check_items(items, units, "made_up")
     assert "train: 4 items in 4 units (gender: female 1, male 2)" in notes
-    assert "train: 1 of 4 items have no gender" in notes
+    assert says("train", "1 of 4", "no gender") in notes
 
 
 def test_a_form_without_any_level_is_refused():
     rows = with_cell(two_factors(), 5, "attribute.gender", None)
-    with pytest.raises(InputError, match="item 2-female: no level of gender, but other items in its unit 2; give it a"):
+    with pytest.raises(InputError, match=r"item 2-female:.*gender.*2"):
         separated(rows, ["gender"])
-    with pytest.raises(InputError, match="item 0-male: no level of any factor, but other items in its unit 0; give"):
+    with pytest.raises(InputError, match=r"item 0-male:.*factor.*0"):
         separated(rows, [])
     without_both = with_cell(rows, 5, "attribute.race", None)
-    with pytest.raises(InputError, match="item 2-female: no level of gender, race, but other items in its unit 2"):
+    with pytest.raises(InputError, match=r"item 2-female:.*race.*2"):
         separated(without_both, ["gender", "race"])
     # The other factor still says that they belong together.
     items, units = separated(rows, ["gender", "race"])
@@ -197,25 +191,25 @@ def test_a_form_without_any_level_is_refused():
 
 def test_several_variants_of_a_level_need_a_declaration():
     rows = pd.concat([paired(), pd.DataFrame([item(4, "male", item_id="4-male-too")])], ignore_index=True)
-    with pytest.raises(InputError, match="unit 4: has more than one item of gender male"):
+    with pytest.raises(InputError, match=r"unit 4:.*more than one.*gender"):
         checked(rows)
     assert "train: 9 items in 4 units (gender: female 4, male 5)" in checked(rows, {"gender"})
     # Nor need such a unit have every level.
     lacking = rows.drop(index=9)
-    with pytest.raises(InputError, match="unit 4: has more than one item of gender male"):
+    with pytest.raises(InputError, match=r"unit 4:.*more than one.*gender"):
         checked(lacking)
     checked(lacking, {"gender"})
 
 
 def test_a_factor_that_does_not_vary_inside_the_units_needs_a_declaration():
     items, units = separated(two_factors(), ["gender", "race"])
-    with pytest.raises(InputError, match="unit 0: has more than one item of race black"):
+    with pytest.raises(InputError, match=r"unit 0:.*more than one.*black"):
         check_items(items, units, "made_up")
     assert "test: 4 items in 2 units (gender: female 2, male 2; race: asian 2, black 2)" in check_items(
         items, units, "made_up", {"race"}
     )
     # Gender is held to one of each all the same.
-    with pytest.raises(InputError, match="unit 1: has more than one item of gender male"):
+    with pytest.raises(InputError, match=r"unit 1:.*more than one.*gender"):
         check_items(
             *separated(with_cell(two_factors(), 3, "attribute.gender", "male"), ["gender", "race"]), "x", {"race"}
         )
@@ -235,7 +229,7 @@ def test_texts_that_nothing_compares_pass():
 
 
 def test_no_items_for_the_test_are_refused():
-    with pytest.raises(InputError, match="no items in split test"):
+    with pytest.raises(InputError, match="split test"):
         checked(paired().query("split != 'test'"))
 
 
@@ -249,17 +243,17 @@ def test_edits_need_one_original():
     items["split"] = ["test" if name in ("o3", "e3") else "train" for name in items["item_id"]]
     assert check_items(items, units, "made_up") == [
         "train: 3 items in 1 units (food: bad 2, good 1)",
-        "train: 3 of 3 items have no ground truth",
+        says("train", "3 of 3", "no ground"),
         "test: 2 items in 1 units (food: bad 1, good 1)",
-        "test: 2 of 2 items have no ground truth",
+        says("test", "2 of 2", "no ground"),
     ]
     for wrong, counts in ((units.replace({"role": {EDIT: ORIGINAL}}), "2 originals and 0 edits"),
                           (units.drop(index=[0]), "0 originals and 1 edits")):  # fmt: skip
-        message = f"^dataset made_up, unit u1: {counts}; give each unit one original and at least one edit"
+        message = rf"^dataset made_up, unit u1:.*{counts}.*original"
         with pytest.raises(InputError, match=message):
             check_items(items, wrong, "made_up")
     # Both edits of one original go with it.
-    with pytest.raises(InputError, match="unit u1: is on both sides of the split"):
+    with pytest.raises(InputError, match=r"unit u1:.*sides"):
         check_items(items.assign(split=["test" if name == "e2" else "train" for name in items["item_id"]]), units, "x")
 
 
@@ -279,9 +273,9 @@ def test_notes_name_factors_in_the_order_of_the_units():
     notes = check_items(*separated(rows, ["race", "gender"]), "made_up", {"race", "gender"})
     assert notes[:4] == [
         "train: 8 items in 4 units (race: asian 2, black 4; gender: female 3, male 4)",
-        "train: 2 of 8 items have no race",
-        "train: 2 of 4 units have one item only, without a counterpart in race",
-        "train: 1 of 8 items have no gender",
+        says("train", "2 of 8", "no race"),
+        says("train", "2 of 4", "counterpart"),
+        says("train", "1 of 8", "no gender"),
     ]
 
 
@@ -289,15 +283,15 @@ def test_notes_count_items_without_marked_words_and_without_ground_truth():
     rows = with_cell(with_cell(paired(), 0, "ground_truth", [0, 0, 0]), 11, "ground_truth", None)
     assert checked(rows) == [
         "train: 8 items in 4 units (gender: female 4, male 4)",
-        "train: 1 of 8 items have no ground truth",
+        says("train", "1 of 8", "no ground"),
         "test: 4 items in 2 units (gender: female 2, male 2)",
-        "test: 1 of 4 items have an empty ground truth (no word is marked)",
+        says("test", "1 of 4", "marked"),
     ]
 
 
 def test_label_may_differ_from_group_and_ground_truth_be_unknown():
     rows = unpaired().assign(label=[0, 0, 1, 1, 1, 0], ground_truth=None)
-    assert "train: 4 of 4 items have no ground truth" in checked(rows)
+    assert says("train", "4 of 4", "no ground") in checked(rows)
 
 
 def test_items_read_from_files_pass(tmp_path):
@@ -397,9 +391,7 @@ def test_a_split_does_not_depend_on_how_rows_are_numbered(assign):
 @pytest.mark.parametrize("share", [0, 0.01, 0.99, 1.5, -1])
 @pytest.mark.parametrize(("assign", "key"), [(assign_validation, "validation_share"), (assign_test, "test_share")])
 def test_a_share_that_leaves_an_empty_split_is_refused(assign, key, share):
-    message = (
-        rf"^{key}: {share} of 4 training pairs, or clusters of texts, is -?\d; choose .* leaves at least one\. Clusters"
-    )
+    message = rf"^{key}:.*{share} of 4.*clusters.*-?\d.*choose.*leaves.*Clusters"
     with pytest.raises(InputError, match=message):
         split_of(paired(), assign, share, 0)
 
@@ -524,7 +516,7 @@ def test_labels_that_are_the_groups_cannot_be_strata():
     mixed, same = labels * 0, (items.set_index("item_id")["attribute.gender"] == "male").astype(int)
     compared = {"gender": [["male", "neutral"], ["male", "female"]], "race": [["black", "asian"]]}
     check_strata("plots", units, mixed, compared)
-    message = r"^statistics\.strata\.plots: found label, but no label has explained texts of gender 'male' and 'female'"
+    message = r"^statistics\.strata\.plots:.*label.*'male'.*'female'"
     with pytest.raises(InputError, match=message):
         check_strata("plots", units, same, compared)
     # Of the explained texts alone, and of pairs of levels that are there.
@@ -544,9 +536,9 @@ def test_units_of_a_factor_and_of_an_intersection():
     assert both["item_id"].tolist() == items["item_id"].tolist()
     assert both["level"].tolist()[:4] == ["male+black", "female+black", "male+asian", "female+asian"]
     assert units_of(units, "race+gender")["level"].tolist()[:2] == ["black+male", "black+female"]
-    with pytest.raises(InputError, match="factor 'age': no unit has it; there are gender, race"):
+    with pytest.raises(InputError, match=r"factor 'age':.*no unit.*race"):
         units_of(units, "gender+age")
-    with pytest.raises(InputError, match=r"factor 'gender': no unit has it; there are none$"):
+    with pytest.raises(InputError, match=r"factor 'gender':.*no unit.*none$"):
         units_of(units.head(0), "gender")
 
 

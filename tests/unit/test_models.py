@@ -220,7 +220,7 @@ def test_pretrained_keeps_the_encoder_and_gets_a_new_head(folder):
 
 
 def test_max_tokens_beyond_the_model(folder):
-    with pytest.raises(InputError, match=rf"max_tokens is 49, but this bert model reads at most {MAX_TOKENS} tokens"):
+    with pytest.raises(InputError, match=rf"max_tokens.*49.*bert.*{MAX_TOKENS}"):
         new_classifier(PRETRAINED | {"source": str(folder), "max_tokens": MAX_TOKENS + 1}, WORDS, 2, seed=0)
 
 
@@ -236,7 +236,7 @@ def test_unreachable_hub_names_model_and_remedy(monkeypatch):
 @pytest.mark.parametrize("source", ["./nothing", "nothing/of/this", "nothing/"])
 def test_a_folder_that_is_not_there_is_called_so(source):
     """And no misspelt name on the hub."""
-    said = rf"model {source}: cannot be loaded \(there is no such folder\)"
+    said = rf"model {source}: cannot be loaded.*no such folder"
     with pytest.raises(InputError, match=said):
         new_classifier(PRETRAINED | {"source": source}, WORDS, 2, seed=0)
     with pytest.raises(InputError, match=said):
@@ -257,7 +257,7 @@ def gpt2_folder(tmp_path):
 
 
 def test_no_pad_token_is_refused_before_training(gpt2_folder):
-    with pytest.raises(InputError, match=r"gpt2 model has no pad token.*models\.<model>\.special_tokens\.pad"):
+    with pytest.raises(InputError, match=r"gpt2 model.*no pad token.*models\.<model>\.special_tokens\.pad"):
         new_classifier(PRETRAINED | {"source": str(gpt2_folder)}, WORDS, 2, seed=0)
 
 
@@ -277,7 +277,7 @@ def test_a_model_where_nothing_can_be_written_is_refused(tmp_path, monkeypatch):
         raise RuntimeError("I/O error: No space left on device (os error 28)")
 
     monkeypatch.setattr(training, "save_model", full)
-    with pytest.raises(InputError, match=rf"{tmp_path / 'model'}: No space left on device; make room"):
+    with pytest.raises(InputError, match=rf"{tmp_path / 'model'}: No space.*make room"):
         training.save_classifier(tiny_classifier("one_layer_attention"), tmp_path / "model", None, {})
 
 
@@ -287,12 +287,12 @@ def test_damaged_weights_are_refused(tmp_path):
     weights = tmp_path / "model.safetensors"
     whole = weights.read_bytes()
     weights.write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
-    with pytest.raises(InputError, match=r"model\.safetensors: is not as it was written.*run the workflow again"):
+    with pytest.raises(InputError, match=r"model\.safetensors: is not.*run the workflow"):
         load_saved(tmp_path, 64)
     # Where no manifest says what they were.
     (tmp_path / "manifest.json").unlink()
     weights.write_bytes(whole[: len(whole) // 2])
-    with pytest.raises(InputError, match=r"not a readable model.*run the workflow again"):
+    with pytest.raises(InputError, match=r"not a readable.*run the workflow"):
         load_saved(tmp_path, 64)
     save_file({"query.weight": classifier.network.query.weight.detach()}, weights, metadata={"format": "pt"})
     with pytest.raises(InputError, match="no weights for"):
@@ -351,7 +351,7 @@ def test_special_tokens_are_the_remedy_and_are_kept(gpt2_folder, tmp_path):
 
 def test_special_token_must_be_in_the_vocabulary(gpt2_folder):
     settings = PRETRAINED | {"source": str(gpt2_folder), "special_tokens": {"pad": "[NOTHING]", "mask": None}}
-    with pytest.raises(InputError, match=r"special_tokens\.pad is '\[NOTHING\]', which is not in its vocabulary"):
+    with pytest.raises(InputError, match=r"special_tokens\.pad.*'\[NOTHING\]'.*vocabulary"):
         new_classifier(settings, WORDS, 2, seed=0)
 
 
@@ -605,7 +605,7 @@ def test_incomplete_folder_names_file_and_rule(name, tmp_path):
     classifier, history = trained(epochs=1)
     training.save_classifier(classifier, tmp_path, history, {})
     (tmp_path / name).unlink()
-    with pytest.raises(InputError, match=rf"{name}: no such file; rule train or load_model makes it"):
+    with pytest.raises(InputError, match=rf"{name}: no such file.*train or load_model"):
         load_saved(tmp_path, MAX_TOKENS)
 
 
@@ -617,6 +617,6 @@ def test_a_tokenizer_from_elsewhere(folder):
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
 def test_a_gpu_that_is_not_there():
-    with pytest.raises(InputError, match="device is 'cuda', but torch finds no GPU"):
+    with pytest.raises(InputError, match=r"device is 'cuda'.*no GPU"):
         pick_device("cuda")
     assert pick_device("auto") == pick_device("cpu") == torch.device("cpu")

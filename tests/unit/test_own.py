@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from models_for_tests import WORDS, context_of, sentences_of, tiny_classifier
 from own_parts import CODE, PAGE, write_examples
+from wording import says
 
 import evenlight
 from evenlight import configuration
@@ -171,9 +172,9 @@ def test_a_reader_gives_rows_that_are_read_as_those_of_a_table(folder):
 @pytest.mark.parametrize(
     ("row", "said"),
     [
-        ({"stars": "bad", "gender": "male"}, "row 3: no column 'review'; the columns are stars, gender"),
+        ({"stars": "bad", "gender": "male"}, r"row 3:.*no column 'review'.*stars"),
         ({"review": "Fine.", "stars": "so so", "gender": "male"}, "row 3: field 'stars' is 'so so', not one of"),
-        ("no object", "row 3: found 'no object'; give a mapping of columns to values"),
+        ("no object", r"row 3:.*'no object'.*mapping"),
     ],
 )
 def test_a_row_that_is_wrong_is_named(folder, row, said):
@@ -232,9 +233,9 @@ def test_a_file_that_was_edited_is_read_again(folder):
 
 def test_each_class_is_a_family_and_each_key_is_checked(folder):
     said = problem(folder, explainers={"mine": {"method": LAST, "by": "frist"}})
-    assert said == 'explainers.mine.by: found "frist"; allowed is first or all; did you mean first?'
+    assert said == says("explainers.mine.by", "frist", "did you mean first?")
     said = problem(folder, explainers={"mine": {"method": LAST, "stesp": 3}})
-    assert said == "explainers.mine.stesp: unknown key; allowed here: method, label, datasets, by"
+    assert said == says("explainers.mine.stesp", "unknown key", "method, label, datasets, by")
     config = completed(folder, study(explainers={"a": {"method": LAST}, "b": {"method": CAPTUM}}))
     assert configuration.explainer_families(config) == {
         "own_last_layer_lastlayer_84fc": ["a"],
@@ -344,7 +345,7 @@ def test_who_looks_at_one_text_alone_passes(part):
 )
 def test_who_needs_other_texts_is_found_out(part, how):
     name = type(part).__name__
-    with pytest.raises(InputError, match=rf"^{name}: says of text 0 something else {how} than beside the others"):
+    with pytest.raises(InputError, match=rf"^{name}:.*text 0.*something else.*{how}"):
         evenlight.check_alone(tiny_classifier("bert"), TEXTS, part)
 
 
@@ -354,17 +355,17 @@ def test_who_needs_other_texts_is_found_out(part, how):
 @pytest.mark.parametrize(
     ("method", "said"),
     [
-        ("parts/last_layer.py:LastLayr", "has no class LastLayr; it has LastLayer; correct the name behind the colon"),
-        ("parts/last_layr.py:LastLayer", "parts/last_layr.py: no such file; did you mean study/parts/last_layer.py?"),
+        ("parts/last_layer.py:LastLayr", "LastLayr; it has LastLayer"),
+        ("parts/last_layr.py:LastLayer", "parts/last_layr.py: no such file"),
         ("parts/top_share.py:TopShare", "TopShare is no evenlight.own.Explainer; begin it with"),
         ("parts/broken.py:Mine", "parts/broken.py, line 1: '(' was never closed"),
         ("parts/failing.py:Mine", "parts/failing.py, line 2: ModuleNotFoundError: No module named 'not_installed'"),
-        ("parts/empty.py:Mine", "Mine has no function explain; docs/own_parts.md has an example"),
-        ("parts/last_layer.py", "name the class behind a colon, such as parts/last_layer.py:Mine"),
-        ("parts/ending.py:Mine", "parts/ending.py, line 1: SystemExit: 0 (while it was read)"),
-        ("parts/relative.py:Mine", "while it was read; of a file beside it write `import name`"),
-        ("parts/lime.py:Lime", "Lime is no evenlight.own.Explainer; begin it with"),
-        ("parts/typed.py:Mine", "field size is tuple[int, int]; allowed are bool, int, float, str, Literal of texts"),
+        ("parts/empty.py:Mine", "no function explain"),
+        ("parts/last_layer.py", "parts/last_layer.py:Mine"),
+        ("parts/ending.py:Mine", "parts/ending.py, line 1: SystemExit: 0"),
+        ("parts/relative.py:Mine", "write `import name`"),
+        ("parts/lime.py:Lime", "no evenlight.own.Explainer"),
+        ("parts/typed.py:Mine", "size is tuple[int, int]"),
     ],
 )
 def test_a_class_that_cannot_be_had_is_refused_with_its_file(folder, method, said):
@@ -404,14 +405,14 @@ def test_one_name_of_two_files_is_refused(folder):
     write_examples(folder.parent)
     completed(folder, study())
     (folder.parent / "parts/last_layer.py").write_text("OTHER = 1\n")
-    with pytest.raises(InputError, match=r"last_layer.py and parts/last_layer.py differ, and both are meant; give one"):
+    with pytest.raises(InputError, match=r"last_layer\.py.*parts/last_layer\.py differ"):
         completed(folder, study())
     (folder / "parts/last_layer.py").unlink()
     own_files._LOCATED.clear()
     own_files.locate(study(), [folder, Path()])
     (folder.parent / "second/parts").mkdir(parents=True)
     (folder.parent / "second/parts/last_layer.py").write_text("OTHER = 2\n")
-    with pytest.raises(InputError, match="differ, and both are meant"):
+    with pytest.raises(InputError, match="differ"):
         own_files.locate(study(), [folder.parent / "second"])
 
 
@@ -421,34 +422,34 @@ def test_files_beside_two_classes_that_have_one_name_are_refused(folder):
         (folder / place / "beside.py").write_text(f"NUMBER = {number}\n")
         (folder / place / f"of_{place}.py").write_text(f"import beside\n{CODE[0][0]}")
     methods = {"a": {"method": "parts/of_parts.py:LastLayer"}, "b": {"method": "more/of_more.py:LastLayer"}}
-    with pytest.raises(InputError, match=r"of_more.py imports beside, which is .*parts/beside.py; give .* name"):
+    with pytest.raises(InputError, match=r"of_more\.py imports beside.*parts/beside\.py"):
         completed(folder, study(explainers=methods))
 
 
 def test_a_metric_says_which_scores_are_better(folder):
     path = folder / "parts/top_share.py"
     path.write_text(path.read_text().replace('    better: ClassVar[str] = "higher"\n', ""))
-    assert "better is None; set `better" in problem(folder)
+    assert "better is None" in problem(folder)
 
 
 OF_EXPLAINERS = {
-    "yield np.zeros(len(sentence.token_id) - 1)": r"text \S+: found scores of shape \(\d+,\); give one for each of its",
-    "yield np.full(len(sentence.token_id), 1j)": r"the scores are no numbers \(they are of the type complex128\)",
+    "yield np.zeros(len(sentence.token_id) - 1)": r"text \S+:.*shape \(\d+,\)",
+    "yield np.full(len(sentence.token_id), 1j)": r"no numbers.*complex128",
     "yield np.zeros(len(sentence.token_id)); raise SystemExit(0)": r"SystemExit: 0 \(while text 2 of",
     "next(context.evaluator.classifier.network.parameters()).requires_grad_(); yield sentence.token_id": (
-        "leaves the model changed"
+        "model changed"
     ),
-    "yield np.full(len(sentence.token_id), np.nan)": r"text \S+: score 0 is nan; give finite numbers",
-    "yield ['a'] * len(sentence.token_id)": r"text \S+: the scores are no numbers",
-    "pass": r"gives scores for 0 of \d+ texts; yield or return one array for each",
-    "yield from [np.zeros(len(sentence.token_id))] * 20": r"found scores of shape|gives scores for more than",
+    "yield np.full(len(sentence.token_id), np.nan)": r"text \S+:.*0.*nan.*finite",
+    "yield ['a'] * len(sentence.token_id)": r"text \S+:.*no numbers",
+    "pass": r"0 of \d+ texts; yield",
+    "yield from [np.zeros(len(sentence.token_id))] * 20": r"scores of shape|more than",
     "raise KeyError('lost')": r"parts/wrong.py, line 9: KeyError: 'lost' \(while text 1 of \d+ was explained\)",
-    "context.evaluator.classifier.network.train(); yield np.zeros(len(sentence.token_id))": "leaves the model changed",
+    "context.evaluator.classifier.network.train(); yield np.zeros(len(sentence.token_id))": "model changed",
     "next(context.evaluator.classifier.network.parameters()).data.add_(1); yield np.zeros(len(sentence.token_id))": (
-        "leaves the model changed"
+        "model changed"
     ),
     "context.evaluator.classifier.network.register_forward_hook(print); yield np.zeros(len(sentence.token_id))": (
-        "leaves the model changed"
+        "model changed"
     ),
 }
 
@@ -466,9 +467,7 @@ def test_an_explainer_that_gives_no_explanation_is_refused(folder, line):
         attributions(folder, {"method": "parts/wrong.py:Wrong"}, classifier, sentences_of(classifier, WORDS[:3]))
 
 
-@pytest.mark.parametrize(
-    ("value", "said"), [("'a'", "found 'a'; give a number"), ("np.inf", "found inf; give a finite")]
-)
+@pytest.mark.parametrize(("value", "said"), [("'a'", "found 'a'; give a number"), ("np.inf", "found inf;")])
 def test_a_metric_that_gives_no_number_is_refused(folder, value, said):
     path = folder / "parts/top_share.py"
     path.write_text(path.read_text().replace("return score[", f"return {value}\n        return score["))
@@ -514,7 +513,7 @@ def test_a_metric_may_neither_change_the_scores_nor_the_model(folder):
         )
     )
     settings = configuration.without_labels(completed(folder, study(metrics=metrics))["metrics"])
-    with pytest.raises(InputError, match="leaves the model changed"):
+    with pytest.raises(InputError, match="model changed"):
         score(family, [explanation], settings, context_of(classifier).evaluator)
 
 
@@ -548,9 +547,9 @@ def test_fields_and_validators_of_ones_own_have_their_messages(folder):
     said = {
         key: problem(folder, explainers={"mine": method | {key: value}}) for key, value in (("size", 3), ("mode", "c"))
     }
-    assert said["size"] == "explainers.mine.size: found 3; take an even number"
-    assert said["mode"] == 'explainers.mine.mode: found "c"; allowed is text like ^[ab]+$'
-    assert "KeyError: 6 (in a validator of Mine)" in problem(folder, explainers={"mine": method | {"size": 6}})
+    assert said["size"] == says("explainers.mine.size", "3", "even")
+    assert said["mode"] == says('explainers.mine.mode: found "c"', "^[ab]+$")
+    assert "KeyError: 6 (in a validator" in problem(folder, explainers={"mine": method | {"size": 6}})
     assert "found" in problem(folder, explainers={"mine": method | {"more": {"a": ["b"]}}})
     config = completed(folder, study(seeds=[0, 1], explainers={"mine": method | {"file": "one.txt"}}))
     assert config["explainers"]["mine"]["more"] == {}
@@ -569,20 +568,20 @@ def test_a_reader_says_which_files_it_reads(folder):
     assert len(load(files, settings).items) == 20
     path = folder / "parts/reviews.py"
     path.write_text(path.read_text().replace("return [self.file]", "return self.file"))
-    with pytest.raises(InputError, match=r"files\(\) gives '\./reviews\.jsonl'; give a list of paths"):
+    with pytest.raises(InputError, match=r"files\(\) gives '\./reviews\.jsonl'.*paths"):
         reader_for(settings).files(settings)
 
 
 def test_a_study_that_was_unpacked_runs_no_code_before_it_is_trusted(folder):
     unpacked = folder.parent / "results" / "mine"
     write_examples_of_an_archive(unpacked)
-    with pytest.raises(InputError, match=r"mine: this study came with an archive and would run parts/last_layer"):
+    with pytest.raises(InputError, match=r"mine:.*archive.*parts/last_layer"):
         completed(unpacked, study())
     elsewhere = study(explainers={"mine": {"method": "logs/mine/last_layer.py:LastLayer"}})
     (folder.parent / "logs/mine").mkdir(parents=True)
     (unpacked / "parts/last_layer.py").rename(folder.parent / "logs/mine/last_layer.py")
     for place in (unpacked, folder):
-        with pytest.raises(InputError, match="came with an archive"):
+        with pytest.raises(InputError, match="with an archive"):
             completed(place, elsewhere)
     assert not (folder.parent / "was_run").exists()
     completed(unpacked, elsewhere, trusts_archives=True)
@@ -595,11 +594,11 @@ def test_code_that_came_with_an_archive_is_known_wherever_it_lies(folder):
     write_examples_of_an_archive(unpacked)
     path = folder / "parts/last_layer.py"
     path.write_text((unpacked / "parts/last_layer.py").read_text())
-    with pytest.raises(InputError, match=r"last_layer.py came with an archive.*--config trust_parts=true"):
+    with pytest.raises(InputError, match=r"last_layer\.py.*archive.*--config trust_parts=true"):
         completed(folder, study())
     (folder / "parts/beside.py").write_text(path.read_text())
     path.write_text(f"import beside\n{CODE[0][0]}")
-    with pytest.raises(InputError, match=r"beside.py came with an archive"):
+    with pytest.raises(InputError, match=r"beside\.py.*archive"):
         completed(folder, study())
     assert not (folder.parent / "was_run").exists()
     (folder / "parts/beside.py").write_text("NUMBER = 1\n")

@@ -67,14 +67,14 @@ def test_a_page_is_illustrated_once(tmp_path):
     assert page.read_text(encoding="utf-8") == before
     page.write_text("# A page\n\nwithout a figure\n", encoding="utf-8")
     figures.illustrate(page, "training")
-    assert page.read_text(encoding="utf-8").startswith("# A page\n\n![Processor time of an epoch by recipe")
+    assert page.read_text(encoding="utf-8").startswith("# A page\n\n![Processor")
     assert page.read_text(encoding="utf-8").endswith("*\n\nwithout a figure\n")
 
 
 def test_a_page_without_a_table_is_refused(tmp_path):
     page = tmp_path / "benchmark.md"
     page.write_text("# Nothing measured\n", encoding="utf-8")
-    with pytest.raises(InputError, match=r"benchmark\.md: there is no table; write the page again"):
+    with pytest.raises(InputError, match=r"benchmark\.md: .*no table"):
         figures.illustrate(page, "benchmark")
     assert [path.name for path in tmp_path.iterdir()] == ["benchmark.md"]
 

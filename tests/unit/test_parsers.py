@@ -118,14 +118,14 @@ def test_a_missing_pipeline_says_how_to_get_it():
 
 def test_a_pipeline_without_parser_is_refused(tmp_path):
     spacy.blank("en").to_disk(tmp_path / "blank")
-    with pytest.raises(InputError, match="it has no tagger, only nothing"):
+    with pytest.raises(InputError, match="no tagger"):
         parsers.load_parser(tmp_path / "blank")
 
 
 def test_another_scheme_is_refused():
     nlp = spacy.blank("en")
     nlp.add_pipe("parser").add_label("SB")
-    with pytest.raises(InputError, match=r"neither those of Universal Dependencies \(obj, obl\) nor ClearNLP's"):
+    with pytest.raises(InputError, match=r"\(obj, obl\).*ClearNLP's"):
         parsers.scheme_of(nlp)
 
 

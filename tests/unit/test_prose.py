@@ -94,7 +94,7 @@ def test_the_command_prints_file_and_line(page, capsys):
     main(_arguments(page))
     printed = capsys.readouterr().out
     assert f"26.5       51  {page}" in printed
-    assert f"{page}:3: shard; say attribution file" in printed
+    assert f"{page}:3: shard; say attribution" in printed
     assert f"51  {page}:1: Word Word" in printed
 
 

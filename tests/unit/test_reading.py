@@ -340,7 +340,7 @@ def test_a_token_of_several_words_is_refused_with_its_place(folders):
 def test_a_token_of_two_words_is_refused():
     tokenizer = by_pieces("a▁b", cleaning=normalizers.NFC())
     assert read_words(tokenizer, [["b", "a"]])[0].word_id.tolist() == [0, 1, 1]
-    said = "item two: the tokenizer makes one token, 'a b', of the words 'a', 'b', and its score cannot be divided"
+    said = r"item two: .*one token, 'a b'.*'a', 'b'"
     with pytest.raises(InputError, match=said):
         read_words(tokenizer, [["b"], ["b", "a", "b"]], ["one", "two"])
 
@@ -348,7 +348,7 @@ def test_a_token_of_two_words_is_refused():
 def test_a_text_that_cannot_be_read_is_refused_in_words():
     """WordPiece without a token for what it does not know."""
     tokenizer = PreTrainedTokenizerFast(tokenizer_object=Tokenizer(models.WordPiece({"a": 0}, unk_token="[UNK]")))
-    with pytest.raises(InputError, match=r"the tokenizer cannot read the texts \(.*\[UNK\].*\); choose another model"):
+    with pytest.raises(InputError, match=r"cannot read.*\(.*\[UNK\].*\); choose another model"):
         read_words(tokenizer, [["b"]])
 
 
@@ -377,7 +377,7 @@ def test_a_tokenizer_without_a_fast_version_is_refused_in_words(tmp_path):
     )
     CanineForSequenceClassification(config).save_pretrained(tmp_path)
     (tmp_path / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": "CanineTokenizer"}))
-    with pytest.raises(InputError, match=r"tokenizer \S+: CanineTokenizer has no fast version"):
+    with pytest.raises(InputError, match=r"tokenizer \S+: CanineTokenizer.*no fast"):
         new_classifier(settings_for(tmp_path), SENTENCES, 2, seed=0)
 
 
@@ -473,7 +473,7 @@ def test_a_tokenizer_that_reads_otherwise_after_saving_is_refused(tmp_path, monk
         return tokenizer
 
     monkeypatch.setattr("evenlight.models.architectures.loaded_tokenizer", altered)
-    with pytest.raises(InputError, match=r"tokenizer .*reads the text 'Mara leaves .* otherwise once it was saved"):
+    with pytest.raises(InputError, match=r"tokenizer .*'Mara leaves .* otherwise"):
         new_classifier(settings_for(source, special_tokens={"pad": "<|endoftext|>"}), SENTENCES, 2, seed=0)
 
 
@@ -519,7 +519,7 @@ def test_the_longest_text_works_and_one_more_is_refused(name):
     token_id, mask = classifier.padded([np.full(longest, 20)])
     assert classifier.logits(classifier.embed(token_id), mask).shape == (1, 2)
     for more in () if limit is None else (limit + 1, limit + 2, limit + 7, 4000):
-        said = rf"max_tokens is {more}, but this {model_type} model reads at most {limit} tokens; lower max_tokens"
+        said = rf"max_tokens is {more}.*{model_type} model.*at most {limit}.*lower max_tokens"
         with pytest.raises(InputError, match=said):
             refuse_beyond_limit(network, tokenizer, more)
 
@@ -573,7 +573,7 @@ def test_a_limit_is_said_before_training(tmp_path):
     config = RobertaConfig(**TABLE)
     folder = write_model(config, "roberta", tmp_path / "model")
     (folder / "tokenizer_config.json").write_text("{}")
-    with pytest.raises(InputError, match=r"max_tokens is 63, but this roberta model reads at most 62 tokens"):
+    with pytest.raises(InputError, match=r"max_tokens is 63.*roberta model.*at most 62"):
         new_classifier(settings_for(folder, max_tokens=63), SENTENCES, 2, seed=0)
     assert new_classifier(settings_for(folder, max_tokens=62), SENTENCES, 2, seed=0).max_tokens == 62
 

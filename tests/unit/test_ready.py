@@ -180,7 +180,7 @@ def test_a_notebook_asks_for_training_texts_where_they_are_read(tmp_path):
     classifier, _ = taken_over(settings_for(saved(tmp_path)), CLASSES)
     [explanation] = notebook.explain(classifier, ["He waits ."], "uniform_random")
     assert len(explanation.token_score) == len(explanation.token_id)
-    with pytest.raises(InputError, match="pattern_variant explains from the training texts; give them as training="):
+    with pytest.raises(InputError, match=r"pattern_variant.*training texts.*training="):
         notebook.explain(classifier, ["He waits ."], "pattern_variant")
 
 
@@ -243,7 +243,7 @@ def test_a_model_cannot_be_trained_on_texts_that_are_all_for_the_test(tmp_path):
     arguments = argparse.Namespace(
         items=tmp_path / "items.parquet", units=tmp_path / "units.parquet", settings=settings, threads=1, device="cpu"
     )
-    with pytest.raises(InputError, match=r"items\.parquet: no items in split train; .*architecture: trained"):
+    with pytest.raises(InputError, match=r"items\.parquet: no items.*train;.*architecture: trained"):
         train.main(arguments)
 
 
@@ -256,12 +256,12 @@ def test_a_random_head_is_no_model(tmp_path):
     network = AutoModel.from_pretrained(folder)
     network.save_pretrained(tmp_path / "encoder")
     write_tokenizer("roberta", tmp_path / "encoder", WORDS)
-    with pytest.raises(InputError, match=r"encoder: has no weights for classifier\..*random.*architecture: pretrained"):
+    with pytest.raises(InputError, match=r"no weights.*classifier\..*random.*architecture: pretrained"):
         taken_over(settings_for(tmp_path / "encoder"), CLASSES)
     weights = load_file(folder / "model.safetensors")
     del weights["classifier.dense.bias"]
     save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
-    with pytest.raises(InputError, match=r"has no weights for classifier\.dense\.bias, which would be random"):
+    with pytest.raises(InputError, match=r"classifier\.dense\.bias.*random"):
         taken_over(settings_for(folder), CLASSES)
 
 
@@ -278,19 +278,19 @@ def test_weights_of_another_size_are_refused(tmp_path):
 @pytest.mark.parametrize("problem_type", ["regression", None])
 def test_regression_is_refused(tmp_path, problem_type):
     folder = saved(tmp_path, labels=["LABEL_0"], problem_type=problem_type)
-    with pytest.raises(InputError, match="predicts numbers and no classes"):
+    with pytest.raises(InputError, match=r"numbers.*no classes"):
         taken_over(settings_for(folder, classes={"negative": None, "positive": "LABEL_0"}), ["negative", "positive"])
 
 
 def test_regression_of_several_numbers_is_refused(tmp_path):
     folder = saved(tmp_path, problem_type="regression")
-    with pytest.raises(InputError, match="predicts numbers and no classes"):
+    with pytest.raises(InputError, match=r"numbers.*no classes"):
         taken_over(settings_for(folder), CLASSES)
 
 
 def test_max_tokens_beyond_the_model_are_refused(tmp_path):
     folder = saved(tmp_path)
-    with pytest.raises(InputError, match="max_tokens is 700, but this bert model reads at most"):
+    with pytest.raises(InputError, match=r"max_tokens is 700.*at most"):
         taken_over(settings_for(folder, max_tokens=700), CLASSES)
 
 
@@ -309,7 +309,7 @@ def test_a_head_that_ends_otherwise_is_refused_only_where_it_must_change(tmp_pat
     assert taken_over(settings_for(folder), CLASSES)[1]  # an order alone
     assert taken_over(settings_for(folder), [name.lower() for name in LABELS])[1]
     mapping = {"negative": "negative", "positive": "POSITIVE"}
-    with pytest.raises(InputError, match="head of this bert model does not end in a linear layer"):
+    with pytest.raises(InputError, match=r"head.*does not end.*linear"):
         taken_over(settings_for(folder, classes=mapping), ["negative", "positive"])
 
 
@@ -324,32 +324,32 @@ def test_names_agree_but_for_case_and_separators():
 @pytest.mark.parametrize(
     ("classes", "labels", "mapping", "excluding", "said"),
     [
-        (["a", "b"], ["LABEL_0", "LABEL_1"], {}, True, "the labels have no names"),
+        (["a", "b"], ["LABEL_0", "LABEL_1"], {}, True, "labels have no"),
         (["a", "b"], ["a", "c"], {}, True, "different names"),
         (["a", "b"], ["a", "A"], {}, True, "different names"),
         (["a", "b"], ["a", "b", "c"], {}, True, "3 labels for 2 classes"),
         (["a", "b", "c"], ["a", "b"], {}, True, "2 labels for 3 classes"),
-        (["a", "b"], ["a", "b"], {}, False, "do not exclude each other"),
-        (["a", "b"], ["x", "y"], {"a": "x"}, True, "no entry for class b"),
+        (["a", "b"], ["a", "b"], {}, False, "do not exclude"),
+        (["a", "b"], ["x", "y"], {"a": "x"}, True, "no entry for class"),
         (["a", "b"], ["x", "y"], {"a": "x", "b": "z"}, True, "no label 'z'"),
         (["a", "b"], ["x", "x"], {"a": "x", "b": None}, False, "several labels 'x'"),
-        (["a", "b"], ["x", "y"], {"a": "x", "b": "x"}, True, "two classes have the same label"),
-        (["a", "b"], ["x", "y"], {"a": "x", "b": None}, True, "null.* is for models whose labels do not exclude"),
-        (["a", "b"], ["x", "y"], {"a": "x", "b": "y"}, False, "only one can be explained"),
-        (["a", "b", "c"], ["x", "y"], {"a": "x", "b": None, "c": "y"}, False, "only one can be explained"),
-        (["a", "b"], ["x", "y"], {"a": None, "b": None}, False, "two classes have the same label"),
+        (["a", "b"], ["x", "y"], {"a": "x", "b": "x"}, True, "two classes"),
+        (["a", "b"], ["x", "y"], {"a": "x", "b": None}, True, "null.*do not exclude"),
+        (["a", "b"], ["x", "y"], {"a": "x", "b": "y"}, False, "only one"),
+        (["a", "b", "c"], ["x", "y"], {"a": "x", "b": None, "c": "y"}, False, "only one"),
+        (["a", "b"], ["x", "y"], {"a": None, "b": None}, False, "two classes"),
     ],
 )
 def test_what_is_ambiguous_is_refused_with_both_lists(classes, labels, mapping, excluding, said):
     with pytest.raises(InputError, match=said) as raised:
         matched_labels(classes, labels, mapping, excluding, "someone/model")
     message = str(raised.value)
-    assert f"The labels of model someone/model are {', '.join(labels)};" in message
-    assert f"the classes of the dataset are {', '.join(classes)}." in message
+    assert f"model are {', '.join(labels)};" in message
+    assert f"dataset are {', '.join(classes)}." in message
     # As it would be read from a configuration.
     said, _, example = message.partition(", such as ")
     example = yaml.safe_load(example)["classes"]
-    assert ("of two classes one has none (null)" in said) != excluding
+    assert ("none (null)" in said) != excluding
     # A label stands there by its name only.
     assert list(example) == classes
     assert all(label == "<label>" or label.lower() == name.lower() for name, label in example.items())
@@ -360,7 +360,7 @@ def test_no_label_is_suggested_by_its_position():
     classes, labels = ["high", "low"], ["not urgent", "urgent"]
     with pytest.raises(InputError) as raised:
         matched_labels(classes, labels, {}, True, "models/mine")
-    assert "The labels of model models/mine are not urgent, urgent;" in str(raised.value)
+    assert "model models/mine are not urgent" in str(raised.value)
     example = yaml.safe_load(str(raised.value).partition("such as ")[2])["classes"]
     assert example == {"high": "<label>", "low": "<label>"}
     # Copied as it stands, it does not run.
@@ -369,7 +369,7 @@ def test_no_label_is_suggested_by_its_position():
 
 
 def test_the_remedy_keeps_labels_that_yaml_would_read_otherwise():
-    with pytest.raises(InputError, match="the labels and the classes have different names") as raised:
+    with pytest.raises(InputError, match="different names") as raised:
         matched_labels(["no", "on: é"], ["NO", "1"], {}, True, "someone/model")
     assert str(raised.value).endswith('such as classes: {"no": "NO", "on: é": "<label>"}')
     example = yaml.safe_load(str(raised.value).partition("such as ")[2])
@@ -418,7 +418,7 @@ def test_an_adapter_gives_the_probabilities_of_peft(tmp_path, kind, about):
     assert np.abs(theirs - softmax(without)[:, [2, 0, 1]]).max() > 0.05
     np.testing.assert_allclose(probabilities(classifier), theirs, atol=5e-6)
     # The base model's names of labels are not those of the adapter's head.
-    with pytest.raises(InputError, match="the labels have no names"):
+    with pytest.raises(InputError, match="no names"):
         taken_over(settings_for(base, kind, adapter=str(adapter)), CLASSES)
     # Saved, it is a model like any other.
     training.save_classifier(classifier, tmp_path / "ours", None, {})
@@ -450,7 +450,7 @@ def test_an_adapter_without_a_head_has_that_of_its_model(tmp_path):
     theirs = softmax(logits_of(PeftModel.from_pretrained(network, tmp_path / "adapter").eval(), base))[:, ::-1]
     np.testing.assert_allclose(probabilities(classifier), theirs, atol=5e-6)
     encoder = encoder_of(tmp_path / "encoder", base, "bert")
-    with pytest.raises(InputError, match="has no weights for classifier"):
+    with pytest.raises(InputError, match=r"no weights.*classifier"):
         taken_over(settings_for(encoder, adapter=str(tmp_path / "adapter")), CLASSES)
 
 
@@ -458,7 +458,7 @@ def test_an_adapter_of_another_model_is_refused(tmp_path):
     adapter = adapter_of(saved(tmp_path / "roberta", "roberta"), tmp_path / "adapter")
     with pytest.raises(InputError, match=r"adapter .*adapter: (cannot be merged|has other weights)"):
         taken_over(settings_for(saved(tmp_path / "llama", "llama"), "llama", adapter=str(adapter)), CLASSES)
-    with pytest.raises(InputError, match=r"adapter .*nothing: cannot be loaded \(there is no such folder\)"):
+    with pytest.raises(InputError, match=r"adapter .*nothing.*no such folder"):
         taken_over(settings_for(tmp_path / "llama", "llama", adapter=str(tmp_path / "nothing")), CLASSES)
 
 
@@ -471,7 +471,7 @@ def test_an_adapter_that_changes_no_weights_is_refused(tmp_path):
     get_peft_model(network, PromptTuningConfig(task_type="SEQ_CLS", num_virtual_tokens=2)).save_pretrained(
         tmp_path / "adapter"
     )
-    with pytest.raises(InputError, match=r"cannot be merged into model"):
+    with pytest.raises(InputError, match="cannot be merged"):
         taken_over(settings_for(base, adapter=str(tmp_path / "adapter")), CLASSES)
 
 

@@ -1,9 +1,8 @@
 """Reading the scores of one run: columns of several files side by side, what is refused, and what explainers say."""
 
-import re
-
 import pandas as pd
 import pytest
+from wording import says
 
 from evenlight.core import tables
 from evenlight.core.contracts.explanations import SCORES
@@ -16,7 +15,6 @@ NAN = float("nan")
 RUN = Run("plots", "small", 3)
 RUNS = Runs(datasets=[RUN.dataset], models={RUN.model: [RUN.seed]})
 METRICS = {"gini": "complexity", "soft": "asked", "sparsity": "complexity"}
-REMEDY = "delete the file and run the workflow again"
 
 
 def write(folder, family: str, run: Run = RUN, explainer: str = "lime", metadata: dict | None = None, **columns):
@@ -58,19 +56,16 @@ def test_items_alone_are_those_of_the_first_family(tmp_path):
 @pytest.mark.parametrize(
     ("columns", "message"),
     [
-        ({"other": [1.0, 2.0, 3.0]}, f"no column 'soft'; rule score makes it, {REMEDY}"),
-        ({"item_id": ["a", "b", "b"], "soft": [1.0, 2.0, 3.0]}, f"item 'b' has two rows; {REMEDY}"),
-        ({"soft": [1.0, float("-inf"), NAN]}, f"column 'soft' has infinite scores; {REMEDY}"),
-        (
-            {"item_id": ["a", "b", "x"], "soft": [1.0, 2.0, 3.0]},
-            f"column 'item_id' has other items than the other metrics of the same explainer; {REMEDY}",
-        ),
+        ({"other": [1.0, 2.0, 3.0]}, "no column 'soft'; rule score"),
+        ({"item_id": ["a", "b", "b"], "soft": [1.0, 2.0, 3.0]}, "item 'b' has two rows"),
+        ({"soft": [1.0, float("-inf"), NAN]}, "column 'soft' has infinite"),
+        ({"item_id": ["a", "b", "x"], "soft": [1.0, 2.0, 3.0]}, "column 'item_id' has other items"),
     ],
 )
 def test_what_is_wrong_is_named_with_its_file(tmp_path, columns, message):
     write(tmp_path, "complexity", gini=[0.1, 0.2, 0.3], sparsity=[0.1, 0.2, 0.3])
     path = write(tmp_path, "asked", **columns)
-    with pytest.raises(InputError, match=f"^{re.escape(f'{path}: {message}')}$"):
+    with pytest.raises(InputError, match=rf"^{path}: {message}.*delete the file"):
         read_scores(tmp_path, RUN, "lime", METRICS)
 
 
@@ -79,7 +74,7 @@ def test_a_file_that_is_not_there_is_named_with_its_rule(tmp_path):
         lambda: read_scores(tmp_path, RUN, "lime", METRICS),
         lambda: left_out_notes(tmp_path, RUNS, ["lime"], METRICS),
     ):
-        with pytest.raises(InputError, match=r"complexity/lime\.parquet: no such file; rule score makes it"):
+        with pytest.raises(InputError, match=r"complexity/lime\.parquet: no such file.*rule score"):
             read()
 
 
@@ -94,7 +89,7 @@ def test_notes_name_the_runs_of_each_explainer(tmp_path):
     assert explainer_notes(tmp_path, study, ["shap", "lime"], METRICS) == [
         "explainer 'lime': noise (dataset 'plots': 'small', 'large')"
     ]
-    with pytest.raises(InputError, match=r"shapley\.parquet: no such file; rule score makes it"):
+    with pytest.raises(InputError, match=r"shapley\.parquet: no such file.*rule score"):
         explainer_notes(tmp_path, study, ["lime", "shapley"], METRICS)
     where = "; ".join(f"dataset '{name}': 'small' with seed %d, 'large' with seed %d" for name in ("plots", "films"))
     assert explainer_notes(tmp_path, study, ["grad"], METRICS) == [
@@ -117,10 +112,10 @@ def test_a_remark_is_a_note_of_all_runs_and_explainers_that_have_it(tmp_path):
         for explainer, texts in notes.items():
             write(tmp_path, "complexity", run, explainer, {"note": "; ".join(texts)}, gini=[1.0] * 3)
     assert explainer_notes(tmp_path, study, list(notes), METRICS) == [
-        "explainer 'ig': rounding noise: zero for every token",
-        "explainers 'ig', 'igxi': too few steps for 5 of 16 items: by more than 5 % (dataset 'plots': 'small')",
-        "explainer 'lrp': the tokens have 7% to 10% of the relevance; the rest: bias 87% to 90%",
-        "explainer 'grad': the scores of 8 of 24 items are a remainder; take layer 'embedding_output'",
+        says("explainer 'ig': rounding noise", "zero"),
+        says("explainers 'ig', 'igxi'", "5 of 16", "more than 5 % (dataset 'plots': 'small')"),
+        says("explainer 'lrp'", "7% to 10%", "bias 87% to 90%"),
+        says("explainer 'grad'", "8 of 24 items", "remainder", "'embedding_output'"),
     ]
 
 
@@ -141,11 +136,8 @@ def test_notes_of_a_table_tell_of_left_out_texts_and_of_chance(tmp_path):
     assert notes == [
         "dataset 'plots', models 'small', 'large': 2 of 8 pairs",
         "explainer 'grad': no rectifier",
-        "explainer 'lime': explained again with other random draws, 6 explanations have a standard error of "
-        "0.10 (0.10 to 0.30) of their spread over tokens and a rank correlation of 0.90 (0.90 to 0.90) (medians, "
-        "lowest to highest of a run)",
-        "explainer 'shap': explained again with other random draws, 3 explanations have a standard error of "
-        "0.80 (0.80 to 0.80) of their spread over tokens (medians, lowest to highest of a run), mostly chance",
+        says("explainer 'lime'", "6 explanations", "0.10 (0.10 to 0.30)", "0.90 (0.90 to 0.90)"),
+        says("explainer 'shap'", "3 explanations", "0.80 (0.80 to 0.80)", "mostly chance"),
     ]
     # Nothing is said where nothing is left out.
     write(tmp_path, "complexity", gini=[1.0] * 3)

@@ -92,7 +92,7 @@ def test_a_text_is_asked_about_as_it_came_and_others_keep_the_spaces_of_their_wo
     hidden = rows[1].copy()
     hidden[[0, 3]] = classifier.special_token("mask")
     assert classifier.texts([hidden]) == ["...? ( ....)"]
-    with pytest.raises(InputError, match="was not told of the word 'Never'"):
+    with pytest.raises(InputError, match=r"not told.*'Never'"):
         read_words(classifier.tokenizer, [["Never"]])
 
 
@@ -201,9 +201,7 @@ def test_other_labels_are_named_and_cost_nothing_again(opened, served):
     """Both lists stand in the message; with the mapping mended, nothing is asked again."""
     served.usual = lambda body: (200, json.dumps([[0.25, 0.75]] * len(body["inputs"])).encode(), {})
     evaluator, [sentence, *_] = opened()
-    with pytest.raises(
-        InputError, match=r"The labels of model http.* are 0, 1; the classes of the dataset are eager, d"
-    ):
+    with pytest.raises(InputError, match=r"labels of model http.*0, 1;.*eager, d"):
         evaluator.probabilities([sentence.row])
     evaluator, [sentence, *_] = opened(classes={"eager": "1", "dull": "0"})
     np.testing.assert_allclose(evaluator.probabilities([sentence.row]), [[0.75, 0.25]])
@@ -233,8 +231,8 @@ def test_a_service_has_one_run_and_is_not_trained():
 @pytest.mark.parametrize(
     ("section", "entry", "said"),
     [
-        ("explainers", {"method": "saliency"}, r'explainers.x.method: found "saliency", which looks into the network'),
-        ("explainers", {"method": "attention_rollout"}, "use one of lime, partition_shap, kernel_shap"),
+        ("explainers", {"method": "saliency"}, r'explainers.x.method:.*"saliency".*looks'),
+        ("explainers", {"method": "attention_rollout"}, "one of lime, partition_shap, kernel_shap"),
         ("explainers", {"method": "occlusion", "hidden_token": "pad"}, 'hidden_token: found "pad"'),
         ("explainers", {"method": "lime", "features": "word", "definition": "released"}, "tokenises texts again"),
         ("metrics", {"metric": "soft_sufficiency"}, r'metrics.x.metric: found "soft_sufficiency", which looks into'),
@@ -251,7 +249,7 @@ def test_what_a_service_cannot_answer_is_refused_by_name(section, entry, said):
 
 
 def test_random_layers_two_parts_and_the_name_of_the_folder_are_refused():
-    with pytest.raises(InputError, match="randomisation: makes layers of a network random"):
+    with pytest.raises(InputError, match=r"randomisation: .*network"):
         configuration.complete(STUDY | {"randomisation": {}})
     with pytest.raises(InputError, match='study: found "answers"'):
         configuration.complete(STUDY | {"study": "answers"})

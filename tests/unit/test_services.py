@@ -17,6 +17,7 @@ import pytest
 from http_services import answered, scored, serving
 from hypothesis import given
 from hypothesis import strategies as st
+from wording import says
 
 from evenlight.core.addresses import checked_address
 from evenlight.core.errors import InputError
@@ -119,13 +120,13 @@ def test_the_key_is_sent_and_told_nobody(served, ask, monkeypatch, capsys, tmp_p
     assert [headers.get("Authorization") for headers in served.headers] == ["Bearer s3cret", "Bearer s3cret", None]
     assert served.headers[2]["X-Api-Key"] == "s3cret"
     served.script = [failing(401, b"s3cret is no key")]
-    with pytest.raises(InputError, match=r"HTTP 401 Unauthorized: <key> is no key; look at the key"):
+    with pytest.raises(InputError, match=r"HTTP 401 Unauthorized: <key> is.*look at"):
         ask(TEXTS[2:3], policy={"key_variable": "TINY_KEY"})
     assert "s3cret" not in "".join(capsys.readouterr())
     assert b"s3cret" not in b"".join(path.read_bytes() for path in (tmp_path / "answers").iterdir())
 
 
-@pytest.mark.parametrize(("key", "said"), [(None, "is not set"), ("a\nX-Other: b", "holds what is no key")])
+@pytest.mark.parametrize(("key", "said"), [(None, "is not set"), ("a\nX-Other: b", "holds what is no")])
 def test_a_key_that_cannot_be_sent_is_refused_before_anything_is(served, ask, monkeypatch, key, said):
     monkeypatch.delenv("TINY_KEY", raising=False)
     if key:
@@ -171,7 +172,7 @@ def test_nonsense_has_a_second_chance_and_is_then_refused_with_what_was_said(ser
     found, _ = ask(TEXTS[:1])
     np.testing.assert_array_equal(found, expected(TEXTS[:1]))
     served.script = [saying(reply)] * 2
-    with pytest.raises(InputError, match=rf"{said}(.|\n)*after 2 attempts(; .*)?. What it has answered is kept"):
+    with pytest.raises(InputError, match=rf"{said}(.|\n)*after 2 attempts(; .*)?. What.*kept"):
         ask(TEXTS[1:2])
     assert served.script == []
     served.bodies.clear()
@@ -182,7 +183,7 @@ def test_nonsense_has_a_second_chance_and_is_then_refused_with_what_was_said(ser
 
 def test_answers_before_a_failure_are_kept_and_not_asked_again(served, ask):
     served.script = [answered, answered, failing(400, b"no such text")]
-    with pytest.raises(InputError, match=r"service http://127.* HTTP 400 Bad Request: no such text. What it has answ"):
+    with pytest.raises(InputError, match=r"service http://127.*HTTP 400.*no such text.*What it has"):
         ask()
     before = served.texts[:8]
     served.bodies.clear()
@@ -209,13 +210,13 @@ def test_it_waits_as_long_as_the_service_asks_within_bounds(served, ask):
     ask(TEXTS[:1])
     assert time.monotonic() - started >= 1
     served.script = [failing(429, Retry_After="4000")]
-    with pytest.raises(InputError, match="it asks to be left alone for 4000 s, after 1 attempt"):
+    with pytest.raises(InputError, match=r"4000.*1 attempt"):
         ask(TEXTS[1:2])
 
 
 def test_no_redirection_is_followed(served, ask):
     served.script = [failing(307, Location="http://127.0.0.1:9/elsewhere")]
-    with pytest.raises(InputError, match=r"HTTP 307.* it leads to http://127.0.0.1:9/elsewhere: where that is right"):
+    with pytest.raises(InputError, match=r"HTTP 307.*http://127.0.0.1:9/elsewhere"):
         ask(TEXTS[:1])
 
 
@@ -292,10 +293,7 @@ def test_answers_that_change_are_noted_and_the_first_counts(served, ask):
     second, job = ask([*TEXTS, "new"], policy={"asked_again": 3})
     np.testing.assert_array_equal(second[:-1], found)
     largest = max(np.abs(expected([text]) - 0.5).max() for text in served.texts[-3:])
-    assert job.notes == [
-        "the service changes its answers: of 3 texts that it was asked again, 3 had other probabilities, by up to "
-        f"{largest:.2g}; the first answer counts, and scores hold this chance"
-    ]
+    assert job.notes == [says("of 3 texts", "3 had other", f"up to {largest:.2g}", "first answer counts")]
     # Asked nothing, it is not asked again either.
     count = len(served.bodies)
     assert ask(policy={"asked_again": 3})[1].notes == []
@@ -421,7 +419,7 @@ def test_answers_that_cannot_be_written_are_read(served, ask, monkeypatch):
 def test_a_file_that_holds_no_answers_is_named(ask, tmp_path):
     _, job = ask()
     job.store.path.write_bytes(b"no database, but long enough to look like one" * 99)
-    with pytest.raises(InputError, match=r"\.sqlite: the answers of a service cannot be kept there .* move the file"):
+    with pytest.raises(InputError, match=r"\.sqlite:.*service.*move the file"):
         ask()
 
 
@@ -502,15 +500,15 @@ def test_addresses_that_may_be_asked(address):
 @pytest.mark.parametrize(
     ("address", "said"),
     [
-        ("http://models.org/a", "unencrypted to another machine"),
-        ("http://127.0.0.1.models.org/", "unencrypted to another machine"),
-        ("http://localhost@models.org/", "a name or a password"),
-        ("https://me:secret@models.org/", "a name or a password"),
-        ("http://10.0.0.1/", "unencrypted to another machine"),
-        ("https://models.org/a?api_key=mine", r"a key in it \(api_key\).*key_variable"),
-        ("https://models.org/a?api-version=2024-10-21&Code=mine", r"a key in it \(Code\)"),
-        ("https://models.org/a?v=AIzaSyA1b2c3d4e5f6g7h8", "a key in it"),
-        ("https://models.org/a#access_token=mine", "a key in it"),
+        ("http://models.org/a", "unencrypted"),
+        ("http://127.0.0.1.models.org/", "unencrypted"),
+        ("http://localhost@models.org/", r"name.*password"),
+        ("https://me:secret@models.org/", r"name.*password"),
+        ("http://10.0.0.1/", "unencrypted"),
+        ("https://models.org/a?api_key=mine", r"key in it \(api_key\).*key_variable"),
+        ("https://models.org/a?api-version=2024-10-21&Code=mine", r"key in it \(Code\)"),
+        ("https://models.org/a?v=AIzaSyA1b2c3d4e5f6g7h8", "key in it"),
+        ("https://models.org/a#access_token=mine", "key in it"),
         ("ftp://models.org/", "no address of HTTP"),
         ("file:///etc/passwd", "no address of HTTP"),
         ("models.org", "no address of HTTP"),

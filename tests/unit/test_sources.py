@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+from wording import says
 
 from evenlight.core import sources
 from evenlight.core.errors import InputError
@@ -132,7 +133,7 @@ def test_a_missing_page_is_not_asked_for_again(server, output, tmp_path):
 def test_no_network(output, monkeypatch):
     # Nothing listens on port 1.
     monkeypatch.setitem(sources.SOURCES, NAME, sources.Source("http://127.0.0.1:1/file", "0" * 64))
-    with pytest.raises(InputError, match=rf"check the network, or place the file at <folder>/{NAME}.*EVENLIGHT_MIRROR"):
+    with pytest.raises(InputError, match=rf"<folder>/{NAME}.*EVENLIGHT_MIRROR"):
         fetch(output)
     assert nothing_is_left(output)
 
@@ -213,7 +214,7 @@ def test_the_mirror_is_named_by_flag_or_environment(tmp_path, monkeypatch):
 
 def test_a_mirror_that_does_not_exist_is_refused(tmp_path, monkeypatch):
     monkeypatch.setenv("EVENLIGHT_MIRROR", str(tmp_path / "nowhere"))
-    with pytest.raises(InputError, match=r"nowhere: the mirror is not a folder; .*--mirror or EVENLIGHT_MIRROR"):
+    with pytest.raises(InputError, match=r"nowhere: .*not a folder; .*--mirror or EVENLIGHT_MIRROR"):
         sources.mirror_folder()
 
 
@@ -263,6 +264,6 @@ def test_a_file_that_is_not_there_is_told_with_the_nearest_name(tmp_path, monkey
     monkeypatch.chdir(tmp_path)
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "reviews.csv").touch()
-    assert "data/revews.csv: no such file; did you mean data/reviews.csv?" in sources.missing("data/revews.csv")
-    assert "date/reviews.csv: no such file; did you mean data?" in sources.missing("date/reviews.csv")
-    assert sources.missing("./elsewhere.csv") == "./elsewhere.csv: no such file; paths begin where Snakemake is started"
+    assert "mean data/reviews.csv?" in sources.missing("data/revews.csv")
+    assert "mean data?" in sources.missing("date/reviews.csv")
+    assert sources.missing("./elsewhere.csv") == says("./elsewhere.csv: no such file", "paths begin")

@@ -245,13 +245,13 @@ def test_small_file_is_read(tmp_path):
     ("changes", "message"),
     [
         ({"sentences": ["{He/She} works."]}, "a list of 2"),
-        ({"forms": {"one": "a nurse"}}, "'forms' must have many and one"),
+        ({"forms": {"one": "a nurse"}}, "'forms' must have"),
         ({"label": 1}, "the two keys 'forms' and 'sentences'"),
-        ({"sentences": ["Nurses work.", "{He/She} works."]}, "no gendered word is marked"),
-        ({"sentences": ["{He/She works.", "{He/She} works."]}, "no gendered word is marked"),
+        ({"sentences": ["Nurses work.", "{He/She} works."]}, "no gendered word"),
+        ({"sentences": ["{He/She works.", "{He/She} works."]}, "no gendered word"),
         ({"sentences": ["{He/She} knows {her mother/his father}.", "{He/She} works."]}, "a bracket outside"),
-        ({"sentences": ["{He/He} works.", "{He/She} works."]}, "forms of a marking are equal"),
-        ({"sentences": ["{He/She} works", "{He/She} rests."]}, "does not end with a period"),
+        ({"sentences": ["{He/He} works.", "{He/She} works."]}, "marking are equal"),
+        ({"sentences": ["{He/She} works", "{He/She} rests."]}, "end with a period"),
         ({"sentences": ["{He/She} works.", "{He/She} works."]}, "is there twice"),
     ],
 )
@@ -266,7 +266,7 @@ def test_wrong_theme_is_refused(tmp_path, changes, message):
 def test_frame_without_its_form_is_refused(tmp_path):
     content = small()
     content["frames"]["trait"][0] = "{He/She} is <one>."
-    with pytest.raises(InputError, match="no form <one>; its kind has adjective, noun"):
+    with pytest.raises(InputError, match=r"no form <one>.*adjective"):
         stereotypes.read_stereotype_pairs(written(tmp_path, content))
 
 

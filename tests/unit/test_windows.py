@@ -151,18 +151,16 @@ def test_windows_are_of_about_one_length():
 
 
 def test_a_word_that_fits_into_no_window_is_refused():
-    with pytest.raises(InputError, match=r"its 12 tokens cannot be divided .* windows that have 8 tokens and 2 in"):
+    with pytest.raises(InputError, match=r"12 tokens.*divided .*windows.*8 tokens and 2"):
         windows_of_text(np.repeat([0, 1, 2], [1, 10, 1]), 8, 2)
     classifier = short_sighted("bert", 8)
-    with pytest.raises(InputError, match=r"item item0: its \d+ tokens cannot be divided"):
+    with pytest.raises(InputError, match=r"item item0: its \d+ tokens.*divided"):
         long_sentences(classifier, [["lighthouse" * 4, "a", "a"]])
 
 
 def test_a_text_without_room_for_more_than_the_overlap_is_refused():
     """A template of 100 tokens, or a first part, in windows of 128."""
-    said = (
-        r"of the 128 tokens of a window, 100 .*template.*shorter part.* leaves 28, and 32 .*max_tokens, lower overlap"
-    )
+    said = r"128 tokens.*100 .*template.*shorter part.*28, and 32 .*max_tokens, lower overlap"
     with pytest.raises(InputError, match=said):
         windows_of_text(np.concatenate([np.full(100, -2), np.arange(30)]), 128, 32)
     with pytest.raises(InputError, match=said):
@@ -523,9 +521,9 @@ def test_training_reads_long_texts_in_windows():
 def test_what_has_no_one_value_for_a_word_in_two_windows_is_refused():
     classifier = short_sighted("bert")
     sentences = long_sentences(classifier)
-    with pytest.raises(InputError, match="layer 'embedding_output' has other values in each window"):
+    with pytest.raises(InputError, match=r"layer 'embedding_output'.*each window"):
         attributions(classifier, sentences, {"method": "saliency", "layer": "embedding_output"})
-    with pytest.raises(InputError, match="item item0 is read in windows, and LIME's definition 'released'"):
+    with pytest.raises(InputError, match=r"item item0.*windows.*LIME's definition 'released'"):
         attributions(classifier, sentences, {"method": "lime", "features": "word", "definition": "released"})
     with pytest.raises(InputError, match=r"last hidden state.* use 'corrected'"):
         metric_values(classifier, sentences, metric="flip_area", definition="released")
@@ -550,9 +548,9 @@ def test_windows_overlap_by_a_quarter_unless_told_otherwise():
 @pytest.mark.parametrize(
     ("section", "name", "settings", "said"),
     [
-        ("models", "ready", {"overlap": 33}, r"models\.ready\.overlap: found 33; allowed is at most half"),
+        ("models", "ready", {"overlap": 33}, r"models\.ready\.overlap:.*33.*half"),
         ("models", "ready", {"long_items": "drop", "overlap": 3}, r"models\.ready\.overlap: found 3 with long_items"),
-        ("models", "ready", {"long_items": "window"}, "did you mean windows"),
+        ("models", "ready", {"long_items": "window"}, "mean windows"),
         ("explainers", "grad", {"layer": "embedding_output"}, r"explainers\.grad\.layer: .*models\.ready reads long"),
         (
             "explainers",

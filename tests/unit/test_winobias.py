@@ -4,6 +4,7 @@ from collections import Counter
 
 import pandas as pd
 import pytest
+from wording import says
 
 from evenlight import datasets
 from evenlight.core.errors import InputError
@@ -91,21 +92,18 @@ def test_a_test_sentence_is_not_trained_on(loaded):
         "type1-test-001-male": "test",
         "type1-test-001-female": "test",
     }
-    assert dataset.notes == [
-        "sentences whose two forms differ in more than pronouns, left out: 1",
-        "development sentences that are in the test part, too, left out: 1",
-    ]
+    assert dataset.notes == [says("more than pronouns", "left out: 1"), says("test part", "left out: 1")]
     check_items(dataset.items, dataset.units, "winobias")
 
 
 def test_refusals(loaded):
     with pytest.raises(InputError, match=r"anti_stereotyped_type1\.txt\.dev: 1 lines, but 2 in .*; delete the file"):
         loaded([DEV, (DEV[0], "")], [TEST])
-    with pytest.raises(InputError, match=r"type1\.txt\.test, line 1: .*'1 The cook \[met.' is not a number and a sent"):
+    with pytest.raises(InputError, match=r"type1\.txt\.test, line 1: .*'1 The cook \[met.'"):
         loaded([DEV], [("The cook [met.", "The cook [met.")])
-    with pytest.raises(InputError, match="no sentence has forms that differ in pronouns only"):
+    with pytest.raises(InputError, match=r"no sentence.*pronouns"):
         loaded([(DEV[0], DEV[0])], [(TEST[0], TEST[0])])
-    with pytest.raises(InputError, match="'sentences': 'type3'; choose one of all, type1, type2"):
+    with pytest.raises(InputError, match=r"'sentences':.*'type3'.*choose.*type1, type2"):
         datasets.load({}, settings_for("type3"))
 
 
