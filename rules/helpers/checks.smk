@@ -53,7 +53,6 @@ def check_settings(wildcards):
         precision=config["explain"]["precision"],
         asking=SERVICES[wildcards.model]["asking"] if wildcards.model in SERVICES else {},
         explainers={family: methods_of(family, wildcards) for family in ATTRIBUTING_FAMILIES},
-        tags=tags_of(name for names in ATTRIBUTING_FAMILIES.values() for name in names),
         metrics={
             family: configuration.without_labels({name: config["metrics"][name] for name in names})
             for family, names in SCORED_FAMILIES.items()

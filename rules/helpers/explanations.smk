@@ -85,7 +85,6 @@ def attribute_settings(family):
     return lambda wildcards: as_json(
         family=family,
         explainers=methods_of(family, wildcards),
-        tags=tags_of(EXPLAINER_FAMILIES[family]),
         seed=int(wildcards.seed),
         **asking_settings("explainers", family, wildcards.model),
     )
@@ -108,7 +107,6 @@ def plan_settings(wildcards):
     explainers = {family: methods_of(family, {**wildcards, "seed": seed}) for family in ASKING_FAMILIES}
     return as_json(
         explainers=explainers,
-        tags=tags_of(name for methods in explainers.values() for name in methods),
         metrics={
             family: configuration.without_labels({name: config["metrics"][name] for name in METRIC_FAMILIES[family]})
             for family in SCORED_FAMILIES
@@ -174,12 +172,9 @@ def score_versions(wildcards):
 
 def randomised_settings(wildcards):
     """What the scores of one explainer by random layers depend on."""
-    family = FAMILY_OF[wildcards.explainer]
     return as_json(
         explainer=wildcards.explainer,
-        family=family,
-        method=methods_of(family, wildcards)[wildcards.explainer],
-        tags=configuration.tags(config["explainers"][wildcards.explainer]["method"]),
+        method=methods_of(FAMILY_OF[wildcards.explainer], wildcards)[wildcards.explainer],
         seed=int(wildcards.seed),
         precision=config["explain"]["precision"],
         max_tokens=config["models"][wildcards.model]["max_tokens"],

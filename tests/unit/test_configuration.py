@@ -447,7 +447,7 @@ LEARNING_RATE = "trainings.short.learning_rate"
             r"compare: found \[\[.*; allowed is a mapping .*, such as {<name>: \[\[\.\.\., \.\.\.\]\]}",
         ),
         ("explainers.grad", "lime", r'grad: found "lime"; allowed is a mapping of .*, such as {method: lime}'),
-        ("explainers.grad", "lyme", r'grad: found "lyme"; allowed is a mapping of .*, such as {method: saliency}'),
+        ("explainers.grad", "lyme", r'grad: found "lyme"; allowed is a mapping of .*, such as {method: adaptive_integrated_gradients}'),
         (
             "datasets.geco_all",
             {
@@ -460,7 +460,7 @@ LEARNING_RATE = "trainings.short.learning_rate"
             },
             r'attributes: found \["age"\]; .*, such as {<name>: {column: \.\.\., levels: \[\.\.\.\]}}',
         ),
-        ("explainers", ["lime"], r"explainers: found .*, such as {<name>: {method: saliency}}"),
+        ("explainers", ["lime"], r"explainers: found .*, such as {<name>: {method: adaptive_integrated_gradients}}"),
         ("explain", ["pairs"], r'explain: found \["pairs"\]; allowed is a mapping of keys to values$'),
         ("statistics.alpha", 5, r"alpha: found 5; allowed is a number, above 0 and below 1"),
         ("statistics.alpha", 5.5, r"alpha: found 5\.5; allowed is a number"),
