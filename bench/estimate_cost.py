@@ -38,7 +38,7 @@ from evenlight.core.tables import read_table, replacing
 from evenlight.engine.evaluator import Evaluator, fitting_tokens
 from evenlight.engine.sentences import Sentence, tokenize
 from evenlight.engine.training import OPTIMIZERS, steps_of_epoch
-from evenlight.explainers import Context, explain
+from evenlight.explainers import Context, explain, parsed
 from evenlight.jobs.command_line import add_device_flags, run
 from evenlight.metrics import Origin, explanation_of, score
 from evenlight.models.adapters import add_adapters
@@ -277,14 +277,14 @@ def work_of(config: dict, lengths: tuple[int, ...], most: int = LONGEST, overlap
             continue
         methods = {name: config["explainers"][name] for name in names}
         explained, work = counted(
-            lambda family=family, methods=methods: explain(family, sentences, methods, context),
+            lambda family=family, methods=methods: explain(parsed(methods), sentences, context),
             classifier,
             len(sentences),
         )
         if asks:
             found[f"explain {family}"] = work
         explanations += [
-            explanation_of(one, own.token_score, origin=Origin(name, methods[name], 0, family))
+            explanation_of(one, own.token_score, origin=Origin(name, methods[name], 0))
             for name in names
             for one, own in zip(sentences, explained[name].attributions, strict=True)
         ]

@@ -23,7 +23,6 @@ from report import command, machine, markdown
 sys.path.insert(0, str(Path(__file__).parents[1] / "workflow" / "scripts"))
 
 from evenlight import explainers
-from evenlight.configuration import completed_entry, family_of
 from evenlight.configuration.study import Study
 from evenlight.core.tables import replacing
 from evenlight.engine.evaluator import Evaluator
@@ -63,13 +62,13 @@ def seconds_of_text(
     clock: Callable[[], float],
 ) -> tuple[float, bool]:
     """Seconds that a text takes, and whether they are measured: at most about ``most`` seconds go into that."""
-    family, settings = family_of("explainers", given["method"]), completed_entry("explainers", given["method"], given)
-    rows = planned_rows(family, {"it": settings}, sentences)
+    entries = {"it": explainers.Explainer.parse(given)}
+    rows = planned_rows(entries, sentences)
     some = sentences[: int(most / max(rows.mean() * seconds_of_row, most / len(sentences)))]
     if not some:
         return rows.mean() * seconds_of_row, False
     started = clock()
-    explainers.explain(family, some, {"it": settings}, explainers.Context(evaluator, 0, None))
+    explainers.explain(entries, some, explainers.Context(evaluator, 0, None))
     return (clock() - started) / len(some), True
 
 

@@ -22,7 +22,7 @@ from worker_evenlight import FAMILY, STUDY
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "workflow" / "scripts"))
 
-from evenlight.configuration import explains_again, scores_need_other_texts, tags
+from evenlight.configuration import explains_again, scores_need_other_texts
 from evenlight.core.contracts.texts import PREDICTIONS
 from evenlight.core.tables import read_exactly, read_metadata, write_table
 from evenlight.texts.predictions import NOT_SAMPLED
@@ -83,7 +83,6 @@ class Study:
     def _explain(self, names: list[str]) -> None:
         methods = {name: STUDY["explainers"][name] for name in names}
         settings = {"family": FAMILY[names[0]], "explainers": methods, "seed": 0, **LIMITS}
-        settings["tags"] = {name: tags(method["method"]) for name, method in methods.items()}
         output = [path for path in self.attributions if path.stem in names]
         costs = [self.folder / "costs" / path.name for path in output]
         attribute.main(self.flags(settings, versions={}, predictions=self.predictions, output=output, costs=costs))

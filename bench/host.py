@@ -22,7 +22,7 @@ from models_for_tests import by_hand
 from threadpoolctl import threadpool_limits
 
 from evenlight import explainers
-from evenlight.configuration import completed_entry, family_of
+from evenlight.configuration import completed_entry
 from evenlight.engine.evaluator import TOKENS_ON_CUDA, Evaluator
 from evenlight.engine.sentences import Sentence, tokenize
 from evenlight.models.classifier import Classifier
@@ -67,7 +67,7 @@ def tasks_of(classifier: Classifier, texts: list[Sentence]) -> dict[str, Callabl
     def explained(method: str) -> int:
         settings = completed_entry("explainers", method, {"method": method})
         context = explainers.Context(Evaluator(classifier, TOKENS_ON_CUDA), 0, None)
-        found = explainers.explain(family_of("explainers", method), texts, {method: settings}, context)
+        found = explainers.explain(explainers.parsed({method: settings}), texts, context)
         return sum(one.forward_rows for one in found[method].attributions)
 
     return {"probabilities": probabilities} | {name: lambda name=name: explained(name) for name in METHODS}

@@ -32,7 +32,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "workflow" / "scripts"))
 from hub_tokenizers import write_tokenizer
 
 from evenlight import explainers, metrics
-from evenlight.configuration import completed_entry, family_of
+from evenlight.configuration import completed_entry
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.sentences import Sentence, tokenize
 from evenlight.engine.training import save_classifier
@@ -101,7 +101,7 @@ def work(sentence: Sentence) -> dict[str, Callable[[Evaluator], object]]:
     def explained(method: str, evaluator: Evaluator) -> object:
         settings = completed_entry("explainers", method, {"method": method, **EXPLAINERS[method]})
         context = explainers.Context(evaluator, 0, None)
-        return explainers.explain(family_of("explainers", method), [sentence], {method: settings}, context)
+        return explainers.explain(explainers.parsed({method: settings}), [sentence], context)
 
     scored = [explanation_of(sentence, np.random.default_rng(0).normal(size=len(sentence.token_id)), None)]
     settings = {name: completed_entry("metrics", name, {"metric": name}) for name in METRICS}

@@ -26,7 +26,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "workflow" / "scripts"))
 from hub_tokenizers import write_tokenizer
 
 from evenlight import explainers, metrics
-from evenlight.configuration import completed_entry, family_of
+from evenlight.configuration import completed_entry
 from evenlight.datasets.demo import read_source_sentences
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.sentences import tokenize
@@ -82,9 +82,8 @@ def work(classifier: Classifier, sentences: list[list[str]]) -> dict[str, Callab
 
     def explained(method: str, parameters: dict):
         settings = completed_entry("explainers", method, {"method": method, **parameters})
-        family = family_of("explainers", method)
         context = explainers.Context(Evaluator(classifier), 0, None)
-        return explainers.explain(family, read, {method: settings}, context)[method].attributions
+        return explainers.explain(explainers.parsed({method: settings}), read, context)[method].attributions
 
     tasks = {name: lambda name=name, given=given: explained(name, given) for name, given in EXPLAINERS.items()}
     generator = np.random.default_rng(0)

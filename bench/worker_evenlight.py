@@ -14,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "workflow" / "scripts"))
 from evenlight.configuration import complete, explainer_families
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.sentences import Sentence, tokenize
-from evenlight.explainers import Context, explain
+from evenlight.explainers import Context, explain, parsed
 from evenlight.metrics import Explanation, score
 from evenlight.models.classifier import load_saved
 from evenlight.models.processor import use_processor
@@ -87,7 +87,7 @@ def tasks_of(
 
         def task(sentences: list[dict]) -> dict:
             methods = {name: STUDY["explainers"][name] for name in names}
-            found = explain(FAMILY[names[0]], tokenized(sentences), methods, context)
+            found = explain(parsed(methods), tokenized(sentences), context)
             return {
                 "scores": {name: [one.token_score.tolist() for one in found[name].attributions] for name in names},
                 "rows": sum(one.forward_rows for one in found[names[0]].attributions),

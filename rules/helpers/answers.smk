@@ -103,7 +103,6 @@ def answer_settings(wildcards, **more):
         "explainer": wildcards.explainer,
         "family": FAMILY_OF[wildcards.explainer],
         "settings": without_follow_ups(answering_method(wildcards)),
-        "tags": configuration.tags(config["explainers"][wildcards.explainer]["method"]),
         "model": model.get("called") or wildcards.model,
         "seed": int(wildcards.seed),
     }

@@ -52,7 +52,6 @@ def check_settings(wildcards):
         precision=config["explain"]["precision"],
         asking=SERVICES[wildcards.model]["asking"] if wildcards.model in SERVICES else {},
         explainers=methods_on(wildcards, ATTRIBUTING_FAMILIES),
-        tags=tags_of(RUNS.explainers_of(wildcards.dataset, EXPLAINERS)),
         metrics={
             family: configuration.without_labels({name: config["metrics"][name] for name in names})
             for family, names in SCORED_FAMILIES.items()

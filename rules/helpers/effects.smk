@@ -64,19 +64,12 @@ SUMMING = configuration.explainers_with(config, "sums_explainer")
 ATTRIBUTED = {attribution_of(config["explainers"][name]): config["explainers"][name] for name in SUMMING}
 
 
-def attributed_family(wildcards):
-    """The family of the explainer whose attributions are summed up."""
-    return configuration.family_of("explainers", ATTRIBUTED[wildcards.attribution]["explainer"]["method"])
-
-
 def word_attribution_settings(wildcards):
     """What attributions to words depend on; the levels of concepts are numbered in their order."""
     settings = ATTRIBUTED[wildcards.attribution]
     return as_argument(
         {
-            "family": attributed_family(wildcards),
             "explainer": settings["explainer"],
-            "tags": configuration.tags(settings["explainer"]["method"]),
             "texts": settings["texts"],
             "concepts": concepts_of(wildcards.dataset),
             "seed": int(wildcards.seed),

@@ -103,13 +103,12 @@ def imported_files(family):
 
 def attribute_settings(family):
     """What the explainers of one family depend on, as a function of the wildcards."""
-
-    def settings(wildcards):
-        methods = methods_of(family, wildcards)
-        asking = asking_settings("explainers", family, wildcards.model)
-        return as_json(family=family, explainers=methods, tags=tags_of(methods), seed=int(wildcards.seed), **asking)
-
-    return settings
+    return lambda wildcards: as_json(
+        family=family,
+        explainers=methods_of(family, wildcards),
+        seed=int(wildcards.seed),
+        **asking_settings("explainers", family, wildcards.model),
+    )
 
 
 def of_first_seed(path, wildcards):
@@ -129,7 +128,6 @@ def plan_settings(wildcards):
     explainers = methods_on({**wildcards, "seed": seed}, ASKING_FAMILIES)
     return as_json(
         explainers=explainers,
-        tags=tags_of(name for methods in explainers.values() for name in methods),
         metrics={
             family: configuration.without_labels({name: config["metrics"][name] for name in METRIC_FAMILIES[family]})
             for family in SCORED_FAMILIES
@@ -196,12 +194,9 @@ def score_versions(wildcards):
 
 def randomised_settings(wildcards):
     """What the scores of one explainer by random layers depend on."""
-    family = FAMILY_OF[wildcards.explainer]
     return as_json(
         explainer=wildcards.explainer,
-        family=family,
-        method=methods_of(family, wildcards)[wildcards.explainer],
-        tags=configuration.tags(config["explainers"][wildcards.explainer]["method"]),
+        method=methods_of(FAMILY_OF[wildcards.explainer], wildcards)[wildcards.explainer],
         seed=int(wildcards.seed),
         precision=config["explain"]["precision"],
         max_tokens=config["models"][wildcards.model]["max_tokens"],

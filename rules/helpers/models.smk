@@ -142,11 +142,6 @@ def reading(wildcards):
     }
 
 
-def tags_of(explainers):
-    """What jobs are told of each of some explainers, besides its settings."""
-    return {name: configuration.tags(config["explainers"][name]["method"]) for name in explainers}
-
-
 def estimate_settings(wildcards):
     """What decides how many questions a service is asked."""
     asking = {
@@ -167,6 +162,5 @@ def estimate_settings(wildcards):
         seed=seeds_of(wildcards.model)[0],
         # They ask nothing, but their scores are judged by asking.
         silent=[name for name in RUNS.explainers_of(wildcards.dataset, config["explainers"]) if name not in asked],
-        tags=tags_of(asked),
         **asking,
     )

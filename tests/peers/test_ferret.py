@@ -14,8 +14,8 @@ from models_for_tests import lime_draws
 from scipy.stats import spearmanr
 
 from evenlight.configuration import completed_entry
-from evenlight.explainers import Context, explain
-from evenlight.explainers.lime.paper import kept_tokens
+from evenlight.explainers import Context, explain, parsed
+from evenlight.explainers.families.lime.paper import kept_tokens
 from evenlight.metrics import Explanation, score
 from evenlight.metrics.faithfulness import METRICS, shown_tokens, top_tokens
 
@@ -43,10 +43,9 @@ def sentences(peer_data, classifier):
 
 
 def explained(sentences, classifier, names, seed=0):
-    family = next(family for family, members in recorded.FAMILIES.items() if names[0] in members)
     context = Context(recorded.evaluator(classifier), seed, training=None)
     methods = {name: recorded.METHODS[name] for name in names}
-    found = explain(family, sentences, methods, context)
+    found = explain(parsed(methods), sentences, context)
     return {name: [one.token_score for one in found[name].attributions] for name in names}
 
 
@@ -95,7 +94,7 @@ def test_mean_path_gradient_agrees_and_is_zero(cases, classifier, sentences):
 
 def test_lime_is_the_same_with_the_same_draws(cases, classifier, sentences, monkeypatch):
     draws = lambda _, samples, tokens: lime_draws(np.random, samples, tokens)  # noqa: E731
-    monkeypatch.setattr("evenlight.explainers.lime.paper.kept_tokens", draws)
+    monkeypatch.setattr("evenlight.explainers.families.lime.paper.kept_tokens", draws)
     unaffected = 0
     for sentence, expected in zip(sentences, recorded.scores(cases, "lime"), strict=True):
         np.random.seed(0)

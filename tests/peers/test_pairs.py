@@ -12,9 +12,9 @@ from record_shapiq import PLAYERS, game
 from evenlight import notebook
 from evenlight.configuration import completed_entry
 from evenlight.core.errors import InputError
-from evenlight.explainers import explain, shapley
+from evenlight.explainers import explain, parsed, shapley
 from evenlight.explainers.attribution import attribution_table
-from evenlight.explainers.kernel_shap.paper import kernel_shap
+from evenlight.explainers.families.kernel_shap.paper import kernel_shap
 from evenlight.texts.players import players_of
 
 SHAPIQ = json.loads(Path(__file__).with_name("shapiq.json").read_text(encoding="utf-8"))
@@ -23,7 +23,7 @@ PAIRS = {"method": "kernel_shap", "estimator": "surrogate", "evaluations": 128, 
 
 def explained(classifier, sentences, **settings):
     completed = completed_entry("explainers", "it", PAIRS | settings)
-    return explain("kernel_shap", sentences, {"it": completed}, context_of(classifier))["it"].attributions
+    return explain(parsed({"it": completed}), sentences, context_of(classifier))["it"].attributions
 
 
 def above(matrix):
@@ -47,7 +47,7 @@ def test_few_rows_come_nearer_to_the_interactions_of_all_subsets_than_shapiq_s_e
     for rows, most in ((64, 0.95), (256, 0.5), (1024, 0.12)):
         errors = []
         for seed in range(3):
-            plan = kernel_shap(12, {"estimator": "surrogate", "evaluations": rows}, np.random.default_rng(seed))
+            plan = kernel_shap(12, np.random.default_rng(seed), evaluations=rows, estimator="surrogate")
             assert len(plan.shown) == rows
             found = above(plan.interact(game(plan.shown)))
             errors.append(np.linalg.norm(found - exact) / np.linalg.norm(exact))

@@ -17,7 +17,9 @@ from models_for_tests import WORDS, context_of, lime_draws_by_size, sentences_of
 from sklearn.linear_model import LinearRegression
 from tokenizers import decoders
 
-from evenlight.explainers import explain, kernel_shap, shapley_sampling
+from evenlight.explainers import explain, parsed
+from evenlight.explainers.families.kernel_shap import released
+from evenlight.explainers.families.shapley_sampling import orders
 from evenlight.explainers.hiding import reduced_rows
 
 ARCHITECTURES = ["bert", "gpt2"]
@@ -56,7 +58,7 @@ def double(architecture):
 
 
 def scores(settings, classifier, sentences):
-    found = explain(settings["method"], sentences, {"one": settings}, context_of(classifier))["one"].attributions
+    found = explain(parsed({"one": settings}), sentences, context_of(classifier))["one"].attributions
     return [one.token_score for one in found]
 
 
@@ -143,7 +145,7 @@ def test_released_kernel_shap_is_captum_s_with_its_draws(architecture, evaluatio
     classifier = double(architecture)
     sentences = sentences_of(classifier)
     ask = probability_of(classifier)
-    monkeypatch.setattr(kernel_shap.released, "independent_subsets", captum_subsets(3))
+    monkeypatch.setattr(released, "independent_subsets", captum_subsets(3))
     found = scores(KERNEL | {"evaluations": evaluations}, classifier, sentences)
     for sentence, score in zip(sentences, found, strict=True):
         token_id, hidden = as_captum(classifier, sentence)
@@ -156,7 +158,7 @@ def test_released_kernel_shap_is_captum_s_with_its_draws(architecture, evaluatio
 
 @pytest.mark.parametrize(("features", "evaluations"), [(20, 25), (20, 120)])
 def test_released_regression_is_captum_s_in_double_precision(features, evaluations):
-    plan = kernel_shap.released.kernel_shap(features, evaluations, np.random.default_rng(0))
+    plan = released.kernel_shap(features, evaluations, np.random.default_rng(0))
     value = np.random.default_rng(1).normal(size=evaluations)
     weight = np.ones(evaluations)
     weight[[0, -1]] = 1e6
@@ -174,7 +176,7 @@ def test_shapley_sampling_is_captum_s_with_its_orders(architecture, monkeypatch)
         torch.manual_seed(5)
         return np.array([torch.randperm(features).numpy() for _ in range(count)])
 
-    monkeypatch.setattr(shapley_sampling, "draw_orders", captum_orders)
+    monkeypatch.setattr(orders, "draw_orders", captum_orders)
     for sentence, score in zip(sentences, scores(SAMPLING, classifier, sentences), strict=True):
         token_id, hidden = as_captum(classifier, sentence)
         # Special tokens share a feature with the first word's first token: hiding them changes nothing.
@@ -261,7 +263,7 @@ def test_words_score_what_the_lime_package_gives_them(architecture, monkeypatch)
     sentences = [one for one, is_whole in zip(sentences_of(classifier), whole, strict=True) if is_whole]
     assert len(sentences) >= 4
     evaluator = context_of(classifier).evaluator
-    monkeypatch.setattr("evenlight.explainers.lime.paper.kept_tokens", lime_draws_by_size)
+    monkeypatch.setattr("evenlight.explainers.families.lime.paper.kept_tokens", lime_draws_by_size)
     found = scores(LIME | {"definition": "paper"}, classifier, sentences)
 
     for sentence, score in zip(sentences, found, strict=True):
@@ -280,7 +282,7 @@ def test_words_apart_score_what_the_lime_package_gives_each_place(architecture, 
     """The package with ``bow=False``; what it writes for a hidden word becomes a mask token for each piece."""
     classifier = double(architecture)
     mask, evaluator = classifier.special_token("mask"), context_of(classifier).evaluator
-    monkeypatch.setattr("evenlight.explainers.lime.paper.kept_tokens", lime_draws_by_size)
+    monkeypatch.setattr("evenlight.explainers.families.lime.paper.kept_tokens", lime_draws_by_size)
     sentences = sentences_of(classifier)[:4]
     settings = LIME | {"definition": "paper", "equal_words": "apart"}
 
@@ -308,7 +310,7 @@ def test_released_word_scores_are_gecobench_s(architecture, monkeypatch):
     classifier.tokenizer.backend_tokenizer.decoder = decoder
     sentences = sentences_of(classifier)
     tokenizer, evaluator = classifier.tokenizer, context_of(classifier).evaluator
-    monkeypatch.setattr("evenlight.explainers.lime.paper.kept_tokens", lime_draws_by_size)
+    monkeypatch.setattr("evenlight.explainers.families.lime.paper.kept_tokens", lime_draws_by_size)
 
     def ask(texts):
         rows = [tokenizer(text.split(), is_split_into_words=True)["input_ids"] for text in texts]

@@ -36,7 +36,7 @@ from evenlight.core.kinds import EFFECTS, TEXT, TOKENS
 from evenlight.core.seeds import generator_for
 from evenlight.core.versions import RESULTS as VERSIONS_OF_RESULTS
 from evenlight.core.versions import STAGES
-from evenlight.explainers import Explainer, explain
+from evenlight.explainers import Explainer, explain, parsed
 from evenlight.metrics import Explanation, Origin, answers, explanation_of, score
 from evenlight.metrics.reasons import of_follow_ups, of_questions
 from evenlight.texts.predictions import Sentence
@@ -138,7 +138,7 @@ def attributions(entry, folder: Path) -> dict:
     found = {}
     for name, settings in variants("explainers", entry, needed):
         context = context_of(network, training=training_items() if entry.needs_training else None)
-        explained = explain(entry.family, sentences(network), {"it": settings}, context)["it"].attributions
+        explained = explain(parsed({"it": settings}), sentences(network), context)["it"].attributions
         found[name] = {
             text: {"scores": each.token_score, "gap": each.completeness_gap, "pairs": each.pairs}
             if each.completeness_gap is not None or each.pairs
@@ -385,7 +385,7 @@ def explainer_output(entry) -> Output:
 
 def explanations() -> list[Explanation]:
     """Scores that were drawn, so that no explainer has a part in the numbers of a metric."""
-    origin = Origin("it", _completed("explainers", {"method": "saliency"}), 0, "gradient")
+    origin = Origin("it", _completed("explainers", {"method": "saliency"}), 0)
     found = []
     for each, carries in zip(sentences(classifier()), CARRIES, strict=True):
         scores = generator_for("golden", each.item_id).normal(size=len(each.token_id))

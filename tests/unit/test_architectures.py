@@ -20,7 +20,7 @@ from transformers import AutoModelForSequenceClassification, AutoTokenizer
 from evenlight.core.errors import InputError
 from evenlight.engine import training
 from evenlight.engine.evaluator import Evaluator
-from evenlight.explainers import explain
+from evenlight.explainers import explain, parsed
 from evenlight.metrics import Origin, explanation_of, score
 from evenlight.metrics.worst_change import WithVectors
 from evenlight.models.architectures import new_classifier
@@ -107,9 +107,9 @@ def test_it_is_trained_kept_and_explained(model_type, classifier_of, tmp_path):
     assert rounded == pytest.approx(after, abs=0.05)
     methods = explainers()
     for name in ("saliency", "integrated_gradients", "kernel_shap", "occlusion"):
-        family, settings = methods[name]
+        _, settings = methods[name]
         results = [
-            explain(family, sentences[:3], {name: settings}, context_of(trained, tokens))[name].attributions
+            explain(parsed({name: settings}), sentences[:3], context_of(trained, tokens))[name].attributions
             for tokens in (1, 4096)
         ]
         for alone, among in zip(*results, strict=True):
@@ -152,8 +152,8 @@ def test_embedding_blocks_that_give_more_than_embeddings(model_type, classifier_
         expected = classifier.logits(classifier.embed(token_id), mask)
         assert torch.allclose(embedding_layer.logits(values, mask), expected, atol=1e-6)
         assert not torch.allclose(embedding_layer.logits(values + 1, mask), expected, atol=1e-3)
-    family, settings = explainers()["deeplift"]
-    explained = explain(family, sentences, {"deeplift": settings}, context_of(classifier))["deeplift"]
+    _, settings = explainers()["deeplift"]
+    explained = explain(parsed({"deeplift": settings}), sentences, context_of(classifier))["deeplift"]
     assert all(abs(one.completeness_gap) < 1e-4 for one in explained.attributions)
 
 
@@ -171,9 +171,9 @@ def test_moved_embeddings_are_explained_where_the_table_is_quantised(classifier_
     assert torch.equal(found[0, 1], vector)
     assert torch.equal(found[:, [0, 2]], classifier.embed(ids[:, [0, 2]]))
     settings = {"method": "saliency", "layer": "word_embeddings", "definition": "paper", "output": "logit"}
-    [explained] = explain("gradient", sentences, {"grad": settings}, context_of(classifier)).values()
+    [explained] = explain(parsed({"grad": settings}), sentences, context_of(classifier)).values()
     explanations = [
-        explanation_of(sentence, one.token_score, origin=Origin("grad", settings, 0, "gradient"))
+        explanation_of(sentence, one.token_score, origin=Origin("grad", settings, 0))
         for sentence, one in zip(sentences, explained.attributions, strict=True)
     ]
     ball = {"radius": 0.1, "norm": "linf", "relative": True}

@@ -27,7 +27,6 @@ from hypothesis import strategies as st
 from models_for_tests import WORDS, tiny_classifier
 from scipy.stats import spearmanr
 
-from evenlight.configuration import tags
 from evenlight.core.contracts.explanations import ATTRIBUTIONS, COSTS, RANDOMISED, SCORES
 from evenlight.core.contracts.texts import ITEMS, PREDICTIONS, UNITS
 from evenlight.core.errors import InputError
@@ -45,12 +44,12 @@ from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.progress import Progress
 from evenlight.engine.sentences import tokenize
 from evenlight.engine.training import HISTORY, save_classifier
-from evenlight.explainers import Context, explain
+from evenlight.explainers import Context, explain, parsed
 from evenlight.explainers.attribution import Remark, note_of, remarks_on_items
 from evenlight.explainers.costs import device_used, processor, write_cost
 from evenlight.explainers.derivatives import remarks_on_cancelling, remarks_on_gaps, remarks_on_scaling
+from evenlight.explainers.families.relevance.rules import shares_remark
 from evenlight.explainers.randomisation import stages
-from evenlight.explainers.relevance import shares_remark
 from evenlight.jobs.command_line import settings_argument
 from evenlight.jobs.parts import Rows
 from evenlight.models.classifier import load_saved
@@ -150,7 +149,6 @@ def attribute_arguments(study: Path, output: Path, family: str = "gradient", siz
     settings = {
         "family": family,
         "explainers": FAMILIES[family],
-        "tags": {name: tags(method["method"]) for name, method in FAMILIES[family].items()},
         "seed": 0,
         "precision": "float32",
         "max_tokens": 48,
@@ -244,7 +242,7 @@ def test_attribution_files_do_not_depend_on_the_groups(study, tmp_path, family):
     test, training = (items[items["split"] == split] for split in ("test", "train"))
     classifier = load_saved(arguments.model, 48)
     sentences = tokenize(classifier, test, test["label"])
-    expected = explain(family, sentences, FAMILIES[family], Context(Evaluator(classifier), 0, training))
+    expected = explain(parsed(FAMILIES[family]), sentences, Context(Evaluator(classifier), 0, training))
     for size in (1, 5, 1000):
         attribute.main(attribute_arguments(study, tmp_path / str(size), family, size))
         for name, explanations in expected.items():
@@ -263,7 +261,7 @@ def test_a_model_is_loaded_once_for_all_of_its_random_layers(study, tmp_path, mo
     flags = attribute_arguments(study, tmp_path)
     attribute.main(flags)
     method = FAMILIES["gradient"]["gxi"]
-    flags.settings |= {"explainer": "gxi", "method": method, "tags": tags(method["method"])}
+    flags.settings |= {"explainer": "gxi", "method": method}
     flags.settings |= {"orders": ["cascading", "independent"], "texts": 1}
     flags.attributions, flags.output = tmp_path / "gxi.parquet", tmp_path / "randomised.parquet"
     loaded = []
@@ -280,7 +278,7 @@ def test_a_model_is_loaded_once_for_all_of_its_random_layers(study, tmp_path, mo
         randomise(classifier.network, random, 0)
         [sentence] = tokenize(classifier, test.loc[[name]], test.loc[[name], "label"])
         context = Context(Evaluator(classifier), 0, None)
-        [again] = explain("gradient", [sentence], {"it": method}, context)["it"].attributions
+        [again] = explain(parsed({"it": method}), [sentence], context)["it"].attributions
         inside = ~sentence.is_special
         correlation = spearmanr(scores[name][inside], again.token_score[inside]).statistic
         assert expected == pytest.approx(correlation, abs=1e-6)
@@ -391,7 +389,7 @@ def test_long_texts_are_read_and_explained_in_windows(study, tmp_path):
     arguments = attribute_arguments(study, tmp_path)
     arguments.predictions, arguments.settings["max_tokens"] = tmp_path / "predictions.parquet", limit
     attribute.main(arguments)
-    expected = explain("gradient", sentences, FAMILIES["gradient"], Context(Evaluator(classifier), 0, None))
+    expected = explain(parsed(FAMILIES["gradient"]), sentences, Context(Evaluator(classifier), 0, None))
     scores = read_table(tmp_path / "gxi.parquet", ATTRIBUTIONS)["token_score"]
     for score_, attribution in zip(scores, expected["gxi"].attributions, strict=True):
         np.testing.assert_allclose(score_, attribution.token_score, rtol=1e-4, atol=1e-6)
@@ -716,12 +714,11 @@ def test_what_is_taken_over_keeps_its_record_and_without_one_its_cost_is_not_kno
     assert {name: len(parts) for name, (parts, _) in costs_of(arguments).items()} == {"grad": 0, "gxi": 0}
 
 
-@pytest.mark.parametrize(("tags_of_it", "parts"), [(["is_made_elsewhere"], 0), ([], 1)])
-def test_to_read_explanations_that_were_made_elsewhere_is_no_cost_of_them(tmp_path, tags_of_it, parts):
+@pytest.mark.parametrize(("method", "parts"), [({"method": "imported", "file": "a.jsonl"}, 0), ({"method": "lime"}, 1)])
+def test_to_read_explanations_that_were_made_elsewhere_is_no_cost_of_them(tmp_path, method, parts):
     path = tmp_path / "mine.parquet"
     write_cost(path, "of another attribution file", costs_of_one_part())
-    settings = {"tags": {"mine": tags_of_it}}
-    arguments = argparse.Namespace(costs=[path], output=[], settings=settings)
+    arguments = argparse.Namespace(costs=[path], output=[], explainers=parsed({"mine": method}))
     rows = Rows(np.array(["digest of a row"], "S32"), ATTRIBUTIONS, [], np.array([[-1, -1]]))
     attribute.write_cost_of(arguments, {"mine": "digest"}, "mine", rows)
     assert len(read_table(path, COSTS)) == parts

@@ -388,7 +388,7 @@ LEARNING_RATE = "trainings.short.learning_rate"
             r"compare: found \[\[.*mapping.*such as {<name>: \[\[\.\.\., \.\.\.\]\]}",
         ),
         ("explainers.grad", "lime", r'grad: found "lime".*mapping.*such as {method: lime}'),
-        ("explainers.grad", "lyme", r'grad: found "lyme".*mapping.*such as {method: saliency}'),
+        ("explainers.grad", "lyme", r'grad: found "lyme".*mapping.*such as {method: adaptive_integrated_gradients}'),
         (
             "datasets.geco_all",
             {
@@ -401,7 +401,7 @@ LEARNING_RATE = "trainings.short.learning_rate"
             },
             r'attributes: found \["age"\]; .*, such as {<name>: {column: \.\.\., levels: \[\.\.\.\]}}',
         ),
-        ("explainers", ["lime"], r"explainers: found .*, such as {<name>: {method: saliency}}"),
+        ("explainers", ["lime"], r"explainers: found .*, such as {<name>: {method: adaptive_integrated_gradients}}"),
         ("explain", ["pairs"], r'explain: found \["pairs"\].*mapping'),
         ("statistics.alpha", 5, r"alpha: found 5;.*above 0.*below 1"),
         ("statistics.alpha", 5.5, r"alpha:.*5\.5.*number"),

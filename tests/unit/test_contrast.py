@@ -9,10 +9,10 @@ import torch
 from foreign_classifiers import foreign_classifier
 from models_for_tests import by_hand, context_of, sentences_of, tiny_classifier
 
-from evenlight.configuration import complete, completed_entry, family_of
+from evenlight.configuration import complete, completed_entry
 from evenlight.core.errors import InputError
 from evenlight.engine.evaluator import Evaluator
-from evenlight.explainers import explain
+from evenlight.explainers import explain, parsed
 from evenlight.metrics import explanation_of, score
 from evenlight.texts.predictions import explained_output, foils, runner_up
 
@@ -49,8 +49,7 @@ def contrasted(classifier, words=SHORT, targets=None, foil=None):
 def scores(classifier, sentences, method: dict, seed: int = 3) -> list[np.ndarray]:
     """Of each sentence's tokens."""
     settings = completed_entry("explainers", "it", method)
-    family = family_of("explainers", method["method"])
-    found = explain(family, sentences, {"it": settings}, context_of(classifier, seed=seed))["it"]
+    found = explain(parsed({"it": settings}), sentences, context_of(classifier, seed=seed))["it"]
     return [attribution.token_score for attribution in found.attributions]
 
 
@@ -91,12 +90,11 @@ def test_black_boxes_explain_the_difference_of_two_logits(method):
     classifier = tiny_classifier("bert", classes=3)
     sentences = contrasted(classifier)
     settings = {"it": completed_entry("explainers", "it", method)}
-    family = family_of("explainers", method["method"])
     context = context_of(classifier, seed=3)
     on_logits = replace(context, evaluator=Logits(classifier, 4096))
     # The explained "probability" of these answers is a logit.
-    of_target = explain(family, sentences, settings, on_logits)["it"].attributions
-    of_foil = explain(family, [replace(each, target=0) for each in sentences], settings, on_logits)["it"].attributions
+    of_target = explain(parsed(settings), sentences, on_logits)["it"].attributions
+    of_foil = explain(parsed(settings), [replace(each, target=0) for each in sentences], on_logits)["it"].attributions
     found = scores(classifier, sentences, method | {"output": "contrast"})
     for contrast, target, foil in zip(found, of_target, of_foil, strict=True):
         np.testing.assert_allclose(contrast, target.token_score - foil.token_score, atol=1e-5)
@@ -112,7 +110,7 @@ def test_partition_shap_of_a_contrast_adds_up_and_goes_by_the_contrast_alone():
     settings = {"it": completed_entry("explainers", "it", method)}
     on_logits = replace(context_of(classifier), evaluator=Logits(classifier, 4096))
     logits = [
-        [each.token_score for each in explain("partition_shap", some, settings, on_logits)["it"].attributions]
+        [each.token_score for each in explain(parsed(settings), some, on_logits)["it"].attributions]
         for some in (sentences, [replace(each, target=0) for each in sentences])
     ]
     for contrast, target, foil in zip(found, *logits, strict=True):

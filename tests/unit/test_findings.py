@@ -11,11 +11,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from models_for_tests import WORDS, context_of, items_of, sentences_of, tiny_classifier
-from test_planned_rows import METHODS, counted, settings_of
+from test_planned_rows import METHODS, counted
 from wording import says
 
 from checks import check_dataset, check_model, tell_findings
-from evenlight.configuration import completed_entry, family_of, tags, without_labels
+from evenlight.configuration import completed_entry, family_of, without_labels
 from evenlight.configuration.metrics import Metric
 from evenlight.configuration.own import BUILTIN
 from evenlight.core.contracts.texts import ITEMS, UNITS
@@ -168,11 +168,10 @@ TRIED |= {
 
 @pytest.mark.parametrize("name", TRIED)
 def test_every_explainer_can_be_tried_with_few_rows(name):
-    family, settings = settings_of(TRIED[name])
-    few = check_model.small(settings)
+    few = Explainer.parse(check_model.small(Explainer.parse(TRIED[name]).model_dump()))
     sentences = sentences_of(tiny_classifier("bert"), [WORDS[0], WORDS[1]])
-    assert counted(family, {"it": few}, sentences) <= 150
-    explained = explain(family, sentences, {"it": few}, context_of(tiny_classifier("bert")))["it"]
+    assert counted(few, sentences) <= 150
+    explained = explain({"it": few}, sentences, context_of(tiny_classifier("bert")))["it"]
     lengths = [len(attribution.token_score) for attribution in explained.attributions]
     assert lengths == [len(sentence.token_id) for sentence in sentences]
 
@@ -234,11 +233,11 @@ def found_of_model(folder: Path, classes: list[str] | None, model: dict, **setti
     check_dataset.write_stand_in({"classes": classes}, **paths)
     completed = completed_entry("models", "mine", model)
     reading = {"target": "prediction", "max_tokens": 16, "long_items": "refuse", "pairs": None, "factors": []}
-    lime = {"lime": {"lime": settings_of({"method": "lime"})[1]}}
+    lime = {"lime": {"lime": Explainer.parse({"method": "lime"}).model_dump(exclude={"label"})}}
     gini = {"complexity": {"gini": completed_entry("metrics", "gini", {"metric": "gini"})}}
     given = {"model": completed, "files": [], "reading": reading, "seed": 0, "precision": "float32", "explainers": lime}
     given |= {"metrics": gini}
-    given |= {"tags": {"lime": tags("lime")}, "asking": completed.pop("asking", {})}
+    given |= {"asking": completed.pop("asking", {})}
     flags = {"dataset": "people", "name": "mine", "made": [], "device": "cpu", "threads": 1, "tokens_per_batch": None}
     arguments = Namespace(**paths, **flags, settings=given | settings, output=folder / "findings.json", compared={})
     check_model.main(arguments)
@@ -351,9 +350,9 @@ def test_a_text_that_is_too_long_hides_no_explainer(monkeypatch):
     monkeypatch.setattr(check_model, "opened", lambda *_: Evaluator(classifier))
     monkeypatch.setattr(check_model, "training_items", lambda *_: None)
     reading = {"target": "label", "max_tokens": 16, "long_items": "refuse", "pairs": None, "factors": []}
-    lime = {"lime": {"lime": settings_of({"method": "lime"})[1]}}
+    lime = {"lime": {"lime": Explainer.parse({"method": "lime"}).model_dump(exclude={"label"})}}
     settings = {"model": {"architecture": "trained"}, "files": [], "reading": reading, "seed": 0, "explainers": lime}
-    settings |= {"tags": {"lime": tags("lime")}, "metrics": {}}
+    settings |= {"metrics": {}}
     flags = {
         "dataset": "people",
         "name": "mine",

@@ -19,13 +19,13 @@ from evenlight.core.contracts.explanations import ATTRIBUTIONS
 from evenlight.core.errors import InputError
 from evenlight.core.tables import read_table, write_table
 from evenlight.engine.batches import Batch
-from evenlight.explainers import Explainer, explain
-from evenlight.explainers.adaptive_path import clenshaw_curtis
+from evenlight.explainers import Explainer, explain, parsed
 from evenlight.explainers.attribution import attribution_table
-from evenlight.explainers.deeplift.paper import STAND_INS, log_logarithmic_mean
 from evenlight.explainers.derivatives import target_output
+from evenlight.explainers.families.adaptive_path.refined import clenshaw_curtis
+from evenlight.explainers.families.deeplift.paper import STAND_INS, log_logarithmic_mean
+from evenlight.explainers.families.rectified.paper import RECTIFIERS
 from evenlight.explainers.operations import Operations, modules_replaced
-from evenlight.explainers.rectified.paper import RECTIFIERS
 from evenlight.explainers.starts import path_ends
 from evenlight.models.classifier import Classifier
 
@@ -56,7 +56,7 @@ METHODS = {
 def explained(family, classifier, sentences, settings=WORDS_LAYER, tokens_per_batch=4096, **changes):
     """The explanations of a family's example."""
     methods = {"it": METHODS[family] | settings | changes}
-    return explain(family, sentences, methods, context_of(classifier, tokens_per_batch))["it"]
+    return explain(parsed(methods), sentences, context_of(classifier, tokens_per_batch))["it"]
 
 
 def scores(explanations):
@@ -159,8 +159,8 @@ def test_the_configuration_s_defaults_are_what_the_explainers_ask_for(tmp_path):
     assert set(families.values()) == set(METHODS)
     config = yaml.safe_load((Path(__file__).parents[2] / "config/demo.yaml").read_text())
     completed = complete(config | {"explainers": {method: {"method": method} for method in families}})["explainers"]
-    for method, family in families.items():
-        [(name, explanations)] = explain(family, sentences, {method: completed[method]}, context_of(classifier)).items()
+    for method in families:
+        [(name, explanations)] = explain(parsed({method: completed[method]}), sentences, context_of(classifier)).items()
         path = tmp_path / f"{name}.parquet"
         write_table(attribution_table(sentences, explanations.attributions), path, ATTRIBUTIONS, {"explainer": name})
         table = read_table(path, ATTRIBUTIONS)
@@ -214,9 +214,9 @@ def test_adaptive_steps_differ_by_item_and_are_all_that_is_computed():
     rows = []
     context = context_of(classifier, tokens_per_batch=500)
     methods = {"it": ADAPTIVE | WORDS_LAYER | {"absolute_bound": 1e-3}}
-    explain("adaptive_path", sentences[:1], methods, context)  # tries the baseline out, once
+    explain(parsed(methods), sentences[:1], context)  # tries the baseline out, once
     classifier.network.pre_classifier.register_forward_hook(lambda module, inputs, output: rows.append(len(output)))
-    found = explain("adaptive_path", sentences, methods, context)["it"].attributions
+    found = explain(parsed(methods), sentences, context)["it"].attributions
     assert sum(rows) == sum(one.forward_rows for one in found)
     for one in found:
         change = one.token_score.sum() - one.completeness_gap
@@ -274,10 +274,10 @@ def test_gradient_shap_draws_anew_for_every_item_name_and_seed():
     first, second = scores(explained("gradient_shap", classifier, sentences))
     assert np.abs(first - second).max() > 1e-3 * np.abs(first).max()
     methods = dict.fromkeys(("it", "other"), METHODS["gradient_shap"] | WORDS_LAYER)
-    found = explain("gradient_shap", sentences, methods, context_of(classifier))
+    found = explain(parsed(methods), sentences, context_of(classifier))
     assert np.array_equal(scores(found["it"])[0], first)
     assert not np.array_equal(scores(found["other"])[0], first)
-    reseeded = explain("gradient_shap", sentences, methods, context_of(classifier, seed=1))
+    reseeded = explain(parsed(methods), sentences, context_of(classifier, seed=1))
     assert not np.array_equal(scores(reseeded["it"])[0], first)
 
 
@@ -425,7 +425,7 @@ class MaximumPooled(Layered):
 
 def test_deeplift_names_operations_without_a_rule_and_counts_what_does_not_add_up(monkeypatch):
     """The maximum misses 0.4 of the change, by which the model would be refused; a change within the bound is said."""
-    monkeypatch.setattr("evenlight.explainers.deeplift.paper.MOST_MISSED", 0.5)
+    monkeypatch.setattr("evenlight.explainers.families.deeplift.paper.MOST_MISSED", 0.5)
     torch.manual_seed(2)
     tokenizer = tiny_tokenizer()
     network = MaximumPooled(len(tokenizer), 3, nn.Tanh).eval()

@@ -13,7 +13,7 @@ from transformers import AutoTokenizer
 
 from evenlight.core.errors import InputError
 from evenlight.explainers import Context
-from evenlight.explainers.imported import aligned, explain
+from evenlight.explainers.families.imported import Imported, aligned
 from evenlight.notebook.reading import words_of
 from evenlight.texts.predictions import SPECIAL, Sentence
 
@@ -31,7 +31,7 @@ def imported(tmp_path, rows, sentences=(SENTENCE,), name="theirs.jsonl"):
     path = tmp_path / name
     path.write_text("\n".join(json.dumps(row) for row in rows), encoding="utf-8")
     context = Context(None, 0, None)
-    return explain(sentences, {"theirs": {"method": "imported", "file": str(path)}}, context)["theirs"].attributions
+    return Imported(method="imported", file=str(path)).explain(sentences, context).attributions
 
 
 def scores(tmp_path, row, sentence=SENTENCE):
@@ -108,8 +108,8 @@ def test_json_and_parquet_say_the_same(tmp_path):
     (tmp_path / "list.json").write_text(json.dumps([row]))
     pq.write_table(pa.Table.from_pylist([row | {"tokens": None}]), tmp_path / "rows.parquet")
     for name in ("list.json", "rows.parquet"):
-        methods = {"theirs": {"file": str(tmp_path / name)}}
-        (attribution,) = explain([SENTENCE], methods, Context(None, 0, None))["theirs"].attributions
+        imported_again = Imported(method="imported", file=str(tmp_path / name))
+        (attribution,) = imported_again.explain([SENTENCE], Context(None, 0, None)).attributions
         assert attribution.token_score.tolist() == [0, 1, 1, 1, 3, 0]
 
 
@@ -181,9 +181,9 @@ def test_a_second_explanation_of_a_text_is_refused(tmp_path):
 def test_files_of_other_kinds_are_refused(tmp_path, name, content, message):
     (tmp_path / name).write_text(content)
     with pytest.raises(InputError, match=message):
-        explain([SENTENCE], {"theirs": {"file": str(tmp_path / name)}}, Context(None, 0, None))
+        Imported(method="imported", file=str(tmp_path / name)).explain([SENTENCE], Context(None, 0, None))
 
 
 def test_a_file_that_is_not_there_is_refused(tmp_path):
     with pytest.raises(InputError, match="not a readable"):
-        explain([SENTENCE], {"theirs": {"file": str(tmp_path / "rows.parquet")}}, Context(None, 0, None))
+        Imported(method="imported", file=str(tmp_path / "rows.parquet")).explain([SENTENCE], Context(None, 0, None))

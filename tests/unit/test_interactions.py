@@ -10,8 +10,13 @@ from torch.nn import functional
 
 from evenlight.configuration import completed_entry
 from evenlight.core.errors import InputError
-from evenlight.explainers import explain
-from evenlight.explainers.interactions import HalvedGates, interactions_modified, tempered, tempered_attention
+from evenlight.explainers import explain, parsed
+from evenlight.explainers.families.interactions.modified import (
+    HalvedGates,
+    interactions_modified,
+    tempered,
+    tempered_attention,
+)
 from evenlight.models.attention import FURTHER_TYPES
 from evenlight.models.classifier import Classifier
 
@@ -27,7 +32,7 @@ def classifier_of(architecture: str, dtype: torch.dtype = torch.float64) -> Clas
 
 def explained(classifier, sentences, **changes):
     """The attributions of the sentences."""
-    return explain("interactions", sentences, {"gim": GIM | changes}, context_of(classifier))["gim"].attributions
+    return explain(parsed({"gim": GIM | changes}), sentences, context_of(classifier))["gim"].attributions
 
 
 def numbers(*values: float) -> torch.Tensor:
@@ -139,7 +144,7 @@ def test_every_setting_counts_and_aggregations_share_a_pass():
         "probability": GIM | {"output": "probability"},
         "behind": GIM | {"layer": "embedding_output"},
     }
-    explanations = explain("interactions", sentences, methods, context_of(classifier))
+    explanations = explain(parsed(methods), sentences, context_of(classifier))
     assert list(explanations) == list(methods)
     scores = {name: each.attributions[2].token_score for name, each in explanations.items()}
     for name in list(methods)[1:]:

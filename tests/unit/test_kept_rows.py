@@ -27,6 +27,7 @@ from evenlight.core.contracts.explanations import ATTRIBUTIONS, COSTS, SCORES
 from evenlight.core.contracts.texts import ITEMS, PREDICTIONS
 from evenlight.core.tables import read_metadata, read_table, write_table
 from evenlight.engine import rounding_of
+from evenlight.explainers.families.baseline import PatternVariant
 from evenlight.jobs import own_files
 from explanations import attribute, score
 from models import read_texts
@@ -67,9 +68,9 @@ def done(monkeypatch) -> SimpleNamespace:
     explain, scores = attribute.explain, score.score
     done = SimpleNamespace(explained=[], scored=[])
 
-    def recording_explain(family, sentences, methods, context):
-        done.explained += [(name, sentence.item_id) for sentence in sentences for name in methods]
-        return explain(family, sentences, methods, context)
+    def recording_explain(entries, sentences, context):
+        done.explained += [(name, sentence.item_id) for sentence in sentences for name in entries]
+        return explain(entries, sentences, context)
 
     def recording_score(family, explanations, *rest):
         done.scored += [explanation.item_id for explanation in explanations]
@@ -225,10 +226,6 @@ def with_parameter(arguments: argparse.Namespace) -> None:
     arguments.settings["explainers"] = explainers | {"gxi": explainers["gxi"] | {"output": "probability"}}
 
 
-def with_tags(arguments: argparse.Namespace) -> None:
-    arguments.settings["tags"] = arguments.settings["tags"] | {"gxi": []}
-
-
 def with_model_file(name: str) -> Callable[[argparse.Namespace], None]:
     def edit(arguments: argparse.Namespace) -> None:
         path = arguments.model / name
@@ -268,7 +265,6 @@ COMMON = {
     "limit": (with_settings(max_tokens=47), GRAD | GXI),
     "precision": (with_settings(precision="bfloat16"), GRAD | GXI),
     "parameter": (with_parameter, GXI),
-    "tags": (with_tags, GXI),
     "version of the stage": (with_flag("versions", {"stages": {"attribute": 2}}), GRAD | GXI),
     "version of one": (with_flag("versions", VERSIONS | {"explainers": {"saliency": 1, "input_x_gradient": 2}}), GXI),
     "weights": (with_weights, GRAD | GXI),
@@ -321,12 +317,10 @@ def test_devices_and_compilers_count_where_they_do_more_than_add_in_another_orde
 
 
 @pytest.mark.parametrize("tag", ["needs_other_texts", "needs_training"])
-def test_who_learns_from_other_texts_explains_all_again_when_one_changes(copy, done, tag):
+def test_who_learns_from_other_texts_explains_all_again_when_one_changes(copy, done, tag, monkeypatch):
     """The random explainer of the same family does not."""
-    arguments = of_study(copy, "baseline", tags={"random": [], "pattern": ["needs_training"]})
-    if tag == "needs_other_texts":
-        arguments = of_study(copy, "baseline")
-        assert tag in arguments.settings["tags"]["pattern"]
+    monkeypatch.setattr(PatternVariant, "needs_other_texts", tag == "needs_other_texts")
+    arguments = of_study(copy, "baseline")
     attribute.main(arguments)
     done.explained.clear()
     ROWS["target"][0](copy)
@@ -342,7 +336,7 @@ def test_explanations_that_were_made_elsewhere_are_read_again(copy, done, tmp_pa
     given = pd.DataFrame({"item_id": rows["item_id"], "words": [list(words[item]) for item in rows["item_id"]]})
     given["scores"] = given["words"].map(lambda some: [1.0] * len(some))
     arguments = of_study(copy, explainers={"mine": {"method": "imported", "file": str(tmp_path / "mine.jsonl")}})
-    arguments.settings |= {"family": "imported", "tags": {"mine": ["is_made_elsewhere"]}}
+    arguments.settings |= {"family": "imported"}
     arguments.output, arguments.costs = [tmp_path / "mine.parquet"], [tmp_path / "costs" / "mine.parquet"]
     for factor in (1.0, 2.0):
         given["scores"] = given["scores"].map(lambda some, factor=factor: [factor * each for each in some])
@@ -469,7 +463,7 @@ def test_scores_by_an_explainer_that_needs_other_texts_are_not_taken_over(copy, 
     """By metrics that explain again."""
     path = copy / "attributions" / "grad.parquet"
     about = read_metadata(path, ATTRIBUTIONS)
-    write_table(read_table(path, ATTRIBUTIONS), path, ATTRIBUTIONS, about | {"tags": ["needs_other_texts"]})
+    write_table(read_table(path, ATTRIBUTIONS), path, ATTRIBUTIONS, about | {"settings": {"method": "pattern_variant"}})
     score.main(scored(copy, "complexity"))
     for explains_again, texts in ((False, 0), (True, TEXTS)):
         assert score.needs_other_texts({"needs_other_texts": False, "explains_again": explains_again}, path) == (

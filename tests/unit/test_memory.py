@@ -13,7 +13,6 @@ import pytest
 from dataset_files import write_dataset
 from models_for_tests import tiny_classifier
 
-from evenlight.configuration import tags
 from evenlight.core.contracts.explanations import ATTRIBUTIONS, SCORES
 from evenlight.core.contracts.texts import PREDICTIONS
 from evenlight.core.tables import count_rows
@@ -87,7 +86,6 @@ def peaks(folder: Path, model: Path, count: int) -> dict[str, float]:
     limits = {"precision": "float32", "max_tokens": 48}
     read = {"target": "prediction", "pairs": None, "factors": [], "max_tokens": 48, "long_items": "refuse"}
     explained = {"family": "gradient", "explainers": METHODS, "seed": 0} | limits
-    explained["tags"] = {name: tags(method["method"]) for name, method in METHODS.items()}
     scored = {
         "family": "faithfulness",
         "metrics": FAITHFULNESS,

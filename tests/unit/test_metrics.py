@@ -17,6 +17,7 @@ from evenlight.core.errors import InputError
 from evenlight.core.tables import write_table
 from evenlight.engine.evaluator import Evaluator
 from evenlight.explainers.attribution import Attribution, attribution_table
+from evenlight.explainers.families.gradient import Saliency
 from evenlight.metrics import Explanation, Origin, explanations_of, read_origin, score
 from evenlight.metrics.complexity import gini, sparsity
 from evenlight.metrics.correctness import DEFINITIONS
@@ -453,7 +454,7 @@ def test_explanations_are_read_as_they_were_written(tmp_path):
     texts = texts.append_column("ground_truth", pa.array(truth, pa.list_(pa.int8())))
     texts = texts.append_column("words", pa.array([list(one.words) for one in sentences]))
     attribution_file = attribution_table(sentences, written)
-    origin = Origin("lime", {"method": "lime"}, 3, "lime")
+    origin = Origin("lime", {"method": "lime"}, 3)
     found = explanations_of(texts, attribution_file, "lime.parquet", origin)
     for one, sentence, attribution, marks in zip(found, sentences, written, truth, strict=True):
         assert (one.item_id, one.target) == (sentence.item_id, sentence.target)
@@ -477,14 +478,13 @@ def test_explanations_are_read_as_they_were_written(tmp_path):
 
 
 def test_what_made_an_attribution_file_stands_in_it(tmp_path):
-    """In one of an earlier version without the family."""
     [sentence] = sentences_of(CLASSIFIER, [["sea"]])
     attribution_file = attribution_table([sentence], [Attribution(np.ones(len(sentence.token_id)), forward_rows=1)])
     metadata = {"explainer": "grad", "settings": {"method": "saliency"}, "seed": 7}
-    for family in ("gradient", ""):
-        more = {"family": family} if family else {}
-        write_table(attribution_file, tmp_path / "grad.parquet", ATTRIBUTIONS, metadata | more)
-        assert read_origin(tmp_path / "grad.parquet") == Origin("grad", {"method": "saliency"}, 7, family)
+    write_table(attribution_file, tmp_path / "grad.parquet", ATTRIBUTIONS, metadata)
+    origin = read_origin(tmp_path / "grad.parquet")
+    assert origin == Origin("grad", {"method": "saliency"}, 7)
+    assert origin.entry == Saliency(method="saliency")
     with pytest.raises(InputError, match=r"lime\.parquet: no such file; rule attribute makes it$"):
         read_origin(tmp_path / "lime.parquet")
 

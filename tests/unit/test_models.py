@@ -32,7 +32,7 @@ from evenlight.configuration.trainings import Training
 from evenlight.core.errors import InputError
 from evenlight.engine import training
 from evenlight.engine.evaluator import Evaluator
-from evenlight.explainers import explain
+from evenlight.explainers import explain, parsed
 from evenlight.jobs.environment import library_versions
 from evenlight.models.architectures import new_classifier
 from evenlight.models.classifier import Classifier, load_network, load_saved, pick_device
@@ -302,32 +302,13 @@ def test_damaged_weights_are_refused(tmp_path):
 def test_no_mask_token_is_refused_with_its_key(gpt2_folder):
     settings = PRETRAINED | {"source": str(gpt2_folder), "special_tokens": {"pad": "<|endoftext|>"}}
     classifier = new_classifier(settings, WORDS, 2, seed=0)
-    for family, method in (
-        (
-            "lime",
-            {
-                "method": "lime",
-                "features": "token",
-                "definition": "paper",
-                "special_tokens": "unscored",
-                "samples": 4,
-                "asked": None,
-            },
-        ),
-        ("partition_shap", {"method": "partition_shap"}),
-        (
-            "path",
-            {
-                "method": "integrated_gradients",
-                "output": "logit",
-                "layer": "word_embeddings",
-                "steps": 2,
-                "baseline": "mask",
-            },
-        ),
+    for method in (
+        {"method": "lime", "samples": 4},
+        {"method": "partition_shap"},
+        {"method": "integrated_gradients", "steps": 2, "baseline": "mask"},
     ):
         with pytest.raises(InputError, match=r"no mask token.*models\.<model>\.special_tokens\.mask"):
-            explain(family, sentences_of(classifier), {"name": method}, context_of(classifier))
+            explain(parsed({"name": method}), sentences_of(classifier), context_of(classifier))
 
 
 def test_special_tokens_are_the_remedy_and_are_kept(gpt2_folder, tmp_path):
@@ -378,7 +359,7 @@ def test_a_real_encoder_is_fine_tuned_from_its_folder(tmp_path, monkeypatch):
     method = {
         "ig": {"method": "path_gradient", "output": "logit", "layer": "word_embeddings", "steps": 4, "baseline": "pad"}
     }
-    assert "rounding noise" in explain("path", sentences[:3], method, context_of(loaded))["ig"].note
+    assert "rounding noise" in explain(parsed(method), sentences[:3], context_of(loaded))["ig"].note
 
 
 # Training ------------------------------------------------------------------------------------------------------

@@ -39,7 +39,7 @@ def scores_of(classifier: Classifier, method: str) -> np.ndarray:
     sentences = [replace(sentence, foil=1 - sentence.target) for sentence in sentences_of(classifier)[:6]]
     settings = completed_entry("explainers", method, {"method": method, **METHODS[method]})
     context = explainers.Context(Evaluator(classifier, 512), 0, None)
-    found = explainers.explain(family_of("explainers", method), sentences, {method: settings}, context)[method]
+    found = explainers.explain(explainers.parsed({method: settings}), sentences, context)[method]
     return np.concatenate([one.token_score for one in found.attributions])
 
 
@@ -71,7 +71,7 @@ def test_a_card_gives_the_metrics_of_a_processor(architecture, metric):
 
     def values(device: str) -> np.ndarray:
         classifier = classifier_on(device, architecture)
-        origin = Origin("saliency", {}, 0, "gradient")
+        origin = Origin("saliency", {}, 0)
         explanations = [
             explanation_of(sentence, np.cos(np.arange(len(sentence.token_id))), origin=origin)
             for sentence in sentences_of(classifier)[:6]

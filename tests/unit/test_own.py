@@ -21,8 +21,8 @@ from evenlight.core.errors import InputError
 from evenlight.core.seeds import generator_for
 from evenlight.datasets import load, reader_for
 from evenlight.datasets.importing import named_resources
-from evenlight.explainers import Context, explain
-from evenlight.explainers.entries import Lime
+from evenlight.explainers import Context, explain, parsed
+from evenlight.explainers.families.lime import Lime
 from evenlight.jobs import own_files
 from evenlight.metrics import Explanation, explanation_of, score
 from evenlight.own import Explainer, Metric
@@ -71,7 +71,7 @@ def attributions(folder: Path, settings: dict, classifier, sentences) -> list[np
     config = completed(folder, study(explainers={"mine": settings}))
     methods = configuration.without_labels(config["explainers"])
     context = context_of(classifier)
-    explanations = explain(configuration.family_of("explainers", settings["method"]), sentences, methods, context)
+    explanations = explain(parsed(methods), sentences, context)
     return [each.token_score for each in explanations["mine"].attributions]
 
 
@@ -116,7 +116,7 @@ def test_captum_gives_what_the_workflow_gives(folder, architecture):
     settings = configuration.completed_entry(
         "explainers", "it", {"method": "integrated_gradients", "steps": 20, "baseline": "pad", "output": "logit"}
     )
-    ours = explain("path", sentences, {"it": settings}, context_of(classifier))["it"].attributions
+    ours = explain(parsed({"it": settings}), sentences, context_of(classifier))["it"].attributions
     for one, other in zip(by_captum, ours, strict=True):
         np.testing.assert_allclose(one, other.token_score, atol=1e-5)
 
@@ -377,7 +377,7 @@ def test_a_class_that_cannot_be_had_is_refused_with_its_file(folder, method, sai
     (folder / "parts/ending.py").write_text("raise SystemExit(0)\n")
     (folder / "parts/relative.py").write_text("from . import last_layer\n")
     (folder / "parts/lime.py").write_text(
-        "from evenlight.explainers.entries import Lime as Theirs\n\nclass Lime(Theirs):\n    'Mine.'\n"
+        "from evenlight.explainers.families.lime import Lime as Theirs\n\nclass Lime(Theirs):\n    'Mine.'\n"
     )
     (folder / "parts/typed.py").write_text(
         "from evenlight.own import Explainer, Field\n\nclass Mine(Explainer):\n    'Mine.'\n"

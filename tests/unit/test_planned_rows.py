@@ -8,14 +8,14 @@ import pytest
 from combinations import spread
 from models_for_tests import WORDS, context_of, sentences_of, tiny_classifier
 
-from evenlight.configuration import completed_entry, family_of, tags
+from evenlight.configuration import completed_entry
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.pace import seconds_per_row
 from evenlight.engine.progress import Progress
 from evenlight.engine.sentences import encoded
-from evenlight.explainers import explain
+from evenlight.explainers import Explainer, explain
 from evenlight.explainers.own_work import own_seconds
-from evenlight.explainers.planned import planned_of_classes, planned_rows, rows_of
+from evenlight.explainers.planned import planned_of_classes, planned_rows
 from evenlight.metrics import explanation_of, score
 from evenlight.metrics.planned import planned_rows as planned_of_scores
 from evenlight.texts.predictions import Sentence
@@ -52,26 +52,22 @@ METHODS = {
 CUT = [WORDS[6][: 1 + place] for place in range(14)]
 
 
-def settings_of(given: dict) -> tuple[str, dict]:
-    return family_of("explainers", given["method"]), completed_entry("explainers", given["method"], given)
-
-
-def counted(family: str, methods: dict[str, dict], sentences: list[Sentence]) -> int:
+def counted(entry: Explainer, sentences: list[Sentence]) -> int:
     """Rows that go through the network, when one sentence after the other is explained."""
     rows: list[int] = []
     context = context_of(replace(tiny_classifier("bert"), on_rows=rows.append))
     for sentence in sentences:
-        explain(family, [sentence], methods, context)
+        explain({"it": entry}, [sentence], context)
     return sum(rows)
 
 
 @pytest.mark.parametrize("name", METHODS)
 def test_rows_are_known_before_they_are_asked(name):
     given, tolerance = METHODS[name]
-    family, settings = settings_of(given)
+    entry = Explainer.parse(given)
     sentences = sentences_of(tiny_classifier("bert"), CUT[:6] if "of all" in name else CUT)
-    planned = planned_rows(family, {"it": settings}, sentences).sum()
-    found = counted(family, {"it": settings}, sentences)
+    planned = planned_rows({"it": entry}, sentences).sum()
+    found = counted(entry, sentences)
     if tolerance is None:
         assert found / 4 < planned < 4 * found
     else:
@@ -81,52 +77,47 @@ def test_rows_are_known_before_they_are_asked(name):
 @pytest.mark.parametrize("name", ["lime", "occlusion"])
 def test_a_text_in_windows_is_one_row_of_each_question(name):
     given, tolerance = METHODS[name]
-    family, settings = settings_of(given)
+    entry = Explainer.parse(given)
     rows: list[int] = []
     classifier = replace(tiny_classifier("bert"), max_tokens=12, on_rows=rows.append)
     items = pd.DataFrame({"item_id": ["long"], "words": [CUT[-1] * 2], "label": [0]})
     [sentence] = encoded(classifier, items, [0], 4)
     assert sentence.windows[:, 1].max() > 1
-    explain(family, [sentence], {"it": settings}, context_of(classifier))
-    assert planned_rows(family, {"it": settings}, [sentence]).sum() == pytest.approx(
-        sum(rows), rel=max(tolerance, 0.02)
-    )
+    explain({"it": entry}, [sentence], context_of(classifier))
+    assert planned_rows({"it": entry}, [sentence]).sum() == pytest.approx(sum(rows), rel=max(tolerance, 0.02))
 
 
 def test_explainers_that_share_their_passes_are_counted_once_and_those_that_draw_each():
     sentences = sentences_of(tiny_classifier("bert"))
-    gradients = {name: settings_of({"method": name})[1] for name in ("saliency", "input_x_gradient")}
-    assert planned_rows("gradient", gradients, sentences).tolist() == [1] * len(sentences)
-    lime = settings_of({"method": "lime"})[1]
-    once = planned_rows("lime", {"one": lime}, sentences)
-    np.testing.assert_array_equal(
-        planned_rows("lime", {"one": lime, "other": lime}, sentences, (), ["one", "other"]), 2 * once
-    )
+    gradients = {name: Explainer.parse({"method": name}) for name in ("saliency", "input_x_gradient")}
+    assert planned_rows(gradients, sentences).tolist() == [1] * len(sentences)
+    lime = Explainer.parse({"method": "lime"})
+    once = planned_rows({"one": lime}, sentences)
+    np.testing.assert_array_equal(planned_rows({"one": lime, "other": lime}, sentences), 2 * once)
     again = {sentences[2].item_id}
-    twice = planned_rows("lime", {"one": lime}, sentences, again, ["one"])
+    twice = planned_rows({"one": lime}, sentences, again)
     assert (twice / once).tolist() == [1, 1, 2] + [1] * (len(sentences) - 3)
 
 
 @spread("name, tokens", METHODS, (0, 1, 2, 1000, 5000))
 def test_a_text_of_any_length_has_a_plan(name, tokens):
-    family, settings = settings_of(METHODS[name][0])
     ends = np.array([-1])
     sentence = Sentence("it", (), np.arange(tokens + 2), np.concatenate([ends, np.arange(tokens), ends]), 0)
     with np.errstate(all="raise"):
-        assert 0 <= rows_of(family, settings, sentence) < np.inf
+        assert 0 <= Explainer.parse(METHODS[name][0]).rows(sentence) < np.inf
 
 
 @pytest.mark.parametrize("name", ["lime", "occlusion", "kernel_shap", "paired orders", "partition_shap", "saliency"])
 def test_rows_for_every_class_are_known_before_they_are_asked(name):
     given, tolerance = METHODS[name]
-    family, settings = settings_of(given)
+    entry = Explainer.parse(given)
     classifier = tiny_classifier("bert", classes=3)
     sentences = sentences_of(classifier, CUT)
-    planned = planned_of_classes(family, settings, tags(given["method"]), sentences, 3).sum()
+    planned = planned_of_classes(entry, sentences, 3).sum()
     rows: list[int] = []
     context = context_of(replace(classifier, on_rows=rows.append))
     for sentence in sentences:
-        explain(family, [replace(sentence, target=target) for target in range(3)], {"it": settings}, context)
+        explain({"it": entry}, [replace(sentence, target=target) for target in range(3)], context)
     assert planned == pytest.approx(sum(rows), rel=max(tolerance, 0.05))
 
 
@@ -208,14 +199,13 @@ def test_what_an_explainer_does_beside_the_model_is_timed_without_asking_it():
     context = context_of(replace(tiny_classifier("bert"), on_rows=asked.append))
     [sentence] = sentences_of(context.evaluator.classifier, [WORDS[6]])
     ticks = iter([0.0, 5.0, 5.0, 7.0])
-    family, settings = settings_of({"method": "lime"})
-    found = own_seconds(family, settings, tags("lime"), sentence, context, lambda: next(ticks))
+    lime = Explainer.parse({"method": "lime"})
+    found = own_seconds(lime, sentence, context, lambda: next(ticks))
     # Of two times the second, since the first has what is done once only.
     assert found == 2.0
-    assert own_seconds(family, settings, tags("lime"), sentence, context) > 0
+    assert own_seconds(lime, sentence, context) > 0
     for name in ("occlusion", "integrated_gradients", "gradient_shap"):
-        family, settings = settings_of(METHODS[name][0])
-        assert own_seconds(family, settings, tags(name), sentence, context) == 0.0
+        assert own_seconds(Explainer.parse(METHODS[name][0]), sentence, context) == 0.0
     assert not asked
 
 

@@ -22,12 +22,12 @@ from transformers import BertConfig, BertForSequenceClassification
 from transformers.models.bert.modeling_bert import BertIntermediate, BertSelfAttention
 from transformers.pytorch_utils import Conv1D
 
-from evenlight.configuration import complete, explainer_families
+from evenlight.configuration import complete
 from evenlight.configuration.study import Explain
 from evenlight.core.errors import InputError
 from evenlight.engine.evaluator import LEAST_ON_CPU, NUMBERS_ON_CPU, Evaluator
 from evenlight.engine.training import HISTORY, save_classifier
-from evenlight.explainers import explain
+from evenlight.explainers import explain, parsed
 from evenlight.explainers.derivatives import target_gradient
 from evenlight.models import fast_layers
 from evenlight.models.attention import attention_replaced, attention_weights, weighted_values
@@ -353,9 +353,8 @@ EXPLAINED = {
 def test_explainers_see_the_same_network_in_its_fast_layers(architecture, family):
     """Those that look inside know the operations of the fast layers too."""
     methods = complete(STUDY | {"explainers": {"it": EXPLAINED[family]}})["explainers"]
-    (name,) = explainer_families({"explainers": methods})
     found, expected = (
-        explain(name, sentences_of(classifier), methods, context_of(classifier))["it"]
+        explain(parsed(methods), sentences_of(classifier), context_of(classifier))["it"]
         for classifier in (prepared_classifier(architecture), tiny_classifier(architecture))
     )
     assert found.note == expected.note
@@ -435,7 +434,7 @@ def test_bfloat16_explanations_say_nearly_the_same(family):
     found = {}
     for precision in ("float32", "bfloat16"):
         classifier = prepared_classifier("bert", precision)
-        explanations = explain(family, sentences_of(classifier), methods, context_of(classifier))[name]
+        explanations = explain(parsed(methods), sentences_of(classifier), context_of(classifier))[name]
         found[precision] = [attribution.token_score for attribution in explanations.attributions]
     agreement = [spearmanr(*pair).statistic for pair in zip(*found.values(), strict=True)]
     assert np.median(agreement) > 0.95
@@ -498,9 +497,9 @@ def test_every_row_through_the_network_is_counted(family, methods, rows):
     classifier = replace(tiny_classifier("bert"), on_rows=counted.append)
     sentences = sentences_of(classifier)
     context = context_of(classifier)
-    explain(family, sentences[:1], methods, context)  # paths try their baseline out, once
+    explain(parsed(methods), sentences[:1], context)  # paths try their baseline out, once
     counted.clear()
-    explain(family, sentences, methods, context)
+    explain(parsed(methods), sentences, context)
     assert sum(counted) == rows * len(sentences)
     counted.clear()
     Evaluator(classifier).probabilities([sentence.token_id for sentence in sentences] * 2)

@@ -12,7 +12,6 @@ from rendering import page_of
 from scipy.stats import spearmanr
 from torch import nn
 
-from evenlight.configuration import completed_entry
 from evenlight.core import tables
 from evenlight.core.chance import rank_correlation
 from evenlight.core.contracts.explanations import RANDOMISED
@@ -20,7 +19,7 @@ from evenlight.core.contracts.results import RANDOMISATION
 from evenlight.core.errors import InputError
 from evenlight.core.seeds import generator_for
 from evenlight.engine.evaluator import Evaluator
-from evenlight.explainers import Context, explain
+from evenlight.explainers import Context, Explainer, explain
 from evenlight.explainers.randomisation import randomisation_rows, randomised_items, stages
 from evenlight.models.classifier import Classifier, on_device
 from evenlight.models.randomised import Layer, layers_of, randomise, randomised
@@ -141,15 +140,7 @@ def test_items_are_drawn_by_name():
 
 def correlations_of(method, make, sentences, orders=ORDERS, training=None, seed=0):
     """The rows of an explainer by its settings, ``make`` building the classifier again."""
-    settings = completed_entry("explainers", "it", method)
-    family = {
-        "saliency": "gradient",
-        "input_x_gradient": "gradient",
-        "uniform_random": "baseline",
-        "pattern_variant": "baseline",
-        "attention_rollout": "attention",
-    }[method["method"]]
-
+    entry = Explainer.parse(method)
     classifier = make()
 
     @contextmanager
@@ -158,10 +149,10 @@ def correlations_of(method, make, sentences, orders=ORDERS, training=None, seed=
             yield Context(Evaluator(classifier, 4096), seed, training)
 
     with context_with([]) as context:
-        explained = explain(family, sentences, {"it": settings}, context)["it"].attributions
+        explained = explain({"it": entry}, sentences, context)["it"].attributions
     before = [attribution.token_score for attribution in explained]
     layers = layers_of(classifier.network)
-    rows, notes = randomisation_rows(family, sentences, before, {"it": settings}, orders, layers, context_with)
+    rows, notes = randomisation_rows("it", entry, sentences, before, orders, layers, context_with)
     return pd.DataFrame(rows), notes
 
 
@@ -205,8 +196,8 @@ def test_each_random_model_is_made_and_asked_once():
     sentences = sentences_of(tiny_classifier("bert"))[:1]
     layers = [Layer(name, ()) for name in ("embeddings", "middle", "head")]
     before = [np.arange(len(sentence.token_id), dtype=float) for sentence in sentences]
-    settings = {"it": completed_entry("explainers", "it", {"method": "uniform_random"})}
-    rows, _ = randomisation_rows("baseline", sentences, before, settings, ORDERS, layers, context_with)
+    entry = Explainer.parse({"method": "uniform_random"})
+    rows, _ = randomisation_rows("it", entry, sentences, before, ORDERS, layers, context_with)
     assert len(rows) == 2 * 4
     assert made == [[], ["head"], ["head", "middle"], ["head", "middle", "embeddings"], ["middle"], ["embeddings"]]
 
@@ -266,7 +257,7 @@ def test_input_times_gradient_of_a_linear_model_by_hand():
 def test_a_random_model_that_is_refused_has_no_correlation_and_a_note():
     classifier = tiny_classifier("bert")
     sentences = sentences_of(classifier)[:2]
-    settings = completed_entry("explainers", "it", {"method": "saliency"})
+    entry = Explainer.parse({"method": "saliency"})
 
     def context_with(layers):
         if layers:
@@ -275,9 +266,7 @@ def test_a_random_model_that_is_refused_has_no_correlation_and_a_note():
 
     before = [np.arange(len(sentence.token_id), dtype=float) for sentence in sentences]
     layers = layers_of(classifier.network)[-1:]
-    rows, notes = randomisation_rows(
-        "gradient", sentences, before, {"it": settings}, ["cascading"], layers, context_with
-    )
+    rows, notes = randomisation_rows("it", entry, sentences, before, ["cascading"], layers, context_with)
     found = pd.DataFrame(rows).set_index("stage")["rank_correlation"]
     assert found[0].notna().all()
     assert found[1].isna().all()

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from models_for_tests import by_hand, context_of, sentences_of, tiny_classifier
 
-from evenlight.configuration import completed_entry, family_of, tags
+from evenlight.configuration import completed_entry, family_of
 from evenlight.core.errors import InputError
 from evenlight.engine.evaluator import Evaluator
-from evenlight.explainers import explain, starts
+from evenlight.explainers import explain, parsed, starts
 from evenlight.metrics import Explanation, Origin, explanation_of, score
 from evenlight.metrics import worst_change as worst_change_family
 from evenlight.metrics.flip_area.corrected import top_places
@@ -48,7 +48,7 @@ def of_words(classifier, words, word_score, origin=None, target=1):
     """An explanation by one score per word."""
     [sentence] = sentences_of(classifier, [words], targets=[target])
     values = np.array([0.0 if word < 0 else word_score[word] for word in sentence.word_id])
-    origin = origin or Origin("grad", SALIENCY, 0, "gradient")
+    origin = origin or Origin("grad", SALIENCY, 0)
     return Explanation("item", target, sentence.token_id, sentence.word_id, values, None, tuple(words), origin)
 
 
@@ -211,7 +211,7 @@ def test_fast_last_layer_is_whole_where_its_output_is_read():
 def test_values_do_not_depend_on_the_batch(architecture, settings):
     rows = []
     classifier = replace(tiny_classifier(architecture, dtype=torch.float64), on_rows=rows.append)
-    explanations = [replace(one, origin=Origin("grad", SALIENCY, 0, "gradient")) for one in of_sentences(classifier, 3)]
+    explanations = [replace(one, origin=Origin("grad", SALIENCY, 0)) for one in of_sentences(classifier, 3)]
     whole = sensitivity(classifier, explanations, settings)
     assert max(rows) > 1
     rows.clear()
@@ -283,8 +283,8 @@ def squares():
     )
 
 
-def of_method(method: str, family: str) -> Origin:
-    return Origin(method, {"method": method}, 0, family, tuple(tags(method)))
+def of_method(method: str) -> Origin:
+    return Origin(method, {"method": method}, 0)
 
 
 @pytest.mark.parametrize(("norm", "radius"), [("linf", 0.1), ("l2", 0.5)])
@@ -295,16 +295,16 @@ def test_the_worst_change_by_hand(norm, radius):
     moved = start - radius if norm == "linf" else start * (1 - radius / np.linalg.norm(start))
     words = ["sea", "ship"]
     explanations = [
-        of_words(classifier, words, [1, 2], Origin("theirs", {"method": "imported"}, 0, "imported", tags("imported"))),
+        of_words(classifier, words, [1, 2], Origin("theirs", {"method": "imported"}, 0)),
         of_words(
             classifier,
             words,
             [1, 2],
-            Origin("random", {"method": "uniform_random"}, 0, "baseline", tags("uniform_random")),
+            Origin("random", {"method": "uniform_random"}, 0),
         ),
-        of_words(classifier, words, 2 * start, Origin("grad", SALIENCY, 0, "gradient")),
-        of_words(classifier, words, 2 * start**2, Origin("gxi", GXI, 0, "gradient")),
-        of_words(classifier, words, [0, 0], Origin("grad", SALIENCY, 0, "gradient")),
+        of_words(classifier, words, 2 * start, Origin("grad", SALIENCY, 0)),
+        of_words(classifier, words, 2 * start**2, Origin("gxi", GXI, 0)),
+        of_words(classifier, words, [0, 0], Origin("grad", SALIENCY, 0)),
     ]
     found = sensitivity(classifier, explanations, WORST | {"norm": norm, "radius": radius})
     expected = [
@@ -341,7 +341,7 @@ def test_without_a_gradient_nothing_moves(norm):
 def test_the_worst_change_is_the_same_in_portions_and_costs_no_more(monkeypatch):
     rows = []
     classifier = replace(tiny_classifier("bert", dtype=torch.float64), on_rows=rows.append)
-    explanations = [replace(one, origin=Origin("grad", SALIENCY, 0, "gradient")) for one in of_sentences(classifier, 4)]
+    explanations = [replace(one, origin=Origin("grad", SALIENCY, 0)) for one in of_sentences(classifier, 4)]
     whole = sensitivity(classifier, explanations, WORST)
     needed = sum(rows)
     monkeypatch.setattr("evenlight.metrics.worst_change.SENTENCES_AT_ONCE", 3)
@@ -358,7 +358,7 @@ def test_explainers_that_hide_tokens_see_the_moved_embeddings():
         return probability[0] - probability[1:]
 
     own, moved = shapes(0.3, 0.5), shapes(0.2, 0.4)
-    one = of_words(classifier, ["sea", "ship"], own, Origin("occlusion", OCCLUSION, 0, "occlusion"))
+    one = of_words(classifier, ["sea", "ship"], own, Origin("occlusion", OCCLUSION, 0))
     expected = np.linalg.norm(moved - own) / np.linalg.norm(own)
     assert sensitivity(classifier, [one], WORST) == pytest.approx([expected], abs=1e-5)
 
@@ -385,10 +385,10 @@ def test_a_ball_of_no_size_changes_nothing_and_a_larger_one_more(architecture):
         },
     }
     explanations = []
-    for family, own in methods.items():
-        for name, found in explain(family, sentences, own, context_of(classifier)).items():
+    for own in methods.values():
+        for name, found in explain(parsed(own), sentences, context_of(classifier)).items():
             explanations += [
-                explanation_of(s, one.token_score, origin=Origin(name, own[name], 0, family))
+                explanation_of(s, one.token_score, origin=Origin(name, own[name], 0))
                 for s, one in zip(sentences, found.attributions, strict=True)
             ]
     found = [sensitivity(classifier, explanations, WORST | {"radius": radius}) for radius in (1e-12, 1e-3, 0.1)]
@@ -421,9 +421,7 @@ def test_a_relative_radius_does_not_see_the_scale_of_the_embeddings(metric):
                 [(total := ((embedding[..., 0] / scale) ** 2 * mask).sum(-1)) * 0, total], dim=-1
             ),
         )
-        one = of_words(
-            classifier, ["sea", "ship"], np.array([2.0, 4.0]) / scale, Origin("grad", SALIENCY, 0, "gradient")
-        )
+        one = of_words(classifier, ["sea", "ship"], np.array([2.0, 4.0]) / scale, Origin("grad", SALIENCY, 0))
         settings = (WORST if metric == "worst_change" else MAXIMUM) | {"relative": True}
         found.append(sensitivity(classifier, [one], settings)[0])
     assert found[0] == pytest.approx(found[1], rel=1e-6) != 0
@@ -439,9 +437,9 @@ def test_max_sensitivity_is_captum_s_with_the_same_draws(architecture, norm):
     classifier = tiny_classifier(architecture, dtype=torch.float64)
     sentences = sentences_of(classifier)[:3]
     settings = MAXIMUM | {"norm": norm}
-    [found] = [explain("gradient", sentences, {"grad": SALIENCY}, context_of(classifier))["grad"]]
+    [found] = [explain(parsed({"grad": SALIENCY}), sentences, context_of(classifier))["grad"]]
     explanations = [
-        explanation_of(sentence, one.token_score, origin=Origin("grad", SALIENCY, 3, "gradient"))
+        explanation_of(sentence, one.token_score, origin=Origin("grad", SALIENCY, 3))
         for sentence, one in zip(sentences, found.attributions, strict=True)
     ]
     for one, ours in zip(explanations, sensitivity(classifier, explanations, settings), strict=True):
@@ -501,7 +499,7 @@ def test_explainers_share_the_first_round():
     counting = replace(classifier, on_rows=rows.append)
     words = ["sea", "ship", "calm"]
     explanations = [
-        of_words(counting, words, scores, Origin(name, settings, 0, "gradient"))
+        of_words(counting, words, scores, Origin(name, settings, 0))
         for name, settings, scores in (("grad", SALIENCY, [0.1, 0.2, 0.3]), ("gxi", GXI, [3, 2, 1]))
     ]
     asked = {}
@@ -530,8 +528,8 @@ def test_further_rounds_come_near_a_worst_corner_of_the_ball():
     classifier = squares()
     start = np.array([1.0, 2.0])
     explanations = [
-        of_words(classifier, ["sea", "ship"], 2 * start, Origin("grad", SALIENCY, 0, "gradient")),
-        of_words(classifier, ["sea", "ship"], 2 * start**2, Origin("gxi", GXI, 0, "gradient")),
+        of_words(classifier, ["sea", "ship"], 2 * start, Origin("grad", SALIENCY, 0)),
+        of_words(classifier, ["sea", "ship"], 2 * start**2, Origin("gxi", GXI, 0)),
     ]
     rounds = [sensitivity(classifier, explanations, MAXIMUM | {"rounds": number}) for number in (1, 2, 40)]
     assert (rounds[0] <= rounds[1]).all()
@@ -563,9 +561,7 @@ def test_the_attack_stays_in_its_ball_and_raises_the_loss(norm):
 
 def test_explainers_that_cannot_explain_moved_embeddings_are_named():
     classifier = squares()
-    text = of_words(
-        classifier, ["sea"], [1], Origin("lime_text", {"method": "lime", "definition": "released"}, 0, "lime")
-    )
+    text = of_words(classifier, ["sea"], [1], Origin("lime_text", {"method": "lime", "definition": "released"}, 0))
     message = (
         r"^explainers\.lime_text works on text \(definition 'released'\) and cannot explain moved embeddings, as "
         r"metrics 'worst_change' and 'max_sensitivity' ask; use 'flip_area'$"
@@ -592,7 +588,7 @@ def test_the_model_is_tried_out_once(monkeypatch, settings):
     classifier = tiny_classifier("bert")
     rows, tried = [], []
     counting = replace(classifier, on_rows=rows.append)
-    explanations = [replace(each, origin=Origin("ig", IG, 0, "path")) for each in of_sentences(classifier, 4)]
+    explanations = [replace(each, origin=Origin("ig", IG, 0)) for each in of_sentences(classifier, 4)]
     original = starts.share_of_the_start
     monkeypatch.setattr(starts, "share_of_the_start", lambda *given: tried.append(1) or original(*given))
     together = sensitivity(counting, explanations, settings)

@@ -14,7 +14,7 @@ from evenlight import configuration
 from evenlight.core.errors import InputError
 from evenlight.engine.opening import open_evaluator
 from evenlight.engine.sentences import encoded
-from evenlight.explainers import Context, explain
+from evenlight.explainers import Context, Explainer, explain, parsed
 from evenlight.metrics import explanation_of, score
 from evenlight.metrics.questions import questions_of
 from evenlight.models.service import load_service, save_service
@@ -109,7 +109,7 @@ def test_exact_shapley_values_are_those_of_the_function_of_texts(opened):
     """All orders of the words, by hand."""
     evaluator, sentences = opened()
     settings = configuration.completed_entry("explainers", "shap", {"method": "kernel_shap", "evaluations": 64})
-    found = explain("kernel_shap", sentences, {"shap": settings}, Context(evaluator, 0, None))["shap"]
+    found = explain(parsed({"shap": settings}), sentences, Context(evaluator, 0, None))["shap"]
     for sentence, attribution in zip(sentences, found.attributions, strict=True):
         words = sentence.words
         value = np.zeros(len(words))
@@ -154,24 +154,22 @@ def test_all_that_asks_for_probabilities_works_and_its_questions_are_estimated(o
 
     evaluator, sentences = opened()
     sentences = with_foils(sentences, 2)
-    families: dict[str, dict] = {}
-    for name, settings in METHODS.items():
-        family = configuration.family_of("explainers", settings["method"])
-        families.setdefault(family, {})[name] = configuration.completed_entry("explainers", name, settings)
+    families: dict[str, dict[str, Explainer]] = {}
+    for name, entry in parsed(METHODS).items():
+        families.setdefault(entry.family, {})[name] = entry
     metrics = {
         "faithfulness": {"aopc": configuration.completed_entry("metrics", "aopc", {"metric": "aopc_sufficiency"})},
         "infidelity": {"off": configuration.completed_entry("metrics", "off", {"metric": "infidelity", "draws": 5})},
     }
-    tags = {name: configuration.tags(settings["method"]) for name, settings in METHODS.items()}
-    settings = {"explainers": families, "tags": tags, "metrics": metrics, "silent": ["chance"], "seed": 0}
-    steps = questions_of(sentences, settings, evaluator.classifier)
+    settings = {"metrics": metrics, "silent": ["chance"], "seed": 0}
+    steps = questions_of(sentences, families, settings, evaluator.classifier)
     assert served.bodies == []
     estimated = [text for step in steps for text in step.texts]
     assert len(estimated) == len(set(estimated))
     context = Context(evaluator, 0, None)
     explanations = []
-    for family, methods in families.items():
-        for found in explain(family, sentences, methods, context).values():
+    for entries in families.values():
+        for found in explain(entries, sentences, context).values():
             explanations += [
                 explanation_of(sentence, each.token_score)
                 for sentence, each in zip(sentences, found.attributions, strict=True)
@@ -232,7 +230,7 @@ def test_a_service_has_one_run_and_is_not_trained():
     ("section", "entry", "said"),
     [
         ("explainers", {"method": "saliency"}, r'explainers.x.method:.*"saliency".*looks'),
-        ("explainers", {"method": "attention_rollout"}, "one of lime, partition_shap, kernel_shap"),
+        ("explainers", {"method": "attention_rollout"}, "use one of kernel_shap, lime, occlusion"),
         ("explainers", {"method": "occlusion", "hidden_token": "pad"}, 'hidden_token: found "pad"'),
         ("explainers", {"method": "lime", "features": "word", "definition": "released"}, "tokenises texts again"),
         ("metrics", {"metric": "soft_sufficiency"}, r'metrics.x.metric: found "soft_sufficiency", which looks into'),

@@ -22,16 +22,17 @@ from tokenizers import decoders
 
 from evenlight.configuration import complete
 from evenlight.core.errors import InputError
-from evenlight.explainers import explain, shapley, shapley_sampling, surrogate
-from evenlight.explainers.hiding import reduced_rows
-from evenlight.explainers.kernel_shap.paper import (
+from evenlight.explainers import explain, parsed, shapley, surrogate
+from evenlight.explainers.families.kernel_shap.paper import (
     KERNEL_ESTIMATORS,
     efficient_regression,
     kernel_shap,
     shapley_kernel,
     stratified_pairs,
 )
-from evenlight.explainers.lime.paper import bag_of_words
+from evenlight.explainers.families.lime.paper import bag_of_words
+from evenlight.explainers.families.shapley_sampling import orders
+from evenlight.explainers.hiding import reduced_rows
 from evenlight.models.classifier import Classifier
 
 ROOT = Path(__file__).parents[2]
@@ -63,15 +64,17 @@ LIME = {
     "ridge": 1.0,
 }
 EVERY_ESTIMATOR = {f"kernel_{name}": KERNEL | {"estimator": name} for name in KERNEL_ESTIMATORS} | {
-    f"sampling_{name}": SAMPLING | {"estimator": name} for name in shapley_sampling.SAMPLING_ESTIMATORS
+    f"sampling_{name}": SAMPLING | {"estimator": name} for name in orders.SAMPLING_ESTIMATORS
 }
 
 
-PLANNERS = {"kernel_shap": kernel_shap, "shapley_sampling": shapley_sampling.shapley_sampling}
+PLANNERS = {"kernel_shap": kernel_shap, "shapley_sampling": orders.shapley_sampling}
 
 
 def plan_for(settings, features, seed=0):
-    return PLANNERS[settings["method"]](features, settings, np.random.default_rng(seed))
+    keys = {"kernel_shap": ("evaluations", "estimator"), "shapley_sampling": ("permutations", "estimator")}
+    method = settings["method"]
+    return PLANNERS[method](features, np.random.default_rng(seed), **{key: settings[key] for key in keys[method]})
 
 
 def estimate(settings, features, function, seed=0):
@@ -200,7 +203,7 @@ def test_regression_is_the_constrained_one():
     np.testing.assert_allclose(efficient_regression(shown, value, weight), expected, atol=1e-10)
 
 
-@pytest.mark.parametrize("estimator", shapley_sampling.SAMPLING_ESTIMATORS)
+@pytest.mark.parametrize("estimator", orders.SAMPLING_ESTIMATORS)
 def test_permutation_sampling_has_no_bias(estimator):
     """The mean over many draws lies within four standard errors of the exact value, for every feature."""
     function = bumpy(7)
@@ -284,7 +287,7 @@ def test_pairs_are_chosen_where_there_are_more_of_them_than_features():
     assert (first.sum(axis=1) == 1).sum() == 10
 
 
-@pytest.mark.parametrize("estimator", shapley_sampling.SAMPLING_ESTIMATORS)
+@pytest.mark.parametrize("estimator", orders.SAMPLING_ESTIMATORS)
 def test_orders_give_nothing_to_a_feature_that_changes_nothing(estimator):
     inner = bumpy(7)
     found = estimate(SAMPLING | {"estimator": estimator}, 8, lambda shown: inner(shown[:7]))
@@ -372,7 +375,7 @@ def test_a_fit_that_misses_answers_is_told(settings, monkeypatch):
     sentences = sentences_of(classifier, [["a", "b", "a", "idle", "c", "b", "c"], ["a"]], targets=[1, 1])
 
     def note():
-        return explain(settings["method"], sentences, {"it": settings}, context_of(classifier))["it"].note
+        return explain(parsed({"it": settings}), sentences, context_of(classifier))["it"].note
 
     assert note() == ""
     # Processes that cannot bend, of which only the jitter explains the rest.
@@ -398,7 +401,7 @@ def test_surrogate_of_many_features_stays_finite():
 
 def attributions(settings, classifier, sentences, tokens_per_batch=4096, seed=0):
     context = context_of(classifier, tokens_per_batch, seed)
-    return explain(settings["method"], sentences, {"one": settings}, context)["one"].attributions
+    return explain(parsed({"one": settings}), sentences, context)["one"].attributions
 
 
 WORTH = {"a": 0.1, "b": 0.05, "c": -0.1, "d": 0.2, "e": 0.02, "f": 0.0, "g": -0.04, "h": 0.07}

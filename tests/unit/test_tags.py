@@ -32,14 +32,14 @@ TRAINING = pd.DataFrame(
 FEW_ROWS = {"partition_shap": {"evaluations": 16}}
 
 
-def settings_of(method: str) -> dict:
-    return completed_entry("explainers", "it", {"method": method} | FEW_ROWS.get(method, {}))
+def entry_of(method: str) -> Explainer:
+    return Explainer.parse({"method": method} | FEW_ROWS.get(method, {}))
 
 
 def scores(method: str, classifier, sentences, seed: int = 0, **of_context) -> list[np.ndarray]:
     """Of each sentence, by the classifier or by another ``evaluator``, with ``training`` texts or others."""
     context = replace(context_of(classifier, seed=seed, training=TRAINING), **of_context)
-    found = explain(Explainer.entries[method].family, sentences, {"it": settings_of(method)}, context)["it"]
+    found = explain({"it": entry_of(method)}, sentences, context)["it"]
     return [each.token_score for each in found.attributions]
 
 
@@ -92,7 +92,9 @@ def test_who_draws_depends_on_the_seed_and_nobody_else_does(method):
 @pytest.mark.parametrize("method", sorted(OF_CONCEPTS))
 def test_who_draws_among_explainers_by_concepts(method):
     parameters = {
-        key: value for key, value in settings_of(method).items() if key not in ("method", "label", "text_levels")
+        key: value
+        for key, value in entry_of(method).model_dump().items()
+        if key not in ("method", "label", "text_levels")
     }
     question = test_concepts.confounded(test_concepts.balanced.__wrapped__())
     # Texts at the same levels are not read alike, so that it matters which is taken.
@@ -145,7 +147,7 @@ def test_who_asks_no_model_needs_none(method):
     entry = Explainer.entries[method]
 
     def explained():
-        return explain(entry.family, sentences, {"it": settings_of(method)}, Context(None, 0, TRAINING))["it"]
+        return explain({"it": entry_of(method)}, sentences, Context(None, 0, TRAINING))["it"]
 
     if entry.asks_model:
         with pytest.raises(AttributeError, match="NoneType"):
@@ -195,8 +197,7 @@ def test_who_is_random_knows_nothing_of_the_model_or_of_the_words(method):
 
 @pytest.mark.parametrize("method", ASKING)
 def test_exactly_who_estimates_by_draws_is_explained_again(method):
-    tags = configuration.tags(method)
-    assert explained_again.estimating({"it": tags}) == ["it"] * bool(Explainer.entries[method].draws)
+    assert bool(explained_again.estimating({"it": entry_of(method)})) == bool(Explainer.entries[method].draws)
 
 
 @pytest.mark.parametrize("metric", [metric for metric, entry in Metric.entries.items() if entry.modality == TOKENS])
@@ -204,7 +205,7 @@ def test_who_scores_needs_no_other_texts(metric):
     """Scored alone, and beside two others."""
     classifier = tiny_classifier("bert")
     evaluator = context_of(classifier).evaluator
-    origin = Origin("it", settings_of("saliency"), 0, "gradient")
+    origin = Origin("it", entry_of("saliency").model_dump(), 0)
     explanations = [
         explanation_of(each, generator_for(each.item_id).normal(size=len(each.token_id)), [1] * len(each.words), origin)
         for each in sentences_of(classifier)[:3]
@@ -214,10 +215,3 @@ def test_who_scores_needs_no_other_texts(metric):
     alone, beside = (score(family, some, settings, evaluator) for some in (explanations[2:], explanations))
     same = [np.allclose(alone[name], beside[name][2:], rtol=1e-3, atol=1e-5, equal_nan=True) for name in alone]
     assert all(same) == (not Metric.entries[metric].needs_other_texts)
-
-
-def test_jobs_are_told_what_holds():
-    for method, entry in Explainer.entries.items():
-        tags = configuration.tags(method)
-        assert all(bool(getattr(entry, tag)) == (tag in tags) for tag in configuration.TAGS)
-        assert ("estimates" in tags) == bool(entry.draws and not entry.is_random)

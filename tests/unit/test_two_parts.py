@@ -13,7 +13,6 @@ from dataset_files import write_dataset
 from foreign_classifiers import foreign_classifier
 from hub_tokenizers import KINDS, write_tokenizer
 from models_for_tests import WORDS, items_of, tiny_classifier
-from test_planned_rows import settings_of
 from test_prompted import CLASSES, saved, settings_for
 from test_windows import attributions, metric_values, softmax, windows_by_hand
 from tokenizers.processors import TemplateProcessing
@@ -26,7 +25,8 @@ from evenlight.datasets.table import read
 from evenlight.engine import training
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.sentences import encoded, token_counts
-from evenlight.explainers.lime.released import on_words
+from evenlight.explainers.families.lime import Lime
+from evenlight.explainers.families.lime.released import on_words
 from evenlight.models.classifier import Classifier, prepared
 from evenlight.models.prompted import prompted_classifier
 from evenlight.models.tokenizers import loaded_tokenizer, read_words, token_ids
@@ -356,8 +356,8 @@ def test_limes_released_words_have_the_types_of_a_single_text(tmp_path):
     classifier = told_of_single_texts(tmp_path)
     assert classifier.model_inputs.tells_types
     [sentence, shorter] = encoded(classifier, items_of([["He", "waits"], ["waits"]]), [0, 0])
-    _, settings = settings_of({"method": "lime", "features": "word", "definition": "released", "samples": 50})
-    rows = next(on_words(sentence, settings, classifier, np.random.default_rng(0)))
+    lime = Lime(method="lime", features="word", definition="released", samples=50)
+    rows = next(on_words(lime, sentence, classifier, np.random.default_rng(0)))
     assert {tuple(row) for row in rows} >= {tuple(sentence.row), tuple(shorter.row)}
 
 

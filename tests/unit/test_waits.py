@@ -226,7 +226,7 @@ def explained_on_card(architecture: str, method: str, how: str = "as they are", 
         context.memory["tried_out", settings["layer"], settings["baseline"], settings["output"]] = 0.0, []
         context.memory["without_rule", method] = []
     with waits_for_card() as waits:
-        explainers.explain(family_of("explainers", method), sentences, {method: settings}, context)
+        explainers.explain(explainers.parsed({method: settings}), sentences, context)
     return waits
 
 
@@ -272,7 +272,7 @@ def scored_on_card(metric: str, texts: int, **given) -> list[str]:
     classifier = tiny_classifier("bert")
     sentences = sentences_of(classifier)[:texts]
     settings = completed_entry("explainers", "saliency", {"method": "saliency"})
-    origin = Origin("saliency", settings, 0, "gradient")
+    origin = Origin("saliency", settings, 0)
     explanations = [
         explanation_of(sentence, np.arange(len(sentence.token_id), dtype=float), origin=origin)
         for sentence in sentences

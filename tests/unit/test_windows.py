@@ -22,9 +22,9 @@ from evenlight.core.errors import InputError
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.sentences import encoded, tokenize
 from evenlight.engine.training import train
-from evenlight.explainers import explain
-from evenlight.explainers.attention import mean_attention, rolled_out
-from evenlight.explainers.relevance import relevances
+from evenlight.explainers import explain, parsed
+from evenlight.explainers.families.attention.rollout import mean_attention, rolled_out
+from evenlight.explainers.families.relevance.rules import relevances
 from evenlight.metrics import Origin, explanation_of, score
 from evenlight.models.classifier import Classifier, prepared
 from evenlight.models.prompted import prompted_classifier
@@ -318,9 +318,7 @@ def test_windows_of_which_no_token_is_left_do_not_count():
 
 def attributions(classifier, sentences, method: dict, **options):
     settings = completed_entry("explainers", "it", method)
-    return explain(
-        family_of("explainers", method["method"]), sentences, {"it": settings}, context_of(classifier, **options)
-    )["it"].attributions
+    return explain(parsed({"it": settings}), sentences, context_of(classifier, **options))["it"].attributions
 
 
 @pytest.mark.parametrize("architecture", ["bert", "qwen2", "modernbert", "funnel"])
@@ -424,14 +422,14 @@ def test_deeplift_adds_up_through_the_mean_and_knows_its_operations():
     classifier = short_sighted("bert", dtype=torch.float64)
     sentences = long_sentences(classifier)
     settings = {"it": completed_entry("explainers", "it", {"method": "deeplift", "baseline": "mask"})}
-    found = explain("deeplift", sentences, settings, context_of(classifier))["it"]
+    found = explain(parsed(settings), sentences, context_of(classifier))["it"]
     assert found.note == ""
     for attribution in found.attributions:
         assert attribution.completeness_gap == pytest.approx(0, abs=1e-9)
 
 
 def metric_values(classifier, sentences, **settings) -> np.ndarray:
-    origin = Origin("ig", completed_entry("explainers", "ig", {"method": "input_x_gradient"}), 0, "gradient")
+    origin = Origin("ig", completed_entry("explainers", "ig", {"method": "input_x_gradient"}), 0)
     explanations = [
         explanation_of(sentence, attribution.token_score, None, origin)
         for sentence, attribution in zip(

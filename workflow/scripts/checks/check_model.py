@@ -52,7 +52,7 @@ BUDGET = {
 
 
 # Of a text that no explainer can explain yet: all its tokens count the same.
-NO_EXPLAINER = Origin("no explainer", {"method": "none"}, family="none", tags=())
+NO_EXPLAINER = Origin("no explainer", {"method": "uniform_random"})
 
 
 @dataclass(frozen=True)
@@ -188,7 +188,7 @@ def check(arguments: argparse.Namespace, dataset: Dataset, findings: Findings) -
         for explainer, method in methods.items():
             with findings.at(f"explainers.{explainer} of {name}", arguments.dataset):
                 if can_be_tried(explainer, method, arguments, findings):
-                    tried.append((family, explainer, cheap(family, method)))
+                    tried.append((explainer, cheap(family, method)))
     made = [path for path in settings["files"] if path in arguments.made]
     if made:
         findings.unchecked.append(f"{name}, as the workflow makes {', '.join(made)}")
@@ -211,12 +211,11 @@ def check(arguments: argparse.Namespace, dataset: Dataset, findings: Findings) -
         sentence = sentence_of(text, evaluator, settings["reading"])
         [truth] = text["ground_truth"]
         explanations = []
-        for family, explainer, method in tried:
+        for explainer, method in tried:
             with findings.at(f"explainers.{explainer} of {name}", arguments.dataset):
-                tags = settings["tags"][explainer]
-                context = Context(evaluator, settings["seed"], training_items(arguments.items, tags))
-                [attribution] = explain(family, [sentence], {explainer: method}, context)[explainer].attributions
-                origin = Origin(explainer, method, settings["seed"], family, tuple(tags))
+                origin = Origin(explainer, method, settings["seed"])
+                context = Context(evaluator, settings["seed"], training_items(arguments.items, [origin.entry]))
+                [attribution] = explain({explainer: origin.entry}, [sentence], context)[explainer].attributions
                 explanations.append(explanation_of(sentence, attribution.token_score, truth, origin))
                 findings.can_be_read("explainers", explainer)
         explanations = explanations or [explanation_of(sentence, np.ones(len(sentence.token_id)), truth, NO_EXPLAINER)]

@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -20,7 +21,7 @@ from evenlight.core.tables import read_arrow, read_metadata
 from evenlight.core.versions import versions_for
 from evenlight.engine import open_evaluator, rounding_of
 from evenlight.engine.progress import Progress
-from evenlight.explainers import Context, explain, explained_again, training_items
+from evenlight.explainers import Context, Explainer, explain, explained_again, parsed, training_items
 from evenlight.explainers.attribution import Remark, attribution_table, note_of
 from evenlight.explainers.costs import complete_costs, cost_of_rows, device_used, write_cost
 from evenlight.explainers.planned import planned_rows
@@ -49,19 +50,23 @@ def libraries(arguments: argparse.Namespace) -> dict[str, str]:
 
 def digests_of_rows(arguments: argparse.Namespace) -> dict[str, str]:
     """Of what all rows of each explainer's attribution file depend on beside their text, by the explainer's name."""
-    common = {name: value for name, value in arguments.settings.items() if name not in ("explainers", "tags")} | {
+    common = {name: value for name, value in arguments.settings.items() if name != "explainers"} | {
         "model": digest_of_inputs({}, model_files(arguments.model)),
     }
-    tags = arguments.settings["tags"]
     return {
         name: digest_of_inputs(
             common
-            | {"explainer": name, "settings": method, "tags": tags[name]}
-            | {"versions": versions_for(arguments.versions, method["method"])},
-            [Path(method["file"])] if "is_made_elsewhere" in tags[name] else [],
+            | {"explainer": name, "settings": settings_of(entry)}
+            | {"versions": versions_for(arguments.versions, entry.method)},
+            [Path(entry.file)] if entry.is_made_elsewhere else [],
         )
-        for name, method in arguments.settings["explainers"].items()
+        for name, entry in arguments.explainers.items()
     }
+
+
+def settings_of(entry: Explainer) -> dict[str, Any]:
+    """What attribution files say of an explainer; a heading changes no explanation."""
+    return entry.model_dump(exclude={"label"})
 
 
 def drawn_of(arguments: argparse.Namespace) -> set[str]:
@@ -75,7 +80,7 @@ def made_of(arguments: argparse.Namespace, common: dict[str, str], names: list[s
     explained twice.
     """
     drawn, rounding = drawn_of(arguments), rounding_of(arguments)
-    estimating = explained_again.estimating({name: arguments.settings["tags"][name] for name in names})
+    estimating = explained_again.estimating(arguments.explainers)
     found: dict[str, list[np.ndarray]] = {name: [] for name in names}
     for texts in read_explained(arguments.predictions, arguments.items, arguments.items_per_group, *TEXT):
         of_texts = list(zip(digests_of(texts), (item in drawn for item in texts["item_id"].to_pylist()), strict=True))
@@ -89,12 +94,11 @@ def made_of(arguments: argparse.Namespace, common: dict[str, str], names: list[s
 
 def planned(arguments: argparse.Namespace, missing: Missing, drawn: set[str]) -> list[float]:
     """Rows that each text is likely to take, in the order in which they are explained."""
-    settings, rows = arguments.settings, []
+    rows = []
     for names, wanted in missing.together():
-        methods = {name: settings["explainers"][name] for name in names}
-        estimating = explained_again.estimating({name: settings["tags"][name] for name in names})
+        entries = {name: arguments.explainers[name] for name in names}
         for texts in read_explained(arguments.predictions, arguments.items, arguments.items_per_group, wanted=wanted):
-            rows += planned_rows(settings["family"], methods, sentences_of(texts), drawn, estimating).tolist()
+            rows += planned_rows(entries, sentences_of(texts), drawn).tolist()
     return rows
 
 
@@ -109,10 +113,10 @@ def explain_missing(arguments: argparse.Namespace, missing: Missing) -> None:
     names = [name for name, of_name in missing.rows.items() if of_name.missing.any()]
     print(f"{settings['family']}: explaining {missing.count():,} items with {', '.join(names)}{on_device}", flush=True)
     progress.start()
-    training = training_items(arguments.items, *(settings["tags"][name] for name in names))
+    training = training_items(arguments.items, [arguments.explainers[name] for name in names])
     context = Context(evaluator, settings["seed"], training)
     for names, wanted in missing.together():
-        methods = {name: settings["explainers"][name] for name in names}
+        entries = {name: arguments.explainers[name] for name in names}
         texts_in_groups = read_explained(
             arguments.predictions, arguments.items, arguments.items_per_group, *TEXT, wanted=wanted
         )
@@ -120,7 +124,7 @@ def explain_missing(arguments: argparse.Namespace, missing: Missing) -> None:
         for texts in texts_in_groups:
             chosen, numbers = numbers[: len(texts)], numbers[len(texts) :]
             sentences = sentences_of(texts)
-            write_part(missing, chosen, *explained_part(arguments, sentences, methods, context, drawn, progress))
+            write_part(missing, chosen, *explained_part(arguments, sentences, entries, context, drawn, progress))
             progress.count_items(len(texts))
     print(progress.summary(), flush=True)
 
@@ -128,20 +132,18 @@ def explain_missing(arguments: argparse.Namespace, missing: Missing) -> None:
 def explained_part(
     arguments: argparse.Namespace,
     sentences: list[Sentence],
-    methods: dict[str, dict],
+    entries: dict[str, Explainer],
     context: Context,
     drawn: set[str],
     progress: Progress,
 ) -> tuple[dict[str, pa.Table], dict[str, dict]]:
     """The rows of some texts by explainer, and what they have cost."""
-    family, evaluator = arguments.settings["family"], context.evaluator
+    evaluator = context.evaluator
     started, rows_before = time.monotonic(), progress.rows
-    explanations = explain(family, sentences, methods, context)
+    explanations = explain(entries, sentences, context)
     spent = {"seconds": time.monotonic() - started, "rows_asked": progress.rows - rows_before}
-    estimating = explained_again.estimating({name: arguments.settings["tags"][name] for name in methods})
-    again = explained_again.agreement_between_draws(
-        family, sentences, {name: methods[name] for name in estimating}, context, explanations, drawn
-    )
+    estimating = explained_again.estimating(entries)
+    again = explained_again.agreement_between_draws(estimating, sentences, context, explanations, drawn)
     noticed = list(map(Remark, evaluator.notes)) if evaluator else []
     tables = {
         name: attribution_table(sentences, each.attributions, [*each.remarks, *noticed], again.get(name))
@@ -157,7 +159,7 @@ def explained_part(
 
 def attribution_file_metadata(arguments: argparse.Namespace, name: str, tables: Iterator[pa.Table]) -> dict:
     """What the attribution file of an explainer says of itself, from what its rows say."""
-    settings, again = arguments.settings, []
+    settings, entry, again = arguments.settings, arguments.explainers[name], []
 
     def remarks() -> Iterator[list[dict]]:
         for table in tables:
@@ -170,13 +172,12 @@ def attribution_file_metadata(arguments: argparse.Namespace, name: str, tables: 
     return {
         "explainer": name,
         "family": settings["family"],
-        "settings": settings["explainers"][name],
-        "tags": settings["tags"][name],
+        "settings": settings_of(entry),
         "target": read_metadata(arguments.predictions, PREDICTIONS)["settings"]["target"],
         "precision": settings.get("precision", "float32"),
         "seed": settings["seed"],
         "libraries": libraries(arguments),
-        "versions": versions_for(arguments.versions, settings["explainers"][name]["method"]),
+        "versions": versions_for(arguments.versions, entry.method),
         "note": note,
         "explained_again": again,
     }
@@ -186,7 +187,7 @@ def write_cost_of(arguments: argparse.Namespace, digests: dict[str, str], name: 
     """Write what the explanations of an explainer have cost; those made elsewhere were only read."""
     [path] = [path for path in arguments.costs if path.stem == name]
     known = {}
-    if "is_made_elsewhere" not in arguments.settings["tags"][name]:
+    if not arguments.explainers[name].is_made_elsewhere:
         parts = [part for part in rows.files() if part not in arguments.output]
         costs = [
             read_metadata(part, ATTRIBUTIONS) | read_arrow(part, ATTRIBUTIONS.only(MADE_OF)).to_pydict()
@@ -201,11 +202,11 @@ def write_cost_of(arguments: argparse.Namespace, digests: dict[str, str], name: 
 
 def main(arguments: argparse.Namespace) -> None:
     """Explain and write one attribution file per explainer, and beside each what it has cost."""
+    arguments.explainers = parsed(arguments.settings["explainers"])
     of_rows = digests_of_rows(arguments)
     texts = digest_of_inputs({}, [arguments.items, arguments.predictions])
     digests = {name: digest_of(digest, texts) for name, digest in of_rows.items()}
-    tags = arguments.settings["tags"]
-    needing = [name for name in of_rows if not {"needs_other_texts", "needs_training"}.isdisjoint(tags[name])]
+    needing = [name for name, entry in arguments.explainers.items() if entry.needs_other_texts or entry.needs_training]
     make_rows(
         arguments.output,
         ATTRIBUTIONS,
@@ -224,9 +225,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--items", type=Path, required=True, help="table of items (Parquet)")
     parser.add_argument("--predictions", type=Path, required=True, help="table of predictions (Parquet)")
-    parser.add_argument(
-        "--settings", type=settings_argument, required=True, help="JSON: family, explainers, tags, limits"
-    )
+    parser.add_argument("--settings", type=settings_argument, required=True, help="JSON: family, explainers, limits")
     parser.add_argument(
         "--versions", type=settings_argument, default={}, help="JSON: versions of what is used, kept in the files"
     )

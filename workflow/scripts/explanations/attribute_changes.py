@@ -13,7 +13,7 @@ from evenlight.core.tables import read_table, write_table
 from evenlight.engine.opening import open_evaluator
 from evenlight.engine.progress import Progress
 from evenlight.engine.sentences import tokenize
-from evenlight.explainers import Context, explain, training_items
+from evenlight.explainers import Context, Explainer, explain, training_items
 from evenlight.explainers.attribution import note_of, remarks_on_items
 from evenlight.explainers.planned import planned_of_classes
 from evenlight.jobs.command_line import add_group_flag, add_model_flags, run, settings_argument
@@ -29,22 +29,21 @@ def main(arguments: argparse.Namespace) -> None:
     progress = Progress(len(items))
     evaluator = open_evaluator(arguments, progress.count_rows)
     classifier = evaluator.classifier
-    context = Context(evaluator, settings["seed"], training_items(arguments.items, settings["tags"]))
+    entry = Explainer.parse(settings["explainer"])
+    context = Context(evaluator, settings["seed"], training_items(arguments.items, [entry]))
     print(
-        f"{settings['explainer']['method']}: explaining {classifier.classes} classes of {len(items):,} texts",
+        f"{entry.method}: explaining {classifier.classes} classes of {len(items):,} texts",
         flush=True,
     )
     sentences = tokenize(classifier, items, [0] * len(items))
-    progress.planned = planned_of_classes(
-        settings["family"], settings["explainer"], settings["tags"], sentences, classifier.classes
-    ).tolist()
+    progress.planned = planned_of_classes(entry, sentences, classifier.classes).tolist()
     progress.start()
     rows, remarks = [], []
     for start in range(0, len(items), arguments.items_per_group):
         read = sentences[start : start + arguments.items_per_group]
         # Of one text all classes, since many explainers ask the same about each.
         of_classes = [replace(text, target=target) for text in read for target in range(classifier.classes)]
-        explained = explain(settings["family"], of_classes, {"summed": settings["explainer"]}, context)["summed"]
+        explained = explain({"summed": entry}, of_classes, context)["summed"]
         remarks += remarks_on_items(explained.remarks, len(of_classes))
         rows += [
             {
@@ -64,9 +63,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--items", type=Path, required=True, help="table of items (Parquet)")
     parser.add_argument("--changes", type=Path, required=True, help="table of changes (Parquet)")
-    parser.add_argument(
-        "--settings", type=settings_argument, required=True, help="JSON: family, explainer, texts, limits"
-    )
+    parser.add_argument("--settings", type=settings_argument, required=True, help="JSON: explainer, texts, limits")
     add_model_flags(parser)
     add_group_flag(parser)
     parser.add_argument("--output", type=Path, required=True, help="table of attributions (Parquet)")

@@ -11,8 +11,8 @@ from evenlight.engine.opening import open_evaluator
 from evenlight.engine.pace import seconds_per_row
 from evenlight.engine.progress import duration
 from evenlight.engine.sentences import Sentence
-from evenlight.explainers import Context, training_items
-from evenlight.explainers.explained_again import estimating, explained_twice
+from evenlight.explainers import Context, parsed, training_items
+from evenlight.explainers.explained_again import explained_twice
 from evenlight.explainers.own_work import own_seconds
 from evenlight.explainers.planned import planned_rows
 from evenlight.jobs.command_line import add_model_flags, run, settings_argument
@@ -61,19 +61,17 @@ def explaining_said(
     settings = arguments.settings
     again = explained_twice((sentence.item_id for sentence in sentences), settings["seed"])
     middle = middle_sentence(arguments, sentences)
-    context = Context(evaluator, settings["seed"], training_items(arguments.items, *settings["tags"].values()))
+    entries = {name: each for of_family in settings["explainers"].values() for name, each in parsed(of_family).items()}
+    context = Context(evaluator, settings["seed"], training_items(arguments.items, entries.values()))
     lines, all_rows, all_seconds = [], 0.0, 0.0
-    for family, methods in settings["explainers"].items():
-        for name, method in methods.items():
-            tags = settings["tags"][name]
-            twice = estimating({name: tags})
-            rows = planned_rows(family, {name: method}, sentences, again, twice)
-            seconds = rows @ seconds_of_row * (BACKWARD if "needs_internals" in tags else 1)
-            times = len(sentences) + len(again) * bool(twice)
-            seconds += times * own_seconds(family, method, tags, middle, context)
-            known = f"about {round(rows.sum()):,} rows, {told(seconds)}"
-            lines.append(f"  {name}: {known if rows.any() else 'code of your own, whose rows nobody knows'}")
-            all_rows, all_seconds = all_rows + rows.sum(), all_seconds + seconds
+    for name, entry in entries.items():
+        rows = planned_rows({name: entry}, sentences, again)
+        seconds = rows @ seconds_of_row * (BACKWARD if entry.needs_internals else 1)
+        times = len(sentences) + len(again) * entry.estimates()
+        seconds += times * own_seconds(entry, middle, context)
+        known = f"about {round(rows.sum()):,} rows, {told(seconds)}"
+        lines.append(f"  {name}: {known if rows.any() else 'code of your own, whose rows nobody knows'}")
+        all_rows, all_seconds = all_rows + rows.sum(), all_seconds + seconds
     runs = settings["runs"]
     of_runs = f", for each of {runs} runs" if runs > 1 else ""
     return [*lines, f"  together: about {round(all_rows):,} rows, {told(all_seconds)}{of_runs}"]
@@ -117,7 +115,7 @@ if __name__ == "__main__":
         "--settings",
         type=settings_argument,
         required=True,
-        help="JSON: explainers and metrics by family, tags, explanations of a text, runs, limits",
+        help="JSON: explainers and metrics by family, explanations of a text, runs, limits",
     )
     add_model_flags(parser)
     parser.add_argument("--output", type=Path, required=True, help="text file")

@@ -11,7 +11,7 @@ from evenlight.core.contracts.explanations import EXPLAINED, RANDOMISED
 from evenlight.core.tables import read_arrow, write_table
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.opening import open_evaluator
-from evenlight.explainers import Context, training_items
+from evenlight.explainers import Context, Explainer, training_items
 from evenlight.explainers.randomisation import randomisation_rows, randomised_items
 from evenlight.jobs.command_line import add_model_flags, run, settings_argument
 from evenlight.models.randomised import Layer, layers_of, randomised
@@ -30,7 +30,8 @@ def main(arguments: argparse.Namespace) -> None:
     [texts] = read_explained(arguments.predictions, arguments.items, len(item_ids), "words")
     sentences = [sentence for sentence in sentences_of(texts) if sentence.item_id in drawn]
     before = [pd.Series(score_of[sentence.item_id], dtype=float).to_numpy() for sentence in sentences]
-    training = training_items(arguments.items, settings["tags"])
+    entry = Explainer.parse(settings["method"])
+    training = training_items(arguments.items, [entry])
 
     classifier = open_evaluator(arguments).classifier
 
@@ -42,10 +43,10 @@ def main(arguments: argparse.Namespace) -> None:
             yield Context(evaluator, settings["seed"], training)
 
     rows, notes = randomisation_rows(
-        settings["family"],
+        settings["explainer"],
+        entry,
         sentences,
         before,
-        {settings["explainer"]: settings["method"]},
         settings["orders"],
         layers_of(classifier.network),
         context_with,
@@ -62,7 +63,7 @@ if __name__ == "__main__":
         "--settings",
         type=settings_argument,
         required=True,
-        help="JSON: explainer, family, method, tags, orders, texts, limits",
+        help="JSON: explainer, method, orders, texts, limits",
     )
     add_model_flags(parser)
     parser.add_argument("--output", type=Path, required=True, help="table of correlations (Parquet)")

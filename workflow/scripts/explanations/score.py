@@ -60,12 +60,12 @@ def origin_of(path: Path) -> dict:
     versions, or with other remarks, nothing is scored again.
     """
     metadata = read_metadata(path, ATTRIBUTIONS)
-    return {name: metadata[name] for name in ("explainer", "family", "settings", "tags", "seed")}
+    return {name: metadata[name] for name in ("explainer", "family", "settings", "seed")}
 
 
 def needs_other_texts(settings: dict, path: Path) -> bool:
     """Whether a score of the explanations in an attribution file may depend on more than one text."""
-    explains_so = settings["explains_again"] and "needs_other_texts" in read_metadata(path, ATTRIBUTIONS)["tags"]
+    explains_so = settings["explains_again"] and read_origin(path).entry.needs_other_texts
     return settings["needs_other_texts"] or explains_so
 
 

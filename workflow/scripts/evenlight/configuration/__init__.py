@@ -45,8 +45,6 @@ from evenlight.settings import Entry, Settings, shown
 from evenlight.settings.problems import problems_of
 from evenlight.settings.schema import schema_of
 
-# What jobs are told of explainers, since they import no configuration.
-TAGS = ("asks_model", "needs_internals", "needs_training", "needs_other_texts", "is_made_elsewhere", "asks_once")
 # Of one section; the largest that we know of has some thousands.
 MOST_VALUES = 100_000
 REGISTRIES: dict[str, type[Entry]] = {
@@ -336,18 +334,6 @@ def attainable(config: dict) -> dict[str, str]:
 def asks_model(section: str, family: str) -> bool:
     """Whether a family of ``explainers`` or ``metrics`` asks the trained model, as opposed to data or scores alone."""
     return any(entry.asks_model for entry in REGISTRIES[section].entries.values() if entry.family == family)
-
-
-def tags(method: str) -> list[str]:
-    """What jobs are told of a method of ``explainers``: its tags that hold, in a fixed order.
-
-    >>> tags("saliency"), tags("shapley_sampling")
-    (['asks_model', 'needs_internals'], ['asks_model', 'asks_once', 'estimates'])
-    >>> tags("uniform_random"), tags("imported")
-    ([], ['is_made_elsewhere'])
-    """
-    entry = Explainer.entries[method]
-    return [tag for tag in TAGS if getattr(entry, tag)] + ["estimates"] * bool(entry.draws and not entry.is_random)
 
 
 def explains_again(family: str) -> bool:

@@ -21,7 +21,7 @@ from evenlight.configuration.metrics import FollowUpMetric, Metric, QuestionMetr
 from evenlight.core.kinds import EFFECTS, KINDS, MODALITIES, TEXT, TOKENS
 from evenlight.datasets import change_factors, concept_levels, levels_of, reader_for
 from evenlight.explainers import Explainer
-from evenlight.explainers.entries import FILE_FIELDS
+from evenlight.explainers.fields import FILE_FIELDS
 from evenlight.settings import shown
 from evenlight.settings.problems import suggestion
 

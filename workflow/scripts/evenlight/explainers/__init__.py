@@ -5,10 +5,11 @@ documentation, its source and its code. All are known once this package is impor
 torch.
 """
 
-from evenlight.explainers import entries as entries
-from evenlight.explainers import families as families
+from evenlight.explainers import families as families  # isort: skip
+from evenlight.explainers import entries as entries  # isort: skip
 from evenlight.explainers.base import Context as Context
 from evenlight.explainers.base import Explainer as Explainer
 from evenlight.explainers.base import Explanations as Explanations
 from evenlight.explainers.base import explain as explain
+from evenlight.explainers.base import parsed as parsed
 from evenlight.explainers.base import training_items as training_items

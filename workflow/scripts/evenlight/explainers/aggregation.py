@@ -15,8 +15,3 @@ def aggregated(values: torch.Tensor, aggregation: str) -> torch.Tensor:
     Only sums add up to what the values of all tokens add up to.
     """
     return AGGREGATIONS[aggregation](values)
-
-
-def aggregation_of(settings: dict) -> str:
-    """An explainer's aggregation; explanations from before there was a choice do not name it."""
-    return settings.get("aggregation", "l1" if settings["method"] == "saliency" else "sum")

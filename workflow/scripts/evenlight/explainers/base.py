@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -131,6 +131,10 @@ class Explainer(Method):
         """Whether it estimates by random draws, so that some texts are explained twice to tell how much is chance."""
         return bool(cls.draws and not cls.is_random)
 
+    def rows(self, sentence: Sentence) -> float:
+        """How many rows it is likely to ask about a sentence, of which the words may be missing."""
+        return 1
+
     def explain(self, sentences: Sequence[Sentence], context: Context) -> Explanations:
         """What it says of each sentence, in order."""
         raise NotImplementedError(f"{type(self).__name__}.explain")
@@ -143,15 +147,19 @@ class Explainer(Method):
         return {name: entry.explain(sentences, replace(context, name=name)) for name, entry in entries.items()}
 
 
+def parsed(settings: Mapping[str, Mapping[str, Any]]) -> dict[str, Explainer]:
+    """The explainers that a job is given, by their names; see :meth:`evenlight.settings.Entry.parse`."""
+    return {name: Explainer.parse(each) for name, each in settings.items()}
+
+
 def explain(
-    family: str, sentences: Sequence[Sentence], methods: Mapping[str, Explainer | dict], context: Context
+    entries: Mapping[str, Explainer], sentences: Sequence[Sentence], context: Context
 ) -> dict[str, Explanations]:
-    """Explain ``sentences`` with the configured explainers of one family.
+    """Explain ``sentences`` with explainers of one family.
 
     Args:
-        family: of the explainers.
+        entries: the explainers, by the name of each.
         sentences: what to explain.
-        methods: the explainers, by the name of each.
         context: model, seed and training items.
 
     Returns:
@@ -162,17 +170,9 @@ def explain(
     """
     from evenlight.texts.predictions import require_foils
 
-    entries = {name: _parsed(each) if isinstance(each, dict) else each for name, each in methods.items()}
     require_foils(sentences, [name for name, each in entries.items() if getattr(each, "output", None) == "contrast"])
-    first = next(iter(entries.values()))
-    explanations = first.explain_together(entries, sentences, context)
+    explanations = next(iter(entries.values())).explain_together(entries, sentences, context)
     return {name: _without_prompt(sentences, explained) for name, explained in explanations.items()}
-
-
-def _parsed(settings: dict) -> Explainer:
-    """Of settings in which a key may be that the explainer has not, as long as callers give mappings."""
-    fields = getattr(Explainer.entries.get(settings["method"]), "model_fields", settings)
-    return Explainer.parse({key: value for key, value in settings.items() if key in fields})
 
 
 def _without_prompt(sentences: Sequence[Sentence], explained: Explanations) -> Explanations:
@@ -188,12 +188,12 @@ def _without_prompt(sentences: Sequence[Sentence], explained: Explanations) -> E
     return replace(explained, attributions=attributions)
 
 
-def training_items(items: Path, *tags: Collection[str]) -> pd.DataFrame | None:
-    """The training split of a table of items, where one of the explainers with these tags needs it; else None."""
+def training_items(items: Path, entries: Iterable[Explainer]) -> pd.DataFrame | None:
+    """The training split of a table of items, where one of some explainers needs it; else None."""
     from evenlight.core.contracts.texts import ITEMS
     from evenlight.core.tables import read_table
 
-    if not any("needs_training" in said for said in tags):
+    if not any(entry.needs_training for entry in entries):
         return None
     table = read_table(items, ITEMS.only("label", "words", "split"))
     return table[table["split"] == "train"]

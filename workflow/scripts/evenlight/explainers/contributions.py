@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from evenlight.explainers.shapley_sampling import shapley_sampling
+from evenlight.explainers.families.shapley_sampling.orders import shapley_sampling
 from evenlight.texts.splitting import spaced_words, spaces_around
 from evenlight.texts.words import Words, joined_text
 
@@ -59,7 +59,7 @@ def word_contributions(
     """
     words = spaced_words(text)
     spaces = spaces_around(text, words)
-    plan = shapley_sampling(len(words), {"permutations": orders, "estimator": "paired"}, generator)
+    plan = shapley_sampling(len(words), generator, permutations=orders, estimator="paired")
     told = np.where(plan.shown, words, HIDDEN)
     found = values([joined_text(Words(row, spaces)) for row in told])
     return np.stack([plan.solve(column) for column in found.T], axis=1)

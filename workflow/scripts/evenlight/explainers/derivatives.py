@@ -1,6 +1,7 @@
 """The explained output of a network and its gradient, for all explainers that differentiate."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeVar
 
 import numpy as np
 import torch
@@ -8,6 +9,8 @@ import torch
 from evenlight.explainers.attribution import Remark
 from evenlight.models.classifier import EmbeddingLayer
 
+# The class that explainers of a family have in common.
+Alike = TypeVar("Alike")
 # A layer normalisation does not see a constant added to all hidden dimensions. Where the embeddings reach the output
 # only through such layers, the gradient's sum over the hidden dimension is zero whatever the text.
 CANCELLED = (
@@ -121,9 +124,9 @@ def remarks_on_gaps(gaps: Sequence[tuple[float, float]]) -> list[Remark]:
     return [Remark(text, {"open_gaps": open_gaps})]
 
 
-def sharing(methods: dict[str, dict], *keys: str) -> list[tuple[tuple, dict[str, dict]]]:
-    """The methods by the settings under ``keys``: those that agree in them share their passes through the model."""
-    groups: dict[tuple, dict[str, dict]] = {}
-    for name, settings in methods.items():
-        groups.setdefault(tuple(settings[key] for key in keys), {})[name] = settings
+def sharing(entries: Mapping[str, Alike], *keys: str) -> list[tuple[tuple, dict[str, Alike]]]:
+    """Explainers by their fields ``keys``: those that agree in them share their passes through the model."""
+    groups: dict[tuple, dict[str, Alike]] = {}
+    for name, entry in entries.items():
+        groups.setdefault(tuple(getattr(entry, key) for key in keys), {})[name] = entry
     return list(groups.items())

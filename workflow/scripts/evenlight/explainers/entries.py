@@ -4,27 +4,13 @@ import importlib
 import re
 from typing import Annotated, ClassVar, Literal, Self
 
-from pydantic import AfterValidator, Field, ValidationError, field_validator, model_validator
-from pydantic.fields import FieldInfo
+from pydantic import Field, ValidationError, field_validator, model_validator
 
 from evenlight.core.kinds import EFFECTS, TEXT
 from evenlight.explainers import base
-from evenlight.explainers.fields import (
-    Aggregation,
-    AskedOutput,
-    Baseline,
-    GradientDefinition,
-    HiddenToken,
-    Layer,
-    Output,
-    Players,
-    RectifiedDefinition,
-    SpecialTokenFeatures,
-    Steps,
-)
+from evenlight.explainers.fields import FileOfRun, column
 from evenlight.settings import (
     Location,
-    LocationWithFields,
     Name,
     Settings,
     Sha256,
@@ -44,529 +30,6 @@ class Explainer(base.Explainer):
         """What the module's function says."""
         methods = {name: entry.model_dump() for name, entry in entries.items()}
         return importlib.import_module(f"evenlight.explainers.{cls.family}").explain(sentences, methods, context)
-
-
-class GradientExplainer(Explainer):
-    """What the methods that differentiate the model have in common."""
-
-    output: Output = "logit"
-
-
-class Saliency(GradientExplainer):
-    """Gradient of the target's output at the word embeddings, by default the sum of its absolute values over the hidden
-    dimension, which is never negative (Simonyan et al. 2014). "Grad" in the disparity study.
-    """
-
-    title: ClassVar[str] = "Saliency"
-    family: ClassVar[str] = "gradient"
-
-    method: Literal["saliency"]
-    layer: Layer = "word_embeddings"
-    aggregation: Aggregation = "l1"
-    definition: GradientDefinition = "paper"
-
-
-class InputXGradient(GradientExplainer):
-    """Gradient of the target's output times the word embedding, signed, summed over the hidden dimension (Shrikumar et
-    al. 2016). "GxI" in the disparity study.
-    """
-
-    title: ClassVar[str] = "Input × Gradient"
-    family: ClassVar[str] = "gradient"
-    adds_up: ClassVar[bool] = True
-
-    method: Literal["input_x_gradient"]
-    layer: Layer = "word_embeddings"
-    aggregation: Aggregation = "sum"
-    definition: GradientDefinition = "paper"
-
-
-class PathGradient(GradientExplainer):
-    """Mean gradient along the straight path from a baseline to the word embeddings, not multiplied by the input
-    difference, summed over the hidden dimension. The disparity study calls it "IG".
-    """
-
-    title: ClassVar[str] = "Mean path gradient"
-    family: ClassVar[str] = "path"
-
-    method: Literal["path_gradient"]
-    layer: Layer = "word_embeddings"
-    aggregation: Aggregation = "sum"
-    steps: Steps = 50
-    baseline: Baseline = "pad"
-
-
-class IntegratedGradients(GradientExplainer):
-    """Mean gradient along the straight path from a baseline, times (input − baseline), summed over the hidden dimension
-    (Sundararajan et al. 2017). The disparity study calls it "IGxI".
-    """
-
-    title: ClassVar[str] = "Integrated Gradients"
-    family: ClassVar[str] = "path"
-    adds_up: ClassVar[bool] = True
-
-    method: Literal["integrated_gradients"]
-    layer: Layer = "word_embeddings"
-    aggregation: Aggregation = "sum"
-    steps: Steps = 50
-    baseline: Baseline = "pad"
-
-
-class AdaptiveIntegratedGradients(GradientExplainer):
-    """Integrated Gradients that choose their number of steps for each item: the steps double, earlier ones being used
-    again, until the scores add up to the change of the output and stay where they are. The attribution file has steps
-    and gap of each item.
-    """
-
-    title: ClassVar[str] = "Integrated Gradients, adaptive"
-    family: ClassVar[str] = "adaptive_path"
-    adds_up: ClassVar[bool] = True
-
-    method: Literal["adaptive_integrated_gradients"]
-    layer: Layer = "word_embeddings"
-    baseline: Baseline = "pad"
-    bound: float = Field(
-        0.01,
-        gt=0,
-        lt=1,
-        description=(
-            "Largest error: the completeness gap as a share of the change of the output from the baseline to the "
-            "input, and twice as much as the scores moved when the steps last doubled, of their absolute sum."
-        ),
-    )
-    absolute_bound: float = Field(
-        0.001,
-        ge=0,
-        description="A gap that is always small enough, in units of the output; for items whose output hardly changes.",
-    )
-    maximum_steps: int = Field(
-        513, ge=9, description="Most steps of an item; the numbers tried are 9, 17, 33, 65, 129, 257, 513 and so on."
-    )
-
-
-class GradientShap(GradientExplainer):
-    """Gradient times (input − baseline), averaged over random points between the baseline and the input, to which noise
-    may be added (Erion et al. 2021); captum's GradientShap.
-    """
-
-    title: ClassVar[str] = "Gradient SHAP"
-    family: ClassVar[str] = "gradient_shap"
-    draws: ClassVar[bool] = True
-    adds_up: ClassVar[bool] = True
-
-    method: Literal["gradient_shap"]
-    layer: Layer = "word_embeddings"
-    aggregation: Aggregation = "sum"
-    definition: GradientDefinition = "paper"
-    baseline: Baseline = "pad"
-    samples: int | None = Field(
-        None,
-        ge=1,
-        description=(
-            "Random points of each item; `null` is 50, but 5 where `definition` is `released`, as GECOBench has it."
-        ),
-    )
-    noise: float = Field(
-        0.0, ge=0, description="Standard deviation of the normal noise that each sample adds to the input."
-    )
-
-    @model_validator(mode="after")
-    def _as_defined(self) -> Self:
-        if self.samples is None:
-            self.samples = 5 if self.definition == "released" else 50
-        return self
-
-
-class Deeplift(GradientExplainer):
-    """Contribution of each token to the change of the output from a baseline, by the rescale rule (Shrikumar et al.
-    2017), with rules for attention and normalisation so that the scores add up.
-    """
-
-    title: ClassVar[str] = "DeepLIFT"
-    family: ClassVar[str] = "deeplift"
-    adds_up: ClassVar[bool] = True
-
-    method: Literal["deeplift"]
-    layer: Layer = "word_embeddings"
-    aggregation: Aggregation = "sum"
-    baseline: Baseline = "pad"
-    definition: Literal["paper", "released"] = Field(
-        "paper",
-        description=(
-            "`paper` is multiplier times (input − baseline), every operation having its rule. `released` is "
-            "GECOBench's call of captum: multipliers alone, the token ids of the baseline in place of its "
-            "embeddings, the plain gradient through everything but captum's list of modules and, at the "
-            "`embedding_output`, positions and normalisation applied twice."
-        ),
-    )
-
-
-class GuidedBackprop(GradientExplainer):
-    """Gradient that passes a rectifier (ReLU) where it is positive and the rectifier's input was, summed over the
-    hidden dimension (Springenberg et al. 2015). The plain gradient where a model has no rectifier.
-    """
-
-    title: ClassVar[str] = "Guided Backpropagation"
-    family: ClassVar[str] = "rectified"
-
-    method: Literal["guided_backprop"]
-    layer: Layer = "word_embeddings"
-    aggregation: Aggregation = "sum"
-    definition: RectifiedDefinition = "paper"
-
-
-class Deconvolution(GradientExplainer):
-    """Gradient that passes a rectifier (ReLU) where it is positive, whatever the rectifier's input was, summed over the
-    hidden dimension (Zeiler and Fergus 2014). The plain gradient where a model has no rectifier.
-    """
-
-    title: ClassVar[str] = "Deconvolution"
-    family: ClassVar[str] = "rectified"
-
-    method: Literal["deconvolution"]
-    layer: Layer = "word_embeddings"
-    aggregation: Aggregation = "sum"
-    definition: RectifiedDefinition = "paper"
-
-
-class Lime(Explainer):
-    """Coefficients of a weighted ridge regression that predicts the target's probability from which tokens or words are
-    hidden (Ribeiro et al. 2016).
-    """
-
-    title: ClassVar[str] = "LIME"
-    family: ClassVar[str] = "lime"
-    needs_internals: ClassVar[bool] = False
-    draws: ClassVar[bool] = True
-    asks_once: ClassVar[bool] = True
-    adds_up: ClassVar[bool] = True
-
-    method: Literal["lime"]
-    features: Literal["token", "word", "sentence"] = Field(
-        "token",
-        description=(
-            "What is hidden: each `token` by the mask token (ferret, the disparity study), or each distinct "
-            "`word` by leaving out all its occurrences (the authors' package, GECOBench with 100 `samples`). Of a "
-            "long text it may be each `sentence`, by mask tokens."
-        ),
-    )
-    equal_words: Literal["together", "apart"] = Field(
-        "together",
-        description=(
-            "Of word features: equal words are one feature, left out `together` (the authors' package); or each "
-            "stands `apart`, its pieces hidden by mask tokens, as `features: word` does in Shapley values."
-        ),
-    )
-    definition: Literal["paper", "released"] = Field(
-        "paper",
-        description=(
-            "Of word features: `paper` explains the target and gives a word's score to its own tokens. "
-            "The choice `released`, as GECOBench's code, explains class 1 whatever the target. A token then has the "
-            'score of a word that contains its spelling ("he" that of "she").'
-        ),
-    )
-    special_tokens: Literal["unscored", "excluded", "included"] = Field(
-        "unscored",
-        description=(
-            "Of token features: `unscored` special tokens are hidden like others and score 0 (ferret); `excluded` "
-            "ones are never hidden; `included` ones are tokens like others."
-        ),
-    )
-    samples: int | None = Field(
-        None,
-        ge=2,
-        description="Reduced texts per item; `null` is the squared number of features, at most `maximum_samples`.",
-    )
-    maximum_samples: int = Field(5000, ge=2, description="Upper bound where `samples` is `null`.")
-    asked: int | None = Field(
-        None,
-        ge=2,
-        description=(
-            "How many of the reduced texts the model is asked about; a Gaussian process that is fitted to its "
-            "answers gives the others. `null` asks about all."
-        ),
-    )
-    kernel_width: float = Field(
-        25.0,
-        gt=0,
-        description=(
-            "Width of the exponential kernel that weights a masked text by its distance, 100 × the cosine distance."
-        ),
-    )
-    ridge: float = Field(1.0, gt=0, description="Strength of the ridge penalty.")
-    output: AskedOutput = "probability"
-
-    @model_validator(mode="after")
-    def _released_explains_one_class(self) -> Self:
-        if (self.features, self.definition, self.output) == ("word", "released", "contrast"):
-            said = 'found "contrast" with definition "released", which explains the probability of class 1'
-            raise refusal((("output",), f"{said}; leave the key out, or choose another definition"))
-        if (self.features, self.definition, self.equal_words) == ("word", "released", "apart"):
-            said = 'found "apart" with definition "released", whose features are distinct words'
-            raise refusal((("equal_words",), f"{said}; leave the key out, or choose another definition"))
-        return self
-
-
-class PartitionShap(Explainer):
-    """Owen values of the target's probability on a tree of neighbouring tokens, one mask token for each hidden token
-    (Lundberg and Lee 2017, explainer "Partition"). "SHAP" in the disparity study.
-    """
-
-    title: ClassVar[str] = "Partition SHAP"
-    family: ClassVar[str] = "partition_shap"
-    needs_internals: ClassVar[bool] = False
-    draws: ClassVar[bool] = True
-    asks_once: ClassVar[bool] = True
-    adds_up: ClassVar[bool] = True
-
-    method: Literal["partition_shap"]
-    evaluations: int = Field(500, ge=2, description="Most masked texts per item.")
-    output: AskedOutput = "probability"
-
-
-class Attnlrp(Explainer):
-    """Relevance propagated from the target's logit back to the tokens by rules for each kind of layer (Achtibat et al.
-    2024), signed, summed over the hidden dimension. For BERT, RoBERTa, DistilBERT, ModernBERT, GPT-2, Llama, Mistral,
-    Qwen 2 and 3, Gemma 1 and 2, and `one_layer_attention`. A `prompted` model of these types needs one label word of
-    one token for each class, whose logit it is. Its authors' package LXT says that LRP is patented, and free for
-    personal and scientific use only.
-    """
-
-    title: ClassVar[str] = "AttnLRP"
-    family: ClassVar[str] = "relevance"
-    adds_up: ClassVar[bool] = True
-
-    method: Literal["attnlrp"]
-    layer: Literal["word_embeddings", "embedding_output"] = Field(
-        "word_embeddings",
-        description=(
-            "Where the tokens' relevance is read off: at the `word_embeddings`, where position embeddings take a "
-            "share of their own, or at the `embedding_output`, where it is part of the tokens'."
-        ),
-    )
-    softmax: Literal["taylor", "constant"] = Field(
-        "taylor",
-        description=(
-            "What becomes of the relevance of attention weights: `taylor` hands it on to queries and keys "
-            "(AttnLRP), `constant` takes the weights as given, so that the values get all relevance (CP-LRP, Ali "
-            "et al. 2022)."
-        ),
-    )
-    output: Literal["logit", "contrast"] = Field(
-        "logit",
-        description=(
-            "What is propagated: the target's `logit`, or its `contrast` with the foil (`explain.foil`), the "
-            "difference of their logits."
-        ),
-    )
-
-
-class Gim(GradientExplainer):
-    """Gradient times (input − baseline), signed, summed over the hidden dimension, the gradient changed where values
-    act on each other. The softmax's is taken at a higher temperature, normalisations are held constant, and factors
-    share that of their product (GIM, Edin et al. 2025). For the models that `attnlrp` explains.
-    """
-
-    title: ClassVar[str] = "GIM"
-    family: ClassVar[str] = "interactions"
-
-    method: Literal["gim"]
-    layer: Layer = "word_embeddings"
-    aggregation: Aggregation = "sum"
-    baseline: Literal["pad", "mask", "zero"] = Field(
-        "pad",
-        description=(
-            "What the input is compared with: special tokens kept and all others replaced by the `pad` or `mask` "
-            "token, or embeddings that are all `zero`. No path is followed."
-        ),
-    )
-    temperature: float = Field(
-        2.0, ge=1, description="By which attention scores are divided before the gradient of their softmax is taken."
-    )
-
-
-class AttentionRollout(Explainer):
-    """How much of each token is mixed into the one that the classification head reads, by the attention weights alone
-    (Abnar and Zuidema 2020); never negative, adds up to 1, the same for every target. For the models that `attnlrp`
-    explains.
-    """
-
-    title: ClassVar[str] = "Attention rollout"
-    family: ClassVar[str] = "attention"
-
-    method: Literal["attention_rollout"]
-
-
-class KernelShap(Explainer):
-    """Shapley values of the target's probability, tokens being the features (or words, or sentences), from a weighted
-    linear regression on random subsets of them (Lundberg and Lee 2017); exact where `evaluations` allow all subsets.
-    """
-
-    title: ClassVar[str] = "Kernel SHAP"
-    family: ClassVar[str] = "kernel_shap"
-    needs_internals: ClassVar[bool] = False
-    draws: ClassVar[bool] = True
-    asks_once: ClassVar[bool] = True
-    adds_up: ClassVar[bool] = True
-
-    method: Literal["kernel_shap"]
-    evaluations: int | None = Field(
-        None,
-        ge=4,
-        description=(
-            "Most reduced texts per item, the whole text and the one without any token included; `null` is 512, but "
-            "25 where `definition` is `released`, as GECOBench has it."
-        ),
-    )
-    estimator: Literal["sampled", "paired", "leverage", "surrogate", "chosen"] = Field(
-        "leverage",
-        description=(
-            "How the subsets are chosen: `sampled` independently, as published; `paired` with their complements; "
-            "`leverage`, pairs without repetition by their leverage scores (Musco and Witter 2024). `surrogate` "
-            "fits a Gaussian process in place of the linear regression, and needs a small part of the evaluations "
-            "for the same error. `chosen` is `surrogate` with the subsets that tell most of the values: better "
-            "where there are more pairs than tokens, and worse where the output jumps once enough words are there."
-        ),
-    )
-    definition: Literal["paper", "released"] = Field(
-        "paper",
-        description=(
-            "`paper`: the values add up exactly. `released`, as captum and GECOBench, gives the whole and the "
-            "empty text a large weight instead, counts special tokens as features, and ignores `estimator` and "
-            "`special_tokens`."
-        ),
-    )
-    features: Players = "token"
-    pairs: int = Field(
-        0,
-        ge=0,
-        description=(
-            "How many pairs of words are kept with their interaction, the strongest of each text: what two words do "
-            "together beyond what each does (Shapley interaction index, Grabisch and Roubens 1999). Needs the "
-            "`estimator` `surrogate` or `chosen`, which ask no more rows for it."
-        ),
-    )
-    hidden_token: HiddenToken = "mask"
-    special_tokens: SpecialTokenFeatures = "excluded"
-    output: AskedOutput = "probability"
-
-    @model_validator(mode="after")
-    def _as_defined(self) -> Self:
-        if self.pairs and (self.estimator not in ("surrogate", "chosen") or self.definition == "released"):
-            said = "only estimators 'surrogate' and 'chosen' of definition 'paper' tell interactions of pairs"
-            raise refusal((("pairs",), f"found {self.pairs}; {said}"))
-        if self.pairs and self.features == "sentence":
-            raise refusal((("pairs",), f"found {self.pairs} of features 'sentence'; pairs are of words"))
-        if self.definition == "released" and self.features != "token":
-            said = f'found {shown(self.features)} with definition "released", whose features are tokens'
-            raise refusal((("features",), f"{said}; leave the key out, or choose another definition"))
-        if self.evaluations is None:
-            self.evaluations = 25 if self.definition == "released" else 512
-        return self
-
-
-class ShapleySampling(Explainer):
-    """Shapley values of the target's probability, tokens being the features (or words, or sentences). They are the mean
-    of what a token adds when tokens are shown one after the other in random orders (Castro et al. 2009; Štrumbelj and
-    Kononenko 2010). They have no bias, and are exact where the orders' texts would suffice for all subsets.
-    """
-
-    title: ClassVar[str] = "Shapley sampling"
-    family: ClassVar[str] = "shapley_sampling"
-    needs_internals: ClassVar[bool] = False
-    draws: ClassVar[bool] = True
-    asks_once: ClassVar[bool] = True
-    adds_up: ClassVar[bool] = True
-
-    method: Literal["shapley_sampling"]
-    permutations: int = Field(
-        25,
-        ge=1,
-        description=(
-            "Random orders per item, each of which takes about as many texts as there are tokens. An odd number "
-            "is raised by one where orders are paired."
-        ),
-    )
-    estimator: Literal["independent", "paired", "adjusted"] = Field(
-        "independent",
-        description=(
-            "`independent` orders, as published; `paired`, each order also backwards (Mitchell et al. 2022); "
-            "`adjusted`, these with a regression adjustment by a Gaussian process (after Witter et al. 2025)."
-        ),
-    )
-    features: Players = "token"
-    hidden_token: HiddenToken = "mask"
-    special_tokens: SpecialTokenFeatures = "excluded"
-    output: AskedOutput = "probability"
-
-
-class UniformRandom(Explainer):
-    """Scores drawn uniformly at random, without the model; what any explainer should beat."""
-
-    title: ClassVar[str] = "Uniform random"
-    family: ClassVar[str] = "baseline"
-    asks_model: ClassVar[bool] = False
-    draws: ClassVar[bool] = True
-    is_random: ClassVar[bool] = True
-    is_yardstick: ClassVar[bool] = True
-    needs_internals: ClassVar[bool] = False
-
-    method: Literal["uniform_random"]
-
-
-class Attainable(Explainer):
-    """The best order of the tokens for AOPC itself, found by asking about sets of them: no explanation, but what any
-    could attain, by which the scores of others can be read. Of texts with few tokens it is the best of all orders, of
-    longer ones each step takes the best next token, or several at once where `asked` says so.
-    """
-
-    title: ClassVar[str] = "Attainable"
-    family: ClassVar[str] = "attainable"
-    needs_internals: ClassVar[bool] = False
-    is_yardstick: ClassVar[bool] = True
-
-    method: Literal["attainable"]
-    goal: Literal["comprehensiveness", "sufficiency"] = Field(
-        "comprehensiveness",
-        description=(
-            "Which AOPC is best: the output falls most without the first tokens, or least with them alone. The keys "
-            "below are to be those of the metric, whose `definition` is `share`."
-        ),
-    )
-    positive_only: bool = Field(
-        True,
-        description=(
-            "Whether tokens may be left unnamed (score 0 or less), where the metric leaves them out of the ranking."
-        ),
-    )
-    hidden_token: HiddenToken = "removed"
-    output: AskedOutput = "probability"
-    exact: int = Field(
-        7, ge=0, le=10, description="Most tokens of a text of which all orders are compared, by 2 to this power rows."
-    )
-    asked: int | None = Field(
-        None,
-        ge=1,
-        description=(
-            "About how many rows the search may ask of a longer text of n tokens, 2 n at least; as many tokens are "
-            "taken at once as that needs. `null` takes one token at a time, which asks n (n + 1) / 2."
-        ),
-    )
-
-
-class PatternVariant(Explainer):
-    """Covariance over the training split of a token's tf-idf with the target, without the model (Haufe et al. 2014, as
-    used by GECOBench); what a linear view of the data alone says.
-    """
-
-    title: ClassVar[str] = "Pattern Variant"
-    family: ClassVar[str] = "baseline"
-    asks_model: ClassVar[bool] = False
-    needs_training: ClassVar[bool] = True
-    needs_other_texts: ClassVar[bool] = True
-    needs_internals: ClassVar[bool] = False
-
-    method: Literal["pattern_variant"]
 
 
 class ConceptExplainer(Explainer):
@@ -819,75 +282,6 @@ class Causalm(ConceptExplainer):
     )
 
 
-FILE_FIELDS = ("dataset", "model", "seed")
-
-
-def _with_known_fields(path: str) -> str:
-    unknown = re.findall(r"{[^{}]*}?|}", re.sub(rf"{{({'|'.join(FILE_FIELDS)})}}", "", path))
-    if unknown:
-        raise refusal(((), f"found {unknown[0]}; allowed are {', '.join(f'{{{name}}}' for name in FILE_FIELDS)}"))
-    return path
-
-
-class Imported(Explainer):
-    """Explanations that another tool has made of the same model and the same texts, read from a file, then scored and
-    tested like any other.
-    """
-
-    title: ClassVar[str] = "Imported"
-    family: ClassVar[str] = "imported"
-    asks_model: ClassVar[bool] = False
-    needs_internals: ClassVar[bool] = False
-    draws: ClassVar[bool | None] = None
-    is_made_elsewhere: ClassVar[bool] = True
-
-    method: Literal["imported"]
-    file: Annotated[LocationWithFields, AfterValidator(_with_known_fields)] = Field(
-        description=(
-            "Path of a file (.jsonl, .json or .parquet) with one row per text: `item_id` or `text`, `words` or "
-            "`tokens`, and `scores`. `{dataset}`, `{model}` and `{seed}` in it stand for the names of the run."
-        )
-    )
-
-
-def _column(description: str) -> FieldInfo:
-    return Field(None, description=f"Column with {description}")
-
-
-class Quoted(Explainer):
-    """The words of a text that a language model quotes as its reasons, read from a table with an answer in each row.
-
-    A word scores the share of the answers that name it. What is not in the text is counted.
-    """
-
-    title: ClassVar[str] = "Quoted words"
-    family: ClassVar[str] = "quoted"
-    asks_model: ClassVar[bool] = False
-    needs_internals: ClassVar[bool] = False
-    draws: ClassVar[bool | None] = None
-    is_made_elsewhere: ClassVar[bool] = True
-
-    method: Literal["quoted"]
-    file: Annotated[LocationWithFields, AfterValidator(_with_known_fields)] = Field(
-        description=(
-            "Path of a table (.csv, .jsonl, .json or .parquet). `{dataset}`, `{model}` and `{seed}` in it stand for "
-            "the names of the run."
-        )
-    )
-    item: Text = Field(description="Column with the `item_id` of the text. A text may have several answers.")
-    words: Text | None = _column(
-        "a list of words or phrases of the text: a list, one in JSON, or phrases with commas between them."
-    )
-    text: Text | None = _column("an answer in words, in which phrases of the text stand in quotation marks.")
-
-    @model_validator(mode="after")
-    def _names_one_column(self) -> Self:
-        if (self.words is None) == (self.text is None):
-            raise refusal((("words",), "exactly one of words and text must name a column, by which words are found"))
-        return self
-
-
-# Those of Madsen et al. (2024).
 Undecided = Annotated[
     list[Text],
     Field(
@@ -915,20 +309,20 @@ class Recorded(Explainer):
     follows: ClassVar[tuple[str, ...]] = ("hint", "counterfactual", "redaction")
 
     method: Literal["recorded"]
-    file: Annotated[LocationWithFields, AfterValidator(_with_known_fields)] = Field(
+    file: FileOfRun = Field(
         description=(
             "Path of a table (.csv, .jsonl, .json or .parquet), or its address. `{dataset}`, `{model}` and `{seed}` in "
             "it stand for the names of the run."
         )
     )
     sha256: Sha256 = None
-    unit: Text | None = _column(
+    unit: Text | None = column(
         "the unit of the question, as the dataset names it (`pair` of a table); null where `item` names the question."
     )
-    level: Text | None = _column(
+    level: Text | None = column(
         "the level of the form that was asked, such as the dialect; null where each unit is one text."
     )
-    item: Text | None = _column("the `item_id` of the question, in place of `unit` and `level`.")
+    item: Text | None = column("the `item_id` of the question, in place of `unit` and `level`.")
     text: Text = Field(description="Column with the answer in words.")
     other_questions: Literal["refuse", "drop"] = Field(
         "refuse",
@@ -937,45 +331,43 @@ class Recorded(Explainer):
             "many."
         ),
     )
-    draw: Text | None = _column(
+    draw: Text | None = column(
         "the number of the draw, a whole number; null numbers the answers to a question by their rows, from 0."
     )
-    decision: Text | None = _column("what the answer decides; empty where it decides nothing, as a refusal.")
-    model: Text | None = _column(
+    decision: Text | None = column("what the answer decides; empty where it decides nothing, as a refusal.")
+    model: Text | None = column(
         "the name of the model, where a table has answers of several: only rows with the model's own name count, or "
         "with what `called` says of it."
     )
-    concept: Text | None = _column(
+    concept: Text | None = column(
         "the concept that was changed in the question, empty where it was asked as it is. Only metrics of changed "
         "questions read such rows."
     )
-    change: Text | None = _column("what was done to the concept, where it was changed in several ways.")
-    kind: Text | None = _column("the kind of the concept; effects of one kind are estimated together.")
-    reference: Text | None = _column("the decision that the others are held against, such as the one for nobody.")
-    mentioned: Text | None = _column(
+    change: Text | None = column("what was done to the concept, where it was changed in several ways.")
+    kind: Text | None = column("the kind of the concept; effects of one kind are estimated together.")
+    reference: Text | None = column("the decision that the others are held against, such as the one for nobody.")
+    mentioned: Text | None = column(
         "the concepts that the reason says to matter, a list, or names with `;` between them; missing where nobody "
         "judged it."
     )
-    evidence: Text | None = _column(
+    evidence: Text | None = column(
         "the words of a changed question that tell its concept, in place of `mentioned`: a reason that has one of them "
         "mentions it."
     )
-    hinted: Text | None = _column(
-        "the decision that a hint points to, empty where the question was not asked with one."
-    )
-    hinted_decision: Text | None = _column("the decision on the question with the hint.")
-    hinted_text: Text | None = _column("the reason for it, in words.")
-    edited: Text | None = _column("the decision that the model's own edit of the text was to have.")
-    edited_decision: Text | None = _column("the decision on this edit.")
-    redacted_decision: Text | None = _column("the decision on the text without the words that matter to the model.")
-    random_decision: Text | None = _column("the decision on the text without as many words at random.")
+    hinted: Text | None = column("the decision that a hint points to, empty where the question was not asked with one.")
+    hinted_decision: Text | None = column("the decision on the question with the hint.")
+    hinted_text: Text | None = column("the reason for it, in words.")
+    edited: Text | None = column("the decision that the model's own edit of the text was to have.")
+    edited_decision: Text | None = column("the decision on this edit.")
+    redacted_decision: Text | None = column("the decision on the text without the words that matter to the model.")
+    random_decision: Text | None = column("the decision on the text without as many words at random.")
     undecided: Undecided
-    prompt: Text | None = _column("a digest, or a name, of the prompt.")
-    temperature: Text | None = _column("the temperature of sampling.")
-    seed: Text | None = _column("the seed of sampling, a whole number.")
-    tokens: Text | None = _column("the number of tokens that were written.")
-    seconds: Text | None = _column("the seconds that the answer took.")
-    finish: Text | None = _column(
+    prompt: Text | None = column("a digest, or a name, of the prompt.")
+    temperature: Text | None = column("the temperature of sampling.")
+    seed: Text | None = column("the seed of sampling, a whole number.")
+    tokens: Text | None = column("the number of tokens that were written.")
+    seconds: Text | None = column("the seconds that the answer took.")
+    finish: Text | None = column(
         "why the answer ended where it does: `stop`, `length` where it was cut off, or `content_filter`."
     )
 

@@ -1,24 +1,20 @@
 """How much of the scores of explainers that draw at random is chance, measured: some items are explained twice."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from evenlight.core.chance import agreement
 from evenlight.core.seeds import derived_seed
-from evenlight.explainers import Context, Explanations, explain
+from evenlight.explainers import Context, Explainer, Explanations, explain
 from evenlight.texts.predictions import Sentence
 
 # How many items are explained again: a part of them, which is what it costs, within bounds.
 SHARE, LEAST, MOST = 1 / 16, 4, 32
 
 
-def estimating(tags: Mapping[str, Collection[str]]) -> list[str]:
-    """The names of the explainers that estimate by random draws: the others explain each text once.
-
-    >>> estimating({"lime": ["asks_model", "estimates"], "grad": ["asks_model"]})
-    ['lime']
-    """
-    return [name for name, said in tags.items() if "estimates" in said]
+def estimating(entries: Mapping[str, Explainer]) -> dict[str, Explainer]:
+    """Those of some explainers that estimate by random draws: the others explain each text once."""
+    return {name: entry for name, entry in entries.items() if entry.estimates()}
 
 
 def explained_twice(item_ids: Iterable[str], seed: int) -> set[str]:
@@ -33,9 +29,8 @@ def explained_twice(item_ids: Iterable[str], seed: int) -> set[str]:
 
 
 def agreement_between_draws(
-    family: str,
+    entries: Mapping[str, Explainer],
     sentences: Sequence[Sentence],
-    methods: dict[str, dict],
     context: Context,
     explanations: dict[str, Explanations],
     drawn: set[str],
@@ -46,19 +41,18 @@ def agreement_between_draws(
     not count.
 
     Args:
-        family: as for :func:`evenlight.explainers.explain`, like ``methods`` and ``context``.
+        entries: explainers of one family, or none.
         sentences: what was explained.
-        methods: explainer name to its settings.
         context: model and seed of the explanations.
         explanations: of ``sentences``.
         drawn: the items that are explained again, others may be among them.
     """
     chosen = [index for index, sentence in enumerate(sentences) if sentence.item_id in drawn]
     # A family that is asked for nothing may still prepare its questions.
-    if not chosen or not methods:
-        return {name: {} for name in methods}
+    if not chosen or not entries:
+        return {name: {} for name in entries}
     second_context = replace(context, seed=derived_seed(context.seed, "explained again"))
-    again = explain(family, [sentences[index] for index in chosen], methods, second_context)
+    again = explain(entries, [sentences[index] for index in chosen], second_context)
     return {
         name: {
             sentences[index].item_id: agreement(
@@ -67,5 +61,5 @@ def agreement_between_draws(
             )
             for index, second in zip(chosen, again[name].attributions, strict=True)
         }
-        for name in methods
+        for name in entries
     }

@@ -1,8 +1,12 @@
 """Fields that several explainers have, and some metrics."""
 
+import re
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
+from pydantic.fields import FieldInfo
+
+from evenlight.settings import LocationWithFields, refusal
 
 Output = Annotated[
     Literal["logit", "probability", "contrast"],
@@ -97,3 +101,21 @@ Players = Annotated[
         )
     ),
 ]
+
+# What a name in braces may stand for in the path of a file that is read for a run.
+FILE_FIELDS = ("dataset", "model", "seed")
+
+
+def _with_known_fields(path: str) -> str:
+    unknown = re.findall(r"{[^{}]*}?|}", re.sub(rf"{{({'|'.join(FILE_FIELDS)})}}", "", path))
+    if unknown:
+        raise refusal(((), f"found {unknown[0]}; allowed are {', '.join(f'{{{name}}}' for name in FILE_FIELDS)}"))
+    return path
+
+
+FileOfRun = Annotated[LocationWithFields, AfterValidator(_with_known_fields)]
+
+
+def column(description: str) -> FieldInfo:
+    """A field with the name of a column, which may be left out."""
+    return Field(None, description=f"Column with {description}")

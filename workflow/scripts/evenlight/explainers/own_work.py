@@ -1,14 +1,13 @@
 """How long explainers work beside what they ask the model: measured with answers that take no time."""
 
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from evenlight.engine.evaluator import Evaluator
-from evenlight.explainers import Context, explain
-from evenlight.jobs.own_files import module_of
+from evenlight.explainers import Context, Explainer, explain
 from evenlight.texts.predictions import Sentence
 from evenlight.texts.rows import Rows
 
@@ -28,9 +27,7 @@ class _AnswersAtOnce(Evaluator):
 
 
 def own_seconds(
-    family: str,
-    method: dict,
-    tags: Collection[str],
+    entry: Explainer,
     sentence: Sentence,
     context: Context,
     clock: Callable[[], float] = time.perf_counter,
@@ -41,20 +38,18 @@ def own_seconds(
     network, which is timed with the rest. Of code of a user's own nothing is known.
 
     Args:
-        family: of the explainer.
-        method: its completed settings.
-        tags: of it.
+        entry: the explainer.
         sentence: what is explained, with its words.
         context: model, seed and training items.
         clock: gives seconds.
     """
-    if "estimates" not in tags or "needs_internals" in tags or module_of(family) == "own":
+    if not entry.estimates() or entry.needs_internals or entry.is_own:
         return 0.0
     context = replace(context, evaluator=_AnswersAtOnce(context.evaluator.classifier))
     seconds = []
     # The first time has what is done once only.
     for _ in range(2):
         started = clock()
-        explain(family, [sentence], {"it": method}, context)
+        explain({"it": entry}, [sentence], context)
         seconds.append(clock() - started)
     return min(seconds)

@@ -14,7 +14,7 @@ import numpy as np
 from evenlight.core.chance import rank_correlation
 from evenlight.core.errors import InputError
 from evenlight.core.seeds import derived_seed
-from evenlight.explainers import Context, explain
+from evenlight.explainers import Context, Explainer, explain
 from evenlight.models.randomised import Layer
 from evenlight.texts.predictions import Sentence
 
@@ -50,10 +50,10 @@ def correlations(sentence: Sentence, before: np.ndarray, after: np.ndarray) -> d
 
 
 def randomisation_rows(
-    family: str,
+    name: str,
+    entry: Explainer,
     sentences: Sequence[Sentence],
     before: Sequence[np.ndarray],
-    methods: dict[str, dict],
     orders: Sequence[str],
     layers: Sequence[Layer],
     context_with: Callable[[list[Layer]], AbstractContextManager[Context]],
@@ -61,10 +61,10 @@ def randomisation_rows(
     """How an explainer's scores correlate with those before, at every stage of every order.
 
     Args:
-        family: of the explainer.
+        name: of the explainer.
+        entry: the explainer.
         sentences: what is explained.
         before: the scores by the model as it is, (tokens,) each.
-        methods: the explainer's name to its settings.
         orders: names in :data:`ORDERS`.
         layers: of the model, from the embeddings to the head.
         context_with: while open, what the explainer may use, with a model of which these layers are random.
@@ -73,14 +73,13 @@ def randomisation_rows(
         The rows of the contract ``randomised``, and what the explainer says where it cannot explain a random model, for
         which the correlations are NaN.
     """
-    [name] = methods
 
     # The model as it is, and with a random head alone, are stages of both orders.
     @cache
     def scores_with(chosen: tuple[Layer, ...]) -> tuple[list[np.ndarray], str]:
         try:
             with context_with(list(chosen)) as context:
-                explained = explain(family, sentences, methods, context)[name].attributions
+                explained = explain({name: entry}, sentences, context)[name].attributions
         except InputError as error:
             return [np.zeros(len(sentence.token_id)) for sentence in sentences], str(error)
         return [attribution.token_score for attribution in explained], ""

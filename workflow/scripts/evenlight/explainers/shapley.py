@@ -10,21 +10,29 @@ import itertools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Protocol
 
 import numpy as np
 
-from evenlight.core.seeds import generator_for
 from evenlight.engine.evaluator import Question, answer_in_lockstep
 from evenlight.engine.sentences import Sentence
-from evenlight.explainers import Context, Explanations
 from evenlight.explainers.attribution import Attribution
+from evenlight.explainers.base import Context, Explanations
 from evenlight.explainers.hiding import reduced_rows, replacement_token
 from evenlight.explainers.surrogate import remarks_on_fits
 from evenlight.texts.players import Players, players_of
 from evenlight.texts.predictions import explained_output
 
-# A method lays out a plan for so many features, by its settings, with a generator for its draws.
-Planner = Callable[[int, dict, np.random.Generator], "Plan"]
+# A method lays out a plan for so many features, with a generator for its draws.
+Planner = Callable[[int, np.random.Generator], "Plan"]
+
+
+class OfPlayers(Protocol):
+    """An explainer of players."""
+
+    features: str
+    special_tokens: str
+    output: str
 
 
 @dataclass(frozen=True)
@@ -96,22 +104,22 @@ def exact(features: int) -> Plan:
 
 
 def token_values(
-    planner: Planner, sentence: Sentence, settings: dict, replacement: int | None, generator: np.random.Generator
+    planner: Planner, entry: OfPlayers, sentence: Sentence, replacement: int | None, generator: np.random.Generator
 ) -> Question:
     """The Shapley values of a sentence's players.
 
     Args:
         planner: the method.
+        entry: the explainer.
         sentence: what is explained.
-        settings: of the explainer.
         replacement: id that stands in for a hidden token; None leaves it out.
         generator: draws the subsets.
     """
-    players = players_of(sentence, settings["features"], settings["special_tokens"])
-    plan = planner(players.count, settings, generator)
+    players = players_of(sentence, entry.features, entry.special_tokens)
+    plan = planner(players.count, generator)
     answer = yield reduced_rows(sentence, players.token_index, players.tokens_shown(plan.shown), replacement)
-    value = explained_output(answer, sentence, settings["output"])
-    kept = settings.get("pairs", 0)
+    value = explained_output(answer, sentence, entry.output)
+    kept = getattr(entry, "pairs", 0)
     pairs = strongest_pairs(plan.interact(value), players, sentence, kept) if kept else ()
     found = attribution(players, plan, value)
     return replace(found, pairs=pairs, fit_miss=max(plan.misses, default=0.0))
@@ -151,21 +159,17 @@ def attribution(players: Players, plan: Plan, value: np.ndarray) -> Attribution:
 
 
 def explanations_by(
-    question: Callable[..., Question], sentences: Sequence[Sentence], name: str, settings: dict, context: Context
+    question: Callable[..., Question], hidden_token: str, sentences: Sequence[Sentence], context: Context
 ) -> Explanations:
     """Every sentence's subsets are asked at once, together with those of many other sentences.
 
     Args:
-        question: asks about a sentence; called with it, the settings, what stands in for a hidden token, a generator.
+        question: asks about a sentence; called with it, what stands in for a hidden token, and a generator.
+        hidden_token: see :func:`evenlight.explainers.hiding.replacement_token`.
         sentences: what is explained.
-        name: of the explainer; every sentence's draws derive from it.
-        settings: of the explainer.
         context: model and seed.
     """
-    replacement = replacement_token(context.evaluator.classifier, settings["hidden_token"])
-    questions = (
-        question(sentence, settings, replacement, generator_for(context.seed, sentence.item_id, name))
-        for sentence in sentences
-    )
+    replacement = replacement_token(context.evaluator.classifier, hidden_token)
+    questions = (question(sentence, replacement, context.generator(sentence.item_id)) for sentence in sentences)
     attributions = list(answer_in_lockstep(questions, context.evaluator))
     return Explanations(attributions, remarks_on_fits(attributions))

@@ -6,9 +6,11 @@ higher or lower is better, and whether the family asks the model and so needs an
 """
 
 import importlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -16,6 +18,7 @@ import pyarrow as pa
 from evenlight.core.contracts.explanations import ATTRIBUTIONS
 from evenlight.core.errors import InputError
 from evenlight.core.tables import read_metadata
+from evenlight.explainers import Explainer
 from evenlight.jobs.own_files import module_of
 from evenlight.texts.predictions import Sentence, Tokenised, require_foils, sentences_of
 
@@ -26,17 +29,19 @@ class Origin:
 
     Attributes:
         explainer: its name.
-        settings: its completed settings, ``method`` and its parameters.
+        settings: its completed settings, ``method`` and its parameters, as the file has them; none where it is not
+            known.
         seed: the study seed, from which explainers and metrics derive the generator of every draw.
-        family: the module of ``evenlight.explainers`` that makes such explanations; empty where it is not known.
-        tags: of the explainer that hold, see ``explainers.Explainer``.
     """
 
     explainer: str
-    settings: dict = field(default_factory=dict)
+    settings: Mapping[str, Any] = field(default_factory=dict)
     seed: int = 0
-    family: str = ""
-    tags: tuple[str, ...] = ("asks_model",)
+
+    @cached_property
+    def entry(self) -> Explainer:
+        """The explainer itself; read where it is asked for, since scores of most metrics need no code of a user's."""
+        return Explainer.parse(self.settings)
 
 
 UNKNOWN = Origin("unknown")
@@ -100,13 +105,7 @@ def normalized(score: np.ndarray) -> np.ndarray:
 def read_origin(path: str | Path) -> Origin:
     """What made the attribution file, as its metadata say."""
     metadata = read_metadata(path, ATTRIBUTIONS)
-    return Origin(
-        metadata["explainer"],
-        metadata["settings"],
-        metadata["seed"],
-        metadata.get("family", ""),
-        tuple(metadata.get("tags", Origin.tags)),
-    )
+    return Origin(metadata["explainer"], metadata["settings"], metadata["seed"])
 
 
 def explanations_of(

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from evenlight.core.seeds import generator_for
-from evenlight.explainers import Context, explain, explained_again
+from evenlight.explainers import Context, Explainer, explain, explained_again
 from evenlight.metrics import explanation_of, score
 from evenlight.models.service import ServedClassifier
 from evenlight.texts.predictions import Sentence
@@ -53,13 +53,18 @@ class Step:
     again: list[str]
 
 
-def questions_of(sentences: Sequence[Sentence], settings: Mapping, classifier: ServedClassifier) -> list[Step]:
+def questions_of(
+    sentences: Sequence[Sentence],
+    explainers: Mapping[str, Mapping[str, Explainer]],
+    settings: Mapping,
+    classifier: ServedClassifier,
+) -> list[Step]:
     """What a study asks about some sentences, by the explainers and metrics of the study themselves.
 
     Args:
         sentences: what is explained.
-        settings: ``explainers`` and ``metrics`` that ask a model, by family; ``tags`` of these
-            explainers; ``silent``, names of explainers that do not; ``seed``.
+        explainers: those that ask a model, by family.
+        settings: ``metrics`` that ask a model, by family; ``silent``, names of explainers that do not; ``seed``.
         classifier: the service's words and classes.
     """
     stand_in = StandIn(classifier)
@@ -70,16 +75,15 @@ def questions_of(sentences: Sequence[Sentence], settings: Mapping, classifier: S
 
     stand_in.probabilities([sentence.row for sentence in sentences])
     steps.append(Step("the texts themselves", new(), []))
-    for family, methods in settings["explainers"].items():
+    for entries in explainers.values():
         context = Context(stand_in, settings["seed"], None)
-        found = explain(family, sentences, methods, context)
+        found = explain(entries, sentences, context)
         explained |= {name: [each.token_score for each in of_name.attributions] for name, of_name in found.items()}
         texts = new()
-        estimating = explained_again.estimating({name: settings["tags"][name] for name in methods})
         names = {sentence.item_id for sentence in sentences}
-        repeated = {name: methods[name] for name in estimating}
-        explained_again.agreement_between_draws(family, sentences, repeated, context, found, names)
-        steps.append(Step(", ".join(methods), texts, new()[len(texts) :]))
+        repeated = explained_again.estimating(entries)
+        explained_again.agreement_between_draws(repeated, sentences, context, found, names)
+        steps.append(Step(", ".join(entries), texts, new()[len(texts) :]))
     for name in settings["silent"]:
         generator = generator_for(0, "questions", name)
         explained[name] = [generator.normal(size=len(sentence.token_id)) for sentence in sentences]

@@ -10,7 +10,8 @@ import torch
 from evenlight.core.errors import InputError
 from evenlight.core.seeds import generator_for
 from evenlight.engine.evaluator import Evaluator
-from evenlight.explainers import Context, explain
+from evenlight.explainers import Context, Explainer, explain
+from evenlight.explainers.families.lime import Lime
 from evenlight.metrics import Explanation, Origin
 from evenlight.metrics.moved_inputs import REACH, Input, Moved, loss_gradients
 from evenlight.models.classifier import Classifier
@@ -126,12 +127,12 @@ def require_explains_again(origin: Origin) -> None:
     Raises:
         InputError: so it is.
     """
-    if not origin.family:
+    if not origin.settings:
         raise InputError(
             f"explainer {origin.explainer} has no known method, so that it cannot explain again; delete its "
             "attribution file and run the workflow again"
         )
-    if origin.settings["method"] == "lime" and origin.settings["definition"] == "released":
+    if isinstance(origin.entry, Lime) and origin.entry.definition == "released":
         raise InputError(
             f"explainers.{origin.explainer} works on text (definition 'released') and cannot explain moved embeddings, "
             "as metrics 'worst_change' and 'max_sensitivity' ask; use 'flip_area'"
@@ -189,16 +190,16 @@ def explained_again(
     """Scores (tokens,) of all ``sentences`` by each explainer but those that explain from the data alone."""
     classifier = {name: getattr(evaluator.classifier, name) for name in Classifier.__dataclass_fields__}
     extended = Evaluator(WithVectors(**classifier, vectors=vectors), evaluator.tokens_per_batch, evaluator.compiled)
-    families: dict[tuple[str, int], dict[str, dict]] = {}
+    families: dict[tuple[str, int], dict[str, Explainer]] = {}
     for origin in origins:
         require_explains_again(origin)
-        if "asks_model" not in origin.tags:
+        if not origin.entry.asks_model:
             continue
-        families.setdefault((origin.family, origin.seed), {})[origin.explainer] = origin.settings
+        families.setdefault((origin.entry.family, origin.seed), {})[origin.explainer] = origin.entry
     scores = {}
-    for (family, seed), methods in families.items():
+    for (_, seed), entries in families.items():
         context = Context(extended, seed, None, evaluator.found_out)
-        for name, explanations in explain(family, sentences, methods, context).items():
+        for name, explanations in explain(entries, sentences, context).items():
             scores[name] = [attribution.token_score for attribution in explanations.attributions]
     return scores
 
@@ -308,7 +309,7 @@ def score(explanations: Sequence[Explanation], metrics: dict[str, dict], evaluat
     by_sentence: dict[tuple, list[int]] = {}
     for index, explanation in enumerate(explanations):
         # Special tokens do not move.
-        if "is_made_elsewhere" in explanation.origin.tags or explanation.is_special.all():
+        if (explanation.origin.settings and explanation.origin.entry.is_made_elsewhere) or explanation.is_special.all():
             continue
         key = (explanation.item_id, explanation.target, explanation.token_id.tobytes())
         by_sentence.setdefault(key, []).append(index)

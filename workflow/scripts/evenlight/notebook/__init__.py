@@ -96,9 +96,8 @@ def explain(
     """
     method, settings = _completed("explainers", method, parameters)
     _refuse_beyond(classifier, "explainers", settings)
-    family = family_of("explainers", method)
-    tags = configuration.tags(method)
-    if "needs_training" in tags and training is None:
+    origin = Origin(method, settings, seed)
+    if origin.entry.needs_training and training is None:
         raise InputError(f"{method} explains from the training texts; give them as training=")
     ground_truth, targets, foils = (
         in_order_of(name, given, "texts", texts)
@@ -125,9 +124,8 @@ def explain(
         attributions = [
             attribution
             for group in bar.groups(sentences)
-            for attribution in explainers.explain(family, group, {method: settings}, context)[method].attributions
+            for attribution in explainers.explain({method: origin.entry}, group, context)[method].attributions
         ]
-    origin = Origin(method, settings, seed, family, tuple(tags))
     return Explanations(
         TextExplanation(
             **vars(explanation_of(sentence, attribution.token_score, truth, origin)),
@@ -216,7 +214,7 @@ def check_alone(
             if is_metric:
                 return list(metrics.score(family, [explanations[place] for place in places], method, evaluator)[name])
             context = explainers.Context(evaluator, seed, None)
-            found = explainers.explain(family, [sentences[place] for place in places], method, context)[name]
+            found = explainers.explain(explainers.parsed(method), [sentences[place] for place in places], context)[name]
             return [each.token_score for each in found.attributions]
 
         places = range(len(sentences))

@@ -29,6 +29,12 @@ class Occlusion(Explainer):
     special_tokens: SpecialTokenFeatures = "excluded"
     output: AskedOutput = "probability"
 
+    def rows(self, sentence: Sentence) -> float:
+        """One per player and one for the whole sentence."""
+        from evenlight.texts.players import players_of
+
+        return players_of(sentence, self.features, self.special_tokens).count + 1
+
     def explain(self, sentences: Sequence[Sentence], context: Context) -> Explanations:
         """One row per player and one for the whole sentence."""
         from evenlight.explainers.hiding import explained_by_hiding
