@@ -447,7 +447,7 @@ LEARNING_RATE = "trainings.short.learning_rate"
             r"compare: found \[\[.*; allowed is a mapping .*, such as {<name>: \[\[\.\.\., \.\.\.\]\]}",
         ),
         ("explainers.grad", "lime", r'grad: found "lime"; allowed is a mapping of .*, such as {method: lime}'),
-        ("explainers.grad", "lyme", r'grad: found "lyme"; allowed is a mapping of .*, such as {method: adaptive_integrated_gradients}'),
+        ("explainers.grad", "lyme", r'grad: found "lyme"; allowed is a mapping of .*, such as {method: adaptive_\w+}'),
         (
             "datasets.geco_all",
             {
