@@ -307,14 +307,14 @@ def follow_ups() -> tuple[pd.DataFrame, pd.DataFrame]:
 def asked_answers(folder: Path) -> pd.DataFrame:
     """What a scripted service answers, and what is read of it."""
     from evenlight.explainers.answering import Question as InWords
-    from evenlight.explainers.asked import ask
+    from evenlight.explainers.families.asked.asking import ask
     from evenlight.models.services.chat import CachedChat
     from evenlight.models.services.client import RequestPolicy
 
     with serving() as service:
         service.usual = lambda body: (200, json.dumps(answered(body)).encode(), {})
         pattern = {"pattern": r"Decision: (\w+)", "words": {"complain": ["complain"], "wait": ["wait"]}}
-        method = completed_entry("explainers", "it", {"method": "asked", "answers": 2, "decision": pattern})
+        method = Explainer.parse({"method": "asked", "answers": 2, "decision": pattern})
         model = completed_entry("models", "it", {"architecture": "chat", "address": service.address})
         model = model | {"called": "it"}
         chat = CachedChat(model, folder / "answers", RequestPolicy(batch=1, retries=0))
@@ -329,7 +329,7 @@ def generated_answers(folder: Path) -> dict:
     from transformers import AutoConfig, AutoModelForCausalLM
 
     from evenlight.explainers.answering import Question as InWords
-    from evenlight.explainers.generated import Generator
+    from evenlight.explainers.families.generated.writing import Generator
     from evenlight.models.decoder import load_decoder
 
     sizes = {"vocab_size": 700, "n_embd": 16, "n_layer": 2, "n_head": 2, "n_positions": 128}
@@ -345,8 +345,7 @@ def generated_answers(folder: Path) -> dict:
     found = {}
     for name, further in {"default": {}, "temperature: 0": {"temperature": 0}}.items():
         given = {"method": "generated", "max_tokens": 8, "decision": {"words": words}}
-        settings = completed_entry("explainers", "it", given | further)
-        writer = Generator(decoder, settings, 0, "mine")
+        writer = Generator(decoder, Explainer.parse(given | further), 0, "mine")
         table = writer.answers([(each, 0) for each in questions]).to_pandas()
         found[name] = table[["item_id", "draw", "decision", "text", "seed", "tokens", "finish"]]
         found[f"{name}, shares"] = writer.probabilities(questions)
@@ -355,7 +354,7 @@ def generated_answers(folder: Path) -> dict:
 
 def recorded_answers(folder: Path) -> pd.DataFrame:
     """A table of answers, as it is read."""
-    from evenlight.explainers.recorded import read_answers
+    from evenlight.explainers.families.recorded.tables import read_answers
 
     rows = answers_table().assign(who="m").rename(columns={"item_id": "item", "text": "said"})
     path = folder / "answers.jsonl"
@@ -363,8 +362,8 @@ def recorded_answers(folder: Path) -> pd.DataFrame:
     items = pd.DataFrame({"item_id": ["q0", "q1", "q2"], "split": "test"})
     units = items.assign(unit_id=items["item_id"], level="one", factor="gender", role="form")
     given = {"file": "any.jsonl", "item": "item", "text": "said", "draw": "draw", "decision": "decision"}
-    settings = completed_entry("explainers", "it", {"method": "recorded", "model": "who"} | given)
-    table, _ = read_answers(path, settings, items, units, "m")
+    entry = Explainer.parse({"method": "recorded", "model": "who"} | given)
+    table, _ = read_answers(path, entry, items, units, "m")
     return table[["item_id", "draw", "decision", "text", "model"]]
 
 

@@ -20,8 +20,9 @@ from evenlight.core.errors import InputError
 from evenlight.core.kinds import TEXT
 from evenlight.datasets.importing import import_dataset
 from evenlight.datasets.rows import read_rows
+from evenlight.explainers import Explainer
 from evenlight.explainers.answering import LONG
-from evenlight.explainers.recorded import read_answers
+from evenlight.explainers.families.recorded.tables import read_answers
 from evenlight.metrics import answers as metrics
 from evenlight.metrics import texts
 from evenlight.metrics.reasons import of_follow_ups
@@ -115,7 +116,7 @@ def recorded(rows: list[dict], path: Path, called: str = "m", **settings) -> tup
     """The answers of a table to the questions of ``ASKED``, of the model that it has under this name."""
     asked = questions_of(write(ASKED, path.with_name("asked.csv")))
     columns = {key: value for key, value in (COLUMNS | settings).items() if value is not None}
-    entry = configuration.completed_entry("explainers", "theirs", columns | {"file": "any.csv"})
+    entry = Explainer.parse(columns | {"file": "any.csv"})
     answers, notes = read_answers(write(rows, path), entry, asked.items, asked.units, called)
     tables.write_table(answers, path.with_name("answers.parquet"), ANSWERS)
     return answers, notes
@@ -458,7 +459,9 @@ def test_the_example_is_read_as_it_was_written(example, tmp_path):
     items, units = (pq.read_table(tmp_path / f"{name}.parquet").to_pandas() for name in ("items", "units"))
     plain = pd.read_csv(path)
     for model in example["models"].values():
-        answers, _ = read_answers(path, example["explainers"]["reasons"], items, units, model["called"])
+        answers, _ = read_answers(
+            path, Explainer.parse(example["explainers"]["reasons"]), items, units, model["called"]
+        )
         of_model = plain[plain["model"] == model["called"]]
         assert len(answers) == len(of_model)
         assert metrics.score(answers, {"undecided": {"metric": "no_decision"}})[0]["undecided"].mean() == pytest.approx(

@@ -16,9 +16,10 @@ from evenlight import configuration
 from evenlight.core.contracts.explanations import ANSWERS
 from evenlight.core.errors import InputError
 from evenlight.core.tables import write_table
-from evenlight.explainers import answering
+from evenlight.explainers import Explainer, answering
 from evenlight.explainers.answering import Position, Question, decided, label_probabilities, questions_of
-from evenlight.explainers.asked import ask, check_limits, draws_of, estimate, told
+from evenlight.explainers.families.asked import Asked
+from evenlight.explainers.families.asked.asking import ask, check_limits, draws_of, estimate, told
 from evenlight.models.services import client
 from evenlight.models.services.chat import CachedChat, kept_replies, reply_of
 from evenlight.models.services.client import RequestPolicy
@@ -44,8 +45,8 @@ def served():
         yield service
 
 
-def method_of(**settings) -> dict:
-    return configuration.completed_entry("explainers", "reasons", {"method": "asked", "decision": PATTERN} | settings)
+def method_of(**settings) -> Asked:
+    return Explainer.parse({"method": "asked", "decision": PATTERN} | settings)
 
 
 def model_of(address: str, **settings) -> dict:
@@ -305,14 +306,14 @@ JSON = {"field": "decision", "text_field": "reasons", "words": {"wait": ["B"], "
     ],
 )
 def test_where_the_decision_stands(answer, settings, expected):
-    text, decision = decided(answer, method_of(decision=settings)["decision"])
+    text, decision = decided(answer, method_of(decision=settings).decision)
     assert (text, decision) == (answer if expected[0] is None else expected[0], expected[1])
 
 
 def test_a_pattern_that_takes_too_long_is_refused(monkeypatch):
     monkeypatch.setattr(answering, "PATTERN_SECONDS", 0.1)
     with pytest.raises(InputError, match=r"explainers\.mine\.decision\.pattern: takes more than 0\.1 s"):
-        decided("a" * 40 + "!", method_of(decision={"pattern": r"(a|aa)+$"})["decision"], "mine")
+        decided("a" * 40 + "!", method_of(decision={"pattern": r"(a|aa)+$"}).decision, "mine")
 
 
 def test_probabilities_of_words_by_hand():
@@ -399,7 +400,7 @@ def test_a_request_of_two_explainers_counts_once_as_it_is_asked_once(served, ask
     }
     methods = {name: method_of(**given) for name, given in settings.items()}
     draws = {name: draws_of(QUESTIONS, method, model, 0) for name, method in methods.items()}
-    of_all = estimate(draws, store, {name: method["max_tokens"] for name, method in methods.items()})
+    of_all = estimate(draws, store, {name: method.max_tokens for name, method in methods.items()})
     assert [(each.questions, each.shared, each.left, each.written) for each in of_all.values()] == [
         (12, 0, 12, 1200),
         (6, 12, 6, 600),
@@ -443,4 +444,4 @@ def test_settings_that_cannot_be_asked_are_refused(section, entry, said):
 
 @pytest.mark.parametrize("settings", [{"answers": 1, "temperature": 0}, {"answers": 2, "temperature": None}])
 def test_one_most_probable_answer_and_many_of_an_unknown_temperature_are_asked(settings):
-    assert settings.items() <= method_of(**settings).items()
+    assert settings.items() <= method_of(**settings).model_dump().items()

@@ -19,7 +19,8 @@ from evenlight.datasets import CAUSAL_CONCEPTS, CONCEPTS, WORLD_LANGUAGES, quest
 from evenlight.datasets.reasons_world import WRITERS, answers
 from evenlight.datasets.released import RELEASES
 from evenlight.datasets.world_texts import read_language
-from evenlight.explainers.recorded import read_answers, read_changed_answers
+from evenlight.explainers import Explainer
+from evenlight.explainers.families.recorded.tables import read_answers, read_changed_answers
 from evenlight.metrics.reasons import counterfactual, simulatability
 from evenlight.metrics.reasons.of_questions import MEASURES, asked, interventions, score, sums_of, with_nothing_changed
 from evenlight.statistics import faithfulness as statistics
@@ -43,7 +44,7 @@ def of_study(rows: pd.DataFrame, folder: Path, writer: str, **columns: str | Non
     settings = configuration.completed_entry("datasets", "notes", READER | {"file": str(path)})
     dataset = questions.read({str(path): path}, settings)
     entry = {key: name for key, name in (COLUMNS | columns).items() if name}
-    entry = configuration.completed_entry("explainers", "reasons", entry | {"file": str(path)})
+    entry = Explainer.parse(entry | {"file": str(path)})
     changed = read_changed_answers(path, entry, dataset.items, dataset.units, writer)
     there = folder / "changed_answers" / "notes" / writer / "seed0" / "reasons.parquet"
     tables.write_table(changed, there, CHANGED_ANSWERS)
@@ -295,7 +296,7 @@ def test_changed_questions_may_have_a_level_of_their_own(tmp_path):
     reader = {key: value for key, value in READER.items() if key != "changed"} | {"file": str(path)}
     reader |= {"levels": ["original", "1 replaced"], "other_levels": "drop"}
     dataset = questions.read({str(path): path}, configuration.completed_entry("datasets", "notes", reader))
-    entry = configuration.completed_entry("explainers", "reasons", COLUMNS | {"file": str(path), "mentioned": "said"})
+    entry = Explainer.parse(COLUMNS | {"file": str(path), "mentioned": "said"})
     plain, _ = read_answers(path, entry, dataset.items, dataset.units, "m")
     assert plain["item_id"].value_counts().to_dict() == dict.fromkeys(dataset.items["item_id"], 2)
     changed = read_changed_answers(path, entry, dataset.items, dataset.units, "m")

@@ -1,7 +1,7 @@
 """Questions that follow from an answer: what is asked, what is scored, and writers whose faithfulness is known."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -18,10 +18,18 @@ from evenlight.core.contracts.texts import UNITS
 from evenlight.core.errors import InputError
 from evenlight.core.tables import write_table
 from evenlight.datasets import questions as reader
+from evenlight.explainers import Explainer
 from evenlight.explainers.answering import Question, messages_of
-from evenlight.explainers.asked import ask, ask_follow_ups, check_limits, draws_of, draws_of_follow_ups, estimate
+from evenlight.explainers.families.asked.asking import (
+    ask,
+    ask_follow_ups,
+    check_limits,
+    draws_of,
+    draws_of_follow_ups,
+    estimate,
+)
+from evenlight.explainers.families.recorded.tables import read_answers, read_follow_ups
 from evenlight.explainers.follow_ups import ASKED, follow_ups, followed
-from evenlight.explainers.recorded import read_answers, read_follow_ups
 from evenlight.metrics.reasons.hints import hint_faithfulness, hint_told, hints_followed
 from evenlight.metrics.reasons.of_follow_ups import METRICS, score, with_other_draws
 from evenlight.metrics.reasons.self_consistency import (
@@ -42,9 +50,9 @@ WORDS = {"hire": ["Hire"], "refuse": ["Refuse"], "unknown": ["Unknown"]}
 TRAITS = {"reliable": "hire", "careless": "refuse"}
 
 
-def method_of(method: str = "asked", **settings) -> dict:
+def method_of(method: str = "asked", **settings) -> Explainer:
     entry = {"method": method, "template": "{text} Hire or refuse?", "decision": {"pattern": r"^\w+", "words": WORDS}}
-    return configuration.completed_entry("explainers", "reasons", entry | settings)
+    return Explainer.parse(entry | settings)
 
 
 # A writer that is a function ----------------------------------------------------------------------------------------
@@ -97,17 +105,18 @@ def said_by(writer: str, follows: float = 1.0) -> Callable[[str, np.random.Gener
 def answerer(said: Callable, seed: int = 0):
     """Answers as a model does, in the contract ``answers``; each question has its own random numbers."""
 
-    def answer(questions: Sequence[Question], method: Mapping) -> pd.DataFrame:
+    def answer(questions: Sequence[Question], method: Explainer) -> pd.DataFrame:
         rows = []
         for question in questions:
             text = said(
-                messages_of(question, method)[-1]["content"], np.random.default_rng([seed, *question.item_id.encode()])
+                messages_of(question, method.template)[-1]["content"],
+                np.random.default_rng([seed, *question.item_id.encode()]),
             )
             word = text.split(".")[0].lower()
             rows.append(
                 {"item_id": question.item_id, "draw": 0, "text": text, "decision": word if word in WORDS else None}
             )
-            rows[-1]["decision"] = rows[-1]["decision"] if method["decision"] else None
+            rows[-1]["decision"] = rows[-1]["decision"] if method.decision else None
         return pd.DataFrame(rows, columns=ANSWERS.schema.names)
 
     return answer
@@ -227,7 +236,7 @@ def recorded(tmp_path):
     entry = configuration.completed_entry("datasets", "notes", entry | {"factor": "form", "levels": ["x", "y"]})
     dataset = reader.read({str(path): path}, entry)
     columns = {name: name for name in NAMES[1:]} | {"unit": "item", "level": "level", "text": "text"}
-    method = configuration.completed_entry("explainers", "it", {"method": "recorded", "file": str(path)} | columns)
+    method = Explainer.parse({"method": "recorded", "file": str(path)} | columns)
     answers, _ = read_answers(path, method, dataset.items, dataset.units, "m")
     said = read_follow_ups(path, method, dataset.items, dataset.units, "m")
     for name, written, contract in (("answers", answers, ANSWERS), ("follow_ups", said, FOLLOW_UPS)):
@@ -343,7 +352,7 @@ def test_a_service_is_asked_what_was_estimated_and_nothing_twice(served, tmp_pat
     def estimated():
         store = kept_replies(model, tmp_path)
         draws = draws_of_follow_ups(questions, ABOUTS, method, model, 0, store, "reasons")
-        return estimate({"reasons": draws}, store, {"reasons": method["max_tokens"]})["reasons"]
+        return estimate({"reasons": draws}, store, {"reasons": method.max_tokens})["reasons"]
 
     def asked() -> tuple[pd.DataFrame, int]:
         chat = CachedChat(model, tmp_path, policy)
@@ -357,7 +366,7 @@ def test_a_service_is_asked_what_was_estimated_and_nothing_twice(served, tmp_pat
     store = kept_replies(model, tmp_path)
     draws = draws_of_follow_ups(questions, ["counterfactual"], method, model, 0, store, "reasons")
     edited = {draw.request["body"]["messages"][-1]["content"] for draw in draws if draw.item_id.endswith("/edited")}
-    assert edited == {messages_of(question, method)[-1]["content"] for question in questions}
+    assert edited == {messages_of(question, method.template)[-1]["content"] for question in questions}
     with pytest.raises(InputError, match=r"limits\.questions: 24 questions.*more than 11"):
         check_limits({"reasons, follow-up questions": first}, model, "it")
     table, count = asked()
@@ -370,9 +379,9 @@ def test_a_service_is_asked_what_was_estimated_and_nothing_twice(served, tmp_pat
     pd.testing.assert_frame_equal(table, again)
     assert estimated().left == 0
     # Another hint asks for hints alone, and more answers for what follows from these.
-    method["follow_ups"]["hint"] = "{asked} It is {other}."
+    method.follow_ups.hint = "{asked} It is {other}."
     assert estimated().left == asked()[1] == 4
-    method["answers"] = 3
+    method.answers = 3
     assert estimated().left == 12
     assert asked()[1] == 12
     assert len(draws_of(questions, method, model, 0)) == 6

@@ -11,12 +11,12 @@ import pytest
 import torch
 from combinations import spread
 from foreign_classifiers import FOREIGN, foreign_classifier
-from models_for_tests import by_hand, context_of, sentences_of, three_targets, tiny_classifier
+from models_for_tests import by_hand, context_of, parsed_alike, sentences_of, three_targets, tiny_classifier
 from wording import says
 
 from evenlight.core.errors import InputError
 from evenlight.engine.batches import Batch
-from evenlight.explainers import Explainer, explain, parsed
+from evenlight.explainers import explain
 from evenlight.explainers.attribution import remarks_on_items
 from evenlight.explainers.families.deeplift import paper
 from evenlight.explainers.starts import probes
@@ -45,7 +45,7 @@ def classifier_of(architecture, **options):
 
 def explained(family, classifier, settings, sentences=None):
     sentences = sentences or three_targets(classifier)
-    return explain(parsed({"it": settings}), sentences, context_of(classifier))["it"]
+    return explain(parsed_alike({"it": settings}), sentences, context_of(classifier))["it"]
 
 
 def sizes(explanations):
@@ -111,7 +111,7 @@ def test_the_suggested_method_is_the_same_for_all_groups_of_texts():
     texts = three_targets(classifier)
     assert {len(text.token_id) % 2 for text in texts} == {0, 1}
     for text in texts:
-        note = explain(parsed({"it": GXI}), [text], context)["it"].note
+        note = explain(parsed_alike({"it": GXI}), [text], context)["it"].note
         ways |= {note.split("; ")[-1]} if note else set()
     assert len(ways) == 1
 
@@ -224,9 +224,9 @@ def test_deeplift_may_miss_a_tenth_of_the_change_and_says_so(missed):
     methods = {"it": COMMON | {"method": "deeplift"}}
     if missed > 0.1:
         with pytest.raises(InputError, match=r"miss.*0\.2"):
-            explain(parsed(methods), [text], context_of(classifier))
+            explain(parsed_alike(methods), [text], context_of(classifier))
         return
-    explanations = explain(parsed(methods), [text], context_of(classifier))["it"]
+    explanations = explain(parsed_alike(methods), [text], context_of(classifier))["it"]
     assert explanations.attributions[0].completeness_gap == pytest.approx(-0.1)
     assert "of 1 items do not" in explanations.note
 
@@ -242,12 +242,12 @@ def test_whether_deeplift_is_refused_does_not_depend_on_the_group_of_texts():
     classifier = by_hand({"storm": (10.0,), "sea": (1.0,), "ship": (2.0,)}, rule)
     settings = {"it": COMMON | {"method": "deeplift"}}
     texts = sentences_of(classifier, [["storm"], ["sea", "ship"], ["storm", "sea"]], targets=[1, 1, 1])
-    whole = explain(parsed(settings), texts, context_of(classifier))["it"]
+    whole = explain(parsed_alike(settings), texts, context_of(classifier))["it"]
     assert [one.token_score.sum() for one in whole.attributions] == pytest.approx([-10, 3, -9])
     assert "of 3 items do not" in whole.note
     context = context_of(classifier)
     for text, among in zip(texts, whole.attributions, strict=True):
-        [alone] = explain(parsed(settings), [text], context)["it"].attributions
+        [alone] = explain(parsed_alike(settings), [text], context)["it"].attributions
         np.testing.assert_allclose(alone.token_score, among.token_score)
         assert alone.completeness_gap == pytest.approx(among.completeness_gap)
 
@@ -262,7 +262,9 @@ def test_a_class_whose_output_is_constant_hides_no_refusal(output):
 
     classifier = by_hand(dict.fromkeys("abcdefgh", (1.0,)), rule)
     settings = {"layer": "word_embeddings", "baseline": "pad", "output": output}
-    missed = paper.tried_out(Explainer.parse(settings), context_of(classifier).evaluator)[0]
+    missed = paper.tried_out(
+        parsed_alike({"it": settings | {"method": "deeplift"}})["it"], context_of(classifier).evaluator
+    )[0]
     assert missed == pytest.approx(2, rel=1e-5) if output == "logit" else missed > 1
 
 
@@ -281,7 +283,7 @@ def test_operations_without_a_rule_are_said_of_the_model_and_not_of_texts(defini
     settings = COMMON | {"method": "deeplift", "definition": definition}
 
     def said(some):
-        found = explain(parsed({"it": settings}), some, context_of(classifier))["it"]
+        found = explain(parsed_alike({"it": settings}), some, context_of(classifier))["it"]
         return remarks_on_items(found.remarks, len(some))
 
     assert said(texts) == said(texts[:1]) + said(texts[1:])
@@ -301,15 +303,17 @@ def test_that_an_output_hardly_changes_hides_no_refusal(output, missed, size, ce
 
     classifier = by_hand(dict.fromkeys("abcdefgh", (1.0,)), rule)
     settings = {"layer": "word_embeddings", "baseline": "pad", "output": output}
-    assert paper.tried_out(Explainer.parse(settings), context_of(classifier).evaluator)[0] == pytest.approx(missed)
+    assert paper.tried_out(
+        parsed_alike({"it": settings | {"method": "deeplift"}})["it"], context_of(classifier).evaluator
+    )[0] == pytest.approx(missed)
     [text] = sentences_of(classifier, [["a", "b"]], targets=[1])
     methods = {"it": COMMON | {"method": "deeplift", "output": output}}
     if missed < 0.1:
-        explanations = explain(parsed(methods), [text], context_of(classifier))["it"]
+        explanations = explain(parsed_alike(methods), [text], context_of(classifier))["it"]
         assert "of 1 items do not" in explanations.note
     else:
         with pytest.raises(InputError, match=r"miss.*0\.9"):
-            explain(parsed(methods), [text], context_of(classifier))
+            explain(parsed_alike(methods), [text], context_of(classifier))
 
 
 @pytest.mark.parametrize("output", ["logit", "probability"])
@@ -320,9 +324,11 @@ def test_deeplift_is_judged_by_its_rules_where_a_transformer_is_sure(monkeypatch
     evaluator = context_of(classifier).evaluator
     settings = {"layer": "word_embeddings", "baseline": "pad", "output": output}
     assert evaluator.probabilities([probe.row for probe in probes(classifier)]).max(axis=1).min() > 0.9999
-    assert paper.tried_out(Explainer.parse(settings), evaluator)[0] < 1e-4
+    assert paper.tried_out(parsed_alike({"it": settings | {"method": "deeplift"}})["it"], evaluator)[0] < 1e-4
     monkeypatch.delitem(paper.STAND_INS, "layer_norm")
-    assert paper.tried_out(Explainer.parse(settings), evaluator)[0] > paper.MOST_MISSED
+    assert (
+        paper.tried_out(parsed_alike({"it": settings | {"method": "deeplift"}})["it"], evaluator)[0] > paper.MOST_MISSED
+    )
 
 
 @pytest.mark.parametrize("steps", [2, 64])
@@ -349,7 +355,7 @@ def test_deeplift_without_finite_scores_is_refused_as_such():
     classifier = by_hand(dict.fromkeys("abcdefgh", (1.0,)), rule)
     methods = {"it": COMMON | {"method": "deeplift"}}
     with pytest.raises(InputError, match=r"tried.*choose"):
-        explain(parsed(methods), sentences_of(classifier, [["a", "b"]], targets=[1]), context_of(classifier))
+        explain(parsed_alike(methods), sentences_of(classifier, [["a", "b"]], targets=[1]), context_of(classifier))
 
 
 def test_deeplift_of_a_model_whose_changes_drown_in_bfloat16_is_refused_with_the_precision():
@@ -359,10 +365,10 @@ def test_deeplift_of_a_model_whose_changes_drown_in_bfloat16_is_refused_with_the
         if weight.dim() > 1:
             torch.nn.init.normal_(weight, std=0.02, generator=torch.Generator().manual_seed(0))
     methods = {"it": COMMON | {"method": "deeplift", "output": "logit"}}
-    explain(parsed(methods), sentences_of(classifier), context_of(classifier))
+    explain(parsed_alike(methods), sentences_of(classifier), context_of(classifier))
     rounded = replace(classifier, network=prepared(classifier.network, "bfloat16"), precision="bfloat16")
     with pytest.raises(InputError, match=r"explain\.precision.*float32.*baseline"):
-        explain(parsed(methods), sentences_of(rounded), context_of(rounded))
+        explain(parsed_alike(methods), sentences_of(rounded), context_of(rounded))
 
 
 def test_in_place_products_of_two_changing_values_are_named():

@@ -10,7 +10,16 @@ import yaml
 from combinations import spread
 from foreign_classifiers import foreign_classifier
 from layered_classifier import Layered, layered_classifier
-from models_for_tests import MAX_TOKENS, WORDS, context_of, sentences_of, three_targets, tiny_classifier, tiny_tokenizer
+from models_for_tests import (
+    MAX_TOKENS,
+    WORDS,
+    context_of,
+    parsed_alike,
+    sentences_of,
+    three_targets,
+    tiny_classifier,
+    tiny_tokenizer,
+)
 from torch import nn
 from torch.nn import functional
 
@@ -19,7 +28,7 @@ from evenlight.core.contracts.explanations import ATTRIBUTIONS
 from evenlight.core.errors import InputError
 from evenlight.core.tables import read_table, write_table
 from evenlight.engine.batches import Batch
-from evenlight.explainers import Explainer, explain, parsed
+from evenlight.explainers import Explainer, explain
 from evenlight.explainers.attribution import attribution_table
 from evenlight.explainers.derivatives import target_output
 from evenlight.explainers.families.adaptive_path.refined import clenshaw_curtis
@@ -56,7 +65,7 @@ METHODS = {
 def explained(family, classifier, sentences, settings=WORDS_LAYER, tokens_per_batch=4096, **changes):
     """The explanations of a family's example."""
     methods = {"it": METHODS[family] | settings | changes}
-    return explain(parsed(methods), sentences, context_of(classifier, tokens_per_batch))["it"]
+    return explain(parsed_alike(methods), sentences, context_of(classifier, tokens_per_batch))["it"]
 
 
 def scores(explanations):
@@ -160,7 +169,9 @@ def test_the_configuration_s_defaults_are_what_the_explainers_ask_for(tmp_path):
     config = yaml.safe_load((Path(__file__).parents[2] / "config/demo.yaml").read_text())
     completed = complete(config | {"explainers": {method: {"method": method} for method in families}})["explainers"]
     for method in families:
-        [(name, explanations)] = explain(parsed({method: completed[method]}), sentences, context_of(classifier)).items()
+        [(name, explanations)] = explain(
+            parsed_alike({method: completed[method]}), sentences, context_of(classifier)
+        ).items()
         path = tmp_path / f"{name}.parquet"
         write_table(attribution_table(sentences, explanations.attributions), path, ATTRIBUTIONS, {"explainer": name})
         table = read_table(path, ATTRIBUTIONS)
@@ -214,9 +225,9 @@ def test_adaptive_steps_differ_by_item_and_are_all_that_is_computed():
     rows = []
     context = context_of(classifier, tokens_per_batch=500)
     methods = {"it": ADAPTIVE | WORDS_LAYER | {"absolute_bound": 1e-3}}
-    explain(parsed(methods), sentences[:1], context)  # tries the baseline out, once
+    explain(parsed_alike(methods), sentences[:1], context)  # tries the baseline out, once
     classifier.network.pre_classifier.register_forward_hook(lambda module, inputs, output: rows.append(len(output)))
-    found = explain(parsed(methods), sentences, context)["it"].attributions
+    found = explain(parsed_alike(methods), sentences, context)["it"].attributions
     assert sum(rows) == sum(one.forward_rows for one in found)
     for one in found:
         change = one.token_score.sum() - one.completeness_gap
@@ -274,10 +285,10 @@ def test_gradient_shap_draws_anew_for_every_item_name_and_seed():
     first, second = scores(explained("gradient_shap", classifier, sentences))
     assert np.abs(first - second).max() > 1e-3 * np.abs(first).max()
     methods = dict.fromkeys(("it", "other"), METHODS["gradient_shap"] | WORDS_LAYER)
-    found = explain(parsed(methods), sentences, context_of(classifier))
+    found = explain(parsed_alike(methods), sentences, context_of(classifier))
     assert np.array_equal(scores(found["it"])[0], first)
     assert not np.array_equal(scores(found["other"])[0], first)
-    reseeded = explain(parsed(methods), sentences, context_of(classifier, seed=1))
+    reseeded = explain(parsed_alike(methods), sentences, context_of(classifier, seed=1))
     assert not np.array_equal(scores(reseeded["it"])[0], first)
 
 

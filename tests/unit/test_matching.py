@@ -9,6 +9,7 @@ from combinations import spread
 
 from evenlight.concepts.words import ConceptLexicon
 from evenlight.explainers.answering import Position, decided, label_probabilities
+from evenlight.explainers.in_words import Decision
 from evenlight.metrics.texts.lexicons import hedges
 from evenlight.statistics.reliance import shared_words
 from evenlight.texts.matching import begins_with, mentions, phrases_of, places_of
@@ -77,8 +78,8 @@ def test_lists_of_other_scripts_are_parted():
 
 def test_decisions_are_found_in_every_form():
     accented = {"yes": ["\u00c9vet"], "no": ["Jo"]}
-    settings = {"pattern": "r\u00e9ponse: (\\w+)", "field": None, "take": "last", "words": accented}
-    assert decided("re\u0301ponse: e\u0301vet", settings)[1] == "yes"
+    decision = Decision(pattern="r\u00e9ponse: (\\w+)", words=accented)
+    assert decided("re\u0301ponse: e\u0301vet", decision)[1] == "yes"
     [first, second] = [Position(token, {token: 0.0}) for token in ("E", "\u0301vet")]
     assert label_probabilities([first, second], accented) == {"yes": 1.0, "no": 0.0}
 

@@ -13,14 +13,14 @@ from models_for_tests import WORDS
 from scipy.stats import chisquare
 from transformers import AutoConfig, AutoModelForCausalLM, TemperatureLogitsWarper, TopPLogitsWarper
 
-from evenlight.configuration import completed_entry, without_labels
 from evenlight.core.errors import InputError
 from evenlight.core.seeds import generator_for
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.writing import CUT_OFF, STOPPED, Asked, Writer, drawn_tokens
+from evenlight.explainers import Explainer
 from evenlight.explainers.answering import Question
+from evenlight.explainers.families.generated.writing import Generator
 from evenlight.explainers.follow_ups import ASKED, CONTRIBUTIONS, ROWS_OF, Followed
-from evenlight.explainers.generated import Generator
 from evenlight.models.decoder import load_decoder
 from evenlight.models.prompted import prompted_classifier
 
@@ -207,8 +207,7 @@ CLASSES = {"sea": ["He", "the harbour"], "land": ["brother", "won't"]}
 
 
 def generator_of(decoder, seed: int = 0, **settings) -> Generator:
-    entry = completed_entry("explainers", "it", {"method": "generated", "max_tokens": MOST} | settings)
-    return Generator(decoder, without_labels({"it": entry})["it"], seed, "mine")
+    return Generator(decoder, Explainer.parse({"method": "generated", "max_tokens": MOST} | settings), seed, "mine")
 
 
 QUESTIONS = [Question(f"q{number}", {"text": text}) for number, text in enumerate(["He returns .", "won't", "one"])]
@@ -262,7 +261,7 @@ def test_what_follows_from_answers_is_written_as_any_answer(decoder_of):
     assert [(row["item_id"], row["draw"], row["about"]) for row in rows] == named
     # An edit is what the model writes to its template, and is asked about as any text is.
     edit = next(row for row in rows if row["about"] == "counterfactual" and row["draw"] == 1)
-    template = generator.settings["follow_ups"]["counterfactual"]
+    template = generator.entry.follow_ups.counterfactual
     template = template.replace("{decision}", "one").replace("{other}", "dawn")
     alone = generator_of(decoder_of("gpt2"), template=template)
     written = alone.answers([(Question("q0/1/edit", QUESTIONS[0].fields), 0)]).to_pylist()[0]

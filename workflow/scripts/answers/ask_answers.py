@@ -6,8 +6,9 @@ from pathlib import Path
 from evenlight.core.contracts.explanations import ANSWERS
 from evenlight.core.contracts.texts import ITEMS
 from evenlight.core.tables import read_table, write_table
+from evenlight.explainers import Explainer
 from evenlight.explainers.answering import questions_of
-from evenlight.explainers.asked import ask
+from evenlight.explainers.families.asked.asking import ask
 from evenlight.jobs import command_line
 from evenlight.models.services.chat import CachedChat
 from evenlight.models.services.client import RequestPolicy
@@ -28,7 +29,12 @@ def main(arguments: argparse.Namespace) -> None:
 
     chat = CachedChat(settings["chat"], arguments.answers, policy, tell)
     answers, notes = ask(
-        questions, settings["settings"], settings["chat"], settings["seed"], chat, settings["explainer"]
+        questions,
+        Explainer.parse(settings["settings"]),
+        settings["chat"],
+        settings["seed"],
+        chat,
+        settings["explainer"],
     )
     print(f"{chat.asked:,} questions asked", *notes, sep="\n")
     write_table(answers, arguments.output, ANSWERS, settings | {"note": "; ".join(notes)})

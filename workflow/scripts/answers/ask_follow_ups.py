@@ -6,8 +6,9 @@ from pathlib import Path
 from evenlight.core.contracts.explanations import ANSWERS, FOLLOW_UPS
 from evenlight.core.contracts.texts import ITEMS
 from evenlight.core.tables import read_table, write_table
+from evenlight.explainers import Explainer
 from evenlight.explainers.answering import questions_of
-from evenlight.explainers.asked import ask_follow_ups
+from evenlight.explainers.families.asked.asking import ask_follow_ups
 from evenlight.jobs import command_line
 from evenlight.models.services.chat import CachedChat
 from evenlight.models.services.client import RequestPolicy
@@ -23,7 +24,7 @@ def main(arguments: argparse.Namespace) -> None:
         answers,
         questions,
         settings["abouts"],
-        settings["settings"],
+        Explainer.parse(settings["settings"]),
         settings["chat"],
         settings["seed"],
         chat,

@@ -8,8 +8,9 @@ from pathlib import Path
 
 from evenlight.core.contracts.texts import ITEMS
 from evenlight.core.tables import read_table, replacing
+from evenlight.explainers import parsed
 from evenlight.explainers.answering import questions_of
-from evenlight.explainers.asked import check_limits, draws_of, draws_of_follow_ups, estimate, told
+from evenlight.explainers.families.asked.asking import check_limits, draws_of, draws_of_follow_ups, estimate, told
 from evenlight.jobs import command_line
 from evenlight.models.services.chat import kept_replies
 
@@ -20,13 +21,13 @@ def main(arguments: argparse.Namespace) -> None:
     questions = questions_of(read_table(arguments.items, ITEMS))
     store = kept_replies(model, arguments.answers)
     draws, max_tokens = {}, {}
-    for explainer, method in settings["explainers"].items():
+    for explainer, method in parsed(settings["explainers"]).items():
         draws[explainer] = draws_of(questions, method, model, settings["seed"], explainer)
         if abouts := settings["follow_ups"]:
             draws[f"{explainer}, follow-up questions"] = draws_of_follow_ups(
                 questions, abouts, method, model, settings["seed"], store, explainer
             )
-        max_tokens |= dict.fromkeys([name for name in draws if name not in max_tokens], method["max_tokens"])
+        max_tokens |= dict.fromkeys([name for name in draws if name not in max_tokens], method.max_tokens)
     estimates = estimate(draws, store, max_tokens)
     text = "\n".join(told(estimates, model, f"{settings['name']} on {arguments.items.parent.name}")) + "\n"
     print(text, end="", flush=True)

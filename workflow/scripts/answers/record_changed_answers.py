@@ -5,7 +5,8 @@ import argparse
 from evenlight.core.contracts.explanations import CHANGED_ANSWERS
 from evenlight.core.contracts.texts import ITEMS, UNITS
 from evenlight.core.tables import read_table, write_table
-from evenlight.explainers.recorded import read_changed_answers
+from evenlight.explainers import Explainer
+from evenlight.explainers.families.recorded.tables import read_changed_answers
 from evenlight.jobs import command_line
 
 
@@ -14,7 +15,9 @@ def main(arguments: argparse.Namespace) -> None:
     settings = arguments.settings
     items = read_table(arguments.items, ITEMS.only("item_id", "split"))
     units = read_table(arguments.units, UNITS)
-    answers = read_changed_answers(arguments.table, settings["settings"], items, units, settings["model"])
+    answers = read_changed_answers(
+        arguments.table, Explainer.parse(settings["settings"]), items, units, settings["model"]
+    )
     changed = answers["concept"].notna()
     print(f"{changed.sum():,} answers to changed questions, {(~changed).sum():,} to questions as they were")
     write_table(answers, arguments.output, CHANGED_ANSWERS)

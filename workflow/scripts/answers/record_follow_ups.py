@@ -5,7 +5,8 @@ import argparse
 from evenlight.core.contracts.explanations import FOLLOW_UPS
 from evenlight.core.contracts.texts import ITEMS, UNITS
 from evenlight.core.tables import read_table, write_table
-from evenlight.explainers.recorded import read_follow_ups
+from evenlight.explainers import Explainer
+from evenlight.explainers.families.recorded.tables import read_follow_ups
 from evenlight.jobs import command_line
 
 
@@ -14,7 +15,7 @@ def main(arguments: argparse.Namespace) -> None:
     settings = arguments.settings
     items = read_table(arguments.items, ITEMS.only("item_id", "split"))
     units = read_table(arguments.units, UNITS)
-    table = read_follow_ups(arguments.table, settings["settings"], items, units, settings["model"])
+    table = read_follow_ups(arguments.table, Explainer.parse(settings["settings"]), items, units, settings["model"])
     print(*(f"{count:,} answers about a {about}" for about, count in table["about"].value_counts().items()), sep="\n")
     write_table(table, arguments.output, FOLLOW_UPS, settings)
 

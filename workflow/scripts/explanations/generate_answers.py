@@ -17,9 +17,10 @@ from evenlight.core.contracts.texts import ITEMS
 from evenlight.core.tables import read_table
 from evenlight.engine import rounding_of
 from evenlight.engine.progress import Progress
+from evenlight.explainers import Explainer
 from evenlight.explainers.answering import Question, messages_of, notes_of, questions_of
+from evenlight.explainers.families.generated.writing import Generator
 from evenlight.explainers.follow_ups import CONTRIBUTIONS, ROWS_OF, Followed, followed
-from evenlight.explainers.generated import Generator
 from evenlight.jobs.command_line import add_group_flag, add_model_flags, run, settings_argument
 from evenlight.jobs.environment import library_versions
 from evenlight.jobs.parts import DIGEST, Missing, digest_of, digest_of_inputs, make_rows, write_part
@@ -44,7 +45,7 @@ class Job:
 
     def __init__(self, arguments: argparse.Namespace):
         self.arguments, self.settings = arguments, arguments.settings
-        self.method = self.settings["settings"]
+        self.method = Explainer.parse(self.settings["settings"])
 
     @cached_property
     def questions(self) -> list[Question]:
@@ -55,10 +56,13 @@ class Job:
         explained = set(explained_items(self.arguments.predictions).to_pylist())
         return [question for question in found if question.item_id in explained]
 
+    def _messages(self, question: Question) -> list[dict[str, str]]:
+        return messages_of(question, self.method.template, self.method.system)
+
     @cached_property
     def draws(self) -> list[tuple[Question, int]]:
         """All answers that are wanted, in the order of the table."""
-        return [(question, draw) for question in self.questions for draw in range(self.method["answers"])]
+        return [(question, draw) for question in self.questions for draw in range(self.method.answers)]
 
     @cached_property
     def common(self) -> str:
@@ -68,7 +72,7 @@ class Job:
         model = loaded_files(source["source"], source["revision"]) if source else {}
         return digest_of_inputs(
             {name: value for name, value in settings.items() if name != "abouts"}
-            | {"settings": {key: value for key, value in self.method.items() if key not in ("answers", "follow_ups")}}
+            | {"settings": self.method.model_dump(exclude={"label", "answers", "follow_ups"})}
             | {"versions": arguments.versions, "model files": model.get("files")}
             | {"rounding": rounding_of(arguments)},
             model_files(arguments.model),
@@ -76,7 +80,7 @@ class Job:
 
     def made_of(self, names: list[str]) -> dict[str, np.ndarray]:
         """What each answer depends on."""
-        asked = {question.item_id: digest_of(messages_of(question, self.method)) for question in self.questions}
+        asked = {question.item_id: digest_of(self._messages(question)) for question in self.questions}
         digests = [digest_of(self.common, each.item_id, asked[each.item_id], draw) for each, draw in self.draws]
         return {name: np.array(digests, DIGEST) for name in names}
 
@@ -90,7 +94,7 @@ class Job:
             source["revision"],
             arguments.device,
             settings["precision"],
-            self.method["chat_template"],
+            self.method.chat_template,
         )
         if not decoder.keeps:
             print("note: this network gives other logits from keys and values, so that each token reads its text again")
@@ -135,7 +139,7 @@ class Job:
     def described(self, name: str, tables: Iterator[pa.Table]) -> dict:
         """What the file says of itself, with what is unusual of its answers."""
         answers = pa.concat_tables(tables).to_pandas()
-        looked_at = f"explainers.{self.settings['explainer']}.decision" if self.method["decision"] else None
+        looked_at = f"explainers.{self.settings['explainer']}.decision" if self.method.decision else None
         notes = notes_of(answers, {question.item_id for question in self.questions}, looked_at)
         print(*notes, sep="\n")
         return self.settings | self.made_with() | {"note": "; ".join(notes)}
@@ -163,15 +167,15 @@ class FollowUpJob(Job):
         return each.question.item_id, each.draw
 
     def _made_of(self, each: Followed, about: str) -> str:
-        prompts = self.method["follow_ups"]
+        prompts = self.method.follow_ups
         further = {"redaction": ["redaction", "mask"], CONTRIBUTIONS: ["orders"]}
         keys = [further.get(asked, [asked]) for asked, rows in ROWS_OF.items() if about in rows]
-        asking = [prompts[key] for of_about in keys for key in of_about]
+        asking = [getattr(prompts, key) for of_about in keys for key in of_about]
         return digest_of(
             self.common,
             *self._name(each),
-            [each.decision, each.text, messages_of(each.question, self.method)],
-            [about, *asking, prompts["undecided"]],
+            [each.decision, each.text, self._messages(each.question)],
+            [about, *asking, prompts.undecided],
         )
 
     def made_of(self, names: list[str]) -> dict[str, np.ndarray]:

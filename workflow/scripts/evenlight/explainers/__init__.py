@@ -6,7 +6,7 @@ torch.
 """
 
 from evenlight.explainers import families as families  # isort: skip
-from evenlight.explainers import entries as entries  # isort: skip
+from evenlight.explainers import by_concepts as by_concepts  # isort: skip
 from evenlight.explainers.base import Context as Context
 from evenlight.explainers.base import Explainer as Explainer
 from evenlight.explainers.base import Explanations as Explanations

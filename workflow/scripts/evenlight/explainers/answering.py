@@ -19,6 +19,7 @@ from evenlight.core.contracts.texts import ATTRIBUTE
 from evenlight.core.errors import InputError
 from evenlight.core.seeds import derived_seed
 from evenlight.explainers.copies import notes_on_copies
+from evenlight.explainers.in_words import Decision
 from evenlight.texts.items import is_known
 from evenlight.texts.matching import begins_with, folded, is_begun
 from evenlight.texts.words import joined_text, single_texts, texts_in
@@ -63,12 +64,15 @@ def questions_of(items: pd.DataFrame) -> list[Question]:
     return found
 
 
-def messages_of(question: Question, settings: Mapping, explainer: str = "<explainer>") -> list[dict[str, str]]:
+def messages_of(
+    question: Question, template: str, system: str | None = None, explainer: str = "<explainer>"
+) -> list[dict[str, str]]:
     """The messages of one question, each with its ``role`` and ``content``, as chat templates take them.
 
     Args:
         question: of a dataset.
-        settings: ``template`` and ``system`` of an explainer.
+        template: what is asked, with names of fields in braces.
+        system: the message before it, if any.
         explainer: its name, for messages.
 
     Raises:
@@ -84,7 +88,7 @@ def messages_of(question: Question, settings: Mapping, explainer: str = "<explai
             )
         return question.fields[match[1]]
 
-    parts = {"system": settings["system"], "user": settings["template"]}
+    parts = {"system": system, "user": template}
     return [{"role": role, "content": _FIELD.sub(of_field, said)} for role, said in parts.items() if said is not None]
 
 
@@ -101,37 +105,35 @@ def seed_of(seed: int, item_id: str, draw: int) -> int:
 # The decision -------------------------------------------------------------------------------------------------------
 
 
-def decided(said: str, settings: Mapping | None, explainer: str = "<explainer>") -> tuple[str, str | None]:
+def decided(said: str, decision: Decision | None, explainer: str = "<explainer>") -> tuple[str, str | None]:
     """What is scored of an answer as it came, and what it decides, None where it decides nothing.
 
     Args:
         said: the answer.
-        settings: ``pattern``, ``take``, ``field``, ``text_field`` and ``words`` of an explainer's ``decision``. Where
-            neither a pattern nor a field is named, the decision is not in the text: see :func:`label_probabilities`.
+        decision: where it stands. Where neither a pattern nor a field is named, it is not in the text: see
+            :func:`label_probabilities`.
         explainer: its name, for messages.
 
     Raises:
         InputError: the pattern takes too long.
 
-    >>> of_pattern = {"pattern": "nswer: (.)", "field": None, "take": "last", "words": {"buy": ["B"]}}
-    >>> decided("Answer: A. No, answer: b", of_pattern)
+    >>> decided("Answer: A. No, answer: b", Decision(pattern="nswer: (.)", words={"buy": ["B"]}))
     ('Answer: A. No, answer: b', 'buy')
-    >>> json_settings = {"pattern": None, "field": "do", "text_field": "why", "take": "last", "words": {}}
-    >>> decided('So: {"do": "buy", "why": "It is cheap."}', json_settings)
+    >>> decided('So: {"do": "buy", "why": "It is cheap."}', Decision(field="do", text_field="why"))
     ('It is cheap.', 'buy')
     """
-    if settings is None:
+    if decision is None:
         return said, None
-    place = 0 if settings["take"] == "first" else -1
-    if settings["pattern"]:
-        found = list(_matches(settings["pattern"], said, explainer))
-        return said, _named(found[place], settings["words"]) if found else None
-    if settings["field"]:
-        objects = [each for each in _objects(said) if settings["field"] in each]
+    place = 0 if decision.take == "first" else -1
+    if decision.pattern:
+        found = list(_matches(decision.pattern, said, explainer))
+        return said, _named(found[place], decision.words) if found else None
+    if decision.field:
+        objects = [each for each in _objects(said) if decision.field in each]
         if not objects:
             return said, None
-        text = objects[place].get(settings["text_field"])
-        return text if isinstance(text, str) else said, _named(objects[place][settings["field"]], settings["words"])
+        text = objects[place].get(decision.text_field)
+        return text if isinstance(text, str) else said, _named(objects[place][decision.field], decision.words)
     return said, None
 
 

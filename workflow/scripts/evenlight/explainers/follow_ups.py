@@ -8,7 +8,7 @@ that are drawn at random (both: Madsen et al. 2024; the random ones are ours).
 A follow-up question is a question as any other. Who answers is given: a service, a decoder, or an estimate.
 """
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 import pandas as pd
@@ -16,12 +16,13 @@ import pandas as pd
 from evenlight.core.contracts.explanations import FOLLOW_UPS, MADE
 from evenlight.core.seeds import generator_for
 from evenlight.explainers.answering import Question, messages_of, seed_of
+from evenlight.explainers.in_words import Answering
 from evenlight.texts.matching import phrases_of
 from evenlight.texts.redaction import random_words, redacted
 
-# From questions of different names and the settings of an explainer to an answer to each, in their order, with the
+# From questions of different names and an explainer to an answer to each, in their order, with the
 # columns of the contract ``answers``.
-Answerer = Callable[[Sequence[Question], Mapping], pd.DataFrame]
+Answerer = Callable[[Sequence[Question], Answering], pd.DataFrame]
 
 
 @dataclass(frozen=True)
@@ -41,10 +42,10 @@ class Followed:
     text: str
 
 
-def followed(answers: pd.DataFrame, questions: Sequence[Question], method: Mapping) -> list[Followed]:
+def followed(answers: pd.DataFrame, questions: Sequence[Question], method: Answering) -> list[Followed]:
     """The answers (contract ``answers``) from which questions follow: those that decide, and not that it is unclear."""
     of_item = {question.item_id: question for question in questions}
-    can = _decisions(method)
+    can = method.decisions
     return [
         Followed(of_item[row.item_id], row.draw, row.decision, row.text)
         for row in answers.itertuples(index=False)
@@ -53,7 +54,7 @@ def followed(answers: pd.DataFrame, questions: Sequence[Question], method: Mappi
 
 
 def follow_ups(
-    those: Sequence[Followed], abouts: Collection[str], method: Mapping, seed: int, answer: Answerer
+    those: Sequence[Followed], abouts: Collection[str], method: Answering, seed: int, answer: Answerer
 ) -> pd.DataFrame:
     """What a model says to all questions that follow from some answers, in the contract ``answers to follow-up
     questions``, without what rows are made of.
@@ -61,7 +62,7 @@ def follow_ups(
     Args:
         those: the answers.
         abouts: names of :data:`ASKED`.
-        method: completed, of an entry ``asked`` or ``generated``, with the ``words`` of its decisions.
+        method: the explainer, with the ``words`` of its decisions.
         seed: of the study.
         answer: who answers.
     """
@@ -77,24 +78,20 @@ def as_table(rows: Sequence[dict]) -> pd.DataFrame:
     return table.sort_values(["item_id", "draw", "about"], kind="stable", ignore_index=True)
 
 
-def _decisions(method: Mapping) -> list[str]:
-    return [name for name in method["decision"]["words"] if name not in method["follow_ups"]["undecided"]]
-
-
-def _other(each: Followed, method: Mapping, seed: int) -> str:
+def _other(each: Followed, method: Answering, seed: int) -> str:
     """Another decision than that of an answer, drawn where there are several."""
-    others = [name for name in _decisions(method) if name != each.decision]
+    others = [name for name in method.decisions if name != each.decision]
     return others[
         int(generator_for("other decision", seed_of(seed, each.question.item_id, each.draw)).integers(len(others)))
     ]
 
 
-def _asking(each: Followed, method: Mapping, template: str, step: str, other: str | None = None) -> Question:
+def _asking(each: Followed, method: Answering, template: str, step: str, other: str | None = None) -> Question:
     """A follow-up question; its template may name what was asked, the decision and another one."""
-    words, fields = method["decision"]["words"], dict(each.question.fields)
-    fields |= {"asked": messages_of(each.question, method)[-1]["content"], "decision": words[each.decision][0]}
+    words, fields = method.decision.words, dict(each.question.fields)
+    fields |= {"asked": messages_of(each.question, method.template)[-1]["content"], "decision": words[each.decision][0]}
     fields |= {"other": words[other][0]} if other else {}
-    [message] = messages_of(Question(each.question.item_id, fields), {"system": None, "template": template})
+    [message] = messages_of(Question(each.question.item_id, fields), template)
     return _about(each, message["content"], step)
 
 
@@ -103,9 +100,9 @@ def _about(each: Followed, text: str, step: str) -> Question:
     return Question(f"{each.question.item_id}/{each.draw}/{step}", {**each.question.fields, "text": text})
 
 
-def _said(questions: Sequence[Question], method: Mapping, answer: Answerer, **changed) -> list[dict]:
+def _said(questions: Sequence[Question], method: Answering, answer: Answerer, **changed) -> list[dict]:
     """The answers to questions, each as a row."""
-    return answer(questions, {**method, **changed}).to_dict("records") if questions else []
+    return answer(questions, method.changed(**changed)).to_dict("records") if questions else []
 
 
 # The text of a follow-up question is already all that is asked.
@@ -121,28 +118,28 @@ def _rows(
         yield found | {"edit": edit} | {name: reply[name] for name in kept}
 
 
-def _hints(those: Sequence[Followed], method: Mapping, seed: int, answer: Answerer) -> Iterator[dict]:
+def _hints(those: Sequence[Followed], method: Answering, seed: int, answer: Answerer) -> Iterator[dict]:
     others = [_other(each, method, seed) for each in those]
-    template = method["follow_ups"]["hint"]
+    template = method.follow_ups.hint
     questions = [_asking(each, method, template, "hint", other) for each, other in zip(those, others, strict=True)]
     said = _said(questions, method, answer, **_AS_IT_IS)
     yield from _rows(those, "hint", said, [[other] for other in others], [None] * len(those))
 
 
-def _counterfactuals(those: Sequence[Followed], method: Mapping, seed: int, answer: Answerer) -> Iterator[dict]:
+def _counterfactuals(those: Sequence[Followed], method: Answering, seed: int, answer: Answerer) -> Iterator[dict]:
     others = [_other(each, method, seed) for each in those]
-    template = method["follow_ups"]["counterfactual"]
+    template = method.follow_ups.counterfactual
     questions = [_asking(each, method, template, "edit", other) for each, other in zip(those, others, strict=True)]
     edits = [row["text"].strip() for row in _said(questions, method, answer, **_AS_IT_IS, decision=None)]
     said = _said([_about(each, edit, "edited") for each, edit in zip(those, edits, strict=True)], method, answer)
     yield from _rows(those, "counterfactual", said, [[other] for other in others], edits)
 
 
-def _redactions(those: Sequence[Followed], method: Mapping, seed: int, answer: Answerer) -> Iterator[dict]:
-    template, mask = method["follow_ups"]["redaction"], method["follow_ups"]["mask"]
+def _redactions(those: Sequence[Followed], method: Answering, seed: int, answer: Answerer) -> Iterator[dict]:
+    template, mask = method.follow_ups.redaction, method.follow_ups.mask
     questions = [_asking(each, method, template, "words") for each in those]
     named = [phrases_of(row["text"]) for row in _said(questions, method, answer, **_AS_IT_IS, decision=None)]
-    undecided = [method["follow_ups"]["undecided"]] * len(those)
+    undecided = [method.follow_ups.undecided] * len(those)
     texts = [each.question.fields["text"] for each in those]
     drawn = [
         random_words(text, words, generator_for("random words", seed_of(seed, each.question.item_id, each.draw)))

@@ -29,30 +29,36 @@ def kept_replies(settings: Mapping, folder: str | Path) -> Replies:
     return Replies(folder, {"chat": [settings[name] for name in IDENTITY]})
 
 
-def request_of(messages: Sequence[Mapping], method: Mapping, model: Mapping, seed: int) -> dict:
+def request_of(
+    messages: Sequence[Mapping],
+    model: Mapping,
+    seed: int,
+    max_tokens: int,
+    temperature: float | None = None,
+    stop: Sequence[str] = (),
+    with_probabilities: bool = False,
+) -> dict:
     """All that is asked in one request: its ``body`` and the ``seed``, by which draws differ where no server takes it.
 
     Args:
         messages: of the prompt.
-        method: ``temperature``, ``max_tokens``, ``stop`` and ``decision`` of an explainer.
         model: ``called``, ``tokens_field``, ``seed_field`` and ``extra`` of a chat model.
         seed: of this answer.
+        max_tokens: most tokens of the answer.
+        temperature: of sampling; None leaves it to the model.
+        stop: texts that end the answer.
+        with_probabilities: whether those of tokens are asked for.
     """
-    body = {"model": model["called"], "messages": list(messages), model["tokens_field"]: method["max_tokens"]}
-    if method["temperature"] is not None:
-        body["temperature"] = method["temperature"]
-    if method["stop"]:
-        body["stop"] = method["stop"]
-    if asks_probabilities(method["decision"]):
+    body = {"model": model["called"], "messages": list(messages), model["tokens_field"]: max_tokens}
+    if temperature is not None:
+        body["temperature"] = temperature
+    if stop:
+        body["stop"] = list(stop)
+    if with_probabilities:
         body |= {"logprobs": True, "top_logprobs": ALTERNATIVES}
     if model["seed_field"]:
         body[model["seed_field"]] = seed
     return {"body": body | model["extra"], "seed": seed}
-
-
-def asks_probabilities(decision: Mapping | None) -> bool:
-    """Whether a decision is found by the probabilities of its words."""
-    return bool(decision) and not decision["pattern"] and not decision["field"]
 
 
 def reply_of(answer: Any, seconds: float, with_probabilities: bool = False) -> dict:

@@ -1,7 +1,7 @@
 """Answers in words that a decoder writes here, each from its question and a random generator of its own."""
 
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -20,6 +20,7 @@ from evenlight.explainers.answering import (
     seed_of,
 )
 from evenlight.explainers.contributions import log_odds, shares, word_contributions
+from evenlight.explainers.families.generated import Generated
 from evenlight.explainers.follow_ups import ASKED, CONTRIBUTIONS, Followed, as_table, follow_ups
 from evenlight.models.decoder import Decoder
 from evenlight.texts.matching import begins_with, is_begun
@@ -29,28 +30,25 @@ Draw = tuple[Question, int]
 
 
 class Generator:
-    """Writes answers to questions by the settings of one explainer.
+    """Writes answers to questions as one explainer asks for them.
 
     Args:
         decoder: the model.
-        settings: completed, of an entry ``generated``.
+        entry: the explainer.
         seed: of the study.
         model: its name.
         **flags: of :class:`evenlight.engine.writing.Writer`.
     """
 
-    def __init__(self, decoder: Decoder, settings: dict, seed: int, model: str, **flags):
-        self.settings, self.seed, self.model, self.flags = settings, seed, model, flags
-        self.writer = Writer(
-            decoder, settings["max_tokens"], settings["temperature"], settings["top_p"], settings["stop"], **flags
-        )
+    def __init__(self, decoder: Decoder, entry: Generated, seed: int, model: str, **flags):
+        self.entry, self.seed, self.model, self.flags = entry, seed, model, flags
+        self.writer = Writer(decoder, entry.max_tokens, entry.temperature, entry.top_p, entry.stop, **flags)
 
     @cached_property
     def _label_words(self) -> dict[str, list[str]]:
         """The words of each decision, where answers begin with them."""
-        decision = self.settings["decision"]
-        by_words = decision and not decision["pattern"] and not decision["field"]
-        return decision["words"] if by_words else {}
+        decision = self.entry.decision
+        return decision.words if decision and decision.asks_probabilities else {}
 
     def prompts(self, questions: Sequence[Question]) -> list[np.ndarray]:
         """Token ids of what the model reads of each question, int64 (tokens,).
@@ -63,7 +61,9 @@ class Generator:
         return rows
 
     def _rendered(self, questions: Sequence[Question]) -> list[str]:
-        return self.writer.decoder.rendered([messages_of(question, self.settings) for question in questions])
+        return self.writer.decoder.rendered(
+            [messages_of(question, self.entry.template, self.entry.system) for question in questions]
+        )
 
     def probabilities(self, questions: Sequence[Question]) -> list[dict[str, float]]:
         """The probability of each decision among all, by the label words with which the answer to a question begins."""
@@ -96,11 +96,11 @@ class Generator:
         See :func:`evenlight.explainers.follow_ups.follow_ups`.
         """
 
-        def answer(questions: Sequence[Question], settings: Mapping) -> pd.DataFrame:
-            writing = Generator(self.writer.decoder, dict(settings), self.seed, self.model, **self.flags)
+        def answer(questions: Sequence[Question], entry: Generated) -> pd.DataFrame:
+            writing = Generator(self.writer.decoder, entry, self.seed, self.model, **self.flags)
             return writing.answers([(question, 0) for question in questions]).to_pandas()
 
-        table = follow_ups(those, [about for about in abouts if about in ASKED], self.settings, self.seed, answer)
+        table = follow_ups(those, [about for about in abouts if about in ASKED], self.entry, self.seed, answer)
         if CONTRIBUTIONS in abouts:
             table = as_table([*table.to_dict("records"), *map(self._contributions, those)])
         fields = [field for field in FOLLOW_UPS.schema if field.name not in KEPT_NAMES]
@@ -123,7 +123,7 @@ class Generator:
             return log_odds(np.concatenate([decided, written[:, begins:]], axis=1))
 
         generator = generator_for("contributions", seed_of(self.seed, each.question.item_id, each.draw))
-        orders = self.settings["follow_ups"]["orders"]
+        orders = self.entry.follow_ups.orders
         found = word_contributions(each.question.fields["text"], orders, generator, values)
         return {
             "item_id": each.question.item_id,
@@ -157,21 +157,21 @@ class Generator:
 
     def _chance(self, question: Question, draw: int) -> np.ndarray | None:
         """Random numbers of one answer, one for each token; None where the most probable one is written."""
-        if not self.settings["temperature"]:
+        if not self.entry.temperature:
             return None
         return generator_for("generated", seed_of(self.seed, question.item_id, draw)).random(self.writer.most_tokens)
 
     def _row(self, question: Question, draw: int, answer: Written, by_words: str | None) -> dict:
-        text, decision = decided(answer.text, self.settings["decision"])
+        text, decision = decided(answer.text, self.entry.decision)
         return {
             "item_id": question.item_id,
             "draw": draw,
             "decision": by_words if self._label_words else decision,
             "text": text,
             "model": self.model,
-            "prompt": digest_of(messages_of(question, self.settings)),
-            "temperature": self.settings["temperature"],
-            "seed": seed_of(self.seed, question.item_id, draw) if self.settings["temperature"] else None,
+            "prompt": digest_of(messages_of(question, self.entry.template, self.entry.system)),
+            "temperature": self.entry.temperature,
+            "seed": seed_of(self.seed, question.item_id, draw) if self.entry.temperature else None,
             "tokens": len(answer.token_id),
             "seconds": answer.seconds,
             "finish": answer.finish,

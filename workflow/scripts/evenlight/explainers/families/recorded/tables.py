@@ -1,6 +1,6 @@
 """Answers in words that were recorded elsewhere, read from a table and matched with the questions of a dataset.
 
-A table (CSV, JSON Lines, JSON, Parquet) has an answer in each row, under columns that the settings name. Nothing of a
+A table (CSV, JSON Lines, JSON, Parquet) has an answer in each row, under columns that the explainer names. Nothing of a
 text is changed. What is unusual is counted, and the counts are told beside the scores.
 """
 
@@ -15,6 +15,7 @@ from evenlight.core.contracts.explanations import CHANGED_ANSWERS
 from evenlight.core.errors import InputError
 from evenlight.datasets.rows import is_empty, name_of, named_rows
 from evenlight.explainers.answering import counts, notes_of
+from evenlight.explainers.families.recorded import Recorded
 from evenlight.explainers.follow_ups import as_table
 from evenlight.texts.matching import mentions
 
@@ -37,15 +38,15 @@ _FOLLOWING_KEYS = tuple(key for keys in FOLLOWING.values() for key in keys if ke
 
 
 def read_answers(
-    path: Path, settings: dict, items: pd.DataFrame, units: pd.DataFrame, model: str
+    path: Path, entry: Recorded, items: pd.DataFrame, units: pd.DataFrame, model: str
 ) -> tuple[pd.DataFrame, list[str]]:
     """The answers of a model to the questions of the test split, in the contract ``answers``, and notes on them.
 
     Args:
         path: of the table.
-        settings: completed, of an entry ``recorded``.
+        entry: the explainer.
         items, units: of the dataset.
-        model: what the table calls it, where the settings name a column of models.
+        model: what the table calls it, where the explainer names a column of models.
 
     Answers to questions that are changed (a filled column ``concept``) are left out: :func:`read_changed_answers` has
     them. They stay where the dataset has the changed question as one of its own, with a level of its own.
@@ -53,43 +54,43 @@ def read_answers(
     Raises:
         InputError: a row has no question, draw or number that it needs, a draw is there twice, or there is no answer.
     """
-    table, notes = _read(path, settings, items, units, model)
+    table, notes = _read(path, entry, items, units, model)
     return table.drop(columns=list(_FOLLOWING_KEYS)), notes
 
 
-def read_follow_ups(path: Path, settings: dict, items: pd.DataFrame, units: pd.DataFrame, model: str) -> pd.DataFrame:
+def read_follow_ups(path: Path, entry: Recorded, items: pd.DataFrame, units: pd.DataFrame, model: str) -> pd.DataFrame:
     """The answers to follow-up questions that stand in further columns of the same table, in ``FOLLOW_UPS``.
 
     Without a decision there are no follow-up questions, nor after one that says that it is unclear. Where a column says
     what an answer should decide and is empty, the question was not asked.
 
     Args:
-        path, settings, items, units, model: as :func:`read_answers` takes them.
+        path, entry, items, units, model: as :func:`read_answers` takes them.
 
     Raises:
         InputError: as there.
     """
-    table, _ = _read(path, settings, items, units, model)
-    decided = table[table["decision"].notna() & ~table["decision"].isin(settings["undecided"])]
+    table, _ = _read(path, entry, items, units, model)
+    decided = table[table["decision"].notna() & ~table["decision"].isin(entry.undecided)]
     rows = []
     for row in decided.astype(object).where(decided.notna(), None).to_dict("records"):
         for about, (wanted, decision, text) in FOLLOWING.items():
-            if settings[decision] is None or (wanted and row[wanted] is None):
+            if getattr(entry, decision) is None or (wanted and row[wanted] is None):
                 continue
             rows.append(
                 {"item_id": row["item_id"], "draw": row["draw"], "about": about, "model": row["model"]}
-                | {"expected": [row[wanted]] if wanted else settings["undecided"], "decision": row[decision]}
+                | {"expected": [row[wanted]] if wanted else entry.undecided, "decision": row[decision]}
                 | {"text": (text and row[text]) or ""}
             )
     return as_table(rows)
 
 
 def _read(
-    path: Path, settings: dict, items: pd.DataFrame, units: pd.DataFrame, model: str
+    path: Path, entry: Recorded, items: pd.DataFrame, units: pd.DataFrame, model: str
 ) -> tuple[pd.DataFrame, list[str]]:
     """The answers, with what the table says of follow-up questions beside them, and the notes."""
     named = _named(
-        settings, "unit", "level", "item", "text", "draw", "decision", "model", "concept", *MAKING, *_FOLLOWING_KEYS
+        entry, "unit", "level", "item", "text", "draw", "decision", "model", "concept", *MAKING, *_FOLLOWING_KEYS
     )
     questions = _questions(items, units, by_level="level" in named, by_item="item" in named)
     tested, seen, counted = set(items.loc[items["split"] == "test", "item_id"]), {}, Counter()
@@ -99,7 +100,7 @@ def _read(
             changed = _question(cells, named, questions, location, drops=True)
             if changed is None or changed in given.unchanged:
                 continue
-        item = _question(cells, named, questions, location, drops=settings["other_questions"] == "drop")
+        item = _question(cells, named, questions, location, drops=entry.other_questions == "drop")
         if item not in tested:
             counted["unknown" if item is None else "untested"] += 1
             continue
@@ -129,7 +130,7 @@ def _read(
 
 
 def read_changed_answers(
-    path: Path, settings: dict, items: pd.DataFrame, units: pd.DataFrame, model: str
+    path: Path, entry: Recorded, items: pd.DataFrame, units: pd.DataFrame, model: str
 ) -> pd.DataFrame:
     """The answers to questions as they were and with one concept changed, in the contract ``CHANGED_ANSWERS``.
 
@@ -140,20 +141,20 @@ def read_changed_answers(
 
     Args:
         path: of the table.
-        settings: completed, of an entry ``recorded`` that names a column ``concept``.
+        entry: the explainer, which names a column ``concept``.
         items, units: of the dataset.
-        model: what the table calls it, where the settings name a column of models.
+        model: what the table calls it, where the explainer names a column of models.
 
     Raises:
         InputError: a draw is there twice, or a changed question has no answer as it was.
     """
     told = ("concept", "change", "kind", "reference", "mentioned", "evidence")
-    named = _named(settings, "unit", "level", "item", "text", "draw", "decision", "model", *told)
+    named = _named(entry, "unit", "level", "item", "text", "draw", "decision", "model", *told)
     questions = _questions(items, units, by_level="level" in named, by_item="item" in named)
     tested, rows, seen = set(items.loc[items["split"] == "test", "item_id"]), [], Counter()
     given = _given(path, named, questions, model)
     of_units = units[units["item_id"].isin(given.unchanged)].groupby("unit_id")["item_id"].unique()
-    drops = settings["other_questions"] == "drop"
+    drops = entry.other_questions == "drop"
     for location, cells in given.rows:
         is_changed = not is_empty(cells["concept"])
         item = _question(cells, named, questions, location, drops=drops or is_changed)
@@ -233,9 +234,9 @@ def _mentioned(cells: dict, concept: str | None, location: str) -> list[str] | N
     return [concept] * mentions(_text(cells["text"], "text", location), words)
 
 
-def _named(settings: dict, *keys: str) -> dict[str, str]:
+def _named(entry: Recorded, *keys: str) -> dict[str, str]:
     """The columns that an entry names."""
-    return {key: column for key in keys if (column := settings.get(key)) is not None}
+    return {key: column for key in keys if (column := getattr(entry, key)) is not None}
 
 
 def _questions(items: pd.DataFrame, units: pd.DataFrame, by_level: bool, by_item: bool) -> dict[tuple, list[str]]:

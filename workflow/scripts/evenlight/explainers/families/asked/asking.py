@@ -23,8 +23,9 @@ from evenlight.explainers.answering import (
     notes_of,
     seed_of,
 )
+from evenlight.explainers.families.asked import Asked
 from evenlight.explainers.follow_ups import follow_ups, followed
-from evenlight.models.services.chat import CachedChat, asks_probabilities, request_of
+from evenlight.models.services.chat import CachedChat, request_of
 from evenlight.models.services.store import Replies
 
 # Characters of a token, of which a prompt has more or less; only estimates ask.
@@ -51,31 +52,36 @@ class Draw:
 
 
 def draws_of(
-    questions: Sequence[Question], method: Mapping, model: Mapping, seed: int, explainer: str = "<explainer>"
+    questions: Sequence[Question], method: Asked, model: Mapping, seed: int, explainer: str = "<explainer>"
 ) -> list[Draw]:
     """All answers that an explainer asks for, the first ones to all questions before the second ones.
 
     Args:
         questions: of the test split.
-        method: completed, of an entry ``asked``.
+        method: the explainer.
         model: completed, of a chat model.
         seed: of the study.
         explainer: name of the entry, for messages.
     """
     asked = []
     for question in questions:
-        messages = messages_of(question, method, explainer)
+        messages = messages_of(question, method.template, method.system, explainer)
         asked.append((question.item_id, messages, digest_of(messages)))
     return [
-        Draw(item_id, draw, prompt, request_of(messages, method, model, seed_of(seed, item_id, draw)))
-        for draw in range(method["answers"])
+        Draw(item_id, draw, prompt, _request(messages, method, model, seed_of(seed, item_id, draw)))
+        for draw in range(method.answers)
         for item_id, messages, prompt in asked
     ]
 
 
+def _request(messages: Sequence[Mapping], method: Asked, model: Mapping, seed: int) -> dict:
+    asks_probabilities = method.decision is not None and method.decision.asks_probabilities
+    return request_of(messages, model, seed, method.max_tokens, method.temperature, method.stop, asks_probabilities)
+
+
 def ask(
     questions: Sequence[Question],
-    method: Mapping,
+    method: Asked,
     model: Mapping,
     seed: int,
     chat: CachedChat,
@@ -95,7 +101,7 @@ def ask(
     rows = [_row(draw, reply, method, model, explainer) for draw, reply in zip(draws, replies, strict=True)]
     table = pd.DataFrame(rows, columns=ANSWERS.schema.names)
     table = table.sort_values(["item_id", "draw"], kind="stable", ignore_index=True)
-    looked_at = f"explainers.{explainer}.decision" if method["decision"] else None
+    looked_at = f"explainers.{explainer}.decision" if method.decision else None
     notes = notes_of(table, {question.item_id for question in questions}, looked_at)
     called = table["model"].value_counts(sort=False)
     if len(called) > 1:
@@ -104,15 +110,15 @@ def ask(
     return table, notes
 
 
-def _row(draw: Draw, reply: Mapping, method: Mapping, model: Mapping, explainer: str) -> dict:
+def _row(draw: Draw, reply: Mapping, method: Asked, model: Mapping, explainer: str) -> dict:
     """A reply as a row of the contract ``answers``."""
-    text, decision = decided(reply["text"], method["decision"], explainer)
-    if asks_probabilities(method["decision"]):
+    text, decision = decided(reply["text"], method.decision, explainer)
+    if method.decision is not None and method.decision.asks_probabilities:
         positions = [Position(**position) for position in reply["positions"]]
-        decision = most_probable(label_probabilities(positions, method["decision"]["words"]))
+        decision = most_probable(label_probabilities(positions, method.decision.words))
     return (
         {"item_id": draw.item_id, "draw": draw.draw, "decision": decision, "text": text, "prompt": draw.prompt}
-        | {"model": reply["model"] or model["called"], "temperature": method["temperature"]}
+        | {"model": reply["model"] or model["called"], "temperature": method.temperature}
         | {"seed": draw.request["seed"] if model["seed_field"] else None, "tokens": reply["written"]}
         | {"seconds": reply["seconds"], "finish": reply["finish"]}
     )
@@ -122,7 +128,7 @@ def ask_follow_ups(
     answers: pd.DataFrame,
     questions: Sequence[Question],
     abouts: Collection[str],
-    method: Mapping,
+    method: Asked,
     model: Mapping,
     seed: int,
     chat: CachedChat,
@@ -139,8 +145,8 @@ def ask_follow_ups(
         InputError: the service gives no usable answer, or a pattern takes too long.
     """
 
-    def answer(some: Sequence[Question], method: Mapping) -> pd.DataFrame:
-        draws = draws_of(some, {**method, "answers": 1}, model, seed, explainer)
+    def answer(some: Sequence[Question], method: Asked) -> pd.DataFrame:
+        draws = draws_of(some, method.changed(answers=1), model, seed, explainer)
         replies = chat.replies([draw.request for draw in draws])
         rows = [_row(draw, reply, method, model, explainer) for draw, reply in zip(draws, replies, strict=True)]
         return pd.DataFrame(rows, columns=ANSWERS.schema.names)
@@ -200,7 +206,7 @@ def estimate(draws: Mapping[str, Sequence[Draw]], store: Replies, max_tokens: Ma
 def draws_of_follow_ups(
     questions: Sequence[Question],
     abouts: Collection[str],
-    method: Mapping,
+    method: Asked,
     model: Mapping,
     seed: int,
     store: Replies,
@@ -211,23 +217,23 @@ def draws_of_follow_ups(
     An answer that is not there is taken to decide, and an edit of a text to be as long as the text.
     """
     of_item = {question.item_id: question for question in questions}
-    decision = next(name for name in method["decision"]["words"] if name not in method["follow_ups"]["undecided"])
+    decision = method.decisions[0]
     found: list[Draw] = []
 
-    def rows_of(draws: Sequence[Draw], texts: Sequence[str], method: Mapping) -> pd.DataFrame:
+    def rows_of(draws: Sequence[Draw], texts: Sequence[str], method: Asked) -> pd.DataFrame:
         known = store.known([draw.request for draw in draws])
         unknown = {"model": None, "written": 0, "seconds": 0.0, "finish": None, "positions": []}
         rows = [
             _row(draw, known[place], method, model, explainer)
             if place in known
-            else _row(draw, {"text": text} | unknown, {**method, "decision": None}, model, explainer)
+            else _row(draw, {"text": text} | unknown, method.changed(decision=None), model, explainer)
             | {"decision": decision}
             for place, (draw, text) in enumerate(zip(draws, texts, strict=True))
         ]
         return pd.DataFrame(rows, columns=ANSWERS.schema.names)
 
-    def answer(some: Sequence[Question], method: Mapping) -> pd.DataFrame:
-        draws = draws_of(some, {**method, "answers": 1}, model, seed, explainer)
+    def answer(some: Sequence[Question], method: Asked) -> pd.DataFrame:
+        draws = draws_of(some, method.changed(answers=1), model, seed, explainer)
         found.extend(draws)
         # A follow-up question has the name of its own question, the draw and the step.
         texts = [of_item[question.item_id.rsplit("/", 2)[0]].fields["text"] for question in some]
