@@ -62,7 +62,11 @@ STUDY = {
         "cosine": {"metric": "icace_error", "label": "Cosine"},
         "l2": {"metric": "icace_error", "distance": "l2"},
     },
-    "statistics": {"compare": {"concept": [["care", "dress"]], "gender": [["male", "female"]]}, "bootstrap_draws": 100},
+    "statistics": {
+        "compare": {"concept": [["care", "dress"]], "gender": [["male", "female"]]},
+        "bootstrap_draws": 100,
+        "verdict_permutations": 1,
+    },
 }
 
 

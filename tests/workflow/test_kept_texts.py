@@ -51,7 +51,7 @@ STUDY = {
     "reliance": {"texts": 2},
     "agreement": {},
     "metrics": {"gini": {"metric": "gini"}},
-    "statistics": {"compare": {"kind": [["a", "b"]]}},
+    "statistics": {"compare": {"kind": [["a", "b"]]}, "verdict_permutations": 1},
 }
 
 

@@ -29,6 +29,7 @@ STUDY = CONCEPTS_STUDY | {
     "statistics": {
         "compare": {"concept": [["care", "dress"]], "gender": [["male", "female"]]},
         "bootstrap_draws": 100,
+        "verdict_permutations": 1,
         "control_draws": 20,
     },
 }
