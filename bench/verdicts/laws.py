@@ -4,7 +4,7 @@ A law draws one study of so many units: ``law(generator, units)``, for texts ``l
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
@@ -347,3 +347,10 @@ def spread(texts_sd: float, skew: bool = False, strata: bool = False) -> Law:
         return of_texts(*sides, strata=tuple(codes) if strata else None)
 
     return law
+
+
+def one_in_strata(generator: np.random.Generator, texts_a: int, texts_b: int) -> Study:
+    """Clusters of four texts with one score, one text in each of four strata."""
+    sides = [np.repeat(dependent(generator, texts // 4), 4, axis=1) for texts in (texts_a, texts_b)]
+    strata = tuple(np.arange(texts) % 4 for texts in (texts_a, texts_b))
+    return replace(of_texts(*sides, strata=strata), clusters=np.arange(max(texts_a, texts_b)) // 4)

@@ -107,7 +107,8 @@ SECTIONS: dict[str, list[Row]] = {
         for count in (24, 100)
     ],
     "The worst tenth, groups exchanged": [
-        Row(f"{PAIRS_OF[of][0]}", laws.flipped(of), (units,), WORST) for of in (GECO, HATE) for units in (24, 100)
+        *(Row(f"{PAIRS_OF[of][0]}", laws.flipped(of), (units,), WORST) for of in (GECO, HATE) for units in (24, 100)),
+        *(Row("COMPAS, texts within strata", laws.exchanged(COMPAS), sizes, WORST) for sizes in ((50, 50), (300, 60))),
     ],
     "As often: the net benefit is at the bound of .2, or 0": [
         Row(f"net benefit {benefit:g}, {100 * ties:g} % ties", laws.net_benefit(benefit, ties), (units,), ALIKE)
@@ -148,7 +149,8 @@ SECTIONS: dict[str, list[Row]] = {
             ("spreads 1 : 3, within strata", laws.spread(3, strata=True)),
         )
         for sizes in ((50, 50), (100, 100), (300, 60), (60, 300))
-    ],
+    ]
+    + [Row("clusters with one score in four strata", laws.one_in_strata, (size, 200)) for size in (200, 400)],
     "Interim analyses with 30, 100 and 200 pairs": [
         Row("GECO: wins equal losses", laws.as_many(GECO), (200,), looks=PLAN),
         Row("skewed, without a difference", laws.skewed, (200,), looks=PLAN),

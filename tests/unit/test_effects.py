@@ -225,6 +225,24 @@ def test_texts_without_pairs_have_a_relative_effect_within_strata(monkeypatch):
     assert str(LEAST_TEXTS) in few["reason"]
 
 
+def test_texts_of_a_cluster_in_several_strata_are_one(monkeypatch):
+    """Each cluster has the same score in two strata: it counts once, and not as two texts."""
+    random = np.random.default_rng(5)
+    once = random.normal(size=(2, 1, 1, 60)) + np.array([0.6, 0])[:, None, None, None]
+    twice, strata = np.tile(once, 2), (np.repeat([[0, 1]], 60, axis=1),) * 2
+    names = [f"c{number}" for number in range(60)] * 2
+    row = judged(monkeypatch, compared(*twice, paired=False, strata=strata, clusters=names))[0].iloc[0]
+    alone = judged(monkeypatch, compared(*once, paired=False))[0].iloc[0]
+    assert (row["units_a"], row["units_b"], row["share"]) == (60, 60, pytest.approx(alone["share"]))
+    independent = judged(monkeypatch, compared(*twice, paired=False, strata=strata))[0].iloc[0]
+    assert alone["p"] / 3 < row["p"] < 3 * alone["p"]
+    assert independent["p"] < alone["p"] / 10
+    # The worst tenth takes independent votes.
+    assert row["p_worst"] == 1
+    few = compared(*twice[..., 40:80], paired=False, strata=[of[:, 40:80] for of in strata], clusters=names[40:80])
+    assert judged(monkeypatch, few)[0]["verdict"].item() == "not decidable"
+
+
 def test_the_worst_explanations_have_a_claim_of_their_own(monkeypatch):
     """One form wins each second pair, and is by far the worst in a tenth of all scores."""
     random = np.random.default_rng(1)

@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import t
 
 from evenlight.core.seeds import generator_for
-from evenlight.statistics.arrays.mean import limits_over_texts, mean_limits
+from evenlight.statistics.arrays.mean import difference_limits, limits_over_texts, mean_limits
 
 
 def limits(differences: np.ndarray, draws: int = 2000) -> np.ndarray:
@@ -88,3 +88,20 @@ def test_few_clusters_have_no_limits():
     values, cluster = np.random.default_rng(6).normal(size=(1, 6)), np.array([0, 0, 0, 1, 1, 1])
     for of_texts, of_cluster in ((values, cluster), (values, 0 * cluster), (0 * values, np.arange(6))):
         assert np.isnan(limits_over_texts(of_texts, of_cluster, 0.95, 200, generator_for("mean"))).all()
+
+
+def test_clusters_in_several_strata_widen_the_difference_of_means():
+    """Each score twice, in two strata: limits as of the scores once."""
+    a, b = np.random.default_rng(2).normal(size=(2, 40, 3))
+    code, cluster = np.repeat([0, 1], 40), np.tile(np.arange(40), 2)
+    once = difference_limits(a, b, code[:40], code[:40], 0.95, 2000, generator_for("mean"))
+    twice = [np.tile(side, (2, 1)) for side in (a, b)]
+    found = difference_limits(*twice, code, code, 0.95, 2000, generator_for("mean"), (cluster, 40 + cluster))
+    np.testing.assert_allclose(found.value, once.value)
+    np.testing.assert_allclose(found.error, once.error, rtol=0.02)
+    np.testing.assert_allclose(found.high - found.low, once.high - once.low, rtol=0.15)
+    plain = difference_limits(*twice, code, code, 0.95, 2000, generator_for("mean"))
+    assert (plain.high - plain.low < 0.85 * (once.high - once.low)).all()
+    single = np.arange(80)
+    same = difference_limits(*twice, code, code, 0.95, 2000, generator_for("mean"), (single, 80 + single))
+    np.testing.assert_allclose([same.low, same.high], [plain.low, plain.high])

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from scipy.stats import brunnermunzel, mannwhitneyu, norm, t
+from scipy.stats import binom, brunnermunzel, mannwhitneyu, norm, t
 from statsmodels.stats.nonparametric import rank_compare_2indep
 
 from evenlight.statistics.arrays.relative_effect import relative_effect
@@ -112,3 +112,37 @@ def test_strata_are_weighed():
     alone = relative_effect(a, b, np.zeros(30, dtype=int), np.zeros(45, dtype=int))
     np.testing.assert_allclose(alone.side_p(True), relative_effect(a, b).side_p(True))
     assert np.isnan(relative_effect(a, b, np.zeros(30, dtype=int), np.ones(45, dtype=int)).effect).all()
+
+
+@pytest.mark.parametrize("strata", [2, 4])
+def test_clusters_in_several_strata_have_the_level(strata):
+    """Fifty clusters of a group, each with one score in all strata: as many votes as clusters, and not as scores."""
+    random, studies = np.random.default_rng(3), 600
+    sides = [np.tile(random.normal(size=(50, studies)), (strata, 1)) for _ in "ab"]
+    code, cluster = np.repeat(np.arange(strata), 50), np.tile(np.arange(50), strata)
+    found = relative_effect(*sides, code, code, cluster, 50 + cluster)
+    wrong = (found.side_p(student=True).min(axis=0) <= 0.025).sum()
+    assert wrong <= binom.ppf(0.999, studies, 0.05)
+    # As if they were independent it is far too often.
+    assert (relative_effect(*sides, code, code).side_p(student=True).min(axis=0) <= 0.025).mean() > 0.12
+    # Each score again is a score as before.
+    alone = relative_effect(*(side[:50] for side in sides))
+    np.testing.assert_allclose(found.effect, alone.effect)
+    np.testing.assert_allclose(found.variance, alone.variance, rtol=0.05)
+    assert (found.degrees <= 1.2 * alone.degrees).all()
+
+
+def test_clusters_with_opposed_scores_in_both_groups_have_the_level():
+    random, studies = np.random.default_rng(4), 600
+    a = random.normal(size=(60, studies))
+    b, cluster = -0.8 * a + 0.6 * random.normal(size=a.shape), np.arange(60)
+    wrong = relative_effect(a, b, None, None, cluster, cluster).side_p(student=True).min(axis=0) <= 0.025
+    assert wrong.sum() <= binom.ppf(0.999, studies, 0.05)
+    assert (relative_effect(a, b).side_p(student=True).min(axis=0) <= 0.025).mean() > 0.1
+
+
+def test_clusters_of_one_text_change_nothing():
+    a, b = groups()
+    found, other = relative_effect(a, b), relative_effect(a, b, None, None, np.arange(30), 30 + np.arange(45))
+    for name in ("effect", "variance", "ratio", "degrees"):
+        np.testing.assert_array_equal(getattr(found, name), getattr(other, name))

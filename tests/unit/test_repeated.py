@@ -7,6 +7,7 @@ from scipy.stats import binomtest
 from evenlight.statistics.arrays.repeated import (
     across_seeds_p,
     cluster_means,
+    design_effect,
     mean_of_known,
     net_benefit_by_seed,
     seeds_that_agree,
@@ -38,3 +39,11 @@ def test_seeds_as_one_vote_each():
         assert first == pytest.approx(binomtest(wins, wins + losses, alternative="greater").pvalue)
         assert second == pytest.approx(binomtest(losses, wins + losses, alternative="greater").pvalue)
     assert seeds_that_agree(np.array([[0.2, -0.1], [0.3, 0.0], [-0.1, -1]]), np.array([1, -1])).tolist() == [2, 2]
+
+
+def test_a_design_effect_is_the_ratio_of_variances_by_hand():
+    pulls = np.array([[1.0, 1, 1], [1, -1, NAN], [-1, 0, 1], [-1, 0, -1]])
+    # Sums of clusters 2, 0, −1, −1: 6 of 4; smaller ones are never taken for so; one cluster has one unit that counts.
+    np.testing.assert_allclose(design_effect(pulls, np.array([0, 0, 1, 2])), [6 / 4, 1, 1])
+    assert (design_effect(pulls, np.arange(4)) == 1).all()
+    assert design_effect(np.zeros((2, 1)), np.array([0, 0])).tolist() == [1]

@@ -196,29 +196,37 @@ def _of_texts(
     design: Design,
     judging: VerdictSettings,
 ) -> dict:
-    """The columns of texts without pairs: their relative effect; a cluster has a vote in each stratum."""
+    """The columns of texts without pairs: their relative effect; a cluster has a vote in each group and stratum."""
     codes = [_shared(of) for of in strata] if strata else [np.zeros(side.shape[1], dtype=int) for side in (a, b)]
-    sides = []
-    for side, names, code in zip((a, b), design.clusters, codes, strict=True):
-        vote, first = numbered(np.array([f"{stratum} {name}" for stratum, name in zip(code, names, strict=True)]))
+    sides, numbers = [], np.split(design.numbered_clusters[0], [a.shape[1]])
+    for side, cluster, code in zip((a, b), numbers, codes, strict=True):
+        vote, first = numbered(np.array([f"{stratum} {number}" for stratum, number in zip(code, cluster, strict=True)]))
         # Of strata that both groups have.
         counts = np.isin(code, np.intersect1d(*codes)) & (code >= 0)
         known = np.where(counts[:, None], side, np.nan)
         by_seed = [cluster_means(of_seed, vote) for of_seed in known]
-        sides.append((cluster_means(mean_of_known(known), vote), code[first], by_seed))
-    (voted_a, code_a, seeds_a), (voted_b, code_b, seeds_b) = sides
-    effect = relative_effect(better * voted_a, better * voted_b, code_a, code_b)
+        sides.append((cluster_means(mean_of_known(known), vote), code[first], cluster[first], by_seed))
+    (voted_a, code_a, cluster_a, seeds_a), (voted_b, code_b, cluster_b, seeds_b) = sides
+    clusters = cluster_a, cluster_b
+    effect = relative_effect(better * voted_a, better * voted_b, code_a, code_b, *clusters)
     there = [~np.isnan(side) for side in (voted_a, voted_b)]
-    sizes = [of.sum(axis=0) for of in there]
+    # Clusters, of which some may have votes in several strata.
+    sizes = [
+        (~np.isnan(cluster_means(of[1], of[0]))).sum(axis=0) for of in zip(clusters, (voted_a, voted_b), strict=True)
+    ]
     asked = np.minimum(*sizes) >= LEAST_TEXTS
     worst = texts_in_worst(voted_a, voted_b, better > 0)
-    p_worst = np.where(asked, worst_side_p(*worst, *there, (code_a, code_b)), 1.0)
+    # That takes independent votes.
+    of_votes = np.concatenate([of[votes.any(axis=1)] for of, votes in zip(clusters, there, strict=True)])
+    alone = len(np.unique(of_votes)) == len(of_votes)
+    p_worst = np.where(asked & alone, worst_side_p(*worst, *there, (code_a, code_b)), 1.0)
     low, high = effect.limits((1 - judging.confidence) / 2, student=True)
     net_benefit, bound = 2 * effect.effect - 1, judging.as_often_bound
     ends = [t.sf(np.sqrt(effect.c2((1 + end) / 2)), effect.degrees) for end in (bound, -bound)]
     p_as_often = np.where(asked & (np.abs(net_benefit) < bound), np.nan_to_num(np.maximum(*ends), nan=1.0), 1.0)
     generator = generator_for(0, "mean", scores.dataset, *design.comparison.levels)
-    mean = difference_limits(voted_a, voted_b, code_a, code_b, judging.confidence, judging.bootstrap_draws, generator)
+    how = judging.confidence, judging.bootstrap_draws, generator
+    mean = difference_limits(voted_a, voted_b, code_a, code_b, *how, clusters)
     by_seed = [
         2 * relative_effect(better * x, better * y, code_a, code_b).effect - 1
         for x, y in zip(seeds_a, seeds_b, strict=True)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from evenlight.statistics.arrays.repeated import design_effect
 from evenlight.statistics.blocks import row_blocks
 from evenlight.statistics.effect_sizes import stratum_weight
 from evenlight.statistics.resamples import drawn_counts, mean_over_seeds, sums_by_cluster
@@ -84,16 +85,20 @@ def difference_limits(
     confidence: float,
     draws: int,
     generator: np.random.Generator,
+    clusters: tuple[np.ndarray, np.ndarray] | None = None,
 ) -> MeanDifference:
     """The same of two groups without pairs: the difference of their means, within strata, first less second.
 
     A stratum counts by n_a n_b / (n_a + n_b + 1), as in van Elteren's test. Each group of each stratum is resampled by
-    itself, and the error is Welch's (1947), with the degrees of freedom of Satterthwaite (1946).
+    itself, and the error is Welch's (1947), with the degrees of freedom of Satterthwaite (1946). Where clusters have
+    units in several strata or both groups, error and limits are wider by the root of what this adds to the variance
+    (:func:`evenlight.statistics.arrays.repeated.design_effect`).
 
     Args:
         a, b: scores, float (units, comparisons), NaN where one is missing.
         stratum_a, stratum_b: int (units,), −1 for none.
         confidence, draws, generator: as for :func:`mean_limits`.
+        clusters: of the units of both groups, int (units,), the same numbers for both.
     """
     shared = np.intersect1d(stratum_a[stratum_a >= 0], stratum_b[stratum_b >= 0])
     parts = [(a[stratum_a == code], b[stratum_b == code]) for code in shared]
@@ -133,6 +138,17 @@ def difference_limits(
         )
         degrees = error**4 / fourth
     ends = _studentised(mean, error, resampled, confidence, draws, max(*a.shape, *b.shape))
+    if clusters is not None:
+        of_clusters = [
+            of[stratum == code] for code in shared for of, stratum in zip(clusters, (stratum_a, stratum_b), strict=True)
+        ]
+        pulls = [
+            np.where(weight > 0, sign * weight * (side - mean_of) / np.maximum(size, 1), 0)
+            for weight, part, means, of in zip(weights, parts, whole, sizes, strict=True)
+            for sign, side, (mean_of, _), size in zip((1, -1), part, means, of, strict=True)
+        ]
+        wider = np.sqrt(design_effect(np.concatenate(pulls), np.concatenate(of_clusters)))
+        ends, error, degrees = mean + wider * (ends - mean), wider * error, degrees / wider**2
     return MeanDifference(mean, *ends, error, degrees)
 
 

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import chi2, rankdata, t
 
+from evenlight.statistics.arrays.repeated import design_effect
 from evenlight.statistics.effect_sizes import stratum_weight
 from evenlight.statistics.rounding import settled
 
@@ -71,20 +72,30 @@ def effect_limits(
 
 
 def relative_effect(
-    a: np.ndarray, b: np.ndarray, strata_a: np.ndarray | None = None, strata_b: np.ndarray | None = None
+    a: np.ndarray,
+    b: np.ndarray,
+    strata_a: np.ndarray | None = None,
+    strata_b: np.ndarray | None = None,
+    clusters_a: np.ndarray | None = None,
+    clusters_b: np.ndarray | None = None,
 ) -> RelativeEffect:
     """θ of scores of two independent groups, float (texts, comparisons), NaN where one is missing.
 
     With strata, int (texts,), below 0 for a text in none, θ is the mean of the strata's, with the weights of van
     Elteren (:func:`evenlight.statistics.effect_sizes.stratum_weight`). The variances add up; strata with fewer than two
     scores of a group do not count.
+
+    With clusters, int (texts,), the same numbers for both groups, the variances are those of sums over clusters where
+    these are larger (:func:`evenlight.statistics.arrays.repeated.design_effect`): a cluster may have scores in several
+    strata and in both groups.
     """
     a, b = (scores.T for scores in settled(a.T, b.T))
     if strata_a is None or strata_b is None:
         strata_a, strata_b = np.zeros(len(a), dtype=int), np.zeros(len(b), dtype=int)
     shared = np.intersect1d(strata_a[strata_a >= 0], strata_b[strata_b >= 0])
     # Of a stratum without texts nothing is known.
-    parts = [_of_stratum(a[strata_a == code], b[strata_b == code]) for code in shared] or [_of_stratum(a[:0], b[:0])]
+    within = [(strata_a == code, strata_b == code) for code in shared]
+    parts = [_of_stratum(a[in_a], b[in_b]) for in_a, in_b in within] or [_of_stratum(a[:0], b[:0])]
     weights = np.stack([part.weight for part in parts])
     total = weights.sum(axis=0)
     shares = np.divide(weights, total, out=np.zeros_like(weights), where=total > 0)
@@ -93,19 +104,27 @@ def relative_effect(
         values = np.where(shares > 0, [getattr(part, name) for part in parts], 0)
         return np.where(total > 0, (shares**power * values).sum(axis=0), np.nan)
 
-    effect, variance, plain = added(1, "effect"), added(2, "variance"), added(2, "plain_variance")
+    clustered = np.ones(a.shape[1])
+    if clusters_a is not None and clusters_b is not None and within:
+        pulls = np.concatenate([share * part.pulls for share, part in zip(shares, parts, strict=True)])
+        cluster = [of[there] for sides in within for of, there in zip((clusters_a, clusters_b), sides, strict=True)]
+        clustered = design_effect(pulls, np.concatenate(cluster))
+    effect, plain = added(1, "effect"), clustered * added(2, "plain_variance")
+    variance = clustered * added(2, "variance")
     varies = (effect > 0) & (effect < 1) & (variance > 0)
     with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = np.where(varies, variance / (effect * (1 - effect)), added(2, "bound"))
-        ratio = np.fmax(ratio, 4 * added(2, "exchanged"))
-        degrees = np.where(plain > 0, plain**2 / added(4, "squares"), np.inf)
+        ratio = np.where(varies, variance / (effect * (1 - effect)), clustered * added(2, "bound"))
+        ratio = np.fmax(ratio, 4 * clustered * added(2, "exchanged"))
+        # Of fewer votes: clusters have as many as the texts that would be as certain.
+        degrees = np.where(plain > 0, plain**2 / (clustered**3 * added(4, "squares")), np.inf)
     return RelativeEffect(effect, variance, ratio, np.where(total > 0, degrees, np.nan), plain)
 
 
 @dataclass(frozen=True)
 class _Stratum:
     """Of one stratum, (comparisons,) each; ``exchanged`` is the variance of the effect of exchanged groups, ``bound``
-    that of the ratio, ``squares`` are for degrees of freedom."""
+    that of the ratio, ``squares`` are for degrees of freedom. ``pulls``, (texts of both groups, comparisons), are what
+    each text adds to the effect."""
 
     effect: np.ndarray
     variance: np.ndarray
@@ -114,6 +133,7 @@ class _Stratum:
     bound: np.ndarray
     squares: np.ndarray
     weight: np.ndarray
+    pulls: np.ndarray
 
 
 def _of_stratum(a: np.ndarray, b: np.ndarray) -> _Stratum:
@@ -133,9 +153,10 @@ def _of_stratum(a: np.ndarray, b: np.ndarray) -> _Stratum:
         variance = plain - rest / ((sizes[0] - 1) * (sizes[1] - 1))
         both = of_a**2 / (sizes[0] - 1) + of_b**2 / (sizes[1] - 1)
         bound = 1 / (np.minimum(*sizes) - 1)
+        pulls = np.concatenate([(placed[0] - effect) / sizes[0], (1 - effect - placed[1]) / sizes[1]])
         exchanged = _variance_of_ranks(np.concatenate([a, b])) / (sizes[0] * sizes[1] * (sizes[0] + sizes[1]))
     weight = np.where(np.minimum(*sizes) > 1, stratum_weight(*sizes), 0.0)
-    return _Stratum(effect, np.where(variance > 1e-12, variance, 0.0), plain, exchanged, bound, both, weight)
+    return _Stratum(effect, np.where(variance > 1e-12, variance, 0.0), plain, exchanged, bound, both, weight, pulls)
 
 
 def _variance_of_ranks(scores: np.ndarray) -> np.ndarray:

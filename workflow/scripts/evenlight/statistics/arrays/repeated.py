@@ -34,6 +34,28 @@ def cluster_means(differences: np.ndarray, cluster: np.ndarray) -> np.ndarray:
     return np.divide(total, count, out=np.full(count.shape, np.nan), where=count > 0)
 
 
+def design_effect(pulls: np.ndarray, cluster: np.ndarray) -> np.ndarray:
+    """How much larger the variance of an estimate is where units of a cluster depend on one another, at least 1.
+
+    The variance is the sum of squares of what units add to the estimate. Of clusters it is that of their sums (Kish
+    1965). It is never taken for smaller: what depends the other way makes an estimate more certain, but is a guess.
+
+    Args:
+        pulls: what each unit adds, around 0, float (units, comparisons), NaN where it adds nothing.
+        cluster: int (units,), numbers from 0.
+
+    Returns:
+        float (comparisons,); exactly 1 where every cluster has one unit.
+    """
+    pulls = np.nan_to_num(pulls)
+    if len(np.unique(cluster)) == len(cluster):
+        return np.ones(pulls.shape[1])
+    added = np.zeros((cluster.max() + 1, pulls.shape[1]))
+    np.add.at(added, cluster, pulls)
+    alone = (pulls**2).sum(axis=0)
+    return np.maximum(1, np.divide((added**2).sum(axis=0), alone, out=np.ones(len(alone)), where=alone > 0))
+
+
 def net_benefit_by_seed(signed: np.ndarray) -> np.ndarray:
     """(W − L) / n of each seed, float (seeds, comparisons), from signs (seeds, units, comparisons)."""
     return mean_of_known(signed, axis=1)
