@@ -129,7 +129,7 @@ def _check_trained_on(config: dict) -> Iterator[str]:
         if named is not None and named not in config["trainings"]:
             yield f"explainers.{name}.training: found {shown(named)}, {_not_there('training', named, config)}"
         for model in config["models"] if named is None else ():
-            if not is_trained_here(config, model):
+            if not is_trained_here(config, model) and _meet(config, model, name):
                 yield f"explainers.{name}.training: models.{model} has none of its own; name one of trainings"
 
 
@@ -773,7 +773,7 @@ CHECKS = (
     (("study",), _check_study),
     (("kind", "datasets", "models", "explainers"), _check_for_datasets),
     (("models", "trainings"), _check_trainings),
-    (("models", "explainers", "trainings"), _check_trained_on),
+    (("datasets", "models", "explainers", "trainings"), _check_trained_on),
     (("models", "trainings"), _check_adapters),
     (("models", "trainings"), _check_fresh),
     (("models", "seeds"), _check_runs),
