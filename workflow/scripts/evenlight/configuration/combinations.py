@@ -53,11 +53,16 @@ def _not_there(kind: str, name: str, config: dict) -> str:
 def for_some_datasets(config: dict) -> dict[str, dict[str, list[str]]]:
     """The ``models`` and ``explainers`` of a configuration that are for some of its datasets, with the names of these.
 
-    >>> for_some_datasets({"models": {"a": {}, "b": {"datasets": ["news"]}}, "explainers": {}})
+    >>> models = {"a": {}, "b": {"datasets": ["news"]}, "c": {"datasets": ["news", "plots"]}}
+    >>> for_some_datasets({"datasets": {"plots": {}, "news": {}}, "models": models, "explainers": {}})
     {'models': {'b': ['news']}}
     """
     named = {
-        section: {name: settings["datasets"] for name, settings in config[section].items() if settings.get("datasets")}
+        section: {
+            name: settings["datasets"]
+            for name, settings in config[section].items()
+            if settings.get("datasets") and set(settings["datasets"]) != set(config["datasets"])
+        }
         for section in ("models", "explainers")
     }
     return {section: of_section for section, of_section in named.items() if of_section}
