@@ -130,10 +130,11 @@ if config["reliance"] and EXPLAINERS:
         ),
         "Explainers",
     )
-if config["agreement"] and len(EXPLAINERS) > 1:
+AGREEING = [dataset for dataset in RUNS.datasets if len(RUNS.explainers_of(dataset, EXPLAINERS)) > 1]
+if config["agreement"] and AGREEING:
     EXPLAINER_PAGES["agreement"] = Page(
         ["agreement"],
         shown("datasets", "models", "explainers", of=kinds.TOKENS, **config["agreement"], **of_statistics("alpha")),
         "Explainers",
     )
-    EXPLAINER_FIGURES.append(every(drawn("agreement")))
+    EXPLAINER_FIGURES.append(every(drawn("agreement"), dataset=AGREEING))

@@ -3,6 +3,7 @@
 import base64
 import json
 import re
+import shutil
 from itertools import pairwise
 from pathlib import Path
 
@@ -571,6 +572,34 @@ def test_studies_of_other_shapes(driver, tmp_path, how):
         assert all(sum(cell == "–" for cell in row) == 1 for row in listed)
         assert len(reader.driver.find_elements(By.CSS_SELECTOR, "#sides > div")) == 1
         assert reader.text("#found") == "30 texts of 30"
+
+
+def test_a_dataset_offers_its_own_models_and_explainers(driver, tmp_path):
+    study = ExplorerStudy(tmp_path, pairs=5, seeds=(0,))
+    explainers, (*kept, left) = [LABELS[name] for name in study.explainers], study.explainers
+    of_runs = (study.folders.scores, study.folders.attributions, study.folders.predictions)
+    for folder in (*of_runs, study.folders.datasets):
+        shutil.copytree(folder / "plots", folder / "films")
+    for folder in of_runs:
+        shutil.copytree(folder / "films" / "small", folder / "films" / "large")
+        for path in (folder / "films").rglob(f"{left}.parquet"):
+            path.unlink()
+    page = study.write(
+        tmp_path / "explorer.html",
+        None,
+        datasets={"plots": "Plots", "films": "Films"},
+        models={"small": "Small", "large": "Large"},
+        seeds={"small": [0], "large": [0]},
+        only={"models": {"large": ["films"]}, "explainers": {left: ["plots"]}},
+    )
+    reader = Explorer(driver, page).open(f"#explainer={left}")
+    offered = "return [...document.querySelectorAll(`#${arguments[0]} option`)].map((each) => each.textContent)"
+    shown = [[driver.execute_script(offered, name) for name in ("model", "explainer")]]
+    reader.choose("dataset", "films")
+    shown.append([driver.execute_script(offered, name) for name in ("model", "explainer")])
+    assert shown == [[["Small"], explainers], [["Small", "Large"], [LABELS[name] for name in kept]]]
+    assert reader.messages() == []
+    assert f"explainer '{left}' is for dataset 'plots' only" in reader.text("body")
 
 
 @pytest.mark.slow

@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -99,6 +100,17 @@ def made(different: bool, draws: int = 3, questions: int = 40) -> dict:
         return [(str(rng.choice(["a", "b"])), "word " * int(rng.integers(10, 20) + 15 * longer)) for _ in range(draws)]
 
     return {f"q{number}": {"male": answers(different), "female": answers(False)} for number in range(questions)}
+
+
+def test_what_answers_about_other_datasets_has_no_decisions_here(tmp_path):
+    study = AnswersStudy(tmp_path, HAND)
+    only = {"explainers": {"theirs": ["others"]}, "models": {"absent": ["others"]}}
+    names = {"explainers": ["reasons", "theirs"], "models": NAMES["models"] | {"absent": [0]}, "only": only}
+    both = replace(scored(study), **names)
+    answers = study.folders.answers
+    found = *decision_tables(both, answers), decision_table(both, JUDGING, answers)
+    for table, expected in zip(found, tables_of(study), strict=True):
+        pd.testing.assert_frame_equal(table, expected)
 
 
 def test_an_audit_says_first_what_was_found_of_decisions_and_of_reasons(tmp_path, snapshot):

@@ -222,6 +222,22 @@ def test_groups_are_compared_as_scores_are(summary):
     assert (pair["significant_seeds"], pair["seeds"]) == (2, 2)
 
 
+def test_of_one_explainer_there_is_no_agreement(tmp_path):
+    """As on a dataset that others are not for."""
+    predictions, items, attribution_files = write_run(tmp_path, {"grad": [[9, 1, 2, 9, 0], [9, 1, 2, 9]]})
+    path = run_path(tmp_path, Run("plots", "small", 0))
+    tables.write_table(agreement_by_text(predictions, items, attribution_files, top=2), path, AGREEMENT)
+    assert list(tables.read_table(path, AGREEMENT)) == ["item_id"]
+    table = pd.DataFrame(
+        {"item_id": ["item0"], "pair_id": ["a"], "group": ["male"], "explainer": ["grad"], "gini": 0.5}
+    )
+    files = StudyFiles(tmp_path / "study")
+    files.write(table)
+    runs = Runs(datasets=["plots"], models={"small": [0]})
+    compared = {"gender": [["male", "female"]]}
+    assert summarise_agreement(tmp_path, files.datasets, runs, comparisons=compared, alpha=0.05).empty
+
+
 def test_nothing_compared(summary, tmp_path):
     """A study that describes has the rows of all texts alone, and the table keeps its contract."""
     table = summarise_agreement(

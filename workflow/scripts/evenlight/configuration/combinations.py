@@ -54,11 +54,16 @@ def _not_there(kind: str, name: str, config: dict) -> str:
 def for_some_datasets(config: dict) -> dict[str, dict[str, list[str]]]:
     """The ``models`` and ``explainers`` of a configuration that are for some of its datasets, with the names of these.
 
-    >>> for_some_datasets({"models": {"a": {}, "b": {"datasets": ["news"]}}, "explainers": {}})
+    >>> models = {"a": {}, "b": {"datasets": ["news"]}, "c": {"datasets": ["news", "plots"]}}
+    >>> for_some_datasets({"datasets": {"plots": {}, "news": {}}, "models": models, "explainers": {}})
     {'models': {'b': ['news']}}
     """
     named = {
-        section: {name: settings["datasets"] for name, settings in config[section].items() if settings.get("datasets")}
+        section: {
+            name: settings["datasets"]
+            for name, settings in config[section].items()
+            if settings.get("datasets") and set(settings["datasets"]) != set(config["datasets"])
+        }
         for section in ("models", "explainers")
     }
     return {section: of_section for section, of_section in named.items() if of_section}
@@ -130,7 +135,7 @@ def _check_trained_on(config: dict) -> Iterator[str]:
         if named is not None and named not in config["trainings"]:
             yield f"explainers.{name}.training: found {shown(named)}, {_not_there('training', named, config)}"
         for model in config["models"] if named is None else ():
-            if not is_trained_here(config, model):
+            if not is_trained_here(config, model) and _meet(config, model, name):
                 yield f"explainers.{name}.training: models.{model} has none of its own; name one of trainings"
 
 
@@ -774,7 +779,7 @@ CHECKS = (
     (("study",), _check_study),
     (("kind", "datasets", "models", "explainers"), _check_for_datasets),
     (("models", "trainings"), _check_trainings),
-    (("models", "explainers", "trainings"), _check_trained_on),
+    (("datasets", "models", "explainers", "trainings"), _check_trained_on),
     (("models", "trainings"), _check_adapters),
     (("models", "trainings"), _check_fresh),
     (("models", "seeds"), _check_runs),

@@ -131,7 +131,7 @@ def _read_source(study: StudyScores) -> Iterator[ModelScores]:
         compared = study.comparisons
         if study.of_several:
             compared = {factor: sets for factor, sets in compared.items() if _can_compare(units, factor, sets)}
-        explainers = study.explainers_of(dataset, study.explainers)
+        explainers = study.explaining(dataset)
         for model, seeds in study.models_of(dataset).items() if explainers else ():
             runs = [Run(dataset, model, seed) for seed in seeds]
             fullest, asked = explainers[0], explainers[:1]
@@ -227,7 +227,7 @@ def _explainers(
 ) -> Iterator[ExplainerScores]:
     """The scores of ``items``, which ``fullest`` has; those of ``later`` ones do not count yet."""
     index = pd.Index(items["item_id"])
-    for explainer in study.explainers_of(runs[0].dataset, study.explainers):
+    for explainer in study.explaining(runs[0].dataset):
         drawn = [read_draws(study.scores, run, explainer, study.metrics) for run in runs]
         values = np.full((len(study.metrics), len(runs), len(items)), np.nan)
         present = np.zeros((len(runs), len(items)), dtype=bool)

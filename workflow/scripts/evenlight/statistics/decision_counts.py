@@ -27,7 +27,7 @@ def decision_tables(study: StudyScores, answers: Path) -> tuple[pd.DataFrame, pd
     """
     counts, decided = [], []
     for model in read_compared(study):
-        for explainer in study.explainers:
+        for explainer in study.explaining(model.dataset):
             runs = [Run(model.dataset, model.model, seed) for seed in model.seeds]
             given = pd.concat([_answers(explainer_path(answers, run, explainer)).assign(seed=run.seed) for run in runs])
             place = {"dataset": model.dataset, "model": model.model, "explainer": explainer}

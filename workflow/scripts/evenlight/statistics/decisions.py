@@ -109,7 +109,7 @@ def decision_table(study: StudyScores, judging: VerdictSettings, answers: Path) 
     for model in read_compared(study):
         items = pd.Index(model.items["item_id"])
         runs = [Run(model.dataset, model.model, seed) for seed in model.seeds]
-        for explainer in study.explainers:
+        for explainer in study.explaining(model.dataset):
             codes, doubt = decision_codes([explainer_path(answers, run, explainer) for run in runs], items)
             names = {"dataset": model.dataset, "model": model.model, "explainer": explainer, "seeds": len(runs)}
             for design in model.designs:

@@ -57,7 +57,7 @@ def sizes_of_families(
         for source in study.sources().values()
         for dataset in source.datasets
         for model in source.models_of(dataset)
-        for explainer in source.explainers_of(dataset, source.explainers)
+        for explainer in source.explaining(dataset)
         for metric in source.metrics
         for pair in pairs_of(source.comparisons)
     )

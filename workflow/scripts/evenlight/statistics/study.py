@@ -106,6 +106,10 @@ class StudyScores(Runs):
     first: int | None = None
     drawn_by: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
+    def explaining(self, dataset: str) -> list[str]:
+        """The explainers of a dataset."""
+        return self.explainers_of(dataset, self.explainers)
+
     def sources(self) -> dict[str, Self]:
         """The parts of the study that have units of their own, by modality; ``{"": self}`` where there is one only.
 

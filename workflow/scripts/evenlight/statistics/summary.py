@@ -150,7 +150,7 @@ def summarise_scores(study: StudyScores, *, factors: Sequence[str] = ()) -> pd.D
 def _means_of(study: StudyScores, factors: Sequence[str]) -> Iterator[pd.DataFrame]:
     """The means of every run and explainer, of units of one modality."""
     for run, levels in _levels_of_runs(study, factors):
-        for explainer in study.explainers_of(run.dataset, study.explainers):
+        for explainer in study.explaining(run.dataset):
             table = read_scores(study.scores, run, explainer, study.metrics)
             names = {"dataset": run.dataset, "model": run.model, "explainer": explainer}
             for factor, rows in levels.items():
@@ -161,7 +161,7 @@ def _levels_of_runs(study: StudyScores, factors: Sequence[str]) -> Iterator[tupl
     """Each run with the levels of its scored items, see :func:`_levels`."""
     units = {dataset: tables.read_table(units_path(study.units, dataset), UNITS) for dataset in study.datasets}
     for run in study:
-        fullest = with_most_texts(study.scores, run, study.explainers_of(run.dataset, study.explainers), study.metrics)
+        fullest = with_most_texts(study.scores, run, study.explaining(run.dataset), study.metrics)
         first = read_scores(study.scores, run, fullest, study.metrics, only_items=True)
         yield run, _levels(units[run.dataset], factors, first)
 
@@ -179,7 +179,7 @@ def _grouped(study: StudyScores, factors: Sequence[str]) -> Iterator[pd.DataFram
     """The same of units of one modality."""
     for run, levels in _levels_of_runs(study, factors):
         groups = pd.concat(levels.values()).rename(columns={"level": "group"}).drop_duplicates()
-        for explainer in study.explainers_of(run.dataset, study.explainers):
+        for explainer in study.explaining(run.dataset):
             table = groups.merge(read_scores(study.scores, run, explainer, study.metrics), on="item_id")
             table = table.melt(id_vars=["group"], value_vars=list(study.metrics), var_name="metric", value_name="score")
             yield table.assign(explainer=explainer)

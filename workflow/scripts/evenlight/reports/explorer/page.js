@@ -57,6 +57,8 @@ const groupsLabel = ([factor, a, b]) => `${a}${b === null ? "" : ` against ${b}`
 const modalityOf = (explainer) => Object.keys(study.modalities).find((name) => study.modalities[name].explainers.includes(explainer));
 const metricsOf = (explainer) => study.modalities[modalityOf(explainer)].metrics;
 const several = Object.keys(study.modalities).length > 1;
+/** The explainers of a model on a dataset: some are for other datasets only. */
+const explainersOf = (model) => Object.keys(study.explainers).filter((name) => model[modalityOf(name)]?.explainers[name] !== undefined);
 
 /** The choices that the address names; what it does not name, or what is not there, is the first or the default. */
 function chosen() {
@@ -65,7 +67,7 @@ function chosen() {
   const state = { dataset: first("dataset", Object.keys(study.content)) };
   const dataset = study.content[state.dataset];
   state.model = first("model", Object.keys(dataset.models));
-  state.explainer = first("explainer", Object.keys(study.explainers));
+  state.explainer = first("explainer", explainersOf(dataset.models[state.model]));
   state.modality = modalityOf(state.explainer);
   state.metric = first("metric", metricsOf(state.explainer));
   state.groups = first("groups", dataset.comparisons.map(groupsName));
@@ -202,7 +204,7 @@ async function showMaps(state) {
       const open = () => once ??= drawMap(box, name, groups).then(() => mark());
       box.addEventListener("toggle", () => box.open && open());
       at("maps").append(box);
-      for (const { explainers, metrics } of Object.values(study.modalities)) seen += Object.keys(dataset.models).length * explainers.length * metrics.length;
+      for (const model of Object.values(dataset.models)) for (const explainer of explainersOf(model)) seen += metricsOf(explainer).length;
       box.open = seen <= MOST_CELLS || (name === state.dataset && groupsName(groups) === state.groups);
       if (box.open) drawn.push(open());
     });
@@ -381,7 +383,7 @@ const metricLabel = ({ metric }) => `${study.metrics[metric].label} ${study.metr
 function showChoices(state, dataset) {
   fill(at("dataset"), Object.entries(study.content).map(([name, entry]) => [name, entry.label]), state.dataset);
   fill(at("model"), Object.keys(dataset.models).map((name) => [name, study.models[name]]), state.model);
-  fill(at("explainer"), Object.entries(study.explainers), state.explainer);
+  fill(at("explainer"), explainersOf(dataset.models[state.model]).map((name) => [name, study.explainers[name]]), state.explainer);
   if (several) at("explainer").replaceChildren(...Object.values(study.modalities).map(({ label, explainers }) =>
     made("optgroup", { label }, ...[...at("explainer").options].filter((option) => explainers.includes(option.value)))));
   at("explainer").value = state.explainer;
