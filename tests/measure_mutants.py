@@ -58,6 +58,7 @@ TESTED_BY = {
     "statistics/designs": ("cells",),
     "statistics/intervals": ("intervals", "strata"),
     "statistics/compared": ("compared_regimes",),
+    "statistics/concept_summary": ("concept_tables", "concepts"),
     "statistics/draws": ("answers",),
     "statistics/decision_counts": ("audit_of_answers",),
     "statistics/regimes": ("compared_regimes",),

@@ -25,7 +25,6 @@ from models_for_tests import context_of, items_of, sentences_of, tiny_classifier
 from pydantic import ValidationError
 
 import evenlight.results
-from evenlight.concepts import estimated
 from evenlight.concepts.effects import errors
 from evenlight.concepts.question import Attributed, Changes, Head, Question, ReadTexts, true_effects
 from evenlight.configuration import completed_entry
@@ -215,25 +214,15 @@ def question() -> Question:
     return Question(train, asked, changes, LEVELS, head, others, edits, attributed, forgotten)
 
 
-# What belongs to the job that asks, and not to the estimate.
-OF_THE_JOB = ("method", "text_levels")
-
-
 def effects(entry, folder: Path) -> dict:
     """Estimated effects of each change on each class."""
-    method = get_args(entry.model_fields["method"].annotation)[0]
     needed = {"explainer": {"method": "integrated_gradients"}} if entry.sums_explainer else {}
-    found = {}
-    for name, settings in variants("explainers", entry, needed):
-        parameters = {key: value for key, value in settings.items() if key not in OF_THE_JOB}
-        if entry.sums_explainer:
-            # As its job has it: words and texts are chosen where attributions are summed.
-            parameters = {"output": settings["explainer"]["output"]}
-        elif entry.trains_network:
-            parameters = {}
-        if not name.startswith(OF_THE_JOB):
-            found[name] = estimated(question(), method, **parameters)
-    return found
+    return {
+        name: entry.model_validate(settings).estimate(question())
+        for name, settings in variants("explainers", entry, needed)
+        # Of what only the job asks, an estimate knows nothing.
+        if not name.startswith("text_levels")
+    }
 
 
 # Answers in words ------------------------------------------------------------------------------------------------

@@ -12,11 +12,11 @@ from evenlight import configuration
 from evenlight.concepts.changes import compared_changes, listed_changes
 from evenlight.concepts.files import changes_of, represented_texts
 from evenlight.concepts.labels import predicted_levels, said_of_levels
-from evenlight.concepts.summary import effect_rows, error_rows
 from evenlight.core.contracts.texts import UNITS
 from evenlight.core.errors import InputError
 from evenlight.datasets import change_factors
 from evenlight.reports.plots.concept_grid import draw_concept_grid
+from evenlight.statistics.concept_summary import effect_rows, error_rows
 from evenlight.statistics.study import MetricLabel
 
 CONCEPTS = {"food": ["negative", "positive", "unknown"], "noise": ["negative", "positive", "unknown"]}

@@ -9,8 +9,7 @@ import pytest
 from scipy.special import softmax
 
 from evenlight import configuration
-from evenlight.concepts import estimated
-from evenlight.concepts.attributed import read_attributed, sampled_texts, texts_to_attribute
+from evenlight.concepts.attributed import read_attributed, sampled_texts, summed_attributions, texts_to_attribute
 from evenlight.concepts.question import Attributed, Changes, Question, ReadTexts, true_effects
 from evenlight.concepts.words import ConceptLexicon, learned_lexicon, read_concept_lexicon, shares
 from evenlight.core.contracts.explanations import WORD_ATTRIBUTIONS
@@ -165,11 +164,9 @@ def test_sums_recover_effects_where_logits_are_sums_over_words(tmp_path):
     learned = Question(train, asked, changes, 2, attributed=sums)
     true = true_effects(asked, changes)
     assert np.abs(true).max() > 0.1
-    assert estimated(learned, "summed_attributions", output="logit") == pytest.approx(true, abs=1e-9)
+    assert summed_attributions(learned, "logit") == pytest.approx(true, abs=1e-9)
     # Of probabilities the sums themselves are the estimate.
-    assert estimated(learned, "summed_attributions", output="probability")[0] == pytest.approx(
-        np.array(ADDS["bland"]) - ADDS["tasty!"]
-    )
+    assert summed_attributions(learned, "probability")[0] == pytest.approx(np.array(ADDS["bland"]) - ADDS["tasty!"])
     (tmp_path / "own.yaml").write_text("concepts: {food: [tasty], service: [kind]}")
     sums, notes = told(lexicon=tmp_path / "own.yaml")
     assert sums.asked[0, 1] == pytest.approx(np.zeros(3))
@@ -194,7 +191,7 @@ def test_the_explainer_that_is_summed_up_is_completed():
     [
         (
             {"method": "saliency"},
-            'explainers.sums.explainer.method: found "saliency"; allowed is one of input_x',
+            'explainers.sums.explainer.method: found "saliency"; allowed is one of adaptive',
         ),
         ({}, "explainers.sums.explainer.method: found null"),
         ({"method": "occlusion", "stepps": 3}, "explainers.sums.explainer: stepps: unknown key"),

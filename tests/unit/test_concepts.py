@@ -9,24 +9,33 @@ from scipy.special import softmax
 from scipy.stats import kendalltau
 from sklearn.linear_model import LogisticRegression
 
-from evenlight.concepts import METHODS, estimated, observational
+from evenlight.concepts import observational
 from evenlight.concepts.effects import (
     absolute_effects,
     average_effects,
     errors,
     label_effects,
-    mean_interval,
     order_faithfulness,
     over_seeds,
 )
 from evenlight.concepts.observational import one_hot
 from evenlight.concepts.question import Attributed, Changes, Head, Question, ReadTexts, true_effects, with_levels
 from evenlight.concepts.representations import inlp_projection, leace_eraser
+from evenlight.core.kinds import EFFECTS
+from evenlight.explainers import Explainer
+from evenlight.statistics.concept_summary import mean_interval
 
 LEVELS = 3
 NEGATIVE, POSITIVE, UNKNOWN = range(LEVELS)
 # Table 1 of the paper: food, ambiance, service and noise, and the stars.
 TOYS = np.array(["+-+?4", "--+?2", "?-+?3"])
+
+
+METHODS = [name for name, entry in Explainer.entries.items() if entry.modality == EFFECTS]
+
+
+def estimated(question: Question, method: str, **parameters) -> np.ndarray:
+    return Explainer.parse({"method": method, **parameters}).estimate(question)
 
 
 def toy_question() -> Question:
@@ -157,7 +166,7 @@ def attributed_to(train: ReadTexts, asked: ReadTexts) -> Attributed:
 
 
 # What explainers must be told.
-PARAMETERS = {"summed_attributions": {"output": "logit"}}
+PARAMETERS = {"summed_attributions": {"explainer": {"method": "integrated_gradients"}}}
 
 
 @pytest.mark.parametrize("method", [name for name in METHODS if name != "random_effects"])

@@ -176,8 +176,8 @@ def after_forgetting(
     before = asked(classifier, sentences)
     columns = [treated] if control is None else [treated, control]
     recipe = of_a_training(learning_rate=RATES[architecture][1], epochs=epochs)
-    settings = {"training": recipe, "strength": 2.0, "head_speed": 200.0} | changes
-    forget(classifier, sentences, sentences[:20], before[1], level[:, columns], settings, seed)
+    how = {"strength": 2.0, "head_speed": 200.0} | changes
+    forget(classifier, sentences, sentences[:20], before[1], level[:, columns], recipe, seed, **how)
     return before, asked(classifier, sentences), level
 
 
@@ -245,8 +245,8 @@ def test_the_same_seed_forgets_alike_and_a_stopped_training_goes_on(tmp_path):
         classifier, sentences, level = world("lstm_attention")
         classifier = replace(classifier, network=deepcopy(classifier.network))
         representation = asked(classifier, sentences)[1]
-        settings = {"training": of_a_training(epochs=2), "strength": 2.0, "head_speed": 200.0}
-        forget(classifier, sentences, sentences[:20], representation, level[:, [0, 1]], settings, 0, checkpoint)
+        whole = representation, level[:, [0, 1]]
+        forget(classifier, sentences, sentences[:20], *whole, of_a_training(epochs=2), 0, 2.0, 200.0, checkpoint)
         return classifier.network.state_dict()
 
     class Once(Checkpoint):

@@ -13,6 +13,7 @@ from models_for_tests import (
     additive,
     by_hand,
     context_of,
+    parsed_alike,
     probability_logits,
     sentences_of,
     tiny_classifier,
@@ -22,7 +23,7 @@ from tokenizers import decoders
 
 from evenlight.configuration import complete
 from evenlight.core.errors import InputError
-from evenlight.explainers import explain, parsed, shapley, surrogate
+from evenlight.explainers import explain, shapley, surrogate
 from evenlight.explainers.families.kernel_shap.paper import (
     KERNEL_ESTIMATORS,
     efficient_regression,
@@ -375,7 +376,7 @@ def test_a_fit_that_misses_answers_is_told(settings, monkeypatch):
     sentences = sentences_of(classifier, [["a", "b", "a", "idle", "c", "b", "c"], ["a"]], targets=[1, 1])
 
     def note():
-        return explain(parsed({"it": settings}), sentences, context_of(classifier))["it"].note
+        return explain(parsed_alike({"it": settings}), sentences, context_of(classifier))["it"].note
 
     assert note() == ""
     # Processes that cannot bend, of which only the jitter explains the rest.
@@ -401,7 +402,7 @@ def test_surrogate_of_many_features_stays_finite():
 
 def attributions(settings, classifier, sentences, tokens_per_batch=4096, seed=0):
     context = context_of(classifier, tokens_per_batch, seed)
-    return explain(parsed({"one": settings}), sentences, context)["one"].attributions
+    return explain(parsed_alike({"one": settings}), sentences, context)["one"].attributions
 
 
 WORTH = {"a": 0.1, "b": 0.05, "c": -0.1, "d": 0.2, "e": 0.02, "f": 0.0, "g": -0.04, "h": 0.07}

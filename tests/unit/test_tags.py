@@ -9,7 +9,6 @@ import test_concepts
 from models_for_tests import context_of, sentences_of, tiny_classifier
 
 from evenlight import configuration
-from evenlight.concepts import estimated
 from evenlight.configuration import completed_entry
 from evenlight.configuration.metrics import Metric
 from evenlight.core.kinds import EFFECTS, TOKENS
@@ -32,8 +31,8 @@ TRAINING = pd.DataFrame(
 FEW_ROWS = {"partition_shap": {"evaluations": 16}}
 
 
-def entry_of(method: str) -> Explainer:
-    return Explainer.parse({"method": method} | FEW_ROWS.get(method, {}))
+def entry_of(method: str, **more) -> Explainer:
+    return Explainer.parse({"method": method} | FEW_ROWS.get(method, {}) | more)
 
 
 def scores(method: str, classifier, sentences, seed: int = 0, **of_context) -> list[np.ndarray]:
@@ -91,18 +90,13 @@ def test_who_draws_depends_on_the_seed_and_nobody_else_does(method):
 
 @pytest.mark.parametrize("method", sorted(OF_CONCEPTS))
 def test_who_draws_among_explainers_by_concepts(method):
-    parameters = {
-        key: value
-        for key, value in entry_of(method).model_dump().items()
-        if key not in ("method", "label", "text_levels")
-    }
     question = test_concepts.confounded(test_concepts.balanced.__wrapped__())
     # Texts at the same levels are not read alike, so that it matters which is taken.
     probability = np.random.default_rng(0).dirichlet(np.ones(3), size=len(question.train.level))
     question = replace(question, train=replace(question.train, probability=probability))
     differ = False
     for more in [{"by": by} for by in ("representation", "propensity")] if method == "matched" else [{}]:
-        of_seeds = [estimated(replace(question, seed=seed), method, **parameters | more) for seed in (0, 1)]
+        of_seeds = [entry_of(method, **more).estimate(replace(question, seed=seed)) for seed in (0, 1)]
         differ |= far_apart([of_seeds[0]], [of_seeds[1]])
     assert differ == Explainer.entries[method].draws
 

@@ -6,19 +6,18 @@ from pathlib import Path
 
 import pandas as pd
 
-from evenlight.concepts import estimated
 from evenlight.concepts.attributed import read_attributed
 from evenlight.concepts.files import read_question
 from evenlight.core.contracts.explanations import CHANGE_EFFECTS
 from evenlight.core.tables import write_table
+from evenlight.explainers import Explainer
 from evenlight.jobs import command_line
 
 
 def main(arguments: argparse.Namespace) -> None:
     """Write an effect for every change of the test split."""
-    settings, parameters = arguments.settings, dict(arguments.settings["explainer"])
-    method, text_levels = parameters.pop("method"), parameters.pop("text_levels", "people")
-    labels = arguments.labels if text_levels == "predicted" else None
+    settings, entry = arguments.settings, Explainer.parse(arguments.settings["explainer"])
+    labels = arguments.labels if getattr(entry, "text_levels", "people") == "predicted" else None
     concepts = settings["concepts"]
     question, changes = read_question(
         arguments.items,
@@ -37,12 +36,11 @@ def main(arguments: argparse.Namespace) -> None:
             question,
             concepts,
             lexicon=arguments.lexicon,
-            reach=parameters["reach"],
-            texts=parameters["texts"],
+            reach=entry.reach,
+            texts=entry.texts,
         )
         question = replace(question, attributed=attributed)
-        parameters = {"output": parameters["explainer"]["output"]}
-    effects = estimated(question, method, **parameters)
+    effects = entry.estimate(question)
     table = pd.DataFrame({"change_id": changes["change_id"].to_numpy(), "effect": list(effects)})
     write_table(table, arguments.output, CHANGE_EFFECTS, {"settings": settings, "notes": notes})
 

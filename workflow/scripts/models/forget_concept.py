@@ -18,6 +18,7 @@ from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.representations import represented
 from evenlight.engine.sentences import encoded
 from evenlight.engine.training import digest_of_training, make_reproducible
+from evenlight.explainers import Explainer
 from evenlight.jobs.command_line import add_model_flags, run, settings_argument
 from evenlight.jobs.environment import library_versions
 from evenlight.models.classifier import device_name, load_saved
@@ -32,7 +33,10 @@ def main(arguments: argparse.Namespace) -> None:
     use_processor(arguments.threads)
     make_reproducible()
     settings = arguments.settings
-    explainer, concepts, seed = settings["explainer"], settings["concepts"], settings["seed"]
+    concepts, seed = settings["concepts"], settings["seed"]
+    # The name of a training has become the training itself.
+    recipe = settings["explainer"]["training"]
+    causalm = Explainer.parse(settings["explainer"] | {"training": None})
     treated = list(concepts).index(settings["concept"])
     files = arguments.items, arguments.changes, arguments.representations
     question, _ = read_question(*files, None, concepts, seed)
@@ -43,13 +47,13 @@ def main(arguments: argparse.Namespace) -> None:
     before = asked.representation[rows], asked.probability[rows]
     after, control, level = before, None, train.level[:, [treated]]
     if len(names) and len(np.unique(level[train.labelled(treated)])) > 1:
-        control = control_of(train.level, treated) if explainer["control"] else None
+        control = control_of(train.level, treated) if causalm.control else None
         level = train.level[:, [treated] if control is None else [treated, control]]
         # Texts without a label of the concept are none to forget it by.
         drawn = generator_for(seed, "forgotten", settings["concept"]).permutation(
             np.flatnonzero(train.labelled(treated))
         )
-        drawn = np.sort(drawn[: explainer["texts"]])
+        drawn = np.sort(drawn[: causalm.texts])
         classifier = load_saved(arguments.model, settings["max_tokens"], arguments.device)
         validation = items[items["split"] == "validation"].iloc[:VALIDATED]
         parts = items.loc[[train.name[row] for row in drawn]], validation, items.loc[names]
@@ -65,7 +69,8 @@ def main(arguments: argparse.Namespace) -> None:
         digest = digest_of_training(classifier, learned, validated, about)
         checkpoint = open_checkpoint(arguments.output, digest, arguments.checkpoint_minutes)
         whole = train.representation[drawn], level[drawn]
-        history = forget(classifier, learned, validated, *whole, explainer, seed, checkpoint)
+        how = {"strength": causalm.strength, "head_speed": causalm.head_speed}
+        history = forget(classifier, learned, validated, *whole, recipe, seed, checkpoint=checkpoint, **how)
         print(history.to_string(index=False))
         evaluator = Evaluator(classifier, arguments.tokens_per_batch or 0)
         probability, representation, _ = represented(evaluator, [sentence.row for sentence in of_changes])

@@ -6,7 +6,6 @@ Abraham et al. (2022), "CEBaB", Section 3. Effects are differences of probabilit
 import numpy as np
 
 from evenlight.concepts.question import Changes
-from evenlight.statistics.arrays.mean import limits_over_texts
 
 # Effects are compared after rounding, as in the released code.
 DECIMALS = 4
@@ -83,16 +82,3 @@ def order_faithfulness(true: np.ndarray, estimated: np.ndarray, changes: Changes
 def over_seeds(values: np.ndarray) -> tuple[float, float]:
     """Mean and standard deviation with divisor n, as in the published tables."""
     return float(np.mean(values)), float(np.std(values))
-
-
-def mean_interval(
-    values: np.ndarray, cluster: np.ndarray, confidence: float, draws: int, generator: np.random.Generator
-) -> tuple[float, float]:
-    """The interval of the mean of ``values`` (changes,), of :func:`evenlight.statistics.arrays.mean.limits_over_texts`.
-
-    ``cluster`` names what each change belongs to, (changes,): its original review. All changes of one original share
-    its texts. NaN where too few originals vary.
-    """
-    codes = np.unique(cluster, return_inverse=True)[1]
-    low, high = limits_over_texts(values[None], codes, confidence, draws, generator)
-    return float(low), float(high)

@@ -109,8 +109,10 @@ def forget(
     validation: Sequence[Sentence],
     representation: np.ndarray,
     level: np.ndarray,
-    settings: dict,
+    recipe: dict,
     seed: int,
+    strength: float,
+    head_speed: float,
     checkpoint: Checkpoint | None = None,
 ) -> pd.DataFrame:
     """Train ``classifier`` on, in place, so that it forgets a concept; the last epoch's weights are kept.
@@ -125,8 +127,10 @@ def forget(
         validation: likewise; what the task's loss is without the heads.
         representation: what the last linear layer is given for the training texts before, (texts, width).
         level: of the treated concept and, in a second column, of the control, int (texts, 1 or 2); -1 without label.
-        settings: ``training``, as :func:`evenlight.engine.training.train` takes it, ``strength`` and ``head_speed``.
+        recipe: of the training, as :func:`evenlight.engine.training.train` takes it.
         seed: the study seed.
+        strength: weight of forgetting beside the task.
+        head_speed: how many times as fast as the network the heads learn.
         checkpoint: as in a training.
 
     Returns:
@@ -136,10 +140,10 @@ def forget(
     heads, outputs = zip(*(linear_head(representation, of_concept) for of_concept in level.T), strict=True)
     right = dict(zip((sentence.item_id for sentence in training), np.stack(outputs, axis=1).tolist(), strict=True))
     with given_to_last_layer(classifier) as (_, given):
-        rate = settings["head_speed"] * settings["training"]["learning_rate"]
-        beside = Heads(given, right, heads, settings["strength"], rate)
+        rate = head_speed * recipe["learning_rate"]
+        beside = Heads(given, right, heads, strength, rate)
         # The task's loss does not say how much is forgotten.
-        recipe = settings["training"] | {"kept_epoch": "last", "patience": None}
+        recipe = recipe | {"kept_epoch": "last", "patience": None}
         history = train(classifier, training, validation, recipe, seed, checkpoint, beside.to(classifier.device))
     classifier.network.requires_grad_(False)
     return history

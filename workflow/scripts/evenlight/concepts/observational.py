@@ -117,7 +117,7 @@ def conexp(question: Question) -> np.ndarray:
     return estimates
 
 
-def s_learner(question: Question, definition: Definition = "released", calibrated: bool = False) -> np.ndarray:
+def s_learner(question: Question, definition: Definition = "paper", calibrated: bool = False) -> np.ndarray:
     """What a logistic regression on the levels of all concepts says before and after (Künzel et al. 2019; Eq. 8).
 
     It has a variable for each level of each concept, all zero for a concept without label.

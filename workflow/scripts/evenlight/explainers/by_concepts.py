@@ -1,6 +1,8 @@
-"""Explainers that estimate what a change of a concept does to a model's probabilities; their code is in `concepts`."""
+"""Explainers that estimate what changes of concepts do to a model; what they compute is in `concepts`."""
 
-from typing import Annotated, ClassVar, Literal
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from pydantic import Field, ValidationError, field_validator
 
@@ -14,6 +16,11 @@ from evenlight.settings import (
     shown,
 )
 
+if TYPE_CHECKING:
+    import numpy as np
+
+    from evenlight.concepts.question import Question
+
 
 class ConceptExplainer(Explainer):
     """An explainer that estimates what a change of a concept does to the model's probabilities."""
@@ -22,6 +29,10 @@ class ConceptExplainer(Explainer):
     modality: ClassVar[str] = EFFECTS
     asks_model: ClassVar[bool] = False
     needs_internals: ClassVar[bool] = False
+
+    def estimate(self, question: Question) -> np.ndarray:
+        """The estimated effect of each change on the probabilities, float (changes, classes)."""
+        raise NotImplementedError(f"{type(self).__name__}.estimate")
 
 
 TextLevels = Annotated[
@@ -98,6 +109,17 @@ class SummedAttributions(ConceptExplainer):
             raise refusal((("aggregation",), f"found {shown(completed['aggregation'])}; allowed is sum, with its sign"))
         return completed
 
+    @property
+    def summed(self) -> Explainer:
+        """The other explainer."""
+        return Explainer.parse(self.explainer)
+
+    def estimate(self, question: Question) -> np.ndarray:
+        """By sums that the question has, of the words that the other fields choose."""
+        from evenlight.concepts.attributed import summed_attributions
+
+        return summed_attributions(question, self.explainer["output"])
+
 
 class RandomEffects(ConceptExplainer):
     """The difference of two distributions over the classes that are drawn at random."""
@@ -109,6 +131,12 @@ class RandomEffects(ConceptExplainer):
 
     method: Literal["random_effects"]
 
+    def estimate(self, question: Question) -> np.ndarray:
+        """Two draws for each change."""
+        from evenlight.concepts.observational import random
+
+        return random(question)
+
 
 class ApproximateCounterfactuals(ConceptExplainer):
     """A training text at the wanted levels, drawn at random, in place of the counterfactual (Abraham et al. 2022)."""
@@ -118,6 +146,12 @@ class ApproximateCounterfactuals(ConceptExplainer):
 
     method: Literal["approximate"]
     text_levels: TextLevels = "predicted"
+
+    def estimate(self, question: Question) -> np.ndarray:
+        """By a text in place of the counterfactual."""
+        from evenlight.concepts.observational import approximate
+
+        return approximate(question)
 
 
 class MatchedCounterfactuals(ConceptExplainer):
@@ -137,6 +171,12 @@ class MatchedCounterfactuals(ConceptExplainer):
         ),
     )
 
+    def estimate(self, question: Question) -> np.ndarray:
+        """By some texts in place of the counterfactual."""
+        from evenlight.concepts.observational import matched
+
+        return matched(question, self.neighbours, self.by)
+
 
 class Conexp(ConceptExplainer):
     """The difference of the mean probabilities of the training texts at either level (Goyal et al. 2019)."""
@@ -144,6 +184,12 @@ class Conexp(ConceptExplainer):
     title: ClassVar[str] = "CONEXP"
 
     method: Literal["conexp"]
+
+    def estimate(self, question: Question) -> np.ndarray:
+        """By means of all texts."""
+        from evenlight.concepts.observational import conexp
+
+        return conexp(question)
 
 
 class SLearner(ConceptExplainer):
@@ -168,6 +214,12 @@ class SLearner(ConceptExplainer):
         ),
     )
 
+    def estimate(self, question: Question) -> np.ndarray:
+        """By what is learned of the levels."""
+        from evenlight.concepts.observational import s_learner
+
+        return s_learner(question, self.definition, self.calibrated)
+
 
 class TrainingPairs(ConceptExplainer):
     """What real edits of the same direction did to texts outside of the test: an upper bound that no observer knows.
@@ -180,6 +232,12 @@ class TrainingPairs(ConceptExplainer):
     neighbours: int | None = Field(
         None, ge=1, description="How many edits of the nearest texts count; `null` is the mean of all."
     )
+
+    def estimate(self, question: Question) -> np.ndarray:
+        """By real edits."""
+        from evenlight.concepts.observational import training_pairs
+
+        return training_pairs(question, self.neighbours)
 
 
 class Tcav(ConceptExplainer):
@@ -196,6 +254,12 @@ class Tcav(ConceptExplainer):
         ),
     )
 
+    def estimate(self, question: Question) -> np.ndarray:
+        """By the direction of each change."""
+        from evenlight.concepts.representations import tcav
+
+        return tcav(question, self.definition)
+
 
 class ConceptShap(ConceptExplainer):
     """The Shapley value of a concept among all, whose directions recover the representation (Yeh et al. 2020)."""
@@ -203,6 +267,12 @@ class ConceptShap(ConceptExplainer):
     title: ClassVar[str] = "ConceptSHAP"
 
     method: Literal["concept_shap"]
+
+    def estimate(self, question: Question) -> np.ndarray:
+        """By the share of each concept."""
+        from evenlight.concepts.representations import concept_shap
+
+        return concept_shap(question)
 
 
 class Inlp(ConceptExplainer):
@@ -215,6 +285,12 @@ class Inlp(ConceptExplainer):
     method: Literal["inlp"]
     iterations: int = Field(10, ge=1, description="Most classifiers for each concept.")
 
+    def estimate(self, question: Question) -> np.ndarray:
+        """By what is left of the representation."""
+        from evenlight.concepts.representations import inlp
+
+        return inlp(question, self.iterations)
+
 
 class Leace(ConceptExplainer):
     """The representation without any linear trace of the concept, changed as little as can be (Belrose et al. 2023)."""
@@ -222,6 +298,12 @@ class Leace(ConceptExplainer):
     title: ClassVar[str] = "LEACE"
 
     method: Literal["leace"]
+
+    def estimate(self, question: Question) -> np.ndarray:
+        """By what is left of the representation."""
+        from evenlight.concepts.representations import leace
+
+        return leace(question)
 
 
 class Causalm(ConceptExplainer):
@@ -263,3 +345,9 @@ class Causalm(ConceptExplainer):
         gt=0,
         description="How many times as fast as the network the heads learn, so that they see what is left to be told.",
     )
+
+    def estimate(self, question: Question) -> np.ndarray:
+        """By the answers of the networks, which the question has."""
+        from evenlight.concepts.counterfactual import causalm
+
+        return causalm(question)

@@ -1,10 +1,10 @@
 """Sum up what concepts do to every model, and how far every explainer's estimates of it are off."""
 
-from evenlight.concepts.summary import concept_tables, forgetting_notes, notes_of_explainers
 from evenlight.core.contracts.explanations import CONCEPT_LABELS
 from evenlight.core.contracts.results import CONCEPT_EFFECTS, CONCEPT_ERRORS
 from evenlight.core.tables import read_metadata
 from evenlight.results import Computed, Inputs
+from evenlight.statistics.concept_summary import concept_tables, forgetting_notes, notes_of_explainers
 from evenlight.statistics.files import Runs
 from evenlight.statistics.study import taken
 

@@ -12,7 +12,6 @@ from evenlight.concepts.effects import (
     absolute_effects,
     average_effects,
     label_effects,
-    mean_interval,
     order_faithfulness,
     over_seeds,
 )
@@ -24,6 +23,7 @@ from evenlight.core.contracts.texts import ITEMS
 from evenlight.core.seeds import generator_for
 from evenlight.core.tables import read_metadata, read_table
 from evenlight.datasets import change_name
+from evenlight.statistics.arrays.mean import limits_over_texts
 from evenlight.statistics.files import Runs, explainer_path
 
 ALL = "all"
@@ -191,3 +191,16 @@ def effect_rows(
             "moved": float(np.mean([of_seed[direction].sum() / 2 for of_seed in moved])),
             "effect": np.mean([of_seed[direction] for of_seed in of_seeds], axis=0),
         }
+
+
+def mean_interval(
+    values: np.ndarray, cluster: np.ndarray, confidence: float, draws: int, generator: np.random.Generator
+) -> tuple[float, float]:
+    """The interval of the mean of ``values`` (changes,), of :func:`evenlight.statistics.arrays.mean.limits_over_texts`.
+
+    ``cluster`` names what each change belongs to, (changes,): its original review. All changes of one original share
+    its texts. NaN where too few originals vary.
+    """
+    codes = np.unique(cluster, return_inverse=True)[1]
+    low, high = limits_over_texts(values[None], codes, confidence, draws, generator)
+    return float(low), float(high)
