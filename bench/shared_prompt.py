@@ -27,7 +27,7 @@ from hub_tokenizers import write_tokenizer
 
 from evenlight import explainers, metrics
 from evenlight.configuration import completed_entry
-from evenlight.datasets.demo import read_source_sentences
+from evenlight.datasets.readers.demo import read_source_sentences
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.sentences import tokenize
 from evenlight.engine.training import save_classifier

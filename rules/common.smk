@@ -82,6 +82,8 @@ try:
 except InputError as error:
     raise WorkflowError(str(error))
 
+# The reader of each dataset, with its settings.
+READERS = {name: datasets.Reader.parse(settings) for name, settings in config["datasets"].items()}
 # Records of results that were copied here. Of those in a storage, and of an archive's, nothing is kept beside them.
 STUDY = Path("results", config["study"])
 # Whether a storage keeps the results, in place of folders that all jobs see. A job then has of them what its inputs name.
@@ -252,8 +254,7 @@ def every(paths, **values):
 
 def factors_of(dataset):
     """The factors of a dataset, each with its levels."""
-    settings = config["datasets"][dataset]
-    return datasets.reader_for(settings).factors(settings)
+    return READERS[dataset].factors()
 
 
 def explainers_of(modality):
@@ -284,8 +285,8 @@ def comparisons_of(modality):
 
 def gendered_datasets():
     """The datasets whose texts have English pronouns for their groups, which co-occurrence counts."""
-    texts, corpus = config["datasets"], config["corpus"]
-    english = [name for name in texts if configuration.is_english(texts[name], corpus)]
+    language = config["corpus"] and config["corpus"]["parser"]["language"]
+    english = [name for name, reader in READERS.items() if reader.is_english(language)]
     return [name for name in english if set(factors_of(name).get("gender", [None])) <= set(annotation.GROUPS)]
 
 

@@ -3,10 +3,10 @@
 import argparse
 from pathlib import Path
 
-from evenlight import datasets
 from evenlight.core.errors import InputError
 from evenlight.core.tables import write_csv
-from evenlight.datasets.geco_reproduction import SETTINGS, compare_with_published
+from evenlight.datasets.geco_reproduction import compare_with_published
+from evenlight.datasets.readers.geco import Geco
 from evenlight.jobs import command_line
 
 
@@ -23,8 +23,7 @@ def main(arguments: argparse.Namespace) -> None:
 
 def published_files(folder: Path) -> dict[str, Path]:
     """The paths of the binary GECO's files below ``folder``, by their names."""
-    reader = datasets.reader_for(SETTINGS)
-    names = [name for words in datasets.GECO_WORDS for name in reader.sources({**SETTINGS, "words": words})]
+    names = [name for words in ("all", "subject") for name in Geco(reader="geco", words=words).sources()]
     files = {name: folder / Path(name).relative_to("geco") for name in names}
     for path in files.values():
         if not path.is_file():

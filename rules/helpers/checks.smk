@@ -17,8 +17,7 @@ CHECK = workflow.modifier.modify_rulename("check")
 
 def present_files(wildcards):
     """Those of the files of a dataset that are there, or else none is read."""
-    named = datasets.reader_for(config["datasets"][wildcards.dataset]).files(config["datasets"][wildcards.dataset])
-    return [own_file(path) for path in named if Path(path).exists()]
+    return [own_file(path) for path in READERS[wildcards.dataset].named_files() if Path(path).exists()]
 
 
 def made_flag(paths):
@@ -104,8 +103,8 @@ def is_made(path):
 
 def tables_and_models():
     """What the results of a study stand for: each file of a table and of a model, with the key that names it."""
-    for name, settings in config["datasets"].items():
-        yield from ((f"datasets.{name}", path) for path in datasets.reader_for(settings).files(settings))
+    for name, reader in READERS.items():
+        yield from ((f"datasets.{name}", path) for path in reader.named_files())
     for run in wildcards_of_runs():
         yield from ((f"models.{run.model}", path) for path in files_of_run(run))
 

@@ -1,16 +1,16 @@
 # What rules/datasets.smk asks: its settings, and which files it needs.
 
+from evenlight.datasets.base import NOT_OF_TEXTS
+
 
 def source_files(wildcards):
     """The downloaded files of a dataset."""
-    settings = config["datasets"][wildcards.dataset]
-    return expand("results/sources/{name}", name=datasets.reader_for(settings).sources(settings))
+    return expand("results/sources/{name}", name=READERS[wildcards.dataset].sources())
 
 
 def named_files(wildcards):
     """The files that a dataset's settings name: the user's own, or what another rule makes."""
-    settings = config["datasets"][wildcards.dataset]
-    return list(map(own_file, datasets.reader_for(settings).files(settings)))
+    return list(map(own_file, READERS[wildcards.dataset].named_files()))
 
 
 def source_digest(wildcards):
@@ -23,7 +23,7 @@ def source_digest(wildcards):
 
 def resource_files(wildcards):
     """The files of this repository that a dataset is read from."""
-    return [repository_file(path) for path in datasets.reader_for(config["datasets"][wildcards.dataset]).resources]
+    return [repository_file(path) for path in READERS[wildcards.dataset].resources]
 
 
 def resource_digests(wildcards):
@@ -34,9 +34,9 @@ def resource_digests(wildcards):
 def import_settings(wildcards):
     """What a dataset is read with."""
     # Not sorted: the attributes of a table stand in its tables as the configuration has them. All other keys have
-    # one order, whatever that of the configuration. The order of the classes comes later, and who prints texts asks.
+    # one order, whatever that of the configuration.
     settings = {"dataset": wildcards.dataset} | config["datasets"][wildcards.dataset]
-    return as_argument({key: value for key, value in settings.items() if key not in ("swap_classes", "show_texts")})
+    return as_argument({key: value for key, value in settings.items() if key not in NOT_OF_TEXTS})
 
 
 def datasets_shown():

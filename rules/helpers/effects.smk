@@ -20,13 +20,12 @@ CONCEPT_SCORE = "<results>/scores/{dataset}/{model}/seed{seed}/concepts/{explain
 
 def concepts_of(dataset):
     """The concepts of a dataset with their levels; not sorted, since levels are numbered in this order."""
-    return datasets.concept_levels(config["datasets"][dataset])
+    return READERS[dataset].concept_levels()
 
 
 def concept_settings(wildcards):
     """The concepts of a dataset, and the attributes that all texts of a change share."""
-    settings = config["datasets"][wildcards.dataset]
-    groups = list(datasets.reader_for(settings).groups(settings))
+    groups = list(READERS[wildcards.dataset].groups())
     return as_argument({"concepts": concepts_of(wildcards.dataset), "groups": groups})
 
 

@@ -109,8 +109,7 @@ def analysis_settings():
 
 def own_files_of(dataset):
     """The user's own files that a dataset is read from, those that are there, by name."""
-    settings = config["datasets"][dataset]
-    return {name: path for name in datasets.reader_for(settings).files(settings) if (path := Path(name)).is_file()}
+    return {name: path for name in READERS[dataset].named_files() if (path := Path(name)).is_file()}
 
 
 def tell_interim_analyses():

@@ -10,8 +10,15 @@ import pytest
 
 from evenlight.concepts.effects import average_effects, directions, errors, label_effects
 from evenlight.concepts.question import UNLABELLED, Changes, Question, ReadTexts, true_effects
-from evenlight.datasets import ASPECT_LEVELS, ASPECTS, CEBAB
-from evenlight.datasets.cebab import NO_MAJORITY, aspect_label, edit_pairs, released_texts
+from evenlight.datasets.readers.cebab import (
+    ASPECT_LEVELS,
+    ASPECTS,
+    CEBAB,
+    NO_MAJORITY,
+    aspect_label,
+    edit_pairs,
+    released_texts,
+)
 from evenlight.explainers import Explainer
 
 RELEASED_LEVELS = {"Negative": "negative", "Positive": "positive", "unknown": "unknown"}

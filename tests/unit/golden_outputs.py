@@ -30,11 +30,11 @@ from evenlight.concepts.question import Attributed, Changes, Head, Question, Rea
 from evenlight.configuration import completed_entry
 from evenlight.configuration.architectures import Architecture
 from evenlight.configuration.metrics import Metric
-from evenlight.configuration.readers import Reader
 from evenlight.core.kinds import EFFECTS, TEXT, TOKENS
 from evenlight.core.seeds import generator_for
 from evenlight.core.versions import RESULTS as VERSIONS_OF_RESULTS
 from evenlight.core.versions import STAGES
+from evenlight.datasets import Reader
 from evenlight.explainers import Explainer, explain, parsed
 from evenlight.metrics import Explanation, Origin, answers, explanation_of, score
 from evenlight.metrics.reasons import of_follow_ups, of_questions

@@ -20,10 +20,14 @@ from evenlight.configuration import completed_entry
 from evenlight.core.contracts.corpus import ANNOTATIONS
 from evenlight.core.contracts.texts import ATTRIBUTE
 from evenlight.core.tables import write_table
-from evenlight.datasets import CEBAB, COMPAS, CROWS_PAIRS, HATECHECK, load, multilingual_file, reader_for, winobias_file
-from evenlight.datasets.cebab import EVERYTHING
-from evenlight.datasets.cebab import FOLDER as CEBAB_FOLDER
+from evenlight.datasets import Reader, load
 from evenlight.datasets.hatecheck_levels import ENGLISH, GROUPS, functionalities
+from evenlight.datasets.readers.cebab import CEBAB, EVERYTHING
+from evenlight.datasets.readers.cebab import FOLDER as CEBAB_FOLDER
+from evenlight.datasets.readers.compas import COMPAS
+from evenlight.datasets.readers.crows_pairs import CROWS_PAIRS
+from evenlight.datasets.readers.hatecheck import HATECHECK, multilingual_file
+from evenlight.datasets.readers.winobias import winobias_file
 
 ROOT = Path(__file__).parents[2]
 SHOWN = 8
@@ -175,9 +179,9 @@ def texts_of(reader: str, folder: Path) -> dict:
     settings = completed_entry("datasets", "it", {"reader": reader} | given)
     if settings.get("test_share", 1) is None:
         settings["test_share"] = 0.2
-    kind = reader_for(settings)
+    kind = Reader.parse(settings)
     files |= {name: ROOT / name for name in kind.resources}
-    dataset = load(files, settings)
+    dataset = load(files, kind)
     items, units = dataset.items, dataset.units
     attributes = sorted(name for name in items.columns if name.startswith(ATTRIBUTE))
     places = sorted({round(place * (len(items) - 1) / (SHOWN - 1)) for place in range(SHOWN)})

@@ -80,9 +80,10 @@ def train(items: str, units: str, settings: dict, output: str) -> dict:
 
 def read(settings: dict) -> dict:
     """A dataset: its texts and notes."""
+    from evenlight.datasets import Reader
     from evenlight.datasets import load as load_dataset
 
-    dataset = load_dataset({}, settings)
+    dataset = load_dataset({}, Reader.parse(settings))
     return {"texts": [" ".join(words) for words in dataset.items["words"]], "notes": dataset.notes}
 
 

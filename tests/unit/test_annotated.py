@@ -4,14 +4,14 @@ import pyarrow as pa
 import pytest
 
 from evenlight import datasets
-from evenlight.configuration.readers import Reader
 from evenlight.core.contracts.corpus import ANNOTATIONS
 from evenlight.core.errors import InputError
 from evenlight.core.tables import write_table
 from evenlight.corpus.annotation.annotations import annotation
 from evenlight.corpus.annotation.geco_annotation import read_labelling
-from evenlight.datasets import geco
-from evenlight.datasets.annotated import items_of
+from evenlight.datasets import Reader
+from evenlight.datasets.readers.annotated import items_of
+from evenlight.datasets.readers.geco import Geco
 from evenlight.texts.items import check_items
 
 SOURCE = ["He", "visits", "his", "aunt", "."]
@@ -41,7 +41,7 @@ def loaded(tmp_path):
     def load(rows: list[dict], **changed) -> datasets.Dataset:
         path = tmp_path / "resolved.parquet"
         write_table(pa.Table.from_pylist(rows, schema=ANNOTATIONS.schema), path, ANNOTATIONS)
-        return datasets.load({str(path): path}, settings_for(path, **changed))
+        return datasets.load({str(path): path}, Reader.parse(settings_for(path, **changed)))
 
     return load
 
@@ -100,9 +100,9 @@ def test_refusals(loaded, tmp_path):
         loaded([*TEN, accepted("s0", annotator="Kim")])
     absent = tmp_path / "absent.parquet"
     with pytest.raises(InputError, match=r"absent\.parquet: no such file"):
-        datasets.load({str(absent): absent}, settings_for(absent))
+        datasets.load({str(absent): absent}, Reader.parse(settings_for(absent)))
     with pytest.raises(InputError, match=r"file '.*absent\.parquet' is needed; name its path"):
-        datasets.load({}, settings_for(absent))
+        datasets.load({}, Reader.parse(settings_for(absent)))
 
 
 def test_the_configuration_has_the_settings_that_the_reader_uses():
@@ -111,16 +111,16 @@ def test_the_configuration_has_the_settings_that_the_reader_uses():
 
 def test_the_reader_names_its_file():
     settings = settings_for(Path("a"), file="./results/corpus/resolved.parquet")
-    assert datasets.reader_for(settings).files(settings) == ["results/corpus/resolved.parquet"]
-    assert datasets.reader_for({"reader": "demo"}).files({"reader": "demo"}) == []
+    assert Reader.parse(settings).named_files() == ["results/corpus/resolved.parquet"]
+    assert Reader.parse({"reader": "demo"}).named_files() == []
 
 
 def test_the_labelling_of_geco_becomes_its_binary_data_set(mirror):
     """Beside the words that were corrected after the labelling, see the comparison of both."""
     for scope, words in (("all", "all"), ("subject", "subj")):
         names = [f"geco/binary_gender_{words}/{split}.jsonl" for split in ("train", "test")]
-        settings = {"reader": "geco", "classes": "binary", "words": scope}
-        published = geco.read({name: mirror / name for name in names}, settings).items.set_index("item_id")
+        reader = Geco(reader="geco", words=scope)
+        published = reader.read({name: mirror / name for name in names}).items.set_index("item_id")
         rows = read_labelling(mirror / "geco_annotation" / "merged_labelling_v2.json")
         built = {item["item_id"]: item for row in rows for item in items_of(row, ["male", "female"], scope)}
         assert set(built) == set(published.index)

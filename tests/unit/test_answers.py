@@ -76,7 +76,7 @@ def write(rows: list[dict], path: Path) -> Path:
 def questions_of(path: Path, **settings) -> datasets.Dataset:
     entry = READER | {"file": str(path)} | settings
     entry = configuration.completed_entry("datasets", "asked", entry)
-    return datasets.load({path.as_posix(): path}, entry)
+    return datasets.load({path.as_posix(): path}, datasets.Reader.parse(entry))
 
 
 @pytest.mark.parametrize("suffix", ["csv", "jsonl", "parquet"])
@@ -454,8 +454,8 @@ def test_the_page_has_the_size_beside_that_of_draws(tmp_path):
 def test_the_example_is_read_as_it_was_written(example, tmp_path):
     """From its table to scores, against a plain reading of the file."""
     path = ROOT / "resources" / "answers" / "made.csv"
-    settings = {"dataset": "cases"} | example["datasets"]["cases"]
-    import_dataset({settings["file"]: path}, settings, tmp_path / "items.parquet", tmp_path / "units.parquet")
+    reader = datasets.Reader.parse(example["datasets"]["cases"])
+    import_dataset({reader.file: path}, reader, "cases", tmp_path / "items.parquet", tmp_path / "units.parquet")
     items, units = (pq.read_table(tmp_path / f"{name}.parquet").to_pandas() for name in ("items", "units"))
     plain = pd.read_csv(path)
     for model in example["models"].values():

@@ -12,12 +12,20 @@ import yaml
 from scipy.stats import binomtest
 
 from evenlight import configuration
-from evenlight.configuration.readers import Reader
 from evenlight.core.contracts.texts import ITEMS, UNITS
 from evenlight.core.errors import InputError
 from evenlight.core.tables import read_table, write_table
-from evenlight.datasets import CAUSAL_CONCEPTS, CONCEPTS, READERS, WORLD_LANGUAGES, load
-from evenlight.datasets.causal_world import LEVELS, noise_of, text, variables
+from evenlight.datasets import Reader, load
+from evenlight.datasets.readers.causal_world import (
+    CAUSAL_CONCEPTS,
+    CONCEPTS,
+    LEVELS,
+    WORLD_LANGUAGES,
+    CausalWorld,
+    noise_of,
+    text,
+    variables,
+)
 from evenlight.datasets.world_texts import read_language
 from evenlight.texts.items import assign_validation, check_items, groups_kept_together, units_of
 
@@ -27,7 +35,6 @@ SETTINGS = Reader.model_validate({"reader": "causal_world", "training_pairs": 40
 DIALS = ("base_rates", "confounding", "shared_cause", "label_effect", "label_noise")
 WORDING = ("longer_texts", "more_evidence", "late_evidence", "weak_evidence")
 LANGUAGES = {name: read_language(FILES[path], CONCEPTS, CAUSAL_CONCEPTS) for name, path in WORLD_LANGUAGES.items()}
-NOUGHT = dict.fromkeys((*DIALS, *WORDING), 0.0)
 UNITS_OF_TESTS = 3000
 
 # What each variable changes, written down a second time: the graph of docs/causal_world.md.
@@ -41,9 +48,17 @@ CHILDREN = {
 }
 
 
+def dialled(**dials) -> CausalWorld:
+    """A world whose other dials are 0."""
+    return CausalWorld(reader="causal_world", training_forms="observed", **dials)
+
+
+NOUGHT = dialled()
+
+
 @cache
 def worlds(**dials) -> list[dict[str, bool]]:
-    return [variables(noise, NOUGHT | dials) for noise in noises()]
+    return [variables(noise, dialled(**dials)) for noise in noises()]
 
 
 @cache
@@ -52,7 +67,7 @@ def noises() -> list:
 
 
 def world(**changes):
-    return load(FILES, SETTINGS | changes)
+    return load(FILES, Reader.parse(SETTINGS | changes))
 
 
 def share_is(values: list[bool], expected: float) -> bool:
@@ -61,7 +76,7 @@ def share_is(values: list[bool], expected: float) -> bool:
 
 
 def written(language: str, noise, **dials) -> list[tuple]:
-    return text(noise, variables(noise, NOUGHT | dials), NOUGHT | dials, LANGUAGES[language])
+    return text(noise, variables(noise, dialled(**dials)), dialled(**dials), LANGUAGES[language])
 
 
 # The equations
@@ -150,7 +165,7 @@ def test_confounding_that_nothing_would_show_is_refused():
 
 @pytest.mark.parametrize("name", CHILDREN)
 def test_setting_a_variable_changes_it_and_what_it_causes_only(name):
-    dials = dict.fromkeys(DIALS, 0.4)
+    dials = dialled(**dict.fromkeys(DIALS, 0.4))
     changed = set()
     for noise in noises()[:500]:
         as_it_is = variables(noise, dials)
@@ -160,7 +175,7 @@ def test_setting_a_variable_changes_it_and_what_it_causes_only(name):
 
 
 def test_setting_a_variable_to_its_own_value_or_twice_changes_nothing():
-    dials = dict.fromkeys((*DIALS, *WORDING), 0.4)
+    dials = dialled(**dict.fromkeys((*DIALS, *WORDING), 0.4))
     for noise in noises()[:200]:
         as_it_is = variables(noise, dials)
         for name in CHILDREN:
@@ -176,7 +191,7 @@ def test_wording_changes_texts_of_the_second_group_only_and_no_variable(dial):
     for noise in noises()[:200]:
         before, after = written("english", noise), written("english", noise, **{dial: 1.0})
         value = variables(noise, NOUGHT)
-        assert variables(noise, NOUGHT | {dial: 1.0}) == value
+        assert variables(noise, dialled(**{dial: 1.0})) == value
         assert before == after or not value["gender"]
         changed += before != after
     assert changed > 50
@@ -387,7 +402,7 @@ def test_concept_counterfactuals_are_pairs_that_differ_in_the_concept():
     dataset = world(concept_counterfactuals=["care", "hobby"], label_effect=0.2, base_rates=0.2)
     check_items(dataset.items, dataset.units, "world")
     items = dataset.items.set_index("item_id")
-    assert READERS["causal_world"].factors(SETTINGS | {"concept_counterfactuals": ["care"]}) == {
+    assert Reader.parse(SETTINGS | {"concept_counterfactuals": ["care"]}).factors() == {
         "gender": ["male", "female"],
         "care": ["careful", "careless"],
     }
@@ -465,12 +480,12 @@ def test_wrong_files_are_refused(tmp_path, wrong, message):
     path = tmp_path / "words.yaml"
     path.write_text(yaml.safe_dump(wrong))
     with pytest.raises(InputError, match=re.escape(message)) as refused:
-        load(FILES | {str(path): path}, SETTINGS | {"file": str(path)})
+        load(FILES | {str(path): path}, Reader.parse(SETTINGS | {"file": str(path)}))
     assert str(path) in str(refused.value)
 
 
 def test_a_file_of_ones_own_is_read(tmp_path):
     path = tmp_path / "words.yaml"
     path.write_text(yaml.safe_dump(content(openings=["{He/She} is back."])))
-    items = load(FILES | {str(path): path}, SETTINGS | {"file": str(path)}).items
+    items = load(FILES | {str(path): path}, Reader.parse(SETTINGS | {"file": str(path)})).items
     assert {tuple(words[:3]) for words in items.words} == {("He", "is", "back"), ("She", "is", "back")}

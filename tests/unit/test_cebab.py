@@ -10,8 +10,16 @@ import yaml
 
 from evenlight import datasets
 from evenlight.core.errors import InputError
-from evenlight.datasets import ASPECT_LEVELS, ASPECTS, CEBAB
-from evenlight.datasets.cebab import EVERYTHING, FOLDER, TESTED, edit_pairs, released_texts
+from evenlight.datasets.readers.cebab import (
+    ASPECT_LEVELS,
+    ASPECTS,
+    CEBAB,
+    EVERYTHING,
+    FOLDER,
+    TESTED,
+    edit_pairs,
+    released_texts,
+)
 from evenlight.texts.items import check_items
 from evenlight.texts.splitting import spaces_around
 from evenlight.texts.words import Words, joined_text
@@ -66,7 +74,7 @@ def loaded(tmp_path):
         with zipfile.ZipFile(path, "w") as archive:
             for part, texts in parts.items():
                 archive.writestr(f"{FOLDER}/{part}.json", json.dumps(texts))
-        return datasets.load({CEBAB: path}, SETTINGS | settings)
+        return datasets.load({CEBAB: path}, datasets.Reader.parse(SETTINGS | settings))
 
     return load
 
@@ -156,7 +164,7 @@ def test_refusals(loaded, tmp_path):
     broken = tmp_path / "broken.zip"
     broken.write_bytes(b"PK")
     with pytest.raises(InputError, match=r"cannot read CEBaB-v1.1/train_exclusive.json .*; delete the file"):
-        datasets.load({CEBAB: broken}, SETTINGS)
+        datasets.load({CEBAB: broken}, datasets.Reader.parse(SETTINGS))
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,8 @@ from evenlight.core import tables
 from evenlight.core.contracts.explanations import CHANGED_ANSWERS
 from evenlight.core.contracts.texts import UNITS
 from evenlight.core.errors import InputError
-from evenlight.datasets import CAUSAL_CONCEPTS, CONCEPTS, WORLD_LANGUAGES, questions
+from evenlight.datasets import Reader
+from evenlight.datasets.readers.causal_world import CAUSAL_CONCEPTS, CONCEPTS, WORLD_LANGUAGES
 from evenlight.datasets.reasons_world import WRITERS, answers
 from evenlight.datasets.released import RELEASES
 from evenlight.datasets.world_texts import read_language
@@ -41,8 +42,7 @@ def of_study(rows: pd.DataFrame, folder: Path, writer: str, **columns: str | Non
     """The folders of a study of recorded answers, as its rules write them."""
     path = folder / "answers.parquet"
     rows.to_parquet(path)
-    settings = configuration.completed_entry("datasets", "notes", READER | {"file": str(path)})
-    dataset = questions.read({str(path): path}, settings)
+    dataset = Reader.parse(READER | {"file": str(path)}).read({str(path): path})
     entry = {key: name for key, name in (COLUMNS | columns).items() if name}
     entry = Explainer.parse(entry | {"file": str(path)})
     changed = read_changed_answers(path, entry, dataset.items, dataset.units, writer)
@@ -295,7 +295,7 @@ def test_changed_questions_may_have_a_level_of_their_own(tmp_path):
     pd.DataFrame(table).astype({"concept": "Int64"}).to_parquet(path)
     reader = {key: value for key, value in READER.items() if key != "changed"} | {"file": str(path)}
     reader |= {"levels": ["original", "1 replaced"], "other_levels": "drop"}
-    dataset = questions.read({str(path): path}, configuration.completed_entry("datasets", "notes", reader))
+    dataset = Reader.parse(reader).read({str(path): path})
     entry = Explainer.parse(COLUMNS | {"file": str(path), "mentioned": "said"})
     plain, _ = read_answers(path, entry, dataset.items, dataset.units, "m")
     assert plain["item_id"].value_counts().to_dict() == dict.fromkeys(dataset.items["item_id"], 2)

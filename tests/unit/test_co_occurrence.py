@@ -102,9 +102,8 @@ def test_script(tmp_path):
     ],
 )
 def test_published_data_give_the_published_values(mirror, words, measured, published):
-    settings = {"reader": "geco", "classes": "three_class", "words": words}
-    names = datasets.reader_for(settings).sources(settings)
-    dataset = datasets.load({name: mirror / name for name in names}, settings)
+    reader = datasets.Reader.parse({"reader": "geco", "classes": "three_class", "words": words})
+    dataset = datasets.load({name: mirror / name for name in reader.sources()}, reader)
     bias = co_occurrence_bias(dataset.items).set_index("group").bias
     assert bias.round(3).to_dict() == measured
     assert {group: int(value * 100) / 100 for group, value in bias.items()} == published

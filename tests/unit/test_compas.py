@@ -8,7 +8,8 @@ import pytest
 
 from evenlight import datasets
 from evenlight.core.errors import InputError
-from evenlight.datasets import COMPAS, COMPAS_LEVELS, compas
+from evenlight.datasets.readers import compas
+from evenlight.datasets.readers.compas import COMPAS, COMPAS_LEVELS
 from evenlight.statistics.designs import design_of
 from evenlight.statistics.study import Comparison
 from evenlight.texts.items import check_items, forms_of, units_of
@@ -38,7 +39,7 @@ def loaded(tmp_path):
             writer = csv.DictWriter(file, ROW)
             writer.writeheader()
             writer.writerows(rows)
-        return datasets.load({COMPAS: path}, SETTINGS | changed)
+        return datasets.load({COMPAS: path}, datasets.Reader.parse(SETTINGS | changed))
 
     return load
 
@@ -133,7 +134,7 @@ def test_refusals(loaded):
 
 def test_the_published_counts(mirror):
     files = {COMPAS: mirror / COMPAS}
-    dataset = datasets.load(files, SETTINGS)
+    dataset = datasets.load(files, datasets.Reader.parse(SETTINGS))
     items = dataset.items
     assert len(items) == 6172
     assert Counter(items["attribute.gender"]) == {"female": 1175, "male": 4997}
@@ -160,7 +161,7 @@ def test_the_published_counts(mirror):
 
 def test_race_and_gender_together_can_be_compared(mirror):
     """African American women and men of the test split, counted in the table itself; none of them is in both."""
-    dataset = datasets.load({COMPAS: mirror / COMPAS}, SETTINGS)
+    dataset = datasets.load({COMPAS: mirror / COMPAS}, datasets.Reader.parse(SETTINGS))
     test = dataset.items.loc[dataset.items["split"] == "test", ["item_id", "cluster"]]
     comparison = Comparison("gender+race", "female+african_american", "male+african_american")
     design = design_of(comparison, forms_of(dataset.units, comparison.factor), test)

@@ -14,7 +14,7 @@ from evenlight.concepts.files import changes_of, represented_texts
 from evenlight.concepts.labels import predicted_levels, said_of_levels
 from evenlight.core.contracts.texts import UNITS
 from evenlight.core.errors import InputError
-from evenlight.datasets import change_factors
+from evenlight.datasets import Reader
 from evenlight.reports.plots.concept_grid import draw_concept_grid
 from evenlight.statistics.concept_summary import effect_rows, error_rows
 from evenlight.statistics.study import MetricLabel
@@ -86,11 +86,11 @@ def test_changes_of_the_test_split_are_compared_as_items_are():
 
 
 def test_factors_of_changes():
-    factors = change_factors({"reader": "cebab"})
+    factors = Reader.parse({"reader": "cebab"}).change_factors()
     assert factors["concept"] == ["food", "service", "ambiance", "noise"]
     assert len(factors["change"]) == 6
     assert list(factors) == ["concept", "change", "cuisine", "price_tier", "region"]
-    assert change_factors({"reader": "geco", "classes": "binary"}) == {}
+    assert Reader.parse({"reader": "geco"}).change_factors() == {}
 
 
 def test_levels_that_words_tell_are_predicted():

@@ -16,7 +16,8 @@ from evenlight.core.contracts.explanations import WORD_ATTRIBUTIONS
 from evenlight.core.contracts.texts import ITEMS
 from evenlight.core.errors import InputError
 from evenlight.core.tables import write_table
-from evenlight.datasets import ASPECTS, CONCEPTS
+from evenlight.datasets.readers.causal_world import CONCEPTS
+from evenlight.datasets.readers.cebab import ASPECTS
 
 RESOURCES = Path(__file__).parents[2] / "resources"
 LEXICON = ConceptLexicon((frozenset({"food", "tast*"}), frozenset({"waiter"})), frozenset({"but"}))

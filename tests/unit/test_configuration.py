@@ -6,7 +6,6 @@ import re
 import subprocess
 import sys
 from collections import Counter
-from dataclasses import replace
 from datetime import date
 from functools import cache
 from pathlib import Path
@@ -32,7 +31,6 @@ from evenlight.configuration import (
     complete,
     explainer_families,
     family_of,
-    is_english,
     metric_annotations,
     metric_families,
     recipe,
@@ -41,11 +39,10 @@ from evenlight.configuration import (
     without_labels,
 )
 from evenlight.configuration.combinations import SCORE_COLUMNS
-from evenlight.configuration.readers import Reader
 from evenlight.core.contracts.explanations import ANSWER_SCORES, SCORES
 from evenlight.core.errors import InputError
 from evenlight.core.kinds import TEXT
-from evenlight.datasets import READERS
+from evenlight.datasets import Reader
 from evenlight.explainers import Explainer
 from evenlight.jobs import own_files
 from evenlight.settings.schema import schema_of
@@ -475,7 +472,7 @@ def test_a_name_is_short_enough_for_the_name_of_a_file():
 
 def test_a_pair_of_levels_must_be_in_one_dataset(monkeypatch):
     other = {"gender": ["other", "female"], "age": ["young", "old"]}
-    monkeypatch.setitem(READERS, "demo", replace(READERS["demo"], factors=lambda settings: other))
+    monkeypatch.setattr(Reader.entries["demo"], "factors", lambda self: other)
     both = ("datasets.other", {"reader": "demo"})
     compare = {"gender": [["male", "female"]], "age": [["young", "old"]]}
     assert complete(changed(both, ("statistics.compare", compare)))["statistics"]["compare"] == compare
@@ -876,8 +873,7 @@ def test_every_entry_of_a_registry_names_itself_and_what_it_computes():
             assert (getattr(entry, "better", None) in {"higher", "lower"}) == (section == "metrics")
 
 
-def test_readers_and_columns_agree_with_the_library():
-    assert set(Reader.entries) == set(READERS)
+def test_columns_agree_with_the_library():
     assert {*SCORES.schema.names, *ANSWER_SCORES.schema.names} == set(SCORE_COLUMNS)
 
 
@@ -1120,7 +1116,8 @@ def test_annotated_sentences_have_the_language_of_the_corpus(language, is_known)
     books = {"reader": "annotated", "file": "results/small/corpus/resolved.parquet"}
     corpus = {"fetch": {"browser": "none"}, "parser": {"language": language}}
     config = complete(SMALLEST | {"corpus": corpus, "datasets": {"books": books, "geco": {"reader": "geco"}}})
-    known = [name for name, of in config["datasets"].items() if is_english(of, config["corpus"])]
+    language = config["corpus"]["parser"]["language"]
+    known = [name for name, of in config["datasets"].items() if Reader.parse(of).is_english(language)]
     assert known == ["books"] * is_known + ["geco"]
 
 

@@ -10,8 +10,15 @@ from wording import says
 from evenlight import datasets
 from evenlight.core.errors import InputError
 from evenlight.corpus.annotation.lexicon import read_gendered_lexicon
-from evenlight.datasets import CROWS_PAIRS, CROWS_PAIRS_ATTRIBUTES, LEXICON, crows_pairs
-from evenlight.datasets.crows_pairs import differing, gender_of, items_of
+from evenlight.datasets.readers import crows_pairs
+from evenlight.datasets.readers.crows_pairs import (
+    CROWS_PAIRS,
+    CROWS_PAIRS_ATTRIBUTES,
+    LEXICON,
+    differing,
+    gender_of,
+    items_of,
+)
 from evenlight.texts.items import check_items
 
 ROOT = Path(__file__).parents[2]
@@ -49,7 +56,7 @@ def loaded(tmp_path):
             writer = csv.DictWriter(file, ROW)
             writer.writeheader()
             writer.writerows(rows)
-        return datasets.load({CROWS_PAIRS: path} | WORD_LISTS, SETTINGS | changed)
+        return datasets.load({CROWS_PAIRS: path} | WORD_LISTS, datasets.Reader.parse(SETTINGS | changed))
 
     return load
 
@@ -139,13 +146,14 @@ def test_refusals(loaded):
         loaded([*pairs(5), ROW | {"stereo_antistereo": "both"}])
     with pytest.raises(InputError, match=r"no usable pair.*religion"):
         loaded(pairs(5), attribute="religion")
-    with pytest.raises(InputError, match=r"'attribute': 'race';.*age, disability, gender"):
+    with pytest.raises(InputError, match=r'attribute: found "race".*age, disability, gender'):
         loaded(pairs(5), attribute="race")
 
 
 @pytest.mark.parametrize("attribute", CROWS_PAIRS_ATTRIBUTES)
 def test_the_published_counts(attribute, mirror):
-    dataset = datasets.load({CROWS_PAIRS: mirror / CROWS_PAIRS} | WORD_LISTS, SETTINGS | {"attribute": attribute})
+    reader = datasets.Reader.parse(SETTINGS | {"attribute": attribute})
+    dataset = datasets.load({CROWS_PAIRS: mirror / CROWS_PAIRS} | WORD_LISTS, reader)
     items = dataset.items
     check_items(items, dataset.units, attribute)
     left_out = {"gender": 26, "religion": 1}.get(attribute, 0)

@@ -9,7 +9,9 @@ import pytest
 
 from evenlight.core.errors import InputError
 from evenlight.corpus.annotation import GROUPS
-from evenlight.datasets import DEMO, demo, load
+from evenlight.datasets import Reader, load
+from evenlight.datasets.readers import demo
+from evenlight.datasets.readers.demo import DEMO
 from evenlight.texts.items import check_items
 
 CORPUS = Path(__file__).parents[2] / "resources" / "demo" / "sentences.yaml"
@@ -86,7 +88,7 @@ def after(words, pronouns):
 
 
 def data_set(classes, words):
-    return load({"resources/demo/sentences.yaml": CORPUS}, {"reader": "demo", "classes": classes, "words": words})
+    return load({DEMO: CORPUS}, Reader.parse({"reader": "demo", "classes": classes, "words": words}))
 
 
 # The language of the corpus
@@ -333,8 +335,8 @@ def test_a_wrong_file_is_refused(tmp_path, content, message):
 @pytest.mark.parametrize("wrong", [{"classes": "four"}, {"words": "verbs"}])
 def test_an_unknown_setting_is_refused(wrong):
     settings = {"reader": "demo", "classes": "binary", "words": "all"} | wrong
-    with pytest.raises(InputError, match=f"'{next(iter(wrong))}'.*choose one of"):
-        demo.read({DEMO: CORPUS}, settings)
+    with pytest.raises(InputError, match=f"demo: {next(iter(wrong))}: found .*; allowed is"):
+        Reader.parse(settings)
 
 
 def test_a_missing_file_is_refused(tmp_path):

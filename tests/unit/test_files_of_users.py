@@ -11,6 +11,7 @@ from evenlight import configuration
 from evenlight.concepts.words import read_concept_lexicon
 from evenlight.core.errors import InputError
 from evenlight.core.files import read_yaml, refuse_half_characters
+from evenlight.datasets.readers.table import Table
 from evenlight.datasets.rows import csv_rows, named_rows, read_rows
 from evenlight.datasets.table import dataset_of
 from evenlight.texts.items import check_items
@@ -155,22 +156,15 @@ def test_rows_are_numbered_as_a_spreadsheet_does(tmp_path):
 HALF = "Fine \ud83d."
 
 
-def settings(**changed) -> dict:
-    given = {
-        "reader": "table",
-        "file": "mine.csv",
-        "text": "said",
-        "label": "kind",
-        "classes": ["a", "b"],
-        "attributes": {},
-    }
-    return configuration.completed_sections({"datasets": {"mine": given | changed}})["datasets"]["mine"]
+TABLE = Table(
+    reader="table", file="mine.csv", text="said", label="kind", classes=["a", "b"], attributes={}, test_share=1
+)
 
 
 def test_half_a_character_is_refused_with_its_row_and_field(tmp_path):
     rows = [("mine.csv, row 2", {"said": "Good.", "kind": "a"}), ("mine.csv, row 3", {"said": HALF, "kind": "a"})]
     with pytest.raises(InputError, match=r"row 3:.*field 'said':.*character \('\\ud83d'.*'Fine '\)"):
-        dataset_of(rows, settings(test_share=1), "mine.csv")
+        dataset_of(rows, TABLE, "mine.csv")
     path = tmp_path / "mine.jsonl"
     path.write_text("\n".join(json.dumps(row | {"more": [row["said"]]}) for _, row in rows), encoding="utf-8")
     with pytest.raises(InputError, match=r"mine\.jsonl.*2, field 'said':.*character"):
@@ -184,7 +178,7 @@ def test_half_a_character_is_refused_with_its_row_and_field(tmp_path):
 
 def test_half_a_character_of_any_reader_is_refused_with_its_item():
     rows = [(f"mine.csv, row {number}", {"said": f"Good {number}.", "kind": "a"}) for number in range(2)]
-    dataset = dataset_of(rows, settings(test_share=1), "mine.csv")
+    dataset = dataset_of(rows, TABLE, "mine.csv")
     dataset.items.at[1, "words"] = HALF.split()
     dataset.items.at[1, "spaces"] = ["", " ", ""]
     with pytest.raises(InputError, match=r"mine.*000002:.*character"):

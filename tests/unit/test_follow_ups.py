@@ -17,7 +17,7 @@ from evenlight.core.contracts.explanations import ANSWERS, FOLLOW_UPS
 from evenlight.core.contracts.texts import UNITS
 from evenlight.core.errors import InputError
 from evenlight.core.tables import write_table
-from evenlight.datasets import questions as reader
+from evenlight.datasets import Reader
 from evenlight.explainers import Explainer
 from evenlight.explainers.answering import Question, messages_of
 from evenlight.explainers.families.asked.asking import (
@@ -233,8 +233,7 @@ def recorded(tmp_path):
     path = tmp_path / "answers.csv"
     twice.to_csv(path, index=False)
     entry = {"reader": "questions", "file": str(path), "text": "asked", "unit": "item", "level": "level"}
-    entry = configuration.completed_entry("datasets", "notes", entry | {"factor": "form", "levels": ["x", "y"]})
-    dataset = reader.read({str(path): path}, entry)
+    dataset = Reader.parse(entry | {"factor": "form", "levels": ["x", "y"]}).read({str(path): path})
     columns = {name: name for name in NAMES[1:]} | {"unit": "item", "level": "level", "text": "text"}
     method = Explainer.parse({"method": "recorded", "file": str(path)} | columns)
     answers, _ = read_answers(path, method, dataset.items, dataset.units, "m")

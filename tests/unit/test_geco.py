@@ -1,7 +1,6 @@
 import json
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,7 +12,7 @@ from evenlight.core import sources
 from evenlight.core.contracts.texts import ITEMS, UNITS
 from evenlight.core.errors import InputError
 from evenlight.core.tables import read_metadata, read_table
-from evenlight.datasets import geco
+from evenlight.datasets.readers import geco
 from evenlight.texts.items import assign_validation, check_items, groups_kept_together
 
 SCRIPTS = Path(sources.__file__).parents[2]
@@ -59,12 +58,12 @@ def test_registry_needs_neither_pandas_nor_torch():
 
 
 def test_every_variant_names_two_known_sources():
-    named = [name for variant in VARIANTS for name in datasets.reader_for(BINARY).sources(settings_for(*variant))]
+    named = [name for variant in VARIANTS for name in datasets.Reader.parse(settings_for(*variant)).sources()]
     assert sorted(named) == sorted(name for name in sources.SOURCES if name.startswith("geco/"))
 
 
 def test_rows_become_items(files):
-    dataset = datasets.load(files, BINARY)
+    dataset = datasets.load(files, datasets.Reader.parse(BINARY))
     assert dataset.classes == ["female", "male"]
     assert dataset.notes == []
     assert len(dataset.items) == 10
@@ -90,7 +89,7 @@ def test_rows_become_items(files):
 def test_white_space_is_stripped_and_words_of_it_left_out(files):
     changed = row(3, "male", sentence=["He ", "lost", " ", "hat", "."])
     write(files[TEST], [changed, row(3, "female")])
-    dataset = datasets.load(files, BINARY)
+    dataset = datasets.load(files, datasets.Reader.parse(BINARY))
     item = dataset.items.set_index("item_id").loc["00003-male"]
     assert item.words == ["He", "lost", "hat", "."]
     assert item.ground_truth == [1, 0, 0, 0]
@@ -113,43 +112,42 @@ def test_white_space_is_stripped_and_words_of_it_left_out(files):
 def test_a_wrong_field_is_refused_by_file_and_line(files, fields, message):
     write(files[TEST], [row(3, "female"), row(3, "male", **fields)])
     with pytest.raises(InputError, match=f"^{files[TEST]}, line 2: {message}.*; delete the file"):
-        datasets.load(files, BINARY)
+        datasets.load(files, datasets.Reader.parse(BINARY))
 
 
 @pytest.mark.parametrize("line", [b"{\n", b"\xff\n", b"[]\n", b"\n"])
 def test_a_line_that_is_no_object_is_refused_by_file_and_line(files, line):
     files[TRAIN].write_bytes(files[TRAIN].read_bytes() + line)
     with pytest.raises(InputError, match=f"^{files[TRAIN]}, line 9: not "):
-        datasets.load(files, BINARY)
+        datasets.load(files, datasets.Reader.parse(BINARY))
 
 
 def test_groups_other_than_the_settings_ask_for_are_refused(files):
     write(files[TRAIN], [row(7, "male")])
     write(files[TEST], [row(3, "male")])
     with pytest.raises(InputError, match=r"levels male.*gender.*female, male expected"):
-        datasets.load(files, BINARY)
+        datasets.load(files, datasets.Reader.parse(BINARY))
 
 
 def test_a_label_without_a_class_is_refused(files, monkeypatch):
-    read = geco.read
-    monkeypatch.setattr(geco, "read", lambda *arguments: replace(read(*arguments), classes=["female"]))
+    monkeypatch.setattr(geco.Geco, "class_names", lambda self: ["female"])
     with pytest.raises(InputError, match=r"item 00007-male:.*label 1.*position"):
-        datasets.load(files, BINARY)
+        datasets.load(files, datasets.Reader.parse(BINARY))
 
 
 def test_a_missing_file_is_refused(files, tmp_path):
     with pytest.raises(InputError, match=f"file '{TEST}' is needed"):
-        datasets.load({TRAIN: files[TRAIN]}, BINARY)
+        datasets.load({TRAIN: files[TRAIN]}, datasets.Reader.parse(BINARY))
     with pytest.raises(InputError, match="nowhere: no such"):
-        datasets.load(files | {TEST: tmp_path / "nowhere"}, BINARY)
+        datasets.load(files | {TEST: tmp_path / "nowhere"}, datasets.Reader.parse(BINARY))
 
 
 @pytest.mark.parametrize(
     ("key", "value"), [("reader", "gecko"), ("classes", "two"), ("words", "some"), ("words", None)]
 )
 def test_a_wrong_setting_is_refused_with_the_choices(files, key, value):
-    with pytest.raises(InputError, match=f"dataset setting '{key}': {value!r}; choose one of"):
-        datasets.load(files, BINARY | {key: value})
+    with pytest.raises(InputError, match=rf"{key}: found {json.dumps(value)}; allowed is"):
+        datasets.load(files, datasets.Reader.parse(BINARY | {key: value}))
 
 
 def imported(output: Path, files: dict[str, Path], **settings) -> subprocess.CompletedProcess:
@@ -193,9 +191,8 @@ def test_script_writes_nothing_when_the_data_are_wrong(files, tmp_path):
     ],
 )
 def test_the_published_files_pass_every_check(mirror, classes, words, empty_ground_truths):
-    settings = settings_for(classes, words)
-    names = datasets.reader_for(settings).sources(settings)
-    dataset = datasets.load({name: mirror / name for name in names}, settings)
+    reader = datasets.Reader.parse(settings_for(classes, words))
+    dataset = datasets.load({name: mirror / name for name in reader.sources()}, reader)
     whole = groups_kept_together(dataset.items, dataset.units)
     check_items(assign_validation(dataset.items, whole, 0.2, 0), dataset.units, "geco")
     groups = len(dataset.classes)
@@ -211,9 +208,8 @@ def test_the_published_files_pass_every_check(mirror, classes, words, empty_grou
 
 def test_lost_words_are_mended_as_the_neutral_form_shows(mirror):
     """In the published files the male and female forms have one value of ground truth too many."""
-    settings = settings_for("three_class", "subject")
-    names = datasets.reader_for(settings).sources(settings)
-    dataset = datasets.load({name: mirror / name for name in names}, settings)
+    reader = datasets.Reader.parse(settings_for("three_class", "subject"))
+    dataset = datasets.load({name: mirror / name for name in reader.sources()}, reader)
     assert says("lost a word", "left out", "4") in dataset.notes
     items = dataset.items.set_index("item_id")
     for pair in ("00988", "01534"):

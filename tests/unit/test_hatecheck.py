@@ -10,8 +10,9 @@ from evenlight import datasets
 from evenlight.core.contracts.texts import ATTRIBUTE
 from evenlight.core.errors import InputError
 from evenlight.core.sources import mirror_folder
-from evenlight.datasets.hatecheck import focus, named_words
 from evenlight.datasets.hatecheck_levels import ENGLISH, GROUPS, LANGUAGES
+from evenlight.datasets.readers import hatecheck
+from evenlight.datasets.readers.hatecheck import HATECHECK, focus, named_words
 from evenlight.texts.items import ASIDE, assign_validation, check_items, clusters_kept_together, groups_kept_together
 from evenlight.texts.splitting import split_words
 from evenlight.texts.words import joined_text, texts_in
@@ -114,7 +115,7 @@ def templates() -> list[dict]:
 
 @pytest.fixture
 def loaded(tmp_path, monkeypatch):
-    monkeypatch.setattr(datasets, "functionalities", lambda language: ["threat_dir_h", "slur_h"])
+    monkeypatch.setattr(hatecheck, "functionalities", lambda language: ["threat_dir_h", "slur_h"])
 
     def load(rows: list[dict], **settings) -> datasets.Dataset:
         path = tmp_path / "cases.csv"
@@ -122,7 +123,7 @@ def loaded(tmp_path, monkeypatch):
             writer = csv.DictWriter(file, ["", *FIELDS, "case_templ"])
             writer.writeheader()
             writer.writerows(rows)
-        return datasets.load({datasets.HATECHECK: path}, SETTINGS | settings)
+        return datasets.load({HATECHECK: path}, datasets.Reader.parse(SETTINGS | settings))
 
     return load
 
@@ -156,8 +157,8 @@ def test_a_template_and_its_negation_are_on_one_side_of_the_validation(language)
     settings = (
         SETTINGS if language == ENGLISH else SETTINGS | {"reader": "multilingual_hatecheck", "languages": [language]}
     )
-    reader = datasets.reader_for(settings)
-    dataset = datasets.load({name: mirror / name for name in reader.sources(settings)}, settings)
+    reader = datasets.Reader.parse(settings)
+    dataset = datasets.load({name: mirror / name for name in reader.sources()}, reader)
     items, units = dataset.items, dataset.units
     assert reader.whole_clusters
     apart = assign_validation(items, groups_kept_together(items, units), 0.1, 0)
@@ -166,7 +167,7 @@ def test_a_template_and_its_negation_are_on_one_side_of_the_validation(language)
     assert together.groupby("cluster")["split"].nunique().eq(1).all()
     clusters = together.drop_duplicates("cluster")["split"].value_counts()
     assert clusters["validation"] == round(0.1 * (clusters["train"] + clusters["validation"]))
-    check_items(together, units, language, reader.unbalanced(settings))
+    check_items(together, units, language, reader.unbalanced())
 
 
 def test_a_template_stays_with_what_was_made_from_it(loaded):
@@ -199,13 +200,13 @@ def published(*languages: str, **settings) -> tuple[datasets.Dataset, list[str]]
     settings = SETTINGS | settings
     if languages != (ENGLISH,):
         settings |= {"reader": "multilingual_hatecheck", "languages": list(languages), "segmenter": "unicode"}
-    reader = datasets.reader_for(settings)
+    reader = datasets.Reader.parse(settings)
     folder = mirror_folder() or Path("/none")
-    files = {name: folder / name for name in reader.sources(settings)}
+    files = {name: folder / name for name in reader.sources()}
     if not all(path.is_file() for path in files.values()):
         pytest.skip("no HateCheck in the mirror; set EVENLIGHT_MIRROR")
-    dataset = datasets.load(files, settings)
-    return dataset, check_items(dataset.items, dataset.units, "published", reader.unbalanced(settings))
+    dataset = datasets.load(files, reader)
+    return dataset, check_items(dataset.items, dataset.units, "published", reader.unbalanced())
 
 
 @pytest.mark.parametrize("language", COMPLETE)
@@ -222,7 +223,7 @@ def test_the_published_files_have_the_published_counts(language):
 
 def test_texts_are_read_as_they_were_published():
     dataset, _ = published(ENGLISH)
-    with open(mirror_folder() / datasets.HATECHECK, newline="") as file:
+    with open(mirror_folder() / HATECHECK, newline="") as file:
         raw = {f"english-{row['case_id']}": row["test_case"] for row in csv.DictReader(file)}
     assert list(map(joined_text, texts_in(dataset.items))) == dataset.items.item_id.map(raw).tolist()
 

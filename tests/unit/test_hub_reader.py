@@ -7,7 +7,7 @@ import pytest
 
 from evenlight import configuration
 from evenlight.core.errors import InputError
-from evenlight.datasets import load, reader_for
+from evenlight.datasets import Reader, load
 from evenlight.texts.items import check_items
 
 datasets = pytest.importorskip("datasets", reason="reader hub needs the library datasets (envs/data.txt)")
@@ -54,7 +54,7 @@ def described(source, **changed) -> dict:
 
 def read(source, **changed):
     settings = described(source, **changed)
-    return load({name: name for name in reader_for(settings).files(settings)}, settings)
+    return load({name: name for name in Reader.parse(settings).named_files()}, Reader.parse(settings))
 
 
 def rows_of(dataset) -> pd.DataFrame:
@@ -136,9 +136,9 @@ def test_files_of_a_folder_are_inputs_and_hidden_ones_are_not(labelled, tmp_path
     (tmp_path / "saved" / ".cache").mkdir()
     (tmp_path / "saved" / ".cache" / "x").touch()
     settings = described(tmp_path / "saved")
-    names = {path.rpartition("/")[2] for path in reader_for(settings).files(settings)}
+    names = {path.rpartition("/")[2] for path in Reader.parse(settings).named_files()}
     assert names == {"data-00000-of-00001.arrow", "dataset_info.json", "state.json"}
-    assert reader_for(settings).files(settings | {"source": "org/name"}) == []
+    assert Reader.parse(settings | {"source": "org/name"}).named_files() == []
 
 
 def test_without_network_and_cache_it_says_what_to_do(monkeypatch):

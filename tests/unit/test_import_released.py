@@ -20,7 +20,7 @@ import pytest
 
 from evenlight.core import sources
 from evenlight.core.errors import InputError
-from evenlight.datasets import questions, released
+from evenlight.datasets import Reader, released
 from evenlight.datasets.dialect import COLUMNS
 
 SCRIPT = Path(__file__).parents[2] / "workflow" / "scripts" / "explanations" / "import_released.py"
@@ -74,9 +74,8 @@ def test_two_rows_become_one_question_with_two_answers(mirrored, tmp_path):
     assert table["text"].to_dict() == {"standard": "On Monday.", "african_american": "It depends."}
     assert table["unit"].nunique() == 1
     settings = {"reader": "questions", "file": str(output), "text": "question", "unit": "unit", "level": "level"}
-    settings |= {"factor": "dialect", "levels": ["standard", "african_american"], "cluster": None, "sha256": None}
-    settings |= {"other_levels": "refuse", "balanced": True, "segmenter": "unicode"}
-    dataset = questions.read({str(output): output}, settings)
+    reader = Reader.parse(settings | {"factor": "dialect", "levels": ["standard", "african_american"]})
+    dataset = reader.read({str(output): output})
     assert dataset.items["words"].map(list).tolist() == [["When", "?"]] * 2
     assert sorted(dataset.units["level"]) == ["african_american", "standard"]
 

@@ -664,12 +664,11 @@ RECORDED = [  # settings, factor, digests of the texts, of their levels, and of 
 
 @pytest.mark.parametrize(("settings", "factor", "texts", "levels", "twelve", "hundred"), RECORDED)
 def test_splits_and_draws_are_as_recorded(mirror, settings, factor, texts, levels, twelve, hundred):
-    settings = {"attribute": factor, "test_share": 0.2, "split_seed": 0} | settings
-    reader = datasets.reader_for(settings)
-    files = {name: mirror / name for name in reader.sources(settings)} | {
-        name: ROOT / name for name in reader.resources
-    }
-    dataset = datasets.load(files, settings)
+    known = datasets.Reader.entries[settings["reader"]].model_fields
+    drawn = {key: value for key, value in {"attribute": factor, "test_share": 0.2}.items() if key in known}
+    reader = datasets.Reader.parse(drawn | settings)
+    files = {name: mirror / name for name in reader.sources()} | {name: ROOT / name for name in reader.resources}
+    dataset = datasets.load(files, reader)
     items = assign_validation(dataset.items, groups_kept_together(dataset.items, dataset.units), 0.2, 0)
     units = units_of(dataset.units, factor)[["unit_id", "item_id", "level"]]
     items = items.merge(units, on="item_id", validate="one_to_one").sort_values("item_id")

@@ -72,7 +72,7 @@ def costs(folder: Path, rows: int, paired: bool) -> dict[str, float]:
     table_of(rows, paired).to_csv(path, index=False)
     settings = SETTINGS | {"file": path.as_posix(), "pair": "pair" if paired else None}
     clock = Clock()
-    dataset: Dataset = datasets.load({path.as_posix(): path}, settings)
+    dataset: Dataset = datasets.load({path.as_posix(): path}, datasets.Reader.parse(settings))
     clock.stop("read")
     whole = clusters_kept_together(dataset.items, dataset.units)
     items = assign_validation(dataset.items, whole, 0.1, 0)

@@ -19,7 +19,7 @@ from evenlight import configuration
 from evenlight.configuration.own import REGISTRIES
 from evenlight.core.errors import InputError
 from evenlight.core.seeds import generator_for
-from evenlight.datasets import load, reader_for
+from evenlight.datasets import Reader, load
 from evenlight.datasets.importing import named_resources
 from evenlight.explainers import Context, explain, parsed
 from evenlight.explainers.families.lime import Lime
@@ -159,10 +159,10 @@ def rows_of(number: int) -> list[dict]:
 def test_a_reader_gives_rows_that_are_read_as_those_of_a_table(folder):
     config = completed(folder, reviews(folder, rows_of(20)))
     settings = config["datasets"]["mine"]
-    reader = reader_for(settings)
-    assert reader.files(settings) == ["reviews.jsonl"]
-    assert reader.factors(settings) == {"gender": ["male", "female"]}
-    dataset = load({"reviews.jsonl": Path("reviews.jsonl")}, settings)
+    reader = Reader.parse(settings)
+    assert reader.named_files() == ["reviews.jsonl"]
+    assert reader.factors() == {"gender": ["male", "female"]}
+    dataset = load({"reviews.jsonl": Path("reviews.jsonl")}, Reader.parse(settings))
     assert dataset.items["words"].tolist()[0] == ["Well", ",", "text", "0", "is", "bad", "."]
     assert dataset.items["label"].tolist() == [row % 2 for row in range(20)]
     assert dataset.units["level"].tolist()[:4] == ["male", "male", "female", "female"]
@@ -180,7 +180,7 @@ def test_a_reader_gives_rows_that_are_read_as_those_of_a_table(folder):
 def test_a_row_that_is_wrong_is_named(folder, row, said):
     config = completed(folder, reviews(folder, [*rows_of(2), row, *rows_of(4)]))
     with pytest.raises(InputError, match=said):
-        load({"reviews.jsonl": Path("reviews.jsonl")}, config["datasets"]["mine"])
+        load({"reviews.jsonl": Path("reviews.jsonl")}, Reader.parse(config["datasets"]["mine"]))
 
 
 def test_a_line_that_is_no_json_is_told_with_the_line_of_the_code(folder):
@@ -188,7 +188,7 @@ def test_a_line_that_is_no_json_is_told_with_the_line_of_the_code(folder):
     Path("reviews.jsonl").write_text('{"review": \n')
     line = next(number for number, text in enumerate(CODE[-1][0].splitlines(), 1) if "json.loads" in text)
     with pytest.raises(InputError, match=rf"parts/reviews.py, line {line}: JSONDecodeError: .*while row 1 was read"):
-        load({"reviews.jsonl": Path("reviews.jsonl")}, config["datasets"]["mine"])
+        load({"reviews.jsonl": Path("reviews.jsonl")}, Reader.parse(config["datasets"]["mine"]))
 
 
 # Where code is, and what it depends on ---------------------------------------------------------------------------
@@ -560,16 +560,25 @@ def test_a_reader_says_which_files_it_reads(folder):
     Path("more_reviews.jsonl").write_text("")
     config = completed(folder, reviews(folder, rows_of(20)))
     settings = config["datasets"]["mine"] | {"file": "./reviews.jsonl"}
-    assert reader_for(settings).files(settings) == ["reviews.jsonl"]
+    assert Reader.parse(settings).named_files() == ["reviews.jsonl"]
     files = named_resources(
         [Path("more_reviews.jsonl"), Path("reviews.jsonl")], ["reviews.jsonl", "more_reviews.jsonl"]
     )
     assert files == {name: Path(name) for name in ("reviews.jsonl", "more_reviews.jsonl")}
-    assert len(load(files, settings).items) == 20
+    assert len(load(files, Reader.parse(settings)).items) == 20
     path = folder / "parts/reviews.py"
     path.write_text(path.read_text().replace("return [self.file]", "return self.file"))
-    with pytest.raises(InputError, match=r"files\(\) gives '\./reviews\.jsonl'.*paths"):
-        reader_for(settings).files(settings)
+    completed(folder, reviews(folder, rows_of(20)))
+    with pytest.raises(InputError, match=r"files\(\) gives '\./reviews\.jsonl'; give a list of paths"):
+        Reader.parse(settings).named_files()
+
+
+@pytest.mark.parametrize("field", ["groups", "factors", "resources"])
+def test_a_field_hides_nothing_that_the_workflow_asks_a_reader(folder, field):
+    path = folder / "parts/reviews.py"
+    path.write_text(path.read_text().replace("    file: ", f"    {field}: str = 'x'\n    file: ", 1))
+    with pytest.raises(InputError, match=f"datasets.mine.reader: .*field {field} .*another"):
+        completed(folder, reviews(folder, rows_of(20)))
 
 
 def test_a_study_that_was_unpacked_runs_no_code_before_it_is_trusted(folder):

@@ -9,8 +9,7 @@ import pytest
 from scipy.spatial.distance import cosine
 from sklearn.metrics import matthews_corrcoef
 
-from evenlight.datasets import CAUSAL_CONCEPTS, CONCEPTS, WORLD_LANGUAGES
-from evenlight.datasets.causal_world import CLASSES
+from evenlight.datasets.readers.causal_world import CAUSAL_CONCEPTS, CLASSES, CONCEPTS, WORLD_LANGUAGES
 from evenlight.datasets.reasons_world import WRITERS, answers
 from evenlight.datasets.world_texts import read_language
 from evenlight.explainers.contributions import shares

@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import binomtest
 
 from evenlight.core.errors import InputError
-from evenlight.datasets import CAUSAL_CONCEPTS, CONCEPTS, WORLD_LANGUAGES
+from evenlight.datasets.readers.causal_world import CAUSAL_CONCEPTS, CONCEPTS, WORLD_LANGUAGES
 from evenlight.datasets.reasons_world import DECIDED, DIALS, FILLERS, FRAMES, HEDGES, NOTHING, REFUSED, WRITERS, answers
 from evenlight.datasets.world_texts import read_language
 from evenlight.texts.matching import mentions

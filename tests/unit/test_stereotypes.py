@@ -10,7 +10,8 @@ import pytest
 import yaml
 
 from evenlight.core.errors import InputError
-from evenlight.datasets import load, stereotypes
+from evenlight.datasets import Reader, load
+from evenlight.datasets.readers import stereotypes
 from evenlight.texts.items import assign_validation, check_items, groups_kept_together
 
 REPOSITORY = Path(__file__).parents[2]
@@ -36,7 +37,7 @@ HIDDEN = re.compile(r"\w+(?:man|men|boy|boys|girl|girls|lady)$")
 @cache
 def data_set(split_by="pair", seed=0):
     settings = {"reader": "stereotypes", "split_by": split_by, "test_share": 0.2, "split_seed": seed}
-    return load({stereotypes.THEMES: CORPUS}, settings)
+    return load({stereotypes.THEMES: CORPUS}, Reader.parse(settings))
 
 
 ITEMS = data_set().items

@@ -15,10 +15,10 @@ from commands import run_command
 from wording import says
 
 from evenlight import configuration, datasets
-from evenlight.configuration.readers import Reader
 from evenlight.core.contracts.texts import ITEMS
 from evenlight.core.errors import InputError
 from evenlight.core.tables import read_metadata, read_table
+from evenlight.datasets import Reader
 from evenlight.datasets.rows import csv_rows
 from evenlight.texts.items import assign_validation, check_items, groups_kept_together, units_of
 from evenlight.texts.splitting import split_words
@@ -59,7 +59,7 @@ def loaded(tmp_path):
             table.to_parquet(path)
         else:
             table.to_csv(path, index=False)
-        return datasets.load({str(path): path}, SETTINGS | {"file": str(path)} | changed)
+        return datasets.load({str(path): path}, Reader.parse(SETTINGS | {"file": str(path)} | changed))
 
     return load
 
@@ -286,7 +286,7 @@ def test_a_table_with_two_attributes_and_their_intersection(loaded, ending):
     ]
     # Texts of which nothing is known are items all the same, each by itself in the draw of the split.
     assert len(items) == 15
-    unbalanced = datasets.reader_for(SETTINGS).unbalanced(BY_TWO)
+    unbalanced = Reader.parse(SETTINGS | BY_TWO | {"file": "mine.csv"}).unbalanced()
     assert unbalanced == ["gender", "origin"]
     notes = check_items(items, dataset.units, "mine", unbalanced)
     without = [int(note.split(": ")[1].split(" of ")[0]) for note in notes if note.endswith("items have no gender")]
@@ -297,7 +297,7 @@ def test_a_table_with_two_attributes_and_their_intersection(loaded, ending):
 def test_several_forms_of_a_level_are_refused_unless_declared(loaded):
     settings = {**BY_TWO, "attributes": {"gender": BY_TWO["attributes"]["gender"] | {"balanced": True}}}
     dataset = loaded(CROSSED, **settings)
-    assert datasets.reader_for(SETTINGS).unbalanced(settings) == []
+    assert Reader.parse(SETTINGS | settings | {"file": "mine.csv"}).unbalanced() == []
     with pytest.raises(InputError, match=r"mine.*c0:.*more than one.*gender.*balanced: false"):
         check_items(dataset.items, dataset.units, "mine")
 
@@ -336,7 +336,6 @@ def test_a_table_of_which_nothing_is_known_has_no_units(loaded):
         (ROWS, {"split": "kind"}, r"row 1:.*field 'kind'.*'a'.*'train', 'test'"),
         (ROWS, {"ground_truth": "id"}, r"row 1:.*field 'id'.*'t0'.*0.*1.*correct"),
         (changed_row(0, id="0 1"), {"ground_truth": "id"}, r"row 1: field 'id' has 2 values for 4 words; correct"),
-        (ROWS, {"text": None, "words": "said"}, r"row 1:.*'said'.*'Wait 0 days\.'.*list"),
         (ROWS, of_age("x", "y", "z"), r"age.*x, y, z expected"),
         (ROWS, {"attributes": {"age": {"column": "years", "levels": ["x"]}}}, r"no column 'years'.*columns"),
         (ROWS, {"cluster": "years"}, r"no column 'years'.*kind.*correct"),
@@ -396,7 +395,7 @@ def test_numbers_and_nan_of_parquet_are_names_and_empty_cells(tmp_path):
     columns |= {"kind": [0.0, 1.0] * 5, "pair": [float("nan")] * 9 + [7.0]}
     pq.write_table(pa.table(columns), path)
     settings = SETTINGS | {"file": str(path), "classes": ["0", "1"], "pair": "pair", "attributes": {}}
-    items = datasets.load({str(path): path}, settings).items
+    items = datasets.load({str(path): path}, Reader.parse(settings)).items
     assert items["label"].tolist() == [0, 1] * 5
     assert items["cluster"].tolist()[-2:] == ["000009", "7"]
 
@@ -415,6 +414,11 @@ def test_what_of_a_header_cannot_be_printed_is_seen(tmp_path):
         list(csv_rows(path, ["said"], "correct it"))
 
 
+def test_a_text_is_no_list_of_words(loaded):
+    with pytest.raises(InputError, match=r"row 1: field 'said' is 'Wait 0 days\.', not a list of words"):
+        loaded(ROWS, "parquet", text=None, words="said")
+
+
 def test_refusals_of_files(loaded, tmp_path):
     for name, content, message in (
         ("a.csv", b"said,kind,who\n\xff,a,x\n", "not CSV in UTF-8"),
@@ -424,7 +428,7 @@ def test_refusals_of_files(loaded, tmp_path):
     ):
         (tmp_path / name).write_bytes(content)
         with pytest.raises(InputError, match=message):
-            datasets.load({name: tmp_path / name}, SETTINGS | {"file": name})
+            datasets.load({name: tmp_path / name}, Reader.parse(SETTINGS | {"file": name}))
 
 
 def test_the_configuration_has_the_settings_that_the_reader_uses():
@@ -475,7 +479,7 @@ def test_the_example_of_two_attributes_compares_them_together(tmp_path):
     rows = [(f"I ask for a loan, {number}.", decision, *of) for number, (*of, decision) in people]
     table = pd.DataFrame(rows, columns=["letter", "decision", "gender", "origin"])
     table.to_csv(tmp_path / "applications.csv", index=False)
-    loaded = datasets.load({"applications.csv": tmp_path / "applications.csv"}, settings)
+    loaded = datasets.load({"applications.csv": tmp_path / "applications.csv"}, Reader.parse(settings))
     both = units_of(loaded.units, "gender+race")
     for compared in study["statistics"]["compare"]["gender+race"]:
         assert [(both["level"] == level).sum() for level in compared] == [20, 20]
@@ -531,7 +535,7 @@ def test_a_table_without_commas_is_told_so(loaded, tmp_path, sign):
     path = tmp_path / "mine.csv"
     pd.DataFrame(ROWS).to_csv(path, index=False, sep=sign)
     with pytest.raises(InputError, match=rf"mine\.csv:.*separated.*{re.escape(repr(sign))}"):
-        datasets.load({str(path): path}, SETTINGS | {"file": str(path)})
+        datasets.load({str(path): path}, Reader.parse(SETTINGS | {"file": str(path)}))
 
 
 # Pairs ----------------------------------------------------------------------------------------------------------------

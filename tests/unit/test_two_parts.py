@@ -21,7 +21,7 @@ from transformers import AutoModelForSequenceClassification, AutoTokenizer, XLNe
 from evenlight.core.contracts.texts import ITEMS
 from evenlight.core.errors import InputError
 from evenlight.core.tables import read_table, write_table
-from evenlight.datasets.table import read
+from evenlight.datasets import Reader
 from evenlight.engine import training
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.sentences import encoded, token_counts
@@ -391,7 +391,7 @@ She sails.,She moves.,entailment,
 
 def test_a_column_has_the_second_part(tmp_path):
     (tmp_path / "pairs.csv").write_text(ROWS)
-    dataset = read({"pairs.csv": tmp_path / "pairs.csv"}, SETTINGS)
+    dataset = Reader.parse(SETTINGS).read({"pairs.csv": tmp_path / "pairs.csv"})
     items = dataset.items
     assert items["words"].tolist() == [
         ["He", "waits", ".", "He", "sleeps", "."],
@@ -421,4 +421,4 @@ def test_a_column_has_the_second_part(tmp_path):
 def test_what_is_wrong_with_a_second_part_is_said(tmp_path, rows, said):
     (tmp_path / "pairs.csv").write_text(rows)
     with pytest.raises(InputError, match=said):
-        read({"pairs.csv": tmp_path / "pairs.csv"}, SETTINGS)
+        Reader.parse(SETTINGS).read({"pairs.csv": tmp_path / "pairs.csv"})

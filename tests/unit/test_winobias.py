@@ -8,8 +8,7 @@ from wording import says
 
 from evenlight import datasets
 from evenlight.core.errors import InputError
-from evenlight.datasets import WINOBIAS_TYPES, winobias_file
-from evenlight.datasets.winobias import GENDERS, items_of, marked_words
+from evenlight.datasets.readers.winobias import GENDERS, WINOBIAS_TYPES, items_of, marked_words, winobias_file
 from evenlight.texts.items import check_items
 from evenlight.texts.words import Words, joined_text, texts_in
 
@@ -32,7 +31,7 @@ def loaded(tmp_path):
                     f"{number} {line[position]}\n" for number, line in enumerate(lines, start=1) if line[position]
                 )
                 files[name].write_text("".join(numbered))
-        return datasets.load(files, settings_for())
+        return datasets.load(files, datasets.Reader.parse(settings_for()))
 
     return load
 
@@ -103,23 +102,18 @@ def test_refusals(loaded):
         loaded([DEV], [("The cook [met.", "The cook [met.")])
     with pytest.raises(InputError, match=r"no sentence.*pronouns"):
         loaded([(DEV[0], DEV[0])], [(TEST[0], TEST[0])])
-    with pytest.raises(InputError, match=r"'sentences':.*'type3'.*choose.*type1, type2"):
-        datasets.load({}, settings_for("type3"))
 
 
 def test_the_settings_name_the_files():
-    reader = datasets.reader_for(settings_for())
-    assert len(reader.sources(settings_for("all"))) == 8
-    assert set(reader.sources(settings_for("type1"))) | set(reader.sources(settings_for("type2"))) == set(
-        reader.sources(settings_for("all"))
-    )
+    every, *types = (set(datasets.Reader.parse(settings_for(name)).sources()) for name in WINOBIAS_TYPES)
+    assert len(every) == 8
+    assert set.union(*types) == every
 
 
 @pytest.mark.parametrize(("sentences", "dev", "test"), [("type1", 393, 391), ("type2", 388, 391), ("all", 781, 782)])
 def test_the_published_files(sentences, dev, test, mirror):
-    settings = settings_for(sentences)
-    files = {name: mirror / name for name in datasets.reader_for(settings).sources(settings)}
-    dataset = datasets.load(files, settings)
+    reader = datasets.Reader.parse(settings_for(sentences))
+    dataset = datasets.load({name: mirror / name for name in reader.sources()}, reader)
     items = dataset.items
     check_items(items, dataset.units, sentences)
     assert Counter(items.split) == {"train": 2 * dev, "test": 2 * test}
@@ -135,9 +129,9 @@ def test_the_label_follows_from_the_marked_words(mirror):
         gender: set((mirror / f"winobias/{gender}_occupations.txt").read_text().lower().splitlines())
         for gender in ("male", "female")
     }
-    settings = settings_for("all")
-    files = {name: mirror / name for name in datasets.reader_for(settings).sources(settings)}
-    for item in datasets.load(files, settings).items.rename(columns={"attribute.gender": "gender"}).itertuples():
+    reader = datasets.Reader.parse(settings_for("all"))
+    files = {name: mirror / name for name in reader.sources()}
+    for item in datasets.load(files, reader).items.rename(columns={"attribute.gender": "gender"}).itertuples():
         marked = [word.lower() for word, mark in zip(item.words, item.ground_truth, strict=True) if mark]
         occupation = " ".join(word for word in marked if word not in GENDERS)
         assert occupation in lists["male"] | lists["female"], item.item_id

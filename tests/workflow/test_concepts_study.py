@@ -10,7 +10,7 @@ import yaml
 from running import PROJECT, configure, copy_of_project, edited, planned_jobs, results, run_study
 from test_archived_study import tool
 
-from evenlight.datasets import CONCEPTS
+from evenlight.datasets.readers.causal_world import CONCEPTS
 
 WORDS = yaml.safe_load((PROJECT / "resources/causal_world/english.yaml").read_text())["concepts"]
 

@@ -22,7 +22,7 @@ from transformers import (
     RobertaConfig,
 )
 
-from evenlight.datasets import load
+from evenlight.datasets import Reader, load
 
 SIZES = {"hidden_size": 16, "intermediate_size": 16, "num_attention_heads": 2, "num_hidden_layers": 1}
 # As published: RoBERTa and DistilBERT with the head of a masked language model, ELECTRA's discriminator without.
@@ -97,7 +97,7 @@ STUDY = TINY | {
 def finished(tmp_path_factory) -> Path:
     settings = STUDY["datasets"]["demo"]
     path = PROJECT / "resources" / "demo" / "sentences.yaml"
-    items = load({"resources/demo/sentences.yaml": path}, settings).items
+    items = load({"resources/demo/sentences.yaml": path}, Reader.parse(settings)).items
     texts = [list(words) for words in items["words"]] + [["Now", "he", ".", "she", "So", "it", "is", "!"]] * 20
     project = copy_of_project(tmp_path_factory.mktemp("foreign") / "project", STUDY)
     for name, (kind, tokenizer, config) in SOURCES.items():

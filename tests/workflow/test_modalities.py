@@ -7,7 +7,7 @@ import pytest
 from running import copy_of_project, planned_jobs, results, run_study, snakemake
 from test_concepts_study import STUDY as CONCEPTS_STUDY
 
-from evenlight.datasets import CONCEPTS
+from evenlight.datasets.readers.causal_world import CONCEPTS
 
 TOKENS, EFFECTS = {"lime", "uniform"}, {"random", "leace"}
 STUDY = CONCEPTS_STUDY | {

@@ -7,13 +7,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from evenlight import datasets
 from evenlight.core import sources
 from evenlight.core.contracts.texts import ITEMS, UNITS
 from evenlight.core.errors import InputError
 from evenlight.core.findings import Findings
 from evenlight.core.tables import read_table, write_table
-from evenlight.datasets.importing import import_dataset, named_resources
+from evenlight.datasets import Reader
+from evenlight.datasets.importing import import_dataset, named_resources, reader_of
 from evenlight.jobs.command_line import add_compared_flag, run, settings_argument
 from evenlight.texts.items import check_explained
 
@@ -23,11 +23,9 @@ FETCHED = Path("results", "sources")
 STAND_IN = ("no", "text")
 
 
-def check(arguments: argparse.Namespace, findings: Findings) -> bool:
+def check(dataset: str, reader: Reader, arguments: argparse.Namespace, findings: Findings) -> bool:
     """Whether the dataset can be read and has been written; what is wrong goes to the findings."""
-    settings = arguments.settings
-    place, reader = f"datasets.{settings['dataset']}", datasets.reader_for(settings)
-    names = [*reader.resources, *reader.files(settings)]
+    place, names = f"datasets.{dataset}", [*reader.resources, *reader.named_files()]
     if arguments.made:
         findings.unchecked.append(f"{place}, as the workflow makes {', '.join(arguments.made)}")
         return False
@@ -36,24 +34,24 @@ def check(arguments: argparse.Namespace, findings: Findings) -> bool:
         if absent := [name for name in names if not any(path.endswith(name) for path in given)]:
             raise InputError(*map(sources.missing, absent))
         files = named_resources(arguments.resource, names)
-        files |= {name: fetched(name, Path(folder)) for name in reader.sources(settings)}
-        notes = import_dataset(files, settings, arguments.items, arguments.units)
+        files |= {name: fetched(name, Path(folder)) for name in reader.sources()}
+        notes = import_dataset(files, reader, dataset, arguments.items, arguments.units)
         findings.notes += [f"{place}: {note}" for note in notes]
-        findings.can_be_read("datasets", settings["dataset"])
+        findings.can_be_read("datasets", dataset)
         with findings.at(place):
-            check_all_explained(arguments)
+            check_all_explained(dataset, arguments)
         for name in files:
             findings.can_be_read("files", name)
         return True
     return False
 
 
-def check_all_explained(arguments: argparse.Namespace) -> None:
+def check_all_explained(dataset: str, arguments: argparse.Namespace) -> None:
     """Refuse a dataset of which nothing could be compared even if all its texts were explained."""
     items, units = read_table(arguments.items, ITEMS), read_table(arguments.units, UNITS)
     test = items[items["split"] == "test"]
     if arguments.compared:
-        check_explained(arguments.settings["dataset"], test, np.full(len(test), None), units, arguments.compared)
+        check_explained(dataset, test, np.full(len(test), None), units, arguments.compared)
 
 
 def fetched(name: str, folder: Path) -> Path:
@@ -65,12 +63,12 @@ def fetched(name: str, folder: Path) -> Path:
     return FETCHED / name
 
 
-def write_stand_in(settings: dict, items: Path, units: Path) -> None:
+def write_stand_in(reader: Reader, items: Path, units: Path) -> None:
     """Write a dataset of one text in either split, by which models can be read; of no class where none is named."""
-    part = [0, 1] if settings.get("second") else None
+    part = [0, 1] if getattr(reader, "second", None) else None
     text = {"words": list(STAND_IN), "part": part, "ground_truth": None, "label": 0}
     rows = [text | {"item_id": split, "cluster": split, "split": split} for split in ("train", "test")]
-    classes = settings.get("classes")
+    classes = getattr(reader, "classes", None)
     metadata = {"classes": classes if isinstance(classes, list) else [], "stand_in": True}
     write_table(pd.DataFrame(columns=UNITS.schema.names, dtype=object), units, UNITS)
     write_table(pd.DataFrame(rows), items, ITEMS, metadata)
@@ -79,8 +77,9 @@ def write_stand_in(settings: dict, items: Path, units: Path) -> None:
 def main(arguments: argparse.Namespace) -> None:
     """Check and write."""
     findings = Findings()
-    if not check(arguments, findings):
-        write_stand_in(arguments.settings, arguments.items, arguments.units)
+    dataset, reader = reader_of(arguments.settings)
+    if not check(dataset, reader, arguments, findings):
+        write_stand_in(reader, arguments.items, arguments.units)
     findings.write(arguments.output)
 
 

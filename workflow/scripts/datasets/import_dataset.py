@@ -3,21 +3,19 @@
 import argparse
 from pathlib import Path
 
-from evenlight import datasets
 from evenlight.core import sources
-from evenlight.datasets.importing import import_dataset, named_resources
+from evenlight.datasets.importing import import_dataset, named_resources, reader_of
 from evenlight.jobs import command_line
 
 
 def main(arguments: argparse.Namespace) -> None:
     """Write items and units."""
-    settings = arguments.settings
+    name, reader = reader_of(arguments.settings)
     if arguments.verify:
-        for name, path in arguments.source:
-            sources.refuse_changed(name, path)
-    reader = datasets.reader_for(settings)
-    files = dict(arguments.source) | named_resources(arguments.resource, (*reader.resources, *reader.files(settings)))
-    notes = import_dataset(files, settings, arguments.items, arguments.units)
+        for source, path in arguments.source:
+            sources.refuse_changed(source, path)
+    files = dict(arguments.source) | named_resources(arguments.resource, (*reader.resources, *reader.named_files()))
+    notes = import_dataset(files, reader, name, arguments.items, arguments.units)
     print(*notes, sep="\n")
 
 

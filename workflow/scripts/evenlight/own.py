@@ -10,19 +10,21 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Self
 
 from pydantic import Field as Field
 
-from evenlight import explainers
-from evenlight.configuration import metrics, readers
+from evenlight import datasets, explainers
+from evenlight.configuration import metrics
+from evenlight.core.errors import InputError
+from evenlight.datasets.columns import Columns
+from evenlight.jobs import own_files
 from evenlight.settings import Location as Location
 from evenlight.settings import Text
 
 # Planning, which reads the settings of a class, needs none of these.
 if TYPE_CHECKING:
-    from pathlib import Path
-
     import numpy as np
 
     from evenlight.explainers import Context, Explanations
@@ -102,7 +104,7 @@ class Metric(metrics.Metric):
         """
 
 
-class Reader(readers.OwnColumns):
+class Reader(Columns, datasets.Reader):
     """A reader of your own, which gives the rows of a table, whose columns the configuration names as those of a CSV
     file (``reader: table``).
     """
@@ -116,6 +118,25 @@ class Reader(readers.OwnColumns):
     def files(self) -> list[str]:
         """The paths of the files that are read, so that a change of one reads them again; none by default."""
         return []
+
+    def paths(self) -> dict[str, str]:
+        """The same files: as paths, by their names as they are given."""
+        with own_files.running("datasets", self.reader, "while it named its files", []):
+            names = self.files()
+            if isinstance(names, str) or not all(isinstance(name, str) for name in names):
+                raise InputError(f"{self.reader}: files() gives {names!r}; give a list of paths")
+            return {name: Path(name).expanduser().as_posix() for name in names}
+
+    def named_files(self) -> list[str]:
+        """The files, as the workflow asks for them."""
+        return list(self.paths().values())
+
+    def read(self, files: Mapping[str, Path]) -> datasets.Dataset:
+        """One item per row."""
+        from evenlight.datasets.own import dataset_of_own
+
+        given = {name: files[path] for name, path in self.paths().items()}
+        return dataset_of_own(self.reader, self, self.split, lambda: self.rows(given))
 
     @abstractmethod
     def rows(self, files: Mapping[str, Path]) -> Iterable[Mapping]:

@@ -31,13 +31,14 @@ from evenlight.configuration.metrics import TENTHS, Metric
 from evenlight.configuration.outdated import outdated_keys
 from evenlight.configuration.own import kept as kept
 from evenlight.configuration.own import register
-from evenlight.configuration.readers import TEST_SHARE, Reader
 from evenlight.configuration.study import ANSWER_METRICS, Study
 from evenlight.core.errors import InputError
 from evenlight.core.files import read_yaml
 from evenlight.core.kinds import TEXT
 from evenlight.core.sources import digest
 from evenlight.core.versions import RESULTS, STAGES
+from evenlight.datasets import Reader
+from evenlight.datasets.fields import TEST_SHARE
 from evenlight.explainers import Explainer
 from evenlight.jobs import own_files
 from evenlight.jobs.environment import installed_versions
@@ -213,20 +214,6 @@ def _sound_sections(config: dict, error: ValidationError) -> dict:
 def family_of(section: str, method: str) -> str:
     """The family of a method of ``explainers`` or of a metric of ``metrics``."""
     return REGISTRIES[section].entries[method].family
-
-
-def is_english(dataset: dict, corpus: dict | None) -> bool:
-    """Whether the texts of an entry of ``datasets`` are known to be English, beside the ``corpus`` of its study.
-
-    >>> is_english({"reader": "geco"}, None), is_english({"reader": "table"}, None)
-    (True, False)
-    >>> world = {"reader": "causal_world", "language": "english", "file": None}
-    >>> is_english(world, None), is_english(world | {"language": "german"}, None)
-    (True, False)
-    >>> is_english({"reader": "annotated"}, {"parser": {"language": "es"}})
-    False
-    """
-    return Reader.entries[dataset["reader"]].is_english(dataset, corpus)
 
 
 def entries_of_modalities(config: dict) -> dict[str, dict[str, list[str]]]:

@@ -19,7 +19,7 @@ from evenlight.configuration.architectures import (
 )
 from evenlight.configuration.metrics import FollowUpMetric, Metric, QuestionMetric
 from evenlight.core.kinds import EFFECTS, KINDS, MODALITIES, TEXT, TOKENS
-from evenlight.datasets import change_factors, concept_levels, levels_of, reader_for
+from evenlight.datasets import Reader, levels_of
 from evenlight.explainers import Explainer
 from evenlight.explainers.fields import FILE_FIELDS
 from evenlight.settings import shown
@@ -637,7 +637,8 @@ def explains_effects(config: dict) -> bool:
 
 def compared_by(of_modality: str, settings: dict) -> dict[str, list[str]]:
     """By what those units of a dataset are compared that have explanations of a modality, with the levels."""
-    return change_factors(settings) if of_modality == EFFECTS else reader_for(settings).factors(settings)
+    reader = Reader.parse(settings)
+    return reader.change_factors() if of_modality == EFFECTS else reader.factors()
 
 
 def comparisons_of(config: dict, of_modality: str) -> dict[str, list[list[str]]]:
@@ -695,7 +696,7 @@ def _check_concepts(config: dict) -> Iterator[str]:
     """Explanations of changes need datasets that change concepts."""
     asks = explains_effects(config)
     for name, settings in config["datasets"].items() if asks else ():
-        if not concept_levels(settings):
+        if not Reader.parse(settings).concepts():
             yield (
                 f"datasets.{name}: no concept is changed, and explainers explain such changes; use cebab, or "
                 "causal_world with concept_counterfactuals"
@@ -742,7 +743,7 @@ def _check_shared_levels(config: dict) -> Iterator[str]:
     for name, settings in config["datasets"].items():
         factors = _compared_by_any(config, settings)
         # The concepts of a dataset may share their levels, as long as none of them is compared.
-        there = {factor for factor in factors if factor not in concept_levels(settings)}
+        there = {factor for factor in factors if factor not in Reader.parse(settings).concepts()}
         shown_factors = {factor: _levels_by_any(config, settings, factor) for factor in compared or there}
         for (first, earlier), (second, later) in combinations(shown_factors.items(), 2):
             for level in set(earlier) & set(later):

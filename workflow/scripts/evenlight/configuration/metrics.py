@@ -8,9 +8,9 @@ from typing import Annotated, ClassVar, Literal, Self
 from pydantic import AfterValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from evenlight.configuration.readers import Segmenter
 from evenlight.core.errors import InputError
 from evenlight.core.kinds import EFFECTS, TEXT, TOKENS
+from evenlight.datasets.fields import Segmenter
 from evenlight.explainers.fields import AskedOutput, HiddenToken
 from evenlight.settings import Different, Entry, Heading, Location, Method, Text, refusal, shown
 

@@ -9,8 +9,7 @@ from collections.abc import Iterator
 import yaml
 from pydantic import ValidationError
 
-from evenlight.configuration.readers import Reader
-from evenlight.datasets import reader_for
+from evenlight.datasets import Reader
 from evenlight.settings.problems import Outdated
 
 
@@ -108,7 +107,7 @@ def _factors(settings: dict) -> dict[str, list[str]]:
         return {name: attribute["levels"] for name, attribute in _attributes(settings).items()}
     kept = {key: value for key, value in settings.items() if (settings.get("reader"), key) != ("compas", "attribute")}
     try:
-        return reader_for(kept).factors(Reader.model_validate(kept).model_dump())
+        return Reader.model_validate(kept).factors()
     except ValidationError:
         return {}
 

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 
 from evenlight.configuration.metrics import Metric
-from evenlight.configuration.readers import Reader
 from evenlight.core.errors import InputError
+from evenlight.datasets import Reader
 from evenlight.explainers import Explainer
 from evenlight.jobs import own_files
 from evenlight.settings import Entry

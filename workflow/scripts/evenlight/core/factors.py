@@ -1,5 +1,7 @@
-"""Names of what every dataset has beside its own factors; without pandas, since the Snakefile asks, too."""
+"""How factors and what every dataset has beside its own are called; without pandas, since the Snakefile asks, too."""
 
 JOINT = "+"  # between the factors of an intersection, and between their levels
 # A factor that every dataset has and that means nothing: half of the units, by their names, have either level.
 PLACEBO, PLACEBO_LEVELS = "placebo", ("placebo_a", "placebo_b")
+# How the columns begin that say what a text has of each attribute, such as attribute.gender.
+ATTRIBUTE = "attribute."

@@ -13,7 +13,6 @@ from pathlib import Path
 
 import pandas as pd
 
-from evenlight import datasets
 from evenlight.corpus.annotation import GROUPS
 from evenlight.corpus.annotation.drafting import DraftedForm, drafts
 from evenlight.corpus.annotation.grammar import gender_of_pronoun, plural_verb, pronoun, pronoun_case
@@ -21,6 +20,8 @@ from evenlight.corpus.annotation.lexicon import GenderedLexicon
 from evenlight.corpus.annotation.reference import is_gendered_noun
 from evenlight.corpus.filtering import ParsedSentence
 from evenlight.corpus.parse import Parse, noun_phrase, subjects
+from evenlight.datasets.base import load
+from evenlight.datasets.readers.geco import Geco
 
 SLIPS = ("slip: them for their", "slip: verb left singular", "slip: word without its s")
 KINDS = (
@@ -53,10 +54,8 @@ def read_draft_pairs(folder: str | Path, scope: str, split: str) -> pd.DataFrame
 
     A cell is (words, ground truth). Raises :class:`~evenlight.core.errors.InputError` where a file is missing or wrong.
     """
-    settings = {"reader": "geco", "classes": "three_class", "words": scope}
-    names = datasets.reader_for(settings).sources(settings)
-    files = {name: Path(folder) / Path(name).relative_to("geco") for name in names}
-    dataset = datasets.load(files, settings)
+    reader = Geco(reader="geco", classes="three_class", words=scope)
+    dataset = load({name: Path(folder) / Path(name).relative_to("geco") for name in reader.sources()}, reader)
     items = dataset.items[dataset.items.split == split]
     items = items.assign(form=list(zip(items.words.map(tuple), items.ground_truth.map(tuple), strict=True)))
     return items.merge(dataset.units, on="item_id").pivot(index="unit_id", columns="level", values="form")

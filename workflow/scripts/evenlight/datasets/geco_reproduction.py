@@ -11,8 +11,8 @@ from pathlib import Path
 import pandas as pd
 
 from evenlight.corpus.annotation.geco_annotation import GENDERS, named_positions, read_labelling
-from evenlight.datasets import geco
-from evenlight.datasets.annotated import items_of
+from evenlight.datasets.readers.annotated import items_of
+from evenlight.datasets.readers.geco import Geco
 
 COLUMNS = [
     "sentence_id",
@@ -26,7 +26,6 @@ COLUMNS = [
     "at_names",
     "reason",
 ]
-SETTINGS = {"reader": "geco", "classes": "binary"}
 PRONOUN_CASES = ({"he", "him", "his"}, {"she", "her"})
 
 _TITLE = "title before a name: cut out, since it cannot stand before the name's pronoun"
@@ -80,7 +79,7 @@ def compare_with_published(labelling: str | Path, published: dict[str, Path]) ->
     named = named_positions(labelling)
     counts, differences = [], []
     for scope in ("all", "subject"):
-        items = geco.read(published, {**SETTINGS, "words": scope}).items
+        items = Geco(reader="geco", classes="binary", words=scope).read(published).items
         theirs = {item["item_id"]: item for item in items.to_dict("records")}
         ours = {item["item_id"]: item for row in annotations.values() for item in items_of(row, GENDERS, scope)}
         differing = [

@@ -3,22 +3,23 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from evenlight import datasets
 from evenlight.core import sources
 from evenlight.core.contracts.texts import ITEMS, UNITS
 from evenlight.core.errors import InputError
 from evenlight.core.tables import write_table
+from evenlight.datasets.base import NOT_OF_TEXTS, Reader, load
 from evenlight.texts.items import assign_validation, check_items, clusters_kept_together, groups_kept_together
 
 
 def import_dataset(
-    files: Mapping[str, Path], settings: dict, items_path: str | Path, units_path: str | Path
+    files: Mapping[str, Path], reader: Reader, name: str, items_path: str | Path, units_path: str | Path
 ) -> list[str]:
     """Write items and units; what is unusual about them goes into the items' metadata.
 
     Args:
         files: paths of the reader's sources, resources and files, by name.
-        settings: of the dataset, with its name as ``dataset``.
+        reader: of the dataset.
+        name: of the dataset.
         items_path, units_path: Parquet files to be written.
 
     Returns:
@@ -27,28 +28,30 @@ def import_dataset(
     Raises:
         InputError: a file is not there or not as it must be, or the texts are not.
     """
-    reader = datasets.reader_for(settings)
-    dataset = datasets.load(files, settings)
+    dataset = load(files, reader)
     items = dataset.items
     # A dataset with a published validation split has no share of its own.
-    if "validation_share" in settings:
+    if hasattr(reader, "validation_share"):
         kept_together = (clusters_kept_together if reader.whole_clusters else groups_kept_together)(
             items, dataset.units
         )
-        items = assign_validation(items, kept_together, settings["validation_share"], settings["split_seed"])
-    notes = dataset.notes + check_items(
-        items, dataset.units, settings["dataset"], reader.unbalanced(settings), dataset.places
-    )
+        items = assign_validation(items, kept_together, reader.validation_share, reader.split_seed)
+    notes = dataset.notes + check_items(items, dataset.units, name, reader.unbalanced(), dataset.places)
     metadata = {
-        "dataset": settings["dataset"],
+        "dataset": name,
         "classes": dataset.classes,
-        "sources": {name: sources.digest(path) for name, path in files.items()},
+        "sources": {file: sources.digest(path) for file, path in files.items()},
         "notes": notes,
-        "settings": settings,
+        "settings": {"dataset": name} | reader.model_dump(exclude=NOT_OF_TEXTS),
     }
-    write_table(dataset.units, units_path, UNITS, {"dataset": settings["dataset"]})
+    write_table(dataset.units, units_path, UNITS, {"dataset": name})
     write_table(items, items_path, ITEMS, metadata)
     return notes
+
+
+def reader_of(settings: Mapping) -> tuple[str, Reader]:
+    """The name of a dataset and its reader, as a job is told them in one mapping."""
+    return settings["dataset"], Reader.parse({key: value for key, value in settings.items() if key != "dataset"})
 
 
 def named_resources(paths: Sequence[Path], names: Sequence[str]) -> dict[str, Path]:

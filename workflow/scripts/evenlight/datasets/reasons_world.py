@@ -11,8 +11,17 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 import pandas as pd
 
 from evenlight.core.errors import InputError
-from evenlight.datasets import CAUSAL_CONCEPTS, CONCEPTS, GROUPS
-from evenlight.datasets.causal_world import CLASSES, Noise, noise_of, text, variables
+from evenlight.datasets.fields import GROUPS
+from evenlight.datasets.readers.causal_world import (
+    CAUSAL_CONCEPTS,
+    CLASSES,
+    CONCEPTS,
+    CausalWorld,
+    Noise,
+    noise_of,
+    text,
+    variables,
+)
 from evenlight.datasets.world_texts import GROUP, Carried, Language
 
 DIALS = {
@@ -94,16 +103,17 @@ def answers(
 def _rows(
     unit: str, noise: Noise, writer: str, language: Language, draws: int, dials: Mapping[str, float]
 ) -> Iterator[dict]:
-    equations = _equations(dials)
+    # Its gender decides in the share ``decision``, and all else is 0.
+    world = CausalWorld(reader="causal_world", label_effect=dials["decision"])
     for is_first in (True, False):
-        observed = variables(noise, equations, {GROUP: is_first})
+        observed = variables(noise, world, {GROUP: is_first})
         for changed in (None, *CONCEPTS):
             do = {GROUP: is_first} | ({changed: not observed[changed]} if changed else {})
-            value = variables(noise, equations, do)
+            value = variables(noise, world, do)
             rule, every = value["label"], (GROUP, *CONCEPTS)
-            turned = {name: variables(noise, equations, do | {name: not value[name]})["label"] for name in every}
+            turned = {name: variables(noise, world, do | {name: not value[name]})["label"] for name in every}
             true = {name for name, label in turned.items() if label != rule}
-            words = text(noise, value, equations, language)
+            words = text(noise, value, world, language)
             question = re.sub(r" ([.,])", r"\1", " ".join(word for word, _ in words))
             for draw in range(draws):
                 own = _own(noise, str(is_first), str(changed), str(draw))
@@ -133,13 +143,6 @@ def _rows(
 def _own(noise: Noise, *place: str) -> Noise:
     """The random numbers of one draw of one question."""
     return lambda *names: noise("reason", *place, *names)
-
-
-def _equations(dials: Mapping[str, float]) -> dict[str, float]:
-    """The dials of the causal world: its gender decides in the share ``decision``, and all else is 0."""
-    names = ("base_rates", "confounding", "shared_cause", "label_noise")
-    wording = ("longer_texts", "more_evidence", "late_evidence", "weak_evidence")
-    return dict.fromkeys((*names, *wording), 0.0) | {"label_effect": dials["decision"]}
 
 
 def _reason(

@@ -5,9 +5,6 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-
 from evenlight.core.errors import InputError
 from evenlight.core.files import loaded_json, other_encoding, read_text, refuse_zero_bytes
 
@@ -104,6 +101,10 @@ def json_lines(path: Path, remedy: str) -> Iterator[tuple[str, object]]:
 
 def _parquet_rows(path: Path, fields: Sequence[str] | None, remedy: str) -> Iterator[tuple[str, dict]]:
     """(file and row, row) of each row of a Parquet file, of some columns or of all; rows count from 1."""
+    # Here, since the modules of readers are imported whenever Snakemake starts.
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
     try:
         names = pq.read_schema(path).names
         require_columns(path, fields or (), names, remedy)

@@ -1,4 +1,4 @@
-"""A table of the user's own, CSV or Parquet, whose columns the settings name."""
+"""The items of rows of the user's own, of which the settings say what the columns mean."""
 
 import math
 import re
@@ -9,11 +9,12 @@ from pathlib import Path
 
 import pandas as pd
 
-from evenlight.core.contracts.texts import ATTRIBUTE
 from evenlight.core.errors import InputError, all_of
+from evenlight.core.factors import ATTRIBUTE
 from evenlight.core.files import refuse_half_characters
-from evenlight.datasets import Dataset, reader_for
-from evenlight.datasets.rows import choice, is_empty, name_of, named_rows
+from evenlight.datasets.base import Dataset
+from evenlight.datasets.columns import OPTIONAL, Attribute, Columns
+from evenlight.datasets.rows import choice, is_empty, name_of
 from evenlight.texts.items import (
     assign_test,
     joined_clusters,
@@ -32,62 +33,53 @@ OF_LEVELS = "correct the table, name the value among the `levels`, or leave the 
 # Problems of a table that are told, and rows that have one; of more, one setting is the cause.
 MOST = 10
 SPLITS = {"train": "train", "test": "test"}
-OPTIONAL = ("pair", "cluster", "item", "split", "ground_truth")
 
 
-def read(files: dict[str, Path], settings: dict) -> Dataset:
-    """One item per row of the file that ``settings["file"]`` names.
+def dataset_of(
+    rows: Iterable[tuple[str, dict]], table: Columns, origin: Path | str, split: str | None = None
+) -> Dataset:
+    """The dataset of rows: one item per row.
 
-    ``text`` or ``words``, ``label`` and, where there are such, ``second`` (the second part of each text), ``pair``,
-    ``cluster``, ``item``, ``split`` and ``ground_truth`` are names of columns; ``classes`` are the values that
-    ``label`` may have. ``attributes`` gives for each factor the ``column`` and its ``levels``, of numbers with the
-    ``cuts`` between them; where the column is empty, the text has no level of the factor.
     Without a column of its own an item is a unit by itself, its cluster is its unit, it is named after its row (from
     1), has no ground truth, and ``test_share`` of the clusters are drawn for the test split by ``split_seed``. Clusters
     that have a text in common are one.
 
-    Raises :class:`InputError` with file, row, field and remedy for all that is wrong, a value of a field
-    once; its notes say which rows are in no group, which is no fault.
+    Args:
+        rows: values by column, each row with its place for messages.
+        table: what the columns mean.
+        origin: the place of all rows.
+        split: the column that says in which split an item is, if there is one.
+
+    Raises:
+        InputError: with file, row, field and remedy for all that is wrong, a value of a field once; its notes say which
+            rows are in no group, which is no fault.
     """
-    path = files[reader_for(settings).files(settings)[0]]
-    return dataset_of(named_rows(path, named_columns(settings), REMEDY), settings, path)
-
-
-def named_columns(settings: dict) -> list[str]:
-    """The columns that the settings name, some perhaps twice."""
-    keys = ("text", "words", "second", "label", *OPTIONAL)
-    named = [settings[key] for key in keys if settings[key] is not None]
-    return named + [attribute["column"] for attribute in settings["attributes"].values()]
-
-
-def dataset_of(rows: Iterable[tuple[str, dict]], settings: dict, origin: Path | str) -> Dataset:
-    """The dataset of rows, values by column, each with its place for messages; ``origin`` is the place of all."""
-    factors = reader_for(settings).factors(settings)
-    columns = {name: attribute["column"] for name, attribute in settings["attributes"].items()}
+    factors = table.factors()
+    columns = {name: attribute.column for name, attribute in table.attributes.items()}
     items, places, refused, in_no_group, broken = [], [], {}, {}, set()
     for number, (location, row) in enumerate(rows, start=1):
         place = location.rpartition(" ")[2]
         for name in (name for name, column in columns.items() if is_empty(row[column])):
             in_no_group.setdefault(name, []).append(place)
         try:
-            items.append(_item(row, number, location, settings))
+            items.append(_item(row, number, location, table, split))
             places.append(place)
         except InputError as error:
-            broken.add(_cell(row, settings["pair"]))
+            broken.add(_cell(row, table.pair))
             for problem in error.problems:
                 refused.setdefault(problem.removeprefix(location), []).append((place, problem))
     if not items and not refused:
         raise InputError(f"{origin}: no rows; {REMEDY}")
     rows = _with_units(pd.DataFrame(items), origin) if items else pd.DataFrame()
-    if problems := [*_row_problems(refused, origin), *_unit_problems(rows, places, settings, origin, broken)]:
+    if problems := [*_row_problems(refused, origin), *_unit_problems(rows, places, table, origin, broken)]:
         raise _refusal(problems, in_no_group, columns, origin)
     clusters = joined_clusters(rows)
-    notes = _copies_said(rows, clusters, names_clusters=settings["cluster"] is not None)
-    notes += _no_texts_said(rows, settings)
+    notes = _copies_said(rows, clusters, names_clusters=table.cluster is not None)
+    notes += _no_texts_said(rows, table)
     rows["cluster"] = clusters
-    if settings["split"] is None:
-        rows = assign_test(rows, rows["cluster"], settings["test_share"], settings["split_seed"])
-    return Dataset(*separated(rows, factors), list(settings["classes"]), notes, places)
+    if split is None:
+        rows = assign_test(rows, rows["cluster"], table.test_share, table.split_seed)
+    return Dataset(*separated(rows, factors), list(table.classes), notes, places)
 
 
 def _with_units(rows: pd.DataFrame, origin: Path | str) -> pd.DataFrame:
@@ -103,7 +95,7 @@ def _with_units(rows: pd.DataFrame, origin: Path | str) -> pd.DataFrame:
 
 
 def _unit_problems(
-    rows: pd.DataFrame, places: Sequence[str], settings: dict, origin: Path | str, broken: set[str | None]
+    rows: pd.DataFrame, places: Sequence[str], table: Columns, origin: Path | str, broken: set[str | None]
 ) -> list[str]:
     """What is wrong with units where items have no level, or rows cannot be read, so that all is told at once.
 
@@ -112,12 +104,11 @@ def _unit_problems(
     Args:
         rows: that can be read.
         places: the row of the file in which each stands.
-        settings: of the dataset.
+        table: what the columns mean.
         origin: of the table.
         broken: units of which a row cannot be read; of these nothing is said.
     """
-    reader = reader_for(settings)
-    factors = reader.factors(settings)
+    factors = table.factors()
     if rows.empty or rows["item_id"].duplicated().any():
         return []
     placed, lost = rows_by_item(rows["item_id"], places), lost_items(rows, factors)
@@ -125,14 +116,14 @@ def _unit_problems(
     if problems or broken:
         whole = rows.assign(cluster=joined_clusters(rows))
         whole = whole[~whole["unit_id"].isin(broken | set(lost["unit_id"]))]
-        problems += unit_problems(*separated(whole, factors), str(origin), reader.unbalanced(settings), placed)
+        problems += unit_problems(*separated(whole, factors), str(origin), table.unbalanced(), placed)
     return problems
 
 
-def _no_texts_said(rows: pd.DataFrame, settings: dict) -> list[str]:
+def _no_texts_said(rows: pd.DataFrame, table: Columns) -> list[str]:
     """What is said of a column whose values are numbers or identifiers, and no texts."""
-    field = settings["text"]
-    texts = [joined_text(text) for text in texts_in(rows)] if field and not settings["second"] else []
+    field = table.text
+    texts = [joined_text(text) for text in texts_in(rows)] if field and not table.second else []
     like_names = [not re.search(r"\s", text.strip()) and bool(re.search(r"\d", text)) for text in texts]
     if not texts or not all(like_names):
         return []
@@ -191,19 +182,19 @@ def _copies_said(rows: pd.DataFrame, clusters: pd.Series, names_clusters: bool) 
     return [said]
 
 
-def _item(row: dict, number: int, location: str, settings: dict) -> dict:
+def _item(row: dict, number: int, location: str, table: Columns, split: str | None) -> dict:
     """One item; all that is wrong with its row is refused at once."""
     # Labels, levels and identifiers may be numbers in Parquet; the settings name them as text.
-    choices = {"label": {name: label for label, name in enumerate(settings["classes"])}, "split": SPLITS}
-    named = {key: settings[key] for key in ("label", *OPTIONAL[:-1]) if settings[key] is not None}
-    columns = {*named.values(), *(attribute["column"] for attribute in settings["attributes"].values())}
+    choices = {"label": {name: label for label, name in enumerate(table.classes)}, "split": SPLITS}
+    there = table.columns(split)
+    named = {key: there[key] for key in ("label", *OPTIONAL[:-1]) if key in there}
+    columns = {*named.values(), *(attribute.column for attribute in table.attributes.values())}
     cells = {column: _cell(row, column) for column in columns}
     given = {key: partial(_given, cells, key, column, choices.get(key), location) for key, column in named.items()}
     attributes = {
-        ATTRIBUTE + name: partial(_level, cells, attribute, location)
-        for name, attribute in settings["attributes"].items()
+        ATTRIBUTE + name: partial(_level, cells, attribute, location) for name, attribute in table.attributes.items()
     }
-    read = all_of({"text": partial(_text, row, location, settings), **given, **attributes})
+    read = all_of({"text": partial(_text, row, location, table), **given, **attributes})
     return {
         "item_id": read.get("item", f"{number:06d}"),
         "unit_id": read.get("pair"),
@@ -215,15 +206,15 @@ def _item(row: dict, number: int, location: str, settings: dict) -> dict:
     }
 
 
-def _text(row: dict, location: str, settings: dict) -> dict:
+def _text(row: dict, location: str, table: Columns) -> dict:
     """The columns of an item that say what its text is: words, spaces, parts, marks."""
-    words, spaces = _words(row, location, settings, settings["text"] or settings["words"])
+    words, spaces = _words(row, location, table, table.text or table.words)
     part = None
-    if settings["second"]:
-        second, more_spaces = _words(row, location, settings, settings["second"])
+    if table.second:
+        second, more_spaces = _words(row, location, table, table.second)
         part = [0] * len(words) + [1] * len(second)
         words, spaces = words + second, spaces and spaces + more_spaces
-    ground_truth = _ground_truth(row, len(words), location, settings["ground_truth"])
+    ground_truth = _ground_truth(row, len(words), location, table.ground_truth)
     return {"words": words, "spaces": spaces, "part": part, "ground_truth": ground_truth}
 
 
@@ -241,33 +232,33 @@ def _cell(row: dict, column: str | None) -> str | None:
     return None if column is None or is_empty(row[column]) else name_of(row[column])
 
 
-def _level(row: dict, attribute: dict, location: str) -> str | None:
-    if row[attribute["column"]] is None:
+def _level(row: dict, attribute: Attribute, location: str) -> str | None:
+    if row[attribute.column] is None:
         return None
-    if attribute.get("cuts"):
-        return attribute["levels"][_part_of(row, attribute, location)]
-    levels = attribute["levels"]
+    levels = attribute.levels
+    if attribute.cuts:
+        return levels[_part_of(row, attribute, location)]
     named = levels if isinstance(levels, Mapping) else {level: level for level in levels}
-    return choice(row, attribute["column"], named, location, OF_LEVELS)
+    return choice(row, attribute.column, named, location, OF_LEVELS)
 
 
-def _part_of(row: dict, attribute: dict, location: str) -> int:
+def _part_of(row: dict, attribute: Attribute, location: str) -> int:
     """Between which of the cuts a number is, from 0; a number that is a cut is above it."""
-    column = attribute["column"]
+    column = attribute.column
     try:
         number = float(row[column])
         if math.isnan(number):
             raise ValueError
     except ValueError:
         raise InputError(f"{location}: field '{column}' is {row[column]!r}, not a number to cut; {REMEDY}") from None
-    return bisect_right(attribute["cuts"], number)
+    return bisect_right(attribute.cuts, number)
 
 
-def _words(row: dict, location: str, settings: dict, field: str) -> tuple[list[str], list[str] | None]:
+def _words(row: dict, location: str, table: Columns, field: str) -> tuple[list[str], list[str] | None]:
     """The words of a column, and what stands between them where it holds text."""
     value = row[field]
-    if settings["text"]:
-        words = split_words(value, settings["segmenter"]) if isinstance(value, str) else None
+    if table.text:
+        words = split_words(value, table.segmenter) if isinstance(value, str) else None
         expected = "text"
     else:
         words = value if isinstance(value, list) and all(isinstance(word, str) for word in value) else None
@@ -277,7 +268,7 @@ def _words(row: dict, location: str, settings: dict, field: str) -> tuple[list[s
     refuse_half_characters(value, f"{location}: field '{field}'")
     if not all(word.strip() for word in words) or not words:
         raise InputError(f"{location}: field '{field}' has no words, or an empty one; {REMEDY}")
-    return words, spaces_around(value, words) if settings["text"] else None
+    return words, spaces_around(value, words) if table.text else None
 
 
 def _ground_truth(row: dict, length: int, location: str, field: str | None) -> list[int] | None:

@@ -10,7 +10,7 @@ from evenlight.core.contracts.explanations import SCORES
 from evenlight.core.contracts.texts import ITEMS, UNITS
 from evenlight.core.factors import JOINT, PLACEBO
 from evenlight.core.sources import digest
-from evenlight.datasets import level_names
+from evenlight.datasets.columns import level_names
 from evenlight.statistics.files import Run, Runs, items_path, score_path, units_path
 from evenlight.statistics.study import Comparison, pairs_of
 from evenlight.texts.items import forms_of, text_keys, units_of

@@ -3,10 +3,9 @@
 import pyarrow as pa
 
 from evenlight.core.contracts.fields import required
+from evenlight.core.factors import ATTRIBUTE as ATTRIBUTE
 from evenlight.core.tables import Contract
 
-# How the columns begin that say what a text has of each attribute, such as attribute.gender.
-ATTRIBUTE = "attribute."
 # `datasets/{dataset}/items.parquet`, as `swap_classes` does, and `list_changes` makes
 # `changes/{dataset}/items.parquet`: a text with its attributes, or a change of the test split.
 ITEMS = Contract(

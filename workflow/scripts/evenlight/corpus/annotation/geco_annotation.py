@@ -80,7 +80,7 @@ def named_positions(path: str | Path) -> dict[str, frozenset[int]]:
 
 
 def _sentence_id(index: int) -> str:
-    """As the pair_id of the published dataset, see :mod:`evenlight.datasets.geco`."""
+    """As the pair_id of the published dataset, see :mod:`evenlight.datasets.readers.geco`."""
     return f"{index:05d}"
 
 

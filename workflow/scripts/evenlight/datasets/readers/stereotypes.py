@@ -8,16 +8,20 @@ the label once the theme is known.
 """
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
+from typing import ClassVar, Literal
 
-import pandas as pd
+from pydantic import Field
 
 from evenlight.core.errors import InputError
-from evenlight.datasets import GROUPS, THEMES, Dataset, setting
+from evenlight.datasets.base import Dataset, Reader
+from evenlight.datasets.fields import GROUPS, SplitSeed, TestShare, ValidationShare
 from evenlight.datasets.resources import MARKING, read_yaml
-from evenlight.texts.items import assign_test, separated
+
+THEMES = "resources/stereotypes/themes.yaml"
 
 GENDERS = GROUPS["binary"]  # the order of the forms in a marking
 CLASSES = ("anti_stereotype", "stereotype")  # in the order of the labels
@@ -60,20 +64,51 @@ class StereotypePair:
         return _WORD.findall(MARKING.sub(lambda marking: marking[1 + GENDERS.index(group)], self.text))
 
 
-def read(files: dict[str, Path], settings: dict) -> Dataset:
-    """The dataset that ``settings`` describe: two items per sentence pair.
-
-    ``settings["test_share"]`` of the pairs (``settings["split_by"]`` is ``"pair"``) or of the themes with all their
-    pairs (``"theme"``) are drawn for the test split by ``settings["split_seed"]``. A pair is drawn together with the
-    same frame's pair of the matching theme, so each frame serves both genders equally often on either side: what a
-    model learns about a frame in training must say nothing, neither for nor against, about the frame in the test.
+class Stereotypes(Reader):
+    """Sentences that come with Evenlight, each claiming something stereotypical of one gender; the class is whether the
+    claim is about that gender or about the other one (groups `male`, `female`). See [the
+    datasheet](../resources/stereotypes/README.md).
     """
-    unit = setting(settings, "split_by", UNITS)
-    pairs = read_stereotype_pairs(files[THEMES])
-    items = pd.DataFrame([item for pair in pairs for item in items_of(pair)])
-    units = [unit(pair) for pair in pairs for _ in GENDERS]
-    items = assign_test(items, units, settings["test_share"], settings["split_seed"])
-    return Dataset(*separated(items, ["gender"]), list(CLASSES))
+
+    title: ClassVar[str] = "Stereotypes"
+    english: ClassVar[bool] = True
+    resources: ClassVar[tuple[str, ...]] = (THEMES,)
+
+    reader: Literal["stereotypes"]
+    split_by: Literal["pair", "theme"] = Field(
+        "pair",
+        description=(
+            "What is drawn for the test split: sentence pairs (`pair`), or themes with all their pairs (`theme`). "
+            "Whose stereotype an unseen theme is cannot be learned from the training split. Validation pairs are "
+            "of seen themes in both cases."
+        ),
+    )
+    test_share: TestShare = None
+    validation_share: ValidationShare = 0.1
+    split_seed: SplitSeed = 0
+
+    def factors(self) -> dict[str, list[str]]:
+        """The gender."""
+        return {"gender": list(GENDERS)}
+
+    def read(self, files: Mapping[str, Path]) -> Dataset:
+        """Two items per sentence pair.
+
+        ``test_share`` of the pairs (``split_by`` is ``pair``) or of the themes with all their pairs (``theme``) are
+        drawn for the test split by ``split_seed``. A pair is drawn together with the same frame's pair of the matching
+        theme, so each frame serves both genders equally often on either side: what a model learns about a frame in
+        training must say nothing, neither for nor against, about the frame in the test.
+        """
+        import pandas as pd
+
+        from evenlight.texts.items import assign_test, separated
+
+        unit = UNITS[self.split_by]
+        pairs = read_stereotype_pairs(files[THEMES])
+        items = pd.DataFrame([item for pair in pairs for item in items_of(pair)])
+        units = [unit(pair) for pair in pairs for _ in GENDERS]
+        items = assign_test(items, units, self.test_share, self.split_seed)
+        return Dataset(*separated(items, ["gender"]), list(CLASSES))
 
 
 def items_of(pair: StereotypePair) -> list[dict]:

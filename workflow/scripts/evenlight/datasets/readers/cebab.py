@@ -12,16 +12,24 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import permutations
 from pathlib import Path
-from typing import NamedTuple
+from typing import ClassVar, Literal, NamedTuple
 
-import pandas as pd
+from pydantic import Field
 
-from evenlight.core.contracts.texts import ATTRIBUTE, UNITS
 from evenlight.core.errors import InputError
-from evenlight.datasets import ASPECTS, CEBAB, CEBAB_GROUPS, Dataset
+from evenlight.core.factors import ATTRIBUTE
+from evenlight.datasets.base import Dataset, Reader
 from evenlight.datasets.rows import PUBLISHED
-from evenlight.texts.items import ASIDE, EDIT, ORIGINAL
 from evenlight.texts.splitting import spaces_around
+
+CEBAB = "cebab/CEBaB-v1.1.zip"
+ASPECTS = ("food", "service", "ambiance", "noise")
+ASPECT_LEVELS = ("negative", "positive", "unknown")
+CEBAB_GROUPS = {
+    "cuisine": ("american", "french", "italian", "mediterranean", "seafood"),
+    "price_tier": ("low", "med"),
+    "region": ("midwest", "northeast", "south", "west"),
+}
 
 FOLDER = "CEBaB-v1.1"
 # Parts of the archive, and the split that each of them is here; what is trained on is a matter of the settings.
@@ -49,34 +57,82 @@ class EditPair(NamedTuple):
     to_level: str
 
 
-def read(files: Mapping[str, Path], settings: Mapping) -> Dataset:
-    """The reviews as items, the edit pairs as units; see :class:`evenlight.configuration.readers.Cebab`.
-
-    Items have the attributes ``food``, ``service``, ``ambiance``, ``noise`` (a level, ``no majority``, or null where
-    nobody was asked) and ``cuisine``, ``price_tier``, ``region``; their cluster is the original review. Texts that no
-    class has are left out. Every pair is a unit in either direction: the role ``original`` at the level that the aspect
-    has before the change, ``edit`` at that after it. Texts of one original that are not trained on are ``aside``, and
-    no pair joins them with one that is.
+class Cebab(Reader):
+    """Restaurant reviews, and edits of them in which one aspect (food, service, ambiance, noise) was changed by hand;
+    the class is the overall rating that most readers gave. Units are edits, in both directions: what happens to a
+    model when the food of a review turns from `negative` to `positive`? Models are tested on the published test split,
+    and the development split chooses the best epoch.
     """
-    class_of = {str(star): label for label, stars in enumerate(CLASSES[settings["classes"]].values()) for star in stars}
-    trained = {text["id"] for text in released_texts(files[CEBAB], f"train_{settings['training']}")}
-    by_split: dict[str, list[dict]] = defaultdict(list)
-    for text in released_texts(files[CEBAB], EVERYTHING):
-        by_split["train" if text["id"] in trained else ASIDE].append(text)
-    for part, split in TESTED.items():
-        by_split[split] = released_texts(files[CEBAB], part)
-    left_out = [text for texts in by_split.values() for text in texts if text["review_majority"] not in class_of]
-    items, units = [], []
-    for split, texts in by_split.items():
-        kept = [text for text in texts if text["review_majority"] in class_of]
-        items += [_item(text, split, class_of[text["review_majority"]]) for text in kept]
-        units += [row for pair in edit_pairs(kept) for row in _rows(pair)]
-    return Dataset(
-        pd.DataFrame(items),
-        pd.DataFrame(units, columns=UNITS.schema.names),
-        list(CLASSES[settings["classes"]]),
-        list(_notes(left_out)),
+
+    title: ClassVar[str] = "CEBaB"
+    english: ClassVar[bool] = True
+
+    reader: Literal["cebab"]
+    classes: Literal["five", "three", "two"] = Field(
+        "five",
+        description=(
+            "Classes of the ratings: each star; 1 and 2, 3, 4 and 5 stars; or 1 and 2 against 4 and 5 stars, without "
+            "the texts of 3 stars."
+        ),
     )
+    training: Literal["exclusive", "inclusive", "observational"] = Field(
+        "exclusive",
+        description=(
+            "Which texts models learn from: one of each original with its edits, drawn by the authors (`exclusive`), "
+            "all of them (`inclusive`), or the originals alone (`observational`). The others are kept aside; pairs of "
+            "them tell what real edits do."
+        ),
+    )
+
+    def sources(self) -> list[str]:
+        """The published archive."""
+        return [CEBAB]
+
+    def factors(self) -> dict[str, list[str]]:
+        """The aspects."""
+        return {aspect: list(ASPECT_LEVELS) for aspect in ASPECTS}
+
+    def concepts(self) -> list[str]:
+        """The aspects."""
+        return list(ASPECTS)
+
+    def groups(self) -> dict[str, list[str]]:
+        """What is known of each restaurant."""
+        return {name: list(levels) for name, levels in CEBAB_GROUPS.items()}
+
+    def read(self, files: Mapping[str, Path]) -> Dataset:
+        """The reviews as items, the edit pairs as units.
+
+        Items have the attributes ``food``, ``service``, ``ambiance``, ``noise`` (a level, ``no majority``, or null
+        where nobody was asked) and ``cuisine``, ``price_tier``, ``region``; their cluster is the original review. Texts
+        that no class has are left out. Every pair is a unit in either direction: the role ``original`` at the level
+        that the aspect has before the change, ``edit`` at that after it. Texts of one original that are not trained on
+        are ``aside``, and no pair joins them with one that is.
+        """
+        import pandas as pd
+
+        from evenlight.core.contracts.texts import UNITS
+        from evenlight.texts.items import ASIDE
+
+        class_of = {str(star): label for label, stars in enumerate(CLASSES[self.classes].values()) for star in stars}
+        trained = {text["id"] for text in released_texts(files[CEBAB], f"train_{self.training}")}
+        by_split: dict[str, list[dict]] = defaultdict(list)
+        for text in released_texts(files[CEBAB], EVERYTHING):
+            by_split["train" if text["id"] in trained else ASIDE].append(text)
+        for part, split in TESTED.items():
+            by_split[split] = released_texts(files[CEBAB], part)
+        left_out = [text for texts in by_split.values() for text in texts if text["review_majority"] not in class_of]
+        items, units = [], []
+        for split, texts in by_split.items():
+            kept = [text for text in texts if text["review_majority"] in class_of]
+            items += [_item(text, split, class_of[text["review_majority"]]) for text in kept]
+            units += [row for pair in edit_pairs(kept) for row in _rows(pair)]
+        return Dataset(
+            pd.DataFrame(items),
+            pd.DataFrame(units, columns=UNITS.schema.names),
+            list(CLASSES[self.classes]),
+            list(_notes(left_out)),
+        )
 
 
 def released_texts(path: str | Path, part: str) -> list[dict]:
@@ -147,6 +203,8 @@ def _item(text: Mapping, split: str, label: int) -> dict:
 
 
 def _rows(pair: EditPair) -> list[tuple]:
+    from evenlight.texts.items import EDIT, ORIGINAL
+
     unit = f"{pair.base}-{pair.edit.rsplit('_', 1)[-1]}"
     return [
         (unit, pair.base, ORIGINAL, pair.aspect, pair.from_level),

@@ -7,17 +7,18 @@ the groups of the dataset. Agreeing verbs therefore count with three classes, bu
 """
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-
-import pandas as pd
+from typing import ClassVar, Literal
 
 from evenlight.core.errors import InputError
 from evenlight.corpus.annotation import GROUPS
-from evenlight.datasets import DEMO, GECO_LABELS, SCOPES, Dataset, reader_for, setting
+from evenlight.datasets.base import Dataset
 from evenlight.datasets.resources import read_yaml
-from evenlight.texts.items import separated
+from evenlight.datasets.variants import Variants
 
+DEMO = "resources/demo/sentences.yaml"
 _MARKING = re.compile(r"(\{[^{}\[\]]*\}|\[[^{}\[\]]*\])")
 _WORD = re.compile(r"(?:Mr|Mrs|Mx)\.|'s\b|\w+(?:-\w+)*|[^\w\s]")
 
@@ -50,17 +51,26 @@ class SourceSentence:
         return [word.form(group, words) for word in self.words]
 
 
-def read(files: dict[str, Path], settings: dict) -> Dataset:
-    """The demo dataset that ``settings`` describe.
-
-    ``settings["classes"]`` is ``"binary"`` or ``"three_class"``; ``settings["words"]`` is ``"all"`` (every marked
-    word varies) or ``"subject"`` (only those of the grammatical subject do).
+class Demo(Variants):
+    """A small corpus in the style of GECO that comes with Evenlight and needs no download. It shows that the workflow
+    runs; it is too small for conclusions.
     """
-    factors = reader_for(settings).factors(settings)
-    classes = [name for name in GECO_LABELS if name in factors["gender"]]
-    words = setting(settings, "words", SCOPES)
-    items = [item for sentence in read_source_sentences(files[DEMO]) for item in items_of(sentence, classes, words)]
-    return Dataset(*separated(pd.DataFrame(items), factors), classes)
+
+    title: ClassVar[str] = "Embedded demo corpus"
+    resources: ClassVar[tuple[str, ...]] = (DEMO,)
+
+    reader: Literal["demo"]
+
+    def read(self, files: Mapping[str, Path]) -> Dataset:
+        """One item per sentence and class."""
+        import pandas as pd
+
+        from evenlight.texts.items import separated
+
+        classes = self.class_names()
+        sentences = read_source_sentences(files[DEMO])
+        items = [item for sentence in sentences for item in items_of(sentence, classes, self.words)]
+        return Dataset(*separated(pd.DataFrame(items), self.factors()), classes)
 
 
 def items_of(sentence: SourceSentence, classes: list[str], words: str) -> list[dict]:

@@ -9,16 +9,20 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from pathlib import Path
+from typing import ClassVar, Literal
 
-import pandas as pd
+from pydantic import Field
 
-from evenlight.core.contracts.texts import ATTRIBUTE
 from evenlight.core.errors import InputError
-from evenlight.datasets import Dataset, reader_for
-from evenlight.datasets.hatecheck_levels import ENGLISH, GROUPS
+from evenlight.core.factors import ATTRIBUTE
+from evenlight.datasets.base import Dataset, Reader
+from evenlight.datasets.fields import Segmenter, SplitSeed, ValidationShare
+from evenlight.datasets.hatecheck_levels import DIRECTED, ENGLISH, GENERAL, GROUPS, LANGUAGES, functionalities
 from evenlight.datasets.rows import PUBLISHED, choice, csv_rows
-from evenlight.texts.items import assign_test, separated
+from evenlight.settings import Different
 from evenlight.texts.splitting import spaces_around, split_words
+
+HATECHECK = "hatecheck/test_suite_cases.csv"
 
 CLASSES = ["non_hateful", "hateful"]
 LABELS = {"non-hateful": 0, "hateful": 1}
@@ -29,28 +33,117 @@ NONE = "-"
 FIELDS = ("functionality", "test_case", "label_gold", "target_ident", "ref_templ_id", "templ_id", "case_templ")
 
 
-def read(files: Mapping[str, Path], settings: Mapping) -> Dataset:
-    """Every text of the templates that name all groups, as one form of its template.
+def multilingual_file(language: str) -> str:
+    """The source with the texts of a language."""
+    return f"multilingual_hatecheck/hatecheck_cases_final_{language}.csv"
 
-    The reader ``hatecheck`` has the English file and says ``direction`` and the words that a text turns on, its ground
-    truth; ``multilingual_hatecheck`` has ``settings["languages"]``. Words that name the group carry ``group``.
-    ``settings["test_share"]`` of the templates, each with those that were made from it, are drawn for the test split.
-    A template may have several texts of a group (slurs). Notes count the texts that are left out.
+
+class HatefulTexts(Reader):
+    """What both suites of hateful and harmless texts have in common."""
+
+    whole_clusters: ClassVar[bool] = True
+
+    show_texts: bool = Field(
+        False, description="Whether pages and figures may print the texts, many of which are hateful, and their words."
+    )
+    test_share: float = Field(
+        1.0,
+        gt=0,
+        le=1,
+        description=(
+            "Share of the templates that is drawn for the test split, each with those that were made from it. The "
+            "suite is made to test models that are trained elsewhere: 1 takes all."
+        ),
+    )
+    validation_share: ValidationShare = 0.1
+    split_seed: SplitSeed = 0
+
+    def texts_of(self, files: Mapping[str, Path], languages: Sequence[str], segmenter: str) -> Dataset:
+        """Every text of the templates that name all groups, as one form of its template.
+
+        Words that name the group carry ``group``. ``test_share`` of the templates, each with those that were made from
+        it, are drawn for the test split. A template may have several texts of a group (slurs). Notes count the texts
+        that are left out.
+        """
+        import pandas as pd
+
+        from evenlight.texts.items import assign_test, separated
+
+        items, notes = [], []
+        for language, name in zip(languages, self.sources(), strict=True):
+            cases = list(_cases(files[name], language))
+            complete = _complete(cases, GROUPS[language])
+            roots = _roots(cases)
+            items += [_item(case, language, roots, segmenter) for case in cases if case["templ_id"] in complete]
+            left_out = sum(case["templ_id"] not in complete for case in cases)
+            notes.append(f"{language}: texts of templates that do not name all groups, left out: {left_out}")
+        rows = pd.DataFrame(items)
+        rows = assign_test(rows, rows["cluster"], self.test_share, self.split_seed)
+        return Dataset(*separated(rows, self.factors()), CLASSES, notes)
+
+
+class HateCheck(HatefulTexts):
+    """English texts made from templates that name seven groups of people, `hateful` or not (Röttger et al. 2021). The
+    forms of a template are a unit, and the words that it turns on are its ground truth. Attributes: `group`,
+    `functionality` and, of hateful texts, `direction`.
     """
-    reader = reader_for(settings)
-    languages = settings.get("languages", [ENGLISH])
-    segmenter = settings.get("segmenter", "unicode")
-    items, notes = [], []
-    for language, name in zip(languages, reader.sources(settings), strict=True):
-        cases = list(_cases(files[name], language))
-        complete = _complete(cases, GROUPS[language])
-        roots = _roots(cases)
-        items += [_item(case, language, roots, segmenter) for case in cases if case["templ_id"] in complete]
-        left_out = sum(case["templ_id"] not in complete for case in cases)
-        notes.append(f"{language}: texts of templates that do not name all groups, left out: {left_out}")
-    rows = pd.DataFrame(items)
-    rows = assign_test(rows, rows["cluster"], settings["test_share"], settings["split_seed"])
-    return Dataset(*separated(rows, reader.factors(settings)), CLASSES, notes)
+
+    title: ClassVar[str] = "HateCheck"
+
+    reader: Literal["hatecheck"]
+
+    def sources(self) -> list[str]:
+        """The published table."""
+        return [HATECHECK]
+
+    def factors(self) -> dict[str, list[str]]:
+        """The group, the functionality and, of hateful texts, the direction."""
+        return {
+            "group": list(GROUPS[ENGLISH]),
+            "functionality": functionalities(ENGLISH),
+            "direction": [GENERAL, DIRECTED],
+        }
+
+    def unbalanced(self) -> list[str]:
+        """All of them."""
+        return list(self.factors())
+
+    def read(self, files: Mapping[str, Path]) -> Dataset:
+        """The English texts, with the words that they turn on as ground truth."""
+        return self.texts_of(files, [ENGLISH], "unicode")
+
+
+class MultilingualHateCheck(HatefulTexts):
+    """The same suite in ten other languages (Röttger et al. 2022), each with seven groups of its own, without ground
+    truth. Attributes: `group`, `functionality` and, of several languages, `language`.
+    """
+
+    title: ClassVar[str] = "Multilingual HateCheck"
+
+    reader: Literal["multilingual_hatecheck"]
+    languages: Different[Literal[LANGUAGES]] = Field(min_length=1, description="Which languages are read.")
+    segmenter: Segmenter = "unicode"
+
+    def sources(self) -> list[str]:
+        """A table for each language."""
+        return list(map(multilingual_file, self.languages))
+
+    def factors(self) -> dict[str, list[str]]:
+        """The group, the functionality and, of several languages, the language."""
+        factors = {
+            "group": [group for language in self.languages for group in GROUPS[language]],
+            "functionality": [name for language in self.languages for name in functionalities(language)],
+        }
+        of_all = {name: list(dict.fromkeys(levels)) for name, levels in factors.items()}
+        return of_all | ({"language": list(self.languages)} if len(self.languages) > 1 else {})
+
+    def unbalanced(self) -> list[str]:
+        """All of them."""
+        return list(self.factors())
+
+    def read(self, files: Mapping[str, Path]) -> Dataset:
+        """The texts of all languages, without ground truth."""
+        return self.texts_of(files, self.languages, self.segmenter)
 
 
 def _cases(path: Path, language: str) -> Iterator[dict]:

@@ -6,16 +6,19 @@ that belong to the grammatical subject.
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-
-import pandas as pd
+from typing import ClassVar, Literal
 
 from evenlight.core.errors import InputError
-from evenlight.datasets import GECO_LABELS, Dataset, reader_for
+from evenlight.datasets.base import Dataset
+from evenlight.datasets.fields import GECO_LABELS
 from evenlight.datasets.rows import PUBLISHED
-from evenlight.texts.items import separated
+from evenlight.datasets.variants import Variants
 
+# How the published folders are called.
+CLASSES = {"binary": "binary_gender", "three_class": "non_binary_gender"}
+WORDS = {"all": "all", "subject": "subj"}
 FIELDS = {"sentence": list, "ground_truth": list, "gender": str, "target": int, "sentence_idx": int}
 
 # In the three-class D_S, these two source sentences lost a word in their male and female forms while its value
@@ -23,31 +26,48 @@ FIELDS = {"sentence": list, "ground_truth": list, "gender": str, "target": int, 
 LOST_WORDS = {988: 3, 1534: 17}
 
 
-def read(files: dict[str, Path], settings: dict) -> Dataset:
-    """The GECO variant that ``settings["classes"]`` (binary, three_class) and ``settings["words"]`` name.
-
-    The split is the published one. Words lose the white space around them, and words of nothing else are left
-    out together with their ground truth; the notes count these.
+class Geco(Variants):
+    """The published GECO sentences (plot summaries, manipulated by hand into one variant per gender, with word-level
+    ground truth), fetched at a pinned version and checked.
     """
-    mend_lost_words = settings["classes"] == "three_class" and settings["words"] == "subject"
-    reader = reader_for(settings)
-    items, mended, blank = [], 0, 0
-    for name in reader.sources(settings):
-        for location, row in _rows(files[name]):
-            words, ground_truth = row["sentence"], row["ground_truth"]
-            if mend_lost_words and _lost_a_word(row):
-                ground_truth = _without(ground_truth, LOST_WORDS[row["sentence_idx"]])
-                mended += 1
-            _check_lengths(words, ground_truth, location)
-            kept = [(word.strip(), mark) for word, mark in zip(words, ground_truth, strict=True) if word.strip()]
-            blank += len(words) - len(kept)
-            items.append(_item(row, kept, Path(name).stem))
-    notes = [f"words of white space alone, left out: {blank}"] if blank else []
-    if mended:
-        notes.append(f"items that lost a word in the published files, whose ground truth was left out, too: {mended}")
-    factors = reader.factors(settings)
-    classes = [name for name in GECO_LABELS if name in factors["gender"]]
-    return Dataset(*separated(pd.DataFrame(items), factors), classes, notes)
+
+    title: ClassVar[str] = "GECO"
+
+    reader: Literal["geco"]
+
+    def sources(self) -> list[str]:
+        """Both parts of the published split."""
+        folder = f"{CLASSES[self.classes]}_{WORDS[self.words]}"
+        return [f"geco/{folder}/{split}.jsonl" for split in ("train", "test")]
+
+    def read(self, files: Mapping[str, Path]) -> Dataset:
+        """The variant of GECO that ``classes`` and ``words`` name.
+
+        The split is the published one. Words lose the white space around them, and words of nothing else are left
+        out together with their ground truth; the notes count these.
+        """
+        import pandas as pd
+
+        from evenlight.texts.items import separated
+
+        mend_lost_words = self.classes == "three_class" and self.words == "subject"
+        items, mended, blank = [], 0, 0
+        for name in self.sources():
+            for location, row in _rows(files[name]):
+                words, ground_truth = row["sentence"], row["ground_truth"]
+                if mend_lost_words and _lost_a_word(row):
+                    ground_truth = _without(ground_truth, LOST_WORDS[row["sentence_idx"]])
+                    mended += 1
+                _check_lengths(words, ground_truth, location)
+                kept = [(word.strip(), mark) for word, mark in zip(words, ground_truth, strict=True) if word.strip()]
+                blank += len(words) - len(kept)
+                items.append(_item(row, kept, Path(name).stem))
+        notes = [f"words of white space alone, left out: {blank}"] if blank else []
+        if mended:
+            notes.append(
+                f"items that lost a word in the published files, whose ground truth was left out, too: {mended}"
+            )
+        return Dataset(*separated(pd.DataFrame(items), self.factors()), self.class_names(), notes)
 
 
 def _rows(path: str | Path) -> Iterator[tuple[str, dict]]:

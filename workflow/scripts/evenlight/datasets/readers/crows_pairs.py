@@ -7,17 +7,33 @@ direction ``antistereo`` it is the other way round.
 """
 
 import re
+from collections.abc import Mapping
 from difflib import SequenceMatcher
 from pathlib import Path
+from typing import ClassVar, Literal
 
-import pandas as pd
+from pydantic import Field
 
 from evenlight.core.errors import InputError
 from evenlight.corpus.annotation.lexicon import GenderedLexicon, read_gendered_lexicon
-from evenlight.datasets import CROWS_PAIRS, CROWS_PAIRS_ATTRIBUTES, LEXICON, Dataset, reader_for, setting
+from evenlight.datasets.base import Dataset, Reader
+from evenlight.datasets.fields import SplitSeed, TestShare, ValidationShare
 from evenlight.datasets.rows import PUBLISHED, choice, csv_rows
-from evenlight.texts.items import assign_test, separated
 from evenlight.texts.splitting import spaces_around, split_words
+
+CROWS_PAIRS = "crows_pairs/crows_pairs_anonymized.csv"
+CROWS_PAIRS_ATTRIBUTES = {  # and the bias types of the file
+    "age": "age",
+    "disability": "disability",
+    "gender": "gender",
+    "nationality": "nationality",
+    "physical_appearance": "physical-appearance",
+    "race_color": "race-color",
+    "religion": "religion",
+    "sexual_orientation": "sexual-orientation",
+    "socioeconomic": "socioeconomic",
+}
+LEXICON = ("resources/lexicons/gendered_words.yaml", "resources/lexicons/given_names.yaml")
 
 CLASSES = ["less_stereotypical", "more_stereotypical"]  # in the order of the labels
 FIELDS = ("", "sent_more", "sent_less", "stereo_antistereo", "bias_type")
@@ -40,41 +56,75 @@ FEMALE = {
 # fmt: on
 
 
-def read(files: dict[str, Path], settings: dict) -> Dataset:
-    """Two items per pair of the bias type ``settings["attribute"]``: the more and the less stereotypical sentence.
-
-    The label says which of the two it is. The groups are ``advantaged`` and ``disadvantaged``, for the attribute gender
-    ``male`` and ``female``; pairs that do not contrast these two are left out, as are pairs that the file has twice,
-    and the notes count both. The ground truth are the words that the other sentence of the pair does not have.
-    ``settings["test_share"]`` of the pairs are drawn for the test split by ``settings["split_seed"]``.
+class CrowsPairs(Reader):
+    """Sentences that express a stereotype, each beside one about a contrasting group; the class is whether a sentence
+    is the more or the less stereotypical one of its pair.
     """
-    bias_type = setting(settings, "attribute", CROWS_PAIRS_ATTRIBUTES)
-    lexicon = read_gendered_lexicon(*(files[name] for name in LEXICON)) if bias_type == "gender" else None
-    known = dict.fromkeys(CROWS_PAIRS_ATTRIBUTES.values())
-    items, without_groups, repeated = [], 0, 0
-    read_before: set[tuple[str, str]] = set()
-    for location, row in csv_rows(files[CROWS_PAIRS], FIELDS, PUBLISHED):
-        choice(row, "bias_type", known, location, PUBLISHED)
-        if row["bias_type"] != bias_type:
-            continue
-        sentences = (row["sent_more"], row["sent_less"])
-        if sentences in read_before:
-            repeated += 1
-            continue
-        read_before.add(sentences)
-        pair_items = items_of(row, location, settings["attribute"], lexicon)
-        items.extend(pair_items)
-        without_groups += not pair_items
-    if not items:
-        raise InputError(f"{files[CROWS_PAIRS]}: no usable pair of bias type {bias_type}; {PUBLISHED}")
-    factors = reader_for(settings).factors(settings)
-    levels = " and ".join(factors[settings["attribute"]])
-    notes = [f"pairs that do not contrast {levels}, left out: {without_groups}"] if without_groups else []
-    if repeated:
-        notes.append(f"pairs that are there before, left out: {repeated}")
-    rows = pd.DataFrame(items)
-    rows = assign_test(rows, rows["unit_id"], settings["test_share"], settings["split_seed"])
-    return Dataset(*separated(rows, factors), CLASSES, notes)
+
+    title: ClassVar[str] = "CrowS-Pairs"
+    english: ClassVar[bool] = True
+    resources: ClassVar[tuple[str, ...]] = LEXICON
+
+    reader: Literal["crows_pairs"]
+    attribute: Literal[tuple(CROWS_PAIRS_ATTRIBUTES)] = Field(
+        "gender",
+        description=(
+            "What the stereotypes are about. The groups are `advantaged` and `disadvantaged`, for gender `male` "
+            "and `female`."
+        ),
+    )
+    test_share: TestShare = None
+    validation_share: ValidationShare = 0.1
+    split_seed: SplitSeed = 0
+
+    def sources(self) -> list[str]:
+        """The published table."""
+        return [CROWS_PAIRS]
+
+    def factors(self) -> dict[str, list[str]]:
+        """The attribute."""
+        levels = ["male", "female"] if self.attribute == "gender" else ["advantaged", "disadvantaged"]
+        return {self.attribute: levels}
+
+    def read(self, files: Mapping[str, Path]) -> Dataset:
+        """Two items per pair of the bias type ``attribute``: the more and the less stereotypical sentence.
+
+        The label says which of the two it is. The groups are ``advantaged`` and ``disadvantaged``, for the attribute
+        gender ``male`` and ``female``; pairs that do not contrast these two are left out, as are pairs that the file
+        has twice, and the notes count both. The ground truth are the words that the other sentence of the pair does not
+        have. ``test_share`` of the pairs are drawn for the test split by ``split_seed``.
+        """
+        import pandas as pd
+
+        from evenlight.texts.items import assign_test, separated
+
+        bias_type = CROWS_PAIRS_ATTRIBUTES[self.attribute]
+        lexicon = read_gendered_lexicon(*(files[name] for name in LEXICON)) if bias_type == "gender" else None
+        known = dict.fromkeys(CROWS_PAIRS_ATTRIBUTES.values())
+        items, without_groups, repeated = [], 0, 0
+        read_before: set[tuple[str, str]] = set()
+        for location, row in csv_rows(files[CROWS_PAIRS], FIELDS, PUBLISHED):
+            choice(row, "bias_type", known, location, PUBLISHED)
+            if row["bias_type"] != bias_type:
+                continue
+            sentences = (row["sent_more"], row["sent_less"])
+            if sentences in read_before:
+                repeated += 1
+                continue
+            read_before.add(sentences)
+            pair_items = items_of(row, location, self.attribute, lexicon)
+            items.extend(pair_items)
+            without_groups += not pair_items
+        if not items:
+            raise InputError(f"{files[CROWS_PAIRS]}: no usable pair of bias type {bias_type}; {PUBLISHED}")
+        factors = self.factors()
+        levels = " and ".join(factors[self.attribute])
+        notes = [f"pairs that do not contrast {levels}, left out: {without_groups}"] if without_groups else []
+        if repeated:
+            notes.append(f"pairs that are there before, left out: {repeated}")
+        rows = pd.DataFrame(items)
+        rows = assign_test(rows, rows["unit_id"], self.test_share, self.split_seed)
+        return Dataset(*separated(rows, factors), CLASSES, notes)
 
 
 def items_of(row: dict[str, str], location: str, attribute: str, lexicon: GenderedLexicon | None) -> list[dict]:
