@@ -237,8 +237,11 @@ def test_texts_of_a_cluster_in_several_strata_are_one(monkeypatch):
     independent = judged(monkeypatch, compared(*twice, paired=False, strata=strata))[0].iloc[0]
     assert alone["p"] / 3 < row["p"] < 3 * alone["p"]
     assert independent["p"] < alone["p"] / 10
-    # The worst tenth takes independent votes.
-    assert row["p_worst"] == 1
+    # The worst tenth takes independent votes, of which there are none.
+    assert row[["p_worst", "worst_a", "worst_b"]].tolist() == [1, 0, 0]
+    apart = np.zeros((1, 120), dtype=int), np.ones((1, 120), dtype=int)
+    nothing = judged(monkeypatch, compared(*twice, paired=False, strata=apart))[0].iloc[0]
+    assert (nothing["verdict"], nothing["p_worst"], nothing["units_a"]) == ("not decidable", 1, 0)
     few = compared(*twice[..., 40:80], paired=False, strata=[of[:, 40:80] for of in strata], clusters=names[40:80])
     assert judged(monkeypatch, few)[0]["verdict"].item() == "not decidable"
 

@@ -60,6 +60,9 @@ def test_analyses_of_a_plan_that_can_find_nothing_are_told():
     least = [np.array(side_p(np.array([pairs] + [0] * 15), np.zeros(16, dtype=int))) for pairs in (14, 15)]
     assert [sides_adjusted(p)[0] <= increments[0] for p in least] == [False, True]
     assert not list(too_few_planned({"control": 8}, looks.planned, increments))
+    # A first look of so few pairs spends less than any number says.
+    [said] = too_few_planned({"study": 16}, (8, 5000), Looks((8, 5000), (0, 1)).increments(0.05))
+    assert "8 (of at least 10" in said
 
 
 @pytest.mark.parametrize("margin", [-0.02, 0])

@@ -39,7 +39,7 @@ def least_decided(comparisons: int, alpha: float) -> int:
     >>> [least_decided(comparisons, 0.05) for comparisons in (1, 64, 117, 480)]
     [6, 12, 13, 15]
     """
-    return int(np.ceil(np.log2(2 * comparisons / alpha) - 1e-12))
+    return int(np.ceil(np.log2(2 * comparisons) - np.log2(alpha) - 1e-12))
 
 
 def sizes_of_families(
@@ -92,7 +92,8 @@ def too_few_planned(sizes: Mapping[str, int], planned: Sequence[int], increments
         increments: the part of the level that each has to itself.
     """
     for family, size in sizes.items():
-        least = [least_decided(size, level) for level in increments]
+        # A part that is rounded to 0 needs even more.
+        least = [least_decided(size, max(level, np.finfo(float).tiny)) for level in increments]
         few = [of for of in zip(planned, least, strict=True) if of[0] < of[1]]
         if family != CONTROL and few:
             listed = ", ".join(f"{pairs} (of at least {needed})" for pairs, needed in few)

@@ -209,17 +209,12 @@ def _of_texts(
     (voted_a, code_a, cluster_a, seeds_a), (voted_b, code_b, cluster_b, seeds_b) = sides
     clusters = cluster_a, cluster_b
     effect = relative_effect(better * voted_a, better * voted_b, code_a, code_b, *clusters)
-    there = [~np.isnan(side) for side in (voted_a, voted_b)]
     # Clusters, of which some may have votes in several strata.
     sizes = [
         (~np.isnan(cluster_means(of[1], of[0]))).sum(axis=0) for of in zip(clusters, (voted_a, voted_b), strict=True)
     ]
     asked = np.minimum(*sizes) >= LEAST_TEXTS
-    worst = texts_in_worst(voted_a, voted_b, better > 0)
-    # That takes independent votes.
-    of_votes = np.concatenate([of[votes.any(axis=1)] for of, votes in zip(clusters, there, strict=True)])
-    alone = len(np.unique(of_votes)) == len(of_votes)
-    p_worst = np.where(asked & alone, worst_side_p(*worst, *there, (code_a, code_b)), 1.0)
+    worst, p_worst = _of_worst(voted_a, voted_b, better > 0, (code_a, code_b), clusters)
     low, high = effect.limits((1 - judging.confidence) / 2, student=True)
     net_benefit, bound = 2 * effect.effect - 1, judging.as_often_bound
     ends = [t.sf(np.sqrt(effect.c2((1 + end) / 2)), effect.degrees) for end in (bound, -bound)]
@@ -240,12 +235,33 @@ def _of_texts(
         **{"share": effect.effect, "low": low, "high": high, "ratio": effect.ratio, "degrees": effect.degrees},
         **{"net_benefit": net_benefit, "net_benefit_low": 2 * low - 1, "net_benefit_high": 2 * high - 1},
         **dict(zip(P_SIDES, p_sides, strict=True)),
-        **dict(zip(("worst_a", "worst_b"), (of.sum(axis=0) for of in worst), strict=True)),
+        **dict(zip(("worst_a", "worst_b"), worst, strict=True)),
         **dict(zip(P_WORST, p_worst, strict=True)),
         "p_as_often": p_as_often,
         **{"mean": mean, "mean_side": better * np.sign(np.nan_to_num(mean.value))},
         "by_seed": list(np.array(by_seed).T),
     }
+
+
+def _of_worst(
+    a: np.ndarray,
+    b: np.ndarray,
+    higher_is_better: np.ndarray,
+    codes: tuple[np.ndarray, np.ndarray],
+    clusters: tuple[np.ndarray, np.ndarray],
+) -> tuple[list[np.ndarray], np.ndarray]:
+    """How many votes of either group are in the worst tenth, (comparisons,) each, and p of both sides.
+
+    ``a`` and ``b`` are scores (votes, comparisons), ``codes`` their strata. The test takes independent votes: those of
+    clusters that have one vote.
+    """
+    with_vote = [of[~np.isnan(side).all(axis=1)] for of, side in zip(clusters, (a, b), strict=True)]
+    votes = np.bincount(np.concatenate(with_vote), minlength=1 + np.concatenate(clusters).max())
+    a, b = (np.where((votes[of] == 1)[:, None], side, np.nan) for of, side in zip(clusters, (a, b), strict=True))
+    there = [~np.isnan(side) for side in (a, b)]
+    worst = texts_in_worst(a, b, higher_is_better)
+    asked = np.minimum(*(of.sum(axis=0) for of in there)) >= LEAST_TEXTS
+    return [of.sum(axis=0) for of in worst], np.where(asked, worst_side_p(*worst, *there, codes), 1.0)
 
 
 def _shared(strata: np.ndarray) -> np.ndarray:

@@ -71,7 +71,8 @@ def worst_side_p(
     in_a, in_b = ([code == of for of in shared] for code in codes)
 
     def counts(values: np.ndarray, within: list[np.ndarray]) -> np.ndarray:
-        return np.array([values[there].sum(axis=0) for there in within]).reshape(len(shared), values.shape[1])
+        of_strata = [values[there].sum(axis=0) for there in within]
+        return np.array(of_strata, dtype=int).reshape(len(shared), values.shape[1])
 
     first, second, size_a, size_b = (
         counts(values, within)
