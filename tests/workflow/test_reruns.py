@@ -159,6 +159,10 @@ EDITS = {
             of(*FROM_TESTS, *QUALITY, *COSTS),
         ),
     ),
+    "model for one dataset alone": (
+        study("models", "ola_cea", "datasets", value=["demo"]),
+        of(*FROM_TESTS, *QUALITY, *COSTS),
+    ),
     "explainer of a new family added": (
         study("explainers", "grad", value={"method": "saliency"}),
         both(of("attribute_gradient", "score"), of(*FROM_SCORES, *COSTS)),

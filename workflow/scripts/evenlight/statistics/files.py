@@ -1,4 +1,4 @@
-"""Where the files of a study's runs lie: the one place that builds these paths."""
+"""The runs of a study, and where their files lie: the one place that builds these paths."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
