@@ -295,7 +295,7 @@ def test_the_worst_change_by_hand(norm, radius):
     moved = start - radius if norm == "linf" else start * (1 - radius / np.linalg.norm(start))
     words = ["sea", "ship"]
     explanations = [
-        of_words(classifier, words, [1, 2], Origin("theirs", {"method": "imported"}, 0)),
+        of_words(classifier, words, [1, 2], Origin("theirs", {"method": "imported", "file": "theirs.jsonl"}, 0)),
         of_words(
             classifier,
             words,

@@ -1,7 +1,5 @@
 """What every explainer is: settings, tags and what it says of texts; and what families are given."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -12,7 +10,8 @@ from evenlight.core.kinds import TOKENS
 from evenlight.explainers.attribution import Attribution, Remark, note_of, remarks_on_items
 from evenlight.settings import ForDatasets, Heading, Method
 
-# Planning, which reads the settings of classes, needs none of these.
+# Planning, which reads the settings of classes, needs none of these. Their names are quoted one by one: were all
+# annotations texts, each explainer would compile those of the class below again, which takes half of its making.
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -37,7 +36,7 @@ class Context:
     # Not by its class: families that ask no model do without the engine.
     evaluator: Any
     seed: int
-    training: pd.DataFrame | None
+    training: "pd.DataFrame | None"
     memory: dict = field(default_factory=dict)
     name: str = ""
 
@@ -47,7 +46,7 @@ class Context:
             self.memory[key] = make()
         return self.memory[key]
 
-    def generator(self, item_id: str) -> np.random.Generator:
+    def generator(self, item_id: str) -> "np.random.Generator":
         """What draws for one text: neither batches nor other texts nor other explainers change its draws."""
         from evenlight.core.seeds import generator_for
 
@@ -105,7 +104,7 @@ class Explainer(Method):
 
     section: ClassVar[str] = "explainers"
     key: ClassVar[str] = "method"
-    entries: ClassVar[dict[str, type[Explainer]]] = {}
+    entries: ClassVar[dict[str, type[Method]]] = {}
     modality: ClassVar[str] = TOKENS
     asks_model: ClassVar[bool] = True
     needs_internals: ClassVar[bool] = True
@@ -131,17 +130,17 @@ class Explainer(Method):
         """Whether it estimates by random draws, so that some texts are explained twice to tell how much is chance."""
         return bool(cls.draws and not cls.is_random)
 
-    def rows(self, sentence: Sentence) -> float:
+    def rows(self, sentence: "Sentence") -> float:
         """How many rows it is likely to ask about a sentence, of which the words may be missing."""
         return 1
 
-    def explain(self, sentences: Sequence[Sentence], context: Context) -> Explanations:
+    def explain(self, sentences: "Sequence[Sentence]", context: Context) -> Explanations:
         """What it says of each sentence, in order."""
         raise NotImplementedError(f"{type(self).__name__}.explain")
 
     @classmethod
     def explain_together(
-        cls, entries: Mapping[str, Self], sentences: Sequence[Sentence], context: Context
+        cls, entries: Mapping[str, Self], sentences: "Sequence[Sentence]", context: Context
     ) -> dict[str, Explanations]:
         """What explainers of one family say, by their names: each by itself, where they share no passes."""
         return {name: entry.explain(sentences, replace(context, name=name)) for name, entry in entries.items()}
@@ -153,7 +152,7 @@ def parsed(settings: Mapping[str, Mapping[str, Any]]) -> dict[str, Explainer]:
 
 
 def explain(
-    entries: Mapping[str, Explainer], sentences: Sequence[Sentence], context: Context
+    entries: Mapping[str, Explainer], sentences: "Sequence[Sentence]", context: Context
 ) -> dict[str, Explanations]:
     """Explain ``sentences`` with explainers of one family.
 
@@ -175,7 +174,7 @@ def explain(
     return {name: _without_prompt(sentences, explained) for name, explained in explanations.items()}
 
 
-def _without_prompt(sentences: Sequence[Sentence], explained: Explanations) -> Explanations:
+def _without_prompt(sentences: "Sequence[Sentence]", explained: Explanations) -> Explanations:
     """The same with a score of 0 for every token of a prompt: only the text is explained."""
     import numpy as np
 
@@ -188,7 +187,7 @@ def _without_prompt(sentences: Sequence[Sentence], explained: Explanations) -> E
     return replace(explained, attributions=attributions)
 
 
-def training_items(items: Path, entries: Iterable[Explainer]) -> pd.DataFrame | None:
+def training_items(items: "Path", entries: Iterable[Explainer]) -> "pd.DataFrame | None":
     """The training split of a table of items, where one of some explainers needs it; else None."""
     from evenlight.core.contracts.texts import ITEMS
     from evenlight.core.tables import read_table
