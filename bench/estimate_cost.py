@@ -40,7 +40,8 @@ from evenlight.engine.sentences import Sentence, tokenize
 from evenlight.engine.training import OPTIMIZERS, steps_of_epoch
 from evenlight.explainers import Context, explain
 from evenlight.jobs.command_line import add_device_flags, run
-from evenlight.metrics import Origin, explanation_of, score
+from evenlight.metrics import Origin, parsed, score
+from evenlight.metrics.explanations import explanation_of
 from evenlight.models.adapters import add_adapters
 from evenlight.models.classifier import Classifier, pick_device, prepared
 from evenlight.models.lstm_attention import LstmAttentionConfig
@@ -295,7 +296,7 @@ def work_of(config: dict, lengths: tuple[int, ...], most: int = LONGEST, overlap
         for some in [[name] for name in names] if attacks else [names]:
             metrics = {name: config["metrics"][name] for name in some}
             _, found[f"score {some[0] if attacks else family}"] = counted(
-                lambda family=family, metrics=metrics: score(family, explanations, metrics, context.evaluator),
+                lambda family=family, metrics=metrics: score(parsed(metrics), explanations, context.evaluator),
                 classifier,
                 len(sentences),
             )

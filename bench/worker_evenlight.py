@@ -15,7 +15,8 @@ from evenlight.configuration import complete, explainer_families
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.sentences import Sentence, tokenize
 from evenlight.explainers import Context, explain
-from evenlight.metrics import Explanation, score
+from evenlight.metrics import parsed, score
+from evenlight.metrics.explanations import Explanation
 from evenlight.models.classifier import load_saved
 from evenlight.models.processor import use_processor
 
@@ -102,7 +103,7 @@ def tasks_of(
             for text, one in zip(tokenized(sentences), sentences, strict=True)
         ]
         before = evaluator.rows_computed
-        values = score("faithfulness", explanations, STUDY["metrics"], evaluator)
+        values = score(parsed(STUDY["metrics"]), explanations, evaluator)
         both = np.stack([values["comprehensiveness"], values["sufficiency"]], axis=1)
         return {"scores": {"aopc": both.tolist()}, "rows": evaluator.rows_computed - before}
 

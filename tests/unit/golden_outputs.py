@@ -37,7 +37,8 @@ from evenlight.core.seeds import generator_for
 from evenlight.core.versions import RESULTS as VERSIONS_OF_RESULTS
 from evenlight.core.versions import STAGES
 from evenlight.explainers import Explainer, explain
-from evenlight.metrics import Explanation, Origin, answers, explanation_of, score
+from evenlight.metrics import Origin, answers, parsed, score
+from evenlight.metrics.explanations import Explanation, explanation_of
 from evenlight.metrics.reasons import of_follow_ups, of_questions
 from evenlight.texts.predictions import Sentence
 
@@ -414,7 +415,7 @@ def scores(entry, folder: Path) -> dict:
 def _scores(entry, settings: dict):
     if entry.modality == TOKENS:
         evaluator = context_of(classifier()).evaluator if entry.asks_model else None
-        return score(entry.family, explanations(), settings, evaluator)["it"]
+        return score(parsed(settings), explanations(), evaluator)["it"]
     if entry.modality == EFFECTS:
         asked = question()
         true = true_effects(asked.asked, asked.changes)

@@ -20,8 +20,9 @@ from evenlight.core.errors import InputError
 from evenlight.engine import training
 from evenlight.engine.evaluator import Evaluator
 from evenlight.explainers import explain
-from evenlight.metrics import Origin, explanation_of, score
-from evenlight.metrics.worst_change import WithVectors
+from evenlight.metrics import Origin, parsed, score
+from evenlight.metrics.explanations import explanation_of
+from evenlight.metrics.families.worst_change.balls import WithVectors
 from evenlight.models.architectures import new_classifier
 from evenlight.models.classifier import Classifier, load_saved
 from evenlight.models.model_inputs import ModelInputs, StandIns
@@ -181,12 +182,12 @@ def test_moved_embeddings_are_explained_where_the_table_is_quantised(classifier_
         "most": ball | {"metric": "max_sensitivity", "draws": 2, "rounds": 1},
         "still": ball | {"metric": "max_sensitivity", "draws": 2, "rounds": 1, "radius": 1e-7},
     }
-    scores = score("worst_change", explanations, metrics, Evaluator(classifier, 1000))
+    scores = score(parsed(metrics), explanations, Evaluator(classifier, 1000))
     assert (scores["still"] < 1e-3).all()
     assert (scores["worst"] > 1e-3).all()
     assert (scores["most"] > 1e-3).all()
     soft = {"soft": {"metric": "soft_comprehensiveness", "draws": 2, "kept": None, "against_random": False}}
-    assert np.isfinite(score("soft", explanations, soft, Evaluator(classifier, 1000))["soft"]).all()
+    assert np.isfinite(score(parsed(soft), explanations, Evaluator(classifier, 1000))["soft"]).all()
 
 
 @pytest.mark.parametrize("model_type", ["bart", "t5"])

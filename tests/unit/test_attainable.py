@@ -8,7 +8,8 @@ from models_for_tests import WORDS, additive, context_of, sentences_of, tiny_cla
 
 from evenlight.configuration import completed_entry
 from evenlight.explainers import explain
-from evenlight.metrics import Explanation, score
+from evenlight.metrics import parsed, score
+from evenlight.metrics.explanations import Explanation
 
 GOALS = ("comprehensiveness", "sufficiency")
 
@@ -26,7 +27,7 @@ def scores_of(classifier, sentences, token_scores, metric) -> np.ndarray:
         Explanation(sentence.item_id, sentence.target, sentence.token_id, sentence.word_id, token_score)
         for sentence, token_score in zip(sentences, token_scores, strict=True)
     ]
-    return score("faithfulness", explanations, {"aopc": metric}, context_of(classifier).evaluator)["aopc"]
+    return score(parsed({"aopc": metric}), explanations, context_of(classifier).evaluator)["aopc"]
 
 
 def found(classifier, sentences, search) -> list[np.ndarray]:

@@ -194,7 +194,7 @@ def score_arguments(study: Path, attribution_files: list[Path], output: Path, fa
     """The flags of score.py; ``output`` is a folder."""
     asks_model = family == "faithfulness"
     limits = {"precision": "float32", "max_tokens": 48} if asks_model else {}
-    settings = {"family": family, "metrics": METRICS[family], "explains_again": False, "needs_other_texts": False}
+    settings = {"family": family, "metrics": METRICS[family]}
     return argparse.Namespace(
         items=study / "items.parquet",
         predictions=study / "predictions.parquet",

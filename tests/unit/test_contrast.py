@@ -13,7 +13,8 @@ from evenlight.configuration import complete, completed_entry, family_of
 from evenlight.core.errors import InputError
 from evenlight.engine.evaluator import Evaluator
 from evenlight.explainers import explain
-from evenlight.metrics import explanation_of, score
+from evenlight.metrics import parsed, score
+from evenlight.metrics.explanations import explanation_of
 from evenlight.texts.predictions import explained_output, foils, runner_up
 
 SHORT = [["He", "waits"], ["she", "sleeps", "."], ["Mara", "leaves", "early"]]
@@ -170,15 +171,15 @@ def test_metrics_ask_for_the_odds_where_they_are_told_to():
         name: completed_entry("metrics", name, {"metric": name, "shares": [0.4], "output": "contrast"})
         for name in ("aopc_comprehensiveness", "aopc_sufficiency")
     }
-    values = score("faithfulness", [explanation], settings, evaluator)
+    values = score(parsed(settings), [explanation], evaluator)
     # Without the best word the odds fall by its worth; with it alone they are 2 instead of 1.5.
     assert values["aopc_comprehensiveness"][0] == pytest.approx(2.0, abs=1e-5)
     assert values["aopc_sufficiency"][0] == pytest.approx(-0.5, abs=1e-5)
     settings = {"metric": "infidelity", "output": "contrast", "scaled": False, "hidden_token": "removed"}
     exact = {"it": completed_entry("metrics", "it", settings)}
-    assert score("infidelity", [explanation], exact, evaluator)["it"][0] == pytest.approx(0, abs=1e-9)
+    assert score(parsed(exact), [explanation], evaluator)["it"][0] == pytest.approx(0, abs=1e-9)
     of_probability = {"it": exact["it"] | {"output": "probability"}}
-    assert score("infidelity", [explanation], of_probability, evaluator)["it"][0] > 0.1
+    assert score(parsed(of_probability), [explanation], evaluator)["it"][0] > 0.1
 
 
 def test_a_contrast_without_foil_is_refused():
@@ -188,7 +189,7 @@ def test_a_contrast_without_foil_is_refused():
         scores(classifier, sentences, {"method": "occlusion", "output": "contrast"})
     metric = completed_entry("metrics", "it", {"metric": "infidelity", "output": "contrast"})
     with pytest.raises(InputError, match="item item0 has none"):
-        score("infidelity", [explanation_of(sentences[0], np.zeros(9))], {"it": metric}, None)
+        score(parsed({"it": metric}), [explanation_of(sentences[0], np.zeros(9))], None)
 
 
 CONFIGURATION = {

@@ -23,7 +23,8 @@ from evenlight.datasets.importing import named_resources
 from evenlight.explainers import Context, explain
 from evenlight.explainers.entries import Lime
 from evenlight.jobs import own_files
-from evenlight.metrics import Explanation, explanation_of, score
+from evenlight.metrics import parsed, score
+from evenlight.metrics.explanations import Explanation, explanation_of
 from evenlight.own import Explainer, Metric
 from evenlight.texts.predictions import Sentence
 
@@ -125,12 +126,11 @@ def test_a_metric_is_that_of_its_formula(folder):
     [sentence, other, *_] = sentences_of(tiny_classifier("bert"))
     values = np.zeros(len(sentence.token_id))
     values[:3] = [1, -5, 2]
-    family = configuration.family_of("metrics", TOP)
     explanations = [explanation_of(sentence, values), explanation_of(other, np.zeros(len(other.token_id)))]
-    found = score(family, explanations, configuration.without_labels(config["metrics"]))["top"]
+    found = score(parsed(configuration.without_labels(config["metrics"])), explanations)["top"]
     np.testing.assert_allclose(found, [7 / 8, np.nan])
     assert configuration.metric_annotations(config)["top"]["better"] == "higher"
-    assert not configuration.asks_model("metrics", family)
+    assert not configuration.asks_model("metrics", configuration.family_of("metrics", TOP))
 
 
 def reviews(folder: Path, rows: list[dict]) -> dict:
@@ -476,7 +476,7 @@ def test_a_metric_that_gives_no_number_is_refused(folder, value, said):
     [sentence, *_] = sentences_of(tiny_classifier("bert"))
     explanation = replace(explanation_of(sentence, np.ones(len(sentence.token_id))), item_id="seven")
     with pytest.raises(InputError, match=f"TopShare: text seven: {said}"):
-        score(configuration.family_of("metrics", TOP), [explanation], configuration.without_labels(config["metrics"]))
+        score(parsed(configuration.without_labels(config["metrics"])), [explanation])
 
 
 def test_an_explainer_may_fill_one_array_for_all_texts_and_change_what_it_was_given(folder):
@@ -505,8 +505,7 @@ def test_a_metric_may_neither_change_the_scores_nor_the_model(folder):
     explanation = explanation_of(sentence, np.arange(1.0, 1 + len(sentence.token_id)))
     metrics = {"top": {"metric": TOP}, "more": {"metric": TOP, "tokens": 2, "label": "Two"}}
     settings = configuration.without_labels(completed(folder, study(metrics=metrics))["metrics"])
-    family = configuration.family_of("metrics", TOP)
-    score(family, [explanation], settings)
+    score(parsed(settings), [explanation])
     np.testing.assert_array_equal(explanation.token_score, np.arange(1.0, 1 + len(sentence.token_id)))
     path.write_text(
         path.read_text().replace(
@@ -515,7 +514,7 @@ def test_a_metric_may_neither_change_the_scores_nor_the_model(folder):
     )
     settings = configuration.without_labels(completed(folder, study(metrics=metrics))["metrics"])
     with pytest.raises(InputError, match="leaves the model changed"):
-        score(family, [explanation], settings, context_of(classifier).evaluator)
+        score(parsed(settings), [explanation], context_of(classifier).evaluator)
 
 
 VALIDATED = """

@@ -24,7 +24,8 @@ from evenlight.engine.training import train
 from evenlight.explainers import explain
 from evenlight.explainers.attention import mean_attention, rolled_out
 from evenlight.explainers.relevance import relevances
-from evenlight.metrics import Origin, explanation_of, score
+from evenlight.metrics import Metric, Origin, score
+from evenlight.metrics.explanations import explanation_of
 from evenlight.models.classifier import Classifier, prepared
 from evenlight.models.prompted import prompted_classifier
 from evenlight.models.windows import windows_of_text
@@ -440,9 +441,7 @@ def metric_values(classifier, sentences, **settings) -> np.ndarray:
             sentences, attributions(classifier, sentences, {"method": "input_x_gradient"}), strict=True
         )
     ]
-    name = settings["metric"]
-    family = family_of("metrics", name)
-    return score(family, explanations, {name: completed_entry("metrics", name, settings)}, Evaluator(classifier))[name]
+    return score({"it": Metric.parse(settings)}, explanations, Evaluator(classifier))["it"]
 
 
 def test_what_is_taken_away_leaves_the_windows_of_the_rest():

@@ -16,6 +16,7 @@ from evenlight.explainers.explained_again import estimating, explained_twice
 from evenlight.explainers.own_work import own_seconds
 from evenlight.explainers.planned import planned_rows
 from evenlight.jobs.command_line import add_model_flags, run, settings_argument
+from evenlight.metrics import parsed
 from evenlight.metrics.planned import planned_rows as planned_of_scores
 from evenlight.texts.predictions import read_explained, sentences_of
 from evenlight.texts.words import TEXT
@@ -82,8 +83,8 @@ def explaining_said(
 def scoring_said(settings: dict, sentences: list[Sentence], seconds_of_row: np.ndarray) -> str:
     """What the scores of all explanations ask the model, as far as it is known."""
     asked, unknown = np.zeros(len(sentences)), []
-    for family, metrics in settings["metrics"].items():
-        rows = planned_of_scores(family, metrics, sentences, settings["explanations"])
+    for metrics in map(parsed, settings["metrics"].values()):
+        rows = planned_of_scores(metrics, sentences, settings["explanations"])
         if rows is None:
             unknown += metrics
         else:

@@ -11,6 +11,7 @@ from evenlight.core.tables import read_table, replacing
 from evenlight.engine.sentences import encoded, left_out, token_counts
 from evenlight.explainers.explained_again import explained_twice
 from evenlight.jobs.command_line import add_service_flags, run, settings_argument
+from evenlight.metrics import parsed
 from evenlight.metrics.questions import Step, questions_of, with_foils
 from evenlight.models.service import ServedClassifier, load_service
 from evenlight.models.services.asking import kept_answers
@@ -53,7 +54,8 @@ def estimate(arguments: argparse.Namespace, classifier: ServedClassifier) -> lis
     explained = test[is_explained]
     sample = chosen(explained, tokens[is_explained])
     sentences = with_foils(encoded(classifier, sample, sample["label"]), classifier.classes)
-    steps = questions_of(sentences, settings, classifier)
+    metrics = list(map(parsed, settings["metrics"].values()))
+    steps = questions_of(sentences, settings, metrics, classifier)
     families = [None, *settings["explainers"], *settings["metrics"]]
     counts = []
     drawn = explained_twice(explained["item_id"], settings["seed"])

@@ -7,7 +7,8 @@ import numpy as np
 
 from evenlight.core.seeds import generator_for
 from evenlight.explainers import Context, explain, explained_again
-from evenlight.metrics import explanation_of, score
+from evenlight.metrics import Metric, score
+from evenlight.metrics.explanations import explanation_of
 from evenlight.models.service import ServedClassifier
 from evenlight.texts.predictions import Sentence
 from evenlight.texts.rows import Rows
@@ -53,13 +54,19 @@ class Step:
     again: list[str]
 
 
-def questions_of(sentences: Sequence[Sentence], settings: Mapping, classifier: ServedClassifier) -> list[Step]:
+def questions_of(
+    sentences: Sequence[Sentence],
+    settings: Mapping,
+    metrics: Sequence[Mapping[str, Metric]],
+    classifier: ServedClassifier,
+) -> list[Step]:
     """What a study asks about some sentences, by the explainers and metrics of the study themselves.
 
     Args:
         sentences: what is explained.
-        settings: ``explainers`` and ``metrics`` that ask a model, by family; ``tags`` of these
-            explainers; ``silent``, names of explainers that do not; ``seed``.
+        settings: ``explainers`` that ask a model, by family; ``tags`` of these explainers; ``silent``, names of
+            explainers that do not; ``seed``.
+        metrics: those of each family that ask a model, by their names.
         classifier: the service's words and classes.
     """
     stand_in = StandIn(classifier)
@@ -88,9 +95,9 @@ def questions_of(sentences: Sequence[Sentence], settings: Mapping, classifier: S
         for scores in explained.values()
         for sentence, token_score in zip(sentences, scores, strict=True)
     ]
-    for family, metrics in settings["metrics"].items():
-        score(family, explanations, metrics, stand_in)
-        steps.append(Step(", ".join(metrics), new(), []))
+    for entries in metrics:
+        score(entries, explanations, stand_in)
+        steps.append(Step(", ".join(entries), new(), []))
     return steps
 
 
