@@ -38,9 +38,10 @@ from evenlight.core.tables import read_table, replacing
 from evenlight.engine.evaluator import Evaluator, fitting_tokens
 from evenlight.engine.sentences import Sentence, tokenize
 from evenlight.engine.training import OPTIMIZERS, steps_of_epoch
-from evenlight.explainers import Context, explain, parsed
+from evenlight.explainers import Context, Explainer, explain
 from evenlight.jobs.command_line import add_device_flags, run
-from evenlight.metrics import Origin, explanation_of, score
+from evenlight.metrics import Metric, Origin, score
+from evenlight.metrics.explanations import explanation_of
 from evenlight.models.adapters import add_adapters
 from evenlight.models.classifier import Classifier, pick_device, prepared
 from evenlight.models.lstm_attention import LstmAttentionConfig
@@ -277,7 +278,7 @@ def work_of(config: dict, lengths: tuple[int, ...], most: int = LONGEST, overlap
             continue
         methods = {name: config["explainers"][name] for name in names}
         explained, work = counted(
-            lambda family=family, methods=methods: explain(parsed(methods), sentences, context),
+            lambda family=family, methods=methods: explain(Explainer.parse_all(methods), sentences, context),
             classifier,
             len(sentences),
         )
@@ -296,7 +297,9 @@ def work_of(config: dict, lengths: tuple[int, ...], most: int = LONGEST, overlap
         for some in [[name] for name in names] if attacks else [names]:
             metrics = {name: config["metrics"][name] for name in some}
             _, found[f"score {some[0] if attacks else family}"] = counted(
-                lambda family=family, metrics=metrics: score(family, explanations, metrics, context.evaluator),
+                lambda family=family, metrics=metrics: score(
+                    Metric.parse_all(metrics), explanations, context.evaluator
+                ),
                 classifier,
                 len(sentences),
             )

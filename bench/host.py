@@ -67,7 +67,7 @@ def tasks_of(classifier: Classifier, texts: list[Sentence]) -> dict[str, Callabl
     def explained(method: str) -> int:
         settings = completed_entry("explainers", method, {"method": method})
         context = explainers.Context(Evaluator(classifier, TOKENS_ON_CUDA), 0, None)
-        found = explainers.explain(explainers.parsed({method: settings}), texts, context)
+        found = explainers.explain(explainers.Explainer.parse_all({method: settings}), texts, context)
         return sum(one.forward_rows for one in found[method].attributions)
 
     return {"probabilities": probabilities} | {name: lambda name=name: explained(name) for name in METHODS}

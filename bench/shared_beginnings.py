@@ -36,7 +36,7 @@ from evenlight.configuration import completed_entry
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.sentences import Sentence, tokenize
 from evenlight.engine.training import save_classifier
-from evenlight.metrics import explanation_of
+from evenlight.metrics.explanations import explanation_of
 from evenlight.models.classifier import Classifier, load_saved
 from evenlight.models.processor import use_processor
 from evenlight.models.tokenizers import loaded_tokenizer, special_token_id
@@ -101,12 +101,14 @@ def work(sentence: Sentence) -> dict[str, Callable[[Evaluator], object]]:
     def explained(method: str, evaluator: Evaluator) -> object:
         settings = completed_entry("explainers", method, {"method": method, **EXPLAINERS[method]})
         context = explainers.Context(evaluator, 0, None)
-        return explainers.explain(explainers.parsed({method: settings}), [sentence], context)
+        return explainers.explain(explainers.Explainer.parse_all({method: settings}), [sentence], context)
 
     scored = [explanation_of(sentence, np.random.default_rng(0).normal(size=len(sentence.token_id)), None)]
     settings = {name: completed_entry("metrics", name, {"metric": name}) for name in METRICS}
     tasks = {method: lambda evaluator, method=method: explained(method, evaluator) for method in EXPLAINERS}
-    return tasks | {"both AOPC metrics": lambda evaluator: metrics.score("faithfulness", scored, settings, evaluator)}
+    return tasks | {
+        "both AOPC metrics": lambda evaluator: metrics.score(metrics.Metric.parse_all(settings), scored, evaluator)
+    }
 
 
 def seconds(task: Callable[[Evaluator], object], classifier: Classifier, times: int) -> float:

@@ -31,7 +31,7 @@ from evenlight.datasets.readers.demo import read_source_sentences
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.sentences import tokenize
 from evenlight.engine.training import save_classifier
-from evenlight.metrics import explanation_of
+from evenlight.metrics.explanations import explanation_of
 from evenlight.models.classifier import Classifier, load_saved
 from evenlight.models.processor import use_processor
 from evenlight.models.prompted import prompted_classifier
@@ -83,13 +83,17 @@ def work(classifier: Classifier, sentences: list[list[str]]) -> dict[str, Callab
     def explained(method: str, parameters: dict):
         settings = completed_entry("explainers", method, {"method": method, **parameters})
         context = explainers.Context(Evaluator(classifier), 0, None)
-        return explainers.explain(explainers.parsed({method: settings}), read, context)[method].attributions
+        return explainers.explain(explainers.Explainer.parse_all({method: settings}), read, context)[
+            method
+        ].attributions
 
     tasks = {name: lambda name=name, given=given: explained(name, given) for name, given in EXPLAINERS.items()}
     generator = np.random.default_rng(0)
     scored = [explanation_of(sentence, generator.normal(size=len(sentence.token_id)), None) for sentence in read]
     settings = {name: completed_entry("metrics", name, {"metric": name}) for name in METRICS}
-    tasks["both AOPC metrics"] = lambda: metrics.score("faithfulness", scored, settings, Evaluator(classifier))
+    tasks["both AOPC metrics"] = lambda: metrics.score(
+        metrics.Metric.parse_all(settings), scored, Evaluator(classifier)
+    )
     tasks["probabilities"] = lambda: Evaluator(classifier).probabilities([sentence.token_id for sentence in read])
     return tasks
 

@@ -13,7 +13,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "workflow" / "scripts"))
 from evenlight.configuration import completed_entry
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.sentences import Sentence, tokenize
-from evenlight.explainers import Context, explain, parsed
+from evenlight.explainers import Context, Explainer, explain
 from evenlight.models.classifier import load_saved
 from evenlight.models.processor import use_processor
 
@@ -52,7 +52,7 @@ def tasks_of(folder: Path, threads: int) -> dict[str, Callable[[list[dict]], dic
             return {"scores": [None]}
         settings = completed_entry("explainers", "it", given)
         context = Context(evaluator, seed=sentences[0]["seed"], training=None)
-        [found] = explain(parsed({"it": settings}), [sentence], context)["it"].attributions
+        [found] = explain(Explainer.parse_all({"it": settings}), [sentence], context)["it"].attributions
         return {"scores": [found.token_score[~sentence.is_special].tolist()]}
 
     names = ("leverage", "surrogate", "chosen", "adjusted", "lime", "lime, asked", "exact", "long run")

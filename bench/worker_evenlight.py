@@ -14,8 +14,9 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "workflow" / "scripts"))
 from evenlight.configuration import complete, explainer_families
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.sentences import Sentence, tokenize
-from evenlight.explainers import Context, explain, parsed
-from evenlight.metrics import Explanation, score
+from evenlight.explainers import Context, Explainer, explain
+from evenlight.metrics import Metric, score
+from evenlight.metrics.explanations import Explanation
 from evenlight.models.classifier import load_saved
 from evenlight.models.processor import use_processor
 
@@ -87,7 +88,7 @@ def tasks_of(
 
         def task(sentences: list[dict]) -> dict:
             methods = {name: STUDY["explainers"][name] for name in names}
-            found = explain(parsed(methods), tokenized(sentences), context)
+            found = explain(Explainer.parse_all(methods), tokenized(sentences), context)
             return {
                 "scores": {name: [one.token_score.tolist() for one in found[name].attributions] for name in names},
                 "rows": sum(one.forward_rows for one in found[names[0]].attributions),
@@ -102,7 +103,7 @@ def tasks_of(
             for text, one in zip(tokenized(sentences), sentences, strict=True)
         ]
         before = evaluator.rows_computed
-        values = score("faithfulness", explanations, STUDY["metrics"], evaluator)
+        values = score(Metric.parse_all(STUDY["metrics"]), explanations, evaluator)
         both = np.stack([values["comprehensiveness"], values["sufficiency"]], axis=1)
         return {"scores": {"aopc": both.tolist()}, "rows": evaluator.rows_computed - before}
 

@@ -19,7 +19,7 @@ from evenlight.core.errors import InputError
 from evenlight.engine import training
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.sentences import tokenize
-from evenlight.explainers import Context, Explainer, Explanations, explain, parsed
+from evenlight.explainers import Context, Explainer, Explanations, explain
 from evenlight.models.architectures import new_classifier
 from evenlight.models.classifier import Classifier, load_saved
 
@@ -188,7 +188,9 @@ def saliency(classifier: Classifier, sentences: list) -> list[np.ndarray]:
 
 def explained(classifier: Classifier, sentences: list, family: str, name: str, settings: dict) -> Explanations:
     """What one explainer says of sentences, as many in a batch as fit."""
-    return explain(parsed({name: settings}), sentences, Context(Evaluator(classifier, 4096), 0, None))[name]
+    return explain(Explainer.parse_all({name: settings}), sentences, Context(Evaluator(classifier, 4096), 0, None))[
+        name
+    ]
 
 
 def explanations(classifier: Classifier, folder: Path, sentences: list, names: Collection[str] = ()) -> dict:

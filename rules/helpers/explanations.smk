@@ -178,8 +178,6 @@ def score_settings(wildcards):
         metrics=configuration.without_labels(
             {name: config["metrics"][name] for name in METRIC_FAMILIES[wildcards.family]}
         ),
-        explains_again=configuration.explains_again(wildcards.family),
-        needs_other_texts=configuration.scores_need_other_texts(wildcards.family),
         **asking_settings("metrics", wildcards.family, wildcards.model),
     )
 

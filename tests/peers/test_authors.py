@@ -12,7 +12,7 @@ from models_for_tests import context_of
 from record_authors import GIM, LXT, classifier_of, logits_of
 
 from evenlight.configuration import completed_entry
-from evenlight.explainers import explain, parsed
+from evenlight.explainers import Explainer, explain
 
 RECORDED = json.loads(Path(__file__).with_name("authors.json").read_text(encoding="utf-8"))
 ATTNLRP = {"method": "attnlrp", "layer": "word_embeddings", "softmax": "taylor"}
@@ -26,7 +26,7 @@ def assert_agree(family, settings, classifier, sentences, recorded):
         atol=1e-4,
         err_msg="the tests' models are others than were recorded; run tests/peers/record_authors.py",
     )
-    explained = explain(parsed({"it": settings}), sentences, context_of(classifier))["it"].attributions
+    explained = explain(Explainer.parse_all({"it": settings}), sentences, context_of(classifier))["it"].attributions
     for attribution, scores in zip(explained, recorded["scores"], strict=True):
         np.testing.assert_allclose(attribution.token_score, scores, atol=1e-5 * np.abs(scores).max())
 

@@ -26,7 +26,7 @@ from torch import nn
 from transformers import BertConfig, BertForSequenceClassification
 
 from evenlight.core.seeds import generator_for
-from evenlight.explainers import explain, parsed
+from evenlight.explainers import Explainer, explain
 from evenlight.models.classifier import Classifier
 
 pytestmark = [
@@ -117,7 +117,9 @@ def start_and_input(classifier, architecture, place, sentence, output):
 
 def explained(family, classifier, sentences, settings, tokens_per_batch=150, seed=0):
     """Our attributions by one explainer, named "it"; several sentences share a batch."""
-    return explain(parsed({"it": settings}), sentences, context_of(classifier, tokens_per_batch, seed))["it"]
+    return explain(Explainer.parse_all({"it": settings}), sentences, context_of(classifier, tokens_per_batch, seed))[
+        "it"
+    ]
 
 
 def assert_same(found, expected: torch.Tensor, within: float = 1e-5):

@@ -29,7 +29,7 @@ from evenlight.configuration import completed_entry
 from evenlight.core.errors import InputError
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.sentences import tokenize
-from evenlight.explainers import Context, explain, parsed
+from evenlight.explainers import Context, Explainer, explain
 from evenlight.explainers.families.imported import aligned
 from evenlight.models.classifier import Classifier
 from evenlight.models.prompted import prompted_classifier
@@ -59,7 +59,7 @@ def converted(tmp_path: Path, name: str, change=lambda file: file, **settings) -
 
 def imported_scores(path: Path, sentences: list) -> list[np.ndarray]:
     methods = {"theirs": {"method": "imported", "file": str(path)}}
-    explanations = explain(parsed(methods), sentences, Context(None, 0, None))["theirs"]
+    explanations = explain(Explainer.parse_all(methods), sentences, Context(None, 0, None))["theirs"]
     return [attribution.token_score for attribution in explanations.attributions]
 
 
@@ -98,7 +98,9 @@ def test_scores_of_a_prompted_model_are_those_of_the_study(tmp_path, name, form)
     flags += ["--aggregation", "sum"] if form == "dimensions" else []
     subprocess.run([sys.executable, convert_explanations.__file__, *flags], check=True)
     theirs = imported_scores(output, sentences)
-    ours = explain(parsed({"gxi": GXI}), sentences, Context(Evaluator(classifier), 0, None))["gxi"].attributions
+    ours = explain(Explainer.parse_all({"gxi": GXI}), sentences, Context(Evaluator(classifier), 0, None))[
+        "gxi"
+    ].attributions
     for sentence, mine, found in zip(sentences, ours, theirs, strict=True):
         expected = np.where(sentence.is_special, 0, mine.token_score)
         np.testing.assert_allclose(found, expected, atol=1e-4 * np.abs(expected).max())
@@ -300,7 +302,9 @@ def test_ferrets_gradients_are_those_of_the_study(tmp_path):
     network = AutoModelForSequenceClassification.from_pretrained(folder).eval()
     classifier = Classifier(network, AutoTokenizer.from_pretrained(folder), 64)
     sentences = tokenize(classifier, items_of(WORDS), [0, 1, 0])
-    ours = explain(parsed({"gxi": GXI}), sentences, Context(Evaluator(classifier), 0, None))["gxi"].attributions
+    ours = explain(Explainer.parse_all({"gxi": GXI}), sentences, Context(Evaluator(classifier), 0, None))[
+        "gxi"
+    ].attributions
     [name] = [name for name in ferret_names() if re.fullmatch(r"Gradient \(x Input\)", name)]
     output = tmp_path / "theirs.jsonl"
     flags = ["ferret", "--input", str(FERRET), "--explainer", name, "--output", str(output)]

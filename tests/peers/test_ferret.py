@@ -13,18 +13,16 @@ import recorded
 from models_for_tests import lime_draws
 from scipy.stats import spearmanr
 
-from evenlight.configuration import completed_entry
-from evenlight.explainers import Context, explain, parsed
+from evenlight.explainers import Context, Explainer, explain
 from evenlight.explainers.families.lime.paper import kept_tokens
-from evenlight.metrics import Explanation, score
-from evenlight.metrics.faithfulness import METRICS, shown_tokens, top_tokens
+from evenlight.metrics import Metric, score
+from evenlight.metrics.explanations import Explanation
+from evenlight.metrics.families.faithfulness.curves import shown_tokens, top_tokens
 
 # Share of the recorded cases that must be comparable, lest a test compares nothing.
 ENOUGH = 0.1
 SHARES = [share / 10 for share in range(1, 11)]
-AOPC = {
-    name: completed_entry("metrics", name, {"metric": name}) for name in ("aopc_comprehensiveness", "aopc_sufficiency")
-}
+AOPC = {name: Metric.parse({"metric": name}) for name in ("aopc_comprehensiveness", "aopc_sufficiency")}
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +43,7 @@ def sentences(peer_data, classifier):
 def explained(sentences, classifier, names, seed=0):
     context = Context(recorded.evaluator(classifier), seed, training=None)
     methods = {name: recorded.METHODS[name] for name in names}
-    found = explain(parsed(methods), sentences, context)
+    found = explain(Explainer.parse_all(methods), sentences, context)
     return {name: [one.token_score for one in found[name].attributions] for name in names}
 
 
@@ -152,13 +150,13 @@ def test_aopc_agrees(name, cases, classifier, sentences):
         Explanation("", sentence.target, sentence.token_id, sentence.word_id, token_score)
         for sentence, token_score in zip(sentences, recorded.scores(cases, name), strict=True)
     ]
-    values = score("faithfulness", explanations, AOPC, recorded.evaluator(classifier))
+    values = score(AOPC, explanations, recorded.evaluator(classifier))
     agreeing = different = tied = 0
-    for metric, (keeps_top, _) in METRICS.items():
+    for metric, entry in AOPC.items():
         for case, one, value in zip(cases, explanations, values[metric], strict=True):
             inner = np.flatnonzero(~one.is_special)
             tops = top_tokens(one.token_score[inner], SHARES, True)
-            rows = [one.token_id[inner[shown]] for shown in shown_tokens(tops, len(inner), keeps_top)]
+            rows = [one.token_id[inner[shown]] for shown in shown_tokens(tops, len(inner), entry.keeps_top)]
             positive = one.token_score[inner][one.token_score[inner] > 0]
             if len(set(positive)) < len(positive):
                 tied += 1  # ferret ranks equal scores in the order that NumPy's unstable sort leaves

@@ -12,7 +12,7 @@ from record_shapiq import PLAYERS, game
 from evenlight import notebook
 from evenlight.configuration import completed_entry
 from evenlight.core.errors import InputError
-from evenlight.explainers import explain, parsed, shapley
+from evenlight.explainers import Explainer, explain, shapley
 from evenlight.explainers.attribution import attribution_table
 from evenlight.explainers.families.kernel_shap.paper import kernel_shap
 from evenlight.texts.players import players_of
@@ -23,7 +23,7 @@ PAIRS = {"method": "kernel_shap", "estimator": "surrogate", "evaluations": 128, 
 
 def explained(classifier, sentences, **settings):
     completed = completed_entry("explainers", "it", PAIRS | settings)
-    return explain(parsed({"it": completed}), sentences, context_of(classifier))["it"].attributions
+    return explain(Explainer.parse_all({"it": completed}), sentences, context_of(classifier))["it"].attributions
 
 
 def above(matrix):

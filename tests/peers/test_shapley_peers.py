@@ -17,7 +17,7 @@ from models_for_tests import WORDS, context_of, lime_draws_by_size, sentences_of
 from sklearn.linear_model import LinearRegression
 from tokenizers import decoders
 
-from evenlight.explainers import explain, parsed
+from evenlight.explainers import Explainer, explain
 from evenlight.explainers.families.kernel_shap import released
 from evenlight.explainers.families.shapley_sampling import orders
 from evenlight.explainers.hiding import reduced_rows
@@ -58,7 +58,7 @@ def double(architecture):
 
 
 def scores(settings, classifier, sentences):
-    found = explain(parsed({"one": settings}), sentences, context_of(classifier))["one"].attributions
+    found = explain(Explainer.parse_all({"one": settings}), sentences, context_of(classifier))["one"].attributions
     return [one.token_score for one in found]
 
 

@@ -29,14 +29,14 @@ from evenlight.concepts.effects import errors
 from evenlight.concepts.question import Attributed, Changes, Head, Question, ReadTexts, true_effects
 from evenlight.configuration import completed_entry
 from evenlight.configuration.architectures import Architecture
-from evenlight.configuration.metrics import Metric
 from evenlight.core.kinds import EFFECTS, TEXT, TOKENS
 from evenlight.core.seeds import generator_for
 from evenlight.core.versions import RESULTS as VERSIONS_OF_RESULTS
 from evenlight.core.versions import STAGES
 from evenlight.datasets import Reader
-from evenlight.explainers import Explainer, explain, parsed
-from evenlight.metrics import Explanation, Origin, answers, explanation_of, score
+from evenlight.explainers import Explainer, explain
+from evenlight.metrics import Metric, Origin, answers, score
+from evenlight.metrics.explanations import Explanation, explanation_of
 from evenlight.metrics.reasons import of_follow_ups, of_questions
 from evenlight.texts.predictions import Sentence
 
@@ -137,7 +137,7 @@ def attributions(entry, folder: Path) -> dict:
     found = {}
     for name, settings in variants("explainers", entry, needed):
         context = context_of(network, training=training_items() if entry.needs_training else None)
-        explained = explain(parsed({"it": settings}), sentences(network), context)["it"].attributions
+        explained = explain(Explainer.parse_all({"it": settings}), sentences(network), context)["it"].attributions
         found[name] = {
             text: {"scores": each.token_score, "gap": each.completeness_gap, "pairs": each.pairs}
             if each.completeness_gap is not None or each.pairs
@@ -402,7 +402,7 @@ def scores(entry, folder: Path) -> dict:
 def _scores(entry, settings: dict):
     if entry.modality == TOKENS:
         evaluator = context_of(classifier()).evaluator if entry.asks_model else None
-        return score(entry.family, explanations(), settings, evaluator)["it"]
+        return score(Metric.parse_all(settings), explanations(), evaluator)["it"]
     if entry.modality == EFFECTS:
         asked = question()
         true = true_effects(asked.asked, asked.changes)

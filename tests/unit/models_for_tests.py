@@ -28,7 +28,7 @@ from transformers import (
 
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.sentences import Sentence, tokenize
-from evenlight.explainers import Context, Explainer, parsed
+from evenlight.explainers import Context, Explainer
 from evenlight.models.classifier import Classifier
 from evenlight.models.model_inputs import ModelInputs
 from evenlight.models.one_layer_attention import OneLayerAttention, OneLayerAttentionConfig
@@ -51,7 +51,9 @@ WORDS = [text.split() for text in TEXTS]
 def parsed_alike(methods: dict[str, dict]) -> dict[str, Explainer]:
     """Explainers by settings that several have in common, of which each takes those that it has."""
     fields = {name: Explainer.entries[given["method"]].model_fields for name, given in methods.items()}
-    return parsed({name: {key: given[key] for key in given if key in fields[name]} for name, given in methods.items()})
+    return Explainer.parse_all(
+        {name: {key: given[key] for key in given if key in fields[name]} for name, given in methods.items()}
+    )
 
 
 def tiny_tokenizer() -> PreTrainedTokenizerBase:

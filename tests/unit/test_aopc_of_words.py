@@ -8,11 +8,11 @@ import torch
 from combinations import spread
 from models_for_tests import additive, by_hand, sentences_of, tiny_classifier
 
-from evenlight.configuration import completed_entry
 from evenlight.core.errors import InputError
 from evenlight.engine.evaluator import Evaluator
-from evenlight.metrics import Explanation, score
-from evenlight.metrics.faithfulness import by_words, token_sets
+from evenlight.metrics import Metric, score
+from evenlight.metrics.explanations import Explanation
+from evenlight.metrics.families.faithfulness.curves import by_words, token_sets
 from evenlight.texts.predictions import PROMPT
 
 METRICS = ("aopc_comprehensiveness", "aopc_sufficiency")
@@ -21,7 +21,7 @@ DEFINITIONS = ("share", "threshold", "eraser")
 
 def completed(**settings):
     """Both metrics by name, with all defaults."""
-    return {name: completed_entry("metrics", name, {"metric": name} | settings) for name in METRICS}
+    return {name: Metric.parse({"metric": name} | settings) for name in METRICS}
 
 
 def explanation(token_score, word_id, token_id=None, target=1):
@@ -31,8 +31,8 @@ def explanation(token_score, word_id, token_id=None, target=1):
 
 def test_defaults_are_those_of_before():
     """Tokens of words are ranked one by one, and leave the text."""
-    for settings in completed().values():
-        assert (settings["features"], settings["hidden_token"]) == ("token", "removed")
+    for metric in completed().values():
+        assert (metric.features, metric.hidden_token) == ("token", "removed")
 
 
 @pytest.mark.parametrize(("key", "value"), [("features", "sentence"), ("hidden_token", "unk")])
@@ -96,7 +96,7 @@ WORTH = {"sea": (0.2,), "ship": (0.1,), "[MASK]": (0.05,)}
 
 
 def values(one, classifier, **settings):
-    found = score("faithfulness", [one], completed(shares=[0.5], **settings), Evaluator(classifier, 1000))
+    found = score(completed(shares=[0.5], **settings), [one], Evaluator(classifier, 1000))
     return [found[name][0] for name in METRICS]
 
 
@@ -135,7 +135,7 @@ def test_a_tokenizer_without_the_token_is_refused():
         values(one, classifier, hidden_token="mask")
 
 
-def plain_aopc(network, one, settings, hidden):
+def plain_aopc(network, one, metric, hidden):
     """The mean fall, written with lists and one call of Transformers for each text."""
 
     def probability(ids):
@@ -146,31 +146,31 @@ def plain_aopc(network, one, settings, hidden):
     features = {}
     for place, word in enumerate(word_of):
         if word >= 0:
-            features.setdefault(word if settings["features"] == "word" else place, []).append(place)
+            features.setdefault(word if metric.features == "word" else place, []).append(place)
     features = list(features.values())
     scores = [sum(one.token_score[place] for place in places) for places in features]
     ranking = sorted(range(len(features)), key=lambda index: (scores[index], index), reverse=True)
     special = [abs(one.token_score[place]) for place, word in enumerate(word_of) if word < 0]
     total = sum(map(abs, scores)) + sum(special)
     chosen = []
-    for share in settings["shares"]:
-        if settings["definition"] == "threshold":
+    for share in metric.shares:
+        if metric.definition == "threshold":
             chosen.append([index for index in range(len(features)) if scores[index] / total >= share])
-        elif settings["definition"] == "eraser":
+        elif metric.definition == "eraser":
             chosen.append(ranking[: -int(-round(share * len(features), 9) // 1)])
         else:
             positive = [index for index in ranking if scores[index] > 0]
             top = positive[: int(round(share * len(features), 9))]
             if top and top not in chosen:
                 chosen.append(top)
-    if settings["definition"] == "eraser":
+    if metric.definition == "eraser":
         chosen.insert(0, [])
     full = probability(ids)
-    target = full.argmax() if settings["definition"] == "eraser" else one.target
+    target = full.argmax() if metric.definition == "eraser" else one.target
     falls = []
     for top in chosen:
         lost = {place for index in top for place in features[index]}
-        if settings["metric"] == "aopc_sufficiency":
+        if metric.metric == "aopc_sufficiency":
             lost = {place for places in features for place in places} - lost
         if hidden is None:
             row = [token for place, token in enumerate(ids) if place not in lost]
@@ -179,7 +179,7 @@ def plain_aopc(network, one, settings, hidden):
         falls.append(full[target] - probability(row)[target])
     if falls:
         return np.mean(falls)
-    return 0.0 if settings["metric"] == "aopc_comprehensiveness" else 1.0
+    return 0.0 if metric.metric == "aopc_comprehensiveness" else 1.0
 
 
 # Not RoBERTa with pad tokens, by which its own call numbers the positions.
@@ -203,8 +203,8 @@ def test_against_a_plain_computation(network, definition, features):
     ]
     assert any(len(set(one.word_id.tolist())) < len(one.word_id) - 2 for one in explanations), "no word is split"
     metrics = completed(definition=definition, features=features, hidden_token=hidden_token)
-    found = score("faithfulness", explanations, metrics, Evaluator(classifier, 4096))
-    single = score("faithfulness", explanations, metrics, Evaluator(classifier, 1))
+    found = score(metrics, explanations, Evaluator(classifier, 4096))
+    single = score(metrics, explanations, Evaluator(classifier, 1))
     hidden = None if hidden_token == "removed" else classifier.special_token(hidden_token)
     for name, settings in metrics.items():
         expected = [plain_aopc(classifier.network, one, settings, hidden) for one in explanations]

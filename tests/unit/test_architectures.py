@@ -20,9 +20,10 @@ from transformers import AutoModelForSequenceClassification, AutoTokenizer
 from evenlight.core.errors import InputError
 from evenlight.engine import training
 from evenlight.engine.evaluator import Evaluator
-from evenlight.explainers import explain, parsed
-from evenlight.metrics import Origin, explanation_of, score
-from evenlight.metrics.worst_change import WithVectors
+from evenlight.explainers import Explainer, explain
+from evenlight.metrics import Metric, Origin, score
+from evenlight.metrics.explanations import explanation_of
+from evenlight.metrics.families.worst_change.balls import WithVectors
 from evenlight.models.architectures import new_classifier
 from evenlight.models.classifier import Classifier, load_saved
 from evenlight.models.model_inputs import ModelInputs, StandIns
@@ -109,7 +110,9 @@ def test_it_is_trained_kept_and_explained(model_type, classifier_of, tmp_path):
     for name in ("saliency", "integrated_gradients", "kernel_shap", "occlusion"):
         _, settings = methods[name]
         results = [
-            explain(parsed({name: settings}), sentences[:3], context_of(trained, tokens))[name].attributions
+            explain(Explainer.parse_all({name: settings}), sentences[:3], context_of(trained, tokens))[
+                name
+            ].attributions
             for tokens in (1, 4096)
         ]
         for alone, among in zip(*results, strict=True):
@@ -153,7 +156,7 @@ def test_embedding_blocks_that_give_more_than_embeddings(model_type, classifier_
         assert torch.allclose(embedding_layer.logits(values, mask), expected, atol=1e-6)
         assert not torch.allclose(embedding_layer.logits(values + 1, mask), expected, atol=1e-3)
     _, settings = explainers()["deeplift"]
-    explained = explain(parsed({"deeplift": settings}), sentences, context_of(classifier))["deeplift"]
+    explained = explain(Explainer.parse_all({"deeplift": settings}), sentences, context_of(classifier))["deeplift"]
     assert all(abs(one.completeness_gap) < 1e-4 for one in explained.attributions)
 
 
@@ -171,7 +174,7 @@ def test_moved_embeddings_are_explained_where_the_table_is_quantised(classifier_
     assert torch.equal(found[0, 1], vector)
     assert torch.equal(found[:, [0, 2]], classifier.embed(ids[:, [0, 2]]))
     settings = {"method": "saliency", "layer": "word_embeddings", "definition": "paper", "output": "logit"}
-    [explained] = explain(parsed({"grad": settings}), sentences, context_of(classifier)).values()
+    [explained] = explain(Explainer.parse_all({"grad": settings}), sentences, context_of(classifier)).values()
     explanations = [
         explanation_of(sentence, one.token_score, origin=Origin("grad", settings, 0))
         for sentence, one in zip(sentences, explained.attributions, strict=True)
@@ -182,12 +185,12 @@ def test_moved_embeddings_are_explained_where_the_table_is_quantised(classifier_
         "most": ball | {"metric": "max_sensitivity", "draws": 2, "rounds": 1},
         "still": ball | {"metric": "max_sensitivity", "draws": 2, "rounds": 1, "radius": 1e-7},
     }
-    scores = score("worst_change", explanations, metrics, Evaluator(classifier, 1000))
+    scores = score(Metric.parse_all(metrics), explanations, Evaluator(classifier, 1000))
     assert (scores["still"] < 1e-3).all()
     assert (scores["worst"] > 1e-3).all()
     assert (scores["most"] > 1e-3).all()
     soft = {"soft": {"metric": "soft_comprehensiveness", "draws": 2, "kept": None, "against_random": False}}
-    assert np.isfinite(score("soft", explanations, soft, Evaluator(classifier, 1000))["soft"]).all()
+    assert np.isfinite(score(Metric.parse_all(soft), explanations, Evaluator(classifier, 1000))["soft"]).all()
 
 
 @pytest.mark.parametrize("model_type", ["bart", "t5"])

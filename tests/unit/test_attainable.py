@@ -7,8 +7,9 @@ import pytest
 from models_for_tests import WORDS, additive, context_of, sentences_of, tiny_classifier
 
 from evenlight.configuration import completed_entry
-from evenlight.explainers import explain, parsed
-from evenlight.metrics import Explanation, score
+from evenlight.explainers import Explainer, explain
+from evenlight.metrics import Metric, score
+from evenlight.metrics.explanations import Explanation
 
 GOALS = ("comprehensiveness", "sufficiency")
 
@@ -26,11 +27,13 @@ def scores_of(classifier, sentences, token_scores, metric) -> np.ndarray:
         Explanation(sentence.item_id, sentence.target, sentence.token_id, sentence.word_id, token_score)
         for sentence, token_score in zip(sentences, token_scores, strict=True)
     ]
-    return score("faithfulness", explanations, {"aopc": metric}, context_of(classifier).evaluator)["aopc"]
+    return score(Metric.parse_all({"aopc": metric}), explanations, context_of(classifier).evaluator)["aopc"]
 
 
 def found(classifier, sentences, search) -> list[np.ndarray]:
-    attributions = explain(parsed({"best": search}), sentences, context_of(classifier))["best"].attributions
+    attributions = explain(Explainer.parse_all({"best": search}), sentences, context_of(classifier))[
+        "best"
+    ].attributions
     return [attribution.token_score for attribution in attributions]
 
 
@@ -86,7 +89,9 @@ def test_it_is_above_other_explainers(architecture, goal):
     sign = 1 if goal == "comprehensiveness" else -1
     for method in ("occlusion", "input_x_gradient", "uniform_random"):
         entry = completed_entry("explainers", "other", {"method": method})
-        explained = explain(parsed({"other": entry}), sentences, context_of(classifier))["other"].attributions
+        explained = explain(Explainer.parse_all({"other": entry}), sentences, context_of(classifier))[
+            "other"
+        ].attributions
         other = scores_of(classifier, sentences, [attribution.token_score for attribution in explained], metric)
         assert sign * best.mean() > sign * other.mean()
         assert (sign * best >= sign * other - 1e-6).mean() >= 0.75
@@ -99,7 +104,7 @@ def test_fewer_rows_take_several_tokens_at_once(asked, steps):
     classifier = additive(worth, start=0.1)
     sentence = sentences_of(classifier, [list(worth)], targets=[1])
     search, _ = completed("comprehensiveness", exact=0, asked=asked, positive_only=False)
-    explained = explain(parsed({"best": search}), sentence, context_of(classifier))["best"].attributions[0]
+    explained = explain(Explainer.parse_all({"best": search}), sentence, context_of(classifier))["best"].attributions[0]
     scores = explained.token_score[~sentence[0].is_special]
     assert scores.argsort().tolist() == np.argsort(list(worth.values())).tolist()
     tried = sum(8 - 8 * step // steps for step in range(steps))
@@ -118,7 +123,7 @@ def test_with_fewer_rows_it_is_still_above_chance(goal):
     values = sign * scores_of(classifier, sentences, found(classifier, sentences, few), metric)
     best = sign * scores_of(classifier, sentences, found(classifier, sentences, completed(goal, exact=0)[0]), metric)
     entry = completed_entry("explainers", "other", {"method": "uniform_random"})
-    explained = explain(parsed({"other": entry}), sentences, context_of(classifier))["other"].attributions
+    explained = explain(Explainer.parse_all({"other": entry}), sentences, context_of(classifier))["other"].attributions
     chance = sign * scores_of(classifier, sentences, [each.token_score for each in explained], metric)
     assert values.mean() - chance.mean() > 0.5 * (best.mean() - chance.mean()) > 0
 

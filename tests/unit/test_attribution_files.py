@@ -44,7 +44,7 @@ from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.progress import Progress
 from evenlight.engine.sentences import tokenize
 from evenlight.engine.training import HISTORY, save_classifier
-from evenlight.explainers import Context, explain, parsed
+from evenlight.explainers import Context, Explainer, explain
 from evenlight.explainers.attribution import Remark, note_of, remarks_on_items
 from evenlight.explainers.costs import device_used, processor, write_cost
 from evenlight.explainers.derivatives import remarks_on_cancelling, remarks_on_gaps, remarks_on_scaling
@@ -192,7 +192,7 @@ def score_arguments(study: Path, attribution_files: list[Path], output: Path, fa
     """The flags of score.py; ``output`` is a folder."""
     asks_model = family == "faithfulness"
     limits = {"precision": "float32", "max_tokens": 48} if asks_model else {}
-    settings = {"family": family, "metrics": METRICS[family], "explains_again": False, "needs_other_texts": False}
+    settings = {"family": family, "metrics": METRICS[family]}
     return argparse.Namespace(
         items=study / "items.parquet",
         predictions=study / "predictions.parquet",
@@ -242,7 +242,7 @@ def test_attribution_files_do_not_depend_on_the_groups(study, tmp_path, family):
     test, training = (items[items["split"] == split] for split in ("test", "train"))
     classifier = load_saved(arguments.model, 48)
     sentences = tokenize(classifier, test, test["label"])
-    expected = explain(parsed(FAMILIES[family]), sentences, Context(Evaluator(classifier), 0, training))
+    expected = explain(Explainer.parse_all(FAMILIES[family]), sentences, Context(Evaluator(classifier), 0, training))
     for size in (1, 5, 1000):
         attribute.main(attribute_arguments(study, tmp_path / str(size), family, size))
         for name, explanations in expected.items():
@@ -278,7 +278,7 @@ def test_a_model_is_loaded_once_for_all_of_its_random_layers(study, tmp_path, mo
         randomise(classifier.network, random, 0)
         [sentence] = tokenize(classifier, test.loc[[name]], test.loc[[name], "label"])
         context = Context(Evaluator(classifier), 0, None)
-        [again] = explain(parsed({"it": method}), [sentence], context)["it"].attributions
+        [again] = explain(Explainer.parse_all({"it": method}), [sentence], context)["it"].attributions
         inside = ~sentence.is_special
         correlation = spearmanr(scores[name][inside], again.token_score[inside]).statistic
         assert expected == pytest.approx(correlation, abs=1e-6)
@@ -389,7 +389,7 @@ def test_long_texts_are_read_and_explained_in_windows(study, tmp_path):
     arguments = attribute_arguments(study, tmp_path)
     arguments.predictions, arguments.settings["max_tokens"] = tmp_path / "predictions.parquet", limit
     attribute.main(arguments)
-    expected = explain(parsed(FAMILIES["gradient"]), sentences, Context(Evaluator(classifier), 0, None))
+    expected = explain(Explainer.parse_all(FAMILIES["gradient"]), sentences, Context(Evaluator(classifier), 0, None))
     scores = read_table(tmp_path / "gxi.parquet", ATTRIBUTIONS)["token_score"]
     for score_, attribution in zip(scores, expected["gxi"].attributions, strict=True):
         np.testing.assert_allclose(score_, attribution.token_score, rtol=1e-4, atol=1e-6)
@@ -718,7 +718,7 @@ def test_what_is_taken_over_keeps_its_record_and_without_one_its_cost_is_not_kno
 def test_to_read_explanations_that_were_made_elsewhere_is_no_cost_of_them(tmp_path, method, parts):
     path = tmp_path / "mine.parquet"
     write_cost(path, "of another attribution file", costs_of_one_part())
-    arguments = argparse.Namespace(costs=[path], output=[], explainers=parsed({"mine": method}))
+    arguments = argparse.Namespace(costs=[path], output=[], explainers=Explainer.parse_all({"mine": method}))
     rows = Rows(np.array(["digest of a row"], "S32"), ATTRIBUTIONS, [], np.array([[-1, -1]]))
     attribute.write_cost_of(arguments, {"mine": "digest"}, "mine", rows)
     assert len(read_table(path, COSTS)) == parts

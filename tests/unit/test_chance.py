@@ -11,7 +11,7 @@ from evenlight.configuration import completed_entry
 from evenlight.core import tables
 from evenlight.core.chance import agreement, note_on_chance
 from evenlight.core.contracts.explanations import SCORES
-from evenlight.explainers import explain, explained_again, parsed
+from evenlight.explainers import Explainer, explain, explained_again
 from evenlight.statistics.files import Runs, score_path
 from evenlight.statistics.score_files import explainer_notes
 
@@ -44,7 +44,7 @@ def test_the_error_is_that_of_known_noise(noise, expected):
 
 def again(sentences, context, settings=LIME):
     """The agreement of every sentence."""
-    entries = parsed({"lime": settings})
+    entries = Explainer.parse_all({"lime": settings})
     explanations = explain(entries, sentences, context)
     drawn = {sentence.item_id for sentence in sentences}
     return explained_again.agreement_between_draws(entries, sentences, context, explanations, drawn)["lime"].values()
@@ -54,7 +54,9 @@ def test_one_repetition_measures_what_many_seeds_show():
     """LIME's standard error over forty seeds, item by item, and that of one pair of runs, averaged over ten pairs."""
     classifier = tiny_classifier("bert")
     sentences = sentences_of(classifier)
-    runs = [explain(parsed({"lime": LIME}), sentences, context_of(classifier, seed=seed)) for seed in range(40)]
+    runs = [
+        explain(Explainer.parse_all({"lime": LIME}), sentences, context_of(classifier, seed=seed)) for seed in range(40)
+    ]
     measured = [list(again(sentences, context_of(classifier, seed=seed))) for seed in range(10)]
     for index, sentence in enumerate(sentences):
         scores = np.array([run["lime"].attributions[index].token_score for run in runs])[:, ~sentence.is_special]
@@ -67,9 +69,9 @@ def test_a_repetition_draws_anew_and_changes_nothing():
     classifier = tiny_classifier("bert")
     sentences = sentences_of(classifier)
     context = context_of(classifier)
-    before = explain(parsed({"lime": LIME}), sentences, context)["lime"].attributions
+    before = explain(Explainer.parse_all({"lime": LIME}), sentences, context)["lime"].attributions
     assert all(item["error"] > 0 for item in again(sentences, context))
-    after = explain(parsed({"lime": LIME}), sentences, context)["lime"].attributions
+    after = explain(Explainer.parse_all({"lime": LIME}), sentences, context)["lime"].attributions
     assert all((one.token_score == other.token_score).all() for one, other in zip(before, after, strict=True))
 
 

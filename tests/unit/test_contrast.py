@@ -12,8 +12,9 @@ from models_for_tests import by_hand, context_of, sentences_of, tiny_classifier
 from evenlight.configuration import complete, completed_entry
 from evenlight.core.errors import InputError
 from evenlight.engine.evaluator import Evaluator
-from evenlight.explainers import explain, parsed
-from evenlight.metrics import explanation_of, score
+from evenlight.explainers import Explainer, explain
+from evenlight.metrics import Metric, score
+from evenlight.metrics.explanations import explanation_of
 from evenlight.texts.predictions import explained_output, foils, runner_up
 
 SHORT = [["He", "waits"], ["she", "sleeps", "."], ["Mara", "leaves", "early"]]
@@ -49,7 +50,7 @@ def contrasted(classifier, words=SHORT, targets=None, foil=None):
 def scores(classifier, sentences, method: dict, seed: int = 3) -> list[np.ndarray]:
     """Of each sentence's tokens."""
     settings = completed_entry("explainers", "it", method)
-    found = explain(parsed({"it": settings}), sentences, context_of(classifier, seed=seed))["it"]
+    found = explain(Explainer.parse_all({"it": settings}), sentences, context_of(classifier, seed=seed))["it"]
     return [attribution.token_score for attribution in found.attributions]
 
 
@@ -93,8 +94,10 @@ def test_black_boxes_explain_the_difference_of_two_logits(method):
     context = context_of(classifier, seed=3)
     on_logits = replace(context, evaluator=Logits(classifier, 4096))
     # The explained "probability" of these answers is a logit.
-    of_target = explain(parsed(settings), sentences, on_logits)["it"].attributions
-    of_foil = explain(parsed(settings), [replace(each, target=0) for each in sentences], on_logits)["it"].attributions
+    of_target = explain(Explainer.parse_all(settings), sentences, on_logits)["it"].attributions
+    of_foil = explain(Explainer.parse_all(settings), [replace(each, target=0) for each in sentences], on_logits)[
+        "it"
+    ].attributions
     found = scores(classifier, sentences, method | {"output": "contrast"})
     for contrast, target, foil in zip(found, of_target, of_foil, strict=True):
         np.testing.assert_allclose(contrast, target.token_score - foil.token_score, atol=1e-5)
@@ -110,7 +113,7 @@ def test_partition_shap_of_a_contrast_adds_up_and_goes_by_the_contrast_alone():
     settings = {"it": completed_entry("explainers", "it", method)}
     on_logits = replace(context_of(classifier), evaluator=Logits(classifier, 4096))
     logits = [
-        [each.token_score for each in explain(parsed(settings), some, on_logits)["it"].attributions]
+        [each.token_score for each in explain(Explainer.parse_all(settings), some, on_logits)["it"].attributions]
         for some in (sentences, [replace(each, target=0) for each in sentences])
     ]
     for contrast, target, foil in zip(found, *logits, strict=True):
@@ -168,15 +171,15 @@ def test_metrics_ask_for_the_odds_where_they_are_told_to():
         name: completed_entry("metrics", name, {"metric": name, "shares": [0.4], "output": "contrast"})
         for name in ("aopc_comprehensiveness", "aopc_sufficiency")
     }
-    values = score("faithfulness", [explanation], settings, evaluator)
+    values = score(Metric.parse_all(settings), [explanation], evaluator)
     # Without the best word the odds fall by its worth; with it alone they are 2 instead of 1.5.
     assert values["aopc_comprehensiveness"][0] == pytest.approx(2.0, abs=1e-5)
     assert values["aopc_sufficiency"][0] == pytest.approx(-0.5, abs=1e-5)
     settings = {"metric": "infidelity", "output": "contrast", "scaled": False, "hidden_token": "removed"}
     exact = {"it": completed_entry("metrics", "it", settings)}
-    assert score("infidelity", [explanation], exact, evaluator)["it"][0] == pytest.approx(0, abs=1e-9)
+    assert score(Metric.parse_all(exact), [explanation], evaluator)["it"][0] == pytest.approx(0, abs=1e-9)
     of_probability = {"it": exact["it"] | {"output": "probability"}}
-    assert score("infidelity", [explanation], of_probability, evaluator)["it"][0] > 0.1
+    assert score(Metric.parse_all(of_probability), [explanation], evaluator)["it"][0] > 0.1
 
 
 def test_a_contrast_without_foil_is_refused():
@@ -186,7 +189,7 @@ def test_a_contrast_without_foil_is_refused():
         scores(classifier, sentences, {"method": "occlusion", "output": "contrast"})
     metric = completed_entry("metrics", "it", {"metric": "infidelity", "output": "contrast"})
     with pytest.raises(InputError, match="item item0 has none"):
-        score("infidelity", [explanation_of(sentences[0], np.zeros(9))], {"it": metric}, None)
+        score(Metric.parse_all({"it": metric}), [explanation_of(sentences[0], np.zeros(9))], None)
 
 
 CONFIGURATION = {

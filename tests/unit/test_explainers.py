@@ -33,7 +33,7 @@ from shap.maskers._text import partition_tree
 from evenlight.core.contracts.explanations import ATTRIBUTIONS
 from evenlight.core.tables import read_table, write_table
 from evenlight.engine.evaluator import Evaluator
-from evenlight.explainers import Context, explain, parsed
+from evenlight.explainers import Context, Explainer, explain
 from evenlight.explainers.attribution import attribution_table
 from evenlight.explainers.families.lime.paper import kept_tokens, proximity, weighted_ridge
 from evenlight.explainers.families.path import gauss_legendre
@@ -75,7 +75,7 @@ FAMILIES = {"gradient": GRADIENT, "path": PATH, "lime": LIME, "partition_shap": 
 
 def scores(family, methods, classifier, sentences, **context):
     """The token scores by explainer and sentence."""
-    found = explain(parsed(methods), sentences, context_of(classifier, **context))
+    found = explain(Explainer.parse_all(methods), sentences, context_of(classifier, **context))
     return {name: [one.token_score for one in explanations.attributions] for name, explanations in found.items()}
 
 
@@ -148,7 +148,7 @@ def test_integrated_gradients_are_captum_s(architecture):
     methods = {name: settings for name, settings in PATH.items() if settings["method"] == "integrated_gradients"}
     if architecture == "llama":
         del methods["igxi_zero"]  # its path does not begin in zeros
-    found = explain(parsed(methods), sentences, context_of(classifier, tokens_per_batch=700))
+    found = explain(Explainer.parse_all(methods), sentences, context_of(classifier, tokens_per_batch=700))
     for name, settings in methods.items():
         for sentence, attribution in zip(sentences[:5], found[name].attributions, strict=False):
             expected, delta = captum_integrated_gradients(classifier, sentence, settings)
@@ -161,7 +161,7 @@ def test_mean_path_gradient_is_captum_s_where_it_means_something(architecture):
     """No normalisation (OLA), or one that does not subtract the mean (Llama)."""
     classifier = tiny_classifier(architecture, 3)
     sentences = sentences_of(classifier)
-    found = explain(parsed({"ig": PATH["ig"]}), sentences, context_of(classifier))["ig"]
+    found = explain(Explainer.parse_all({"ig": PATH["ig"]}), sentences, context_of(classifier))["ig"]
     assert "rounding noise" not in found.note
     for sentence, attribution in zip(sentences, found.attributions, strict=True):
         expected, _ = captum_integrated_gradients(classifier, sentence, PATH["ig"], multiply=False)
@@ -175,7 +175,7 @@ def test_mean_path_gradient_is_zero_where_embeddings_are_normalised(architecture
     """In double precision nothing but its rounding is left, and in single precision the note says so."""
     classifier = tiny_classifier(architecture, 3, dtype=torch.float64)
     sentences = sentences_of(classifier)
-    found = explain(parsed(PATH), sentences, context_of(classifier))
+    found = explain(Explainer.parse_all(PATH), sentences, context_of(classifier))
     for sentence, attribution in zip(sentences, found["ig"].attributions, strict=True):
         summands, _ = captum_integrated_gradients(classifier, sentence, PATH["ig"], multiply=False)
         assert np.abs(summands).sum() > 1e-3
@@ -184,7 +184,7 @@ def test_mean_path_gradient_is_zero_where_embeddings_are_normalised(architecture
         assert np.abs(summands.sum(-1)).sum() / np.abs(summands).sum() < 1e-9
 
     single = tiny_classifier(architecture, 3)
-    notes = explain(parsed(PATH), sentences_of(single), context_of(single))
+    notes = explain(Explainer.parse_all(PATH), sentences_of(single), context_of(single))
     assert "rounding noise" in found["ig"].note
     assert "rounding noise" in notes["ig"].note
     assert "rounding noise" not in notes["igxi"].note
@@ -217,7 +217,7 @@ def test_completeness_gap_is_the_sum_minus_the_difference_and_shrinks(architectu
     gaps = {}
     for steps in (2, 10, 50, 200):
         settings = {"method": "integrated_gradients", "output": "logit", "steps": steps, "baseline": baseline}
-        found = explain(parsed({"igxi": settings}), sentences, context_of(classifier))["igxi"].attributions
+        found = explain(Explainer.parse_all({"igxi": settings}), sentences, context_of(classifier))["igxi"].attributions
         gaps[steps] = []
         for sentence, attribution in zip(sentences, found, strict=True):
             forward, embedding, mask = alone(classifier, sentence)
@@ -240,7 +240,7 @@ def test_completeness_of_a_smooth_model(steps, largest):
     classifier = gated({"sea": (1.5, 1.0), "ship": (-0.5, 2.0), "storm": (2.0, -1.0)})
     sentences = sentences_of(classifier, [["sea", "ship", "storm"], ["storm", "sea"]])
     methods = {"igxi": PATH["igxi_zero"] | {"steps": steps, "baseline": "mask"}}
-    for attribution in explain(parsed(methods), sentences, context_of(classifier))["igxi"].attributions:
+    for attribution in explain(Explainer.parse_all(methods), sentences, context_of(classifier))["igxi"].attributions:
         assert abs(attribution.completeness_gap) < largest
         assert np.abs(attribution.token_score).max() > 0.05
 
@@ -257,7 +257,7 @@ def test_gradients_worked_out_on_paper():
     # The logit is log P, with gradient 1 / P.
     np.testing.assert_allclose(found["gxi"], [worth / 0.65, -worth / 0.35], atol=1e-12)
     path = {"igxi": PATH["igxi_zero"] | {"baseline": "pad"}, "ig": PATH["ig"] | {"output": "probability"}}
-    found = explain(parsed(path), sentences, context_of(classifier))
+    found = explain(Explainer.parse_all(path), sentences, context_of(classifier))
     np.testing.assert_allclose([one.token_score for one in found["igxi"].attributions], [worth, -worth], atol=1e-12)
     np.testing.assert_allclose([one.token_score for one in found["ig"].attributions], [[1.0] * 5, [-1.0] * 5])
     assert found["ig"].note == ""
@@ -297,7 +297,7 @@ def test_steps_that_do_not_fit_into_memory_are_taken_in_smaller_chunks():
     classifier = by_hand({word: (value,) for word, value in worth.items()}, rule)
     sentences = sentences_of(classifier, [["sea", "ship"] * 3], targets=[1])
     context = context_of(classifier, tokens_per_batch=4096)
-    found = explain(parsed({"igxi": PATH["igxi_zero"] | {"steps": 50}}), sentences, context)["igxi"]
+    found = explain(Explainer.parse_all({"igxi": PATH["igxi_zero"] | {"steps": 50}}), sentences, context)["igxi"]
     np.testing.assert_allclose(found.attributions[0].token_score, [0, *[0.1, 0.02] * 3, 0], atol=1e-12)
     assert context.evaluator.tokens_per_batch == 32
 
@@ -387,7 +387,9 @@ def test_lime_takes_as_many_copies_as_it_is_told(samples, maximum, expected):
     classifier = additive({"sea": 0.1})
     sentences = sentences_of(classifier, [["sea", "sea", "sea"]])
     settings = LIME["lime"] | {"samples": samples, "maximum_samples": maximum}
-    [attribution] = explain(parsed({"lime": settings}), sentences, context_of(classifier))["lime"].attributions
+    [attribution] = explain(Explainer.parse_all({"lime": settings}), sentences, context_of(classifier))[
+        "lime"
+    ].attributions
     assert attribution.forward_rows == expected
 
 
@@ -402,7 +404,9 @@ def test_lime_does_not_hold_the_copies_of_all_sentences_at_once():
     classifier = additive({"sea": 0.1})
     sentences = sentences_of(classifier, [["sea"]] * 200)
     settings = LIME["lime"] | {"samples": 6}
-    found = explain(parsed({"lime": settings}), sentences, Context(Counting(classifier, 1000), 0, None))["lime"]
+    found = explain(Explainer.parse_all({"lime": settings}), sentences, Context(Counting(classifier, 1000), 0, None))[
+        "lime"
+    ]
     assert len(found.attributions) == 200
     assert max(asked) <= 64 * 6
 
@@ -506,7 +510,7 @@ def test_values_add_up_also_when_the_evaluations_run_out(architecture, evaluatio
     sentences = sentences_of(classifier)
     mask = classifier.special_token("mask")
     methods = {"shap": SHAP["shap"] | {"evaluations": evaluations}}
-    found = explain(parsed(methods), sentences, context_of(classifier))["shap"].attributions
+    found = explain(Explainer.parse_all(methods), sentences, context_of(classifier))["shap"].attributions
     full = Evaluator(classifier, 4096).probabilities([one.token_id for one in sentences])
     hidden = Evaluator(classifier, 4096).probabilities(
         [np.where(one.is_special, one.token_id, mask) for one in sentences]
@@ -637,7 +641,9 @@ def test_pattern_variant_does_not_ask_the_model_nor_depend_on_the_sentence():
     classifier = tiny_classifier("bert")
     sentences = sentences_of(classifier, [["he", "sails"], ["sails", "\u200b", "then", "he"]], targets=[0, 0])
     context = Context(Evaluator(classifier, 100), 0, TRAINING_ITEMS)
-    found = explain(parsed({"pattern": {"method": "pattern_variant"}}), sentences, context)["pattern"].attributions
+    found = explain(Explainer.parse_all({"pattern": {"method": "pattern_variant"}}), sentences, context)[
+        "pattern"
+    ].attributions
     first, second = (one.word_sums(got.token_score) for one, got in zip(sentences, found, strict=True))
     assert first.tolist() == second[[3, 0]].tolist()
     assert second[[1, 2]].tolist() == [0, 0]
@@ -674,7 +680,7 @@ def test_neither_order_nor_batch_nor_company_matters(architecture, family):
 def test_scores_have_one_number_per_token_and_go_into_the_contract(family, tmp_path):
     classifier = tiny_classifier("bert")
     sentences = sentences_of(classifier)[:3]
-    found = explain(parsed(FAMILIES[family]), sentences, context_of(classifier))
+    found = explain(Explainer.parse_all(FAMILIES[family]), sentences, context_of(classifier))
     assert list(found) == list(FAMILIES[family])
     for name, explanations in found.items():
         path = tmp_path / f"{name}.parquet"

@@ -10,8 +10,9 @@ from models_for_tests import additive, sentences_of, tiny_classifier
 
 from evenlight.configuration import completed_entry
 from evenlight.engine.evaluator import Evaluator
-from evenlight.metrics import Origin, explanation_of, score
-from evenlight.metrics.infidelity import drawn_subsets, squared_errors
+from evenlight.metrics import Metric, Origin, score
+from evenlight.metrics.explanations import explanation_of
+from evenlight.metrics.families.infidelity.subsets import drawn_subsets, squared_errors
 
 WORTH = {"sea": 0.2, "ship": 0.1, "storm": -0.1, "calm": 0.0}
 SETTINGS = completed_entry("metrics", "infidelity", {"metric": "infidelity", "draws": 20})
@@ -19,7 +20,7 @@ SETTINGS = completed_entry("metrics", "infidelity", {"metric": "infidelity", "dr
 
 def found_by(classifier, explanations, tokens_per_batch=4096, **changes):
     """The values, and their standard errors."""
-    values = score("infidelity", explanations, {"it": SETTINGS | changes}, Evaluator(classifier, tokens_per_batch))
+    values = score(Metric.parse_all({"it": SETTINGS | changes}), explanations, Evaluator(classifier, tokens_per_batch))
     return values["it"], values["it_standard_error"]
 
 
@@ -106,7 +107,7 @@ def test_several_at_once_are_each_what_it_is_alone():
     explanations = [explanation_of(one, np.cos(np.arange(len(one.token_id)))) for one in sentences_of(classifier)[:2]]
     changes = {"few": {"draws": 2}, "usual": {"hidden_token": "pad"}, "many": {"draws": 7, "scaled": False}}
     metrics = {name: SETTINGS | change for name, change in changes.items()}
-    together = score("infidelity", explanations, metrics, Evaluator(classifier, 4096))
+    together = score(Metric.parse_all(metrics), explanations, Evaluator(classifier, 4096))
     for name, change in changes.items():
         alone = found_by(classifier, explanations, **change)
         np.testing.assert_allclose([together[name], together[f"{name}_standard_error"]], alone, rtol=1e-9)

@@ -10,7 +10,7 @@ from torch.nn import functional
 
 from evenlight.configuration import completed_entry
 from evenlight.core.errors import InputError
-from evenlight.explainers import explain, parsed
+from evenlight.explainers import Explainer, explain
 from evenlight.explainers.families.interactions.modified import (
     HalvedGates,
     interactions_modified,
@@ -32,7 +32,7 @@ def classifier_of(architecture: str, dtype: torch.dtype = torch.float64) -> Clas
 
 def explained(classifier, sentences, **changes):
     """The attributions of the sentences."""
-    return explain(parsed({"gim": GIM | changes}), sentences, context_of(classifier))["gim"].attributions
+    return explain(Explainer.parse_all({"gim": GIM | changes}), sentences, context_of(classifier))["gim"].attributions
 
 
 def numbers(*values: float) -> torch.Tensor:
@@ -144,7 +144,7 @@ def test_every_setting_counts_and_aggregations_share_a_pass():
         "probability": GIM | {"output": "probability"},
         "behind": GIM | {"layer": "embedding_output"},
     }
-    explanations = explain(parsed(methods), sentences, context_of(classifier))
+    explanations = explain(Explainer.parse_all(methods), sentences, context_of(classifier))
     assert list(explanations) == list(methods)
     scores = {name: each.attributions[2].token_score for name, each in explanations.items()}
     for name in list(methods)[1:]:

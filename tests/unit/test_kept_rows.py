@@ -29,6 +29,8 @@ from evenlight.core.tables import read_metadata, read_table, write_table
 from evenlight.engine import rounding_of
 from evenlight.explainers.families.baseline import PatternVariant
 from evenlight.jobs import own_files
+from evenlight.metrics import Metric
+from evenlight.metrics.families.complexity import Gini
 from explanations import attribute, score
 from models import read_texts
 
@@ -433,7 +435,6 @@ SCORED = {
     "seed": (of_seed, lambda arguments: None, TEXTS),
     "version": (nothing, with_flag("versions", {"stages": {"score": 2}}), TEXTS),
     "settings": (nothing, lambda arguments: arguments.settings.update(more=1), TEXTS),
-    "needs other texts": (nothing, lambda arguments: arguments.settings.update(needs_other_texts=True), TEXTS),
 }
 
 
@@ -465,15 +466,13 @@ def test_scores_by_an_explainer_that_needs_other_texts_are_not_taken_over(copy, 
     about = read_metadata(path, ATTRIBUTIONS)
     write_table(read_table(path, ATTRIBUTIONS), path, ATTRIBUTIONS, about | {"settings": {"method": "pattern_variant"}})
     score.main(scored(copy, "complexity"))
-    for explains_again, texts in ((False, 0), (True, TEXTS)):
-        assert score.needs_other_texts({"needs_other_texts": False, "explains_again": explains_again}, path) == (
-            texts > 0
-        )
+    for metric in ("gini", "worst_change"):
+        assert score.needs_other_texts(Metric.parse_all({"it": {"metric": metric}}), path) == (metric == "worst_change")
 
 
-def test_a_metric_that_needs_other_texts_scores_all_again_when_one_changes(copy, done):
+def test_a_metric_that_needs_other_texts_scores_all_again_when_one_changes(copy, done, monkeypatch):
     arguments = scored(copy, "complexity")
-    arguments.settings["needs_other_texts"] = True
+    monkeypatch.setattr(Gini, "needs_other_texts", True)
     score.main(arguments)
     done.scored.clear()
     ROWS["target"][0](copy)

@@ -86,12 +86,7 @@ def peaks(folder: Path, model: Path, count: int) -> dict[str, float]:
     limits = {"precision": "float32", "max_tokens": 48}
     read = {"target": "prediction", "pairs": None, "factors": [], "max_tokens": 48, "long_items": "refuse"}
     explained = {"family": "gradient", "explainers": METHODS, "seed": 0} | limits
-    scored = {
-        "family": "faithfulness",
-        "metrics": FAITHFULNESS,
-        "explains_again": False,
-        "needs_other_texts": False,
-    } | limits
+    scored = {"family": "faithfulness", "metrics": FAITHFULNESS} | limits
     attribution_files = [folder / f"{name}.parquet" for name in METHODS]
     scores = [folder / "scores" / f"{name}.parquet" for name in METHODS]
     common = ["--items", folder / "items.parquet", "--model", model, "--device", "cpu"]

@@ -18,21 +18,32 @@ from evenlight.core.tables import write_table
 from evenlight.engine.evaluator import Evaluator
 from evenlight.explainers.attribution import Attribution, attribution_table
 from evenlight.explainers.families.gradient import Saliency
-from evenlight.metrics import Explanation, Origin, explanations_of, read_origin, score
-from evenlight.metrics.complexity import gini, sparsity
-from evenlight.metrics.correctness import DEFINITIONS
-from evenlight.metrics.faithfulness import binned_tokens, top_tokens
+from evenlight.metrics import Metric, Origin, read_origin, score
+from evenlight.metrics.explanations import Explanation, explanations_of
+from evenlight.metrics.families.complexity import Gini, Sparsity
+from evenlight.metrics.families.correctness import MassAccuracy
+from evenlight.metrics.families.faithfulness.curves import binned_tokens, top_tokens
 from evenlight.texts.predictions import predictions_table, token_table
 
 TENTHS = [share / 10 for share in range(1, 11)]
-AOPC = {
-    name: completed_entry("metrics", name, {"metric": f"aopc_{name}"}) for name in ("comprehensiveness", "sufficiency")
-}
+AOPC = {name: {"metric": f"aopc_{name}"} for name in ("comprehensiveness", "sufficiency")}
 WORTH = {"sea": 0.2, "ship": 0.1, "storm": -0.1, "calm": 0.0}
 CLASSIFIER = additive(WORTH)
 
 finite = st.floats(-1e6, 1e6, allow_subnormal=False)
 token_scores = arrays(np.float64, st.integers(1, 40), elements=finite)
+
+
+gini = Gini(metric="gini").of_scores
+
+
+def sparsity(scores, threshold):
+    """Of scores that are normalised."""
+    return Sparsity(metric="sparsity", threshold=threshold).of_scores(scores)
+
+
+def mass_accuracy(definition, one):
+    return MassAccuracy(metric="mass_accuracy", definition=definition).score(one, None)
 
 
 def explanation(token_score, word_id=None, ground_truth=None, token_id=None, target=1):
@@ -52,7 +63,7 @@ def of_words(words, word_score, target=1, special_score=0.0):
 
 def aopc(*explanations, **changes):
     metrics = {name: settings | changes for name, settings in AOPC.items()}
-    found = score("faithfulness", explanations, metrics, Evaluator(CLASSIFIER, 1000))
+    found = score(Metric.parse_all(metrics), explanations, Evaluator(CLASSIFIER, 1000))
     return list(zip(found["comprehensiveness"], found["sufficiency"], strict=True))
 
 
@@ -105,7 +116,7 @@ def eraser(*explanations):
         name: completed_entry("metrics", name, {"metric": AOPC[name]["metric"], "definition": "eraser"})
         for name in AOPC
     }
-    found = score("faithfulness", explanations, metrics, Evaluator(CLASSIFIER, 1000))
+    found = score(Metric.parse_all(metrics), explanations, Evaluator(CLASSIFIER, 1000))
     return list(zip(found["comprehensiveness"], found["sufficiency"], strict=True))
 
 
@@ -137,7 +148,7 @@ def test_without_a_token_of_a_word_nothing_is_defined(definition):
     )
     beside = of_words(["sea", "ship"], [1.0, 2.0])
     metrics = {name: settings | {"definition": definition} for name, settings in AOPC.items()}
-    found = score("faithfulness", [nothing, beside], metrics, Evaluator(CLASSIFIER, 1000))
+    found = score(Metric.parse_all(metrics), [nothing, beside], Evaluator(CLASSIFIER, 1000))
     for values in found.values():
         assert np.isnan(values).tolist() == [True, False]
 
@@ -165,7 +176,7 @@ def test_shares_choose_the_sets():
     # Three tokens of ten: three seas. P = 2 would be none, so the sea is worth less here.
     classifier = additive({"sea": 0.02, "ship": 0.01}, tokenizer=CLASSIFIER.tokenizer)
     metrics = {"comprehensiveness": AOPC["comprehensiveness"] | {"shares": [0.3, 0.7]}}
-    found = score("faithfulness", [one], metrics, Evaluator(classifier, 1000))
+    found = score(Metric.parse_all(metrics), [one], Evaluator(classifier, 1000))
     assert found["comprehensiveness"] == pytest.approx([np.mean([0.06, 0.12])], abs=1e-6)
 
 
@@ -191,7 +202,7 @@ def test_a_text_without_special_tokens_can_lose_everything():
     classifier = additive({token: 0.2}, tokenizer=tokenizer)
     [sentence] = sentences_of(classifier, [["the", "the"]], targets=[1])
     one = explanation([0.2, 0.1], sentence.word_id, token_id=sentence.token_id)
-    found = score("faithfulness", [one], AOPC, Evaluator(classifier, 100))
+    found = score(Metric.parse_all(AOPC), [one], Evaluator(classifier, 100))
     assert found["comprehensiveness"] == pytest.approx([np.mean([0.2, 0.4])], abs=1e-6)
     assert found["sufficiency"] == pytest.approx([np.mean([0.2, 0.0])], abs=1e-6)
 
@@ -204,15 +215,15 @@ def test_metrics_that_are_asked_together_have_the_values_of_each_alone():
         for name, settings in AOPC.items()
         for shares in (TENTHS, [0.25], [0.5, 1.0])
     }
-    together = score("faithfulness", [one], metrics, Evaluator(CLASSIFIER, 1000))
-    alone = [score("faithfulness", [one], {name: metrics[name]}, Evaluator(CLASSIFIER, 1000)) for name in metrics]
+    together = score(Metric.parse_all(metrics), [one], Evaluator(CLASSIFIER, 1000))
+    alone = [score(Metric.parse_all({name: metrics[name]}), [one], Evaluator(CLASSIFIER, 1000)) for name in metrics]
     assert together == {name: values for of_metric in alone for name, values in of_metric.items()}
 
 
 def test_two_explanations_of_one_item_share_their_rows():
     one = of_words(["sea", "ship"], [0.2, 0.1])
     evaluator = Evaluator(CLASSIFIER, 1000)
-    together = score("faithfulness", [one, one], AOPC, evaluator)
+    together = score(Metric.parse_all(AOPC), [one, one], evaluator)
     # The full sentence, {sea}, {ship}, and nothing.
     assert evaluator.rows_computed == 4
     assert together["comprehensiveness"][0] == together["comprehensiveness"][1]
@@ -261,7 +272,7 @@ def test_no_ranking_is_more_faithful_than_the_true_one(order):
     words = ["sea", "storm", "calm", "sea", "ship"]
     true = np.array([worth[word] for word in words])
     explanations = [of_words(words, true), of_words(words, true[list(order)])]
-    found = score("faithfulness", explanations, AOPC, Evaluator(classifier, 1000))
+    found = score(Metric.parse_all(AOPC), explanations, Evaluator(classifier, 1000))
     assert found["comprehensiveness"][0] >= found["comprehensiveness"][1] - 1e-6
     assert found["sufficiency"][0] <= found["sufficiency"][1] + 1e-6
     if (true[list(order)] == true).all():
@@ -307,7 +318,7 @@ def test_complexity_sees_neither_scale_nor_sign_nor_order(scores, factor, random
         "gini": {"metric": "gini", "special_tokens": "included"},
         "sparsity": {"metric": "sparsity", "threshold": 0.1234567, "special_tokens": "included"},
     }
-    found = score("complexity", [explanation(scores), explanation(other)], metrics)
+    found = score(Metric.parse_all(metrics), [explanation(scores), explanation(other)])
     assert found["gini"][0] == pytest.approx(found["gini"][1], abs=1e-8)
     assume(np.abs(np.abs(explanation(scores).normalized) - 0.1234567).min() > 1e-9)
     assert found["sparsity"][0] == found["sparsity"][1]
@@ -336,7 +347,7 @@ def test_sparsity_counts_what_reaches_the_threshold():
     assert sparsity(scores, np.nextafter(0.125, 1)) == 0.5
 
 
-@given(token_scores, st.floats(0, 1), st.floats(0, 1))
+@given(token_scores, st.floats(0, 1, exclude_max=True), st.floats(0, 1, exclude_max=True))
 def test_sparsity_never_rises_with_the_threshold(scores, first, second):
     low, high = sorted([first, second])
     normalized = explanation(scores).normalized
@@ -350,7 +361,7 @@ def test_complexity_normalises_over_all_tokens():
         "sparsity": {"metric": "sparsity", "threshold": 0.2, "special_tokens": "included"},
         "gini": {"metric": "gini", "special_tokens": "included"},
     }
-    found = score("complexity", [one], metrics)
+    found = score(Metric.parse_all(metrics), [one])
     assert found["sparsity"].tolist() == [0.5]
     assert found["gini"] == pytest.approx([0.25], abs=1e-9)
 
@@ -363,7 +374,7 @@ def test_complexity_of_the_words_alone():
         "sparsity": {"metric": "sparsity", "threshold": 0.2, "special_tokens": "excluded"},
         "gini": {"metric": "gini", "special_tokens": "excluded"},
     }
-    found = score("complexity", [one, nothing], metrics)
+    found = score(Metric.parse_all(metrics), [one, nothing])
     assert found["sparsity"] == pytest.approx([1.0, np.nan], nan_ok=True)
     assert found["gini"] == pytest.approx([0.0, np.nan], abs=1e-9, nan_ok=True)
 
@@ -373,7 +384,7 @@ def test_complexity_of_zeros():
         "sparsity": {"metric": "sparsity", "threshold": 0.1, "special_tokens": "included"},
         "gini": {"metric": "gini", "special_tokens": "included"},
     }
-    found = score("complexity", [explanation([0.0, 0.0, 0.0])], metrics)
+    found = score(Metric.parse_all(metrics), [explanation([0.0, 0.0, 0.0])])
     assert found["sparsity"].tolist() == [0]
     assert found["gini"] == pytest.approx([0], abs=1e-9)
 
@@ -384,10 +395,10 @@ def test_complexity_of_zeros():
 def test_mass_accuracy_of_both_definitions():
     """Words take 1 + 2 + 1 of the 8, the true one 2 of these; its two tokens' signs do not cancel."""
     one = explanation([3.0, 1.0, 1.5, -0.5, 1.0, 1.0], [-1, 0, 1, 1, 2, -1], ground_truth=[0, 1, 0])
-    assert DEFINITIONS["paper"](one) == pytest.approx(2 / 4)
-    assert DEFINITIONS["released"](one) == pytest.approx(2 / 8)
+    assert mass_accuracy("paper", one) == pytest.approx(2 / 4)
+    assert mass_accuracy("released", one) == pytest.approx(2 / 8)
     metrics = {name: {"metric": "mass_accuracy", "definition": name} for name in ("paper", "released")}
-    found = score("correctness", [one, one], metrics)
+    found = score(Metric.parse_all(metrics), [one, one])
     assert found["paper"].tolist() == [0.5, 0.5]
     assert found["released"].tolist() == [0.25, 0.25]
 
@@ -395,21 +406,21 @@ def test_mass_accuracy_of_both_definitions():
 @pytest.mark.parametrize("definition", ["paper", "released"])
 @pytest.mark.parametrize("truth", [None, [0, 0]])
 def test_mass_accuracy_without_ground_truth(definition, truth):
-    assert np.isnan(DEFINITIONS[definition](explanation([1.0, 2.0], ground_truth=truth)))
+    assert np.isnan(mass_accuracy(definition, explanation([1.0, 2.0], ground_truth=truth)))
 
 
 def test_mass_accuracy_of_nothing():
     """Zero scores have no mass; all mass on special tokens is none for the paper's definition and 0 for the other."""
     zeros = explanation([0.0, 0.0], ground_truth=[1, 0])
     outside = explanation([1.0, 0.0, 0.0], [-1, 0, 1], ground_truth=[1, 0])
-    assert np.isnan([DEFINITIONS["paper"](zeros), DEFINITIONS["released"](zeros)]).all()
-    assert np.isnan(DEFINITIONS["paper"](outside))
-    assert DEFINITIONS["released"](outside) == 0
+    assert np.isnan([mass_accuracy("paper", zeros), mass_accuracy("released", zeros)]).all()
+    assert np.isnan(mass_accuracy("paper", outside))
+    assert mass_accuracy("released", outside) == 0
 
 
 def test_a_word_without_tokens_has_no_mass():
     one = explanation([1.0, 3.0], [0, 2], ground_truth=[0, 1, 1])
-    assert DEFINITIONS["paper"](one) == 0.75
+    assert mass_accuracy("paper", one) == 0.75
 
 
 @given(token_scores, st.integers(0, 2**32), st.floats(0, 100))
@@ -423,11 +434,11 @@ def test_mass_accuracy_is_a_share_that_grows_with_the_true_words(scores, seed, m
     rising = scores.copy()
     rising[0] += np.copysign(more, rising[0])
     for definition in ("paper", "released"):
-        value = DEFINITIONS[definition](one)
+        value = mass_accuracy(definition, one)
         assert 0 <= value <= 1 + 1e-12
-        assert DEFINITIONS[definition](explanation(rising, words, truth)) >= value - 1e-12
-        everything = DEFINITIONS[definition](explanation(scores, words, np.ones(5)))
-        nothing_else = DEFINITIONS[definition](explanation(scores, words, 1 - truth))
+        assert mass_accuracy(definition, explanation(rising, words, truth)) >= value - 1e-12
+        everything = mass_accuracy(definition, explanation(scores, words, np.ones(5)))
+        nothing_else = mass_accuracy(definition, explanation(scores, words, 1 - truth))
         assert everything == pytest.approx(1)
         assert (0 if np.isnan(nothing_else) else nothing_else) == pytest.approx(1 - value)
 
@@ -439,7 +450,7 @@ def test_released_never_exceeds_paper(scores, special):
     one = explanation(
         np.concatenate([scores, np.ones(special)]), [*range(len(scores)), *[-1] * special], ground_truth=truth
     )
-    assert DEFINITIONS["released"](one) <= DEFINITIONS["paper"](one)
+    assert mass_accuracy("released", one) <= mass_accuracy("paper", one)
 
 
 # Reading -------------------------------------------------------------------------------------------------------

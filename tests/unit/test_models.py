@@ -32,7 +32,7 @@ from evenlight.configuration.trainings import Training
 from evenlight.core.errors import InputError
 from evenlight.engine import training
 from evenlight.engine.evaluator import Evaluator
-from evenlight.explainers import explain, parsed
+from evenlight.explainers import Explainer, explain
 from evenlight.jobs.environment import library_versions
 from evenlight.models.architectures import new_classifier
 from evenlight.models.classifier import Classifier, load_network, load_saved, pick_device
@@ -308,7 +308,7 @@ def test_no_mask_token_is_refused_with_its_key(gpt2_folder):
         {"method": "integrated_gradients", "steps": 2, "baseline": "mask"},
     ):
         with pytest.raises(InputError, match=r"no mask token.*models\.<model>\.special_tokens\.mask"):
-            explain(parsed({"name": method}), sentences_of(classifier), context_of(classifier))
+            explain(Explainer.parse_all({"name": method}), sentences_of(classifier), context_of(classifier))
 
 
 def test_special_tokens_are_the_remedy_and_are_kept(gpt2_folder, tmp_path):
@@ -359,7 +359,7 @@ def test_a_real_encoder_is_fine_tuned_from_its_folder(tmp_path, monkeypatch):
     method = {
         "ig": {"method": "path_gradient", "output": "logit", "layer": "word_embeddings", "steps": 4, "baseline": "pad"}
     }
-    assert "rounding noise" in explain(parsed(method), sentences[:3], context_of(loaded))["ig"].note
+    assert "rounding noise" in explain(Explainer.parse_all(method), sentences[:3], context_of(loaded))["ig"].note
 
 
 # Training ------------------------------------------------------------------------------------------------------

@@ -9,9 +9,10 @@ from foreign_classifiers import foreign_classifier
 from models_for_tests import sentences_of, tiny_classifier
 
 from evenlight import explainers, metrics
-from evenlight.configuration import completed_entry, family_of
+from evenlight.configuration import completed_entry
 from evenlight.engine.evaluator import Evaluator
-from evenlight.metrics import Origin, explanation_of
+from evenlight.metrics import Origin
+from evenlight.metrics.explanations import explanation_of
 from evenlight.models.classifier import Classifier, on_device
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no graphics card")
@@ -39,7 +40,7 @@ def scores_of(classifier: Classifier, method: str) -> np.ndarray:
     sentences = [replace(sentence, foil=1 - sentence.target) for sentence in sentences_of(classifier)[:6]]
     settings = completed_entry("explainers", method, {"method": method, **METHODS[method]})
     context = explainers.Context(Evaluator(classifier, 512), 0, None)
-    found = explainers.explain(explainers.parsed({method: settings}), sentences, context)[method]
+    found = explainers.explain(explainers.Explainer.parse_all({method: settings}), sentences, context)[method]
     return np.concatenate([one.token_score for one in found.attributions])
 
 
@@ -67,7 +68,7 @@ def test_fewer_digits_change_scores_by_their_rounding(method, precision):
 @pytest.mark.parametrize("metric", ["aopc_comprehensiveness", "infidelity", "soft_comprehensiveness"])
 @pytest.mark.parametrize("architecture", ["bert", "gpt2"])
 def test_a_card_gives_the_metrics_of_a_processor(architecture, metric):
-    entry = completed_entry("metrics", metric, {"metric": metric})
+    entry = metrics.Metric.parse({"metric": metric})
 
     def values(device: str) -> np.ndarray:
         classifier = classifier_on(device, architecture)
@@ -77,6 +78,6 @@ def test_a_card_gives_the_metrics_of_a_processor(architecture, metric):
             for sentence in sentences_of(classifier)[:6]
         ]
         evaluator = Evaluator(classifier, 512)
-        return metrics.score(family_of("metrics", metric), explanations, {metric: entry}, evaluator)[metric]
+        return metrics.score({metric: entry}, explanations, evaluator)[metric]
 
     np.testing.assert_allclose(values("cuda"), values("cpu"), rtol=1e-3, atol=1e-5)

@@ -15,16 +15,17 @@ from own_parts import CODE, PAGE, write_examples
 from wording import says
 
 import evenlight
-from evenlight import configuration
+from evenlight import configuration, explainers, metrics
 from evenlight.configuration.own import REGISTRIES
 from evenlight.core.errors import InputError
 from evenlight.core.seeds import generator_for
 from evenlight.datasets import Reader, load
 from evenlight.datasets.importing import named_resources
-from evenlight.explainers import Context, explain, parsed
+from evenlight.explainers import Context, explain
 from evenlight.explainers.families.lime import Lime
 from evenlight.jobs import own_files
-from evenlight.metrics import Explanation, explanation_of, score
+from evenlight.metrics import score
+from evenlight.metrics.explanations import Explanation, explanation_of
 from evenlight.own import Explainer, Metric
 from evenlight.texts.predictions import Sentence
 
@@ -71,7 +72,7 @@ def attributions(folder: Path, settings: dict, classifier, sentences) -> list[np
     config = completed(folder, study(explainers={"mine": settings}))
     methods = configuration.without_labels(config["explainers"])
     context = context_of(classifier)
-    explanations = explain(parsed(methods), sentences, context)
+    explanations = explain(explainers.Explainer.parse_all(methods), sentences, context)
     return [each.token_score for each in explanations["mine"].attributions]
 
 
@@ -116,7 +117,9 @@ def test_captum_gives_what_the_workflow_gives(folder, architecture):
     settings = configuration.completed_entry(
         "explainers", "it", {"method": "integrated_gradients", "steps": 20, "baseline": "pad", "output": "logit"}
     )
-    ours = explain(parsed({"it": settings}), sentences, context_of(classifier))["it"].attributions
+    ours = explain(explainers.Explainer.parse_all({"it": settings}), sentences, context_of(classifier))[
+        "it"
+    ].attributions
     for one, other in zip(by_captum, ours, strict=True):
         np.testing.assert_allclose(one, other.token_score, atol=1e-5)
 
@@ -126,12 +129,11 @@ def test_a_metric_is_that_of_its_formula(folder):
     [sentence, other, *_] = sentences_of(tiny_classifier("bert"))
     values = np.zeros(len(sentence.token_id))
     values[:3] = [1, -5, 2]
-    family = configuration.family_of("metrics", TOP)
     explanations = [explanation_of(sentence, values), explanation_of(other, np.zeros(len(other.token_id)))]
-    found = score(family, explanations, configuration.without_labels(config["metrics"]))["top"]
+    found = score(metrics.Metric.parse_all(configuration.without_labels(config["metrics"])), explanations)["top"]
     np.testing.assert_allclose(found, [7 / 8, np.nan])
     assert configuration.metric_annotations(config)["top"]["better"] == "higher"
-    assert not configuration.asks_model("metrics", family)
+    assert not configuration.asks_model("metrics", configuration.family_of("metrics", TOP))
 
 
 def reviews(folder: Path, rows: list[dict]) -> dict:
@@ -475,7 +477,7 @@ def test_a_metric_that_gives_no_number_is_refused(folder, value, said):
     [sentence, *_] = sentences_of(tiny_classifier("bert"))
     explanation = replace(explanation_of(sentence, np.ones(len(sentence.token_id))), item_id="seven")
     with pytest.raises(InputError, match=f"TopShare: text seven: {said}"):
-        score(configuration.family_of("metrics", TOP), [explanation], configuration.without_labels(config["metrics"]))
+        score(metrics.Metric.parse_all(configuration.without_labels(config["metrics"])), [explanation])
 
 
 def test_an_explainer_may_fill_one_array_for_all_texts_and_change_what_it_was_given(folder):
@@ -504,8 +506,7 @@ def test_a_metric_may_neither_change_the_scores_nor_the_model(folder):
     explanation = explanation_of(sentence, np.arange(1.0, 1 + len(sentence.token_id)))
     metrics = {"top": {"metric": TOP}, "more": {"metric": TOP, "tokens": 2, "label": "Two"}}
     settings = configuration.without_labels(completed(folder, study(metrics=metrics))["metrics"])
-    family = configuration.family_of("metrics", TOP)
-    score(family, [explanation], settings)
+    score(metrics.Metric.parse_all(settings), [explanation])
     np.testing.assert_array_equal(explanation.token_score, np.arange(1.0, 1 + len(sentence.token_id)))
     path.write_text(
         path.read_text().replace(
@@ -514,7 +515,7 @@ def test_a_metric_may_neither_change_the_scores_nor_the_model(folder):
     )
     settings = configuration.without_labels(completed(folder, study(metrics=metrics))["metrics"])
     with pytest.raises(InputError, match="model changed"):
-        score(family, [explanation], settings, context_of(classifier).evaluator)
+        score(metrics.Metric.parse_all(settings), [explanation], context_of(classifier).evaluator)
 
 
 VALIDATED = """

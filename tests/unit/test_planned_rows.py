@@ -8,7 +8,6 @@ import pytest
 from combinations import spread
 from models_for_tests import WORDS, context_of, sentences_of, tiny_classifier
 
-from evenlight.configuration import completed_entry
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.pace import seconds_per_row
 from evenlight.engine.progress import Progress
@@ -16,7 +15,8 @@ from evenlight.engine.sentences import encoded
 from evenlight.explainers import Explainer, explain
 from evenlight.explainers.own_work import own_seconds
 from evenlight.explainers.planned import planned_of_classes, planned_rows
-from evenlight.metrics import explanation_of, score
+from evenlight.metrics import Metric, score
+from evenlight.metrics.explanations import explanation_of
 from evenlight.metrics.planned import planned_rows as planned_of_scores
 from evenlight.texts.predictions import Sentence
 
@@ -138,21 +138,21 @@ SCORED = {
 @pytest.mark.parametrize("family", SCORED)
 def test_rows_of_scores_are_known_before_they_are_asked(family):
     given, tolerance = SCORED[family]
-    metrics = {f"m{n}": completed_entry("metrics", f"m{n}", settings) for n, settings in enumerate(given)}
+    metrics = Metric.parse_all({f"m{n}": settings for n, settings in enumerate(given)})
     rows: list[int] = []
     classifier = replace(tiny_classifier("bert"), on_rows=rows.append)
     sentences = sentences_of(classifier, CUT)
     generator = np.random.default_rng(0)
     for sentence in sentences:
         drawn = generator.normal(size=(2, len(sentence.token_id)))
-        score(family, [explanation_of(sentence, each) for each in drawn], metrics, Evaluator(classifier))
-    planned = planned_of_scores(family, metrics, sentences, explainers=2)
+        score(metrics, [explanation_of(sentence, each) for each in drawn], Evaluator(classifier))
+    planned = planned_of_scores(metrics, sentences, explainers=2)
     assert planned.sum() == pytest.approx(sum(rows), rel=tolerance)
 
 
 def test_nobody_knows_how_many_rows_a_search_takes():
     sentences = sentences_of(tiny_classifier("bert"))
-    assert planned_of_scores("flip_area", {"it": {}}, sentences, 1) is None
+    assert planned_of_scores(Metric.parse_all({"it": {"metric": "flip_area"}}), sentences, 1) is None
 
 
 # Progress ------------------------------------------------------------------------------------------------------------

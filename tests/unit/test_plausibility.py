@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from sklearn.metrics import auc, average_precision_score, f1_score, precision_recall_curve, roc_auc_score, roc_curve
 
-from evenlight.configuration import completed_entry
-from evenlight.metrics import Explanation, score
-from evenlight.metrics.correctness.paper import (
-    OF_WORDS,
+from evenlight.metrics import Metric
+from evenlight.metrics.explanations import Explanation
+from evenlight.metrics.families.correctness import PlausibilityMetric
+from evenlight.metrics.families.correctness.paper import (
     auprc,
     average_precision,
     matched_spans,
@@ -20,6 +20,7 @@ from evenlight.metrics.correctness.paper import (
     top_words,
 )
 
+OF_WORDS = [name for name, entry in Metric.entries.items() if issubclass(entry, PlausibilityMetric)]
 # Half of the scores come from a few numbers, so that there are ties.
 scored = st.one_of(st.sampled_from([-1.0, 0.0, 0.5, 2.0]), st.floats(-5, 5, allow_subnormal=False))
 texts = st.integers(1, 20).flatmap(
@@ -38,8 +39,7 @@ def explanation(token_score, word_id=None, ground_truth=None):
 
 
 def value(one, metric, **settings):
-    completed = completed_entry("metrics", metric, {"metric": metric, **settings})
-    return score("correctness", [one], {"it": completed})["it"][0]
+    return Metric.parse({"metric": metric, **settings}).score(one, None)
 
 
 @given(texts)

@@ -10,7 +10,7 @@ from models_for_tests import WORDS, additive, context_of, sentences_of, tiny_cla
 
 from evenlight.configuration import completed_entry
 from evenlight.core.errors import InputError
-from evenlight.explainers import explain, parsed
+from evenlight.explainers import Explainer, explain
 from evenlight.texts.players import numbered, players_of, sentence_numbers
 from evenlight.texts.predictions import PROMPT, SPECIAL, Sentence
 
@@ -26,7 +26,7 @@ METHODS = {
 def explained(name, classifier, sentences, **settings):
     method = METHODS[name]["method"]
     completed = completed_entry("explainers", method, METHODS[name] | settings)
-    return explain(parsed({name: completed}), sentences, context_of(classifier))[name].attributions
+    return explain(Explainer.parse_all({name: completed}), sentences, context_of(classifier))[name].attributions
 
 
 def text(word_id, words=()):

@@ -27,7 +27,7 @@ from evenlight.configuration.study import Explain
 from evenlight.core.errors import InputError
 from evenlight.engine.evaluator import LEAST_ON_CPU, NUMBERS_ON_CPU, Evaluator
 from evenlight.engine.training import HISTORY, save_classifier
-from evenlight.explainers import explain, parsed
+from evenlight.explainers import Explainer, explain
 from evenlight.explainers.derivatives import target_gradient
 from evenlight.models import fast_layers
 from evenlight.models.attention import attention_replaced, attention_weights, weighted_values
@@ -354,7 +354,7 @@ def test_explainers_see_the_same_network_in_its_fast_layers(architecture, family
     """Those that look inside know the operations of the fast layers too."""
     methods = complete(STUDY | {"explainers": {"it": EXPLAINED[family]}})["explainers"]
     found, expected = (
-        explain(parsed(methods), sentences_of(classifier), context_of(classifier))["it"]
+        explain(Explainer.parse_all(methods), sentences_of(classifier), context_of(classifier))["it"]
         for classifier in (prepared_classifier(architecture), tiny_classifier(architecture))
     )
     assert found.note == expected.note
@@ -434,7 +434,7 @@ def test_bfloat16_explanations_say_nearly_the_same(family):
     found = {}
     for precision in ("float32", "bfloat16"):
         classifier = prepared_classifier("bert", precision)
-        explanations = explain(parsed(methods), sentences_of(classifier), context_of(classifier))[name]
+        explanations = explain(Explainer.parse_all(methods), sentences_of(classifier), context_of(classifier))[name]
         found[precision] = [attribution.token_score for attribution in explanations.attributions]
     agreement = [spearmanr(*pair).statistic for pair in zip(*found.values(), strict=True)]
     assert np.median(agreement) > 0.95
@@ -497,9 +497,9 @@ def test_every_row_through_the_network_is_counted(family, methods, rows):
     classifier = replace(tiny_classifier("bert"), on_rows=counted.append)
     sentences = sentences_of(classifier)
     context = context_of(classifier)
-    explain(parsed(methods), sentences[:1], context)  # paths try their baseline out, once
+    explain(Explainer.parse_all(methods), sentences[:1], context)  # paths try their baseline out, once
     counted.clear()
-    explain(parsed(methods), sentences, context)
+    explain(Explainer.parse_all(methods), sentences, context)
     assert sum(counted) == rows * len(sentences)
     counted.clear()
     Evaluator(classifier).probabilities([sentence.token_id for sentence in sentences] * 2)

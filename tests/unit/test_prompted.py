@@ -31,7 +31,7 @@ from evenlight.core.kinds import TOKENS
 from evenlight.engine import training
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.sentences import encoded
-from evenlight.explainers import Context, Explainer, explain, parsed
+from evenlight.explainers import Context, Explainer, explain
 from evenlight.explainers.families.relevance.rules import relevances
 from evenlight.models.classifier import Classifier, load_saved
 from evenlight.models.language_model import token_logits
@@ -469,7 +469,7 @@ def test_no_explainer_hides_or_scores_the_prompt(folders, method, name):
     evaluator, sentences = Watched(classifier), sentences_of(classifier)[:2]
 
     def explained():
-        return explain(parsed({method: settings}), sentences, Context(evaluator, 0, None))[method]
+        return explain(Explainer.parse_all({method: settings}), sentences, Context(evaluator, 0, None))[method]
 
     if method in WITH_HEAD:
         with pytest.raises(InputError, match="language model that is asked by a prompt"):
@@ -496,7 +496,9 @@ def test_integrated_gradients_are_those_of_captum_on_the_plain_language_model(fo
     table, prompt = network.get_input_embeddings(), classifier.network.prompt
     settings = without_label("integrated_gradients", {"steps": 30, "baseline": "pad", "output": "logit"})
     sentences = sentences_of(classifier)[:2]
-    ours = explain(parsed({"ig": settings}), sentences, Context(Evaluator(classifier), 0, None))["ig"].attributions
+    ours = explain(Explainer.parse_all({"ig": settings}), sentences, Context(Evaluator(classifier), 0, None))[
+        "ig"
+    ].attributions
 
     def of_word(embedding, word):
         """log p of a word's tokens, row by row of (rows, tokens, hidden)."""
@@ -539,7 +541,7 @@ def test_deeplift_adds_up_on_every_language_model(classifier_of, name, output):
     settings = without_label("deeplift", {"output": output})
     sentences = [replace(sentence, foil=1 - sentence.target) for sentence in sentences_of(classifier)]
     context = Context(Evaluator(classifier), 0, None)
-    explanations = explain(parsed({"it": settings}), sentences, context)["it"]
+    explanations = explain(Explainer.parse_all({"it": settings}), sentences, context)["it"]
     assert explanations.note == ""
     [(missed, _)] = context.memory.values()
     assert missed < 1e-3
@@ -777,4 +779,6 @@ def test_attnlrp_explains_classes_of_one_token_alone(folders):
     settings = without_label("attnlrp", {})
     said = r"class 'sea' of a prompted model has 2 label words of \d+ tokens; give each class in label_words one word"
     with pytest.raises(InputError, match=said):
-        explain(parsed({"it": settings}), sentences_of(classifier)[:1], Context(Evaluator(classifier), 0, None))
+        explain(
+            Explainer.parse_all({"it": settings}), sentences_of(classifier)[:1], Context(Evaluator(classifier), 0, None)
+        )

@@ -17,7 +17,7 @@ from wording import says
 from evenlight.configuration.trainings import Training
 from evenlight.core.errors import InputError
 from evenlight.engine import training
-from evenlight.explainers import explain, parsed
+from evenlight.explainers import Explainer, explain
 from evenlight.models.architectures import new_classifier
 from evenlight.models.classifier import load_network, load_saved
 from evenlight.models.tokenizers import loaded_tokenizer
@@ -155,7 +155,7 @@ def test_it_is_loaded_trained_kept_and_explained(name, tmp_path):
         "gradient": {"method": "saliency", "output": "logit", "layer": "word_embeddings", "definition": "paper"},
         "partition_shap": {"method": "partition_shap", "evaluations": 10},
     }.items():
-        for one in explain(parsed({family: method}), again[:2], context_of(trained))[family].attributions:
+        for one in explain(Explainer.parse_all({family: method}), again[:2], context_of(trained))[family].attributions:
             assert np.isfinite(one.token_score).all()
             assert one.token_score.any()
 

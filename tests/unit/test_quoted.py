@@ -10,7 +10,7 @@ from wording import says
 
 from evenlight.configuration import completed_entry
 from evenlight.core.errors import InputError
-from evenlight.explainers import Context, explain, parsed
+from evenlight.explainers import Context, Explainer, explain
 from evenlight.explainers.families.quoted import quoted_in
 from evenlight.texts.matching import places_of
 from evenlight.texts.predictions import SPECIAL, Sentence
@@ -33,7 +33,7 @@ def quoted(path, rows, sentences=(SENTENCE,), **columns):
         getattr(pd.DataFrame(rows), {".csv": "to_csv", ".parquet": "to_parquet"}[path.suffix])(path, index=False)
     columns = columns or {"words": "words"}
     settings = completed_entry("explainers", "said", {"method": "quoted", "file": str(path), "item": "item"} | columns)
-    return explain(parsed({"said": settings}), sentences, Context(None, 0, None))["said"]
+    return explain(Explainer.parse_all({"said": settings}), sentences, Context(None, 0, None))["said"]
 
 
 def test_a_word_scores_the_share_of_answers_that_name_it(tmp_path):

@@ -29,8 +29,8 @@ from evenlight.core.errors import InputError
 from evenlight.engine import training
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.sentences import encoded, token_counts
-from evenlight.metrics import Explanation
-from evenlight.metrics.correctness import DEFINITIONS
+from evenlight.metrics.explanations import Explanation
+from evenlight.metrics.families.correctness import MassAccuracy
 from evenlight.models.architectures import new_classifier
 from evenlight.models.classifier import Classifier, load_saved
 from evenlight.models.limits import refuse_beyond_limit
@@ -594,6 +594,7 @@ def test_mass_accuracy_is_undefined_where_no_marked_word_has_a_token(definition)
             words=("\u200b", "he", "waits"),
         )
 
-    assert np.isnan(DEFINITIONS[definition](explanation([1, 0, 0])))
-    assert DEFINITIONS[definition](explanation([1, 1, 0])) == 0.75
-    assert DEFINITIONS[definition](explanation([0, 0, 1])) == 0.25
+    metric = MassAccuracy(metric="mass_accuracy", definition=definition)
+    assert np.isnan(metric.score(explanation([1, 0, 0]), None))
+    assert metric.score(explanation([1, 1, 0]), None) == 0.75
+    assert metric.score(explanation([0, 0, 1]), None) == 0.25

@@ -14,7 +14,7 @@ from transformers import BertConfig, BertForSequenceClassification
 from wording import says
 
 from evenlight.core.errors import InputError
-from evenlight.explainers import explain, parsed
+from evenlight.explainers import Explainer, explain
 from evenlight.explainers.attribution import note_of, remarks_on_items
 from evenlight.explainers.families.relevance.rules import (
     FunctionalRules,
@@ -73,7 +73,7 @@ def one_layer_bert(activation: str = "gelu", heads: int = 2) -> Classifier:
 def attributions(classifier, sentences, layer="word_embeddings", softmax="taylor", **context):
     """AttnLRP's attributions of the sentences."""
     methods = {"attnlrp": {"method": "attnlrp", "layer": layer, "softmax": softmax}}
-    return explain(parsed(methods), sentences, context_of(classifier, **context))["attnlrp"].attributions
+    return explain(Explainer.parse_all(methods), sentences, context_of(classifier, **context))["attnlrp"].attributions
 
 
 def account(classifier, sentences, layer="word_embeddings", softmax="taylor"):
@@ -358,7 +358,7 @@ def test_the_note_says_where_the_relevance_went():
     sentences = sentences_of(classifier)
     methods = {"attnlrp": {"method": "attnlrp", "layer": "word_embeddings", "softmax": "taylor"}}
     taken, _ = account(classifier, sentences)
-    assert explain(parsed(methods), sentences, context_of(classifier))["attnlrp"].note == note(taken)
+    assert explain(Explainer.parse_all(methods), sentences, context_of(classifier))["attnlrp"].note == note(taken)
 
 
 # Invariances -----------------------------------------------------------------------------------------------------
@@ -411,7 +411,7 @@ def test_methods_with_equal_settings_are_one_and_others_are_not():
         "c": settings,
         "d": settings | {"layer": "embedding_output"},
     }
-    found = explain(parsed(methods), sentences, context_of(classifier))
+    found = explain(Explainer.parse_all(methods), sentences, context_of(classifier))
     assert list(found) == ["a", "b", "c", "d"]
     assert found["a"] is found["c"]
     scores = {name: found[name].attributions[0].token_score for name in methods}

@@ -8,7 +8,7 @@ from models_for_tests import context_of, sentences_of, tiny_classifier
 from torch.nn import functional
 
 from evenlight.core.errors import InputError
-from evenlight.explainers import explain, parsed
+from evenlight.explainers import Explainer, explain
 from evenlight.explainers.families.attention.rollout import rolled_out
 from evenlight.models.attention import FURTHER_TYPES, REPLACEMENT, attention_replaced
 
@@ -27,7 +27,7 @@ def classifier_of(architecture, **options):
 def scores(classifier, sentences, **context):
     """The scores of attention rollout, one array per sentence."""
     methods = {"rollout": {"method": "attention_rollout"}}
-    found = explain(parsed(methods), sentences, context_of(classifier, **context))["rollout"]
+    found = explain(Explainer.parse_all(methods), sentences, context_of(classifier, **context))["rollout"]
     assert [one.forward_rows for one in found.attributions] == [1] * len(sentences)
     return [one.token_score for one in found.attributions]
 

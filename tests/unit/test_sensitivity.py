@@ -14,15 +14,15 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from models_for_tests import by_hand, context_of, sentences_of, tiny_classifier
 
-from evenlight.configuration import completed_entry, family_of
+from evenlight.configuration import completed_entry
 from evenlight.core.errors import InputError
 from evenlight.engine.evaluator import Evaluator
-from evenlight.explainers import explain, parsed, starts
-from evenlight.metrics import Explanation, Origin, explanation_of, score
-from evenlight.metrics import worst_change as worst_change_family
-from evenlight.metrics.flip_area.corrected import top_places
+from evenlight.explainers import Explainer, explain, starts
+from evenlight.metrics import Metric, Origin, score
+from evenlight.metrics.explanations import Explanation, explanation_of
+from evenlight.metrics.families.flip_area.corrected import top_places
+from evenlight.metrics.families.worst_change.balls import ascent, draws_in_ball, into_ball, radii_of
 from evenlight.metrics.moved_inputs import Input, Moved, loss_gradients
-from evenlight.metrics.worst_change import ascent, draws_in_ball, into_ball, radii_of
 from evenlight.models.classifier import prepared
 from evenlight.models.fast_layers import whole_last_layer
 
@@ -54,7 +54,7 @@ def of_words(classifier, words, word_score, origin=None, target=1):
 
 def sensitivity(classifier, explanations, settings, tokens_per_batch=4096):
     evaluator = Evaluator(classifier, tokens_per_batch)
-    return score(family_of("metrics", settings["metric"]), explanations, {"it": settings}, evaluator)["it"]
+    return score(Metric.parse_all({"it": settings}), explanations, evaluator)["it"]
 
 
 # Moved inputs ----------------------------------------------------------------------------------------------------
@@ -322,7 +322,8 @@ def test_steps_of_the_attack_by_hand(norm):
     """2.5 radii in four steps, along a gradient that is the same everywhere: the second reaches the end of the ball."""
     classifier = linear({"sea": 0.3, "ship": 0.5})
     vectors = torch.tensor([[9.0], [0.3], [0.5]])
-    [path] = ascent([Input(vectors, 1)], [torch.tensor([1, 2])], WORST | {"norm": norm}, Evaluator(classifier, 1000))
+    metric = Metric.parse(WORST | {"norm": norm})
+    [path] = ascent([Input(vectors, 1)], [torch.tensor([1, 2])], metric, Evaluator(classifier, 1000))
     size = np.array([0.0625, 0.1, 0.1, 0.1]) / (np.sqrt(2) if norm == "l2" else 1)
     assert torch.stack(path).squeeze(-1).numpy() == pytest.approx(-np.stack([size, size], axis=1), abs=1e-7)
 
@@ -334,7 +335,8 @@ def test_without_a_gradient_nothing_moves(norm):
                                                * torch.zeros(2)).network)  # fmt: skip
     one = of_words(flat, ["sea"], [2.0])
     vectors = flat.embed(torch.from_numpy(one.token_id)[None])[0].detach()
-    [path] = ascent([Input(vectors, 1)], [torch.tensor([1])], WORST | {"norm": norm}, Evaluator(flat, 1000))
+    metric = Metric.parse(WORST | {"norm": norm})
+    [path] = ascent([Input(vectors, 1)], [torch.tensor([1])], metric, Evaluator(flat, 1000))
     assert not torch.stack(path).any()
 
 
@@ -344,7 +346,7 @@ def test_the_worst_change_is_the_same_in_portions_and_costs_no_more(monkeypatch)
     explanations = [replace(one, origin=Origin("grad", SALIENCY, 0)) for one in of_sentences(classifier, 4)]
     whole = sensitivity(classifier, explanations, WORST)
     needed = sum(rows)
-    monkeypatch.setattr("evenlight.metrics.worst_change.SENTENCES_AT_ONCE", 3)
+    monkeypatch.setattr("evenlight.metrics.families.worst_change.balls.SENTENCES_AT_ONCE", 3)
     assert sensitivity(classifier, explanations, WORST) == pytest.approx(whole, rel=1e-9)
     assert sum(rows) == 2 * needed
 
@@ -386,7 +388,7 @@ def test_a_ball_of_no_size_changes_nothing_and_a_larger_one_more(architecture):
     }
     explanations = []
     for own in methods.values():
-        for name, found in explain(parsed(own), sentences, context_of(classifier)).items():
+        for name, found in explain(Explainer.parse_all(own), sentences, context_of(classifier)).items():
             explanations += [
                 explanation_of(s, one.token_score, origin=Origin(name, own[name], 0))
                 for s, one in zip(sentences, found.attributions, strict=True)
@@ -403,11 +405,11 @@ def test_a_relative_radius_is_a_share_of_the_embeddings(norm):
     text = of_words(classifier, ["sea", "ship"], [1, 1])
     start = Input(classifier.embed(torch.from_numpy(text.token_id)), 1)
     places = torch.from_numpy(np.flatnonzero(~text.is_special))
-    settings = {"norm": norm, "radius": 0.5, "relative": True}
+    metric = Metric.parse(WORST | {"norm": norm, "radius": 0.5, "relative": True})
     # Where nothing moves there is nothing to be relative to.
-    radii = radii_of([start, start], [places, places[:0]], settings)
+    radii = radii_of([start, start], [places, places[:0]], metric)
     assert radii == pytest.approx([0.5 * (5 if norm == "l2" else 4), 0.5])
-    assert radii_of([start], [places], settings | {"relative": False}) == [0.5]
+    assert radii_of([start], [places], metric.model_copy(update={"relative": False})) == [0.5]
 
 
 @pytest.mark.parametrize("metric", ["worst_change", "max_sensitivity"])
@@ -437,7 +439,7 @@ def test_max_sensitivity_is_captum_s_with_the_same_draws(architecture, norm):
     classifier = tiny_classifier(architecture, dtype=torch.float64)
     sentences = sentences_of(classifier)[:3]
     settings = MAXIMUM | {"norm": norm}
-    [found] = [explain(parsed({"grad": SALIENCY}), sentences, context_of(classifier))["grad"]]
+    [found] = [explain(Explainer.parse_all({"grad": SALIENCY}), sentences, context_of(classifier))["grad"]]
     explanations = [
         explanation_of(sentence, one.token_score, origin=Origin("grad", SALIENCY, 3))
         for sentence, one in zip(sentences, found.attributions, strict=True)
@@ -459,7 +461,7 @@ def test_max_sensitivity_is_captum_s_with_the_same_draws(architecture, norm):
 
         def perturbed(inputs, radius, one=one, inside=inside):
             moved = inputs.clone()
-            moved[:, inside] += torch.stack(draws_in_ball(one, moved[0, inside], settings, radius, 0))
+            moved[:, inside] += torch.stack(draws_in_ball(one, moved[0, inside], Metric.parse(settings), radius, 0))
             return moved
 
         theirs = sensitivity_max(
@@ -473,7 +475,7 @@ def test_draws_fill_the_ball_and_are_those_of_the_item(norm):
     classifier = tiny_classifier("bert", dtype=torch.float64)
     one, other = of_sentences(classifier, 2)
     like = torch.zeros(1, 3, dtype=torch.float64)
-    settings = MAXIMUM | {"norm": norm, "draws": 4000}
+    settings = Metric.parse(MAXIMUM | {"norm": norm, "draws": 4000})
     draws = torch.stack(draws_in_ball(one, like, settings, 2.0, 0)).flatten(1)
     order = 2 if norm == "l2" else float("inf")
     length = torch.linalg.vector_norm(draws, order, dim=1)
@@ -546,7 +548,7 @@ def test_the_attack_stays_in_its_ball_and_raises_the_loss(norm):
     [sentence] = sentences_of(classifier)[:1]
     vectors = classifier.embed(torch.from_numpy(sentence.token_id)[None])[0]
     places = torch.arange(1, len(vectors) - 1)
-    settings = WORST | {"norm": norm, "radius": 0.3}
+    settings = Metric.parse(WORST | {"norm": norm, "radius": 0.3})
     [path] = ascent([Input(vectors, 1)], [places], settings, Evaluator(classifier, 1000))
     assert len(path) == WORST["steps"]
     order = 2 if norm == "l2" else float("inf")
@@ -595,9 +597,9 @@ def test_the_model_is_tried_out_once(monkeypatch, settings):
     assert len(tried) == 1
     needed = sum(rows)
     rows.clear()
-    monkeypatch.setattr(worst_change_family, "SENTENCES_AT_ONCE", 1)
+    monkeypatch.setattr("evenlight.metrics.families.worst_change.balls.SENTENCES_AT_ONCE", 1)
     evaluator = Evaluator(counting, 4096)
-    one_by_one = score("worst_change", explanations, {"it": settings}, evaluator)["it"]
+    one_by_one = score(Metric.parse_all({"it": settings}), explanations, evaluator)["it"]
     assert len(tried) == 2
     assert sum(rows) == needed
     assert one_by_one == pytest.approx(together, rel=1e-4)

@@ -14,8 +14,9 @@ from evenlight import configuration
 from evenlight.core.errors import InputError
 from evenlight.engine.opening import open_evaluator
 from evenlight.engine.sentences import encoded
-from evenlight.explainers import Context, Explainer, explain, parsed
-from evenlight.metrics import explanation_of, score
+from evenlight.explainers import Context, Explainer, explain
+from evenlight.metrics import Metric, score
+from evenlight.metrics.explanations import explanation_of
 from evenlight.metrics.questions import questions_of
 from evenlight.models.service import load_service, save_service
 from evenlight.models.services.shapes import HUGGING_FACE
@@ -109,7 +110,7 @@ def test_exact_shapley_values_are_those_of_the_function_of_texts(opened):
     """All orders of the words, by hand."""
     evaluator, sentences = opened()
     settings = configuration.completed_entry("explainers", "shap", {"method": "kernel_shap", "evaluations": 64})
-    found = explain(parsed({"shap": settings}), sentences, Context(evaluator, 0, None))["shap"]
+    found = explain(Explainer.parse_all({"shap": settings}), sentences, Context(evaluator, 0, None))["shap"]
     for sentence, attribution in zip(sentences, found.attributions, strict=True):
         words = sentence.words
         value = np.zeros(len(words))
@@ -127,11 +128,8 @@ def test_exact_shapley_values_are_those_of_the_function_of_texts(opened):
 def test_comprehensiveness_and_sufficiency_by_hand(opened):
     evaluator, [_, sentence, _] = opened()
     names = {"gone": "aopc_comprehensiveness", "kept": "aopc_sufficiency"}
-    metrics = {
-        name: configuration.completed_entry("metrics", name, {"metric": metric, "shares": [0.5]})
-        for name, metric in names.items()
-    }
-    values = score("faithfulness", [explanation_of(sentence, np.array([1.0, 3.0]))], metrics, evaluator)
+    metrics = {name: {"metric": metric, "shares": [0.5]} for name, metric in names.items()}
+    values = score(Metric.parse_all(metrics), [explanation_of(sentence, np.array([1.0, 3.0]))], evaluator)
     whole = 1 - eager("[MASK] eels")
     assert values["gone"] == pytest.approx([whole - (1 - eager("[MASK]"))])
     assert values["kept"] == pytest.approx([whole - (1 - eager("eels"))])
@@ -155,14 +153,14 @@ def test_all_that_asks_for_probabilities_works_and_its_questions_are_estimated(o
     evaluator, sentences = opened()
     sentences = with_foils(sentences, 2)
     families: dict[str, dict[str, Explainer]] = {}
-    for name, entry in parsed(METHODS).items():
+    for name, entry in Explainer.parse_all(METHODS).items():
         families.setdefault(entry.family, {})[name] = entry
-    metrics = {
-        "faithfulness": {"aopc": configuration.completed_entry("metrics", "aopc", {"metric": "aopc_sufficiency"})},
-        "infidelity": {"off": configuration.completed_entry("metrics", "off", {"metric": "infidelity", "draws": 5})},
-    }
-    settings = {"metrics": metrics, "silent": ["chance"], "seed": 0}
-    steps = questions_of(sentences, families, settings, evaluator.classifier)
+    metrics = [
+        Metric.parse_all({"aopc": {"metric": "aopc_sufficiency"}}),
+        Metric.parse_all({"off": {"metric": "infidelity", "draws": 5}}),
+    ]
+    settings = {"silent": ["chance"], "seed": 0}
+    steps = questions_of(sentences, families, metrics, settings, evaluator.classifier)
     assert served.bodies == []
     estimated = [text for step in steps for text in step.texts]
     assert len(estimated) == len(set(estimated))
@@ -174,8 +172,8 @@ def test_all_that_asks_for_probabilities_works_and_its_questions_are_estimated(o
                 explanation_of(sentence, each.token_score)
                 for sentence, each in zip(sentences, found.attributions, strict=True)
             ]
-    for family, of_family in metrics.items():
-        assert np.isfinite(list(score(family, explanations, of_family, evaluator).values())).all()
+    for of_family in metrics:
+        assert np.isfinite(list(score(of_family, explanations, evaluator).values())).all()
     assert len(served.texts) == len(set(served.texts))
     assert len(served.texts) == pytest.approx(len(estimated), rel=0.2)
     assert set(estimated) <= set(served.texts)

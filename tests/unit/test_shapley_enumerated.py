@@ -13,7 +13,7 @@ from foreign_classifiers import FOREIGN, foreign_classifier
 from models_for_tests import context_of, sentences_of, tiny_classifier
 
 from evenlight.core.chance import agreement
-from evenlight.explainers import explain, parsed
+from evenlight.explainers import Explainer, explain
 from evenlight.explainers.families.kernel_shap.paper import efficient_regression, shapley_kernel
 from evenlight.explainers.shapley import all_subsets
 from evenlight.explainers.token_tree import token_texts, token_tree
@@ -101,7 +101,7 @@ def owen_values(tokens, values, tree):
 def scores(case, settings, seed=0):
     classifier, sentence, tokens, _ = case
     context = context_of(classifier, seed=seed)
-    [attribution] = explain(parsed({"it": settings}), [sentence], context)["it"].attributions
+    [attribution] = explain(Explainer.parse_all({"it": settings}), [sentence], context)["it"].attributions
     assert not attribution.token_score[sentence.is_special].any()
     return attribution.token_score[tokens]
 

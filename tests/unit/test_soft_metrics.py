@@ -10,11 +10,11 @@ from hypothesis.extra.numpy import arrays
 from models_for_tests import additive, sentences_of, tiny_classifier
 from scipy.optimize import brentq
 
-from evenlight.configuration import completed_entry
 from evenlight.core.errors import InputError
 from evenlight.engine.evaluator import Evaluator
-from evenlight.metrics import Explanation, Origin, score
-from evenlight.metrics.soft import in_random_order, kept_numbers, kept_share, unit_scores, with_mean
+from evenlight.metrics import Metric, Origin, score
+from evenlight.metrics.explanations import Explanation
+from evenlight.metrics.families.soft.thinned import in_random_order, kept_numbers, kept_share, unit_scores, with_mean
 
 WORTH = {"sea": 0.2, "ship": 0.1, "calm": 0.0}
 CLASSIFIER = additive(WORTH)
@@ -29,15 +29,12 @@ def of_words(words, word_score, classifier=CLASSIFIER, special_score=0.0, item="
 
 
 def completed(**settings):
-    return {
-        name: completed_entry("metrics", name, {"metric": f"soft_{name}"} | settings)
-        for name in ("comprehensiveness", "sufficiency")
-    }
+    return {name: Metric.parse({"metric": f"soft_{name}"} | settings) for name in ("comprehensiveness", "sufficiency")}
 
 
 def soft(*explanations, draws=4, tokens_per_batch=1000, classifier=CLASSIFIER, **settings):
     metrics = completed(draws=draws, **settings)
-    return score("soft", explanations, metrics, Evaluator(classifier, tokens_per_batch))
+    return score(metrics, explanations, Evaluator(classifier, tokens_per_batch))
 
 
 def test_scores_of_zero_and_one_leave_nothing_to_chance():
@@ -247,7 +244,7 @@ def test_the_factor_is_the_root_of_the_condition(unit, mean):
 def test_both_metrics_keep_as_much_of_every_text(scores, kept):
     one = Explanation("item", 1, np.arange(len(scores)), np.arange(len(scores)), scores)
     for metric in ("soft_sufficiency", "soft_comprehensiveness"):
-        assert kept_share(one, metric, kept).mean() == pytest.approx(kept, abs=1e-9)
+        assert kept_share(one, metric == "soft_sufficiency", kept).mean() == pytest.approx(kept, abs=1e-9)
 
 
 def plain_value(one, metric, share, worth, draws):

@@ -9,12 +9,12 @@ import test_concepts
 from models_for_tests import context_of, sentences_of, tiny_classifier
 
 from evenlight import configuration
-from evenlight.configuration import completed_entry
 from evenlight.configuration.metrics import Metric
 from evenlight.core.kinds import EFFECTS, TOKENS
 from evenlight.core.seeds import generator_for
 from evenlight.explainers import Context, Explainer, explain, explained_again
-from evenlight.metrics import Origin, explanation_of, score
+from evenlight.metrics import Origin, score
+from evenlight.metrics.explanations import explanation_of
 
 METHODS = [method for method, entry in Explainer.entries.items() if entry.modality == TOKENS]
 MADE_HERE = [method for method in METHODS if not Explainer.entries[method].is_made_elsewhere]
@@ -204,8 +204,7 @@ def test_who_scores_needs_no_other_texts(metric):
         explanation_of(each, generator_for(each.item_id).normal(size=len(each.token_id)), [1] * len(each.words), origin)
         for each in sentences_of(classifier)[:3]
     ]
-    settings = {"it": completed_entry("metrics", "it", {"metric": metric})}
-    family = Metric.entries[metric].family
-    alone, beside = (score(family, some, settings, evaluator) for some in (explanations[2:], explanations))
+    entries = {"it": Metric.parse({"metric": metric})}
+    alone, beside = (score(entries, some, evaluator) for some in (explanations[2:], explanations))
     same = [np.allclose(alone[name], beside[name][2:], rtol=1e-3, atol=1e-5, equal_nan=True) for name in alone]
     assert all(same) == (not Metric.entries[metric].needs_other_texts)

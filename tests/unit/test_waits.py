@@ -21,12 +21,13 @@ from transformers import AttentionMaskInterface, GPT2Config, GPT2LMHeadModel
 from transformers.masking_utils import sdpa_mask
 
 from evenlight import explainers, metrics
-from evenlight.configuration import completed_entry, family_of
+from evenlight.configuration import completed_entry
 from evenlight.configuration.trainings import Training
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.sentences import Sentence
 from evenlight.engine.training import train
-from evenlight.metrics import Origin, explanation_of
+from evenlight.metrics import Origin
+from evenlight.metrics.explanations import explanation_of
 from evenlight.models.classifier import Classifier, prepared
 from evenlight.models.language_model import DECODER, Prompt, as_classifier
 from evenlight.models.model_inputs import ModelInputs
@@ -226,7 +227,7 @@ def explained_on_card(architecture: str, method: str, how: str = "as they are", 
         context.memory["tried_out", settings["layer"], settings["baseline"], settings["output"]] = 0.0, []
         context.memory["without_rule", method] = []
     with waits_for_card() as waits:
-        explainers.explain(explainers.parsed({method: settings}), sentences, context)
+        explainers.explain(explainers.Explainer.parse_all({method: settings}), sentences, context)
     return waits
 
 
@@ -277,10 +278,10 @@ def scored_on_card(metric: str, texts: int, **given) -> list[str]:
         explanation_of(sentence, np.arange(len(sentence.token_id), dtype=float), origin=origin)
         for sentence in sentences
     ]
-    entry = completed_entry("metrics", metric, {"metric": metric, **given})
+    entry = metrics.Metric.parse({"metric": metric, **given})
     evaluator = Evaluator(on_card(classifier), 64)
     with waits_for_card() as waits:
-        metrics.score(family_of("metrics", metric), explanations, {metric: entry}, evaluator)
+        metrics.score({metric: entry}, explanations, evaluator)
     return waits
 
 

@@ -16,16 +16,17 @@ from test_prompted import CLASSES, saved, settings_for
 from test_relevance import classifier_of
 from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
-from evenlight.configuration import complete, completed_entry, family_of
+from evenlight.configuration import complete, completed_entry
 from evenlight.configuration.trainings import Training
 from evenlight.core.errors import InputError
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.sentences import encoded, tokenize
 from evenlight.engine.training import train
-from evenlight.explainers import explain, parsed
+from evenlight.explainers import Explainer, explain
 from evenlight.explainers.families.attention.rollout import mean_attention, rolled_out
 from evenlight.explainers.families.relevance.rules import relevances
-from evenlight.metrics import Origin, explanation_of, score
+from evenlight.metrics import Metric, Origin, score
+from evenlight.metrics.explanations import explanation_of
 from evenlight.models.classifier import Classifier, prepared
 from evenlight.models.prompted import prompted_classifier
 from evenlight.models.windows import windows_of_text
@@ -318,7 +319,9 @@ def test_windows_of_which_no_token_is_left_do_not_count():
 
 def attributions(classifier, sentences, method: dict, **options):
     settings = completed_entry("explainers", "it", method)
-    return explain(parsed({"it": settings}), sentences, context_of(classifier, **options))["it"].attributions
+    return explain(Explainer.parse_all({"it": settings}), sentences, context_of(classifier, **options))[
+        "it"
+    ].attributions
 
 
 @pytest.mark.parametrize("architecture", ["bert", "qwen2", "modernbert", "funnel"])
@@ -422,7 +425,7 @@ def test_deeplift_adds_up_through_the_mean_and_knows_its_operations():
     classifier = short_sighted("bert", dtype=torch.float64)
     sentences = long_sentences(classifier)
     settings = {"it": completed_entry("explainers", "it", {"method": "deeplift", "baseline": "mask"})}
-    found = explain(parsed(settings), sentences, context_of(classifier))["it"]
+    found = explain(Explainer.parse_all(settings), sentences, context_of(classifier))["it"]
     assert found.note == ""
     for attribution in found.attributions:
         assert attribution.completeness_gap == pytest.approx(0, abs=1e-9)
@@ -436,9 +439,7 @@ def metric_values(classifier, sentences, **settings) -> np.ndarray:
             sentences, attributions(classifier, sentences, {"method": "input_x_gradient"}), strict=True
         )
     ]
-    name = settings["metric"]
-    family = family_of("metrics", name)
-    return score(family, explanations, {name: completed_entry("metrics", name, settings)}, Evaluator(classifier))[name]
+    return score({"it": Metric.parse(settings)}, explanations, Evaluator(classifier))["it"]
 
 
 def test_what_is_taken_away_leaves_the_windows_of_the_rest():

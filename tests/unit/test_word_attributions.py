@@ -11,8 +11,8 @@ from statsmodels.stats.multitest import multipletests
 from evenlight.core import tables
 from evenlight.core.contracts.explanations import ATTRIBUTIONS
 from evenlight.core.contracts.texts import PREDICTIONS
-from evenlight.metrics import explanation_of
-from evenlight.metrics.correctness.paper import mass_accuracy
+from evenlight.metrics.explanations import explanation_of
+from evenlight.metrics.families.correctness.paper import mass_accuracy
 from evenlight.reports.plots.attribution_differences import draw_attribution_differences
 from evenlight.statistics.files import Run, Runs, attribution_path, predictions_path
 from evenlight.statistics.study import taken

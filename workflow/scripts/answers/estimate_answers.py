@@ -8,7 +8,7 @@ from pathlib import Path
 
 from evenlight.core.contracts.texts import ITEMS
 from evenlight.core.tables import read_table, replacing
-from evenlight.explainers import parsed
+from evenlight.explainers import Explainer
 from evenlight.explainers.answering import questions_of
 from evenlight.explainers.families.asked.asking import check_limits, draws_of, draws_of_follow_ups, estimate, told
 from evenlight.jobs import command_line
@@ -21,7 +21,7 @@ def main(arguments: argparse.Namespace) -> None:
     questions = questions_of(read_table(arguments.items, ITEMS))
     store = kept_replies(model, arguments.answers)
     draws, max_tokens = {}, {}
-    for explainer, method in parsed(settings["explainers"]).items():
+    for explainer, method in Explainer.parse_all(settings["explainers"]).items():
         draws[explainer] = draws_of(questions, method, model, settings["seed"], explainer)
         if abouts := settings["follow_ups"]:
             draws[f"{explainer}, follow-up questions"] = draws_of_follow_ups(

@@ -22,7 +22,8 @@ from evenlight.engine.untrained import untrained
 from evenlight.explainers import Context, explain, training_items
 from evenlight.jobs.command_line import add_compared_flag, add_device_flags, of_model, run, settings_argument
 from evenlight.jobs.own_files import module_of
-from evenlight.metrics import Origin, explanation_of, score
+from evenlight.metrics import Metric, Origin, score
+from evenlight.metrics.explanations import explanation_of
 from evenlight.metrics.questions import StandIn, with_foils
 from evenlight.models.classifier import Classifier, on_device
 from evenlight.models.processor import use_processor
@@ -222,7 +223,7 @@ def check(arguments: argparse.Namespace, dataset: Dataset, findings: Findings) -
         for family, metrics in settings["metrics"].items():
             for metric, method in metrics.items():
                 with findings.at(f"metrics.{metric} of {name}", arguments.dataset):
-                    score(family, explanations, {metric: cheap(family, method)}, evaluator)
+                    score({metric: Metric.parse(cheap(family, method))}, explanations, evaluator)
                     findings.can_be_read("metrics", metric)
 
 

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, ClassVar, Self
 
 from pydantic import Field as Field
 
-from evenlight import datasets, explainers
-from evenlight.configuration import metrics
+from evenlight import datasets, explainers, metrics
 from evenlight.core.errors import InputError
 from evenlight.datasets.columns import Columns
 from evenlight.jobs import own_files
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
 
     from evenlight.explainers import Context, Explanations
     from evenlight.explainers.attribution import Attribution
-    from evenlight.metrics import Explanation
+    from evenlight.metrics.explanations import Explanation
     from evenlight.texts.predictions import Sentence
 
 
@@ -83,7 +82,7 @@ class Metric(metrics.Metric):
     """A metric of your own, which gives a number to each explanation.
 
     ``better`` is to be set to ``higher`` or ``lower``; other tags are those of
-    :class:`evenlight.configuration.metrics.Metric`. One that asks the model says ``asks_model = True``;
+    :class:`evenlight.metrics.Metric`. One that asks the model says ``asks_model = True``;
     ``needs_other_texts`` is as for an explainer.
     """
 
@@ -91,8 +90,18 @@ class Metric(metrics.Metric):
     is_own: ClassVar[bool] = True
     asks_model: ClassVar[bool] = False
     needs_other_texts: ClassVar[bool] = True
+    text_columns: ClassVar[tuple[str, ...]] = ("words", "spaces")
 
     metric: str = ""
+
+    @classmethod
+    def score_together(
+        cls, entries: Mapping[str, Self], explanations: Sequence[Explanation], evaluator
+    ) -> dict[str, np.ndarray]:
+        """What each says of the explanations, checked."""
+        from evenlight.metrics.own import scored
+
+        return {name: scored(entry, explanations, evaluator) for name, entry in entries.items()}
 
     @abstractmethod
     def score(self, explanation: Explanation, evaluator) -> float:

@@ -21,7 +21,7 @@ from evenlight.core.tables import read_arrow, read_metadata
 from evenlight.core.versions import versions_for
 from evenlight.engine import open_evaluator, rounding_of
 from evenlight.engine.progress import Progress
-from evenlight.explainers import Context, Explainer, explain, explained_again, parsed, training_items
+from evenlight.explainers import Context, Explainer, explain, explained_again, training_items
 from evenlight.explainers.attribution import Remark, attribution_table, note_of
 from evenlight.explainers.costs import complete_costs, cost_of_rows, device_used, write_cost
 from evenlight.explainers.planned import planned_rows
@@ -202,7 +202,7 @@ def write_cost_of(arguments: argparse.Namespace, digests: dict[str, str], name: 
 
 def main(arguments: argparse.Namespace) -> None:
     """Explain and write one attribution file per explainer, and beside each what it has cost."""
-    arguments.explainers = parsed(arguments.settings["explainers"])
+    arguments.explainers = Explainer.parse_all(arguments.settings["explainers"])
     of_rows = digests_of_rows(arguments)
     texts = digest_of_inputs({}, [arguments.items, arguments.predictions])
     digests = {name: digest_of(digest, texts) for name, digest in of_rows.items()}

@@ -11,11 +11,12 @@ from evenlight.engine.opening import open_evaluator
 from evenlight.engine.pace import seconds_per_row
 from evenlight.engine.progress import duration
 from evenlight.engine.sentences import Sentence
-from evenlight.explainers import Context, parsed, training_items
+from evenlight.explainers import Context, Explainer, training_items
 from evenlight.explainers.explained_again import explained_twice
 from evenlight.explainers.own_work import own_seconds
 from evenlight.explainers.planned import planned_rows
 from evenlight.jobs.command_line import add_model_flags, run, settings_argument
+from evenlight.metrics import Metric
 from evenlight.metrics.planned import planned_rows as planned_of_scores
 from evenlight.texts.predictions import read_explained, sentences_of
 from evenlight.texts.words import TEXT
@@ -61,7 +62,11 @@ def explaining_said(
     settings = arguments.settings
     again = explained_twice((sentence.item_id for sentence in sentences), settings["seed"])
     middle = middle_sentence(arguments, sentences)
-    entries = {name: each for of_family in settings["explainers"].values() for name, each in parsed(of_family).items()}
+    entries = {
+        name: each
+        for of_family in settings["explainers"].values()
+        for name, each in Explainer.parse_all(of_family).items()
+    }
     context = Context(evaluator, settings["seed"], training_items(arguments.items, entries.values()))
     lines, all_rows, all_seconds = [], 0.0, 0.0
     for name, entry in entries.items():
@@ -80,8 +85,8 @@ def explaining_said(
 def scoring_said(settings: dict, sentences: list[Sentence], seconds_of_row: np.ndarray) -> str:
     """What the scores of all explanations ask the model, as far as it is known."""
     asked, unknown = np.zeros(len(sentences)), []
-    for family, metrics in settings["metrics"].items():
-        rows = planned_of_scores(family, metrics, sentences, settings["explanations"])
+    for metrics in map(Metric.parse_all, settings["metrics"].values()):
+        rows = planned_of_scores(metrics, sentences, settings["explanations"])
         if rows is None:
             unknown += metrics
         else:

@@ -19,7 +19,6 @@ from evenlight.core.versions import versions_for
 from evenlight.engine import open_evaluator, rounding_of
 from evenlight.engine.progress import Progress
 from evenlight.jobs.command_line import add_group_flag, add_model_flags, run, settings_argument
-from evenlight.jobs.own_files import module_of
 from evenlight.jobs.parts import (
     DIGEST,
     Missing,
@@ -30,11 +29,11 @@ from evenlight.jobs.parts import (
     make_rows,
     write_part,
 )
-from evenlight.metrics import Explanation, explanations_of, other_items, read_origin, score
+from evenlight.metrics import Metric, read_origin, score
+from evenlight.metrics.explanations import Explanation, explanations_of, other_items
 from evenlight.metrics.planned import planned_rows
 from evenlight.models import model_files
 from evenlight.texts.predictions import explained_items, read_explained, sentences_of
-from evenlight.texts.words import TEXT
 
 # Rows of a table of scores that are written, and read, together.
 ROWS_PER_GROUP = 2**16
@@ -63,10 +62,10 @@ def origin_of(path: Path) -> dict:
     return {name: metadata[name] for name in ("explainer", "family", "settings", "seed")}
 
 
-def needs_other_texts(settings: dict, path: Path) -> bool:
+def needs_other_texts(metrics: dict[str, Metric], path: Path) -> bool:
     """Whether a score of the explanations in an attribution file may depend on more than one text."""
-    explains_so = settings["explains_again"] and read_origin(path).entry.needs_other_texts
-    return settings["needs_other_texts"] or explains_so
+    explains_so = read_origin(path).entry.needs_other_texts
+    return any(metric.needs_other_texts or (metric.explains_again and explains_so) for metric in metrics.values())
 
 
 def digests_of_files(arguments: argparse.Namespace, of_rows: dict[str, str]) -> dict[str, str]:
@@ -91,11 +90,6 @@ def made_of(arguments: argparse.Namespace, common: dict[str, str], names: list[s
     return {name: np.concatenate(digests) for name, digests in found.items()}
 
 
-def columns_read(settings: dict) -> tuple[str, ...]:
-    """What is read of a text beside its tokens and marks: what a metric of one's own looks at, nobody knows."""
-    return TEXT if module_of(settings["family"]) == "own" else ("words",) * settings["explains_again"]
-
-
 def texts_and_rows(
     arguments: argparse.Namespace, names: list[str], contract: Contract, wanted: np.ndarray | None = None
 ) -> Iterator[tuple[pa.Table, ...]]:
@@ -111,14 +105,14 @@ def texts_and_rows(
         InputError: an attribution file is of other texts.
     """
     size = arguments.items_per_group
-    words = columns_read(arguments.settings)
+    columns = dict.fromkeys(column for metric in arguments.metrics.values() for column in metric.text_columns)
     path_of = {path.stem: path for path in arguments.attributions}
     count = len(explained_items(arguments.predictions))
     for name in names:
         if count_rows(path_of[name], ATTRIBUTIONS) != count:
             raise other_items(path_of[name])
     texts_in_groups = read_explained(
-        arguments.predictions, arguments.items, size, "ground_truth", *words, wanted=wanted
+        arguments.predictions, arguments.items, size, "ground_truth", *columns, wanted=wanted
     )
     of_explainers = (read_groups(path_of[name], contract, size, wanted) for name in names)
     for texts, *parts in zip(texts_in_groups, *of_explainers, strict=True):
@@ -129,12 +123,12 @@ def texts_and_rows(
 
 
 def score_tables(
-    settings: dict, texts: pa.Table, explanations: list[list[Explanation]], evaluator, names: list[str]
+    metrics: dict[str, Metric], texts: pa.Table, explanations: list[list[Explanation]], evaluator, names: list[str]
 ) -> dict[str, pa.Table]:
     """The scores of some texts, one table per explainer."""
     # Those of one text side by side: different explanations often ask the model about the same reduced sentence.
     of_texts = [each for of_text in zip(*explanations, strict=True) for each in of_text]
-    values = score(settings["family"], of_texts, settings["metrics"], evaluator)
+    values = score(metrics, of_texts, evaluator)
     tables = {}
     for first, name in enumerate(names):
         table = texts.select(["item_id"])
@@ -146,10 +140,10 @@ def score_tables(
 
 def planned_of_explanations(arguments: argparse.Namespace, missing: Missing) -> list[float]:
     """Rows that each explanation is likely to take, in the order in which they are scored; none where nobody knows."""
-    settings, planned = arguments.settings, []
+    planned: list[float] = []
     for names, wanted in missing.together():
         for texts in read_explained(arguments.predictions, arguments.items, arguments.items_per_group, wanted=wanted):
-            rows = planned_rows(settings["family"], settings["metrics"], sentences_of(texts), len(names))
+            rows = planned_rows(arguments.metrics, sentences_of(texts), len(names))
             if rows is None:
                 return []
             planned += np.repeat(rows / len(names), len(names)).tolist()
@@ -176,7 +170,7 @@ def score_missing(arguments: argparse.Namespace, missing: Missing) -> None:
                 explanations_of(texts, part, path_of[name], origin)
                 for name, part, origin in zip(names, parts, origins, strict=True)
             ]
-            write_part(missing, chosen, score_tables(arguments.settings, texts, explanations, evaluator, names))
+            write_part(missing, chosen, score_tables(arguments.metrics, texts, explanations, evaluator, names))
             progress.count_items(len(texts) * len(names))
     print(progress.summary(), flush=True)
 
@@ -194,9 +188,10 @@ def score_metadata(arguments: argparse.Namespace, name: str) -> dict:
 
 def main(arguments: argparse.Namespace) -> None:
     """Score and write one file per explainer."""
+    arguments.metrics = Metric.parse_all(arguments.settings["metrics"])
     of_rows = digests_of_rows(arguments)
     digests = digests_of_files(arguments, of_rows)
-    needing = [path.stem for path in arguments.attributions if needs_other_texts(arguments.settings, path)]
+    needing = [path.stem for path in arguments.attributions if needs_other_texts(arguments.metrics, path)]
     make_rows(
         arguments.output,
         SCORES,
@@ -222,7 +217,7 @@ if __name__ == "__main__":
         "--settings",
         type=settings_argument,
         required=True,
-        help="JSON: family, metrics, whether they explain again, whether they need other texts, limits",
+        help="JSON: family, metrics, limits",
     )
     parser.add_argument("--versions", type=settings_argument, default={}, help="JSON: versions of what is used")
     add_model_flags(parser, required=False)

@@ -9,9 +9,10 @@ import pandas as pd
 from evenlight.core.contracts.texts import ITEMS, UNITS
 from evenlight.core.tables import read_table, replacing
 from evenlight.engine.sentences import encoded, left_out, token_counts
-from evenlight.explainers import parsed
+from evenlight.explainers import Explainer
 from evenlight.explainers.explained_again import explained_twice
 from evenlight.jobs.command_line import add_service_flags, run, settings_argument
+from evenlight.metrics import Metric
 from evenlight.metrics.questions import Step, questions_of, with_foils
 from evenlight.models.service import ServedClassifier, load_service
 from evenlight.models.services.asking import kept_answers
@@ -54,8 +55,9 @@ def estimate(arguments: argparse.Namespace, classifier: ServedClassifier) -> lis
     explained = test[is_explained]
     sample = chosen(explained, tokens[is_explained])
     sentences = with_foils(encoded(classifier, sample, sample["label"]), classifier.classes)
-    explainers = {family: parsed(methods) for family, methods in settings["explainers"].items()}
-    steps = questions_of(sentences, explainers, settings, classifier)
+    explainers = {family: Explainer.parse_all(methods) for family, methods in settings["explainers"].items()}
+    metrics = list(map(Metric.parse_all, settings["metrics"].values()))
+    steps = questions_of(sentences, explainers, metrics, settings, classifier)
     families = [None, *settings["explainers"], *settings["metrics"]]
     counts = []
     drawn = explained_twice(explained["item_id"], settings["seed"])

@@ -27,7 +27,6 @@ from evenlight.configuration.combinations import explains_effects as explains_ef
 from evenlight.configuration.combinations import for_some_datasets as for_some_datasets
 from evenlight.configuration.combinations import modalities as modalities
 from evenlight.configuration.combinations import modality as modality
-from evenlight.configuration.metrics import TENTHS, Metric
 from evenlight.configuration.outdated import outdated_keys
 from evenlight.configuration.own import kept as kept
 from evenlight.configuration.own import register
@@ -42,6 +41,8 @@ from evenlight.datasets.fields import TEST_SHARE
 from evenlight.explainers import Explainer
 from evenlight.jobs import own_files
 from evenlight.jobs.environment import installed_versions
+from evenlight.metrics import Metric
+from evenlight.metrics.families.faithfulness import TENTHS
 from evenlight.settings import Entry, Settings, shown
 from evenlight.settings.problems import problems_of
 from evenlight.settings.schema import schema_of
@@ -326,11 +327,6 @@ def asks_model(section: str, family: str) -> bool:
 def explains_again(family: str) -> bool:
     """Whether a family of ``metrics`` calls the explainers, so that its scores depend on their versions."""
     return any(entry.explains_again for entry in Metric.entries.values() if entry.family == family)
-
-
-def scores_need_other_texts(family: str) -> bool:
-    """Whether a family of ``metrics`` may score a text otherwise beside other texts."""
-    return any(entry.needs_other_texts for entry in Metric.entries.values() if entry.family == family)
 
 
 def same_again(method: str) -> bool:

@@ -17,11 +17,12 @@ from evenlight.configuration.architectures import (
     seeds_of,
     services_of,
 )
-from evenlight.configuration.metrics import FollowUpMetric, Metric, QuestionMetric
+from evenlight.configuration.metrics import FollowUpMetric, QuestionMetric
 from evenlight.core.kinds import EFFECTS, KINDS, MODALITIES, TEXT, TOKENS
 from evenlight.datasets import Reader, levels_of
 from evenlight.explainers import Explainer
 from evenlight.explainers.fields import FILE_FIELDS
+from evenlight.metrics import Metric
 from evenlight.settings import shown
 from evenlight.settings.problems import suggestion
 

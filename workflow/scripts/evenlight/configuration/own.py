@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 
-from evenlight.configuration.metrics import Metric
 from evenlight.core.errors import InputError
 from evenlight.datasets import Reader
 from evenlight.explainers import Explainer
 from evenlight.jobs import own_files
+from evenlight.metrics import Metric
 from evenlight.settings import Entry
 from evenlight.settings.own import registered
 

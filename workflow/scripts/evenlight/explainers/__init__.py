@@ -11,5 +11,4 @@ from evenlight.explainers.base import Context as Context
 from evenlight.explainers.base import Explainer as Explainer
 from evenlight.explainers.base import Explanations as Explanations
 from evenlight.explainers.base import explain as explain
-from evenlight.explainers.base import parsed as parsed
 from evenlight.explainers.base import training_items as training_items

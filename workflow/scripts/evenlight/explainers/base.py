@@ -146,11 +146,6 @@ class Explainer(Method):
         return {name: entry.explain(sentences, replace(context, name=name)) for name, entry in entries.items()}
 
 
-def parsed(settings: Mapping[str, Mapping[str, Any]]) -> dict[str, Explainer]:
-    """The explainers that a job is given, by their names; see :meth:`evenlight.settings.Entry.parse`."""
-    return {name: Explainer.parse(each) for name, each in settings.items()}
-
-
 def explain(
     entries: Mapping[str, Explainer], sentences: "Sequence[Sentence]", context: Context
 ) -> dict[str, Explanations]:

@@ -1,32 +1,30 @@
 """Metrics of a user's own (:class:`evenlight.own.Metric`), whose results are checked."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from evenlight.core.errors import InputError
 from evenlight.explainers.own import copied, unchanged
 from evenlight.jobs import own_files
-from evenlight.metrics import Explanation
+from evenlight.metrics.base import Metric
+from evenlight.metrics.explanations import Explanation
 
 
-def score(explanations: Sequence[Explanation], metrics: dict[str, dict], evaluator=None) -> dict[str, np.ndarray]:
-    """What each class says of the explanations, float64 (explanations,).
+def scored(entry: Metric, explanations: Sequence[Explanation], evaluator: Any) -> np.ndarray:
+    """What a metric of a user's own says of the explanations, float64 (explanations,).
 
     Raises:
-        InputError: code of one's own fails, or gives no number; the message names the file and the text.
+        InputError: code of one's own fails, gives no number, or changes the model; the message names the file and,
+            where one is to blame, the text.
     """
-    return {name: _values(explanations, settings, evaluator) for name, settings in metrics.items()}
-
-
-def _values(explanations: Sequence[Explanation], settings: dict, evaluator) -> np.ndarray:
-    name = settings["metric"]
+    name = entry.metric
     found: list[float] = []
     running = own_files.running("metrics", name, f"while explanation {{}} of {len(explanations)} was scored", found)
     with unchanged(name, evaluator), running:
-        part = own_files.part_of("metrics", settings)
         for explanation in explanations:
-            found.append(_checked(name, part.score(copied(explanation), evaluator), explanation))
+            found.append(_checked(name, entry.score(copied(explanation), evaluator), explanation))
     return np.array(found, dtype=np.float64)
 
 

@@ -7,7 +7,8 @@ import numpy as np
 
 from evenlight.core.seeds import generator_for
 from evenlight.explainers import Context, Explainer, explain, explained_again
-from evenlight.metrics import explanation_of, score
+from evenlight.metrics import Metric, score
+from evenlight.metrics.explanations import explanation_of
 from evenlight.models.service import ServedClassifier
 from evenlight.texts.predictions import Sentence
 from evenlight.texts.rows import Rows
@@ -56,6 +57,7 @@ class Step:
 def questions_of(
     sentences: Sequence[Sentence],
     explainers: Mapping[str, Mapping[str, Explainer]],
+    metrics: Sequence[Mapping[str, Metric]],
     settings: Mapping,
     classifier: ServedClassifier,
 ) -> list[Step]:
@@ -64,7 +66,8 @@ def questions_of(
     Args:
         sentences: what is explained.
         explainers: those that ask a model, by family.
-        settings: ``metrics`` that ask a model, by family; ``silent``, names of explainers that do not; ``seed``.
+        metrics: those of each family that ask a model, by their names.
+        settings: ``silent``, names of explainers that do not ask; ``seed``.
         classifier: the service's words and classes.
     """
     stand_in = StandIn(classifier)
@@ -92,9 +95,9 @@ def questions_of(
         for scores in explained.values()
         for sentence, token_score in zip(sentences, scores, strict=True)
     ]
-    for family, metrics in settings["metrics"].items():
-        score(family, explanations, metrics, stand_in)
-        steps.append(Step(", ".join(metrics), new(), []))
+    for entries in metrics:
+        score(entries, explanations, stand_in)
+        steps.append(Step(", ".join(entries), new(), []))
     return steps
 
 

@@ -13,13 +13,13 @@ import numpy as np
 import pandas as pd
 
 from evenlight import configuration, explainers, metrics
-from evenlight.configuration import asks_model, beyond_probabilities, completed_entry, family_of
-from evenlight.configuration.metrics import Metric
+from evenlight.configuration import beyond_probabilities, completed_entry, family_of
 from evenlight.core.errors import InputError
 from evenlight.core.kinds import EFFECTS, MODALITIES, TEXT, TOKENS
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.service import ServiceEvaluator
-from evenlight.metrics import Explanation, Origin, explanation_of
+from evenlight.metrics import Metric, Origin
+from evenlight.metrics.explanations import Explanation, explanation_of
 from evenlight.models.classifier import Classifier
 from evenlight.models.readable import WithoutAnswer
 from evenlight.notebook.arguments import in_order_of, numbers_given, one_for_each
@@ -157,13 +157,11 @@ def score(
     """
     metric, settings = _completed("metrics", metric, parameters)
     _refuse_beyond(classifier, "metrics", settings)
-    family = family_of("metrics", metric)
+    entry = Metric.parse(settings)
     explanations = explanations_given("explanations", explanations, "score takes")
     with progress(metric, len(explanations)) as bar:
-        evaluator = _evaluator(classifier, bar) if asks_model("metrics", family) else None
-        values = [
-            metrics.score(family, group, {metric: settings}, evaluator)[metric] for group in bar.groups(explanations)
-        ]
+        evaluator = _evaluator(classifier, bar) if entry.asks_model else None
+        values = [metrics.score({metric: entry}, group, evaluator)[metric] for group in bar.groups(explanations)]
     found = np.concatenate([np.zeros(0), *values])
     if note := note_on_undefined(metric, explanations, found):
         warnings.warn(note, stacklevel=3)
@@ -200,7 +198,7 @@ def check_alone(
     section = "metrics" if is_metric else "explainers"
     name, settings = _completed(section, part, parameters)
     _refuse_beyond(classifier, section, settings)
-    family, method = family_of(section, name), {name: settings}
+    method = {name: settings}
     texts, _ = texts_of(texts)
     sentences = read_sentences(classifier, texts, None, None)
     targets = _probabilities(classifier, sentences).argmax(axis=1)
@@ -212,9 +210,15 @@ def check_alone(
         def asked(places: Sequence[int]) -> list[np.ndarray]:
             """What it says of some texts, which are asked together."""
             if is_metric:
-                return list(metrics.score(family, [explanations[place] for place in places], method, evaluator)[name])
+                return list(
+                    metrics.score(
+                        metrics.Metric.parse_all(method), [explanations[place] for place in places], evaluator
+                    )[name]
+                )
             context = explainers.Context(evaluator, seed, None)
-            found = explainers.explain(explainers.parsed(method), [sentences[place] for place in places], context)[name]
+            found = explainers.explain(
+                explainers.Explainer.parse_all(method), [sentences[place] for place in places], context
+            )[name]
             return [each.token_score for each in found.attributions]
 
         places = range(len(sentences))

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from evenlight.core.errors import InputError
-from evenlight.metrics import Explanation
+from evenlight.metrics.explanations import Explanation
 from evenlight.reports.word_scores import WordScoresPage, rows_of_pages, word_scores_page
 
 # So many are drawn where a list ends a cell, and so many words of a text stand in a line about it.

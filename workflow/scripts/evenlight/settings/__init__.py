@@ -116,6 +116,11 @@ class Entry(Settings):
             raise InputError(f"{name}: {'; '.join(problems)}") from None
 
     @classmethod
+    def parse_all(cls, settings: Mapping[str, Mapping[str, Any]]) -> dict[str, Self]:
+        """The entries that a job is given, by their names; see :meth:`parse`."""
+        return {name: cls.parse(each) for name, each in settings.items()}
+
+    @classmethod
     def check_own(cls, name: str) -> None:
         """Refuse a class of a user's own that lacks a tag, or has one with a value that it cannot have."""
 

@@ -12,7 +12,7 @@ import pandas as pd
 from evenlight.core import tables
 from evenlight.core.contracts.results import CONFUSIONS, ROC_CURVES
 from evenlight.core.contracts.texts import ITEMS
-from evenlight.metrics.correctness.paper import roc_auc, thresholds
+from evenlight.metrics.families.correctness.paper import roc_auc, thresholds
 from evenlight.statistics.files import Runs, items_path, predictions_path
 from evenlight.statistics.model_quality import predicted_items
 

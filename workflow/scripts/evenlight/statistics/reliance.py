@@ -19,7 +19,7 @@ from evenlight.core.chance import rank_correlation
 from evenlight.core.contracts.results import GROUP_RELIANCE, PAIR_INVARIANCE, WORDS_BY_GROUP
 from evenlight.core.contracts.texts import ITEMS, PREDICTIONS, UNITS
 from evenlight.core.factors import JOINT
-from evenlight.metrics import Explanation
+from evenlight.metrics.explanations import Explanation
 from evenlight.statistics.files import Run, Runs, items_path, predictions_path, units_path
 from evenlight.statistics.study import ALL
 from evenlight.statistics.word_attributions import forms_together, pairs_of_forms, read_explanations

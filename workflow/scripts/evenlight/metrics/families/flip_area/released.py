@@ -4,8 +4,8 @@ import numpy as np
 import torch
 
 from evenlight.core.errors import InputError
-from evenlight.metrics import Explanation
-from evenlight.metrics.flip_area.corrected import Search
+from evenlight.metrics.explanations import Explanation
+from evenlight.metrics.families.flip_area.corrected import Search
 from evenlight.models.classifier import Classifier
 from evenlight.models.fast_layers import whole_last_layer
 from evenlight.models.windows import are_windowed
@@ -14,7 +14,7 @@ from evenlight.models.windows import are_windowed
 STEPS, STEP = 5, 0.1
 
 
-def search(settings: dict) -> Search:
+def search() -> Search:
     """Five steps of 0.1 from the last hidden state, without special tokens; an attack that never succeeds counts as 0.
 
     In a ball that the steps cannot leave, the attack is that in any larger one.

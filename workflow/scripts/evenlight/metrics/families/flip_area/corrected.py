@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from evenlight.engine.evaluator import Evaluator
-from evenlight.metrics import Explanation
+from evenlight.metrics.explanations import Explanation
 from evenlight.metrics.moved_inputs import REACH, Input, Moved, are_flipped, loss_gradients
 from evenlight.models.classifier import Classifier
 from evenlight.models.transfers import fetched, sent
@@ -44,7 +44,7 @@ class Search:
     one_token: float
 
 
-def search(settings: dict) -> Search:
+def search(steps: int) -> Search:
     """From the word embeddings of the whole sentence, in steps in proportion to the ball.
 
     An attack that never succeeds is given the largest radius, 1. Where steps grow with the radius, attacks have the
@@ -53,8 +53,8 @@ def search(settings: dict) -> Search:
     return Search(
         read=whole_sentence,
         start=lambda classifier, embedding, mask: embedding,
-        steps=settings["steps"],
-        step=lambda radius: REACH * radius / settings["steps"],
+        steps=steps,
+        step=lambda radius: REACH * radius / steps,
         common_steps=1,
         largest=np.inf,
         never=1.0,

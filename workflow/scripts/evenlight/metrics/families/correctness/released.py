@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from evenlight.metrics import Explanation
-from evenlight.metrics.correctness import paper
+from evenlight.metrics.explanations import Explanation
+from evenlight.metrics.families.correctness import paper
 
 
 def mass_accuracy(explanation: Explanation) -> float:
@@ -11,7 +11,7 @@ def mass_accuracy(explanation: Explanation) -> float:
     return paper.share_on_truth(explanation, np.full(len(explanation.token_score), True))
 
 
-def rank_accuracy(word: np.ndarray, score: np.ndarray, truth: np.ndarray, settings: dict) -> float:
+def rank_accuracy(score: np.ndarray, truth: np.ndarray) -> float:
     """The code takes the ground truth, noughts and ones, for the numbers of words.
 
     So it asks which of the first two words are among the two with the highest scores; of a text whose words are all

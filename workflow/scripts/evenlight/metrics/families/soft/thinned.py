@@ -1,4 +1,4 @@
-"""Soft comprehensiveness and sufficiency: embeddings are thinned out by an explanation instead of tokens removed."""
+"""How much of each embedding is kept by an explanation, and what the model says of texts so thinned out."""
 
 from collections.abc import Sequence
 
@@ -7,7 +7,8 @@ import torch
 
 from evenlight.core.seeds import generator_for
 from evenlight.engine.evaluator import Evaluator
-from evenlight.metrics import Explanation
+from evenlight.metrics.explanations import Explanation
+from evenlight.metrics.families.soft import SoftMetric
 from evenlight.models.transfers import sent
 
 
@@ -45,19 +46,18 @@ def with_mean(unit: np.ndarray, mean: float) -> np.ndarray:
     return probability
 
 
-def kept_share(explanation: Explanation, metric: str, kept: float | None = None) -> np.ndarray:
+def kept_share(explanation: Explanation, keeps_top: bool, kept: float | None = None) -> np.ndarray:
     """Probability q with which each element of a token's embedding is kept, (tokens,); Dhaini et al. 2025, Eq. 1.
 
-    The unit score for ``soft_sufficiency``, one minus it for ``soft_comprehensiveness``. Special tokens are kept whole.
+    The unit score where it ``keeps_top`` tokens, else one minus it. Special tokens are kept whole.
     With ``kept`` the unit scores are first brought to the mean (:func:`with_mean`) at which q has the mean ``kept``.
     """
     inside = ~explanation.is_special
     unit = unit_scores(explanation.token_score[inside])
-    keeps = metric == "soft_sufficiency"
     if kept is not None:
-        unit = with_mean(unit, kept if keeps else 1 - kept)
+        unit = with_mean(unit, kept if keeps_top else 1 - kept)
     share = np.ones(len(inside))
-    share[inside] = unit if keeps else 1 - unit
+    share[inside] = unit if keeps_top else 1 - unit
     return share
 
 
@@ -71,13 +71,6 @@ def in_random_order(explanation: Explanation, share: np.ndarray, draw: int) -> n
     shuffled = share.copy()
     shuffled[inside] = generator.permutation(share[inside])
     return shuffled
-
-
-# From the fall of the target's probability to the metric; Dhaini et al. 2025, Eq. 2 and 3.
-METRICS = {
-    "soft_comprehensiveness": lambda fall: np.maximum(0, fall),
-    "soft_sufficiency": lambda fall: 1 - np.maximum(0, fall),
-}
 
 
 def kept_numbers(explanation: Explanation, share: np.ndarray, draw: int, hidden: int) -> np.ndarray:
@@ -123,47 +116,25 @@ def thinned_probabilities(
 
 
 def drawn_values(
-    explanations: Sequence[Explanation], full: np.ndarray, settings: dict, evaluator: Evaluator
+    explanations: Sequence[Explanation], full: np.ndarray, metric: SoftMetric, evaluator: Evaluator
 ) -> np.ndarray:
     """The metric of each explanation in each draw, (explanations, draws); a mean over the shares that are ``kept``.
 
     Args:
         explanations: of texts with tokens of words.
         full: the target's probability of the whole texts, (explanations,).
-        settings: of the metric.
+        metric: with its settings.
         evaluator: asks the model.
     """
-    metric, draws = settings["metric"], settings["draws"]
-    values = []
-    for kept in settings["kept"] or [None]:
-        shares = [np.tile(kept_share(explanation, metric, kept), (draws, 1)) for explanation in explanations]
-        value = METRICS[metric](full[:, None] - thinned_probabilities(explanations, shares, draws, evaluator))
-        if settings["against_random"]:
+    draws, values = metric.draws, []
+    for kept in metric.kept or [None]:
+        shares = [np.tile(kept_share(explanation, metric.keeps_top, kept), (draws, 1)) for explanation in explanations]
+        value = metric.of_fall(full[:, None] - thinned_probabilities(explanations, shares, draws, evaluator))
+        if metric.against_random:
             shuffled = [
                 np.array([in_random_order(explanation, share, draw) for draw, share in enumerate(of_draws)])
                 for explanation, of_draws in zip(explanations, shares, strict=True)
             ]
-            value -= METRICS[metric](full[:, None] - thinned_probabilities(explanations, shuffled, draws, evaluator))
+            value -= metric.of_fall(full[:, None] - thinned_probabilities(explanations, shuffled, draws, evaluator))
         values.append(value)
     return np.mean(values, axis=0)
-
-
-def score(explanations: Sequence[Explanation], metrics: dict[str, dict], evaluator: Evaluator) -> dict[str, np.ndarray]:
-    """Soft metrics, and beside each its Monte-Carlo standard error, ``<name>_standard_error``.
-
-    The metric is a mean over draws. Its error is the draws' standard deviation over the root of their number, and NaN
-    where there is one draw only, as in the paper. Both are NaN for a text without tokens of words.
-    """
-    has_words = np.array([not explanation.is_special.all() for explanation in explanations], dtype=bool)
-    asked = [explanation for explanation, has in zip(explanations, has_words, strict=True) if has]
-    full = evaluator.probabilities([explanation.row for explanation in asked])
-    full = full[np.arange(len(asked)), [explanation.target for explanation in asked]]
-    values = {}
-    for name, settings in metrics.items():
-        drawn = drawn_values(asked, full, settings, evaluator)
-        for column in (name, f"{name}_standard_error"):
-            values[column] = np.full(len(explanations), np.nan)
-        values[name][has_words] = drawn.mean(1)
-        if settings["draws"] > 1:
-            values[f"{name}_standard_error"][has_words] = drawn.std(1, ddof=1) / np.sqrt(settings["draws"])
-    return values

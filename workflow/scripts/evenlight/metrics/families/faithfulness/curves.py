@@ -1,13 +1,14 @@
-"""Area over the perturbation curve: does the model need the tokens that an explanation ranks first?"""
+"""Which tokens are removed or kept for an area over the perturbation curve, and what is asked of the model."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from evenlight.engine.evaluator import Evaluator, Question, answer_in_lockstep
+from evenlight.engine.evaluator import Evaluator, Question
 from evenlight.explainers.hiding import hideable, reduced_rows, replacement_token
-from evenlight.metrics import Explanation
+from evenlight.metrics.explanations import Explanation
+from evenlight.metrics.families.faithfulness import AopcMetric
 from evenlight.texts.predictions import explained_output
 from evenlight.texts.rows import Rows
 
@@ -56,23 +57,25 @@ def by_words(explanation: Explanation) -> Explanation:
     return replace(explanation, **{name: column[stays] for name, column in columns.items()})
 
 
-def token_sets(explanation: Explanation, settings: dict) -> list[np.ndarray]:
-    """The sets of tokens that are removed or kept alone, as places among the tokens of words.
-
-    ``definition`` says which, ``features`` whether tokens are ranked or whole words.
-    """
-    if settings["features"] == "word":
-        word_of = explanation.word_id[~explanation.is_special]
+def token_sets(explanation: Explanation, metric: AopcMetric) -> list[np.ndarray]:
+    """The sets of tokens that are removed or kept alone, as places among the tokens of words."""
+    inside = ~explanation.is_special
+    if metric.features == "word":
         words = by_words(explanation)
         names = words.word_id[~words.is_special]
-        sets = token_sets(words, settings | {"features": "token"})
-        return [np.flatnonzero(np.isin(word_of, names[top])) for top in sets]
+        sets = _ranked_sets(words, metric)
+        return [np.flatnonzero(np.isin(explanation.word_id[inside], names[top])) for top in sets]
+    return _ranked_sets(explanation, metric)
+
+
+def _ranked_sets(explanation: Explanation, metric: AopcMetric) -> list[np.ndarray]:
+    """The same for tokens, as the definition has it."""
     inside = ~explanation.is_special
-    if settings["definition"] == "threshold":
-        return thresholded_tokens(explanation.normalized[inside], settings["shares"])
-    if settings["definition"] == "eraser":
-        return binned_tokens(explanation.token_score[inside], settings["shares"])
-    return top_tokens(explanation.token_score[inside], settings["shares"], settings["positive_only"])
+    if metric.definition == "threshold":
+        return thresholded_tokens(explanation.normalized[inside], metric.shares)
+    if metric.definition == "eraser":
+        return binned_tokens(explanation.token_score[inside], metric.shares)
+    return top_tokens(explanation.token_score[inside], metric.shares, metric.positive_only)
 
 
 def shown_tokens(tops: Sequence[np.ndarray], tokens: int, keeps_top: bool) -> np.ndarray:
@@ -83,41 +86,25 @@ def shown_tokens(tops: Sequence[np.ndarray], tokens: int, keeps_top: bool) -> np
     return is_top == keeps_top
 
 
-# Whether a sentence keeps its top tokens alone (the change is the sufficiency) or loses them (the comprehensiveness),
-# and the value of an explanation that names no token at all.
-METRICS = {"aopc_comprehensiveness": (False, 0.0), "aopc_sufficiency": (True, 1.0)}
-
-
-def _question(explanation: Explanation, metrics: dict[str, dict], evaluator: Evaluator) -> Question:
+def question(explanation: Explanation, metrics: Mapping[str, AopcMetric], evaluator: Evaluator) -> Question:
+    """What is asked about an explanation by all metrics, and their values of it."""
     token_index = hideable(explanation, "excluded")
     if not len(token_index):
         return dict.fromkeys(metrics, np.nan)
     rows = {}
-    for name, settings in metrics.items():
-        keeps_top, _ = METRICS[settings["metric"]]
-        replacement = replacement_token(evaluator.classifier, settings["hidden_token"])
-        shown = shown_tokens(token_sets(explanation, settings), len(token_index), keeps_top)
+    for name, metric in metrics.items():
+        replacement = replacement_token(evaluator.classifier, metric.hidden_token)
+        shown = shown_tokens(token_sets(explanation, metric), len(token_index), metric.keeps_top)
         rows[name] = reduced_rows(explanation, token_index, shown, replacement)
     answer = yield Rows.joined([Rows.of([explanation.row]), *rows.values()])
     full, changed = answer[0], answer[1:]
     values, used = {}, 0
-    for name, changed_rows in rows.items():
-        _, without_tokens = METRICS[metrics[name]["metric"]]
+    for name, metric in metrics.items():
         # ERASER asks about the class that the model predicts, whichever is explained.
-        eraser = metrics[name]["definition"] == "eraser"
-        judged = replace(explanation, target=full.argmax()) if eraser else explanation
-        answers = np.concatenate([full[None], changed[used : used + len(changed_rows)]])
-        first, *others = explained_output(answers, judged, metrics[name].get("output", "probability"))
-        values[name] = np.mean(first - others) if others else without_tokens
-        used += len(changed_rows)
+        is_eraser = metric.definition == "eraser"
+        scored = replace(explanation, target=full.argmax()) if is_eraser else explanation
+        answers = np.concatenate([full[None], changed[used : used + len(rows[name])]])
+        first, *others = explained_output(answers, scored, metric.output)
+        values[name] = np.mean(first - others) if others else metric.without_tokens
+        used += len(rows[name])
     return values
-
-
-def score(explanations: Sequence[Explanation], metrics: dict[str, dict], evaluator: Evaluator) -> dict[str, np.ndarray]:
-    """AOPC comprehensiveness and sufficiency; equal reduced sentences are asked once for all explainers.
-
-    NaN for a text without tokens of words.
-    """
-    questions = (_question(explanation, metrics, evaluator) for explanation in explanations)
-    scores = list(answer_in_lockstep(questions, evaluator))
-    return {name: np.array([values[name] for values in scores]) for name in metrics}

@@ -1,8 +1,12 @@
-"""Mass accuracy as the paper has it, and the metrics that compare scores of words with the ground truth."""
+"""Mass accuracy as the paper has it, and the metrics that compare scores of words with the ground truth.
+
+Plausibility of word scores (DeYoung et al. 2020, Section 4), rank accuracy (Arras et al. 2022), and what the released
+evaluation of GECOBench has besides.
+"""
 
 import numpy as np
 
-from evenlight.metrics import Explanation
+from evenlight.metrics.explanations import Explanation
 
 
 def mass_accuracy(explanation: Explanation) -> float:
@@ -101,6 +105,19 @@ def top_words(score: np.ndarray, count: int) -> np.ndarray:
     return is_top
 
 
+def rank_accuracy(score: np.ndarray, truth: np.ndarray) -> float:
+    """Of as many words as the ground truth has, those with the highest scores: the share that is ground truth.
+
+    Arras et al. 2022; arguments as for :func:`auprc`.
+    """
+    return float(top_words(score, truth.sum())[truth].mean())
+
+
+def named_words(score: np.ndarray, share: float) -> np.ndarray:
+    """The words that an explanation names, bool (words,): a share of them, rounded up."""
+    return top_words(score, int(np.ceil(share * len(score) - 1e-9)))
+
+
 def f1(hits: int, named: int, truths: int) -> float:
     """The harmonic mean of precision ``hits / named`` and recall ``hits / truths``; 0 where there is no hit."""
     return 2 * hits / (named + truths)
@@ -130,52 +147,3 @@ def matched_spans(named: list[tuple[int, int]], truths: list[tuple[int, int]], o
         return common / (span_a[1] - span_a[0] + span_b[1] - span_b[0] - common)
 
     return sum(any(share(span_a, span_b) >= overlap for span_b in truths) for span_a in named)
-
-
-def _auprc(word: np.ndarray, score: np.ndarray, truth: np.ndarray, settings: dict) -> float:
-    return auprc(score, truth)
-
-
-def _average_precision(word: np.ndarray, score: np.ndarray, truth: np.ndarray, settings: dict) -> float:
-    return average_precision(score, truth)
-
-
-def _roc_auc(word: np.ndarray, score: np.ndarray, truth: np.ndarray, settings: dict) -> float:
-    return roc_auc(score, truth)
-
-
-def _precision_at_specificity(word: np.ndarray, score: np.ndarray, truth: np.ndarray, settings: dict) -> float:
-    return precision_at_specificity(score, truth, settings["specificity"])
-
-
-def _rank_accuracy(word: np.ndarray, score: np.ndarray, truth: np.ndarray, settings: dict) -> float:
-    """Of as many words as the ground truth has, those with the highest scores: the share that is ground truth."""
-    return float(top_words(score, truth.sum())[truth].mean())
-
-
-def _rationale(score: np.ndarray, settings: dict) -> np.ndarray:
-    """The words that an explanation names, bool (words,): a share of them, rounded up."""
-    return top_words(score, int(np.ceil(settings["share"] * len(score) - 1e-9)))
-
-
-def _token_f1(word: np.ndarray, score: np.ndarray, truth: np.ndarray, settings: dict) -> float:
-    named = _rationale(score, settings)
-    return float(f1((named & truth).sum(), named.sum(), truth.sum()))
-
-
-def _iou_f1(word: np.ndarray, score: np.ndarray, truth: np.ndarray, settings: dict) -> float:
-    named, wanted = spans(word, _rationale(score, settings)), spans(word, truth)
-    return f1(matched_spans(named, wanted, settings["overlap"]), len(named), len(wanted))
-
-
-# Plausibility of word scores (DeYoung et al. 2020, Section 4), rank accuracy (Arras et al. 2022), and what the released
-# evaluation of GECOBench has besides.
-OF_WORDS = {
-    "auprc": _auprc,
-    "average_precision": _average_precision,
-    "roc_auc": _roc_auc,
-    "precision_at_specificity": _precision_at_specificity,
-    "rank_accuracy": _rank_accuracy,
-    "token_f1": _token_f1,
-    "iou_f1": _iou_f1,
-}

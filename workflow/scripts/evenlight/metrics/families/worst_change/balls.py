@@ -1,6 +1,6 @@
-"""Worst change and max-sensitivity: what a small change of the input does to the explanation at most."""
+"""Sentences whose embeddings are moved within a ball, explained again: how much the explanations change."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 
@@ -12,7 +12,9 @@ from evenlight.core.seeds import generator_for
 from evenlight.engine.evaluator import Evaluator
 from evenlight.explainers import Context, Explainer, explain
 from evenlight.explainers.families.lime import Lime
-from evenlight.metrics import Explanation, Origin
+from evenlight.metrics import Origin
+from evenlight.metrics.explanations import Explanation
+from evenlight.metrics.families.worst_change import ExplainedAgain, MaxSensitivity, WorstChange
 from evenlight.metrics.moved_inputs import REACH, Input, Moved, loss_gradients
 from evenlight.models.classifier import Classifier
 from evenlight.models.transfers import fetched, sent
@@ -23,23 +25,23 @@ from evenlight.texts.rows import marks_of
 SENTENCES_AT_ONCE = 64
 
 
-def radii_of(inputs: Sequence[Input], token_index: Sequence[torch.Tensor], settings: dict) -> list[float]:
+def radii_of(inputs: Sequence[Input], token_index: Sequence[torch.Tensor], metric: ExplainedAgain) -> list[float]:
     """Radius of the ball in which tokens of each input move, in the units of its vectors.
 
     Args:
         inputs: what is moved.
         token_index: which of its tokens, int64 (moved,) each.
-        settings: ``radius``; whether it is ``relative`` to the norm of these tokens' vectors; which ``norm``, ``l2``
+        metric: its ``radius``; whether it is ``relative`` to the norm of these tokens' vectors; which ``norm``, ``l2``
             over all of them together, or ``linf``, the largest absolute number.
     """
-    if not settings["relative"]:
-        return [settings["radius"]] * len(inputs)
+    if not metric.relative:
+        return [metric.radius] * len(inputs)
     vectors = [start.vectors[moved] for start, moved in zip(inputs, token_index, strict=True)]
     norms = [
-        each.new_ones(()) if not len(each) else each.norm() if settings["norm"] == "l2" else each.abs().max()
+        each.new_ones(()) if not len(each) else each.norm() if metric.norm == "l2" else each.abs().max()
         for each in vectors
     ]
-    return [settings["radius"] * float(norm) for norm in fetched(norms)]
+    return [metric.radius * float(norm) for norm in fetched(norms)]
 
 
 def into_ball(offset: torch.Tensor, radius: float, norm: str) -> torch.Tensor:
@@ -50,50 +52,50 @@ def into_ball(offset: torch.Tensor, radius: float, norm: str) -> torch.Tensor:
 
 
 def ascent(
-    inputs: Sequence[Input], token_index: Sequence[torch.Tensor], settings: dict, evaluator: Evaluator
+    inputs: Sequence[Input], token_index: Sequence[torch.Tensor], metric: WorstChange, evaluator: Evaluator
 ) -> list[list[torch.Tensor]]:
     """Offsets (moved, hidden) of all steps of projected gradient ascent of the loss in a ball, for each input.
 
     Args:
         inputs: what is moved, with the class whose loss is raised.
         token_index: which of its tokens, int64 (moved,) each.
-        settings: ``steps``, and the ball's, see :func:`radii_of`.
+        metric: its ``steps``, and the ball's settings, see :func:`radii_of`.
         evaluator: asks the model.
     """
-    radii = radii_of(inputs, token_index, settings)
+    radii = radii_of(inputs, token_index, metric)
     offset = [
         start.vectors.new_zeros(len(moved), start.vectors.shape[1])
         for start, moved in zip(inputs, token_index, strict=True)
     ]
     path: list[list[torch.Tensor]] = [[] for _ in inputs]
-    for _ in range(settings["steps"]):
+    for _ in range(metric.steps):
         rows = [Moved(*row) for row in zip(inputs, token_index, offset, strict=True)]
         for index, gradient in enumerate(loss_gradients(rows, evaluator)):
-            step = REACH * radii[index] / settings["steps"]
-            if settings["norm"] == "linf":
+            step = REACH * radii[index] / metric.steps
+            if metric.norm == "linf":
                 moved = offset[index] + step * gradient.sign()
             else:
                 # Where the gradient is zero there is no direction.
                 moved = offset[index] + step * gradient / gradient.norm().clamp(min=torch.finfo(gradient.dtype).tiny)
-            offset[index] = into_ball(moved, radii[index], settings["norm"])
+            offset[index] = into_ball(moved, radii[index], metric.norm)
             path[index].append(offset[index])
     return path
 
 
 def draws_in_ball(
-    explanation: Explanation, like: torch.Tensor, settings: dict, radius: float, search: int
+    explanation: Explanation, like: torch.Tensor, metric: MaxSensitivity, radius: float, search: int
 ) -> list[torch.Tensor]:
     """Offsets (moved, hidden) drawn uniformly from a ball around zero, as many as ``draws``.
 
     All explanations of an item have the same ones in the same round of the ``search``.
     """
     generator = generator_for(explanation.origin.seed, explanation.item_id, "max_sensitivity", search)
-    shape = (settings["draws"], *like.shape)
-    if settings["norm"] == "linf":
+    shape = (metric.draws, *like.shape)
+    if metric.norm == "linf":
         return list(sent(generator.uniform(-radius, radius, shape), like.device, like.dtype))
     normal = sent(generator.standard_normal(shape), like.device, like.dtype)
     # Of the directions all are equally likely, and of the volume within a radius.
-    lengths = radius * sent(generator.random(settings["draws"]), like.device, like.dtype) ** (1 / max(1, like.numel()))
+    lengths = radius * sent(generator.random(metric.draws), like.device, like.dtype) ** (1 / max(1, like.numel()))
     return [length * draw / draw.norm() for length, draw in zip(lengths, normal, strict=True)]
 
 
@@ -235,21 +237,10 @@ def changes(
     return relative_changes
 
 
-def worst_change(
-    starts: Sequence[Start], explained: Sequence[Sequence[Explanation]], settings: dict, evaluator: Evaluator
-) -> list[list[float]]:
-    """The largest change over the steps of :func:`ascent` (Dhaini et al. 2025, Eq. 6), for each explanation."""
-    inputs, token_index = [start.input for start in starts], [start.token_index for start in starts]
-    offsets = ascent(inputs, token_index, settings, evaluator)
-    return [[each.max() for each in group] for group in changes(starts, offsets, explained, evaluator)]
-
-
-def max_sensitivity(
-    starts: Sequence[Start], explained: Sequence[Sequence[Explanation]], settings: dict, evaluator: Evaluator
+def largest_of_draws(
+    starts: Sequence[Start], explained: Sequence[Sequence[Explanation]], metric: MaxSensitivity, evaluator: Evaluator
 ) -> list[list[float]]:
     """The largest change over random draws from the ball, for each explanation.
-
-    Yeh et al. 2019, Definition 3, divided by the norm of the explanation as captum does.
 
     Further rounds draw around the offset that changed the explanation most so far, and are brought back into the
     ball: an attack on the explanation itself, which needs none of its gradients.
@@ -257,16 +248,16 @@ def max_sensitivity(
     # Each explanation has a search of its own from the second round on.
     each_start = [start for start, group in zip(starts, explained, strict=True) for _ in group]
     each = [explanation for group in explained for explanation in group]
-    radii = radii_of([start.input for start in each_start], [start.token_index for start in each_start], settings)
+    radii = radii_of([start.input for start in each_start], [start.token_index for start in each_start], metric)
     centre = [
         start.input.vectors.new_zeros(len(start.token_index), start.input.vectors.shape[1]) for start in each_start
     ]
     worst = np.full(len(each), -np.inf)
-    for search in range(settings["rounds"]):
+    for search in range(metric.rounds):
         offsets = [
             [
-                into_ball(middle + draw, radius, settings["norm"])
-                for draw in draws_in_ball(explanation, middle, settings, radius, search)
+                into_ball(middle + draw, radius, metric.norm)
+                for draw in draws_in_ball(explanation, middle, metric, radius, search)
             ]
             for explanation, middle, radius in zip(each, centre, radii, strict=True)
         ]
@@ -301,11 +292,11 @@ def _one_by_one(
     return relative_changes
 
 
-METRICS = {"worst_change": worst_change, "max_sensitivity": max_sensitivity}
+def groups_of_sentences(explanations: Sequence[Explanation]) -> Iterator[list[list[int]]]:
+    """The places of the explanations of each sentence and target; some sentences at a time.
 
-
-def score(explanations: Sequence[Explanation], metrics: dict[str, dict], evaluator: Evaluator) -> dict[str, np.ndarray]:
-    """The largest relative change of each explanation in a ball; NaN where it is all zero, imported, or of no token."""
+    Those are left out that cannot be made again, and those of no token: special tokens do not move.
+    """
     by_sentence: dict[tuple, list[int]] = {}
     for index, explanation in enumerate(explanations):
         # Special tokens do not move.
@@ -314,13 +305,5 @@ def score(explanations: Sequence[Explanation], metrics: dict[str, dict], evaluat
         key = (explanation.item_id, explanation.target, explanation.token_id.tobytes())
         by_sentence.setdefault(key, []).append(index)
     groups = list(by_sentence.values())
-    values = {name: np.full(len(explanations), np.nan) for name in metrics}
     for first in range(0, len(groups), SENTENCES_AT_ONCE):
-        chosen = groups[first : first + SENTENCES_AT_ONCE]
-        explained = [[explanations[index] for index in group] for group in chosen]
-        starts = [start_of(group[0], evaluator.classifier) for group in explained]
-        for name, settings in metrics.items():
-            worst = METRICS[settings["metric"]](starts, explained, settings, evaluator)
-            for group, group_values in zip(chosen, worst, strict=True):
-                values[name][group] = group_values
-    return values
+        yield groups[first : first + SENTENCES_AT_ONCE]

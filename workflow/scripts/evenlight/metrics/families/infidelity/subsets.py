@@ -1,13 +1,14 @@
-"""Infidelity: do the scores of hidden tokens add up to what hiding them costs the prediction?"""
+"""The sets of tokens that are hidden together, and how far an explanation is off from what hiding them costs."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 
 import numpy as np
 
 from evenlight.core.seeds import generator_for
-from evenlight.engine.evaluator import Evaluator, Question, answer_in_lockstep
+from evenlight.engine.evaluator import Evaluator, Question
 from evenlight.explainers.hiding import hideable, reduced_rows, replacement_token
-from evenlight.metrics import Explanation
+from evenlight.metrics.explanations import Explanation
+from evenlight.metrics.families.infidelity import Infidelity
 from evenlight.texts.predictions import explained_output
 from evenlight.texts.rows import Rows
 
@@ -39,40 +40,21 @@ def squared_errors(hidden: np.ndarray, score: np.ndarray, fall: np.ndarray, scal
     return (factor * explained - fall) ** 2
 
 
-def _question(explanation: Explanation, metrics: dict[str, dict], evaluator: Evaluator) -> Question:
+def question(explanation: Explanation, metrics: Mapping[str, Infidelity], evaluator: Evaluator) -> Question:
+    """What is asked about an explanation by all metrics, and the squared errors of each, (draws,)."""
     token_index = hideable(explanation, "excluded")
     if not len(token_index):
         return {name: np.full(1, np.nan) for name in metrics}
-    hidden = {
-        name: drawn_subsets(explanation, settings["draws"], len(token_index)) for name, settings in metrics.items()
-    }
+    hidden = {name: drawn_subsets(explanation, metric.draws, len(token_index)) for name, metric in metrics.items()}
     rows = [Rows.of([explanation.row])]
-    for name, settings in metrics.items():
-        replacement = replacement_token(evaluator.classifier, settings["hidden_token"])
+    for name, metric in metrics.items():
+        replacement = replacement_token(evaluator.classifier, metric.hidden_token)
         rows.append(reduced_rows(explanation, token_index, ~hidden[name], replacement))
     answer = yield Rows.joined(rows)
     errors, used = {}, 1
-    for name, settings in metrics.items():
-        output = explained_output(answer, explanation, settings["output"])
-        fall = output[0] - output[used : used + settings["draws"]]
-        errors[name] = squared_errors(hidden[name], explanation.token_score[token_index], fall, settings["scaled"])
-        used += settings["draws"]
+    for name, metric in metrics.items():
+        output = explained_output(answer, explanation, metric.output)
+        fall = output[0] - output[used : used + metric.draws]
+        errors[name] = squared_errors(hidden[name], explanation.token_score[token_index], fall, metric.scaled)
+        used += metric.draws
     return errors
-
-
-def score(explanations: Sequence[Explanation], metrics: dict[str, dict], evaluator: Evaluator) -> dict[str, np.ndarray]:
-    """Infidelity, and beside each its Monte-Carlo standard error, ``<name>_standard_error``.
-
-    NaN for a text without tokens of words; the error also where there is one draw only. Equal rows are asked once for
-    all explainers.
-    """
-    questions = (_question(explanation, metrics, evaluator) for explanation in explanations)
-    errors = list(answer_in_lockstep(questions, evaluator))
-    values = {}
-    for name in metrics:
-        drawn = [item_errors[name] for item_errors in errors]
-        values[name] = np.array([each.mean() for each in drawn])
-        values[f"{name}_standard_error"] = np.array(
-            [each.std(ddof=1) / np.sqrt(len(each)) if len(each) > 1 else np.nan for each in drawn]
-        )
-    return values
