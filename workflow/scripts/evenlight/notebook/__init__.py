@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from evenlight import configuration, explainers, metrics
-from evenlight.configuration import beyond_probabilities, completed_entry, family_of
+from evenlight.configuration import beyond_probabilities, completed_entry
 from evenlight.core.errors import InputError
 from evenlight.core.kinds import EFFECTS, MODALITIES, TEXT, TOKENS
 from evenlight.engine.evaluator import Evaluator
