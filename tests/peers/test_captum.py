@@ -21,12 +21,12 @@ from captum.attr import (
 )
 from foreign_classifiers import foreign_classifier
 from layered_classifier import layered_classifier
-from models_for_tests import MAX_TOKENS, context_of, three_targets, tiny_classifier, tiny_tokenizer
+from models_for_tests import MAX_TOKENS, context_of, parsed_alike, three_targets, tiny_classifier, tiny_tokenizer
 from torch import nn
 from transformers import BertConfig, BertForSequenceClassification
 
 from evenlight.core.seeds import generator_for
-from evenlight.explainers import Explainer, explain
+from evenlight.explainers import explain
 from evenlight.models.classifier import Classifier
 
 pytestmark = [
@@ -117,9 +117,7 @@ def start_and_input(classifier, architecture, place, sentence, output):
 
 def explained(family, classifier, sentences, settings, tokens_per_batch=150, seed=0):
     """Our attributions by one explainer, named "it"; several sentences share a batch."""
-    return explain(Explainer.parse_all({"it": settings}), sentences, context_of(classifier, tokens_per_batch, seed))[
-        "it"
-    ]
+    return explain(parsed_alike({"it": settings}), sentences, context_of(classifier, tokens_per_batch, seed))["it"]
 
 
 def assert_same(found, expected: torch.Tensor, within: float = 1e-5):

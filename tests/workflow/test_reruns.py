@@ -106,10 +106,10 @@ def version(name: str) -> Callable[[Path], None]:
     return text(f"{LIBRARY}/core/versions.py", f'    "{name}": 1,', f'    "{name}": 2,')
 
 
-def class_version(module: str, name: str) -> Callable[[Path], None]:
+def class_version(path: str, name: str) -> Callable[[Path], None]:
     """An edit that raises the version of an explainer or of a metric."""
     title = f'    title: ClassVar[str] = "{name}"\n'
-    return text(f"{LIBRARY}/configuration/{module}.py", title, f"{title}    version: ClassVar[int] = 2\n")
+    return text(f"{LIBRARY}/{path}", title, f"{title}    version: ClassVar[int] = 2\n")
 
 
 def what_changes_speed_only(project: Path) -> None:
@@ -283,7 +283,7 @@ EDITS = {
     # The code: numbers that change have another version
     "code without another version": (
         all_of(
-            text(f"{LIBRARY}/explainers/lime/paper.py", "ridge * np.eye", "2 * ridge * np.eye"),
+            text(f"{LIBRARY}/explainers/families/lime/paper.py", "ridge * np.eye", "2 * ridge * np.eye"),
             text(f"{LIBRARY}/engine/training.py", "1.0 if schedule", "0.5 if schedule"),
             text(f"{LIBRARY}/models/classifier.py", DOCSTRING, f"{DOCSTRING} now"),
             *(
@@ -292,7 +292,7 @@ EDITS = {
                     "jobs/archive.py",
                     "models/fast_layers.py",
                     "core/tables.py",
-                    "explainers/gradient_shap.py",
+                    "explainers/families/gradient_shap.py",
                     "metrics/complexity.py",
                     "reports/explorer/page.html",
                     "reports/style.py",
@@ -303,12 +303,15 @@ EDITS = {
         nothing,
     ),
     "version of one explainer": (
-        class_version("explainers", "LIME"),
+        class_version("explainers/families/lime/__init__.py", "LIME"),
         both(of("attribute_lime", "score"), of(*FROM_SCORES, *COSTS)),
     ),
-    "version of an explainer of other studies": (class_version("explainers", "Gradient SHAP"), nothing),
+    "version of an explainer of other studies": (
+        class_version("explainers/families/gradient_shap.py", "Gradient SHAP"),
+        nothing,
+    ),
     "version of one metric": (
-        class_version("metrics", "Gini"),
+        class_version("configuration/metrics.py", "Gini"),
         both(
             of("score", family="complexity"),
             of("draw_scores", metric="gini"),
@@ -409,7 +412,10 @@ ONE_SENTENCE_CORRECTED = text("resources/demo/sentences.yaml", "with two sailors
 GROWN = {
     # Of eight pairs. LIME explains some texts twice, and others of more.
     "more pairs, and other settings of one": ([MORE_PAIRS, study("explainers", "lime", "samples", value=31)], (8, 10)),
-    "more pairs, and another version of one": ([MORE_PAIRS, class_version("explainers", "LIME")], (8, 10)),
+    "more pairs, and another version of one": (
+        [MORE_PAIRS, class_version("explainers/families/lime/__init__.py", "LIME")],
+        (8, 10),
+    ),
     "a pair less": ([A_PAIR_LESS, study("explainers", "lime", "samples", value=31)], (7, 7)),
     # The model is trained again, on the same texts, and has the same weights.
     "one corrected text": ([ONE_SENTENCE_CORRECTED, study("explainers", "lime", "samples", value=31)], (7, 8)),
