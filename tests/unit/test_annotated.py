@@ -2,6 +2,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
+from wording import says
 
 from evenlight import datasets
 from evenlight.core.contracts.corpus import ANNOTATIONS
@@ -89,19 +90,19 @@ def test_sentences_without_a_form_and_rejected_ones_are_left_out(loaded):
     rows.append(annotation("t3", "resolved", SOURCE, [], reason="odd"))
     dataset = loaded(rows)
     assert dataset.items.cluster.nunique() == 10
-    assert dataset.notes == ["accepted sentences without all forms of scope all, left out: 2"]
+    assert dataset.notes == [says("scope all", "left out: 2")]
     assert loaded(rows, classes="binary").items.cluster.nunique() == 11
 
 
 def test_refusals(loaded, tmp_path):
-    with pytest.raises(InputError, match=r"no accepted sentence has the forms male, female, neutral of scope subject"):
+    with pytest.raises(InputError, match=r"no accepted sentence.*male, female, neutral.*scope subject"):
         loaded(TEN, words="subject")
-    with pytest.raises(InputError, match=r"sentence 's0' is there of resolved and of Kim; resolve the annotations"):
+    with pytest.raises(InputError, match=r"sentence 's0'.*resolved and of Kim"):
         loaded([*TEN, accepted("s0", annotator="Kim")])
     absent = tmp_path / "absent.parquet"
     with pytest.raises(InputError, match=r"absent\.parquet: no such file"):
         datasets.load({str(absent): absent}, Reader.parse(settings_for(absent)))
-    with pytest.raises(InputError, match=r"file '.*absent\.parquet' is needed; name its path"):
+    with pytest.raises(InputError, match=r"file '.*absent\.parquet'"):
         datasets.load({}, Reader.parse(settings_for(absent)))
 
 

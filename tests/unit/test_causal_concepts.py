@@ -207,12 +207,12 @@ def test_moved_compares_shares():
 
 
 def test_tables_that_do_not_fit_are_refused():
-    with pytest.raises(InputError, match=r"column 'concept': no answer to question a as it was; add some"):
+    with pytest.raises(InputError, match=r"column 'concept': no answer.*question a"):
         changes_of(rows(("a", "who", "removed", "identity", "yes", "?", None)))
-    with pytest.raises(InputError, match="column 'decision': only \\?; give two answers or more"):
+    with pytest.raises(InputError, match=r"column 'decision': only \?;"):
         changes_of(rows(original("a", "?")))
     effects = pd.Series({("a", "who"): 1.0, ("a", "where"): 2.0})
-    with pytest.raises(InputError, match="question a: concept where has no implied effect; judge its reasons, too"):
+    with pytest.raises(InputError, match=r"question a: concept where.*no implied effect"):
         faithfulness(effects, pd.Series({("a", "who"): 1.0}))
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from wording import says
 
 from evenlight import datasets
 from evenlight.core.errors import InputError
@@ -144,10 +145,7 @@ def test_classes_and_what_has_none(loaded):
     two, three = loaded(tested, classes="two"), loaded(tested, classes="three")
     assert two.classes == ["negative", "positive"]
     assert three.classes == ["negative", "neutral", "positive"]
-    assert two.notes == [
-        "texts without a rating that three of five readers gave, left out: 1",
-        "texts of 3 stars, left out: 8",
-    ]
+    assert two.notes == [says("without a rating", "left out: 1"), "texts of 3 stars, left out: 8"]
     assert three.notes == two.notes[:1]
     labels = three.items[three.items.split == "test"].label.tolist()
     assert labels == [2, 0, 1, 1, 1, 2, 2, 2, 1, 0]

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.special import softmax
+from wording import says
 
 from evenlight import configuration
 from evenlight.concepts.attributed import read_attributed, sampled_texts, summed_attributions, texts_to_attribute
@@ -59,8 +60,8 @@ def test_no_word_of_the_shipped_lexicon_speaks_of_two_aspects():
     ("content", "message"),
     [
         ("- food", "no mapping 'concepts'"),
-        ("concepts: {food: [a b]}", "no word of the concept food"),
-        ("concepts: {noise: [loud]}", "no word of the concept food"),
+        ("concepts: {food: [a b]}", r"no word.*concept food"),
+        ("concepts: {noise: [loud]}", r"no word.*concept food"),
         ("concepts: [", "no YAML .*lexicon"),
     ],
 )
@@ -171,7 +172,7 @@ def test_sums_recover_effects_where_logits_are_sums_over_words(tmp_path):
     (tmp_path / "own.yaml").write_text("concepts: {food: [tasty], service: [kind]}")
     sums, notes = told(lexicon=tmp_path / "own.yaml")
     assert sums.asked[0, 1] == pytest.approx(np.zeros(3))
-    assert notes == ["words of a concept are in so many of the attributed texts: food " + notes[0].split("food ")[1]]
+    assert notes == [says("attributed texts: food ")]
 
 
 SETTINGS = {"method": "summed_attributions", "explainer": {"method": "integrated_gradients", "steps": "7"}}
@@ -190,13 +191,10 @@ def test_the_explainer_that_is_summed_up_is_completed():
 @pytest.mark.parametrize(
     ("explainer", "message"),
     [
-        (
-            {"method": "saliency"},
-            'explainers.sums.explainer.method: found "saliency"; allowed is one of adaptive',
-        ),
+        ({"method": "saliency"}, 'explainers.sums.explainer.method: found "saliency";'),
         ({}, "explainers.sums.explainer.method: found null"),
         ({"method": "occlusion", "stepps": 3}, "explainers.sums.explainer: stepps: unknown key"),
-        ({"method": "integrated_gradients", "steps": 0}, "steps: found 0; allowed is an integer, at least 1"),
+        ({"method": "integrated_gradients", "steps": 0}, "steps: found 0;"),
         ({"method": "occlusion", "output": "contrast"}, 'explainers.sums.explainer.output: found "contrast"'),
         ({"method": "input_x_gradient", "aggregation": "l2"}, 'explainer.aggregation: found "l2"; allowed is sum'),
     ],

@@ -87,5 +87,5 @@ def test_a_study_of_which_nothing_is_known_has_a_table(tmp_path):
 def test_a_record_that_is_missing_is_named_with_its_rule(costs):
     path = explainer_path(costs, Run("plots", "small", 1), "gxi")
     path.unlink()
-    with pytest.raises(InputError, match=r"gxi\.parquet: no such file; rule attribute makes it"):
+    with pytest.raises(InputError, match=r"gxi\.parquet: no such file.*rule attribute"):
         summarise_costs(costs, RUNS, explainers=STUDY["explainers"])

@@ -472,7 +472,7 @@ def test_script_writes_the_table_and_its_page_says_why_cells_are_not_split(study
     total, adjusted = (f"{table.at[0, name]:.2f}".replace("-", "−") for name in ("total", "adjusted"))
     assert f"<strong>{total} → {adjusted.replace('−0.00', '0.00')}</strong>" in page
     assert "no causal claim" in page
-    assert "Plots, male against female: number of tokens" in page
+    assert "Plots, male against female: number" in page
     # Confidence splits no cell of the plots, so that it has no table of its own there.
     assert "Plots, male against female: confidence" not in page
     # What it says holds of every factor.
@@ -503,7 +503,7 @@ def test_script_says_what_is_to_be_said_of_the_scores(study, tmp_path):
 @pytest.mark.parametrize(("name", "rule"), [("items", "import_dataset"), ("predictions", "read_texts")])
 def test_missing_files_are_named(study, name, rule):
     study[name][0].unlink()
-    with pytest.raises(InputError, match=rf"{study[name][0]}: no such file; rule {rule} makes it"):
+    with pytest.raises(InputError, match=rf"{study[name][0]}: no such file.*rule {rule}"):
         computed(study, study_settings())
 
 

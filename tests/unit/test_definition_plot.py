@@ -145,9 +145,7 @@ def test_pairs_of_groups_are_counted_apart():
     between = table[table["metric"] != table["other"]].set_index("level_b")
     assert between["opposed"].to_dict() == {"female": 1, "neutral": 1}
     assert between["correlation"].to_dict() == pytest.approx({"female": -0.4019, "neutral": 0.4019}, abs=1e-4)
-    assert (
-        page_of("definitions", table, **SHOWN).tables[0].caption == "What each definition finds, male against neutral"
-    )
+    assert page_of("definitions", table, **SHOWN).tables[0].caption.endswith("male against neutral")
 
 
 def test_direction_flips():

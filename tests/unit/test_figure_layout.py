@@ -134,12 +134,7 @@ def bad_figure() -> Figure:
 
 def test_what_is_wrong_is_found():
     found = problems(bad_figure())
-    for start in (
-        "much larger than planned",
-        "one over the other: below",
-        "a marker over: marked",
-        "cut off: a marker",
-    ):
+    for start in ("much larger", "one over the", "a marker", "cut"):
         assert any(problem.startswith(start) for problem in found), (start, found)
 
 

@@ -48,4 +48,4 @@ def test_columns_say_what_the_code_says_of_them():
     assert "| `book_id` | whole number | Project Gutenberg's number |" in books
     assert "| `rank` | whole number |  |\n| `title`, `author` | text |  |" in books
     assert "| `cohens_d`, `cohens_d_low`, `cohens_d_high`, `hedges_g`" in rest
-    assert "| `attribute.…` | text | as the study has them |" in rest
+    assert "| `attribute.…` | text |" in rest

@@ -324,7 +324,7 @@ def test_eight_times_as_many_sentences_take_about_eight_times_as_long():
 
 def test_a_lexicon_that_cannot_be_read_is_refused(tmp_path):
     path = tmp_path / "nouns.txt"
-    with pytest.raises(InputError, match=r"nouns\.txt: not a readable lexicon"):
+    with pytest.raises(InputError, match=r"nouns\.txt: not a readable"):
         read_person_lexicon(path)
     path.write_text("widow\nold man\n")
     with pytest.raises(InputError, match="line 2, 'old man', holds several words"):

@@ -7,6 +7,7 @@ from rendering import COMPARED, page_of, run_result, shown, tabulated
 from scipy.stats import friedmanchisquare, kruskal
 from statsmodels.stats.multitest import multipletests
 from study_files import StudyFiles, asked, called, computed
+from wording import says
 
 from evenlight.core import tables
 from evenlight.core.contracts.results import GROUP_PAIRS, GROUPS
@@ -102,8 +103,7 @@ def test_groups_of_fewer_than_five_scores_are_left_out_with_one_note(files):
     assert list(tests["size"]) == [26, 26]
     assert len(pairs) == 6
     assert notes == [
-        f"dataset 'plots', metric 'noisy': group '{level}' has fewer than 5 scores and is left out"
-        for level in ("four", "five")
+        says("'plots', metric 'noisy'", f"group '{level}'", "fewer than 5 scores") for level in ("four", "five")
     ]
 
 
@@ -115,7 +115,7 @@ def test_groups_of_few_clusters_are_left_out_where_a_cluster_has_several_scores(
     }
     said = too_small(levels)
     assert list(said) == left_out
-    assert all("'few' has scores in fewer than 8 clusters" in text for text in said.values())
+    assert all("fewer than 8 clusters" in text for text in said.values())
 
 
 def test_sets_and_explainers_and_metrics_come_in_turn(files):
@@ -142,10 +142,7 @@ def test_sets_and_explainers_and_metrics_come_in_turn(files):
 @pytest.mark.parametrize("sizes", [(12, 9, 4), (12, 9, 0), (4, 4, 4)])
 def test_sets_that_no_dataset_has_are_refused(files, sizes):
     files.write(texts(draws(0, sizes)))
-    message = (
-        r"^configuration: 'statistics\.compare' has sets of more than two levels \(one, two, three; a, b, c\), and no "
-        r"dataset has three of one with five scores each; correct the names, explain more items, or name pairs$"
-    )
+    message = r"^configuration: 'statistics\.compare'.*\(one, two, three; a, b, c\).*correct the names"
     with pytest.raises(InputError, match=message):
         compared(files, LEVELS, ["a", "b", "c"], seeds=[0])
 

@@ -207,7 +207,7 @@ def test_the_folder_above_and_the_order_of_a_packed_repository_do_not_matter(tmp
 @pytest.mark.parametrize(
     ("broken", "said"),
     [
-        (lambda content: b"<html>", r"commit.tar.gz: no packed repository .*delete it there to have it downloaded"),
+        (lambda content: b"<html>", r"commit\.tar\.gz: no packed.*delete it"),
         (lambda content: content[: len(content) // 2], r"commit.tar.gz, some/folder: wrong checksum"),
         (None, r"commit.tar.gz, some/folder: wrong checksum: SHA-256 should be"),
     ],

@@ -135,28 +135,25 @@ ROW = {"item_id": "1-male", "words": ["He", "rows", "home"], "scores": [1, 2, 3]
 @pytest.mark.parametrize(
     ("row", "message"),
     [
-        (
-            ROW | {"words": ["He", "rows"], "scores": [1, 2]},
-            r"item '1-male': 2 words, but the study reads 3: He rows home",
-        ),
-        (ROW | {"words": ["She", "rows", "home"]}, r"word 0 \(from 0\) is 'She', but the study reads 'He'"),
-        (ROW | {"target": 0}, r"explained for class 0, the study explains class 1; .* explain\.target"),
-        (ROW | {"scores": [1, 2]}, r"row 1: 2 scores of 3 words; give one for each"),
-        (ROW | {"scores": [1, 2, float("nan")]}, r"row 1: field 'scores' must be a list of finite numbers"),
-        (ROW | {"scores": [1, 2, -(10**400)]}, r"row 1: field 'scores' must be a list of finite numbers"),
-        (ROW | {"target": "1"}, r"row 1: field 'target' is '1', which is no whole number; .* number of the class"),
-        (ROW | {"target": "good"}, r"row 1: field 'target' is 'good', which is no whole number"),
-        (ROW | {"target": 0.5}, r"row 1: field 'target' is 0\.5, which is no whole number"),
-        (ROW | {"tokens": ["he"]}, r"row 1: words and tokens; give one of the two"),
-        ({"item_id": "1-male", "scores": [1]}, r"row 1: neither words nor tokens"),
+        (ROW | {"words": ["He", "rows"], "scores": [1, 2]}, r"item '1-male': 2 words.*reads 3: He rows home"),
+        (ROW | {"words": ["She", "rows", "home"]}, r"word 0 \(from 0\) is 'She'.*reads 'He'"),
+        (ROW | {"target": 0}, r"explained for class 0.*class 1;.*explain\.target"),
+        (ROW | {"scores": [1, 2]}, r"row 1:.*2 scores of 3"),
+        (ROW | {"scores": [1, 2, float("nan")]}, r"row 1: field 'scores' must.*list.*finite"),
+        (ROW | {"scores": [1, 2, -(10**400)]}, r"row 1: field 'scores' must.*list.*finite"),
+        (ROW | {"target": "1"}, r"row 1: field 'target' is '1'.*no whole number;"),
+        (ROW | {"target": "good"}, r"row 1: field 'target' is 'good'.*no whole number"),
+        (ROW | {"target": 0.5}, r"row 1: field 'target' is 0\.5.*no whole number"),
+        (ROW | {"tokens": ["he"]}, "row 1: words and tokens;"),
+        ({"item_id": "1-male", "scores": [1]}, "row 1: neither words nor"),
         ({"words": ["He"], "scores": [1]}, r"row 1: neither 'item_id' nor 'text'"),
-        (ROW | {"item_id": "2-male"}, r"no explanation of item '1-male' \(He rows home\); every text"),
+        (ROW | {"item_id": "2-male"}, r"no explanation.*item '1-male' \(He rows home\)"),
         (
             {"item_id": "1-male", "tokens": ["-", "He", "row", "s", "home"], "scores": [1] * 5},
-            r"5 tokens, but the study reads 4: He row s home",
+            r"5 tokens.*reads 4: He row s",
         ),
-        (ROW | {"item_id": 3}, r"row 1: field 'item_id' is 3, which is no text; write it in quotes"),
-        (ROW | {"words": "He rows home"}, r"row 1: field 'words' must be a list of texts"),
+        (ROW | {"item_id": 3}, r"row 1: field 'item_id' is 3.*quotes"),
+        (ROW | {"words": "He rows home"}, r"row 1: field 'words' must.*list"),
         ("He", r"row 1: not an object"),
     ],
 )
@@ -166,7 +163,7 @@ def test_what_does_not_fit_is_refused(tmp_path, row, message):
 
 
 def test_a_second_explanation_of_a_text_is_refused(tmp_path):
-    with pytest.raises(InputError, match=r"row 2: a second explanation of '1-male'; delete one"):
+    with pytest.raises(InputError, match=r"row 2: a second.*'1-male'"):
         imported(tmp_path, [ROW, ROW])
 
 

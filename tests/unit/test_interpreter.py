@@ -45,9 +45,7 @@ def test_another_gives_way_to_the_one_that_runs_snakemake(path_with, line):
     assert os.environ["PATH"] == f"{OURS}{os.pathsep}{path}"
 
 
-@pytest.mark.parametrize(
-    ("line", "found"), [(ABLE, "/python, which lacks"), (None, "`python`, which here is not found")]
-)
+@pytest.mark.parametrize(("line", "found"), [(ABLE, "/python, which lacks"), (None, "`python`, which here")])
 def test_where_none_can_the_remedy_is_said(path_with, monkeypatch, line, found):
     path = path_with(line)
     monkeypatch.setattr(interpreter, "NEEDED", ("pandas", "a_package_that_nobody_has"))

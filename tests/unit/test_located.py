@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from huggingface_hub import constants
+from wording import says
 
 from evenlight.core.errors import InputError
 from evenlight.core.sources import nearest_folder
@@ -71,7 +72,7 @@ def test_what_looks_like_a_path_is_refused_at_once_with_the_nearest_name(source,
         monkeypatch.setattr(constants, "ENDPOINT", address)
         with pytest.raises(InputError) as refused:
             LOADERS[loader](source)
-    assert f"{source}: cannot be loaded (there is no such folder; did you mean models/mine?" in str(refused.value)
+    assert str(refused.value) == says(f"{source}: cannot be loaded", "mean models/mine?")
     assert asked == []
 
 
@@ -80,7 +81,7 @@ def test_a_hub_that_does_not_answer_is_asked_twice(loader, monkeypatch):
     with answering(503) as (address, asked):
         monkeypatch.setattr(constants, "ENDPOINT", address)
         for _ in range(2):
-            with pytest.raises(InputError, match=r"someone/model: cannot be loaded \(the Hugging Face hub cannot be"):
+            with pytest.raises(InputError, match=r"someone/model: cannot be loaded.*hub"):
                 LOADERS[loader]("someone/model")
     assert asked == ["/someone/model/resolve/main/config.json"] * location.ATTEMPTS
     # Whoever asks next may have a network again.
@@ -91,7 +92,7 @@ def test_a_hub_at_whose_address_nobody_listens_is_soon_given_up(monkeypatch):
     slept = []
     monkeypatch.setattr(time, "sleep", slept.append)
     monkeypatch.setattr(constants, "ENDPOINT", "http://127.0.0.1:9")
-    with pytest.raises(InputError, match=r"the Hugging Face hub cannot be reached and its cache has no such files"):
+    with pytest.raises(InputError, match=r"hub cannot be.*no such files"):
         loaded_tokenizer("someone/model")
     assert sum(slept) < 20
 
@@ -107,7 +108,7 @@ def test_a_hub_that_knows_no_such_model_has_answered(monkeypatch):
 def test_an_id_beside_a_folder_of_its_name_is_one_by_its_revision_or_the_cache(tmp_path):
     assert "needs a revision" in location.missing_folder("models/other")
     assert location.missing_folder("models/other", "main") is None
-    assert location.missing_folder("./models/other", "main") == "there is no such folder"
+    assert "no such folder" in location.missing_folder("./models/other", "main")
     (tmp_path / "cache" / "models--models--other").mkdir(parents=True)
     assert location.missing_folder("models/other") is None
     assert location.missing_folder("organisation/model") is None

@@ -23,6 +23,7 @@ from transformers import (
     GPT2LMHeadModel,
     RobertaConfig,
 )
+from wording import says
 
 from evenlight.configuration import complete
 from evenlight.core.contracts.masked_words import MASKED_WORDS
@@ -131,9 +132,7 @@ def test_a_prompt_does_not_stand_around_the_texts(folders, tmp_path):
 
 def test_what_has_no_head_is_told(tmp_path):
     BertConfig(**SIZES, architectures=["BertModel"]).save_pretrained(tmp_path / "encoder")
-    assert "without the head of a masked language model (its config.json names BertModel)" in why_without_head(
-        "", str(tmp_path / "encoder"), None
-    )
+    assert "names BertModel)" in why_without_head("", str(tmp_path / "encoder"), None)
     GPT2LMHeadModel(GPT2Config(vocab_size=50, n_embd=8, n_layer=1, n_head=2)).save_pretrained(tmp_path / "decoder")
     assert "names GPT2LMHeadModel" in why_without_head("", str(tmp_path / "decoder"), None)
     BertConfig(**SIZES, architectures=["BertForMaskedLM"]).save_pretrained(tmp_path / "masked")
@@ -141,9 +140,7 @@ def test_what_has_no_head_is_told(tmp_path):
     # Asked by a prompt, a model is what its configuration says of the prompt.
     for kind in ("decoder", "masked"):
         GPT2Config(prompt={"kind": kind}).save_pretrained(tmp_path / kind)
-    assert why_without_head(str(tmp_path / "decoder"), None, None) == (
-        "a decoder has no masked words, and so no scores of them"
-    )
+    assert why_without_head(str(tmp_path / "decoder"), None, None) == says("decoder", "no masked words")
     assert why_without_head(str(tmp_path / "masked"), None, None) is None
 
 
@@ -199,8 +196,8 @@ def test_the_summary_has_means_and_paired_differences(summary):
     student = ttest_1samp(female.to_numpy(), 0).confidence_interval(0.95)
     assert mean["high"] - mean["low"] == pytest.approx(student.high - student.low, rel=0.25)
     assert notes == [
-        "dataset 'plots', model 'mini': mini has no head",
-        "models 'scratch': there is no masked language model that they began as, and so no score",
+        says("dataset 'plots', model 'mini'", "no head"),
+        says("models 'scratch'", "no masked language"),
     ]
 
 
@@ -223,8 +220,8 @@ def test_the_page_and_the_figure_show_every_mean(summary):
 @pytest.mark.parametrize(
     ("changes", "problem"),
     [
-        ({"kind": "description", "statistics": {}}, "masked_words: a study of the kind description has none"),
-        ({}, "masked_words: no model is pretrained or prompted"),
+        ({"kind": "description", "statistics": {}}, r"masked_words: .*kind description"),
+        ({}, r"masked_words: no model.*pretrained or prompted"),
     ],
 )
 def test_masked_words_belong_to_regimes_of_language_models(changes, problem):

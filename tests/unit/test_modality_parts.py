@@ -40,11 +40,8 @@ def test_names_belong_to_their_section():
 @pytest.mark.parametrize(
     ("statistics", "message"),
     [
-        (
-            {"primary": {"explainers": ["lime"], "metrics": ["lime"]}},
-            "no metric of these scores any of these explainers",
-        ),
-        ({"compare": {"concept+food": [["food+positive", "noise+negative"]]}}, "no dataset has this factor"),
+        ({"primary": {"explainers": ["lime"], "metrics": ["lime"]}}, r"no metric.*explainers"),
+        ({"compare": {"concept+food": [["food+positive", "noise+negative"]]}}, r"no dataset.*factor"),
     ],
 )
 def test_what_is_of_two_modalities_is_refused(statistics, message):
@@ -54,7 +51,7 @@ def test_what_is_of_two_modalities_is_refused(statistics, message):
 
 def test_changes_have_no_predictions_for_strata():
     statistics = CONCEPTS["statistics"] | {"strata": {"reviews": "prediction"}}
-    with pytest.raises(InputError, match="changes have no prediction; use label"):
+    with pytest.raises(InputError, match="have no prediction;"):
         configuration.complete(CONCEPTS | {"statistics": statistics})
 
 

@@ -13,6 +13,7 @@ from http_services import serving
 from models_for_tests import tiny_classifier
 from test_notebook_models import MODELS, saved
 from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
+from wording import says
 
 import evenlight
 from evenlight.core.errors import InputError
@@ -146,9 +147,7 @@ def test_lists_of_explanations_stay_such_lists(classifier, explanations):
 
 def test_what_is_printed_is_a_line(classifier, explanations):
     long = evenlight.explain(classifier, ["so " * 30], "saliency")[0]
-    assert repr(classifier) == (
-        "<Classifier: bert, 2 classes (LABEL_0, LABEL_1), texts of at most 48 tokens, float32 on cpu>"
-    )
+    assert repr(classifier) == says("Classifier: bert, 2 classes (LABEL_0, LABEL_1)", "48 tokens", "float32 on cpu")
     assert re.fullmatch(r"<saliency, LABEL_1 \(0\.\d\d\): He waits \.>", repr(explanations[0]))
     assert repr(long).endswith("so so so so so so so so …>")
     many = tiny_classifier("bert", classes=7)

@@ -41,8 +41,8 @@ def test_details_are_paragraphs_in_latex():
 
 
 def test_all_words_of_a_page():
-    assert PAGE.said.startswith("Do groups differ? In 1 of 2 cells. What is in <a> cell? A mean")
-    assert PAGE.said.endswith("How sure is it? Quite.")
+    assert PAGE.said.startswith("Do groups differ?")
+    assert PAGE.said.endswith("Quite.")
 
 
 @pytest.mark.parametrize(

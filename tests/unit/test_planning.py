@@ -157,14 +157,14 @@ def test_a_pilot_says_how_many_comparisons_and_how_many_ties(capsys, monkeypatch
         ["same", "100 %", "for 80 %", "–"],
     ]
     monkeypatch.setattr(plan_study.tables, "read_table", lambda *_: table.assign(paired=False))
-    with pytest.raises(InputError, match=r"--pilot: .*effects.parquet: has no comparison of pairs"):
+    with pytest.raises(InputError, match=r"--pilot: .*effects\.parquet: has no comparison"):
         plan_study.of_pilot(tmp_path)
 
 
 @pytest.mark.parametrize(
     ("flags", "message"),
     [
-        (["--looks", "50", "50"], "--looks: found 50 50; allowed are two numbers or more, that rise"),
+        (["--looks", "50", "50"], r"--looks: found 50 50;.*two numbers"),
         (["--looks", "50"], "that rise"),
         (["--ties", "1"], "--ties: found 1"),
         (["--net-benefits", "0.2", "1.5"], "--net-benefits: found 1.5"),

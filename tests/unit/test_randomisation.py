@@ -11,6 +11,7 @@ from models_for_tests import context_of, items_of, sentences_of, tiny_classifier
 from rendering import page_of
 from scipy.stats import spearmanr
 from torch import nn
+from wording import says
 
 from evenlight.core import tables
 from evenlight.core.chance import rank_correlation
@@ -270,7 +271,7 @@ def test_a_random_model_that_is_refused_has_no_correlation_and_a_note():
     found = pd.DataFrame(rows).set_index("stage")["rank_correlation"]
     assert found[0].notna().all()
     assert found[1].isna().all()
-    assert notes == ["cascading randomisation, layer head: not explained (this model adds nothing up)"]
+    assert notes == [says("cascading randomisation, layer head", "this model adds")]
 
 
 # Over all runs ------------------------------------------------------------------------------------------------------

@@ -161,9 +161,9 @@ def test_another_seed_is_another_world(plain):
 
 
 def test_what_there_is_not_is_refused():
-    with pytest.raises(InputError, match="no writer 'poet'; there are oracle, random, copier, empty"):
+    with pytest.raises(InputError, match=r"no writer 'poet';.*oracle, random, copier"):
         table("poet")
-    with pytest.raises(InputError, match=r"dial length 0.5: must be one of longer, hedged"):
+    with pytest.raises(InputError, match=r"dial length 0.5: .*longer, hedged"):
         table(length=0.5)
     with pytest.raises(InputError, match=r"dial longer 1.5: .* a share between 0 and 1"):
         table(longer=1.5)

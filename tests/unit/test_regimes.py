@@ -232,17 +232,13 @@ def test_a_pooler_that_the_model_came_without_belongs_to_the_head(tmp_path):
         *("bert.pooler.dense.weight", "bert.pooler.dense.bias"),
         *("classifier.weight", "classifier.bias"),
     ]
-    with pytest.raises(
-        InputError, match=r"trained: this bert model has no pooler of its own; its parts are embeddings"
-    ):
+    with pytest.raises(InputError, match=r"trained: .*bert model.*no pooler.*embeddings"):
         regimes.train_only(network, ["pooler", "head"])
 
 
 def test_a_part_that_a_network_has_not_is_refused_by_its_name(tmp_path):
     training.save_classifier(tiny_classifier("distilbert"), tmp_path, None, {})
-    said = (
-        r"fresh: this distilbert model has no pooler of its own; its parts are embeddings, layers, head\. Take pooler"
-    )
+    said = r"fresh: .*distilbert model.*no pooler.*embeddings, layers, head\."
     with pytest.raises(InputError, match=said):
         new_model(tmp_path, fresh=["pooler"])
     classifier, recipe = new_model(tmp_path, trained=["pooler", "head"])

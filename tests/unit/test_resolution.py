@@ -5,6 +5,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 from commands import run_command
+from wording import says
 
 from evenlight.core import tables
 from evenlight.core.contracts.corpus import ANNOTATIONS
@@ -88,7 +89,7 @@ def test_votes_may_not_mark_a_word_in_one_group_only():
         rows.append(annotation("s1", annotator, SOURCE, forms + subject))
     (resolved,), disagreements = resolve(rows, "majority")
     assert {form["scope"] for form in resolved["forms"]} == {"subject"}
-    assert set(disagreements.resolution) == {"left out: a tie elsewhere"}
+    assert [*set(disagreements.resolution)] == [says("left out", "tie elsewhere")]
 
 
 def test_a_tie_leaves_out_the_scope_and_keeps_the_other():
@@ -111,7 +112,7 @@ def test_a_sentence_without_any_form_left_is_left_out_and_says_which_was_the_tie
     resolved, table = resolve(rows, "majority")
     assert resolved == []
     assert dict(zip(table.position, table.resolution, strict=True)) == {
-        0: "left out: a tie elsewhere",
+        0: says("left out", "tie elsewhere"),
         2: "left out: tie",
     }
 
@@ -166,16 +167,16 @@ def test_adjudication_decides_disputed_sentences_only():
     assert dict(zip(table.sentence_id, table.resolution, strict=True)) == {
         "s1": "adjudication",
         "s2": "adjudication: sentence rejected",
-        "s3": "left out: not adjudicated",
+        "s3": says("left out", "not adjudicated"),
     }
     assert table.value.tolist() == ["him", None, None]
 
 
 def test_an_adjudication_must_be_of_one_person_and_of_the_same_text():
     rows = [version("Kim", *HER), version("Lee", *HIM)]
-    with pytest.raises(InputError, match="adjudication: sentence 's1' is by Ann, Bob; keep one of them"):
+    with pytest.raises(InputError, match=r"adjudication: sentence 's1'.*Ann, Bob;"):
         resolve(rows, "adjudication", [version("Ann", *HER), version("Bob", *HER)])
-    with pytest.raises(InputError, match="the adjudication: sentence 's1' reads 'He comes', but in the annotations"):
+    with pytest.raises(InputError, match=r"adjudication:.*'s1'.*'He comes'.*annotations"):
         resolve(rows, "adjudication", [rejection("Ann", "odd") | {"source": ["He", "comes"]}])
 
 
@@ -211,7 +212,7 @@ def test_the_commands_write_tables_that_fit_together(annotations, tmp_path):
     assert how.read_text().splitlines()[1] == "s1,word,all,female,2,him,her,him,left out: tie,"
     refused = run("corpus/resolve_annotations.py", "--method", "adjudication", *flags)
     assert refused.returncode == 1
-    assert "name the adjudicator's file" in refused.stderr
+    assert "name the adjudicator's" in refused.stderr
 
 
 def test_a_review_export_adjudicates(annotations, tmp_path):

@@ -91,22 +91,18 @@ def changed(rows: list[dict], number: int, **cells) -> list[dict]:
 @pytest.mark.parametrize(
     ("candidates", "drafts", "message"),
     [
-        (None, draft_rows()[6:], r"drafts\.parquet: no form of sentence 'b1-1'; .*rule draft_variants makes it"),
-        (candidate_rows()[1:], None, r"sentence 'b1-1' is no candidate of .*candidates\.parquet"),
+        (None, draft_rows()[6:], r"drafts\.parquet: no form.*sentence 'b1-1'.*rule draft_variants"),
+        (candidate_rows()[1:], None, r"sentence 'b1-1'.*no candidate.*candidates\.parquet"),
         (None, [*draft_rows(), draft_rows()[0]], r"row 19, sentence 'b1-1': a second form 'subject male'"),
         (None, changed(draft_rows(), 0, scope="object"), r"row 1, .*scope and group are 'object male', known are"),
-        (None, draft_rows()[:-1], r"sentence 'b2-1' has other forms than 'b1-1'"),
+        (None, draft_rows()[:-1], r"sentence 'b2-1'.*other forms.*'b1-1'"),
         (None, changed(draft_rows(), 1, words=["She"]), r"form 'subject female': 1 words and 7 values .* for 7 words"),
-        (None, changed(draft_rows(), 1, ground_truth=[0] * 6), r"7 words and 6 values of ground truth for 7 words"),
-        (None, changed(draft_rows(), 1, ground_truth=[2] * 7), r"a ground truth other than 0 and 1"),
-        (None, changed(draft_rows(), 1, words=[" "] * 7), r"'subject female': no word at all"),
+        (None, changed(draft_rows(), 1, ground_truth=[0] * 6), r"7 words and 6 values.*ground truth.*7 words"),
+        (None, changed(draft_rows(), 1, ground_truth=[2] * 7), "ground truth other"),
+        (None, changed(draft_rows(), 1, words=[" "] * 7), r"'subject female':.*no word"),
         (changed(candidate_rows(), 0, root=7), None, r"row 1, sentence 'b1-1': column 'root' names word 7 of 7"),
         (changed(candidate_rows(), 0, subject=[-1]), None, r"column 'subject' names word -1 of 7"),
-        (
-            changed(candidate_rows(), 2, words=["He", " ", "."]),
-            None,
-            r"row 3.*column 'words' has ' ', a word of noth",
-        ),
+        (changed(candidate_rows(), 2, words=["He", " ", "."]), None, r"row 3.*column 'words' has ' '"),
         (changed(candidate_rows(), 2, sentence_id="b1-1"), None, r"row 3.*the same sentence_id as in row 1"),
     ],
 )
@@ -118,7 +114,7 @@ def test_tables_that_do_not_fit_are_refused(tmp_path, candidates, drafts, messag
 def test_no_sentence_at_all_is_refused(tmp_path):
     candidates, drafts = write_samples(tmp_path)
     write_table(CANDIDATES.schema.empty_table(), candidates, CANDIDATES)
-    with pytest.raises(InputError, match=r"candidates\.parquet: no sentence to review; give more pages"):
+    with pytest.raises(InputError, match=r"candidates\.parquet: no sentence"):
         review_sentences(candidates, drafts)
 
 

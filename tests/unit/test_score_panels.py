@@ -162,4 +162,4 @@ def test_script_refuses_a_missing_family(score_files, tmp_path):
     folders = ("--scores", score_files.scores, "--datasets", score_files.datasets)
     done = run_script(*folders, "--output", tmp_path / "panels.svg")
     assert done.returncode == 1
-    assert done.stderr.startswith(f"error: {missing}: no such file; rule score")
+    assert done.stderr.startswith(f"error: {missing}: no such file;")

@@ -564,13 +564,10 @@ def test_the_attack_stays_in_its_ball_and_raises_the_loss(norm):
 def test_explainers_that_cannot_explain_moved_embeddings_are_named():
     classifier = squares()
     text = of_words(classifier, ["sea"], [1], Origin("lime_text", {"method": "lime", "definition": "released"}, 0))
-    message = (
-        r"^explainers\.lime_text works on text \(definition 'released'\) and cannot explain moved embeddings, as "
-        r"metrics 'worst_change' and 'max_sensitivity' ask; use 'flip_area'$"
-    )
+    message = r"^explainers\.lime_text.*'released'.*'worst_change' and 'max_sensitivity'.*'flip_area'$"
     with pytest.raises(InputError, match=message):
         sensitivity(classifier, [text], WORST)
-    with pytest.raises(InputError, match=r"explainer grad has no known method.* run the workflow again"):
+    with pytest.raises(InputError, match="explainer grad has no known"):
         sensitivity(classifier, [of_words(classifier, ["sea"], [1], Origin("grad"))], WORST)
 
 

@@ -168,5 +168,5 @@ def test_the_page_has_a_table_for_each_model_and_length(bench, tmp_path, monkeyp
     assert "## small, 2 tokens" in text
     assert "Shapley values:" in text
     assert "LIME:" in text
-    assert "by a power law between 32, 64 rows." in text
+    assert "between 32, 64 rows" in text
     assert "| leverage | 0.5 (1.0) |" in text

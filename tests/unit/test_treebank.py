@@ -45,7 +45,7 @@ ROW = "1\tGo\t_\tVERB\tVB\t_\t0\troot\t_\t_"
         ("", "no sentence"),
         ("# nothing\n\n", "no sentence"),
         (f"{ROW}\n2\t.\n\n", "line 2 has 2 fields, CoNLL-U has 10"),
-        (ROW.replace("\t0\t", "\t4\t"), "line 1: word '1' with head '4' in a sentence of 1 words"),
+        (ROW.replace("\t0\t", "\t4\t"), "line 1: word '1' with head '4'"),
         (ROW.replace("1\t", "2\t", 1), "line 1: word '2'"),
         (ROW.replace("\t0\t", "\t_\t"), "head '_'"),
     ],

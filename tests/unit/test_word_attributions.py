@@ -7,6 +7,7 @@ from dataset_files import write_dataset
 from rendering import page_of
 from scipy.stats import wilcoxon
 from statsmodels.stats.multitest import multipletests
+from wording import says
 
 from evenlight.core import tables
 from evenlight.core.contracts.explanations import ATTRIBUTIONS
@@ -92,7 +93,7 @@ def test_the_differences_are_scipy_s(folder):
     table, notes = compared(folder)
     assert list(table["level_a"] + "–" + table["level_b"])[:3] == ["male–female", "male–neutral", "female–neutral"]
     assert notes == [
-        f"dataset 'plots', {pair}: 1 pairs whose forms have different numbers of words are left out"
+        says(f"dataset 'plots', {pair}", "1 pairs", "numbers of words", "left out")
         for pair in ("male and neutral", "female and neutral")
     ]
     for seed, part in table.groupby("seed"):

@@ -333,7 +333,7 @@ def test_a_prompt_stands_in_the_chat_template_that_there_is(decoder_of):
         decoder.tokenizer.chat_template = "{% for m in messages %}{{ m['content'] }}" + closing + "\n{% endfor %}"
         assert decoder.tokenizer.convert_tokens_to_ids(closing) in replace(decoder, chats=True).ends
         decoder.tokenizer.chat_template = "{{ raise_exception('no system here') }}"
-        with pytest.raises(InputError, match=r"no system here.*put the system's message into template"):
+        with pytest.raises(InputError, match=r"no system here.*template"):
             replace(decoder, chats=True).rendered([messages])
     finally:
         decoder.tokenizer.chat_template = None
@@ -342,7 +342,7 @@ def test_a_prompt_stands_in_the_chat_template_that_there_is(decoder_of):
 def test_what_no_model_can_do_is_refused_before_any_answer(decoder_of, folder_of, tmp_path):
     generator = generator_of(decoder_of("gpt2"), template="They say : {text}", max_tokens=100)
     long = Question("long", {"text": "one harbour " * 30})
-    with pytest.raises(InputError, match=r"max_tokens is 100, and the prompt of item long has .* more than the 128"):
+    with pytest.raises(InputError, match=r"max_tokens is 100.*item long.*more than the 128"):
         generator.prompts([*QUESTIONS, long])
     # Positions without end.
     assert generator_of(decoder_of("bloom"), max_tokens=10**6).prompts([long])
@@ -359,7 +359,7 @@ def test_what_no_model_can_do_is_refused_before_any_answer(decoder_of, folder_of
     config = AutoConfig.for_model("bert", **SIZES)
     AutoModelForCausalLM.from_config(config).save_pretrained(folder)
     write_tokenizer("bert", folder, WORDS)
-    with pytest.raises(InputError, match=r"sees what follows.*name a causal language model"):
+    with pytest.raises(InputError, match=r"sees what follows.*causal"):
         load_decoder(str(folder))
 
 
