@@ -29,7 +29,6 @@ from evenlight.concepts import estimated
 from evenlight.concepts.effects import errors
 from evenlight.concepts.question import Attributed, Changes, Head, Question, ReadTexts, true_effects
 from evenlight.configuration import completed_entry
-from evenlight.configuration.architectures import Architecture
 from evenlight.configuration.metrics import Metric
 from evenlight.core.kinds import EFFECTS, TEXT, TOKENS
 from evenlight.core.seeds import generator_for
@@ -39,6 +38,7 @@ from evenlight.datasets import Reader
 from evenlight.explainers import Explainer, explain
 from evenlight.metrics import Explanation, Origin, answers, explanation_of, score
 from evenlight.metrics.reasons import of_follow_ups, of_questions
+from evenlight.models import Architecture
 from evenlight.texts.predictions import Sentence
 
 Output = Callable[[Path], dict | pd.DataFrame]

@@ -22,7 +22,7 @@ from evenlight.engine.evaluator import Evaluator
 from evenlight.explainers import explain
 from evenlight.metrics import Origin, explanation_of, score
 from evenlight.metrics.worst_change import WithVectors
-from evenlight.models.architectures import new_classifier
+from evenlight.models.building import new_classifier
 from evenlight.models.classifier import Classifier, load_saved
 from evenlight.models.model_inputs import ModelInputs, StandIns
 from evenlight.models.networks import embedded

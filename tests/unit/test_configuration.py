@@ -291,7 +291,7 @@ LEARNING_RATE = "trainings.short.learning_rate"
         (
             "models.tiny.architecture",
             "brt",
-            r'found "brt"; .*prompted, service or chat; did you mean bert\?',
+            r'found "brt"; .*prompted or trained; did you mean bert\?',
         ),
         ("models.tiny.heads", 3, r"models\.tiny\.heads: found 3, which does not divide hidden_size \(64\)"),
         ("models.tiny.layers", MISSING, r"models\.tiny\.layers: is missing; required is an integer, at least 1"),
