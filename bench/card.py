@@ -36,7 +36,7 @@ from evenlight.core.tables import replacing
 from evenlight.engine.sentences import tokenize
 from evenlight.engine.training import save_classifier, train
 from evenlight.jobs import command_line
-from evenlight.models.architectures import new_classifier
+from evenlight.models.building import new_classifier
 from evenlight.models.classifier import Classifier, pick_device
 from evenlight.models.processor import use_processor
 

@@ -28,7 +28,7 @@ from evenlight.engine.checkpoints import Checkpoint
 from evenlight.engine.sentences import tokenize
 from evenlight.engine.training import steps_of_epoch, train
 from evenlight.jobs import command_line
-from evenlight.models.architectures import new_classifier
+from evenlight.models.building import new_classifier
 from evenlight.models.processor import use_processor
 from evenlight.texts.predictions import Sentence
 

@@ -20,7 +20,7 @@ from evenlight.engine import training
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.sentences import tokenize
 from evenlight.explainers import Context, Explainer, Explanations, explain
-from evenlight.models.architectures import new_classifier
+from evenlight.models.building import new_classifier
 from evenlight.models.classifier import Classifier, load_saved
 
 TYPES = list(MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES)

@@ -19,7 +19,7 @@ from evenlight.engine import training
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.opening import open_evaluator
 from evenlight.engine.sentences import encoded
-from evenlight.models.architectures import new_classifier
+from evenlight.models.building import new_classifier
 from evenlight.models.prompted import prompted_classifier
 from evenlight.models.service import save_service
 from evenlight.models.services.shapes import HUGGING_FACE

@@ -28,7 +28,6 @@ import evenlight.results
 from evenlight.concepts.effects import errors
 from evenlight.concepts.question import Attributed, Changes, Head, Question, ReadTexts, true_effects
 from evenlight.configuration import completed_entry
-from evenlight.configuration.architectures import Architecture
 from evenlight.core.kinds import EFFECTS, TEXT, TOKENS
 from evenlight.core.seeds import generator_for
 from evenlight.core.versions import RESULTS as VERSIONS_OF_RESULTS
@@ -38,6 +37,7 @@ from evenlight.explainers import Explainer, explain
 from evenlight.metrics import Metric, Origin, answers, score
 from evenlight.metrics.explanations import Explanation, explanation_of
 from evenlight.metrics.reasons import of_follow_ups, of_questions
+from evenlight.models import Architecture
 from evenlight.texts.predictions import Sentence
 
 Output = Callable[[Path], dict | pd.DataFrame]

@@ -24,7 +24,7 @@ from evenlight.explainers import Explainer, explain
 from evenlight.metrics import Metric, Origin, score
 from evenlight.metrics.explanations import explanation_of
 from evenlight.metrics.families.worst_change.balls import WithVectors
-from evenlight.models.architectures import new_classifier
+from evenlight.models.building import new_classifier
 from evenlight.models.classifier import Classifier, load_saved
 from evenlight.models.model_inputs import ModelInputs, StandIns
 from evenlight.models.networks import embedded

@@ -261,7 +261,7 @@ LEARNING_RATE = "trainings.short.learning_rate"
         ("datasets.geco_all.reader", ["geco"], r'datasets\.geco_all\.reader: found \["geco"\].*demo, geco'),
         ("models.tiny", "bert", r"a mapping.*such as {architecture: bert, layers: \.\.\., heads: \.\.\., "),
         ("models.Tiny", SMALLEST["models"]["tiny"], r'models\.Tiny: the name "Tiny".*small letters'),
-        ("models.tiny.architecture", "brt", r'found "brt".*service or chat.*mean bert'),
+        ("models.tiny.architecture", "brt", r'found "brt".*prompted or trained.*mean bert'),
         ("models.tiny.heads", 3, r"models\.tiny\.heads:.*3.*not divide hidden_size \(64\)"),
         ("models.tiny.layers", MISSING, r"models\.tiny\.layers: is missing.*integer.*at least 1"),
         ("models.tiny.layers", 2.5, r"models\.tiny\.layers:.*2\.5.*integer.*1"),

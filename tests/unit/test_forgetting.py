@@ -20,7 +20,7 @@ from evenlight.engine.checkpoints import Checkpoint
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.representations import given_to_last_layer, represented
 from evenlight.engine.sentences import encoded
-from evenlight.models.architectures import new_classifier
+from evenlight.models.building import new_classifier
 
 
 def of_a_training(**settings) -> dict:

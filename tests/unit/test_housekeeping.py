@@ -78,7 +78,7 @@ def test_a_file_of_tests_belongs_to_one_room_at_most():
 
 # What imports torch, or may: spaCy imports it where it is installed. And what within these rooms does not.
 WITH_TORCH = ("corpus", "models", "engine", "explainers", "metrics", "concepts.forgetting", "notebook")
-WITHOUT = ("corpus.annotation", "models.services")
+WITHOUT = ("corpus.annotation", "models.services", "models.architectures", "explainers.base", "explainers.families")
 
 # Imports modules one by one, and ends with the name of the first that brings torch.
 IMPORTS = """

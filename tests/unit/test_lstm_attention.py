@@ -14,7 +14,7 @@ from evenlight import notebook
 from evenlight.core.errors import InputError
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.representations import represented
-from evenlight.models.architectures import new_classifier
+from evenlight.models.building import new_classifier
 from evenlight.models.classifier import Classifier, load_saved
 from evenlight.models.tokenizers import token_ids
 

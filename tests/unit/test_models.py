@@ -34,7 +34,7 @@ from evenlight.engine import training
 from evenlight.engine.evaluator import Evaluator
 from evenlight.explainers import Explainer, explain
 from evenlight.jobs.environment import library_versions
-from evenlight.models.architectures import new_classifier
+from evenlight.models.building import new_classifier
 from evenlight.models.classifier import Classifier, load_network, load_saved, pick_device
 from evenlight.models.tokenizers import learned_tokenizer, loaded_tokenizer
 

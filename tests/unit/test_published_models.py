@@ -18,7 +18,7 @@ from evenlight.configuration.trainings import Training
 from evenlight.core.errors import InputError
 from evenlight.engine import training
 from evenlight.explainers import Explainer, explain
-from evenlight.models.architectures import new_classifier
+from evenlight.models.building import new_classifier
 from evenlight.models.classifier import load_network, load_saved
 from evenlight.models.tokenizers import loaded_tokenizer
 

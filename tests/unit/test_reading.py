@@ -31,7 +31,7 @@ from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.sentences import encoded, token_counts
 from evenlight.metrics.explanations import Explanation
 from evenlight.metrics.families.correctness import MassAccuracy
-from evenlight.models.architectures import new_classifier
+from evenlight.models.building import new_classifier
 from evenlight.models.classifier import Classifier, load_saved
 from evenlight.models.limits import refuse_beyond_limit
 from evenlight.models.tokenizers import learned_tokenizer, loaded_tokenizer, read_words, special_token_id, token_ids
@@ -472,7 +472,7 @@ def test_a_tokenizer_that_reads_otherwise_after_saving_is_refused(tmp_path, monk
             tokenizer.backend_tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=True)
         return tokenizer
 
-    monkeypatch.setattr("evenlight.models.architectures.loaded_tokenizer", altered)
+    monkeypatch.setattr("evenlight.models.building.loaded_tokenizer", altered)
     with pytest.raises(InputError, match=r"tokenizer .*'Mara leaves .* otherwise"):
         new_classifier(settings_for(source, special_tokens={"pad": "<|endoftext|>"}), SENTENCES, 2, seed=0)
 

@@ -16,7 +16,7 @@ from transformers import BartConfig, BartForSequenceClassification, OPTConfig, O
 from evenlight.core.errors import InputError
 from evenlight.engine import training
 from evenlight.models import regimes
-from evenlight.models.architectures import new_classifier
+from evenlight.models.building import new_classifier
 from evenlight.models.classifier import Classifier
 
 # What the published regimes train, and what of it is initialised again.

@@ -20,7 +20,7 @@ from evenlight.core.errors import InputError
 from evenlight.core.seeds import generator_for
 from evenlight.engine import checkpoints, training
 from evenlight.models import adapters
-from evenlight.models.architectures import new_classifier
+from evenlight.models.building import new_classifier
 from evenlight.models.classifier import device_name, load_saved
 from models import train
 

@@ -11,11 +11,6 @@ from pathlib import Path
 
 from pydantic import ValidationError, create_model
 
-from evenlight.configuration.architectures import OF_RUNS, Architecture, seeds_of
-from evenlight.configuration.architectures import answers_only as answers_only
-from evenlight.configuration.architectures import chats_of as chats_of
-from evenlight.configuration.architectures import is_trained_here as is_trained_here
-from evenlight.configuration.architectures import services_of as services_of
 from evenlight.configuration.combinations import CHECKS, labels
 from evenlight.configuration.combinations import WORDS as WORDS
 from evenlight.configuration.combinations import beyond_probabilities as beyond_probabilities
@@ -30,6 +25,11 @@ from evenlight.configuration.combinations import modality as modality
 from evenlight.configuration.outdated import outdated_keys
 from evenlight.configuration.own import kept as kept
 from evenlight.configuration.own import register
+from evenlight.configuration.runs import answers_only as answers_only
+from evenlight.configuration.runs import chats_of as chats_of
+from evenlight.configuration.runs import is_trained_here as is_trained_here
+from evenlight.configuration.runs import seeds_of
+from evenlight.configuration.runs import services_of as services_of
 from evenlight.configuration.study import ANSWER_METRICS, Study
 from evenlight.core.errors import InputError
 from evenlight.core.files import read_yaml
@@ -43,6 +43,8 @@ from evenlight.jobs import own_files
 from evenlight.jobs.environment import installed_versions
 from evenlight.metrics import Metric
 from evenlight.metrics.families.faithfulness import TENTHS
+from evenlight.models import Architecture
+from evenlight.models.brought_along import OF_RUNS
 from evenlight.settings import Entry, Settings, shown
 from evenlight.settings.problems import problems_of
 from evenlight.settings.schema import schema_of

@@ -169,7 +169,7 @@ def train(
     the bits; weights, gradients and optimizer are float32, and so is the validation, as the model is used.
 
     Args:
-        classifier: new, see :func:`evenlight.models.architectures.new_classifier`.
+        classifier: new, see :func:`evenlight.models.building.new_classifier`.
         training: tokenised items whose targets are the labels.
         validation: likewise, to choose the epoch by.
         settings: the training of ``configuration.recipe``.

@@ -6,7 +6,7 @@ import pandas as pd
 
 from evenlight.core.errors import InputError
 from evenlight.engine.sentences import parts_of, require_reads
-from evenlight.models.architectures import new_classifier
+from evenlight.models.building import new_classifier
 from evenlight.models.classifier import Classifier
 from evenlight.texts.words import single_texts, texts_in
 

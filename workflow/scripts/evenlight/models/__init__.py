@@ -1,6 +1,12 @@
-"""Text classifiers: architectures, tokenizers, training, storage. All but what stands here imports torch."""
+"""Text classifiers: architectures, tokenizers, storage. All imports torch but what stands here, and architectures.
+
+An architecture is a class in a module of ``models.architectures``; all are known once this package is imported.
+"""
 
 from pathlib import Path
+
+from evenlight.models import architectures as architectures
+from evenlight.models.base import Architecture as Architecture
 
 MANIFEST = "manifest.json"
 # What stands beside a model about its training; seconds and devices differ where the weights do not.

@@ -16,7 +16,7 @@ from transformers import AutoConfig, PreTrainedConfig, PreTrainedModel, PreTrain
 from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING_NAMES, MODEL_FOR_MASKED_LM_MAPPING_NAMES
 
 from evenlight.core.errors import InputError
-from evenlight.models.architectures import MOST_TOKENS, Sentences, checked_classifier
+from evenlight.models.building import MOST_TOKENS, Sentences, checked_classifier
 from evenlight.models.classifier import Classifier, load_network, name_classes
 from evenlight.models.language_model import DECODER, KINDS, MASKED, Prompt, as_classifier
 from evenlight.models.location import located

@@ -14,7 +14,7 @@ from transformers.utils import CONFIG_NAME, SAFE_WEIGHTS_NAME, cached_file
 from evenlight.core.errors import InputError
 from evenlight.core.sources import adapter_files, digest, transformers_files
 from evenlight.models.adapters import adapted_network
-from evenlight.models.architectures import checked_classifier
+from evenlight.models.building import checked_classifier
 from evenlight.models.classifier import MULTI_LABEL, Classifier, load_network, name_classes
 from evenlight.models.location import located
 from evenlight.models.networks import as_it_came

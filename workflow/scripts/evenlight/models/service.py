@@ -34,7 +34,7 @@ class ServedClassifier:
     """What is known of a classifier that answers with probabilities alone.
 
     Attributes:
-        settings: of the service, see ``configuration.architectures.Service``.
+        settings: of the service, see :class:`evenlight.models.architectures.service.Service`.
         class_names: of the dataset, in the order of its labels.
         tokenizer: has a token for each word.
         max_tokens: longest text that it is given, in words.

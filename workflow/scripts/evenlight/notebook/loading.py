@@ -14,10 +14,10 @@ from torch import nn
 from transformers import PreTrainedTokenizerBase
 
 from evenlight import configuration
-from evenlight.configuration import OF_RUNS
 from evenlight.core.errors import InputError
 from evenlight.models import classifier as classifiers
-from evenlight.models.architectures import MOST_TOKENS
+from evenlight.models.brought_along import OF_RUNS
+from evenlight.models.building import MOST_TOKENS
 from evenlight.models.classifier import Classifier
 from evenlight.models.limits import refuse_beyond_limit
 from evenlight.models.networks import bare, bare_throughout, require_like_transformers
