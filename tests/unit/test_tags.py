@@ -11,11 +11,10 @@ from models_for_tests import context_of, sentences_of, tiny_classifier
 from evenlight import configuration
 from evenlight.concepts import estimated
 from evenlight.configuration import completed_entry
-from evenlight.configuration.metrics import Metric
 from evenlight.core.kinds import EFFECTS, TOKENS
 from evenlight.core.seeds import generator_for
 from evenlight.explainers import Context, Explainer, explain, explained_again
-from evenlight.metrics import Origin, score
+from evenlight.metrics import Metric, Origin, score
 from evenlight.metrics.explanations import explanation_of
 
 METHODS = [method for method, entry in Explainer.entries.items() if entry.modality == TOKENS]

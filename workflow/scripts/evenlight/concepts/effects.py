@@ -6,10 +6,9 @@ Abraham et al. (2022), "CEBaB", Section 3. Effects are differences of probabilit
 import numpy as np
 
 from evenlight.concepts.question import Changes
+from evenlight.metrics.families.concepts import DECIMALS
 from evenlight.statistics.arrays.mean import limits_over_texts
 
-# Effects are compared after rounding, as in the released code.
-DECIMALS = 4
 Direction = tuple[int, int, int]  # concept, level before, level after
 
 
@@ -36,27 +35,6 @@ def label_effects(label: np.ndarray, changes: Changes) -> np.ndarray:
     ``label`` is that of each text, int (texts,). Of a model's predicted classes it is the effect in predicted stars.
     """
     return (label[changes.edit] - label[changes.base]).astype(float)
-
-
-def errors(true: np.ndarray, estimated: np.ndarray) -> dict[str, np.ndarray]:
-    """How far each estimate is from the true effect, (changes,) by distance: ICaCE-Error (Definition 3).
-
-    ``cosine`` is 1 − cos, which sees the direction alone, and 1 where either effect is zero; ``l2`` the Euclidean
-    distance; ``norm_difference`` the difference of the norms, which sees the size alone.
-
-    >>> errors(np.array([[0.3, -0.3]]), np.array([[0.6, -0.6]]))["cosine"].round(6)
-    array([0.])
-    """
-    true, estimated = np.round(true, DECIMALS), np.round(estimated, DECIMALS)
-    norms = np.linalg.norm(true, axis=1), np.linalg.norm(estimated, axis=1)
-    product = norms[0] * norms[1]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        cosine = np.where(product > 0, 1 - (true * estimated).sum(axis=1) / product, 1.0)
-    return {
-        "cosine": cosine,
-        "l2": np.linalg.norm(true - estimated, axis=1),
-        "norm_difference": np.abs(norms[0] - norms[1]),
-    }
 
 
 def order_faithfulness(true: np.ndarray, estimated: np.ndarray, changes: Changes) -> np.ndarray:

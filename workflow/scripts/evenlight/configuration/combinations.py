@@ -17,12 +17,13 @@ from evenlight.configuration.architectures import (
     seeds_of,
     services_of,
 )
-from evenlight.configuration.metrics import FollowUpMetric, QuestionMetric
 from evenlight.core.kinds import EFFECTS, KINDS, MODALITIES, TEXT, TOKENS
 from evenlight.datasets import change_factors, concept_levels, levels_of, reader_for
 from evenlight.explainers import Explainer
 from evenlight.explainers.entries import FILE_FIELDS
 from evenlight.metrics import Metric
+from evenlight.metrics.families.follow_ups import FollowUpMetric
+from evenlight.metrics.families.reasons import QuestionMetric
 from evenlight.settings import shown
 from evenlight.settings.problems import suggestion
 

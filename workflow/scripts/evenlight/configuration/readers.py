@@ -33,6 +33,7 @@ from evenlight.settings import (
     refusal,
     shown,
 )
+from evenlight.texts.fields import Segmenter
 
 
 class Reader(Entry):
@@ -121,16 +122,6 @@ SplitSeed = Annotated[
         description=(
             "Seed of that draw; the same for every seed of the study, so that all models learn from the same items."
         ),
-    ),
-]
-Segmenter = Annotated[
-    Literal["unicode", "icu"],
-    Field(
-        description=(
-            "How words are found where a script writes no spaces (Chinese, Japanese, Thai, Lao, Khmer, Burmese): "
-            "by Unicode's boundaries alone, which make each Chinese character a word (`unicode`), or by ICU's "
-            "dictionaries (`icu`), which need `pip install -r envs/segmenters.txt`."
-        )
     ),
 ]
 
