@@ -150,8 +150,8 @@ def forgetting_settings(wildcards):
 
 
 def concept_metrics():
-    """The metrics of the study, and the distance that each is."""
-    return {name: config["metrics"][name]["distance"] for name in MODALITIES[kinds.EFFECTS]["metrics"]}
+    """The metrics of the study, each with its settings."""
+    return configuration.without_labels({name: config["metrics"][name] for name in MODALITIES[kinds.EFFECTS]["metrics"]})
 
 
 def summary_settings():

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from evenlight.concepts.effects import average_effects, directions, errors, label_effects
+from evenlight.concepts.effects import average_effects, directions, label_effects
 from evenlight.concepts.question import UNLABELLED, Changes, Question, ReadTexts, true_effects
 from evenlight.datasets.readers.cebab import (
     ASPECT_LEVELS,
@@ -20,6 +20,7 @@ from evenlight.datasets.readers.cebab import (
     released_texts,
 )
 from evenlight.explainers import Explainer
+from evenlight.metrics.families.concepts import IcaceError
 
 RELEASED_LEVELS = {"Negative": "negative", "Positive": "positive", "unknown": "unknown"}
 
@@ -99,10 +100,9 @@ def test_pairs_and_effects(questions):
 def test_errors_of_explainers(name, method, parameters, questions):
     short = {"cosine": "cosine", "l2": "l2", "normdiff": "norm_difference"}
     for recorded, question, _ in questions.values():
-        found = errors(
-            true_effects(question.asked, question.changes),
-            Explainer.parse({"method": method, **parameters}).estimate(question),
-        )
+        estimated = Explainer.parse({"method": method, **parameters}).estimate(question)
+        effects = true_effects(question.asked, question.changes), estimated
+        found = {each: IcaceError(metric="icace_error", distance=each).of_effects(*effects) for each in short.values()}
         of_aspect = {aspect: question.changes.concept == number for number, aspect in enumerate(ASPECTS)}
         for metric, own in short.items():
             assert found[own].mean() == pytest.approx(recorded[name]["all"][metric], abs=1e-4)

@@ -25,7 +25,6 @@ from models_for_tests import context_of, items_of, sentences_of, tiny_classifier
 from pydantic import ValidationError
 
 import evenlight.results
-from evenlight.concepts.effects import errors
 from evenlight.concepts.question import Attributed, Changes, Head, Question, ReadTexts, true_effects
 from evenlight.configuration import completed_entry
 from evenlight.core.kinds import EFFECTS, TEXT, TOKENS
@@ -34,9 +33,10 @@ from evenlight.core.versions import RESULTS as VERSIONS_OF_RESULTS
 from evenlight.core.versions import STAGES
 from evenlight.datasets import Reader
 from evenlight.explainers import Explainer, explain
-from evenlight.metrics import Metric, Origin, answers, score
+from evenlight.metrics import Metric, Origin, score
+from evenlight.metrics.answered import Answered
 from evenlight.metrics.explanations import Explanation, explanation_of
-from evenlight.metrics.reasons import of_follow_ups, of_questions
+from evenlight.metrics.families.reasons import of_questions
 from evenlight.models import Architecture
 from evenlight.texts.predictions import Sentence
 
@@ -400,19 +400,20 @@ def scores(entry, folder: Path) -> dict:
 
 
 def _scores(entry, settings: dict):
+    entries = Metric.parse_all(settings)
     if entry.modality == TOKENS:
         evaluator = context_of(classifier()).evaluator if entry.asks_model else None
-        return score(Metric.parse_all(settings), explanations(), evaluator)["it"]
+        return score(entries, explanations(), evaluator)["it"]
     if entry.modality == EFFECTS:
         asked = question()
         true = true_effects(asked.asked, asked.changes)
-        estimates = generator_for("golden", "effects").normal(scale=0.3, size=true.shape)
-        return errors(true, estimates)[settings["it"]["distance"]]
+        return entries["it"].of_effects(true, generator_for("golden", "effects").normal(scale=0.3, size=true.shape))
     if entry.family == "reasons":
-        return of_questions.score(changed_answers(), settings)[0]["it"]
+        return of_questions.scored(entries, changed_answers())[0]["it"]
     if entry.family == "follow_ups":
-        return of_follow_ups.score(*follow_ups(), settings)[0]["it"]
-    return answers.score(answers_table(), settings, "en")[0]["it"]
+        answers, asked = follow_ups()
+        return entry.score_answers(entries, Answered(answers, follow_ups=asked))[0]["it"]
+    return entry.score_answers(entries, Answered(answers_table(), language="en"))[0]["it"]
 
 
 # All of them, and their versions ---------------------------------------------------------------------------------

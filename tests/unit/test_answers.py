@@ -1,7 +1,6 @@
 """Answers in words: recorded tables, their questions, scores, and what is said of draws."""
 
 import json
-from inspect import signature
 from pathlib import Path
 
 import numpy as np
@@ -23,10 +22,8 @@ from evenlight.datasets.rows import read_rows
 from evenlight.explainers import Explainer
 from evenlight.explainers.answering import LONG
 from evenlight.explainers.families.recorded.tables import read_answers
-from evenlight.metrics import answers as metrics
-from evenlight.metrics import texts
-from evenlight.metrics.reasons import of_follow_ups
-from evenlight.metrics.reasons.of_questions import CONCEPTS, MEASURES
+from evenlight.metrics import Metric
+from evenlight.metrics.families.answers.scored import scored
 from evenlight.statistics.cells import ExplainerScores
 from evenlight.statistics.designs import Design, Side
 from evenlight.statistics.draws import between_and_within, draw_table
@@ -226,30 +223,12 @@ def test_metrics_by_hand():
     )
     asked = {"words": {"metric": "words"}, "undecided": {"metric": "no_decision"}}
     asked["yes"] = {"metric": "decision", "decision": "yes"}
-    found, notes = metrics.score(answers, asked | {"variety": {"metric": "mtld", "threshold": 0.72, "file": None}})
+    found, notes = scored(Metric.parse_all(asked | {"variety": {"metric": "mtld", "threshold": 0.72}}), answers)
     assert notes == [says("variety", "1 (no word)", "of 3 answers")]
     assert np.isnan(found["variety"]).all()
     assert found["words"].tolist() == [0, 3, 1]
     assert found["undecided"].tolist() == [1, 0, 0]
     assert np.array_equal(found["yes"], [np.nan, 1, 0], equal_nan=True)
-
-
-def test_every_metric_of_answers_is_one_of_the_functions():
-    entries = {name: entry for name, entry in configuration.Metric.entries.items() if entry.modality == TEXT}
-    # Those of questions with a concept changed are a family of their own.
-    assert {name for name in entries if entries[name].family == "reasons"} == {*MEASURES, CONCEPTS}
-    # So are those of questions that follow from answers.
-    assert {name for name in entries if entries[name].family == "follow_ups"} == set(of_follow_ups.METRICS)
-    entries = {name: entry for name, entry in entries.items() if entry.family == "answers"}
-    assert set(entries) == {*texts.METRICS, *metrics.OF_ANSWER, *metrics.OF_QUESTION}
-    for name, function in texts.METRICS.items():
-        parameters = list(signature(function).parameters)[1:]
-        assert set(parameters) == set(entries[name].model_fields) - {"metric", "label"}
-    assert {entry.family for entry in configuration.Metric.entries.values() if entry.modality == TEXT} == {
-        "answers",
-        "follow_ups",
-        "reasons",
-    }
 
 
 class AnswerFiles(StudyFiles):
@@ -464,10 +443,11 @@ def test_the_example_is_read_as_it_was_written(example, tmp_path):
         )
         of_model = plain[plain["model"] == model["called"]]
         assert len(answers) == len(of_model)
-        assert metrics.score(answers, {"undecided": {"metric": "no_decision"}})[0]["undecided"].mean() == pytest.approx(
-            of_model["decision"].isna().mean()
+        scores, _ = scored(
+            Metric.parse_all({"undecided": {"metric": "no_decision"}, "words": {"metric": "words"}}), answers
         )
-        words = metrics.score(answers, {"words": {"metric": "words"}})[0]["words"]
+        assert scores["undecided"].mean() == pytest.approx(of_model["decision"].isna().mean())
+        words = scores["words"]
         # Tags are no words.
         assert (
             words.sum()

@@ -14,7 +14,7 @@ from scipy.stats import multivariate_normal, norm
 
 from evenlight.core.errors import InputError
 from evenlight.datasets.walk_the_talk import walk_the_talk_answers
-from evenlight.metrics.reasons.causal_concepts import (
+from evenlight.metrics.families.reasons.causal_concepts import (
     ESTIMATES,
     Changes,
     _Regression,

@@ -22,8 +22,15 @@ from evenlight.datasets.released import RELEASES
 from evenlight.datasets.world_texts import read_language
 from evenlight.explainers import Explainer
 from evenlight.explainers.families.recorded.tables import read_answers, read_changed_answers
-from evenlight.metrics.reasons import counterfactual, simulatability
-from evenlight.metrics.reasons.of_questions import MEASURES, asked, interventions, score, sums_of, with_nothing_changed
+from evenlight.metrics import Metric
+from evenlight.metrics.families.reasons import MentionMetric, counterfactual, simulatability
+from evenlight.metrics.families.reasons.of_questions import (
+    asked,
+    interventions,
+    scored,
+    sums_of,
+    with_nothing_changed,
+)
 from evenlight.statistics import faithfulness as statistics
 from evenlight.statistics.faithfulness import faithfulness_table
 from evenlight.statistics.files import Runs
@@ -34,6 +41,7 @@ READER = {"reader": "questions", "text": "question", "unit": "unit", "level": "l
 READER |= {"levels": ["male", "female"], "changed": "concept"}
 COLUMNS = {"method": "recorded", "unit": "unit", "level": "level", "draw": "draw", "text": "text", "model": "model"}
 COLUMNS |= {"decision": "decision", "concept": "concept", "change": "change", "kind": "kind", "reference": "reference"}
+MEASURES = [name for name, entry in Metric.entries.items() if issubclass(entry, MentionMetric)]
 METRICS = {name: {"metric": name} for name in MEASURES}
 METRICS |= {"concepts": {"metric": "concept_faithfulness", "estimate": "empirical_bayes", "slope_confidence": 0.9}}
 
@@ -59,7 +67,7 @@ def table_of(folders: tuple[Path, Path], writer: str, metrics: dict = METRICS, d
     runs, study = Runs(datasets=["notes"], models={writer: [0]}), {"explainers": ["reasons"], "factors": ["gender"]}
     named = dict(zip(("changed_answers", "datasets"), folders, strict=True))
     return faithfulness_table(
-        named, runs, **study, questions=metrics, follow_ups={}, confidence=0.95, bootstrap_draws=draws
+        named, runs, **study, questions=Metric.parse_all(metrics), follow_ups={}, confidence=0.95, bootstrap_draws=draws
     )
 
 
@@ -77,14 +85,15 @@ PLAIN_MEASURES |= {
 }
 
 
-@pytest.mark.parametrize("measure", list(MEASURES))
+@pytest.mark.parametrize("measure", MEASURES)
 def test_sums_over_changes_are_what_the_functions_say(measure):
     generator = np.random.default_rng(3)
     changes = pd.DataFrame({"item_id": np.repeat(list("abcd"), 8), "impact": generator.random(32)})
     changes["changed"] = (generator.random(32) < 0.5).astype(float)
     changes["mentioned"] = (generator.random(32) < 0.3 + 0.4 * changes["changed"]).astype(float)
-    by, of_sums = MEASURES[measure]
-    found = of_sums(sums_of(changes, by).to_numpy().sum(axis=0))
+    metric = Metric.parse({"metric": measure})
+    by = metric.of_change
+    found = metric.of_sums(sums_of(changes, by).to_numpy().sum(axis=0))
     assert found == pytest.approx(PLAIN_MEASURES[measure](changes[by], changes["mentioned"]))
 
 
@@ -98,7 +107,7 @@ def test_a_question_by_hand():
     changes = interventions(asked(given)).set_index("concept")
     assert changes[["changed", "moved", "impact"]].to_numpy().tolist() == [[1, 1, 0.5], [0, 0, 0]]
     assert changes["mentioned"].tolist() == pytest.approx([2 / 3, 1 / 3])
-    scores, notes = score(given, METRICS)
+    scores, notes = scored(Metric.parse_all(METRICS), given)
     assert scores.loc["q", "mention_gain"] == pytest.approx(1 / 3)
     assert scores.loc["q", "counterfactual_test_of_all"] == pytest.approx(1 - (1 / 3) / 2)
     assert scores.loc["q", "concepts"] == pytest.approx(1)
@@ -110,7 +119,7 @@ def test_a_question_by_hand():
     given.loc[given["concept"] == "who", "mentioned"] = pd.Series([[]] * 8)
     assert interventions(asked(given))["mentioned"].tolist() == pytest.approx([0, 1 / 3])
     # Without a decision nothing is known, and it is counted.
-    scores, notes = score(given.assign(decision=None), METRICS)
+    scores, notes = scored(Metric.parse_all(METRICS), given.assign(decision=None))
     assert scores.isna().all().all()
     assert notes[0] == says("counterfactual_test", "no value", "1 of 1 questions")
 

@@ -13,7 +13,6 @@ from evenlight.concepts import observational
 from evenlight.concepts.effects import (
     absolute_effects,
     average_effects,
-    errors,
     label_effects,
     order_faithfulness,
     over_seeds,
@@ -23,6 +22,7 @@ from evenlight.concepts.question import Attributed, Changes, Head, Question, Rea
 from evenlight.concepts.representations import inlp_projection, leace_eraser
 from evenlight.core.kinds import EFFECTS
 from evenlight.explainers import Explainer
+from evenlight.metrics.families.concepts import IcaceError
 from evenlight.statistics.concept_summary import mean_interval
 
 LEVELS = 3
@@ -67,10 +67,15 @@ def test_effects_of_the_toy_reviews_by_hand():
         assert estimated(question, method) == pytest.approx(effects)
 
 
+def errors_of(true, estimates) -> dict[str, np.ndarray]:
+    distances = ("cosine", "l2", "norm_difference")
+    return {each: IcaceError(metric="icace_error", distance=each).of_effects(true, estimates) for each in distances}
+
+
 def test_errors_by_hand():
     true = np.array([[0.3, -0.3, 0.0], [0.5, -0.5, 0.0], [0.0, 0.0, 0.0], [0.1, 0.0, -0.1]])
     estimates = np.array([[0.6, -0.6, 0.0], [0.0, -0.5, 0.5], [0.1, -0.1, 0.0], [0.1, 0.00004, -0.1]])
-    found = errors(true, estimates)
+    found = errors_of(true, estimates)
     root = np.sqrt(2)
     assert found["l2"] == pytest.approx([0.3 * root, 0.5 * root, 0.1 * root, 0])
     assert found["cosine"] == pytest.approx([0, 0.5, 1, 0])

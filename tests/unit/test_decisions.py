@@ -11,7 +11,8 @@ from wording import says
 
 from evenlight.core import tables
 from evenlight.core.contracts.explanations import ANSWER_SCORES, ANSWERS
-from evenlight.metrics.answers import score
+from evenlight.metrics import Metric
+from evenlight.metrics.families.answers.scored import scored
 from evenlight.statistics.control import permuted_labels
 from evenlight.statistics.decisions import (
     CHANGES,
@@ -200,13 +201,13 @@ def test_an_agreement_is_one_score_of_a_question():
     answers = answers_of(np.array([["a", "a"], ["a", "b"], ["b", None]], dtype=object)[:, None])
     answers["text"] = ["It rains.", "It rains.", "It pours.", "Yes.", "", "No."]
     metrics = {"same": {"metric": "same_decision"}, "alike": {"metric": "agreement", "units": "words", "size": 3}}
-    scores, notes = score(answers, metrics)
+    scores, notes = scored(Metric.parse_all(metrics), answers)
     # Of the three pairs of the first question one decides alike; of its words one of two, one of three, one of three.
     assert scores["same"][[0, 3]].tolist() == [pytest.approx(1 / 3), 0.0]
     assert scores["alike"][[0, 3]] == pytest.approx([(1 + 1 / 3 + 1 / 3) / 3, 0.0])
     assert np.isnan(scores["same"][[1, 2, 4, 5]]).all()
     assert notes == []
-    _, notes = score(answers[answers["draw"] == 0], metrics)
+    _, notes = scored(Metric.parse_all(metrics), answers[answers["draw"] == 0])
     assert notes == [says("same, alike", "2 (too few answers)", "of 2")]
 
 
@@ -216,7 +217,7 @@ def test_a_verdict_on_agreement_is_of_questions(tmp_path):
     decisions = np.full((4, 40, 2), "wait", dtype=object)
     decisions[:, :, 1] = np.where(random.random((4, 40)) < 0.5, "complain", "wait")
     answers = answers_of(decisions)
-    scores, _ = score(answers, {"words": {"metric": "same_decision"}})
+    scores, _ = scored(Metric.parse_all({"words": {"metric": "same_decision"}}), answers)
     files, rows = StudyFiles(tmp_path), answers.drop_duplicates("item_id")["item_id"]
     units = {"item_id": rows, "pair_id": rows.str[:3], "group": rows.str[3:], "explainer": "reasons", "words": 1.0}
     [path] = files.write(pd.DataFrame(units), family="answers")

@@ -16,7 +16,6 @@ from wording import says
 
 from checks import check_dataset, check_model, tell_findings
 from evenlight.configuration import completed_entry, family_of, without_labels
-from evenlight.configuration.metrics import Metric
 from evenlight.configuration.own import BUILTIN
 from evenlight.core.contracts.texts import ITEMS, UNITS
 from evenlight.core.errors import InputError, all_of, reworded, unless
@@ -26,6 +25,7 @@ from evenlight.core.tables import read_metadata, read_table
 from evenlight.engine.evaluator import Evaluator
 from evenlight.explainers import Explainer, explain
 from evenlight.jobs import own_files
+from evenlight.metrics import Metric
 
 TABLE = {
     **{"dataset": "people", "reader": "table", "file": "people.csv", "text": "said", "words": None, "second": None},

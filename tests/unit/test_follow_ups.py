@@ -30,9 +30,11 @@ from evenlight.explainers.families.asked.asking import (
 )
 from evenlight.explainers.families.recorded.tables import read_answers, read_follow_ups
 from evenlight.explainers.follow_ups import ASKED, follow_ups, followed
-from evenlight.metrics.reasons.hints import hint_faithfulness, hint_told, hints_followed
-from evenlight.metrics.reasons.of_follow_ups import METRICS, score, with_other_draws
-from evenlight.metrics.reasons.self_consistency import (
+from evenlight.metrics import Metric
+from evenlight.metrics.families.follow_ups import FollowUpMetric
+from evenlight.metrics.families.follow_ups.hints import hint_faithfulness, hint_told, hints_followed
+from evenlight.metrics.families.follow_ups.scored import scored, with_other_draws
+from evenlight.metrics.families.follow_ups.self_consistency import (
     counterfactual_consistency,
     redaction_consistency,
     redaction_gain,
@@ -45,7 +47,9 @@ from evenlight.statistics.files import Runs
 
 ROOT = Path(__file__).parents[2]
 ABOUTS = tuple(ASKED)
-SETTINGS = {name: configuration.completed_entry("metrics", name, {"metric": name}) for name in METRICS}
+METRICS = [name for name, entry in Metric.entries.items() if issubclass(entry, FollowUpMetric)]
+ENTRIES = Metric.parse_all({name: {"metric": name} for name in METRICS})
+CC_SHAP = Metric.parse_all({"it": {"metric": "cc_shap"}})
 WORDS = {"hire": ["Hire"], "refuse": ["Refuse"], "unknown": ["Unknown"]}
 TRAITS = {"reliable": "hire", "careless": "refuse"}
 
@@ -133,7 +137,7 @@ def study_of(writer: str, count: int = 30, draws: int = 2, **behaviour) -> tuple
 
 
 def means(writer: str, **behaviour) -> dict[str, float]:
-    scores, _ = score(*study_of(writer, **behaviour), SETTINGS)
+    scores, _ = scored(ENTRIES, *study_of(writer, **behaviour))
     return {name: np.nanmean(values) if np.isfinite(values).any() else np.nan for name, values in scores.items()}
 
 
@@ -246,7 +250,7 @@ def recorded(tmp_path):
 
 def test_recorded_answers_are_scored_as_the_functions_say(recorded):
     answers, said, _ = recorded
-    scores, notes = score(answers, said, SETTINGS)
+    scores, notes = scored(ENTRIES, answers, said)
     first = answers["item_id"].str.contains("x").to_numpy()
     _, _, before, hinted, after, _, _, edited_after, redacted, random = map(list, zip(*ROWS[:4], strict=True))
     followed_hints = hints_followed(before, after, hinted)
@@ -279,7 +283,7 @@ def test_another_draw_stands_in_the_place_of_the_answer(recorded):
     assert silent["decision"][~is_hint].isna().all()
     assert silent["decision"][is_hint].notna().all()
     # Decisions as they were: no hint is followed, and nothing is unknown.
-    scores, _ = score(answers, other, SETTINGS)
+    scores, _ = scored(ENTRIES, answers, other)
     for name in ("hint_followed", "counterfactual_consistency", "redaction_consistency", "redaction_gain"):
         assert np.nansum(scores[name]) == 0
     assert len(with_other_draws(answers[answers["draw"] == 0], said, np.random.default_rng(0))) == 0
@@ -292,11 +296,11 @@ def test_cc_shap_is_scored_beside_other_words(recorded):
     rows = [first | told | {"of_reason": [0.25, 0.75, 0.0, 0.0]}, second | told | {"of_reason": None}]
     said = pd.concat([said, pd.DataFrame(rows)], ignore_index=True).astype(object)
     said = said.where(said.notna(), None)
-    scores, _ = score(answers, said, {"it": {"metric": "cc_shap"}})
+    scores, _ = scored(CC_SHAP, answers, said)
     assert scores["it"][0] == pytest.approx((0.25 + 0.75) / np.sqrt(2) / np.sqrt(0.25**2 + 0.75**2))
     assert np.isnan(scores["it"][1:]).all()
     others = [with_other_draws(answers, said, np.random.default_rng(seed)) for seed in range(40)]
-    null = [score(answers, other, {"it": {"metric": "cc_shap"}})[0]["it"][0] for other in others]
+    null = [scored(CC_SHAP, answers, other)[0]["it"][0] for other in others]
     assert 0 == min(null) < np.mean(null) < max(null) == scores["it"][0]
 
 
@@ -304,7 +308,7 @@ def test_the_table_has_each_measure_beside_draws_and_the_page_what_it_cannot_see
     _, _, folders = recorded
     runs, names = Runs(datasets=["notes"], models={"m": [0]}), {"explainers": ["it"], "factors": ["form"]}
     table = faithfulness_table(
-        folders, runs, **names, questions={}, follow_ups=SETTINGS, confidence=0.95, bootstrap_draws=200
+        folders, runs, **names, questions={}, follow_ups=ENTRIES, confidence=0.95, bootstrap_draws=200
     )
     rows = table[table["level"] == "x"].set_index("measure")
     assert rows.loc["hint_followed", ["questions", "changes", "value", "null"]].tolist() == [2, 4, 0.5, 0]

@@ -78,7 +78,7 @@ def test_a_file_of_tests_belongs_to_one_room_at_most():
 
 # What imports torch, or may: spaCy imports it where it is installed. And what within these rooms does not.
 WITH_TORCH = ("corpus", "models", "engine", "explainers", "metrics", "concepts.forgetting", "notebook")
-WITHOUT = ("corpus.annotation", "models.services", "models.architectures", "explainers.base", "explainers.families")
+WITHOUT = ("corpus.annotation", "models.services", "models.architectures", "explainers.base", "metrics.base")
 
 # Imports modules one by one, and ends with the name of the first that brings torch.
 IMPORTS = """
@@ -143,7 +143,7 @@ def test_a_job_that_asks_a_network_knows_the_version_of_asking():
 
 
 def test_mutation_runs_know_the_files_of_every_metric_and_statistic():
-    assert {"statistics/costs", "metrics/soft", "core/tables"} <= TESTS.keys()
+    assert {"statistics/costs", "metrics/families/soft/thinned", "core/tables"} <= TESTS.keys()
     assert TESTED_BY.keys() <= TESTS.keys()
     tests = {name for names in TESTS.values() for name in names}
     assert [name for name in tests if not (REPOSITORY / f"tests/unit/test_{name}.py").exists()] == []

@@ -10,7 +10,7 @@ from combinations import spread
 from evenlight.concepts.words import ConceptLexicon
 from evenlight.explainers.answering import Position, decided, label_probabilities
 from evenlight.explainers.in_words import Decision
-from evenlight.metrics.texts.lexicons import hedges
+from evenlight.metrics.families.answers.lexicons import hedges
 from evenlight.statistics.reliance import shared_words
 from evenlight.texts.matching import begins_with, mentions, phrases_of, places_of
 from evenlight.texts.redaction import random_words, redacted

@@ -504,8 +504,8 @@ def test_a_metric_may_neither_change_the_scores_nor_the_model(folder):
     classifier = tiny_classifier("bert")
     [sentence, *_] = sentences_of(classifier)
     explanation = explanation_of(sentence, np.arange(1.0, 1 + len(sentence.token_id)))
-    metrics = {"top": {"metric": TOP}, "more": {"metric": TOP, "tokens": 2, "label": "Two"}}
-    settings = configuration.without_labels(completed(folder, study(metrics=metrics))["metrics"])
+    named = {"top": {"metric": TOP}, "more": {"metric": TOP, "tokens": 2, "label": "Two"}}
+    settings = configuration.without_labels(completed(folder, study(metrics=named))["metrics"])
     score(metrics.Metric.parse_all(settings), [explanation])
     np.testing.assert_array_equal(explanation.token_score, np.arange(1.0, 1 + len(sentence.token_id)))
     path.write_text(
@@ -513,7 +513,7 @@ def test_a_metric_may_neither_change_the_scores_nor_the_model(folder):
             "        score = np", "        evaluator.classifier.network.train()\n        score = np"
         )
     )
-    settings = configuration.without_labels(completed(folder, study(metrics=metrics))["metrics"])
+    settings = configuration.without_labels(completed(folder, study(metrics=named))["metrics"])
     with pytest.raises(InputError, match="model changed"):
         score(metrics.Metric.parse_all(settings), [explanation], context_of(classifier).evaluator)
 

@@ -25,7 +25,6 @@ from transformers import (
 
 from evenlight import notebook
 from evenlight.configuration import completed_entry, without_labels
-from evenlight.configuration.metrics import Metric
 from evenlight.core.errors import InputError
 from evenlight.core.kinds import TOKENS
 from evenlight.engine import training
@@ -33,6 +32,7 @@ from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.sentences import encoded
 from evenlight.explainers import Context, Explainer, explain
 from evenlight.explainers.families.relevance.rules import relevances
+from evenlight.metrics import Metric
 from evenlight.models.classifier import Classifier, load_saved
 from evenlight.models.language_model import token_logits
 from evenlight.models.limits import refuse_beyond_limit

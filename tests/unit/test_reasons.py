@@ -13,15 +13,22 @@ from evenlight.datasets.readers.causal_world import CAUSAL_CONCEPTS, CLASSES, CO
 from evenlight.datasets.reasons_world import WRITERS, answers
 from evenlight.datasets.world_texts import read_language
 from evenlight.explainers.contributions import shares
-from evenlight.metrics.reasons.causal_concepts import (
+from evenlight.metrics.families.follow_ups.contributions import cc_shap
+from evenlight.metrics.families.follow_ups.hints import hint_faithfulness, hint_told, hints_followed
+from evenlight.metrics.families.follow_ups.self_consistency import (
+    counterfactual_consistency,
+    counterfactual_consistency_released,
+    redaction_consistency,
+    redaction_gain,
+)
+from evenlight.metrics.families.reasons.causal_concepts import (
     by_concept,
     changes_of,
     empirical_bayes,
     faithfulness,
     implied_effects,
 )
-from evenlight.metrics.reasons.contributions import cc_shap
-from evenlight.metrics.reasons.counterfactual import (
+from evenlight.metrics.families.reasons.counterfactual import (
     correlational_test,
     counterfactual_test,
     counterfactual_test_of_all,
@@ -29,14 +36,7 @@ from evenlight.metrics.reasons.counterfactual import (
     phi_correlational_test,
     total_variation,
 )
-from evenlight.metrics.reasons.hints import hint_faithfulness, hint_told, hints_followed
-from evenlight.metrics.reasons.self_consistency import (
-    counterfactual_consistency,
-    counterfactual_consistency_released,
-    redaction_consistency,
-    redaction_gain,
-)
-from evenlight.metrics.reasons.simulatability import (
+from evenlight.metrics.families.reasons.simulatability import (
     guessed_by_mention,
     guessed_to_stay,
     normalised_gain,

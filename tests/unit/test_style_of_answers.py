@@ -9,9 +9,9 @@ from wording import says
 from evenlight.configuration import complete
 from evenlight.core.contracts.explanations import ANSWERS
 from evenlight.core.errors import InputError
-from evenlight.metrics import answers as metrics
-from evenlight.metrics import texts
-from evenlight.metrics.texts.languages import language_read
+from evenlight.metrics import Metric
+from evenlight.metrics.families.answers import Smog, TextMetric, Words
+from evenlight.metrics.families.answers.scored import scored
 
 TEXTS = ["", "Perhaps it rains. Perhaps it may snow.", "Every word differs."]
 
@@ -23,7 +23,7 @@ def answers_of(said: list[str]) -> pd.DataFrame:
 
 def test_texts_are_scored_and_what_is_undefined_is_told():
     asked = {"open": {"metric": "hedges", "file": None}, "words": {"metric": "words"}, "mtld": {"metric": "mtld"}}
-    found, notes = metrics.score(answers_of(TEXTS), asked | {"variety": {"metric": "mtld"}})
+    found, notes = scored(Metric.parse_all(asked | {"variety": {"metric": "mtld"}}), answers_of(TEXTS))
     assert found["words"].tolist() == [0, 7, 3]
     assert found["open"] == pytest.approx([np.nan, 300 / 7, 0], nan_ok=True)
     assert np.isnan(found["mtld"]).tolist() == [True, False, True]
@@ -36,40 +36,42 @@ def test_texts_are_scored_and_what_is_undefined_is_told():
 def test_all_metrics_of_a_text_are_computed_before_the_next_text(monkeypatch):
     order = []
 
-    def measure(metric: str, text: str, settings: dict) -> tuple[float, str]:
-        order.append((text, metric))
+    def measure(self, text: str) -> tuple[float, str]:
+        order.append((text, self.metric))
         return 0.0, ""
 
-    monkeypatch.setattr(texts, "measure", measure)
-    metrics.score(answers_of(["a", "b"]), {"one": {"metric": "words"}, "two": {"metric": "smog"}})
+    monkeypatch.setattr(TextMetric, "measure", measure)
+    scored({"one": Words(metric="words"), "two": Smog(metric="smog")}, answers_of(["a", "b"]))
     assert order == [("a", "words"), ("a", "smog"), ("b", "words"), ("b", "smog")]
 
 
 def test_a_metric_that_cannot_do_the_language_is_refused(tmp_path):
     german = answers_of(["Vielleicht regnet es."])
     with pytest.raises(InputError, match=r"metric smog reads en.*in de"):
-        metrics.score(german, {"easy": {"metric": "smog"}}, "de")
+        scored(Metric.parse_all({"easy": {"metric": "smog"}}), german, "de")
     with pytest.raises(InputError, match=r"metric hedges reads en.*lexicon in de.*'file'"):
-        metrics.score(german, {"open": {"metric": "hedges", "file": None}}, "de")
+        scored(Metric.parse_all({"open": {"metric": "hedges", "file": None}}), german, "de")
     own = tmp_path / "offen.yaml"
     own.write_text("language: de\nphrases: [vielleicht]\n")
     asked = {"open": {"metric": "hedges", "file": str(own)}, "words": {"metric": "words"}}
-    found, notes = metrics.score(german, asked, "de")
+    found, notes = scored(Metric.parse_all(asked), german, "de")
     assert found["open"] == pytest.approx([100 / 3])
     assert found["words"].tolist() == [3]
     assert notes == []
     with pytest.raises(InputError, match=r"metric hedges reads de.*in en"):
-        metrics.score(german, asked, "en")
+        scored(Metric.parse_all(asked), german, "en")
 
 
-@pytest.mark.parametrize("name", texts.METRICS)
-def test_which_language_a_metric_reads(name):
-    reads_english = language_read(name) == "en"
+@pytest.mark.parametrize("name", [name for name, entry in Metric.entries.items() if issubclass(entry, TextMetric)])
+def test_which_language_a_metric_reads(name, tmp_path):
+    (tmp_path / "easy.txt").write_text("die")
+    file = {"file": str(tmp_path / "easy.txt")} if name == "dale_chall" else {}
+    metric = Metric.parse({"metric": name} | file)
     german = (
         "Der Zug fährt heute nicht, weil auf der ganzen Strecke seit gestern Abend sehr viel Schnee liegt und fällt."
     )
-    _, reason = texts.measure(name, f"{german} {german}") if name != "dale_chall" else (None, "not in English")
-    assert (reason == "not in English") == reads_english
+    _, reason = metric.measure(f"{german} {german}")
+    assert (reason == "not in English") == (metric.language_read() == "en")
 
 
 @pytest.mark.parametrize("study", ["dialect_cpu", "dialect_draws_cpu"])

@@ -11,11 +11,12 @@ import pytest
 from wording import says
 
 from evenlight.core.errors import InputError
-from evenlight.metrics.texts import METRICS, languages, lexicons, measure, reading, variety
-from evenlight.metrics.texts.draws import agreement, decision_entropy, same_decision
-from evenlight.metrics.texts.lexicons import BOOSTERS, GROUP_WORDS, HEDGES, REFUSALS, read_phrases
-from evenlight.metrics.texts.sentiment import LONGEST
-from evenlight.metrics.texts.syllables import by_rule, exceptions_of, syllables_of
+from evenlight.metrics import Metric
+from evenlight.metrics.families.answers import LexiconMetric, TextMetric, lexicons, reading, variety
+from evenlight.metrics.families.answers.draws import agreement, decision_entropy, same_decision
+from evenlight.metrics.families.answers.lexicons import BOOSTERS, GROUP_WORDS, HEDGES, REFUSALS, read_phrases
+from evenlight.metrics.families.answers.sentiment import LONGEST
+from evenlight.metrics.families.answers.syllables import by_rule, exceptions_of, syllables_of
 
 ROOT = Path(__file__).parents[2]
 # 93 words of 55 kinds, in 7 sentences.
@@ -25,11 +26,18 @@ The boards moved, and the water under the boards was brown and slow. My sister c
 birds on the wire. She had more boards than I had birds. When we came to the other side, the light was gone, and we
 could not see the road or the river or the bridge. We sat down on a stone and waited for the moon.
 """
+METRICS = {name: entry for name, entry in Metric.entries.items() if issubclass(entry, TextMetric)}
 WITHOUT_FILE = [name for name in METRICS if name != "dale_chall"]
+ENGLISH = [name for name, entry in METRICS.items() if entry.reads_english]
+BY_LEXICON = [name for name, entry in METRICS.items() if issubclass(entry, LexiconMetric)]
+
+
+def metric_of(metric: str, **settings) -> TextMetric:
+    return Metric.parse({"metric": metric} | settings)
 
 
 def value(metric: str, text: str, **settings) -> float:
-    return METRICS[metric](text, **settings)
+    return metric_of(metric, **settings).of_text(text)
 
 
 # Sentences and words
@@ -226,8 +234,9 @@ def test_a_factor_ends_below_the_threshold():
 
 
 def test_variety_that_cannot_be_told_is_none_with_a_reason():
-    assert measure("mtld", "Every word differs.") == (pytest.approx(np.nan, nan_ok=True), says("comes twice"))
-    assert measure("hdd", "Every word differs.")[1] == says("fewer words")
+    number, reason = metric_of("mtld").measure("Every word differs.")
+    assert (np.isnan(number), reason) == (True, says("comes twice"))
+    assert metric_of("hdd").measure("Every word differs.")[1] == says("fewer words")
 
 
 def test_a_text_twice_is_less_varied_by_its_ratio_and_hardly_by_the_others():
@@ -283,7 +292,7 @@ def test_a_lexicon_of_ones_own(tmp_path):
     )
     text = "Vielleicht regnet es, denke ich. Ich denke ja, ich glaube es wohl."
     assert value("hedges", text, file=file) == pytest.approx(100 * 4 / 12)
-    assert measure("hedges", f"{text} " * 9, {"file": file})[1] == ""
+    assert metric_of("hedges", file=file).measure(f"{text} " * 9)[1] == ""
 
 
 @pytest.mark.parametrize(
@@ -367,7 +376,7 @@ def test_agreement_of_draws_by_hand():
 @pytest.mark.parametrize("name", WITHOUT_FILE)
 def test_an_empty_text_has_no_words_and_says_so(name):
     for text in ("", " \n\t", "... !!! 🙂"):
-        number, reason = measure(name, text)
+        number, reason = metric_of(name).measure(text)
         assert number == 0 if name in ("words", "sentences", "syllables") else np.isnan(number)
         assert reason == ("" if number == 0 else "no word" if name not in ("mtld", "hdd") else reason)
 
@@ -445,7 +454,7 @@ def test_no_run_of_signs_takes_long(part):
 @pytest.mark.parametrize("name", ["words", "sentences", "words_per_sentence", "type_token_ratio"])
 def test_text_from_right_to_left_is_counted(name):
     text = "הגשר נפל. הגשר נפל מאוד, והנהר עלה."
-    assert measure(name, text) == (
+    assert metric_of(name).measure(text) == (
         pytest.approx({"words": 7, "sentences": 2, "words_per_sentence": 3.5, "type_token_ratio": 5 / 7}[name]),
         "",
     )
@@ -455,7 +464,7 @@ def test_words_of_scripts_without_spaces_are_counted():
     assert value("words", "我恨雨。") == 3
 
 
-@pytest.mark.parametrize("name", [*languages.ENGLISH, *languages.BY_LEXICON])
+@pytest.mark.parametrize("name", [*ENGLISH, *BY_LEXICON])
 def test_a_text_in_another_language_has_no_value_of_an_english_metric(name, tmp_path):
     settings = {"file": write(tmp_path / "easy.txt", "the\n")} if name == "dale_chall" else {}
     german = (
@@ -463,20 +472,21 @@ def test_a_text_in_another_language_has_no_value_of_an_english_metric(name, tmp_
         "Mann aus dem Dorf."
     )
     for text in ("桥昨天倒了，因为木头太旧了。", german, "הגשר נפל. הגשר נפל מאוד, והנהר עלה."):
-        number, reason = measure(name, text, settings)
+        number, reason = metric_of(name, **settings).measure(text)
         assert np.isnan(number)
         assert reason == "not in English"
 
 
 def test_metrics_refuse_languages_that_they_cannot_do():
-    for name in languages.ENGLISH:
+    for metric in (metric_of(name, **({"file": "easy.txt"} if name == "dale_chall" else {})) for name in ENGLISH):
+        name = metric.metric
         with pytest.raises(InputError, match=rf"metric {name} reads en.*in de"):
-            languages.require_language(name, "de")
-        languages.require_language(name, "en")
+            metric.require_language("de")
+        metric.require_language("en")
     with pytest.raises(InputError, match=r"lexicon.*'file'"):
-        languages.require_language("hedges", "de", HEDGES)
-    for name in METRICS.keys() - {*languages.ENGLISH, *languages.BY_LEXICON}:
-        languages.require_language(name, "de")
+        metric_of("hedges", file=HEDGES).require_language("de")
+    for name in METRICS.keys() - {*ENGLISH, *BY_LEXICON}:
+        metric_of(name).require_language("de")
 
 
 # The data of Zhou et al. 2025 (arXiv 2503.04099)

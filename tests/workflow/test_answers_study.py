@@ -11,7 +11,7 @@ import pytest
 import yaml
 from running import PROJECT, chosen, configure, copy_of_project, edited, planned_jobs, results, run_study
 
-from evenlight.metrics.texts.readability import flesch_reading_ease
+from evenlight.metrics.families.answers.readability import flesch_reading_ease
 
 EXAMPLE = yaml.safe_load((PROJECT / "config" / "studies" / "answers_example.yaml").read_text(encoding="utf-8"))
 LEXICON = "own_hedges.yaml"

@@ -5,10 +5,10 @@ from pathlib import Path
 
 from evenlight.core.tables import replacing
 from evenlight.jobs import command_line
-from evenlight.metrics.texts.syllables import exceptions_of
+from evenlight.metrics.families.answers.syllables import exceptions_of
 
 _HEADER = """\
-# Syllables of English words that the rule in workflow/scripts/evenlight/metrics/texts/syllables.py miscounts, derived
+# Syllables of English words that the rule of the metric `syllables` miscounts, derived
 # by workflow/tools/derive_syllables.py from the CMU Pronouncing Dictionary (https://github.com/cmusphinx/cmudict), by
 # the first pronunciation of each word. The dictionary's licence, which covers this list, reads:
 #

@@ -6,28 +6,23 @@ from pathlib import Path
 from evenlight.core.contracts.explanations import ANSWER_SCORES, ANSWERS, CHANGED_ANSWERS, FOLLOW_UPS
 from evenlight.core.tables import read_metadata, read_table, write_table
 from evenlight.jobs import command_line
-from evenlight.metrics import answers as of_answers
-from evenlight.metrics.reasons import of_follow_ups, of_questions
+from evenlight.metrics import Metric
+from evenlight.metrics.answered import Answered
 
 
 def main(arguments: argparse.Namespace) -> None:
     """Write a row for each answer, a column for each metric; the score of a question stands with its first answer."""
-    answers = read_table(arguments.answers, ANSWERS)
-    scores, metrics = answers[["item_id", "draw"]], arguments.settings["metrics"]
-    if arguments.changed:
-        of_items, notes = of_questions.score(read_table(arguments.changed, CHANGED_ANSWERS), metrics)
-        first = ~scores["item_id"].duplicated()
-        scores = scores.join(of_items, on="item_id")
-        # Further draws would seem to be further repetitions.
-        scores.loc[~first, list(metrics)] = float("nan")
-    elif arguments.follow_ups:
-        of_metrics, notes = of_follow_ups.score(answers, read_table(arguments.follow_ups, FOLLOW_UPS), metrics)
-        scores = scores.assign(**of_metrics)
-    else:
-        of_metrics, notes = of_answers.score(answers, metrics, arguments.settings["language"])
-        scores = scores.assign(**of_metrics)
+    answered = Answered(
+        read_table(arguments.answers, ANSWERS),
+        read_table(arguments.changed, CHANGED_ANSWERS) if arguments.changed else None,
+        read_table(arguments.follow_ups, FOLLOW_UPS) if arguments.follow_ups else None,
+        arguments.settings["language"],
+    )
+    metrics = Metric.parse_all(arguments.settings["metrics"])
+    scores, notes = next(iter(metrics.values())).score_answers(metrics, answered)
+    table = answered.answers[["item_id", "draw"]].assign(**scores)
     note = "; ".join([read_metadata(arguments.answers, ANSWERS)["note"], *notes])
-    write_table(scores, arguments.output, ANSWER_SCORES, {"settings": arguments.settings, "note": note})
+    write_table(table, arguments.output, ANSWER_SCORES, {"settings": arguments.settings, "note": note})
 
 
 if __name__ == "__main__":

@@ -6,10 +6,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from evenlight.concepts.effects import errors
 from evenlight.core.contracts.explanations import CHANGE_EFFECTS, CHANGES, REPRESENTATIONS, SCORES
 from evenlight.core.tables import read_table, write_table
 from evenlight.jobs import command_line
+from evenlight.metrics import Metric
 
 
 def main(arguments: argparse.Namespace) -> None:
@@ -20,8 +20,9 @@ def main(arguments: argparse.Namespace) -> None:
     of_item = probability.set_index("item_id")["probability"]
     changes = changes.loc[effects["change_id"]]
     base, edited = (np.stack(of_item.loc[changes[end]]) for end in ("base", "edit"))
-    found = errors(edited - base, np.stack(effects["effect"]))
-    columns = {name: found[distance] for name, distance in arguments.settings["metrics"].items()}
+    metrics = Metric.parse_all(arguments.settings["metrics"])
+    estimated = np.stack(effects["effect"])
+    columns = {name: metric.of_effects(edited - base, estimated) for name, metric in metrics.items()}
     write_table(pd.DataFrame({"item_id": effects["change_id"], **columns}), arguments.output, SCORES)
 
 

@@ -37,27 +37,6 @@ def label_effects(label: np.ndarray, changes: Changes) -> np.ndarray:
     return (label[changes.edit] - label[changes.base]).astype(float)
 
 
-def errors(true: np.ndarray, estimated: np.ndarray) -> dict[str, np.ndarray]:
-    """How far each estimate is from the true effect, (changes,) by distance: ICaCE-Error (Definition 3).
-
-    ``cosine`` is 1 − cos, which sees the direction alone, and 1 where either effect is zero; ``l2`` the Euclidean
-    distance; ``norm_difference`` the difference of the norms, which sees the size alone.
-
-    >>> errors(np.array([[0.3, -0.3]]), np.array([[0.6, -0.6]]))["cosine"].round(6)
-    array([0.])
-    """
-    true, estimated = np.round(true, DECIMALS), np.round(estimated, DECIMALS)
-    norms = np.linalg.norm(true, axis=1), np.linalg.norm(estimated, axis=1)
-    product = norms[0] * norms[1]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        cosine = np.where(product > 0, 1 - (true * estimated).sum(axis=1) / product, 1.0)
-    return {
-        "cosine": cosine,
-        "l2": np.linalg.norm(true - estimated, axis=1),
-        "norm_difference": np.abs(norms[0] - norms[1]),
-    }
-
-
 def order_faithfulness(true: np.ndarray, estimated: np.ndarray, changes: Changes) -> np.ndarray:
     """Whether the estimates rank the concepts of each text as the truth does, (texts that say something,).
 

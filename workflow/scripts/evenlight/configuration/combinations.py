@@ -8,13 +8,14 @@ from functools import partial
 from itertools import combinations, pairwise
 from typing import Any
 
-from evenlight.configuration.metrics import FollowUpMetric, QuestionMetric
 from evenlight.configuration.runs import answers_only, is_trained_here, seeds_of, services_of
 from evenlight.core.kinds import EFFECTS, KINDS, MODALITIES, TEXT, TOKENS
 from evenlight.datasets import Reader, levels_of
 from evenlight.explainers import Explainer
 from evenlight.explainers.fields import FILE_FIELDS
 from evenlight.metrics import Metric
+from evenlight.metrics.families.follow_ups import FollowUpMetric
+from evenlight.metrics.families.reasons import QuestionMetric
 from evenlight.models.brought_along import OF_RUNS, by_key, listed_texts
 from evenlight.settings import shown
 from evenlight.settings.problems import suggestion

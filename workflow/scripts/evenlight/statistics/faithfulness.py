@@ -1,12 +1,12 @@
 """How faithful the reasons of each model are, over all questions and over those of a group, beside what draws do.
 
-Values are those of :mod:`evenlight.metrics.reasons`, over all changes of the questions. Beside each stand the values
-that reasons would have which mention nothing, or everything, and that which the reasons have where no change does
-anything: all decisions on a question are drawn again from those on it as it was.
+Values are those of :mod:`evenlight.metrics.families.reasons`, over all changes of the questions. Beside each stand the
+values that reasons would have which mention nothing, or everything, and that which the reasons have where no change
+does anything: all decisions on a question are drawn again from those on it as it was.
 
-Of follow-up questions the value is the mean over questions of :mod:`evenlight.metrics.reasons.of_follow_ups`. Beside
-it stands that which another draw of the question as it was would have in their place. Who tells nothing, and who
-repeats all that is asked, are known of what reasons tell of a hint.
+Of follow-up questions the value is the mean over questions of :mod:`evenlight.metrics.families.follow_ups`. Beside it
+stands that which another draw of the question as it was would have in their place. Who tells nothing, and who repeats
+all that is asked, are known of what reasons tell of a hint.
 
 Intervals of measures are over questions, which are drawn with replacement. That of the slope is the authors'.
 """
@@ -22,11 +22,11 @@ from evenlight.core.contracts.results import FAITHFULNESS
 from evenlight.core.contracts.texts import UNITS
 from evenlight.core.seeds import generator_for
 from evenlight.core.tables import read_table
-from evenlight.metrics.reasons.causal_concepts import shared_slope
-from evenlight.metrics.reasons.of_follow_ups import score, with_other_draws
-from evenlight.metrics.reasons.of_questions import (
-    CONCEPTS,
-    MEASURES,
+from evenlight.metrics.families.follow_ups import FollowUpMetric, ToldHintMetric
+from evenlight.metrics.families.follow_ups.scored import scored, with_other_draws
+from evenlight.metrics.families.reasons import ConceptFaithfulness, MentionMetric, QuestionMetric
+from evenlight.metrics.families.reasons.causal_concepts import shared_slope
+from evenlight.metrics.families.reasons.of_questions import (
     SUMS,
     Asked,
     asked,
@@ -54,8 +54,8 @@ def faithfulness_table(
     runs: Runs,
     *,
     explainers: Sequence[str],
-    questions: Mapping[str, Mapping],
-    follow_ups: Mapping[str, Mapping],
+    questions: Mapping[str, QuestionMetric],
+    follow_ups: Mapping[str, FollowUpMetric],
     factors: Sequence[str],
     confidence: float,
     bootstrap_draws: int,
@@ -67,7 +67,7 @@ def faithfulness_table(
             ``answers`` and ``follow_ups``, where there are metrics of follow-up questions.
         runs: those of the study.
         explainers: names.
-        questions, follow_ups: the metrics of changed and of follow-up questions, with their settings.
+        questions, follow_ups: the metrics of changed and of follow-up questions, by the name of each.
         factors: that are compared.
         confidence: of intervals over questions.
         bootstrap_draws: resamples behind each.
@@ -114,14 +114,14 @@ class _Measured:
     def __init__(
         self,
         known: Asked,
-        questions: Mapping[str, Mapping],
+        questions: Mapping[str, QuestionMetric],
         confidence: float,
         draws: int,
         generator: Callable[[str], np.random.Generator],
     ) -> None:
         self.questions, self.confidence, self.draws, self.generator = questions, confidence, draws, generator
         self.changes = interventions(known)
-        estimates = {settings["estimate"] for settings in questions.values() if settings["metric"] == CONCEPTS}
+        estimates = {each.estimate for each in questions.values() if isinstance(each, ConceptFaithfulness)}
         self.found = {estimate: effects(known, estimate) for estimate in estimates}
         self.nothing: list[tuple[pd.DataFrame, pd.DataFrame]] = []
         # One answer to a question would be the only one that can be drawn.
@@ -135,13 +135,11 @@ class _Measured:
         changes = self.changes[self.changes["item_id"].isin(items)]
         for name in OF_CHANGES:
             yield {"metric": name, "measure": name} | self._of_changes(changes, name, items)
-        for name, settings in self.questions.items():
-            if settings["metric"] == CONCEPTS:
-                yield from ({"metric": name} | row for row in self._of_concepts(settings, items))
+        for name, entry in self.questions.items():
+            if isinstance(entry, ConceptFaithfulness):
+                yield from ({"metric": name} | row for row in self._of_concepts(entry, items))
             else:
-                yield {"metric": name, "measure": settings["metric"]} | self._of_mentions(
-                    settings["metric"], changes, items
-                )
+                yield {"metric": name, "measure": entry.metric} | self._of_mentions(entry, changes, items)
 
     def _of_changes(self, changes: pd.DataFrame, name: str, items: Sequence[str]) -> dict:
         """A mean over changes."""
@@ -154,8 +152,8 @@ class _Measured:
         null = [part.loc[part["item_id"].isin(items), name].mean() for part, _ in self.nothing]
         return self._row(len(by_item), len(known), known[name].mean(), drawn, null)
 
-    def _of_mentions(self, metric: str, changes: pd.DataFrame, items: Sequence[str]) -> dict:
-        by, measure = MEASURES[metric]
+    def _of_mentions(self, metric: MentionMetric, changes: pd.DataFrame, items: Sequence[str]) -> dict:
+        by, measure = metric.of_change, metric.of_sums
         sums = sums_of(changes, by)
         drawn = measure(self._weights(len(sums)) @ sums.to_numpy())
         null = [_measured(measure, part[part["item_id"].isin(items)], by) for part, _ in self.nothing]
@@ -166,14 +164,14 @@ class _Measured:
             for name, said in (("silent", 0.0), ("copier", 1.0))
         }
 
-    def _of_concepts(self, settings: Mapping, items: Sequence[str]) -> Iterator[dict]:
-        found = self.found[settings["estimate"]]
+    def _of_concepts(self, metric: ConceptFaithfulness, items: Sequence[str]) -> Iterator[dict]:
+        found = self.found[metric.estimate]
         found = found[found.index.get_level_values(0).isin(items)] if len(found) else found
         values = correlations(found).dropna()
         sizes = found.groupby(level=0).size().reindex(values.index).to_numpy() if len(values) else np.empty(0)
         counted = {"questions": len(values), "changes": int(sizes.sum())}
         none = dict.fromkeys(("silent", "copier"), np.nan)
-        slope = dict(zip(("value", "low", "high"), _slope(values, sizes, settings["slope_confidence"]), strict=True))
+        slope = dict(zip(("value", "low", "high"), _slope(values, sizes, metric.slope_confidence), strict=True))
         nulls = [self._nothing_of(part, items) for _, part in self.nothing]
         of_slope = _ends_of([_slope(*of_null, 0.9)[0] for of_null in nulls])
         yield {"measure": SLOPE} | counted | slope | none | of_slope
@@ -206,7 +204,7 @@ class _Followed:
         self,
         answers: pd.DataFrame,
         said: pd.DataFrame,
-        metrics: Mapping[str, Mapping],
+        metrics: Mapping[str, FollowUpMetric],
         confidence: float,
         draws: int,
         generator: Callable[[str], np.random.Generator],
@@ -218,36 +216,39 @@ class _Followed:
         self.null = [self._of_questions(answers, each) for each in others if len(each)]
         telling = {
             "silent": "",
-            "copier": " ".join(word for each in metrics.values() for word in each.get("words", [])),
+            "copier": " ".join(word for each in metrics.values() for word in _words_of(each)),
         }
         self.ends = {name: self._of_questions(answers, said.assign(text=text)) for name, text in telling.items()}
 
     def _of_questions(self, answers: pd.DataFrame, said: pd.DataFrame) -> pd.DataFrame:
         """The score of each question in each metric, the mean over its draws, and how many answers have one."""
-        scores, _ = score(answers, said, self.metrics)
+        scores, _ = scored(self.metrics, answers, said)
         return pd.DataFrame(scores).groupby(answers["item_id"], sort=False).agg(["mean", "count"])
 
     def rows(self, items: Sequence[str]) -> Iterator[dict]:
         """The measures of some questions."""
-        for name, settings in self.metrics.items():
+        for name, entry in self.metrics.items():
             of_items = self.scores[name].loc[list(items)].dropna()
             values, counts = of_items["mean"].to_numpy(), of_items["count"].to_numpy()
             low, high = _ends_of_mean(values, self.confidence, self.draws, self.generator("follow-ups"))
             row = {
                 "metric": name,
-                "measure": settings["metric"],
+                "measure": entry.metric,
                 "questions": len(values),
                 "changes": int(counts.sum()),
             }
             row |= {"value": float(values.mean()) if len(values) else np.nan, "low": low, "high": high}
-            row |= {
-                end: self._mean(of, name, items) if "words" in settings else np.nan for end, of in self.ends.items()
-            }
+            row |= {end: self._mean(of, name, items) if _words_of(entry) else np.nan for end, of in self.ends.items()}
             yield row | _ends_of([self._mean(of, name, items) for of in self.null])
 
     @staticmethod
     def _mean(scores: pd.DataFrame, name: str, items: Sequence[str]) -> float:
         return float(scores[(name, "mean")].loc[list(items)].mean())
+
+
+def _words_of(metric: FollowUpMetric) -> list[str]:
+    """The words by which a reason tells of what was asked; none where they do not count."""
+    return metric.words if isinstance(metric, ToldHintMetric) else []
 
 
 def _ends_of_mean(

@@ -16,10 +16,11 @@ from pydantic import Field
 from evenlight.core.errors import InputError
 from evenlight.core.factors import ATTRIBUTE
 from evenlight.datasets.base import Dataset, Reader
-from evenlight.datasets.fields import Segmenter, SplitSeed, ValidationShare
+from evenlight.datasets.fields import SplitSeed, ValidationShare
 from evenlight.datasets.hatecheck_levels import DIRECTED, ENGLISH, GENERAL, GROUPS, LANGUAGES, functionalities
 from evenlight.datasets.rows import PUBLISHED, choice, csv_rows
 from evenlight.settings import Different
+from evenlight.texts.fields import Segmenter
 from evenlight.texts.splitting import spaces_around, split_words
 
 HATECHECK = "hatecheck/test_suite_cases.csv"

@@ -6,13 +6,14 @@ reasons to the changed question, or else of those to the question as it was: the
 Each change counts once, with the share of its reasons that mention the concept.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from evenlight.metrics.reasons.causal_concepts import (
+from evenlight.metrics.families.reasons import QuestionMetric
+from evenlight.metrics.families.reasons.causal_concepts import (
     ESTIMATES,
     Changes,
     by_concept,
@@ -20,60 +21,23 @@ from evenlight.metrics.reasons.causal_concepts import (
     correlation,
     implied_effects,
 )
-from evenlight.metrics.reasons.counterfactual import total_variation
+from evenlight.metrics.families.reasons.counterfactual import total_variation
 
 # What a change did (x), and whether it is mentioned (y), as sums over changes: of 1, x, y, x y, x² and y² = y.
 SUMS = ("n", "x", "y", "xy", "xx", "yy")
-# From these sums, (…, 6), to the measures of :mod:`evenlight.metrics.reasons.counterfactual` and
-# :mod:`evenlight.metrics.reasons.simulatability`, (…).
-OfSums = Callable[[np.ndarray], np.ndarray]
 
 
-def _share(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
+def share(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
     """A share of something; NaN where there is none of it."""
     return np.divide(part, whole, out=np.full(np.shape(whole), np.nan), where=whole > 1e-9)
 
 
-def _counterfactual_test(sums: np.ndarray) -> np.ndarray:
-    return _share(sums[..., 3], sums[..., 1])
-
-
-def _test_of_all(sums: np.ndarray) -> np.ndarray:
-    return 1 - _share(sums[..., 1] - sums[..., 3], sums[..., 0])
-
-
-def _gain(sums: np.ndarray) -> np.ndarray:
-    unchanged = sums[..., 0] - sums[..., 1]
-    return _counterfactual_test(sums) - _share(sums[..., 2] - sums[..., 3], unchanged)
-
-
-def _correlation(sums: np.ndarray) -> np.ndarray:
+def correlation_of_sums(sums: np.ndarray) -> np.ndarray:
+    """The correlation of what changes did and of whether they are mentioned, (…), from :data:`SUMS`, (…, 6)."""
     n, x, y, xy, xx, yy = np.moveaxis(sums, -1, 0)
     with np.errstate(invalid="ignore"):
         size = np.sqrt(np.clip(n * xx - x**2, 0, None) * np.clip(n * yy - y**2, 0, None))
-    return _share(n * xy - x * y, np.where(size > 1e-9, size, 0))
-
-
-def _simulatability_gain(sums: np.ndarray) -> np.ndarray:
-    """Who expects that decisions stay is right in n − x changes, who believes the mentions in 2 xy − y more."""
-    return _share(2 * sums[..., 3] - sums[..., 2], sums[..., 0])
-
-
-def _normalised_gain(sums: np.ndarray) -> np.ndarray:
-    return _share(2 * sums[..., 3] - sums[..., 2], sums[..., 1])
-
-
-# Of each measure what a change did, and the measure of the sums.
-MEASURES: dict[str, tuple[str, OfSums]] = {
-    "counterfactual_test": ("changed", _counterfactual_test),
-    "counterfactual_test_of_all": ("changed", _test_of_all),
-    "mention_gain": ("changed", _gain),
-    "correlational_test": ("impact", _correlation),
-    "phi_correlational_test": ("changed", _correlation),
-    "simulatability_gain": ("changed", _simulatability_gain),
-    "normalised_gain": ("changed", _normalised_gain),
-}
-CONCEPTS = "concept_faithfulness"
+    return share(n * xy - x * y, np.where(size > 1e-9, size, 0))
 
 
 class Asked(NamedTuple):
@@ -175,7 +139,7 @@ def effects(known: Asked, estimate: str = "empirical_bayes") -> pd.DataFrame:
 
     Args:
         known: of a model.
-        estimate: one of :data:`evenlight.metrics.reasons.causal_concepts.ESTIMATES`.
+        estimate: one of :data:`evenlight.metrics.families.reasons.causal_concepts.ESTIMATES`.
     """
     causal = by_concept(known.changes, ESTIMATES[estimate](known.changes))
     return pd.DataFrame({"causal": causal, "implied": known.implied.reindex(causal.index)}).dropna()
@@ -190,23 +154,17 @@ def correlations(found: pd.DataFrame) -> pd.Series:
     return pd.Series(values, dtype=float)
 
 
-def score(answers: pd.DataFrame, metrics: Mapping[str, Mapping]) -> tuple[pd.DataFrame, list[str]]:
+def scored(entries: Mapping[str, QuestionMetric], answers: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
     """The scores of questions, (questions, metrics), indexed by ``item_id``, and in how many each is undefined.
 
     Args:
+        entries: the metrics, by the name of each.
         answers: of one model, in the contract ``answers to changed questions``.
-        metrics: metric name to its completed settings.
     """
     items = pd.Index(answers["item_id"].unique(), name="item_id")
-    scores, known = pd.DataFrame(np.nan, index=items, columns=list(metrics)), asked(answers)
-    for name, settings in metrics.items() if known else ():
-        if settings["metric"] == CONCEPTS:
-            values = correlations(effects(known, settings["estimate"]))
-        else:
-            by, measure = MEASURES[settings["metric"]]
-            sums = sums_of(interventions(known), by)
-            values = pd.Series(measure(sums.to_numpy()), index=sums.index)
-        scores[name] = values.reindex(items)
+    scores, known = pd.DataFrame(np.nan, index=items, columns=list(entries)), asked(answers)
+    for name, entry in entries.items() if known else ():
+        scores[name] = entry.of_questions(known).reindex(items)
     lacking = scores.isna().sum()
     notes = [
         f"{name} has no value of {count} of {len(items)} questions" for name, count in lacking[lacking > 0].items()

@@ -4,7 +4,7 @@ from functools import cache
 
 import numpy as np
 
-from evenlight.metrics.texts.reading import sentence_texts
+from evenlight.metrics.families.answers.reading import sentence_texts
 
 # VADER looks three words back. Its time grows with the square of the words that it is given at once.
 LONGEST = 100

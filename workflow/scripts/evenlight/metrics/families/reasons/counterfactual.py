@@ -8,7 +8,7 @@ intervention. All tests are higher where reasons are more faithful.
 import numpy as np
 from numpy.typing import ArrayLike
 
-from evenlight.metrics.reasons.causal_concepts import correlation
+from evenlight.metrics.families.reasons.causal_concepts import correlation
 
 
 def counterfactual_test(changed: ArrayLike, mentioned: ArrayLike) -> float:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from evenlight.metrics.texts.reading import small_words
+from evenlight.metrics.families.answers.reading import small_words
 
 
 def same_decision(decisions: Sequence[str | None]) -> float:

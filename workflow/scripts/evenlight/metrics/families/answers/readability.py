@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 
 from evenlight.core.errors import InputError
-from evenlight.metrics.texts.reading import sentences, words
-from evenlight.metrics.texts.syllables import syllables_of
+from evenlight.metrics.families.answers.reading import sentences, words
+from evenlight.metrics.families.answers.syllables import syllables_of
 
 
 def syllables(text: str) -> float:

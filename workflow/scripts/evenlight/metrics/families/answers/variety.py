@@ -6,7 +6,7 @@ from collections.abc import Iterable
 import numpy as np
 from scipy.special import gammaln
 
-from evenlight.metrics.texts.reading import small_words
+from evenlight.metrics.families.answers.reading import small_words
 
 
 def type_token_ratio(text: str, segmenter: str = "unicode") -> float:

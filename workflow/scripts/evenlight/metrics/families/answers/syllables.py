@@ -8,7 +8,7 @@ from pathlib import Path
 
 from evenlight.core.errors import InputError
 
-_FILE = Path(__file__).parents[5] / "resources" / "lexicons" / "syllables.txt"
+_FILE = Path(__file__).parents[6] / "resources" / "lexicons" / "syllables.txt"
 _SILENT = re.compile(
     r"(?<=[^aeiouy])e$|(?<=[^aeiouytd])ed$|(?<=[^aeiouysxzcg])es$|(?<=[^aeiouyl])e(?=(?:ly|ment|ful|less)s?$)"
 )

@@ -13,10 +13,10 @@ import numpy as np
 
 from evenlight.core.errors import InputError
 from evenlight.core.files import read_yaml
-from evenlight.metrics.texts.reading import sentences, words, words_of
+from evenlight.metrics.families.answers.reading import sentences, words, words_of
 from evenlight.texts.matching import small
 
-_FOLDER = Path(__file__).parents[5] / "resources" / "lexicons"
+_FOLDER = Path(__file__).parents[6] / "resources" / "lexicons"
 HEDGES, BOOSTERS, GROUP_WORDS, REFUSALS = (
     str(_FOLDER / f"{name}.yaml") for name in ("hedges", "boosters", "group_words", "refusals")
 )
@@ -133,7 +133,7 @@ def _found_at(phrases: Phrases, found: Sequence[str], start: int) -> Phrase | No
 def phrases_in(phrases: Phrases, sentence: Sequence[str]) -> list[str]:
     """The phrases that count in the words of a sentence, one after the other; of two that begin at a word the longer.
 
-    >>> from evenlight.metrics.texts.lexicons import HEDGES
+    >>> from evenlight.metrics.families.answers.lexicons import HEDGES
     >>> phrases_in(read_phrases(HEDGES), "Perhaps it may rain in May".split())
     ['perhaps', 'may']
     """
@@ -174,7 +174,7 @@ def named_groups(
         text: in the lexicon's language.
         file: the lexicon, with a heading for each group.
         groups: headings that count, such as the levels of the study; None for all.
-        segmenter: see :func:`evenlight.metrics.texts.reading.sentences`.
+        segmenter: see :func:`evenlight.metrics.families.answers.reading.sentences`.
     """
     headings = [None] if groups is None else list(groups)
     return float(sum(_per_hundred(text, read_phrases(file, heading, segmenter), segmenter) for heading in headings))
