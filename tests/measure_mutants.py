@@ -37,7 +37,6 @@ TESTED_BY = {
     "statistics/rank_sum": ("rank_sum", "strata"),
     "metrics/explanations": ("metrics",),
     "metrics/base": ("metrics",),
-    "metrics/answered": ("follow_ups",),
     "metrics/fields": ("configuration",),
     "metrics/families/answers/scored": ("style_of_answers",),
     "metrics/families/faithfulness/__init__": ("metrics", "aopc_of_words"),

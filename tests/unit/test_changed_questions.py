@@ -20,7 +20,6 @@ from evenlight.datasets.released import RELEASES
 from evenlight.datasets.world_texts import read_language
 from evenlight.explainers.recorded import read_answers, read_changed_answers
 from evenlight.metrics import Metric, parsed
-from evenlight.metrics.answered import Answered
 from evenlight.metrics.families.reasons import MentionMetric, counterfactual, simulatability
 from evenlight.metrics.families.reasons.of_questions import (
     asked,
@@ -121,20 +120,6 @@ def test_a_question_by_hand():
     scores, notes = scored(parsed(METRICS), given.assign(decision=None))
     assert scores.isna().all().all()
     assert notes[0] == "counterfactual_test has no value of 1 of 1 questions"
-
-
-def test_the_score_of_a_question_stands_with_its_first_answer():
-    """Also beside a question of which nothing was changed."""
-    rows = [(None, "A", []), (None, "B", []), ("who", "B", ["who"]), ("who", "B", ["who"]), ("where", "A", [])]
-    changed = pd.DataFrame(rows, columns=["concept", "decision", "mentioned"])
-    changed = changed.assign(item_id="q", draw=range(5), change=None, kind=None, reference=None)
-    answered = Answered(pd.DataFrame({"item_id": ["q", "q", "other"], "draw": [0, 1, 0]}), changed)
-    entries = parsed({"gain": {"metric": "mention_gain"}, "test": {"metric": "counterfactual_test"}})
-    scores, notes = entries["gain"].score_answers(entries, answered)
-    # Of two changes one turns the decision, and is mentioned.
-    for name in entries:
-        np.testing.assert_array_equal(scores[name], [1, np.nan, np.nan])
-    assert notes == []
 
 
 def test_where_no_change_does_anything_decisions_are_those_on_the_question_as_it_was():
