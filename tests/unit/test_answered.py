@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from evenlight.metrics import parsed
+from evenlight.metrics import Metric
 from evenlight.metrics.answered import Answered
 
 
@@ -13,7 +13,8 @@ def test_the_score_of_a_question_stands_with_its_first_answer():
     changed = pd.DataFrame(rows, columns=["concept", "decision", "mentioned"])
     changed = changed.assign(item_id="q", draw=range(5), change=None, kind=None, reference=None)
     answered = Answered(pd.DataFrame({"item_id": ["q", "q", "other"], "draw": [0, 1, 0]}), changed)
-    entries = parsed({"gain": {"metric": "mention_gain"}, "test": {"metric": "counterfactual_test"}})
+    names = {"gain": "mention_gain", "test": "counterfactual_test"}
+    entries = {name: Metric.parse({"metric": metric}) for name, metric in names.items()}
     scores, notes = entries["gain"].score_answers(entries, answered)
     # Of two changes one turns the decision, and is mentioned.
     for name in entries:
