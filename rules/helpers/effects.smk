@@ -151,7 +151,9 @@ def forgetting_settings(wildcards):
 
 def concept_metrics():
     """The metrics of the study, each with its settings."""
-    return configuration.without_labels({name: config["metrics"][name] for name in MODALITIES[kinds.EFFECTS]["metrics"]})
+    return configuration.without_labels(
+        {name: config["metrics"][name] for name in MODALITIES[kinds.EFFECTS]["metrics"]}
+    )
 
 
 def summary_settings():

@@ -40,8 +40,9 @@ class QuestionMetric(MetricOfAnswers):
 
         items = answered.answers["item_id"]
         of_questions, notes = scored(entries, answered.changed)
+        scores = of_questions.reindex(items)
         # Further draws would seem to be further repetitions.
-        scores = of_questions.reindex(items).where(~items.duplicated().to_numpy()[:, None])
+        scores[items.duplicated().to_numpy()] = float("nan")
         return {name: scores[name].to_numpy() for name in entries}, notes
 
     def of_questions(self, asked: Asked) -> pd.Series:
