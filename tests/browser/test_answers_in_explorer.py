@@ -139,7 +139,7 @@ def test_a_long_answer_is_cut_and_it_is_said(reader, page):
     left = reader.open("#pair=long").ask(SIDES)[0]
     assert left["text"] == LONG[: shown_answers.LONGEST]
     more = 100_000 - len(LONG[: shown_answers.LONGEST].split())
-    assert f"{more:,} more words of this answer are not on the page." in reader.text("#sides")
+    assert f"{more:,} more words" in reader.text("#sides")
     assert page.stat().st_size < 2_000_000
 
 

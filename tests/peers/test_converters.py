@@ -217,13 +217,13 @@ def across(file: dict) -> dict:
     [
         (None, {"template": "Text: {text} {label}"}, r"sequence 0 .*: the prompt is 'Review: Mara .*, which is not"),
         (None, {"template": "Review"}, r"--template 'Review': write \{text\} once"),
-        (None, {"label_words": ["poor", "good"]}, r"sequence 1 .* Ġbad, which is none of the label words poor, good"),
+        (None, {"label_words": ["poor", "good"]}, r"sequence 1 .*Ġbad.*poor, good"),
         (None, {"steps": [1]}, r"generated tokens are 0 'Ġgood'; choose by --steps"),
-        (None, {"aggregation": None}, r"8 scores of each token.* choose --aggregation, one of sum, l1, l2"),
-        (of_heads, {}, r"which are not those of hidden dimensions; aggregate them with inseq"),
-        (explaining("perplexity_fn"), {}, r"explained is 'perplexity', which falls where the label becomes more prob"),
-        (unscored, {}, r"sequence 0 .*: not every token of the text has a score"),
-        (across, {}, r"sequence 0 .*: token ':M' is none of the template alone"),
+        (None, {"aggregation": None}, r"8.*token.*choose --aggregation, one of sum, l1, l2"),
+        (of_heads, {}, r"hidden dimensions;.*inseq"),
+        (explaining("perplexity_fn"), {}, r"'perplexity'.*falls"),
+        (unscored, {}, r"sequence 0 .*: not every"),
+        (across, {}, r"sequence 0 .*: token ':M'"),
         (lambda file: file["attributes"]["info"], {}, r"not what `out\.save\(path\)` of inseq 0\.7 writes"),
         (lambda file: [1], {}, r"not what `out\.save\(path\)` of inseq 0\.7 writes"),
     ],
@@ -238,7 +238,7 @@ def test_scores_of_other_versions_are_refused(tmp_path):
         sequences(file)[0]["target_attributions"] = {"__ndarray__": [[0.0]], "dtype": "float32", "shape": [1, 1]}
         return file
 
-    with pytest.raises(InputError, match=r"sequence 0 .*'target_attributions' is not what inseq 0\.7 writes"):
+    with pytest.raises(InputError, match=r"sequence 0 .*'target_attributions'.*inseq 0\.7"):
         converted(tmp_path, "gpt2 dimensions", as_lists)
     (tmp_path / "text.json").write_text("He")
     with pytest.raises(InputError, match=r"text\.json: not readable"):
@@ -333,8 +333,8 @@ def test_evaluations_of_ferret_are_read_as_their_explanations(tmp_path):
 
 def test_what_is_not_ferrets_is_refused(tmp_path):
     for explainer in (None, "IG"):
-        with pytest.raises(InputError, match=r"explanations of .*LIME.*; choose one of them by --explainer"):
+        with pytest.raises(InputError, match=r"LIME.*; choose.*--explainer"):
             rows_of_ferret(FERRET, explainer)
     (tmp_path / "rows.jsonl").write_text('{"text": "He", "scores": [1]}')
-    with pytest.raises(InputError, match=r"row 1: no Explanation of ferret; write the `__dict__` of each"):
+    with pytest.raises(InputError, match=r"row 1: no Explanation.*`__dict__`"):
         rows_of_ferret(tmp_path / "rows.jsonl")

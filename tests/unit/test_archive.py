@@ -198,7 +198,7 @@ def test_no_member_leads_out_of_the_studys_folders(packed, clone, name):
     repacked(packed, change)
     before = contents(clone.parent)
     for use in (archive.checked_study, lambda path: archive.unpack(path, clone)):
-        with pytest.raises(InputError, match=r"out of.*folders"):
+        with pytest.raises(InputError, match=r"leads out.*folders"):
             use(packed)
     assert contents(clone.parent) == before
 
@@ -210,7 +210,7 @@ def test_a_name_that_ends_at_a_zero_byte_is_refused(packed, clone):
 
     repacked(packed, change)
     packed.write_bytes(packed.read_bytes().replace(b"tables/ab.csv", b"tables/a\0.csv"))
-    with pytest.raises(InputError, match=r"leads out|archive|cannot be read"):
+    with pytest.raises(InputError, match=r"leads out|not in the|cannot be read"):
         archive.unpack(packed, clone)
     assert contents(clone) == {}
 

@@ -229,7 +229,7 @@ def test_broken_answers_are_kept_as_they_came_and_counted(served, asking):
     ]
     assert table["decision"].fillna("none").tolist() == ["wait", "none", "none", "wait", "complain", "none"]
     assert table["finish"].tolist() == ["length", "stop", "stop", "stop", "stop", "content_filter"]
-    assert notes[1] == (says("6 answers 3 without", "2 empty, 1 cut off, 1 withheld", "1 with markup, 1 with control"))
+    assert notes[1] == says("6 answers 3 without", "2 empty, 1 cut off, 1 withheld", "1 with markup, 1 with control")
 
 
 def test_a_pattern_that_finds_nothing_at_all_is_told_with_its_key(asking):

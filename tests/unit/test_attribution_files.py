@@ -26,6 +26,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from models_for_tests import WORDS, tiny_classifier
 from scipy.stats import spearmanr
+from wording import says
 
 from evenlight.core.contracts.explanations import ATTRIBUTIONS, COSTS, RANDOMISED, SCORES
 from evenlight.core.contracts.texts import ITEMS, PREDICTIONS, UNITS
@@ -344,7 +345,7 @@ def test_a_long_text_takes_its_pair_along(study, tmp_path, capsys):
     # A limit that parts a pair.
     of_pairs = found["token_id"].map(len).groupby(pair_id).agg(["min", "max"])
     limit = int(of_pairs.loc[of_pairs["min"] < of_pairs["max"], "min"].max())
-    with pytest.raises(InputError, match=rf"sentences are longer than models.<model>.max_tokens = {limit}"):
+    with pytest.raises(InputError, match=rf"longer.*models\.<model>\.max_tokens = {limit}"):
         read(study, tmp_path / "predictions.parquet", max_tokens=limit)
     found = read(study, tmp_path / "predictions.parquet", max_tokens=limit, long_items="drop")
     is_long = found["token_id"].map(len) > limit
@@ -358,9 +359,9 @@ def test_a_long_text_takes_its_pair_along(study, tmp_path, capsys):
     assert found["predicted"].isna().equals(is_long)
     dropped = pair_id[in_long_pair].nunique()
     pairs = "pair" if dropped == 1 else "pairs"
-    assert f"left out {dropped} {pairs} with a sentence of more than {limit} tokens" in capsys.readouterr().out
+    assert f"left out {dropped} {pairs}" in capsys.readouterr().out
     [note] = read_metadata(tmp_path / "predictions.parquet", PREDICTIONS)["notes"]
-    assert note == f"{dropped} of {pair_id.nunique()} pairs have a text of more than {limit} tokens and are left out"
+    assert note == says(f"{dropped} of {pair_id.nunique()} pairs", f"more than {limit} tokens", "left out")
 
 
 def test_long_texts_are_read_and_explained_in_windows(study, tmp_path):
@@ -374,10 +375,7 @@ def test_long_texts_are_read_and_explained_in_windows(study, tmp_path):
     assert found["first_window"].notna().equals(is_long)
     assert found["last_window"].notna().equals(is_long)
     [note] = read_metadata(tmp_path / "predictions.parquet", PREDICTIONS)["notes"]
-    assert note == (
-        f"{is_long.sum()} of {len(found)} texts have more than {limit} tokens and are read in windows whose logits are "
-        "averaged"
-    )
+    assert note == says(f"{is_long.sum()} of {len(found)} texts", f"more than {limit} tokens", "windows")
     np.testing.assert_allclose(np.stack(found["probability"])[~is_long], np.stack(whole["probability"])[~is_long])
     classifier = load_saved(study / "model", limit)
     items = read_table(study / "items.parquet", ITEMS).set_index("item_id")
@@ -404,7 +402,7 @@ def test_predicted_classes_and_sampled_units(study, tmp_path):
     assert found["probability"].notna().all()
     pairs = len(found) // 2
     [note] = read_metadata(tmp_path / "predictions.parquet", PREDICTIONS)["notes"]
-    assert note == f"2 of {pairs} pairs, sampled at random (explain.pairs), are explained and scored"
+    assert note == says(f"2 of {pairs} pairs", "(explain.pairs)")
     # Only what is drawn is explained, whatever the size of the groups.
     arguments = attribute_arguments(study, tmp_path, size=1)
     arguments.predictions = tmp_path / "predictions.parquet"
@@ -421,7 +419,7 @@ def test_too_few_explained_texts_are_refused_before_they_are_explained(study, tm
     found = read_table(arguments.output, PREDICTIONS)
     longest = found.loc[found["left_out"].isna(), "token_id"].map(len).max()
     arguments.settings["max_tokens"] = int(longest) - 1
-    with pytest.raises(InputError, match=r"one unit only of gender 'f?e?male' is explained"):
+    with pytest.raises(InputError, match=r"one unit.*gender 'f?e?male'"):
         read_texts.main(arguments)
 
 
@@ -435,16 +433,14 @@ def test_strata_that_compare_nothing_are_refused_before_texts_are_explained(stud
     write_table(items.assign(label=gender), arguments.items, ITEMS, metadata)
     strata = {arguments.items.parent.name: "label"}
     arguments.compared = {"comparisons": {"gender": [["male", "female"]]}, "strata": strata}
-    with pytest.raises(
-        InputError, match=r"found label, but no label has explained texts of gender 'male' and 'female'"
-    ):
+    with pytest.raises(InputError, match=r"found label.*gender 'male' and 'female'"):
         read_texts.main(arguments)
 
 
 def test_nothing_is_left_where_every_sampled_pair_is_too_long(study, tmp_path):
     found = read(study, tmp_path / "predictions.parquet", pairs=1)
     longest = found.loc[found["left_out"].isna(), "token_id"].map(len).max()
-    with pytest.raises(InputError, match="every sampled pair has a text of more than"):
+    with pytest.raises(InputError, match="every sampled pair"):
         read(study, tmp_path / "predictions.parquet", pairs=1, max_tokens=int(longest) - 1, long_items="drop")
 
 
@@ -454,14 +450,14 @@ def test_texts_without_counterparts_are_not_called_pairs(capsys):
     units = pd.DataFrame({"unit_id": test["item_id"], "item_id": test["item_id"], "factor": "all", "level": "all"})
     tokens, settings = np.array([3, 4, 5, 90]), {"long_items": "drop", "pairs": 2, "factors": []}
     _, notes = read_texts.left_out(test, units, tokens, 48, settings)
-    assert notes[0] == "1 of 4 texts have more than 48 tokens and are left out"
-    assert re.fullmatch(r"[12] of 4 texts, sampled at random \(explain\.pairs\), are explained and scored", notes[1])
-    assert "left out 1 text with more than 48 tokens" in capsys.readouterr().out
-    with pytest.raises(InputError, match="every text has more than"):
+    assert notes[0] == says("1 of 4 texts", "more than 48 tokens", "left out")
+    assert re.fullmatch(r"[12] of 4 texts.*\(explain\.pairs\).*", notes[1])
+    assert "left out 1 text" in capsys.readouterr().out
+    with pytest.raises(InputError, match="every text"):
         read_texts.left_out(test, units, tokens + 90, 48, settings)
     paired = units.assign(unit_id=["a", "b", "c", "c"])
     _, notes = read_texts.left_out(test, paired, tokens, 48, settings)
-    assert notes[0] == "1 of 3 pairs have a text of more than 48 tokens and are left out"
+    assert notes[0] == says("1 of 3 pairs", "more than 48 tokens", "left out")
 
 
 def test_predictions_of_other_items_are_refused(study, tmp_path):
@@ -470,7 +466,7 @@ def test_predictions_of_other_items_are_refused(study, tmp_path):
     arguments.items = tmp_path / "items.parquet"
     for changed in (items.iloc[1:], items.iloc[::-1]):
         write_table(changed, arguments.items, ITEMS)
-        with pytest.raises(InputError, match=r"predictions\.parquet: column 'item_id' has other items than .*items"):
+        with pytest.raises(InputError, match=r"predictions\.parquet: column 'item_id'.*other items.*items"):
             attribute.main(arguments)
 
 
@@ -796,7 +792,7 @@ def test_notes_reach_the_tables(study, tmp_path):
         score.main(score_arguments(study, paths, folder, "complexity", 1000))
     families = {"gini": "complexity"}
     [note] = explainer_notes(tmp_path / "scores", runs, ["igxi", "ig"], families)
-    assert note.startswith("explainer 'ig': the scores of 24 of 24 items are rounding noise: ")
+    assert note == says("explainer 'ig'", "24 of 24 items", "rounding noise")
     # It holds of all runs, so no places are named.
     assert "dataset" not in note
     assert explainer_notes(tmp_path / "scores", runs, ["igxi"], families) == []
@@ -846,7 +842,7 @@ def test_a_new_explainer_of_a_family_computes_itself_alone(study, tmp_path, caps
     attribute.main(attribute_arguments(study, tmp_path))
     said = capsys.readouterr().out
     assert said_unchanged(said) == {"grad"}
-    assert "explaining 12 items with gxi on cpu" in said
+    assert "12 items with gxi" in said
     assert inode_and_date(tmp_path / "grad.parquet") == before
     attribute.main(attribute_arguments(study, tmp_path / "together"))
     alone, together = (read_table(folder / "gxi.parquet", ATTRIBUTIONS) for folder in (tmp_path, tmp_path / "together"))
@@ -1037,7 +1033,7 @@ def test_a_damaged_group_is_refused(tmp_path):
     content = bytearray(path.read_bytes())
     content[100:3000] = bytes(2900)
     path.write_bytes(content)
-    with pytest.raises(InputError, match="delete it and run the workflow again, rule attribute makes it"):
+    with pytest.raises(InputError, match=r"delete it.*rule attribute"):
         list(read_groups(path, ATTRIBUTIONS, 100))
 
 

@@ -99,7 +99,7 @@ def test_items_are_drawn_from_all_within_bounds():
 
 def test_a_note_over_several_runs():
     runs = [[{"error": 0.2, "rank": 0.9}, {"error": 0.4, "rank": 0.7}], [{"error": 0.5, "rank": None}], []]
-    assert note_on_chance(runs) == (says("3 explanations", "0.40 (0.30 to 0.50)", "0.80"))
+    assert note_on_chance(runs) == says("3 explanations", "0.40 (0.30 to 0.50)", "0.80")
     assert note_on_chance([[], []]) == note_on_chance([[{"error": None, "rank": None}]]) == ""
     assert note_on_chance([[{"error": 0.71, "rank": 0.1}]]).endswith("(medians), mostly chance")
     assert note_on_chance([[{"error": 0.71, "rank": None}]]).endswith("(medians), mostly chance")

@@ -161,5 +161,5 @@ def test_a_syntax_error_names_file_and_line(project):
 
 
 def test_a_missing_file_is_named(project):
-    with pytest.raises(InputError, match=r"absent\.py: the file cannot be read"):
+    with pytest.raises(InputError, match=r"absent\.py: .*cannot"):
         code_digest(project / "absent.py")

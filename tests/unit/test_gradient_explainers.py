@@ -243,9 +243,9 @@ def test_items_that_do_not_come_within_the_bound_are_counted():
     assert 0 < sum(most) < len(most)
     missed = int(found.note.split("; ")[1].split()[0])
     assert 0 < missed <= sum(most)
-    assert "did not come within the bound" in found.note
+    assert "within the bound" in found.note
     roomy = explained("adaptive_path", classifier, sentences, maximum_steps=40, absolute_bound=100.0)
-    assert "did not come within the bound" not in roomy.note
+    assert "within the bound" not in roomy.note
 
 
 @spread("architecture, bound", ("distilbert", "electra", "bert"), (0.1, 0.01, 0.001))
@@ -444,13 +444,13 @@ def test_deeplift_names_operations_without_a_rule_and_counts_what_does_not_add_u
     classifier = Classifier(network, tokenizer, MAX_TOKENS)
     found = explained("deeplift", classifier, three_targets(classifier))
     assert "plain gradient: amax" in found.note
-    assert "items do not add up" in found.note
+    assert "do not add" in found.note
     assert max(abs(one.completeness_gap) for one in found.attributions) > 1e-3
 
 
 def test_a_baseline_of_zeros_has_no_token_ids():
     classifier = tiny_classifier("bert")
-    with pytest.raises(InputError, match=r"explainers\.it\.baseline: 'zero' has no token id"):
+    with pytest.raises(InputError, match=r"explainers\.it\.baseline:.*'zero'.*no token"):
         explained("deeplift", classifier, sentences_of(classifier), definition="released", baseline="zero")
 
 
@@ -464,7 +464,7 @@ def test_a_rectifier_that_is_made_in_the_forward_pass_is_found():
     paper = explained("rectified", classifier, sentences, BLOCK_LAYER)
     by_modules = explained("rectified", classifier, sentences, WORDS_LAYER | {"definition": "released"})
     assert "plain gradient" not in paper.note
-    assert "equals the plain gradient" in by_modules.note
+    assert "the plain gradient" in by_modules.note
     output = torch.tensor([[0.5, -2.0, 3.0]], requires_grad=True)
     with Operations({"relu": lambda function, value, **_: value * 7}) as operations:
         assert nn.ReLU()(output).tolist() == [[3.5, -14.0, 21.0]]

@@ -1,8 +1,10 @@
 """What must hold of the repository as a whole."""
 
+import ast
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -147,3 +149,36 @@ def test_mutation_runs_know_the_files_of_every_metric_and_statistic():
     assert TESTED_BY.keys() <= TESTS.keys()
     tests = {name for names in TESTS.values() for name in names}
     assert [name for name in tests if not (REPOSITORY / f"tests/unit/test_{name}.py").exists()] == []
+
+
+# Four words in a row are a sentence's; what stands in quotes is a key or a value.
+PHRASE = re.compile(r"(?<![\w.`'\"])[A-Za-z]+(?:[,;:.]? [a-z]+){3}(?![\w`'\"])")
+
+THROUGH = {"search", "match", "fullmatch", "says", "any", "all"}
+
+
+def texts_of(node: ast.AST) -> Iterator[str]:
+    """The texts of an expression, but for those that a function of ours is called with."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        yield node.value
+    called = getattr(node, "func", None)
+    if called is None or getattr(called, "attr", getattr(called, "id", "")) in THROUGH:
+        for child in ast.iter_child_nodes(node):
+            yield from texts_of(child)
+
+
+def holds_wording(test: ast.FunctionDef) -> bool:
+    """Whether it asserts, matches or, as the last of its parameters, expects a phrase."""
+    held = [node.test for node in ast.walk(test) if isinstance(node, ast.Assert)]
+    held += [node.value for node in ast.walk(test) if isinstance(node, ast.keyword) and node.arg == "match"]
+    given = [argument for call in test.decorator_list if isinstance(call, ast.Call) for argument in call.args]
+    rows = [row for argument in given for row in getattr(argument, "elts", [])]
+    held += [part for row in rows for part in (row.elts[-1:] if isinstance(row, ast.Tuple) else [row])]
+    return any(PHRASE.search(text) for node in held for text in texts_of(node))
+
+
+def test_few_tests_hold_the_wording_of_a_message_or_a_page():
+    """A message is held by its item, field and remedy (wording.py), a page by a snapshot. What is left are data."""
+    trees = [ast.parse(path.read_text(encoding="utf-8")) for path in (REPOSITORY / "tests").rglob("test_*.py")]
+    tests = [node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    assert sum(holds_wording(test) for test in tests if test.name.startswith("test_")) <= 150

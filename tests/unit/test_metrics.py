@@ -478,12 +478,10 @@ def test_explanations_are_read_as_they_were_written(tmp_path):
         np.testing.assert_array_equal(one.ground_truth, marks)
         assert (one.ground_truth is None) == (marks is None)
         assert (one.token_score.dtype, found[0].ground_truth.dtype) == (np.float64, np.int8)
-    with pytest.raises(InputError, match=r"lime\.parquet: column 'item_id' does not have the items .* workflow again$"):
+    with pytest.raises(InputError, match=r"lime\.parquet: column 'item_id' does.*workflow again$"):
         explanations_of(texts.slice(1), attribution_file.slice(0, 1), "lime.parquet")
     longer = attribution_table(sentences, [written[0], Attribution(np.ones(9), forward_rows=3)])
-    message = (
-        r"^lime\.parquet: column 'token_score' has 9 scores for item .*, which the model reads as 3 tokens; delete .*"
-    )
+    message = r"^lime\.parquet: column 'token_score' has 9 scores.*3 tokens; delete "
     with pytest.raises(InputError, match=message):
         explanations_of(texts, longer, "lime.parquet")
 
@@ -496,7 +494,7 @@ def test_what_made_an_attribution_file_stands_in_it(tmp_path):
     origin = read_origin(tmp_path / "grad.parquet")
     assert origin == Origin("grad", {"method": "saliency"}, 7)
     assert origin.entry == Saliency(method="saliency")
-    with pytest.raises(InputError, match=r"lime\.parquet: no such file; rule attribute makes it$"):
+    with pytest.raises(InputError, match=r"lime\.parquet: no such file.*rule attribute"):
         read_origin(tmp_path / "lime.parquet")
 
 

@@ -119,7 +119,7 @@ def test_what_the_workflow_knows_of_a_model_holds(tmp_path, in_memory, monkeypat
     assert len(made) == 1
     # Of its positions, since its tokenizer names more.
     assert classifier.max_tokens == 96
-    assert repr(classifier) == (says("Classifier: gpt2, 3 classes (dull, fair, great)", "96 tokens", "float32 on cpu"))
+    assert repr(classifier) == says("Classifier: gpt2, 3 classes (dull, fair, great)", "96 tokens", "float32 on cpu")
     assert load_classifier(folder, device="cpu", max_tokens=40).max_tokens == 40
     with pytest.raises(InputError, match=r"^max_tokens.*97.*gpt2.*reads.*96"):
         load_classifier(folder, max_tokens=97)
@@ -292,7 +292,7 @@ def served():
 
 def test_a_service_is_explained_by_its_answers_and_asked_once(served, tmp_path):
     classifier = load_classifier(served.address, answers_folder=tmp_path)
-    assert repr(classifier) == (says(f"AskedService: {served.address}, 2 classes (dull, eager)", "512 words"))
+    assert repr(classifier) == says(f"AskedService: {served.address}, 2 classes (dull, eager)", "512 words")
     found = probabilities(classifier, TEXTS)
     expected = [[each["score"] for each in answer] for answer in scored(TEXTS)]
     np.testing.assert_allclose(found, expected)

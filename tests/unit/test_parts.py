@@ -147,8 +147,8 @@ def test_rows_that_were_edited_are_computed_again(tmp_path, capsys):
     assert work.computed == [("a", "text2")]
     assert work.found() == TEXTS
     said = capsys.readouterr().out
-    assert f"{path}: 1 rows are not as they were written and are computed again\n" in said
-    assert "a: 6 of 7 rows are taken over\n" in said
+    assert f"{path}: 1 rows" in said
+    assert "a: 6 of 7 rows" in said
 
 
 def test_rows_that_swapped_their_places_are_no_others(tmp_path):
@@ -164,7 +164,7 @@ def test_rows_that_swapped_their_places_are_no_others(tmp_path):
     assert work.found() == TEXTS
 
 
-@pytest.mark.parametrize("damage", ["cut off", "no table", "damaged", "of an older version", "other columns"])
+@pytest.mark.parametrize("damage", ["cut off", "no table", "damaged", "older version", "other columns"])
 def test_a_file_that_cannot_be_used_is_computed_again(tmp_path, capsys, damage):
     path = first_run(tmp_path)
     content = path.read_bytes()
@@ -177,7 +177,7 @@ def test_a_file_that_cannot_be_used_is_computed_again(tmp_path, capsys, damage):
             column = pq.ParquetFile(path).metadata.row_group(2).column(0)
             start = column.dictionary_page_offset
             path.write_bytes(content[:start] + bytes(20) + content[start + 20 :])
-        case "of an older version":
+        case "older version":
             write_table(read_table(path, SCORES)[["item_id", "value"]], path, SCORES)
         case "other columns":
             write_table(read_table(path, SCORES).assign(other=1.0), path, SCORES)
@@ -196,7 +196,7 @@ def test_a_file_that_is_replaced_while_it_is_read_is_refused(tmp_path):
     rows = find_rows(np.array(table["made_of"].to_pylist(), DIGEST), [path], SCORES)
     assert not rows.missing.any()
     write_table(table.take([1, 0, 2, 3, 4, 5, 6]), path, SCORES)
-    with pytest.raises(InputError, match=r"rows have changed while they were read; end the other run"):
+    with pytest.raises(InputError, match=r"changed while.*read"):
         list(rows.tables(SIZE))
 
 
@@ -208,7 +208,7 @@ def test_parts_that_vanish_each_time_are_told(tmp_path, monkeypatch):
         path.unlink()
 
     monkeypatch.setattr(parts, "write_table", write_and_remove)
-    with pytest.raises(InputError, match=r"\.work\.parts: what this job writes there is gone when it is read"):
+    with pytest.raises(InputError, match=r"\.work\.parts:.*gone"):
         Work(tmp_path).run(TEXTS)
 
 

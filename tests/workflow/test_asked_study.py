@@ -9,6 +9,7 @@ import chat_server
 import pandas as pd
 import pytest
 from running import configure, copy_of_project, edited, planned_jobs, results, run_study, snakemake
+from wording import says
 
 CASES = ("a leaking roof", "a late parcel", "a wrong bill", "a lost key", "a parking fine", "a broken heater")
 QUESTIONS = [
@@ -69,7 +70,7 @@ def test_a_study_asks_within_its_limits_and_nothing_twice(tmp_path, server):
 
     refused = snakemake(project, "--cores", "1", "--until", "ask_answers")
     assert refused.returncode != 0
-    assert "models.writer.limits.questions: 48 questions are left to be asked, more than 20" in refused.stdout
+    assert refused.stdout == says("models.writer.limits.questions: 48 questions", "more than 20")
     assert not asked(log)
 
     configure(project, edited(study, "models", "writer", "limits", value={"questions": 48}))

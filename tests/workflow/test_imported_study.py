@@ -71,7 +71,7 @@ def test_words_that_a_model_quotes_are_scored_like_other_explanations(finished_s
         assert row.token_score.sum() == pytest.approx(len(named))
     scores = read_table(project / paths[0], SCORES)
     assert scores["comprehensiveness"].notna().all()
-    assert f"{len(explained)} of {2 * len(explained)} quoted phrases are not in their text" in str(
+    assert f"{len(explained)} of {2 * len(explained)} quoted phrases" in str(
         pq.read_schema(project / paths[0]).metadata
     )
 

