@@ -7,25 +7,24 @@ from functools import cache
 import numpy as np
 import pytest
 import torch
-from models_for_tests import items_of, sentences_of, tiny_classifier
+from models_for_tests import items_of, new_model, sentences_of, tiny_classifier
 from sklearn.linear_model import LogisticRegression
 from torch import nn
 
 from evenlight.concepts import forgetting
 from evenlight.concepts.counterfactual import association, control_of, forgetting_note, told
 from evenlight.concepts.forgetting import forget, linear_head, reversed_gradient
-from evenlight.configuration.trainings import Training
 from evenlight.engine import training
 from evenlight.engine.checkpoints import Checkpoint
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.representations import given_to_last_layer, represented
 from evenlight.engine.sentences import encoded
-from evenlight.models.building import new_classifier
+from evenlight.models.trainings import Training
 
 
-def of_a_training(**settings) -> dict:
+def of_a_training(**settings) -> Training:
     """A training with all its defaults."""
-    return Training(**{"learning_rate": 0.01, "batch_size": 16, "dropout": False} | settings).model_dump()
+    return Training(**{"learning_rate": 0.01, "batch_size": 16, "dropout": False} | settings)
 
 
 # The reversed gradient ------------------------------------------------------------------------------------------------
@@ -153,7 +152,7 @@ def world(architecture: str):
     words = [random.permutation(["we", "said", *own]).tolist() for own in told]
     label = level[:, WEATHER] * (1 + level[:, FOOD])
     settings = SIZES[architecture] | {"max_tokens": 48, "tokenizer": {"vocabulary_size": 200}}
-    classifier = new_classifier(settings, words, 3, seed=0)
+    classifier = new_model(settings, words, 3, seed=0)
     classifier.network.requires_grad_(True)
     sentences = encoded(classifier, items_of(words), label)
     settings = of_a_training(learning_rate=RATES[architecture][0], epochs=20, kept_epoch="last")
@@ -176,8 +175,8 @@ def after_forgetting(
     before = asked(classifier, sentences)
     columns = [treated] if control is None else [treated, control]
     recipe = of_a_training(learning_rate=RATES[architecture][1], epochs=epochs)
-    settings = {"training": recipe, "strength": 2.0, "head_speed": 200.0} | changes
-    forget(classifier, sentences, sentences[:20], before[1], level[:, columns], settings, seed)
+    how = {"strength": 2.0, "head_speed": 200.0} | changes
+    forget(classifier, sentences, sentences[:20], before[1], level[:, columns], recipe, seed=seed, **how)
     return before, asked(classifier, sentences), level
 
 
@@ -244,8 +243,8 @@ def test_the_same_seed_forgets_alike_and_a_stopped_training_goes_on(tmp_path):
         classifier, sentences, level = world("lstm_attention")
         classifier = replace(classifier, network=deepcopy(classifier.network))
         representation = asked(classifier, sentences)[1]
-        settings = {"training": of_a_training(epochs=2), "strength": 2.0, "head_speed": 200.0}
-        forget(classifier, sentences, sentences[:20], representation, level[:, [0, 1]], settings, 0, checkpoint)
+        how = of_a_training(epochs=2), 2.0, 200.0
+        forget(classifier, sentences, sentences[:20], representation, level[:, [0, 1]], *how, 0, checkpoint)
         return classifier.network.state_dict()
 
     class Once(Checkpoint):

@@ -22,6 +22,7 @@ from evenlight.jobs.command_line import add_model_flags, run, settings_argument
 from evenlight.jobs.environment import library_versions
 from evenlight.models.classifier import device_name, load_saved
 from evenlight.models.processor import use_processor
+from evenlight.models.trainings import Training
 
 # Texts by which a training is seen to go astray.
 VALIDATED = 64
@@ -65,7 +66,9 @@ def main(arguments: argparse.Namespace) -> None:
         digest = digest_of_training(classifier, learned, validated, about)
         checkpoint = open_checkpoint(arguments.output, digest, arguments.checkpoint_minutes)
         whole = train.representation[drawn], level[drawn]
-        history = forget(classifier, learned, validated, *whole, explainer, seed, checkpoint)
+        recipe = Training.model_validate(explainer["training"])
+        how = recipe, explainer["strength"], explainer["head_speed"]
+        history = forget(classifier, learned, validated, *whole, *how, seed, checkpoint)
         print(history.to_string(index=False))
         evaluator = Evaluator(classifier, arguments.tokens_per_batch or 0)
         probability, representation, _ = represented(evaluator, [sentence.row for sentence in of_changes])

@@ -19,6 +19,7 @@ from evenlight.engine.representations import given_to_last_layer
 from evenlight.engine.sentences import Sentence
 from evenlight.engine.training import Beside, train
 from evenlight.models.classifier import Classifier
+from evenlight.models.trainings import Training
 from evenlight.models.transfers import sent
 
 
@@ -109,7 +110,9 @@ def forget(
     validation: Sequence[Sentence],
     representation: np.ndarray,
     level: np.ndarray,
-    settings: dict,
+    recipe: Training,
+    strength: float,
+    head_speed: float,
     seed: int,
     checkpoint: Checkpoint | None = None,
 ) -> pd.DataFrame:
@@ -125,7 +128,9 @@ def forget(
         validation: likewise; what the task's loss is without the heads.
         representation: what the last linear layer is given for the training texts before, (texts, width).
         level: of the treated concept and, in a second column, of the control, int (texts, 1 or 2); -1 without label.
-        settings: ``training``, as :func:`evenlight.engine.training.train` takes it, ``strength`` and ``head_speed``.
+        recipe: as :func:`evenlight.engine.training.train` takes it.
+        strength: of the heads that tell the treated concept.
+        head_speed: how much faster than the network the heads learn.
         seed: the study seed.
         checkpoint: as in a training.
 
@@ -136,10 +141,10 @@ def forget(
     heads, outputs = zip(*(linear_head(representation, of_concept) for of_concept in level.T), strict=True)
     right = dict(zip((sentence.item_id for sentence in training), np.stack(outputs, axis=1).tolist(), strict=True))
     with given_to_last_layer(classifier) as (_, given):
-        rate = settings["head_speed"] * settings["training"]["learning_rate"]
-        beside = Heads(given, right, heads, settings["strength"], rate)
+        rate = head_speed * recipe.learning_rate
+        beside = Heads(given, right, heads, strength, rate)
         # The task's loss does not say how much is forgotten.
-        recipe = settings["training"] | {"kept_epoch": "last", "patience": None}
+        recipe = recipe.model_copy(update={"kept_epoch": "last", "patience": None})
         history = train(classifier, training, validation, recipe, seed, checkpoint, beside.to(classifier.device))
     classifier.network.requires_grad_(False)
     return history

@@ -6,11 +6,11 @@ from pydantic import Field
 
 from evenlight.configuration.corpus import Corpus
 from evenlight.configuration.metrics import Metric
-from evenlight.configuration.trainings import Training
 from evenlight.core.kinds import KINDS
 from evenlight.datasets import Reader
 from evenlight.explainers import Explainer
 from evenlight.models import Architecture
+from evenlight.models.trainings import Training
 from evenlight.settings import LARGEST_SEED, Different, Location, Name, NumberPerDataset, Settings, Text
 
 
