@@ -83,10 +83,10 @@ def tokenised(model: Path, settings: Training, words: list[list[str]]) -> tuple:
     return classifier, tokenize(classifier, items, generator_for("classes").integers(2, size=len(words)), items.item_id)
 
 
-def padded_tokens(texts: list[Sentence], settings: Training, by_length: bool) -> int:
+def padded_tokens(texts: list[Sentence], size: int, by_length: bool) -> int:
     """Rows by tokens of the batches of an epoch, padding included, as a mean over epochs."""
     lengths = np.array([len(text.token_id) for text in texts])
-    epochs = (steps_of_epoch(lengths, settings.batch_size, by_length, 0, epoch) for epoch in range(COUNTED_EPOCHS))
+    epochs = (steps_of_epoch(lengths, size, by_length, 0, epoch) for epoch in range(COUNTED_EPOCHS))
     return round(sum(len(step) * lengths[step].max() for steps in epochs for step in steps) / COUNTED_EPOCHS)
 
 
@@ -114,7 +114,7 @@ def main(arguments: argparse.Namespace) -> None:
         settings = Training(learning_rate=1e-5, batch_size=arguments.batch_size, epochs=1)
         _, texts = tokenised(arguments.model, settings, words)
         tokens = sum(len(text.token_id) for text in texts)
-        plain, grouped = (padded_tokens(texts, settings, by_length) for by_length in (False, True))
+        plain, grouped = (padded_tokens(texts, arguments.batch_size, by_length) for by_length in (False, True))
         counts.append(
             {
                 "texts": f"{dataset}, {len(texts):,}",
