@@ -36,9 +36,11 @@ from evenlight.core.tables import replacing
 from evenlight.engine.sentences import tokenize
 from evenlight.engine.training import save_classifier, train
 from evenlight.jobs import command_line
+from evenlight.models import Architecture
 from evenlight.models.building import new_classifier
 from evenlight.models.classifier import Classifier, pick_device
 from evenlight.models.processor import use_processor
+from evenlight.models.trainings import Training
 
 HERE = Path(__file__).parent
 # Of published sizes: all-MiniLM-L6-v2, bert-base, gpt2, and the smallest Llama 3.2 without its vocabulary. On
@@ -141,12 +143,14 @@ def measure_training(record: Record, sizes: str, arguments: argparse.Namespace) 
             }
         )
         settings = found["trainings"]["scratch"] | {"start": "random"}
-        about = found["models"]["bert"] | {"training": settings}
-        classifier = new_classifier(about, words, table["label"].nunique(), seed=0)
+        recipe = Training.model_validate(settings)
+        classifier = new_classifier(
+            Architecture.parse(found["models"]["bert"]), recipe, words, table["label"].nunique(), seed=0
+        )
         classifier = replace(classifier, network=classifier.network.to(arguments.device))
         texts = {split: tokenize(classifier, own, own["label"], own["item_id"]) for split, own in parts.items()}
         started = time.perf_counter()
-        course = train(classifier, texts["train"], texts["test"], settings, seed=0)
+        course = train(classifier, texts["train"], texts["test"], recipe, seed=0)
         row = {"seconds": time.perf_counter() - started, "accuracy": float(course["validation_accuracy"].max())}
         parameters = sum(weight.numel() for weight in classifier.network.parameters())
         counts = {"parameters": parameters, "epochs": arguments.epochs, "texts": len(texts["train"])}

@@ -48,6 +48,7 @@ from evenlight.models.lstm_attention import LstmAttentionConfig
 from evenlight.models.processor import use_processor
 from evenlight.models.regimes import train_only
 from evenlight.models.tokenizers import learned_tokenizer, loaded_tokenizer, token_ids
+from evenlight.models.trainings import Lora
 from evenlight.models.windows import windows_of_text
 from evenlight.statistics.files import Runs
 from evenlight.texts.predictions import SPECIAL
@@ -426,7 +427,7 @@ def speed_of(
         return token_id, torch.ones_like(token_id)
 
     def trained() -> float:
-        merge = add_adapters(network, training["lora"]) if training["lora"] else None
+        merge = add_adapters(network, Lora(**training["lora"])) if training["lora"] else None
         if training["trained"]:
             train_only(network, training["trained"])
         weights = [weight for weight in network.parameters() if weight.requires_grad]

@@ -32,6 +32,7 @@ from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.sentences import tokenize
 from evenlight.engine.training import save_classifier
 from evenlight.metrics.explanations import explanation_of
+from evenlight.models import Architecture
 from evenlight.models.classifier import Classifier, load_saved
 from evenlight.models.processor import use_processor
 from evenlight.models.prompted import prompted_classifier
@@ -65,7 +66,9 @@ def prompted(folder: Path, template: str, sentences: list[list[str]], output: Pa
     settings = {"source": str(folder), "revision": None, "language_model": "auto", "template": template}
     settings |= {"label_words": WORDS, "content_free": [], "max_tokens": 900}
     settings |= {"special_tokens": {"pad": "<|endoftext|>", "mask": "<|endoftext|>"}}
-    classifier, _ = prompted_classifier(settings, list(WORDS), sentences)
+    classifier, _ = prompted_classifier(
+        Architecture.parse({"architecture": "prompted"} | settings), list(WORDS), sentences
+    )
     save_classifier(classifier, output, None, {})
     return load_saved(output, 900)
 

@@ -21,15 +21,16 @@ from report import WORDS, machine, markdown
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "workflow" / "scripts"))
 
-from evenlight.configuration.trainings import Training
 from evenlight.core.seeds import generator_for
 from evenlight.core.tables import replacing
 from evenlight.engine.checkpoints import Checkpoint
 from evenlight.engine.sentences import tokenize
 from evenlight.engine.training import steps_of_epoch, train
 from evenlight.jobs import command_line
+from evenlight.models.architectures.pretrained import Pretrained
 from evenlight.models.building import new_classifier
 from evenlight.models.processor import use_processor
+from evenlight.models.trainings import Training
 from evenlight.texts.predictions import Sentence
 
 RECIPES = {
@@ -74,18 +75,18 @@ def cebab(folder: Path) -> list[list[str]]:
 DATASETS = {"GECO": geco, "CEBaB": cebab}
 
 
-def tokenised(model: Path, settings: dict, words: list[list[str]]) -> tuple:
+def tokenised(model: Path, settings: Training, words: list[list[str]]) -> tuple:
     """A new classifier of two classes, and the texts as it reads them."""
-    about = {"architecture": "pretrained", "source": str(model), "revision": None, "special_tokens": {}}
-    classifier = new_classifier(about | {"training": settings, "max_tokens": MAX_TOKENS}, words, 2, seed=0)
+    about = Pretrained(architecture="pretrained", source=str(model), max_tokens=MAX_TOKENS, training="short")
+    classifier = new_classifier(about, settings, words, 2, seed=0)
     items = pd.DataFrame({"item_id": [str(number) for number in range(len(words))], "words": words})
     return classifier, tokenize(classifier, items, generator_for("classes").integers(2, size=len(words)), items.item_id)
 
 
-def padded_tokens(texts: list[Sentence], settings: dict, by_length: bool) -> int:
+def padded_tokens(texts: list[Sentence], size: int, by_length: bool) -> int:
     """Rows by tokens of the batches of an epoch, padding included, as a mean over epochs."""
     lengths = np.array([len(text.token_id) for text in texts])
-    epochs = (steps_of_epoch(lengths, settings["batch_size"], by_length, 0, epoch) for epoch in range(COUNTED_EPOCHS))
+    epochs = (steps_of_epoch(lengths, size, by_length, 0, epoch) for epoch in range(COUNTED_EPOCHS))
     return round(sum(len(step) * lengths[step].max() for steps in epochs for step in steps) / COUNTED_EPOCHS)
 
 
@@ -93,7 +94,7 @@ def measured(model: Path, words: list[list[str]], recipe: str, arguments: argpar
     """Processor time of an epoch by one recipe, and of its checkpoint beside it, with its size."""
     own = RECIPES[recipe]
     size = arguments.batch_size // own.get("gradient_accumulation_steps", 1)
-    settings = Training(learning_rate=1e-5, batch_size=size, epochs=1, **own).model_dump()
+    settings = Training(learning_rate=1e-5, batch_size=size, epochs=1, **own)
     classifier, texts = tokenised(model, settings, words)
     checkpoint = OneCheckpoint(folder / "checkpoint")
     started = time.process_time()
@@ -110,10 +111,10 @@ def main(arguments: argparse.Namespace) -> None:
     rows, counts = [], []
     for dataset, read in DATASETS.items():
         words = read(arguments.data)
-        settings = Training(learning_rate=1e-5, batch_size=arguments.batch_size, epochs=1).model_dump()
+        settings = Training(learning_rate=1e-5, batch_size=arguments.batch_size, epochs=1)
         _, texts = tokenised(arguments.model, settings, words)
         tokens = sum(len(text.token_id) for text in texts)
-        plain, grouped = (padded_tokens(texts, settings, by_length) for by_length in (False, True))
+        plain, grouped = (padded_tokens(texts, arguments.batch_size, by_length) for by_length in (False, True))
         counts.append(
             {
                 "texts": f"{dataset}, {len(texts):,}",

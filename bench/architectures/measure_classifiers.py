@@ -14,14 +14,15 @@ from tiny_models import has_fast_tokenizer, tokenizer_kind, write_model
 from transformers import AutoModelForSequenceClassification
 from transformers.models.auto.modeling_auto import MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES
 
-from evenlight.configuration.trainings import Training
 from evenlight.core.errors import InputError
 from evenlight.engine import training
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.sentences import tokenize
 from evenlight.explainers import Context, Explainer, Explanations, explain
+from evenlight.models import Architecture
 from evenlight.models.building import new_classifier
 from evenlight.models.classifier import Classifier, load_saved
+from evenlight.models.trainings import Training
 
 TYPES = list(MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES)
 MAX_TOKENS = 96
@@ -40,9 +41,9 @@ MODEL = {
     "architecture": "pretrained",
     "revision": None,
     "max_tokens": MAX_TOKENS,
-    "training": {"start": "published", "fresh": []},
+    "training": "short",
 }
-TRAINING = Training(learning_rate=1e-3, batch_size=4, epochs=1, weight_decay=0.01, warmup_share=0.0).model_dump()
+TRAINING = Training(learning_rate=1e-3, batch_size=4, epochs=1, weight_decay=0.01, warmup_share=0.0)
 # Fewer steps and rows than anyone should take, for time.
 SMALL = {
     "adaptive_integrated_gradients": {"maximum_steps": 33},
@@ -96,7 +97,7 @@ def measured(model_type: str, folder: Path) -> dict:
         return row | {"outcome": "not made", "reason": line(error), "where": where(error)}
     try:
         settings = MODEL | {"source": str(folder / "source"), "special_tokens": special}
-        classifier = new_classifier(settings, words, 2, seed=0)
+        classifier = new_classifier(Architecture.parse(settings), TRAINING, words, 2, seed=0)
         # As rule train does; of two classes without names nothing would be kept.
         classifier.network.config.id2label = {0: "no", 1: "yes"}
         classifier.network.config.label2id = {"no": 0, "yes": 1}

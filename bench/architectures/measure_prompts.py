@@ -16,6 +16,7 @@ from transformers import AutoTokenizer, PreTrainedTokenizerBase
 from evenlight.core.errors import InputError
 from evenlight.engine import training
 from evenlight.engine.evaluator import Evaluator
+from evenlight.models import Architecture
 from evenlight.models.classifier import Classifier, load_saved
 from evenlight.models.language_model import DECODER, KINDS, MASKED
 from evenlight.models.prompted import NAMES, kind_of, prompted_classifier
@@ -72,7 +73,10 @@ def measured(name: str, folder: Path) -> dict:
     }
     try:
         row |= {"auto": found_kind(source)}
-        classifier, _ = prompted_classifier(settings, list(LABEL_WORDS), [text.split() for text in TEXTS])
+        words = [text.split() for text in TEXTS]
+        classifier, _ = prompted_classifier(
+            Architecture.parse({"architecture": "prompted"} | settings), list(LABEL_WORDS), words
+        )
         training.save_classifier(classifier, folder / "kept", None, {})
         classifier = load_saved(folder / "kept", MAX_TOKENS)
         sentences = sentences_for(classifier)

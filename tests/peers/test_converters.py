@@ -31,6 +31,7 @@ from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.sentences import tokenize
 from evenlight.explainers import Context, Explainer, explain
 from evenlight.explainers.families.imported import aligned
+from evenlight.models import Architecture
 from evenlight.models.classifier import Classifier
 from evenlight.models.prompted import prompted_classifier
 from evenlight.models.tokenizers import read_words, set_prompt
@@ -90,7 +91,7 @@ def test_scores_of_a_prompted_model_are_those_of_the_study(tmp_path, name, form)
         "special_tokens": {"pad": {"gpt2": "<|endoftext|>", "llama": "</s>"}[name], "mask": None},
         "max_tokens": 128,
     }
-    classifier, _ = prompted_classifier(settings, LABEL_WORDS, WORDS)
+    classifier, _ = prompted_classifier(Architecture.parse({"architecture": "prompted"} | settings), LABEL_WORDS, WORDS)
     sentences = tokenize(classifier, items_of(WORDS), TARGETS)
     output = tmp_path / "theirs.jsonl"
     flags = ["inseq", "--input", str(saved(tmp_path, f"{name} {form}")), "--output", str(output)]

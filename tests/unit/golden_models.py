@@ -7,22 +7,22 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 from http_services import serving
-from models_for_tests import sentences_of, tiny_classifier
+from models_for_tests import new_model, sentences_of, tiny_classifier
 from test_prompted import DECODER_TEMPLATE, LABEL_WORDS
 from test_prompted import saved as saved_language_model
 from test_ready import saved as saved_classifier
 from test_ready import settings_for, taken_over
 
 from evenlight.configuration import completed_entry
-from evenlight.configuration.trainings import Training
 from evenlight.engine import training
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.opening import open_evaluator
 from evenlight.engine.sentences import encoded
-from evenlight.models.building import new_classifier
+from evenlight.models import Architecture
 from evenlight.models.prompted import prompted_classifier
 from evenlight.models.service import save_service
 from evenlight.models.services.shapes import HUGGING_FACE
+from evenlight.models.trainings import Training
 
 Words = Sequence[Sequence[str]]
 
@@ -44,9 +44,9 @@ def trained(architecture: str, words: Words, folder: Path) -> dict:
         training.save_classifier(tiny_classifier("bert", classes=3), folder / "encoder", None, {})
         settings = {"source": str(folder / "encoder"), "max_tokens": 48}
     given = {"architecture": architecture, "training": "short"} | settings
-    recipe = Training(learning_rate=0.005, batch_size=4, epochs=3, weight_decay=0.1, kept_epoch="last").model_dump()
+    recipe = Training(learning_rate=0.005, batch_size=4, epochs=3, weight_decay=0.1, kept_epoch="last")
     settings = completed_entry("models", "it", given) | {"training": recipe}
-    network = new_classifier(settings, list(words), 2, seed=0)
+    network = new_model(settings, list(words), 2, seed=0)
     texts = sentences_of(network, words)
     history = training.train(network, texts, texts[:4], recipe, seed=0)
     weights = {name: weight for name, weight in network.network.named_parameters() if not name.endswith(UNSEEN)}
@@ -75,7 +75,7 @@ def prompted(words: Words, folder: Path) -> dict[str, np.ndarray]:
         given = {"architecture": "prompted", "source": str(folder), "template": DECODER_TEMPLATE}
         given |= {"label_words": label_words, "content_free": content_free, "max_tokens": 128}
         settings = completed_entry("models", "it", given | {"special_tokens": {"pad": "<|endoftext|>"}})
-        network, _ = prompted_classifier(settings, list(label_words), list(words))
+        network, _ = prompted_classifier(Architecture.parse(settings), list(label_words), list(words))
         found[name] = asked(network, sentences_of(network, words))
     return found
 

@@ -29,10 +29,12 @@ from transformers import (
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.sentences import Sentence, tokenize
 from evenlight.explainers import Context, Explainer
+from evenlight.models.building import new_classifier
 from evenlight.models.classifier import Classifier
 from evenlight.models.model_inputs import ModelInputs
 from evenlight.models.one_layer_attention import OneLayerAttention, OneLayerAttentionConfig
 from evenlight.models.tokenizers import learned_tokenizer
+from evenlight.models.trainings import Training, recipe_of
 
 MAX_TOKENS = 48
 TEXTS = [
@@ -225,6 +227,13 @@ class ByHand(nn.Module):
         """Logits, and a note of the batch's (rows, tokens)."""
         self.batch_sizes.append(tuple(inputs_embeds.shape[:2]))
         return SimpleNamespace(logits=self.rule(inputs_embeds, attention_mask))
+
+
+def new_model(settings: dict, words: list[list[str]], classes: int, seed: int = 0) -> Classifier:
+    """A new classifier as its settings say; of a training they may say only what a test is about."""
+    given = settings.get("training", {})
+    training = given if isinstance(given, Training) else {"learning_rate": 0.01, "batch_size": 4, "epochs": 1} | given
+    return new_classifier(*recipe_of({**settings, "training": training}), words, classes, seed)
 
 
 def by_hand(worth: dict[str, tuple[float, ...]], rule, tokenizer: PreTrainedTokenizerBase | None = None) -> Classifier:

@@ -13,7 +13,7 @@ import torch
 from combinations import few
 from measure_architectures import written
 from measure_classifiers import MAX_TOKENS, MODEL, TEXTS, TRAINING, explainers, plain_network, sentences_for, table
-from models_for_tests import by_hand, context_of
+from models_for_tests import by_hand, context_of, new_model
 from tiny_models import write_model
 from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
@@ -24,7 +24,6 @@ from evenlight.explainers import Explainer, explain
 from evenlight.metrics import Metric, Origin, score
 from evenlight.metrics.explanations import explanation_of
 from evenlight.metrics.families.worst_change.balls import WithVectors
-from evenlight.models.building import new_classifier
 from evenlight.models.classifier import Classifier, load_saved
 from evenlight.models.model_inputs import ModelInputs, StandIns
 from evenlight.models.networks import embedded
@@ -58,7 +57,7 @@ def classifier_of(tmp_path_factory):
             folder = tmp_path_factory.mktemp(model_type)
             special = write_model(model_type, folder, WORDS)
             settings = MODEL | {"source": str(folder), "special_tokens": special}
-            classifier = new_classifier(settings, WORDS, 2, seed=0)
+            classifier = new_model(settings, WORDS, 2, seed=0)
             # As rule train does; of two classes without names nothing would be kept.
             classifier.network.config.id2label = {0: "no", 1: "yes"}
             made[model_type] = classifier, settings
@@ -241,7 +240,7 @@ def test_what_cannot_be_asked_is_refused_before_training(tmp_path):
             (folder / "tokenizer_config.json").write_text("{}")
         settings = MODEL | {"source": str(folder), "special_tokens": special}
         with pytest.raises(InputError, match=said):
-            new_classifier(settings, WORDS, 2, seed=0)
+            new_model(settings, WORDS, 2, seed=0)
 
 
 def test_batches_of_a_network_that_reads_padding_have_one_length(classifier_of):

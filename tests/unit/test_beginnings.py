@@ -15,7 +15,7 @@ from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 
 from evenlight.engine import training
 from evenlight.engine.evaluator import Evaluator
-from evenlight.models import beginnings
+from evenlight.models import Architecture, beginnings
 from evenlight.models.classifier import Classifier, load_saved
 from evenlight.models.prompted import prompted_classifier
 from evenlight.texts.beginnings import Tree, in_order
@@ -176,7 +176,9 @@ def test_label_words_and_the_beginning_of_a_prompt_go_with_it(tmp_path):
     given = {"source": str(tmp_path), "revision": None, "language_model": "auto", "max_tokens": 90, "content_free": []}
     given |= {"template": "They say : {text} It is {label}", "special_tokens": {"pad": "<|end_of_text|>"}}
     given |= {"label_words": {"sea": ["the harbour"], "land": ["a captain", "captain"]}}
-    classifier, _ = prompted_classifier(given, ["sea", "land"], WORDS)
+    classifier, _ = prompted_classifier(
+        Architecture.parse({"architecture": "prompted"} | given), ["sea", "land"], WORDS
+    )
     beginning, passes = np.array(classifier.model_inputs.beginning), classifier.network.prompt.passes
     assert len(beginning)
     assert sorted(map(len, passes)) == [1, 1]

@@ -303,10 +303,10 @@ def test_texts_to_train_with_are_those_of_the_published_files(training, tmp_path
 def test_tokens_with_padding(training):
     """Two texts of 4 tokens and two of 8, two at a time: 8 + 16 where they are of like length, up to 32 where not."""
     texts = [argparse.Namespace(token_id=[0] * length) for length in (4, 8, 4, 8)]
-    assert training.padded_tokens(texts, {"batch_size": 4}, False) == 32
-    assert training.padded_tokens(texts, {"batch_size": 1}, False) == 24
-    assert 24 < training.padded_tokens(texts, {"batch_size": 2}, False) < 32
-    drawn, grouped = (training.padded_tokens(texts * 8, {"batch_size": 2}, by_length) for by_length in (False, True))
+    assert training.padded_tokens(texts, 4, False) == 32
+    assert training.padded_tokens(texts, 1, False) == 24
+    assert 24 < training.padded_tokens(texts, 2, False) < 32
+    drawn, grouped = (training.padded_tokens(texts * 8, 2, by_length) for by_length in (False, True))
     assert 24 * 8 <= grouped < (24 * 8 + drawn) / 2
 
 

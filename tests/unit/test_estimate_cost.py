@@ -11,8 +11,8 @@ from bench_scripts import script
 from transformers import AutoConfig
 
 from evenlight.configuration import complete
-from evenlight.configuration.trainings import Training
 from evenlight.core.errors import InputError
+from evenlight.models.trainings import Training
 
 STUDIES = Path(__file__).parents[2] / "config" / "studies"
 

@@ -230,7 +230,7 @@ def test_a_table_that_is_not_there_is_a_problem_and_one_that_will_be_made_is_non
 def found_of_model(folder: Path, classes: list[str] | None, model: dict, **settings) -> dict:
     """The findings about a model where no text of the dataset can be read."""
     paths = {name: folder / f"{name}.parquet" for name in ("items", "units")}
-    check_dataset.write_stand_in({"classes": classes}, **paths)
+    check_dataset.write_stand_in(SimpleNamespace(classes=classes), **paths)
     completed = completed_entry("models", "mine", model)
     reading = {"target": "prediction", "max_tokens": 16, "long_items": "refuse", "pairs": None, "factors": []}
     lime = {"lime": {"lime": Explainer.parse({"method": "lime"}).model_dump(exclude={"label"})}}

@@ -7,25 +7,24 @@ from functools import cache
 import numpy as np
 import pytest
 import torch
-from models_for_tests import items_of, sentences_of, tiny_classifier
+from models_for_tests import items_of, new_model, sentences_of, tiny_classifier
 from sklearn.linear_model import LogisticRegression
 from torch import nn
 
 from evenlight.concepts import forgetting
 from evenlight.concepts.counterfactual import association, control_of, forgetting_note, told
 from evenlight.concepts.forgetting import forget, linear_head, reversed_gradient
-from evenlight.configuration.trainings import Training
 from evenlight.engine import training
 from evenlight.engine.checkpoints import Checkpoint
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.representations import given_to_last_layer, represented
 from evenlight.engine.sentences import encoded
-from evenlight.models.building import new_classifier
+from evenlight.models.trainings import Training
 
 
-def of_a_training(**settings) -> dict:
+def of_a_training(**settings) -> Training:
     """A training with all its defaults."""
-    return Training(**{"learning_rate": 0.01, "batch_size": 16, "dropout": False} | settings).model_dump()
+    return Training(**{"learning_rate": 0.01, "batch_size": 16, "dropout": False} | settings)
 
 
 # The reversed gradient ------------------------------------------------------------------------------------------------
@@ -153,7 +152,7 @@ def world(architecture: str):
     words = [random.permutation(["we", "said", *own]).tolist() for own in told]
     label = level[:, WEATHER] * (1 + level[:, FOOD])
     settings = SIZES[architecture] | {"max_tokens": 48, "tokenizer": {"vocabulary_size": 200}}
-    classifier = new_classifier(settings, words, 3, seed=0)
+    classifier = new_model(settings, words, 3, seed=0)
     classifier.network.requires_grad_(True)
     sentences = encoded(classifier, items_of(words), label)
     settings = of_a_training(learning_rate=RATES[architecture][0], epochs=20, kept_epoch="last")

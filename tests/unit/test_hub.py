@@ -204,7 +204,7 @@ def test_a_model_that_is_trained_here_keeps_what_it_began_with(ask, hub, folder)
     tokenizers = hub.add(
         "someone/tokenizer", {name: (folder / name).read_bytes() for name in LOADED if "model" not in name}
     )
-    training = TRAINING | {"start": "published", "lora": None, "fresh": []}
+    training = TRAINING.model_dump()
     common = {"long_items": "refuse", "overlap": None, "max_tokens": 64, "training": training}
     special = {"pad": None, "mask": None}
     tuned = {"architecture": "pretrained", "source": "someone/encoder", "revision": None, "special_tokens": special}

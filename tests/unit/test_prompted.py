@@ -33,6 +33,7 @@ from evenlight.engine.sentences import encoded
 from evenlight.explainers import Context, Explainer, explain
 from evenlight.explainers.families.relevance.rules import relevances
 from evenlight.metrics import Metric
+from evenlight.models import Architecture
 from evenlight.models.classifier import Classifier, load_saved
 from evenlight.models.language_model import token_logits
 from evenlight.models.limits import refuse_beyond_limit
@@ -102,6 +103,10 @@ def folders(tmp_path_factory):
     return folder
 
 
+def prompted(settings: dict, classes, words):
+    return prompted_classifier(Architecture.parse({"architecture": "prompted"} | settings), classes, words)
+
+
 def settings_for(folder: Path, name: str, **changes) -> dict:
     usual = {"source": str(folder), "revision": None, "language_model": "auto", "content_free": []}
     usual |= {"template": DECODER_TEMPLATE if name in DECODERS else MASKED_TEMPLATE, "label_words": LABEL_WORDS}
@@ -114,7 +119,7 @@ def classifier_of(folders):
     """The classifier of one of :data:`NETWORKS` by name, made when it is first asked for; with changes, another."""
 
     def made(name: str) -> Classifier:
-        return prompted_classifier(settings_for(folders(name), name), CLASSES, WORDS)[0]
+        return prompted(settings_for(folders(name), name), CLASSES, WORDS)[0]
 
     return cache(made)
 
@@ -229,7 +234,7 @@ def test_logits_are_those_of_transformers(classifier_of, folders, name):
 @pytest.mark.parametrize("template", ["Of {label} : {text} , they say .", "{text} : {label}", "{label} {text}"])
 def test_the_label_may_stand_on_either_side_of_the_text(folders, template):
     folder = folders("roberta")
-    classifier, _ = prompted_classifier(settings_for(folder, "roberta", template=template), CLASSES, WORDS)
+    classifier, _ = prompted(settings_for(folder, "roberta", template=template), CLASSES, WORDS)
     np.testing.assert_allclose(logits_of(classifier), theirs(folder, "roberta", template), atol=5e-5)
 
 
@@ -237,7 +242,7 @@ def test_the_label_may_stand_on_either_side_of_the_text(folders, template):
 def test_a_decoder_may_be_asked_right_behind_the_text(folders, name):
     """And without anything before it that all rows begin with."""
     template = "{text} {label}"
-    classifier, _ = prompted_classifier(settings_for(folders(name), name, template=template), CLASSES, WORDS)
+    classifier, _ = prompted(settings_for(folders(name), name, template=template), CLASSES, WORDS)
     expected = theirs(folders(name), name, template)
     np.testing.assert_allclose(logits_of(classifier), expected, atol=5e-5)
     np.testing.assert_allclose(answers(classifier), softmax(expected), atol=5e-6)
@@ -249,14 +254,14 @@ def test_the_side_that_the_tokenizer_pads_on_does_not_matter(tmp_path, name, sid
     folder = saved(tmp_path, name)
     tokenizer = AutoTokenizer.from_pretrained(folder, padding_side=side)
     tokenizer.save_pretrained(folder)
-    classifier, _ = prompted_classifier(settings_for(folder, name), CLASSES, WORDS)
+    classifier, _ = prompted(settings_for(folder, name), CLASSES, WORDS)
     expected = theirs(folder, name, settings_for("", name)["template"])
     np.testing.assert_allclose(logits_of(classifier), expected, atol=5e-5)
 
 
 def test_words_of_one_token_are_what_the_pipeline_fills_in(folders):
     words = {"sea": ["He"], "land": ["brother"]}
-    classifier, _ = prompted_classifier(settings_for(folders("bert"), "bert", label_words=words), CLASSES, WORDS)
+    classifier, _ = prompted(settings_for(folders("bert"), "bert", label_words=words), CLASSES, WORDS)
     fill = pipeline("fill-mask", model=str(folders("bert")), targets=["he", "brother"])
     for text, logits in zip(TEXTS, logits_of(classifier), strict=True):
         filled = fill(MASKED_TEMPLATE.replace("{text}", text).replace("{label}", "[MASK]"))
@@ -356,7 +361,7 @@ def test_a_beginning_is_read_once_for_windows_and_whole_texts_alike(classifier_o
 def test_a_window_that_lost_all_but_the_beginning_is_read_as_it_is(folders):
     """Nothing of the prompt stands behind the text."""
     settings = settings_for(folders("llama"), "llama", template=BEFORE + "{text} {label}", max_tokens=60)
-    classifier = prompted_classifier(settings, CLASSES, WORDS)[0]
+    classifier = prompted(settings, CLASSES, WORDS)[0]
     without = replace(classifier, model_inputs=replace(classifier.model_inputs, beginning=()))
     [sentence] = encoded(classifier, items_of([[word for text in WORDS for word in text]]), [0], 5)
     shared = np.array(classifier.model_inputs.beginning)
@@ -372,7 +377,7 @@ def test_a_window_that_lost_all_but_the_beginning_is_read_as_it_is(folders):
 def test_a_beginning_is_shared_where_the_first_words_leave_a_space_over(folders):
     """It is a token of its own before them, and part of the word that the model inputs are tried with."""
     texts = [["Unforgivable", "debts"], ["Unforgivable", "."]]
-    classifier, _ = prompted_classifier(settings_for(folders("gpt2"), "gpt2"), CLASSES, texts)
+    classifier, _ = prompted(settings_for(folders("gpt2"), "gpt2"), CLASSES, texts)
     tokens = classifier.tokenizer.convert_ids_to_tokens
     assert tokens(list(classifier.network.prompt.beginning)) == ["They", "Ġsay", "Ġ:", "Ġ"]
     assert tokens(list(classifier.model_inputs.beginning)) == ["They", "Ġsay", "Ġ:"]
@@ -380,7 +385,7 @@ def test_a_beginning_is_shared_where_the_first_words_leave_a_space_over(folders)
 
 def test_a_beginning_that_a_window_cuts_is_read_with_every_row(folders):
     template = " ".join(["harbour"] * 9) + " " + DECODER_TEMPLATE
-    classifier, _ = prompted_classifier(settings_for(folders("mistral"), "mistral", template=template), CLASSES, WORDS)
+    classifier, _ = prompted(settings_for(folders("mistral"), "mistral", template=template), CLASSES, WORDS)
     assert len(classifier.network.prompt.beginning) > 8
     assert classifier.model_inputs.beginning == ()
     np.testing.assert_allclose(logits_of(classifier), theirs(folders("mistral"), "mistral", template), atol=5e-5)
@@ -389,7 +394,7 @@ def test_a_beginning_that_a_window_cuts_is_read_with_every_row(folders):
 @pytest.mark.parametrize("name", ["gpt2", "bert"])
 def test_the_prior_of_texts_without_content_is_divided_out(folders, name):
     texts = ["N/A", "", "nothing at all"]
-    classifier, about = prompted_classifier(settings_for(folders(name), name, content_free=texts), CLASSES, WORDS)
+    classifier, about = prompted(settings_for(folders(name), name, content_free=texts), CLASSES, WORDS)
     template = settings_for("", name)["template"]
     prior = softmax(theirs(folders(name), name, template, texts)).mean(axis=0)
     np.testing.assert_allclose(list(about["prior"].values()), prior, atol=5e-6)
@@ -433,7 +438,7 @@ def with_mask(folder: Path, name: str, **changes) -> Classifier:
     """A classifier whose decoder has a stand-in for the mask."""
     special_tokens = {"pad": END, "mask": "the"} if name in DECODERS else {"pad": None, "mask": None}
     settings = settings_for(folder, name, special_tokens=special_tokens, **changes)
-    classifier, _ = prompted_classifier(settings, CLASSES, WORDS)
+    classifier, _ = prompted(settings, CLASSES, WORDS)
     classifier.network.requires_grad_(False)
     return classifier
 
@@ -593,7 +598,7 @@ def test_every_metric_holds_or_is_refused_in_words(folders, name):
 )
 def test_what_cannot_be_asked_is_refused_with_the_key_and_the_remedy(folders, name, changes, message):
     with pytest.raises(InputError, match=message) as refusal:
-        prompted_classifier(settings_for(folders(name), name, **changes), CLASSES, WORDS)
+        prompted(settings_for(folders(name), name, **changes), CLASSES, WORDS)
     assert "models.<model>" in str(refusal.value)
 
 
@@ -614,7 +619,7 @@ def test_a_token_of_template_and_text_is_refused_unless_the_template_has_nothing
     assert '."' in tokenizer.tokenize('end."')
     given = settings_for(folder, "gpt2", template=template)
     if end == " ":
-        classifier, _ = prompted_classifier(given, CLASSES, [["the", "end."]])
+        classifier, _ = prompted(given, CLASSES, [["the", "end."]])
         np.testing.assert_allclose(
             Evaluator(classifier).probabilities(token_ids(classifier.tokenizer, [["the", "end."]])),
             softmax(theirs(folder, "gpt2", template, ["the end."])),
@@ -622,15 +627,15 @@ def test_a_token_of_template_and_text_is_refused_unless_the_template_has_nothing
         )
         return
     with pytest.raises(InputError, match=r"one token, '\.\"'.*template.*text.*models.<model>.template"):
-        prompted_classifier(given, CLASSES, [["the", "end."]])
+        prompted(given, CLASSES, [["the", "end."]])
 
 
 def test_texts_without_content_are_read_as_the_filled_template_or_refused(folders):
     """Mistral's tokenizer puts a space before the text, which an empty text does not have in the filled template."""
     given = settings_for(folders("mistral"), "mistral", template="{text} {label}")
     with pytest.raises(InputError, match=r"models\.<model>\.content_free: ''.*not read"):
-        prompted_classifier(given | {"content_free": ["N/A", ""]}, CLASSES, WORDS)
-    _, about = prompted_classifier(given | {"content_free": ["N/A", "so"]}, CLASSES, WORDS)
+        prompted(given | {"content_free": ["N/A", ""]}, CLASSES, WORDS)
+    _, about = prompted(given | {"content_free": ["N/A", "so"]}, CLASSES, WORDS)
     expected = softmax(theirs(folders("mistral"), "mistral", "{text} {label}", ["N/A", "so"])).mean(0)
     np.testing.assert_allclose([about["prior"][name] for name in CLASSES], expected, atol=1e-5)
 
@@ -656,7 +661,7 @@ def test_an_encoder_without_the_head_of_a_language_model_is_refused_with_what_to
     ):
         settings = settings_for(source, "bert", language_model=language_model)
         with pytest.raises(InputError, match=re.escape(said)) as refusal:
-            prompted_classifier(settings, CLASSES, WORDS)
+            prompted(settings, CLASSES, WORDS)
         assert "such as google-bert/bert-base-uncased" in str(refusal.value)
 
 
@@ -679,7 +684,7 @@ def test_published_prompts_have_the_sentence_where_it_is(template, tmp_path):
     words = [["He", "proceeds", "to", "his", "place", ",", "male", "and", "unforgivable", "."], ["She", "waits"]]
     labels = PUBLISHED[template]
     settings = settings_for(tmp_path, "bert", template=template, label_words={name: [name] for name in labels})
-    classifier, about = prompted_classifier(settings, list(labels), words)
+    classifier, about = prompted(settings, list(labels), words)
     assert [[word] for word in classifier.network.prompt.label_tokens] == [[((token,),)] for token in labels.values()]
     assert about["label_tokens"] == {name: {name: [name]} for name in labels}
     prompt = tokenizer(template.replace("{label}", "[MASK]").replace("{text}", "").strip(), add_special_tokens=False)
@@ -694,7 +699,7 @@ def test_published_prompts_have_the_sentence_where_it_is(template, tmp_path):
 
 def test_label_words_count_for_how_much_a_model_reads(folders):
     """A row that just fits has no room for a label word of several tokens."""
-    classifier, _ = prompted_classifier(settings_for(folders("llama"), "llama", max_tokens=64), CLASSES, WORDS)
+    classifier, _ = prompted(settings_for(folders("llama"), "llama", max_tokens=64), CLASSES, WORDS)
     further = classifier.network.prompt.longest_insertion
     assert further > 0
     refuse_beyond_limit(classifier.network, classifier.tokenizer, 600 - further)
@@ -708,7 +713,7 @@ def test_label_words_count_for_how_much_a_model_reads(folders):
 def whole(folders, name: str, **changes) -> Classifier:
     """A classifier whose classes have one word of one token each."""
     settings = settings_for(folders(name), name, label_words=WHOLE_WORDS, **changes)
-    classifier, _ = prompted_classifier(settings, CLASSES, WORDS)
+    classifier, _ = prompted(settings, CLASSES, WORDS)
     classifier.network.requires_grad_(False)
     return classifier
 

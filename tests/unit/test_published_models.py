@@ -8,19 +8,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from models_for_tests import MAX_TOKENS, TEXTS, WORDS, context_of, sentences_of, tiny_tokenizer
+from models_for_tests import MAX_TOKENS, TEXTS, WORDS, context_of, new_model, sentences_of, tiny_tokenizer
 from safetensors.torch import save_file
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 from transformers import AutoConfig, BertForPreTraining, BertForSequenceClassification, GPT2Model, RobertaForMaskedLM
 from wording import says
 
-from evenlight.configuration.trainings import Training
 from evenlight.core.errors import InputError
 from evenlight.engine import training
 from evenlight.explainers import Explainer, explain
-from evenlight.models.building import new_classifier
 from evenlight.models.classifier import load_network, load_saved
 from evenlight.models.tokenizers import loaded_tokenizer
+from evenlight.models.trainings import Training
 
 BERT_SIZES = {
     "hidden_size": 24,
@@ -77,7 +76,7 @@ SETTINGS = {
     "special_tokens": {},
     "max_tokens": MAX_TOKENS,
 }
-TRAINING = Training(learning_rate=1e-3, batch_size=8, epochs=1, weight_decay=0.01, warmup_share=0.0).model_dump()
+TRAINING = Training(learning_rate=1e-3, batch_size=8, epochs=1, weight_decay=0.01, warmup_share=0.0)
 
 
 def write_vocabulary(folder: Path, kind: str) -> None:
@@ -125,7 +124,7 @@ def settings_for(name: str, source: Path | str) -> dict:
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_it_is_loaded_trained_kept_and_explained(name, tmp_path):
     weights = look_alike(name, tmp_path / name)
-    classifier = new_classifier(settings_for(name, tmp_path / name), WORDS, 2, seed=0)
+    classifier = new_model(settings_for(name, tmp_path / name), WORDS, 2, seed=0)
     assert (classifier.classes, classifier.tokenizer.is_fast, classifier.pads_left) == (2, True, name == "gpt2")
 
     # The body is the published one, to the bit, and the head is new.
@@ -168,7 +167,7 @@ def test_from_scratch_takes_configuration_and_tokenizer_only(name, tmp_path):
     config = json.loads((tmp_path / name / "config.json").read_text())
     (tmp_path / name / "config.json").write_text(json.dumps(config | {"torch_dtype": "float16"}))
     settings = settings_for(name, tmp_path / name) | {"training": {"start": "random", "fresh": []}}
-    first, again, other = (new_classifier(settings, WORDS, 2, seed) for seed in (0, 0, 1))
+    first, again, other = (new_model(settings, WORDS, 2, seed) for seed in (0, 0, 1))
     assert first.network.dtype == torch.float32
     assert first.classes == 2
     assert first.network.config.initializer_range == 0.3
@@ -215,7 +214,7 @@ def offline(monkeypatch):
 def test_unreachable_hub(offline, start):
     settings = SETTINGS | {"source": "facebook/FairBERTa", "training": {"start": start, "fresh": []}}
     with pytest.raises(InputError, match=REMEDIES.format(key="source")) as refusal:
-        new_classifier(settings, WORDS, 2, seed=0)
+        new_model(settings, WORDS, 2, seed=0)
     assert str(refusal.value) == says("model facebook/FairBERTa: cannot be loaded", "cannot be reached")
     # The message is one line, and has the reason as the library gives it.
     assert "\n" not in str(refusal.value)
@@ -234,7 +233,7 @@ def test_unreachable_hub_of_a_tokenizer(offline):
         "max_tokens": MAX_TOKENS,
     }
     with pytest.raises(InputError, match=REMEDIES.format(key=r"tokenizer\.source")):
-        new_classifier(settings, WORDS, 2, seed=0)
+        new_model(settings, WORDS, 2, seed=0)
 
 
 @pytest.mark.parametrize("name", ["tinybert", "gpt2"])
@@ -245,7 +244,7 @@ def test_the_cache_of_another_machine_serves(name, offline, tmp_path, monkeypatc
     (repository / "refs").mkdir()
     (repository / "refs" / "main").write_text("0123abcd")
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
-    classifier = new_classifier(settings_for(name, "someone/model"), WORDS, 2, seed=0)
+    classifier = new_model(settings_for(name, "someone/model"), WORDS, 2, seed=0)
     assert classifier.embed(torch.tensor([[5]])).shape == (1, 1, 24)
 
 
@@ -258,7 +257,7 @@ def test_a_file_that_was_forgotten(missing, said, tmp_path):
     look_alike("tinybert", tmp_path / "model")
     (tmp_path / "model" / missing).unlink()
     with pytest.raises(InputError, match=rf"model {tmp_path}/model: cannot be loaded.*{said}.*vocab\.txt"):
-        new_classifier(settings_for("tinybert", tmp_path / "model"), WORDS, 2, seed=0)
+        new_model(settings_for("tinybert", tmp_path / "model"), WORDS, 2, seed=0)
 
 
 def test_gpt2_without_its_vocabulary(tmp_path):
@@ -266,7 +265,7 @@ def test_gpt2_without_its_vocabulary(tmp_path):
     for name in ("vocab.json", "merges.txt"):
         (tmp_path / "model" / name).unlink()
     with pytest.raises(InputError, match="no vocabulary"):
-        new_classifier(settings_for("gpt2", tmp_path / "model"), WORDS, 2, seed=0)
+        new_model(settings_for("gpt2", tmp_path / "model"), WORDS, 2, seed=0)
 
 
 def test_weights_of_another_network_are_no_random_start(tmp_path):
@@ -284,7 +283,7 @@ def test_weights_of_another_size_are_no_random_start(tmp_path):
     config = json.loads((tmp_path / "model" / "config.json").read_text())
     (tmp_path / "model" / "config.json").write_text(json.dumps(config | {"vocab_size": 300}))
     with pytest.raises(InputError, match=r"no weights.*bert\.embeddings\.word_embeddings\.weight"):
-        new_classifier(settings_for("tinybert", tmp_path / "model"), WORDS, 2, seed=0)
+        new_model(settings_for("tinybert", tmp_path / "model"), WORDS, 2, seed=0)
 
 
 def test_a_missing_pooler_is_new_by_the_seed(tmp_path):
@@ -293,9 +292,7 @@ def test_a_missing_pooler_is_new_by_the_seed(tmp_path):
     kept = {key: one.clone() for key, one in weights.items() if "pooler" not in key}
     save_file(kept, tmp_path / "model" / "model.safetensors", {"format": "pt"})
     settings = settings_for("tinybert", tmp_path / "model")
-    first, again, other = (
-        new_classifier(settings, WORDS, 2, seed).network.bert.pooler.dense.weight for seed in (0, 0, 1)
-    )
+    first, again, other = (new_model(settings, WORDS, 2, seed).network.bert.pooler.dense.weight for seed in (0, 0, 1))
     assert torch.equal(first, again)
     assert not torch.equal(first, other)
 

@@ -11,7 +11,7 @@ import torch
 from hub_tokenizers import KINDS, write_tokenizer
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from models_for_tests import WORDS, by_hand, byte_level_tokenizer, items_of
+from models_for_tests import WORDS, by_hand, byte_level_tokenizer, items_of, new_model
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 from transformers import (
     AutoConfig,
@@ -31,7 +31,6 @@ from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.sentences import encoded, token_counts
 from evenlight.metrics.explanations import Explanation
 from evenlight.metrics.families.correctness import MassAccuracy
-from evenlight.models.building import new_classifier
 from evenlight.models.classifier import Classifier, load_saved
 from evenlight.models.limits import refuse_beyond_limit
 from evenlight.models.tokenizers import learned_tokenizer, loaded_tokenizer, read_words, special_token_id, token_ids
@@ -378,7 +377,7 @@ def test_a_tokenizer_without_a_fast_version_is_refused_in_words(tmp_path):
     CanineForSequenceClassification(config).save_pretrained(tmp_path)
     (tmp_path / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": "CanineTokenizer"}))
     with pytest.raises(InputError, match=r"tokenizer \S+: CanineTokenizer.*no fast"):
-        new_classifier(settings_for(tmp_path), SENTENCES, 2, seed=0)
+        new_model(settings_for(tmp_path), SENTENCES, 2, seed=0)
 
 
 def test_a_tokenizer_that_needs_another_library_is_refused_in_words(tmp_path):
@@ -448,7 +447,7 @@ def test_trained_and_explained_alike(tmp_path):
     theirs = AutoTokenizer.from_pretrained(source)
     token = inner_token(theirs)
     settings = settings_for(source, special_tokens={"pad": "Ġshe", "mask": token})
-    classifier = new_classifier(settings, SENTENCES, 2, seed=0)
+    classifier = new_model(settings, SENTENCES, 2, seed=0)
     words = [[f"a{token}s", token, "she"]]
     training.save_classifier(classifier, tmp_path / "trained", pd.DataFrame(), {})
     loaded = load_saved(tmp_path / "trained", 48)
@@ -472,9 +471,9 @@ def test_a_tokenizer_that_reads_otherwise_after_saving_is_refused(tmp_path, monk
             tokenizer.backend_tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=True)
         return tokenizer
 
-    monkeypatch.setattr("evenlight.models.building.loaded_tokenizer", altered)
+    monkeypatch.setattr("evenlight.models.tokenizers.loaded_tokenizer", altered)
     with pytest.raises(InputError, match=r"tokenizer .*'Mara leaves .* otherwise"):
-        new_classifier(settings_for(source, special_tokens={"pad": "<|endoftext|>"}), SENTENCES, 2, seed=0)
+        new_model(settings_for(source, special_tokens={"pad": "<|endoftext|>"}), SENTENCES, 2, seed=0)
 
 
 # Limits ---------------------------------------------------------------------------------------------------------------
@@ -574,8 +573,8 @@ def test_a_limit_is_said_before_training(tmp_path):
     folder = write_model(config, "roberta", tmp_path / "model")
     (folder / "tokenizer_config.json").write_text("{}")
     with pytest.raises(InputError, match=r"max_tokens is 63.*roberta model.*at most 62"):
-        new_classifier(settings_for(folder, max_tokens=63), SENTENCES, 2, seed=0)
-    assert new_classifier(settings_for(folder, max_tokens=62), SENTENCES, 2, seed=0).max_tokens == 62
+        new_model(settings_for(folder, max_tokens=63), SENTENCES, 2, seed=0)
+    assert new_model(settings_for(folder, max_tokens=62), SENTENCES, 2, seed=0).max_tokens == 62
 
 
 # A word without a token -----------------------------------------------------------------------------------------------

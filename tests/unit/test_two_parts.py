@@ -27,6 +27,7 @@ from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.sentences import encoded, token_counts
 from evenlight.explainers.families.lime import Lime
 from evenlight.explainers.families.lime.released import on_words
+from evenlight.models import Architecture
 from evenlight.models.classifier import Classifier, prepared
 from evenlight.models.prompted import prompted_classifier
 from evenlight.models.tokenizers import loaded_tokenizer, read_words, token_ids
@@ -199,7 +200,7 @@ def test_models_that_cannot_tell_two_texts_apart_are_refused(tmp_path):
     with pytest.raises(InputError, match=r"gpt2 model.*two parts: .*tokenizer"):
         require_reads_parts(tiny_classifier("gpt2"), TEXTS[0], PARTS[0])
     settings = settings_for(saved(tmp_path / "bert", "bert"), "bert")
-    prompted = prompted_classifier(settings, CLASSES, WORDS)[0]
+    prompted = prompted_classifier(Architecture.parse({"architecture": "prompted"} | settings), CLASSES, WORDS)[0]
     with pytest.raises(InputError, match="room for one"):
         require_reads_parts(prompted, TEXTS[0], PARTS[0])
 

@@ -22,7 +22,6 @@ from transformers.masking_utils import sdpa_mask
 
 from evenlight import explainers, metrics
 from evenlight.configuration import completed_entry
-from evenlight.configuration.trainings import Training
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.sentences import Sentence
 from evenlight.engine.training import train
@@ -31,6 +30,7 @@ from evenlight.metrics.explanations import explanation_of
 from evenlight.models.classifier import Classifier, prepared
 from evenlight.models.language_model import DECODER, Prompt, as_classifier
 from evenlight.models.model_inputs import ModelInputs
+from evenlight.models.trainings import Training
 from evenlight.models.transfers import sent
 from evenlight.models.windows import windows_of_text
 
@@ -318,7 +318,7 @@ def test_an_epoch_waits_twice():
         classifier = tiny_classifier("bert")
         sentences = sentences_of(classifier)
         classifier = replace(classifier, network=classifier.network.to(CARD).requires_grad_(True))
-        settings = Training(learning_rate=0.01, epochs=epochs, **recipe).model_dump()
+        settings = Training(learning_rate=0.01, epochs=epochs, **recipe)
         with waits_for_card() as waits:
             train(classifier, sentences, sentences[:5], settings, 0)
         return len(waits)

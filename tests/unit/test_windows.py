@@ -17,7 +17,6 @@ from test_relevance import classifier_of
 from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
 from evenlight.configuration import complete, completed_entry
-from evenlight.configuration.trainings import Training
 from evenlight.core.errors import InputError
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.sentences import encoded, tokenize
@@ -27,8 +26,10 @@ from evenlight.explainers.families.attention.rollout import mean_attention, roll
 from evenlight.explainers.families.relevance.rules import relevances
 from evenlight.metrics import Metric, Origin, score
 from evenlight.metrics.explanations import explanation_of
+from evenlight.models import Architecture
 from evenlight.models.classifier import Classifier, prepared
 from evenlight.models.prompted import prompted_classifier
+from evenlight.models.trainings import Training
 from evenlight.models.windows import windows_of_text
 from evenlight.texts.predictions import SPECIAL
 from evenlight.texts.rows import hidden_in, ids_of, marks_of, row_of, windows_of
@@ -289,7 +290,7 @@ def test_where_padding_is_read_windows_of_other_lengths_do_not_share_a_batch():
 def test_every_window_of_a_prompted_text_has_the_whole_prompt(tmp_path, name):
     """The mean of logits is the geometric mean of the probabilities, each of which is asked by itself."""
     settings = settings_for(saved(tmp_path / name, name), name, max_tokens=60)
-    classifier = prompted_classifier(settings, CLASSES, WORDS)[0]
+    classifier = prompted_classifier(Architecture.parse({"architecture": "prompted"} | settings), CLASSES, WORDS)[0]
     [sentence] = long_sentences(classifier, [[word for text in WORDS for word in text]])
     windows = windows_by_hand(sentence)
     assert len(windows) > 2
@@ -507,7 +508,7 @@ def test_training_reads_long_texts_in_windows():
     sentences = tokenize(classifier, items, items["label"], overlap=OVERLAP)
     assert all(sentence.windows is not None for sentence in sentences)
     settings = {"optimizer": "adamw", "learning_rate": 0.01, "batch_size": 3, "epochs": 16}
-    settings = Training.model_validate(settings).model_dump()
+    settings = Training.model_validate(settings)
     history = train(classifier, sentences, sentences, settings, 0)
     assert history["validation_accuracy"].max() == 1
     with pytest.raises(InputError, match="'windows' or 'drop'"):

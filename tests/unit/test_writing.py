@@ -21,6 +21,7 @@ from evenlight.explainers import Explainer
 from evenlight.explainers.answering import Question
 from evenlight.explainers.families.generated.writing import Generator
 from evenlight.explainers.follow_ups import ASKED, CONTRIBUTIONS, ROWS_OF, Followed
+from evenlight.models import Architecture
 from evenlight.models.decoder import load_decoder
 from evenlight.models.prompted import prompted_classifier
 
@@ -220,7 +221,9 @@ def test_label_words_decide_as_in_a_model_with_a_prompt(name, folder_of, decoder
     settings = {"source": str(folder_of(name)), "revision": None, "language_model": "auto", "content_free": []}
     settings |= {"template": f"{template} {{label}}", "label_words": CLASSES, "special_tokens": special}
     texts = [question.fields["text"].split() for question in QUESTIONS]
-    classifier, _ = prompted_classifier(settings | {"max_tokens": 64}, list(CLASSES), texts)
+    classifier, _ = prompted_classifier(
+        Architecture.parse({"architecture": "prompted"} | settings | {"max_tokens": 64}), list(CLASSES), texts
+    )
     rows = [
         np.array(classifier.tokenizer(template.replace("{text}", question.fields["text"]))["input_ids"])
         for question in QUESTIONS

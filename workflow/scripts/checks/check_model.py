@@ -17,7 +17,7 @@ from evenlight.core.findings import Findings
 from evenlight.core.tables import read_metadata, read_table
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.sentences import encoded, unexplained
-from evenlight.engine.taking_over import ARCHITECTURES, taken_over
+from evenlight.engine.taking_over import taken_over
 from evenlight.engine.untrained import untrained
 from evenlight.explainers import Context, explain, training_items
 from evenlight.jobs.command_line import add_compared_flag, add_device_flags, of_model, run, settings_argument
@@ -25,11 +25,13 @@ from evenlight.jobs.own_files import module_of
 from evenlight.metrics import Metric, Origin, score
 from evenlight.metrics.explanations import explanation_of
 from evenlight.metrics.questions import StandIn, with_foils
+from evenlight.models import Architecture
 from evenlight.models.classifier import Classifier, on_device
 from evenlight.models.processor import use_processor
 from evenlight.models.service import ServedClassifier, word_tokenizer
 from evenlight.models.services.client import Client, RequestPolicy
 from evenlight.models.tokenizers import loaded_tokenizer
+from evenlight.models.trainings import recipe_of
 from evenlight.texts.items import check_explained
 from evenlight.texts.predictions import Sentence
 from evenlight.texts.words import texts_in
@@ -80,6 +82,11 @@ def cheap(family: str, settings: dict) -> dict:
     return settings if module_of(family) == "own" else small(settings)
 
 
+def is_loaded(model: dict) -> bool:
+    """Whether a model is trained already, and answers here as in the study."""
+    return Architecture.entries[model["architecture"]].is_loaded
+
+
 def opened(arguments: argparse.Namespace, dataset: Dataset, findings: Findings) -> Evaluator | StandIn | None:
     """What answers as the model will, or in its place; None where the classes that it is read with are not known.
 
@@ -95,14 +102,14 @@ def opened(arguments: argparse.Namespace, dataset: Dataset, findings: Findings) 
         words = word_tokenizer(texts_in(dataset.of("test")))
         classes = tuple(dataset.classes or UNKNOWN)
         return StandIn(ServedClassifier(model, classes, words, settings["reading"]["max_tokens"]))
-    if model["architecture"] not in ARCHITECTURES:
+    if not is_loaded(model):
         findings.unchecked.append(
             f"what models.{name} learns; its weights are here those that its training begins with"
         )
         classes = len(dataset.classes or UNKNOWN)
-        classifier = untrained(model, dataset.of("train"), classes, settings["seed"], arguments.items)
+        classifier = untrained(*recipe_of(model), dataset.of("train"), classes, settings["seed"], arguments.items)
     elif dataset.classes:
-        classifier, _ = taken_over(model, dataset.classes, dataset.of("test"))
+        classifier, _ = taken_over(Architecture.parse(model), dataset.classes, dataset.of("test"))
     else:
         findings.unchecked.append(
             f"labels and explainers of models.{name} on {arguments.dataset}, which cannot be read"
@@ -141,7 +148,7 @@ def accuracy_told(
     arguments: argparse.Namespace, texts: pd.DataFrame, evaluator: Evaluator | StandIn, dataset: Dataset
 ) -> str | None:
     """What is said of a model that is no better than to give always the same answer; None of others."""
-    if dataset.is_stand_in or arguments.settings["model"]["architecture"] not in ARCHITECTURES:
+    if dataset.is_stand_in or not is_loaded(arguments.settings["model"]):
         return None
     # Tables are often sorted by class.
     some = texts.iloc[np.unique(np.linspace(0, len(texts) - 1, min(len(texts), ASKED)).astype(int))]
@@ -174,7 +181,7 @@ def can_be_tried(explainer: str, method: dict, arguments: argparse.Namespace, fi
         findings.unchecked.append(f"explainers.{explainer}, as the workflow makes {path}")
     elif path and not Path(path).exists():
         raise InputError(sources.missing(path))
-    elif path and arguments.settings["model"]["architecture"] not in ARCHITECTURES:
+    elif path and not is_loaded(arguments.settings["model"]):
         findings.unchecked.append(f"explainers.{explainer} of models.{arguments.name}, which is not there yet")
     else:
         return True

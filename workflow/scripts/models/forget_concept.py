@@ -23,6 +23,7 @@ from evenlight.jobs.command_line import add_model_flags, run, settings_argument
 from evenlight.jobs.environment import library_versions
 from evenlight.models.classifier import device_name, load_saved
 from evenlight.models.processor import use_processor
+from evenlight.models.trainings import Training
 
 # Texts by which a training is seen to go astray.
 VALIDATED = 64
@@ -35,7 +36,7 @@ def main(arguments: argparse.Namespace) -> None:
     settings = arguments.settings
     concepts, seed = settings["concepts"], settings["seed"]
     # The name of a training has become the training itself.
-    recipe = settings["explainer"]["training"]
+    recipe = Training.model_validate(settings["explainer"]["training"])
     causalm = Explainer.parse(settings["explainer"] | {"training": None})
     treated = list(concepts).index(settings["concept"])
     files = arguments.items, arguments.changes, arguments.representations

@@ -9,6 +9,7 @@ from evenlight.engine.taking_over import taken_over
 from evenlight.engine.training import LOOKED_AT, Sample, save_classifier
 from evenlight.jobs.command_line import run, settings_argument
 from evenlight.jobs.environment import library_versions
+from evenlight.models import Architecture
 from evenlight.models.location import pinned
 from evenlight.models.processor import use_processor
 from evenlight.models.ready import loaded_files, unchanged_files
@@ -18,28 +19,26 @@ from evenlight.texts.words import TEXT
 def main(arguments: argparse.Namespace) -> None:
     """Load and save."""
     use_processor(1)
-    settings = arguments.settings
+    model = Architecture.parse(arguments.settings)
     classes = read_metadata(arguments.items, ITEMS)["classes"]
     items = read_table(arguments.items, ITEMS.only("item_id", *TEXT, "split", "part"))
     test = items[items["split"] == "test"]
-    commits = pinned(settings)
+    commits = pinned(model)
     classifier, about = taken_over(commits, classes, test)
-    adapter, of_adapter = settings.get("adapter"), commits.get("adapter_revision")
+    adapter, of_adapter = (getattr(commits, key, None) for key in ("adapter", "adapter_revision"))
     manifest = {
-        "settings": settings,
+        "settings": arguments.settings,
         **about,
-        "loaded": loaded_files(settings["source"], settings["revision"], commit=commits["revision"]),
-        "adapter": adapter and loaded_files(adapter, settings.get("adapter_revision"), True, of_adapter),
+        "loaded": loaded_files(model.source, model.revision, commit=commits.revision),
+        "adapter": adapter and loaded_files(adapter, model.adapter_revision, True, of_adapter),
         "libraries": library_versions(),
     }
-    unchanged = (
-        () if adapter else unchanged_files(classifier, settings["source"], settings["revision"], commits["revision"])
-    )
+    unchanged = () if adapter else unchanged_files(classifier, model.source, model.revision, commits.revision)
     sample = Sample.of(classifier, test.head(LOOKED_AT))
     save_classifier(classifier, arguments.output, None, manifest, unchanged)
     # Two of a large model need more memory than one.
     del classifier
-    sample.require_copy(arguments.output, settings["max_tokens"])
+    sample.require_copy(arguments.output, model.max_tokens)
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@ from evenlight.jobs.environment import OF_MODELS, library_versions
 from evenlight.models.building import new_classifier
 from evenlight.models.classifier import device_name, pick_device
 from evenlight.models.processor import use_processor
+from evenlight.models.trainings import recipe_of
 from evenlight.texts.items import learned_levels
 from evenlight.texts.words import single_texts, texts_in
 
@@ -28,7 +29,7 @@ def main(arguments: argparse.Namespace) -> None:
     use_processor(arguments.threads)
     make_reproducible()
     settings = arguments.settings
-    model, levels, seed = settings["model"], settings["levels"], settings["seed"]
+    (model, recipe), levels, seed = recipe_of(settings["model"]), settings["levels"], settings["seed"]
     items = read_table(arguments.items, ITEMS)
     learned, validated = (
         learned_levels(items, split, settings["concept"], levels) for split in ("train", "validation")
@@ -39,7 +40,7 @@ def main(arguments: argparse.Namespace) -> None:
         predicted = [learned.iloc[0]] * len(test)
     else:
         known = items.loc[learned.index]
-        classifier = new_classifier(model, single_texts(texts_in(known), parts_of(known)), len(levels), seed)
+        classifier = new_classifier(model, recipe, single_texts(texts_in(known), parts_of(known)), len(levels), seed)
         classifier = replace(classifier, network=classifier.network.to(pick_device(arguments.device)))
         training, validation = (
             tokenize(classifier, items.loc[known.index], [levels.index(level) for level in known])
@@ -49,14 +50,14 @@ def main(arguments: argparse.Namespace) -> None:
         asked = tokenize(classifier, test, np.zeros(len(test)))
         about = {
             "settings": settings,
-            "libraries": library_versions((*OF_MODELS, "peft") if model["training"]["lora"] else OF_MODELS),
+            "libraries": library_versions((*OF_MODELS, "peft") if recipe.lora else OF_MODELS),
             "device": device_name(classifier.device),
             "threads": arguments.threads,
             "versions": arguments.versions,
         }
         digest = digest_of_training(classifier, training, validation, about)
         checkpoint = open_checkpoint(arguments.output, digest, arguments.checkpoint_minutes)
-        history = train(classifier, training, validation, model["training"], seed, checkpoint)
+        history = train(classifier, training, validation, recipe, seed, checkpoint)
         print(history.to_string(index=False))
         classifier.network.requires_grad_(False)
         probability = Evaluator(classifier, arguments.tokens_per_batch or 0).probabilities(

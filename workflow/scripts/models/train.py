@@ -24,19 +24,23 @@ from evenlight.engine.training import (
 from evenlight.engine.untrained import untrained
 from evenlight.jobs.command_line import add_compared_flag, add_device_flags, run, settings_argument
 from evenlight.jobs.environment import OF_MODELS, library_versions
+from evenlight.models import Architecture
 from evenlight.models.classifier import Classifier, device_name, name_classes, pick_device
 from evenlight.models.location import pinned
 from evenlight.models.processor import use_processor
 from evenlight.models.ready import begun_with
+from evenlight.models.trainings import recipe_of
 from evenlight.texts.items import check_explained, groups_kept_together
 
 
-def refuse_test(arguments: argparse.Namespace, classifier: Classifier, test: pd.DataFrame, units: pd.DataFrame) -> None:
+def refuse_test(
+    model: Architecture, arguments: argparse.Namespace, classifier: Classifier, test: pd.DataFrame, units: pd.DataFrame
+) -> None:
     """Refuse now what would be refused when everything is trained: test texts that cannot be read or compared."""
-    model, dataset = arguments.settings["model"], arguments.items.parent.name
+    dataset = arguments.items.parent.name
     compared = arguments.compared or {"comparisons": {}, "samples": {}, "strata": {}}
     sample = compared["samples"].get(dataset, {"pairs": None, "factors": []})
-    reading = {"long_items": model["long_items"], "overlap": overlap_of(model)} | sample
+    reading = {"long_items": model.long_items, "overlap": overlap_of(model)} | sample
     try:
         reason = unexplained(classifier, test, units, reading)
     except InputError as error:
@@ -44,9 +48,9 @@ def refuse_test(arguments: argparse.Namespace, classifier: Classifier, test: pd.
     check_explained(dataset, test, reason, units, compared)
 
 
-def overlap_of(model: dict) -> int | None:
+def overlap_of(model: Architecture) -> int | None:
     """Of the windows in which long texts are read, in tokens; None where there are none."""
-    return model["overlap"] if model["long_items"] == "windows" else None
+    return model.overlap if model.long_items == "windows" else None
 
 
 def main(arguments: argparse.Namespace) -> None:
@@ -54,17 +58,17 @@ def main(arguments: argparse.Namespace) -> None:
     use_processor(arguments.threads)
     make_reproducible()
     settings = arguments.settings
-    model = settings["model"]
+    model, recipe = recipe_of(settings["model"])
     items, units = read_table(arguments.items, ITEMS), read_table(arguments.units, UNITS)
     classes = read_metadata(arguments.items, ITEMS)["classes"]
     training, validation, test = (items[items["split"] == split] for split in ("train", "validation", "test"))
     commits = pinned(model)
-    classifier = untrained(commits, training, len(classes), settings["seed"], arguments.items)
-    refuse_test(arguments, classifier, test, units)
+    classifier = untrained(commits, recipe, training, len(classes), settings["seed"], arguments.items)
+    refuse_test(model, arguments, classifier, test, units)
     name_classes(classifier.network, classes)
     device = pick_device(arguments.device)
     classifier = replace(classifier, network=classifier.network.to(device))
-    kept_together = groups_kept_together(items, units) if model["long_items"] == "drop" else None
+    kept_together = groups_kept_together(items, units) if model.long_items == "drop" else None
     overlap = overlap_of(model)
     print(f"training on {device}: {len(training)} items, validating on {len(validation)}", flush=True)
     sentences = [
@@ -75,14 +79,14 @@ def main(arguments: argparse.Namespace) -> None:
         "settings": settings,
         "versions": arguments.versions,
         "began_with": begun_with(model, commits),
-        "libraries": library_versions((*OF_MODELS, "peft") if model["training"]["lora"] else OF_MODELS),
+        "libraries": library_versions((*OF_MODELS, "peft") if recipe.lora else OF_MODELS),
         "device": device_name(device),
         "threads": arguments.threads,
     }
     digest = digest_of_training(classifier, *sentences, about)
     checkpoint = open_checkpoint(arguments.output or arguments.history, digest, arguments.checkpoint_minutes)
     try:
-        history = train(classifier, *sentences, model["training"], settings["seed"], checkpoint)
+        history = train(classifier, *sentences, recipe, settings["seed"], checkpoint)
     except Diverged as diverged:
         if arguments.output:
             raise
@@ -91,7 +95,7 @@ def main(arguments: argparse.Namespace) -> None:
         write_csv(history, arguments.history)
         checkpoint.remove()
         return
-    is_last = model["training"]["kept_epoch"] == "last"
+    is_last = recipe.kept_epoch == "last"
     best = history.iloc[-1] if is_last else history.loc[history["validation_loss"].idxmin()]
     print(
         f"kept epoch {best['epoch']:.0f} of {len(history)}: validation loss {best['validation_loss']:.4f}, "
@@ -106,7 +110,7 @@ def main(arguments: argparse.Namespace) -> None:
     sample = Sample.of(classifier, test.head(LOOKED_AT))
     save_classifier(classifier, arguments.output, history, manifest)
     del classifier
-    sample.require_copy(arguments.output, model["max_tokens"])
+    sample.require_copy(arguments.output, model.max_tokens)
     checkpoint.remove()
 
 

@@ -19,6 +19,7 @@ from evenlight.engine.representations import given_to_last_layer
 from evenlight.engine.sentences import Sentence
 from evenlight.engine.training import Beside, train
 from evenlight.models.classifier import Classifier
+from evenlight.models.trainings import Training
 from evenlight.models.transfers import sent
 
 
@@ -109,7 +110,7 @@ def forget(
     validation: Sequence[Sentence],
     representation: np.ndarray,
     level: np.ndarray,
-    recipe: dict,
+    recipe: Training,
     seed: int,
     strength: float,
     head_speed: float,
@@ -140,10 +141,10 @@ def forget(
     heads, outputs = zip(*(linear_head(representation, of_concept) for of_concept in level.T), strict=True)
     right = dict(zip((sentence.item_id for sentence in training), np.stack(outputs, axis=1).tolist(), strict=True))
     with given_to_last_layer(classifier) as (_, given):
-        rate = head_speed * recipe["learning_rate"]
+        rate = head_speed * recipe.learning_rate
         beside = Heads(given, right, heads, strength, rate)
         # The task's loss does not say how much is forgotten.
-        recipe = recipe | {"kept_epoch": "last", "patience": None}
+        recipe = recipe.model_copy(update={"kept_epoch": "last", "patience": None})
         history = train(classifier, training, validation, recipe, seed, checkpoint, beside.to(classifier.device))
     classifier.network.requires_grad_(False)
     return history

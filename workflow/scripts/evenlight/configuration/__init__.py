@@ -1,6 +1,6 @@
 """The configuration: checked and completed by typed settings, and asked about what it names.
 
-``study.Study`` says what exists and what each key may hold. The modules beside it have the registries: a reader, an
+``study.Study`` says what exists and what each key may hold. The rooms above have the registries: a reader, an
 architecture, an explainer or a metric is one class, its parameters are the fields. Validation, defaults, messages,
 ``config/README.md`` and the JSON Schema come from these classes.
 """

@@ -5,12 +5,12 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from evenlight.configuration.corpus import Corpus
-from evenlight.configuration.trainings import Training
 from evenlight.core.kinds import KINDS
 from evenlight.datasets import Reader
 from evenlight.explainers import Explainer
 from evenlight.metrics import Metric
 from evenlight.models import Architecture
+from evenlight.models.trainings import Training
 from evenlight.settings import LARGEST_SEED, Different, Location, Name, NumberPerDataset, Settings, Text
 
 

@@ -31,6 +31,7 @@ from evenlight.models.model_inputs import reason_of
 from evenlight.models.networks import as_it_came, evaluating
 from evenlight.models.regimes import train_only
 from evenlight.models.saved_files import FILES, digests_of, keep_inputs
+from evenlight.models.trainings import Training
 from evenlight.models.transfers import fetched, sent
 
 OPTIMIZERS = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}
@@ -155,7 +156,7 @@ def train(
     classifier: Classifier,
     training: Sequence[Sentence],
     validation: Sequence[Sentence],
-    settings: dict,
+    recipe: Training,
     seed: int,
     checkpoint: Checkpoint | None = None,
     beside: Beside | None = None,
@@ -172,7 +173,7 @@ def train(
         classifier: new, see :func:`evenlight.models.building.new_classifier`.
         training: tokenised items whose targets are the labels.
         validation: likewise, to choose the epoch by.
-        settings: the training of ``configuration.recipe``.
+        recipe: how, with a number of epochs.
         seed: the study seed.
         checkpoint: where the training goes on, if it was stopped, and what it writes for the next time.
         beside: what is trained along with the network, and its part of the loss.
@@ -188,12 +189,12 @@ def train(
     torch.manual_seed(seed)
     torch.use_deterministic_algorithms(True, warn_only=True)
     network = classifier.network
-    merge = add_adapters(network, settings["lora"]) if settings["lora"] else None
-    if settings["trained"]:
-        train_only(network, settings["trained"])
-    _refuse_recipe(classifier, training[:1], settings)
-    optimizer, scheduler = _optimizer(network, settings, len(training), beside)
-    size = settings["batch_size"] * settings["gradient_accumulation_steps"]
+    merge = add_adapters(network, recipe.lora) if recipe.lora else None
+    if recipe.trained:
+        train_only(network, recipe.trained)
+    _refuse_recipe(classifier, training[:1], recipe)
+    optimizer, scheduler = _optimizer(network, recipe, len(training), beside)
+    size = recipe.batch_size * recipe.gradient_accumulation_steps
     lengths = [len(sentence.token_id) for sentence in training]
     course, kept_weights = Course(), None
     if checkpoint and (state := checkpoint.read()):
@@ -208,18 +209,18 @@ def train(
         course, kept_weights = Course(**state["course"]), state["kept_weights"]
         print(f"goes on after step {course.step} of epoch {course.epoch}", flush=True)
     progress = tqdm(
-        range(course.epoch, settings["epochs"]),
+        range(course.epoch, recipe.epochs),
         desc="epochs",
         mininterval=5,
         initial=course.epoch,
-        total=settings["epochs"],
+        total=recipe.epochs,
     )
     for epoch in progress:
         course.epoch, started = epoch, time.perf_counter() - course.seconds
-        network.train(settings["dropout"])
-        of_steps = steps_of_epoch(lengths, size, settings["group_by_length"], seed, epoch)
+        network.train(recipe.dropout)
+        of_steps = steps_of_epoch(lengths, size, recipe.group_by_length, seed, epoch)
         for texts in of_steps[course.step :]:
-            course.loss += _take_step(classifier, optimizer, [training[text] for text in texts], settings, beside)
+            course.loss += _take_step(classifier, optimizer, [training[text] for text in texts], recipe, beside)
             scheduler.step()
             course.step += 1
             course.seconds = time.perf_counter() - started
@@ -230,13 +231,13 @@ def train(
                         "beside": {} if beside is None else beside.state_dict(),
                         "optimizer": optimizer.state_dict(),
                         "scheduler": scheduler.state_dict(),
-                        "gradients": _gradients(network) if settings["gradients"] == "kept" else {},
+                        "gradients": _gradients(network) if recipe.gradients == "kept" else {},
                         "generators": _generators(classifier.device),
                         "course": vars(course) | {"loss": float(course.loss)},
                         "kept_weights": kept_weights,
                     }
                 )
-        validation_loss, accuracy = validate(classifier, validation, settings["batch_size"])
+        validation_loss, accuracy = validate(classifier, validation, recipe.batch_size)
         seconds = time.perf_counter() - started
         rate = scheduler.get_last_lr()[0]
         row = (epoch, float(course.loss) / len(training), validation_loss, accuracy, rate, seconds)
@@ -246,9 +247,9 @@ def train(
         is_best = validation_loss < course.best_loss
         if is_best:
             course.best_epoch, course.best_loss = epoch, validation_loss
-        if is_best or (settings["kept_epoch"] == "last" and np.isfinite(validation_loss)):
+        if is_best or (recipe.kept_epoch == "last" and np.isfinite(validation_loss)):
             kept_weights = {name: weight.detach().clone() for name, weight in _trained_weights(network).items()}
-        if settings["patience"] is not None and epoch - course.best_epoch >= settings["patience"]:
+        if recipe.patience is not None and epoch - course.best_epoch >= recipe.patience:
             break
     history = pd.DataFrame(course.history, columns=HISTORY)
     if kept_weights is None:
@@ -261,40 +262,40 @@ def train(
 
 
 def _optimizer(
-    network: nn.Module, settings: dict, texts: int, beside: Beside | None
+    network: nn.Module, recipe: Training, texts: int, beside: Beside | None
 ) -> tuple[torch.optim.Optimizer, LambdaLR]:
     """The optimizer of what is trained of the network, and the course of its learning rate."""
     weights = [{"params": [weight for weight in network.parameters() if weight.requires_grad]}]
     if beside is not None:
         weights.append({"params": list(beside.parameters()), "lr": beside.learning_rate})
-    optimizer = OPTIMIZERS[settings["optimizer"]](
+    optimizer = OPTIMIZERS[recipe.optimizer](
         weights,
-        lr=settings["learning_rate"],
-        weight_decay=settings["weight_decay"],
+        lr=recipe.learning_rate,
+        weight_decay=recipe.weight_decay,
     )
-    steps = settings["epochs"] * -(-texts // (settings["batch_size"] * settings["gradient_accumulation_steps"]))
-    warmup = settings["warmup_steps"]
+    steps = recipe.epochs * -(-texts // (recipe.batch_size * recipe.gradient_accumulation_steps))
+    warmup = recipe.warmup_steps
     if warmup is None:
-        warmup = int(settings["warmup_share"] * steps)
+        warmup = int(recipe.warmup_share * steps)
     if warmup >= steps:
         print(f"warm-up: {warmup} steps, but the training has only {steps}, so the rate never is at its highest")
-    return optimizer, LambdaLR(optimizer, lambda step: learning_rate_factor(step, steps, warmup, settings["schedule"]))
+    return optimizer, LambdaLR(optimizer, lambda step: learning_rate_factor(step, steps, warmup, recipe.schedule))
 
 
 def _take_step(
     classifier: Classifier,
     optimizer: torch.optim.Optimizer,
     sentences: Sequence[Sentence],
-    settings: dict,
+    recipe: Training,
     beside: Beside | None,
 ) -> torch.Tensor:
     """Change the weights once, by the mean loss over all sentences, in batches; the loss as a sum, on the device."""
-    are_kept, longest = settings["gradients"] == "kept", settings["gradient_clipping"]
+    are_kept, longest = recipe.gradients == "kept", recipe.gradient_clipping
     if not are_kept:
         optimizer.zero_grad(set_to_none=True)
     total = torch.zeros((), dtype=torch.float64, device=classifier.device)
-    for batch in _in_pieces(sentences, settings["batch_size"]):
-        loss, logits = _loss(classifier, batch, "mean", settings["precision"])
+    for batch in _in_pieces(sentences, recipe.batch_size):
+        loss, logits = _loss(classifier, batch, "mean", recipe.precision)
         if beside is not None:
             loss = loss + beside(batch, logits)
         # The mean over texts, of which the last batch may have fewer.
@@ -310,14 +311,14 @@ def _take_step(
 
 
 @torch.no_grad()
-def _refuse_recipe(classifier: Classifier, sentences: Sequence[Sentence], settings: dict) -> None:
+def _refuse_recipe(classifier: Classifier, sentences: Sequence[Sentence], recipe: Training) -> None:
     """Refuse adapters of layers that do more than they are called for, and half the bits where types are mixed."""
     classifier.network.eval()
     for key, precision, remedy in (
         ("lora", "float32", "name other target_modules"),
         ("precision", "bfloat16", "set it to float32"),
     ):
-        if settings[key] in (None, "float32"):
+        if getattr(recipe, key) in (None, "float32"):
             continue
         try:
             _loss(classifier, sentences, "mean", precision)

@@ -6,16 +6,21 @@ import pandas as pd
 
 from evenlight.core.errors import InputError
 from evenlight.engine.sentences import parts_of, require_reads
+from evenlight.models import Architecture
 from evenlight.models.building import new_classifier
 from evenlight.models.classifier import Classifier
+from evenlight.models.trainings import Training
 from evenlight.texts.words import single_texts, texts_in
 
 
-def untrained(settings: dict, training: pd.DataFrame, classes: int, seed: int, origin: Path) -> Classifier:
+def untrained(
+    model: Architecture, recipe: Training, training: pd.DataFrame, classes: int, seed: int, origin: Path
+) -> Classifier:
     """A classifier that can be trained on the items of a training split.
 
     Args:
-        settings: a model and its training (``configuration.recipe``).
+        model: one that is trained here.
+        recipe: how it will be trained.
         training: the items, with ``words``, ``part``.
         classes: number of classes.
         seed: of the random weights.
@@ -29,6 +34,6 @@ def untrained(settings: dict, training: pd.DataFrame, classes: int, seed: int, o
             f"{origin}: no items in split train; put some there, have a smaller share moved to the test "
             "split, or name a model that is trained already (architecture: trained)"
         )
-    classifier = new_classifier(settings, single_texts(texts_in(training), parts_of(training)), classes, seed)
+    classifier = new_classifier(model, recipe, single_texts(texts_in(training), parts_of(training)), classes, seed)
     require_reads(classifier, training)
     return classifier

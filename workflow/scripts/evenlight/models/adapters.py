@@ -20,6 +20,7 @@ from evenlight.models.classifier import MULTI_LABEL, belongs_to_head, load_netwo
 from evenlight.models.fast_layers import linear_layers
 from evenlight.models.location import located
 from evenlight.models.tokenizers import NO_CODE
+from evenlight.models.trainings import Lora
 
 WITHIN = "base_model.model."  # what peft puts before the names of the base model's weights
 
@@ -100,7 +101,7 @@ def _labels_of_head(source: str, brought: Mapping[str, torch.Tensor], options: d
     return len(matrices[-1]) if matrices else None
 
 
-def add_adapters(network: nn.Module, settings: dict) -> Callable[[], object]:
+def add_adapters(network: nn.Module, lora: Lora) -> Callable[[], object]:
     """Put low-rank adapters beside linear layers of the base model, in place: LoRA (Hu et al. 2022, equation 3).
 
     A layer with weights W then computes (W + alpha / rank · B A) x, with A at random and B zero, so that nothing
@@ -108,7 +109,7 @@ def add_adapters(network: nn.Module, settings: dict) -> Callable[[], object]:
 
     Args:
         network: pre-trained, with a new head.
-        settings: ``rank``, ``alpha``, ``dropout``, ``target_modules``.
+        lora: of the training.
 
     Returns:
         what merges the adapters into the weights and takes them away.
@@ -127,14 +128,14 @@ def add_adapters(network: nn.Module, settings: dict) -> Callable[[], object]:
     remedy = f"name target_modules: all-linear, or some of its linear layers, {', '.join(linear)}"
     remedy = remedy if linear else "take it out, which trains all weights"
     # Where its own table is asked, peft finds no layers of types with experts (Mixtral).
-    targets = settings["target_modules"] or LoraModel.target_module_mapping.get(kind)
+    targets = lora.target_modules or LoraModel.target_module_mapping.get(kind)
     if not targets:
         raise InputError(f"trainings.<training>.lora: peft lists no layers of a {kind} model; {remedy}")
     config = LoraConfig(
         task_type=TaskType.SEQ_CLS,
-        r=settings["rank"],
-        lora_alpha=settings["alpha"],
-        lora_dropout=settings["dropout"],
+        r=lora.rank,
+        lora_alpha=lora.alpha,
+        lora_dropout=lora.dropout,
         target_modules=targets,
         # They are trained themselves.
         exclude_modules="|".join(re.escape(name) for name in named.values() if name and belongs_to_head(network, name)),

@@ -1,16 +1,29 @@
 """What every architecture is: the settings of a model, and how it is made."""
 
-from typing import ClassVar, Self
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, ClassVar, Self
 
 from pydantic import model_validator
 
 from evenlight.settings import Entry, ForDatasets, refusal
 
+if TYPE_CHECKING:
+    from torch import nn
+    from transformers import PreTrainedTokenizerBase
+
+    from evenlight.models.classifier import Classifier
+    from evenlight.models.trainings import Training
+
 
 class Architecture(Entry):
-    """A model.
+    """A model: one class has its settings and how it is made.
+
+    What is trained here has :meth:`build`, and what is trained already, and predicts classes, :meth:`load`.
 
     Attributes:
+        is_loaded: whether it is trained already, and predicts the classes of a dataset.
         answers_only: whether nothing is known of it but what it answers in words: it has no network, predicts no class,
             and only explainers in words ask about it.
     """
@@ -18,6 +31,7 @@ class Architecture(Entry):
     section: ClassVar[str] = "models"
     key: ClassVar[str] = "architecture"
     entries: ClassVar[dict[str, type[Entry]]] = {}
+    is_loaded: ClassVar[bool] = False
     answers_only: ClassVar[bool] = False
 
     architecture: str
@@ -36,3 +50,24 @@ class Architecture(Entry):
             said = f'found {overlap} with long_items "{self.long_items}", which has no windows'
             raise refusal((("overlap",), f"{said}; leave the key out, or set long_items to windows"))
         return self
+
+    def build(
+        self, sentences: Sequence[Sequence[str]], classes: int, training: Training
+    ) -> tuple[nn.Module, PreTrainedTokenizerBase]:
+        """The network and its tokenizer before the training.
+
+        Args:
+            sentences: the training split's sentences, from which a tokenizer may be learned.
+            classes: number of classes.
+            training: how it will be trained.
+        """
+        raise NotImplementedError(f"{type(self).__name__}.build")
+
+    def load(self, classes: Sequence[str], sentences: Sequence[Sequence[str]]) -> tuple[Classifier, dict]:
+        """The classifier of one run (``configuration.checkpoint``), and what its manifest says of it.
+
+        Args:
+            classes: names of the dataset's classes, in the order of its labels.
+            sentences: words of the texts that it will read.
+        """
+        raise NotImplementedError(f"{type(self).__name__}.load")

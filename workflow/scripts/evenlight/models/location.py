@@ -1,7 +1,7 @@
 """Where a model lies: in a folder here, or on the Hugging Face hub, which may not answer."""
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -12,6 +12,8 @@ from huggingface_hub.utils import get_session
 from evenlight.core.errors import InputError
 from evenlight.core.hub import key_of_revision
 from evenlight.core.sources import is_missing_folder, nearest_folder
+from evenlight.models.base import Architecture
+from evenlight.models.fields import GivenTokenizer
 
 # How often the hub is asked for an answer, and the seconds in which it is not asked again where it gave none.
 ATTEMPTS, SILENCE = 2, 60.0
@@ -65,19 +67,20 @@ def refuse_pointers(folder: Path) -> None:
             )
 
 
-def pinned(settings: Mapping) -> dict:
-    """The settings of a model with a commit of the hub in the place of each revision; folders stay as they are.
+def pinned(model: Architecture) -> Architecture:
+    """A model with a commit of the hub in the place of each revision; folders stay as they are.
 
     A job reads several files of a model. A branch that moves meanwhile would mix two versions.
     """
-    changed = dict(settings)
+    changed: dict = {}
     for source, revision in (("source", "revision"), ("adapter", "adapter_revision")):
-        if name := settings.get(source):
-            changed[revision] = commit_of(name, settings.get(revision), key=source)
-    if name := settings.get("tokenizer", {}).get("source"):
-        commit = commit_of(name, settings["tokenizer"].get("revision"), key="tokenizer.source")
-        changed["tokenizer"] = settings["tokenizer"] | {"revision": commit}
-    return changed
+        if name := getattr(model, source, None):
+            changed[revision] = commit_of(name, getattr(model, revision), key=source)
+    tokenizer = getattr(model, "tokenizer", None)
+    if isinstance(tokenizer, GivenTokenizer):
+        commit = commit_of(tokenizer.source, tokenizer.revision, key="tokenizer.source")
+        changed["tokenizer"] = tokenizer.model_copy(update={"revision": commit})
+    return model.model_copy(update=changed)
 
 
 def commit_of(source: str, revision: str | None = None, key: str = "source") -> str | None:

@@ -16,6 +16,7 @@ from transformers import AutoConfig, PreTrainedConfig, PreTrainedModel, PreTrain
 from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING_NAMES, MODEL_FOR_MASKED_LM_MAPPING_NAMES
 
 from evenlight.core.errors import InputError
+from evenlight.models.architectures.prompted import Prompted
 from evenlight.models.building import MOST_TOKENS, Sentences, checked_classifier
 from evenlight.models.classifier import Classifier, load_network, name_classes
 from evenlight.models.language_model import DECODER, KINDS, MASKED, Prompt, as_classifier
@@ -46,7 +47,7 @@ WITH_HEAD = (
 
 
 def prompted_classifier(
-    settings: dict,
+    model: Prompted,
     classes: Sequence[str],
     sentences: Sentences,
     network: PreTrainedModel | None = None,
@@ -60,7 +61,7 @@ def prompted_classifier(
     one text that names the domain, pointwise mutual information in that domain (Holtzman et al. 2021).
 
     Args:
-        settings: of a model of the architecture ``prompted`` in one run (``configuration.checkpoint``).
+        model: in one run (``configuration.checkpoint``).
         classes: names of the dataset's classes, in the order of its labels.
         sentences: words of the texts that it will read.
         network, tokenizer: in place of those at its source.
@@ -74,19 +75,19 @@ def prompted_classifier(
             suit its tokenizer; it is shorter than ``max_tokens``, cannot be asked by word embeddings with the logits
             that it gives by token ids, or reads other tokens once it is saved.
     """
-    source, revision = settings["source"], settings["revision"]
+    source, revision = model.source, model.revision
     options = {"revision": revision} if revision else {}
-    words = _words_of(classes, settings["label_words"])
-    tokenizer = tokenizer or loaded_tokenizer(source, revision, settings["special_tokens"])
-    kind = kind_of(source, options, settings["language_model"], network and network.config)
-    template = Template.of(settings["template"], kind, tokenizer)
+    words = _words_of(classes, model.label_words)
+    tokenizer = tokenizer or loaded_tokenizer(source, revision, model.special_tokens.model_dump())
+    kind = kind_of(source, options, model.language_model, network and network.config)
+    template = Template.of(model.template, kind, tokenizer)
     set_prompt(tokenizer, template.before, template.behind)
-    _refuse_too_long(tokenizer, settings["max_tokens"] or MOST_TOKENS)
+    _refuse_too_long(tokenizer, model.max_tokens or MOST_TOKENS)
     tokens = _Tokens(template, tokenizer, [word for name in classes for word in words[name]])
     texts = sentences or [["a"]]
     for start in range(0, len(texts), AT_ONCE):
         tokens.read(texts[start : start + AT_ONCE])
-    _refuse_read_otherwise(tokens, settings["content_free"])
+    _refuse_read_otherwise(tokens, model.content_free)
     of_words = dict(tokens.of_words)
     _refuse_alike(words, of_words, kind, tokenizer)
     if network is None:
@@ -104,11 +105,11 @@ def prompted_classifier(
     )
     network = as_classifier(network, prompt)
     name_classes(network, classes)
-    classifier = checked_classifier(network, tokenizer, settings["max_tokens"], sentences)
+    classifier = checked_classifier(network, tokenizer, model.max_tokens, sentences)
     classifier = replace(classifier, check_texts=tokens.read)
     prior = None
-    if settings["content_free"]:
-        prior = _prior(classifier, settings["content_free"])
+    if model.content_free:
+        prior = _prior(classifier, model.content_free)
         as_classifier(network, replace(prompt, log_prior=tuple(np.log(prior).tolist())))
     return classifier, {
         "language_model": kind,

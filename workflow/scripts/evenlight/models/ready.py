@@ -14,6 +14,8 @@ from transformers.utils import CONFIG_NAME, SAFE_WEIGHTS_NAME, cached_file
 from evenlight.core.errors import InputError
 from evenlight.core.sources import adapter_files, digest, transformers_files
 from evenlight.models.adapters import adapted_network
+from evenlight.models.architectures.trained import Trained
+from evenlight.models.base import Architecture
 from evenlight.models.building import checked_classifier
 from evenlight.models.classifier import MULTI_LABEL, Classifier, load_network, name_classes
 from evenlight.models.location import located
@@ -29,7 +31,7 @@ UNKNOWN = "<label>"
 
 
 def ready_classifier(
-    settings: dict,
+    model: Trained,
     classes: Sequence[str] | None,
     sentences: Sequence[Sequence[str]],
     network: nn.Module | None = None,
@@ -38,7 +40,7 @@ def ready_classifier(
     """A classifier with the weights of its source, whose outputs are the classes of a dataset in their order.
 
     Args:
-        settings: of a model of the architecture ``trained`` in one run (``configuration.checkpoint``).
+        model: in one run (``configuration.checkpoint``).
         classes: names of the dataset's classes, in the order of its labels; None where they are the model's labels.
         sentences: words of the texts that it will read.
         network, tokenizer: in place of those at its source.
@@ -53,13 +55,13 @@ def ready_classifier(
             is shorter than ``max_tokens``, cannot be asked by word embeddings with the logits that it gives by token
             ids, or reads other tokens once it is saved.
     """
-    source, revision = settings["source"], settings["revision"]
-    tokenizer = tokenizer or loaded_tokenizer(source, revision, settings["special_tokens"])
+    source, revision = model.source, model.revision
+    tokenizer = tokenizer or loaded_tokenizer(source, revision, model.special_tokens.model_dump())
     if network is not None:
         pass
-    elif settings["adapter"]:
-        excluding = None not in settings["classes"].values()
-        network = adapted_network(source, revision, settings["adapter"], excluding, settings.get("adapter_revision"))
+    elif model.adapter:
+        excluding = None not in model.classes.values()
+        network = adapted_network(source, revision, model.adapter, excluding, model.adapter_revision)
     else:
         options = {"revision": revision} if revision else {}
         # A weight of another size counts as one that is not there.
@@ -76,8 +78,8 @@ def ready_classifier(
         )
     columns = list(range(len(names)))
     if classes is not None:
-        columns = matched_labels(classes, names, settings["classes"], excluding, source)
-    classifier = checked_classifier(network, tokenizer, settings["max_tokens"], sentences)
+        columns = matched_labels(classes, names, model.classes, excluding, source)
+    classifier = checked_classifier(network, tokenizer, model.max_tokens, sentences)
     if columns != list(range(len(names))):
         _choose_outputs(classifier, columns, source)
     name_classes(network, classes or names)
@@ -316,21 +318,23 @@ def _are_weights_of(path: Path, network: nn.Module) -> bool:
         return bool(names) and all(own.shape == each.shape and torch.equal(own, each.to(own)) for own, each in tensors)
 
 
-def begun_with(settings: dict, commits: dict) -> dict:
+def begun_with(model: Architecture, commits: Architecture) -> dict:
     """What a model that is trained here begins with, for its manifest: files of its ``source`` and ``tokenizer``.
 
     Args:
-        settings: of the model.
+        model: as the study has it.
         commits: the same with the commits of the hub (``location.pinned``).
 
     Returns:
         what :func:`loaded_files` says of either; empty where everything begins at random.
     """
-    both = {"source": (settings, commits), "tokenizer": (settings.get("tokenizer", {}), commits.get("tokenizer", {}))}
+    both = {"source": (model, commits)}
+    if hasattr(model, "tokenizer"):
+        both["tokenizer"] = (model.tokenizer, commits.tokenizer)
     return {
-        name: loaded_files(given["source"], given.get("revision"), commit=pinned["revision"])
+        name: loaded_files(given.source, given.revision, commit=pinned.revision)
         for name, (given, pinned) in both.items()
-        if given.get("source")
+        if hasattr(given, "source")
     }
 
 

@@ -15,6 +15,7 @@ from transformers import PreTrainedTokenizerBase
 
 from evenlight import configuration
 from evenlight.core.errors import InputError
+from evenlight.models import Architecture
 from evenlight.models import classifier as classifiers
 from evenlight.models.brought_along import OF_RUNS
 from evenlight.models.building import MOST_TOKENS
@@ -129,8 +130,8 @@ def _settings_of_study(folder: Path) -> dict | None:
     return settings and settings.get("model", settings)
 
 
-def _completed(architecture: str, settings: dict, max_tokens: int | None) -> dict:
-    """The settings of a model, checked and with all defaults; without ``max_tokens`` the model says how many."""
+def _completed(architecture: str, settings: dict, max_tokens: int | None) -> Architecture:
+    """A model, checked and with all defaults; without ``max_tokens`` the model says how many."""
     for key in OF_CALLS:
         if key in settings:
             raise InputError(f"{key}: is said of each call; explain(…, overlap=32) reads long texts in windows")
@@ -138,7 +139,8 @@ def _completed(architecture: str, settings: dict, max_tokens: int | None) -> dic
         if not isinstance(value := settings.get(key), str | None):
             raise InputError(f"{key}: found {value!r}; a notebook loads one model at a time, so give one text")
     entry = {"architecture": architecture, **settings} | ({} if max_tokens is None else {"max_tokens": max_tokens})
-    return configuration.completed_entry("models", "classifier", entry) | {"max_tokens": max_tokens}
+    model = Architecture.parse(configuration.completed_entry("models", "classifier", entry))
+    return model.model_copy(update={"max_tokens": max_tokens})
 
 
 def _brought_along(source: Source, max_tokens: int | None, settings: dict) -> Classifier:
@@ -147,13 +149,13 @@ def _brought_along(source: Source, max_tokens: int | None, settings: dict) -> Cl
     if isinstance(source, tuple):
         network, tokenizer = _copies(source)
     name = source if network is None else type(network).__name__
-    settings = _completed(architecture, settings | {"source": name}, max_tokens)
+    model = _completed(architecture, settings | {"source": name}, max_tokens)
     if tokenizer is None:
-        tokenizer = loaded_tokenizer(name, settings["revision"])
-    tokenizer = checked_tokenizer(tokenizer, name, _with_pad(tokenizer, settings["special_tokens"]))
+        tokenizer = loaded_tokenizer(name, model.revision)
+    tokenizer = checked_tokenizer(tokenizer, name, _with_pad(tokenizer, model.special_tokens.model_dump()))
     if architecture == "prompted":
-        return prompted_classifier(settings, list(settings["label_words"]), [], network, tokenizer)[0]
-    return ready_classifier(settings, list(settings["classes"]) or None, [], network, tokenizer)[0]
+        return prompted_classifier(model, list(model.label_words), [], network, tokenizer)[0]
+    return ready_classifier(model, list(model.classes) or None, [], network, tokenizer)[0]
 
 
 def _copies(source: tuple) -> tuple[nn.Module, PreTrainedTokenizerBase]:

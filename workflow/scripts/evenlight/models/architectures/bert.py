@@ -1,12 +1,19 @@
 """A BERT of any size, trained from scratch."""
 
-from typing import ClassVar, Literal, Self
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
 from evenlight.models.base import Architecture
 from evenlight.models.fields import Dropout, LearnedTokenizer, LongItems, MaxTokens, Overlap, Tokenizer, TrainingName
 from evenlight.settings import refusal
+
+if TYPE_CHECKING:
+    from evenlight.models.building import Parts
+    from evenlight.models.trainings import Training
 
 
 class Bert(Architecture):
@@ -34,3 +41,21 @@ class Bert(Architecture):
             size = f"hidden_size ({self.hidden_size})"
             raise refusal((("heads",), f"found {self.heads}, which does not divide {size}; allowed are its divisors"))
         return self
+
+    def build(self, sentences: Sequence[Sequence[str]], classes: int, training: Training) -> Parts:
+        """A BERT with random weights."""
+        from transformers import BertConfig, BertForSequenceClassification
+
+        from evenlight.models.building import common_of, tokenizer_for
+
+        tokenizer = tokenizer_for(self.tokenizer, sentences, self.max_tokens)
+        config = BertConfig(
+            num_hidden_layers=self.layers,
+            num_attention_heads=self.heads,
+            intermediate_size=self.intermediate_size or 4 * self.hidden_size,
+            hidden_dropout_prob=self.dropout,
+            attention_probs_dropout_prob=self.dropout,
+            max_position_embeddings=self.max_tokens,
+            **common_of(tokenizer, self.hidden_size, classes),
+        )
+        return BertForSequenceClassification(config), tokenizer

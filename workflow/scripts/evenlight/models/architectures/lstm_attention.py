@@ -1,12 +1,19 @@
 """A recurrent network with attention."""
 
-from typing import ClassVar, Literal
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from pydantic import Field
 
 from evenlight.models.base import Architecture
 from evenlight.models.fields import Dropout, LearnedTokenizer, LongItems, MaxTokens, Overlap, Tokenizer, TrainingName
 from evenlight.settings import Location
+
+if TYPE_CHECKING:
+    from evenlight.models.building import Parts
+    from evenlight.models.trainings import Training
 
 
 class LstmAttention(Architecture):
@@ -31,3 +38,18 @@ class LstmAttention(Architecture):
     overlap: Overlap = None
     max_tokens: MaxTokens = 128
     training: TrainingName
+
+    def build(self, sentences: Sequence[Sequence[str]], classes: int, training: Training) -> Parts:
+        """An LSTM with attention, with random weights; those of the embeddings may be vectors of words."""
+        from evenlight.models import lstm_attention as lstm
+        from evenlight.models.building import common_of, tokenizer_for
+        from evenlight.models.word_vectors import begin_with_vectors
+
+        tokenizer = tokenizer_for(self.tokenizer, sentences, self.max_tokens)
+        common = common_of(tokenizer, self.hidden_size, classes)
+        config = lstm.LstmAttentionConfig(state_size=self.state_size, dropout=self.dropout, **common)
+        network = lstm.LstmAttention(config)
+        if self.vectors:
+            count = begin_with_vectors(network.embeddings, tokenizer, self.vectors)
+            print(f"{count} of {len(tokenizer)} tokens begin with vectors of {self.vectors}")
+        return network, tokenizer

@@ -1,11 +1,18 @@
 """The one-layer attention model of GECOBench."""
 
-from typing import ClassVar, Literal
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from pydantic import Field
 
 from evenlight.models.base import Architecture
 from evenlight.models.fields import Dropout, LearnedTokenizer, LongItems, MaxTokens, Overlap, Tokenizer, TrainingName
+
+if TYPE_CHECKING:
+    from evenlight.models.building import Parts
+    from evenlight.models.trainings import Training
 
 
 class OneLayerAttention(Architecture):
@@ -23,3 +30,12 @@ class OneLayerAttention(Architecture):
     overlap: Overlap = None
     max_tokens: MaxTokens = 128
     training: TrainingName
+
+    def build(self, sentences: Sequence[Sequence[str]], classes: int, training: Training) -> Parts:
+        """OLA-CEA, with random weights."""
+        from evenlight.models import one_layer_attention as ola
+        from evenlight.models.building import common_of, tokenizer_for
+
+        tokenizer = tokenizer_for(self.tokenizer, sentences, self.max_tokens)
+        common = common_of(tokenizer, self.hidden_size, classes)
+        return ola.OneLayerAttention(ola.OneLayerAttentionConfig(dropout=self.dropout, **common)), tokenizer

@@ -1,12 +1,18 @@
 """A language model with a prompt."""
 
-from typing import Annotated, ClassVar, Literal, Self
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, Self
 
 from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
 
 from evenlight.models.brought_along import BroughtAlong, listed_texts
 from evenlight.models.fields import LongItems, Overlap, SpecialTokens
 from evenlight.settings import LIST, MAPPING, TEXT, Name, Text, refusal, shown
+
+if TYPE_CHECKING:
+    from evenlight.models.classifier import Classifier
 
 
 def _with_default(templates: dict) -> dict:
@@ -41,6 +47,7 @@ class Prompted(BroughtAlong):
     """
 
     title: ClassVar[str] = "Language model with a prompt"
+    is_loaded: ClassVar[bool] = True
 
     architecture: Literal["prompted"]
     language_model: Literal["auto", "decoder", "masked"] = Field(
@@ -90,3 +97,14 @@ class Prompted(BroughtAlong):
             if self.language_model == "decoder" and not template.rstrip().endswith("{label}"):
                 raise refusal((("template",), f"does not end in {{label}}{where}; the label of a decoder comes last"))
         return self
+
+    def load(self, classes: Sequence[str], sentences: Sequence[Sequence[str]]) -> tuple[Classifier, dict]:
+        """As a classifier; the manifest says by which tokens it tells the classes apart."""
+        from evenlight.models.prompted import prompted_classifier
+
+        classifier, about = prompted_classifier(self, classes, sentences)
+        for name, words in about["label_tokens"].items():
+            print(f"class {name}: {', '.join(f'{word} ({chr(32).join(tokens)})' for word, tokens in words.items())}")
+        if beginning := classifier.model_inputs.beginning:
+            print(f"the first {len(beginning)} tokens of the prompt are computed once for all texts")
+        return classifier, about

@@ -1,12 +1,18 @@
 """A sequence classifier that is trained already."""
 
-from typing import ClassVar, Literal
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from pydantic import Field
 
 from evenlight.models.brought_along import BroughtAlong, OfRuns
 from evenlight.models.fields import LongItems, MaxTokens, Overlap, SpecialTokens
 from evenlight.settings import Text
+
+if TYPE_CHECKING:
+    from evenlight.models.classifier import Classifier
 
 
 class Trained(BroughtAlong):
@@ -17,6 +23,7 @@ class Trained(BroughtAlong):
     """
 
     title: ClassVar[str] = "Model that is trained already"
+    is_loaded: ClassVar[bool] = True
 
     architecture: Literal["trained"]
     adapter: OfRuns | None = Field(
@@ -44,3 +51,13 @@ class Trained(BroughtAlong):
     long_items: LongItems = "refuse"
     overlap: Overlap = None
     max_tokens: MaxTokens = 128
+
+    def load(self, classes: Sequence[str], sentences: Sequence[Sequence[str]]) -> tuple[Classifier, dict]:
+        """With its own head; the manifest says which label each class is."""
+        from evenlight.models.ready import ready_classifier
+
+        classifier, labels = ready_classifier(self, classes, sentences)
+        of_classes = dict(zip(classes, labels, strict=True))
+        for name, label in of_classes.items():
+            print(f"class {name}: {'none of the labels' if label is None else f'label {label}'}")
+        return classifier, {"labels": of_classes}

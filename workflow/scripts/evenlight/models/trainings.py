@@ -1,9 +1,11 @@
 """The trainings: recipes by which models are trained."""
 
+from collections.abc import Mapping
 from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
 
+from evenlight.models.base import Architecture
 from evenlight.settings import (
     LIST,
     MAPPING,
@@ -182,3 +184,10 @@ class Training(Settings):
                 said = f"found {shown(found)}, but `lora` says what is trained; take one of the two out"
                 raise refusal(((key,), said))
         return self
+
+
+def recipe_of(settings: Mapping) -> tuple[Architecture, Training]:
+    """A model and its training, as a job is told them in one mapping (``configuration.recipe``)."""
+    training = Training.model_validate(settings["training"])
+    # Which of the study's trainings it is nobody asks any more.
+    return Architecture.parse({**settings, "training": "its own"}), training
