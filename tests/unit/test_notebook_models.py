@@ -331,7 +331,7 @@ def test_a_service_has_the_classes_that_are_named(served, tmp_path):
 
 def test_a_service_is_not_looked_into_and_read_as_it_stands(served, tmp_path):
     classifier = load_classifier(served.address, answers_folder=tmp_path, classes={"yes": "eager", "no": "dull"})
-    with pytest.raises(InputError, match=r'^method: found "saliency", which looks into the network.*; use one of lime'):
+    with pytest.raises(InputError, match=r'^method: found "saliency", .*; use one of kernel_shap'):
         explain(classifier, TEXTS, "saliency")
     for more in ({"overlap": 4}, {"second": TEXTS}):
         with pytest.raises(InputError, match="a service is asked about one text at a time"):
