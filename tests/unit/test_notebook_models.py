@@ -325,7 +325,7 @@ def test_a_service_has_the_classes_that_are_named(served, tmp_path):
 
 def test_a_service_is_not_looked_into_and_read_as_it_stands(served, tmp_path):
     classifier = load_classifier(served.address, answers_folder=tmp_path, classes={"yes": "eager", "no": "dull"})
-    with pytest.raises(InputError, match=r'^method:.*"saliency".*looks.*lime'):
+    with pytest.raises(InputError, match=r'^method:.*"saliency".*kernel_shap'):
         explain(classifier, TEXTS, "saliency")
     for more in ({"overlap": 4}, {"second": TEXTS}):
         with pytest.raises(InputError, match=r"one text.*time"):
