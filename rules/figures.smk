@@ -112,11 +112,12 @@ EXPLAINER_PAGES = {}
 EXPLAINER_FIGURES = []
 if EXPLAINERS:
     EXPLAINER_PAGES["costs"] = Page(["costs"], shown("datasets", "models", "explainers", of=kinds.TOKENS), "Explainers")
-if config["randomisation"] and RANDOMISED_EXPLAINERS:
+RANDOMISED_ON = [dataset for dataset in RUNS.datasets if RUNS.explainers_of(dataset, RANDOMISED_EXPLAINERS)]
+if config["randomisation"] and RANDOMISED_ON:
     EXPLAINER_PAGES["randomisation"] = Page(
         ["randomisation"], shown("datasets", "models", "explainers", of=kinds.TOKENS), "Explainers"
     )
-    EXPLAINER_FIGURES.append(every(drawn("randomisation")))
+    EXPLAINER_FIGURES.append(every(drawn("randomisation"), dataset=RANDOMISED_ON))
 if config["reliance"] and EXPLAINERS:
     EXPLAINER_PAGES["reliance"] = Page(
         ["pair_invariance", "group_reliance", "words_by_group"],

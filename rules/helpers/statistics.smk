@@ -81,7 +81,7 @@ def reliance_settings():
 
 def repeated_by(explainer):
     """The explainer that does the same with other draws; itself where nothing is drawn, None where there is no other."""
-    settings = {name: entry | {"label": None} for name, entry in config["explainers"].items()}
+    settings = {name: entry | {"label": None, "datasets": None} for name, entry in config["explainers"].items()}
     if configuration.same_again(settings[explainer]["method"]):
         return explainer
     return next((name for name in settings if name != explainer and settings[name] == settings[explainer]), None)

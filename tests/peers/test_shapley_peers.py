@@ -111,10 +111,10 @@ def test_words_as_players_are_captum_s_masks_of_features(architecture):
         "kernel_shap": ShapleyValues(ask).attribute(token_id, **options),
         "occlusion": FeatureAblation(ask).attribute(token_id, **options),
     }
-    paper = KERNEL | {"definition": "paper", "features": "word"}
+    paper = KERNEL | {"definition": "paper", "features": "word", "evaluations": 2**10}
     settings = {"kernel_shap": paper, "occlusion": OCCLUSION | {"features": "word", "special_tokens": "excluded"}}
     for name, expected in by_captum.items():
-        [found] = scores(settings[name] | {"evaluations": 2**10}, classifier, [sentence])
+        [found] = scores(settings[name], classifier, [sentence])
         first = [np.flatnonzero(sentence.word_id == word)[0] for word in range(len(sentence.words))]
         close(sentence.word_sums(found), expected[0].numpy()[first])
 

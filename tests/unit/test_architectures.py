@@ -57,7 +57,7 @@ def classifier_of(tmp_path_factory):
             folder = tmp_path_factory.mktemp(model_type)
             special = write_model(model_type, folder, WORDS)
             settings = MODEL | {"source": str(folder), "special_tokens": special}
-            classifier = new_model(settings, WORDS, 2, seed=0)
+            classifier = new_model(settings | {"training": TRAINING}, WORDS, 2, seed=0)
             # As rule train does; of two classes without names nothing would be kept.
             classifier.network.config.id2label = {0: "no", 1: "yes"}
             made[model_type] = classifier, settings
@@ -240,7 +240,7 @@ def test_what_cannot_be_asked_is_refused_before_training(tmp_path):
             (folder / "tokenizer_config.json").write_text("{}")
         settings = MODEL | {"source": str(folder), "special_tokens": special}
         with pytest.raises(InputError, match=said):
-            new_model(settings, WORDS, 2, seed=0)
+            new_model(settings | {"training": TRAINING}, WORDS, 2, seed=0)
 
 
 def test_batches_of_a_network_that_reads_padding_have_one_length(classifier_of):

@@ -232,6 +232,9 @@ def found_of_model(folder: Path, classes: list[str] | None, model: dict, **setti
     paths = {name: folder / f"{name}.parquet" for name in ("items", "units")}
     check_dataset.write_stand_in(SimpleNamespace(classes=classes), **paths)
     completed = completed_entry("models", "mine", model)
+    if "training" in completed:
+        # As rules give it: the training itself in the place of its name.
+        completed["training"] = {"learning_rate": 0.01, "batch_size": 8, "epochs": 1}
     reading = {"target": "prediction", "max_tokens": 16, "long_items": "refuse", "pairs": None, "factors": []}
     lime = {"lime": {"lime": Explainer.parse({"method": "lime"}).model_dump(exclude={"label"})}}
     gini = {"complexity": {"gini": completed_entry("metrics", "gini", {"metric": "gini"})}}

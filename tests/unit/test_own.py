@@ -245,6 +245,27 @@ def test_each_class_is_a_family_and_each_key_is_checked(folder):
     }
 
 
+@pytest.mark.parametrize("field", ["datasets", "label"])
+@pytest.mark.parametrize("part", ["last_layer", "top_share"])
+def test_a_field_has_no_meaning_beside_that_of_every_entry(folder, part, field):
+    path = folder / f"parts/{part}.py"
+    text = path.read_text()
+    title = next(line for line in text.splitlines() if "title: ClassVar" in line)
+    path.write_text(text.replace(title, f"{title}\n    {field}: int = 3\n"))
+    said = problem(folder, metrics={"top": {"metric": TOP}})
+    assert said == says(f"field {field}", "another")
+
+
+def test_what_knows_nothing_of_the_model_is_held_against_and_not_judged(folder):
+    path = folder / "parts/last_layer.py"
+    text = path.read_text()
+    title = next(line for line in text.splitlines() if "title: ClassVar" in line)
+    path.write_text(text.replace(title, f"{title}\n    is_random: ClassVar[bool] = True\n"))
+    config = study(explainers={"mine": {"method": LAST}, "grad": {"method": "saliency"}})
+    config = completed(folder, config)
+    assert configuration.explainers_with(config, "is_yardstick") == ["mine"]
+
+
 def test_a_package_declares_classes(folder, monkeypatch):
     site = folder.parent / "site"
     (site / "my_package").mkdir(parents=True)

@@ -54,6 +54,32 @@ def test_a_complete_configuration_has_the_key_only_where_it_says_something():
     assert for_some_datasets(everywhere) == {"models": ONLY["models"]}
 
 
+def test_a_dataset_keeps_its_texts_whatever_learns_from_another():
+    table = {"reader": "table", "file": "mine.csv", "text": "said", "label": "kind", "classes": ["no", "yes"]}
+    table |= {"attributes": {"gender": {"column": "who", "levels": ["male", "female"]}}}
+    trained = {"architecture": "pretrained", "source": "org/name", "training": "short", "datasets": ["news"]}
+    config = STUDY | {"datasets": {"plots": table, "news": table}, "models": {"ours": MODEL, "trained": trained}}
+    config |= {"explainers": {"grad": {"method": "saliency"}}}
+    config |= {"trainings": {"short": {"learning_rate": 0.01, "batch_size": 8, "epochs": 1}}}
+    shares = {name: settings["test_share"] for name, settings in complete(config)["datasets"].items()}
+    assert shares == {"plots": 1.0, "news": 0.2}
+    patterns = {"patterns": {"method": "pattern_variant", "datasets": ["plots"]}}
+    config |= {"models": {"ours": MODEL}, "explainers": config["explainers"] | patterns}
+    shares = {name: settings["test_share"] for name, settings in complete(config)["datasets"].items()}
+    assert shares == {"plots": 0.2, "news": 1.0}
+
+
+def test_all_datasets_are_none_in_particular_and_stand_in_the_order_of_the_study():
+    changed = {
+        "models": {"theirs": MODEL | {"datasets": ["news", "plots"]}},
+        "explainers": {"mine": {"method": "lime"}},
+    }
+    config = complete(study(**changed, datasets={"films": {"reader": "demo"}}))
+    assert config["models"]["theirs"]["datasets"] == ["plots", "news"]
+    models = complete(study(**changed))["models"]
+    assert models["theirs"] == models["ours"]
+
+
 @pytest.mark.parametrize(
     ("changes", "key", "said"),
     [

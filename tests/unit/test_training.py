@@ -281,7 +281,7 @@ def test_merged_adapters_give_the_logits_of_pefts_own_model(architecture, tmp_pa
     before = logits_of(theirs, texts)
     get_peft_model(
         theirs.network,
-        LoraConfig(task_type="SEQ_CLS", r=2, lora_alpha=6, target_modules=lora(architecture)["target_modules"]),
+        LoraConfig(task_type="SEQ_CLS", r=2, lora_alpha=6, target_modules=lora(architecture).target_modules),
     )
     names = {name for name in theirs.network.state_dict() if ".lora_" in name}
     assert names == {name for name in adapted if ".lora_" in name}

@@ -179,7 +179,8 @@ def test_a_figure_is_drawn_alone_from_the_archive(clone, figures_only, figure):
     tables = set(results_of(clone).rglob("*.parquet"))
     others = tables - {clone / name for name in named.split(", ")}
     assert others < tables
-    for table in others:
+    # What earlier analyses have found is told before anything is planned.
+    for table in others - {results_of(clone) / "tables" / "interim_analyses.parquet"}:
         date = table.stat().st_mtime_ns
         table.write_bytes(b"not to be read")
         os.utime(table, ns=(date, date))

@@ -47,7 +47,7 @@ def project(tmp_path_factory) -> Path:
     [
         (
             edited(TINY, "explainers", "lime", "method", value="lima"),
-            ['explainers.lime.method: found "lima"; allowed is saliency', "did you mean lime?"],
+            ['explainers.lime.method: found "lima"; allowed is', "did you mean lime?"],
         ),
         (edited(TINY, "explainers", "lime", "sample", value=3), ["explainers.lime.sample: unknown key", "samples"]),
         (edited(TINY, "sedes", value=[0]), ["sedes: unknown key", "did you mean seeds?"]),

@@ -293,7 +293,7 @@ EDITS = {
                     "models/fast_layers.py",
                     "core/tables.py",
                     "explainers/families/gradient_shap.py",
-                    "metrics/complexity.py",
+                    "metrics/families/complexity.py",
                     "reports/explorer/page.html",
                     "reports/style.py",
                     "results/summarise_disparity.py",
@@ -311,7 +311,7 @@ EDITS = {
         nothing,
     ),
     "version of one metric": (
-        class_version("configuration/metrics.py", "Gini"),
+        class_version("metrics/families/complexity.py", "Gini"),
         both(
             of("score", family="complexity"),
             of("draw_scores", metric="gini"),

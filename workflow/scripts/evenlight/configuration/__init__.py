@@ -95,9 +95,16 @@ def complete(config: dict) -> dict:
     for section in ("explainers", "metrics"):
         for name, label in labels(section, completed).items():
             completed[section][name]["label"] = label
-    for settings in completed["datasets"].values():
+    # One way to say what an entry is for: in the order of the study, and nothing where it is for all.
+    only = for_some_datasets(completed)
+    for section in ("models", "explainers"):
+        for name, settings in completed[section].items():
+            for_some = settings.pop("datasets", None) and only.get(section, {}).get(name)
+            if for_some:
+                settings["datasets"] = [dataset for dataset in completed["datasets"] if dataset in for_some]
+    for dataset, settings in completed["datasets"].items():
         if settings.get("test_share", TEST_SHARE) is None:
-            settings["test_share"] = TEST_SHARE if learns(completed) else 1.0
+            settings["test_share"] = TEST_SHARE if learns(completed, dataset) else 1.0
     return completed
 
 
@@ -120,15 +127,19 @@ def written(path: Path) -> dict:
     return config
 
 
-def learns(config: dict) -> bool:
-    """Whether a study with all its keys learns anything from the texts of its datasets, which then are not tested.
+def learns(config: dict, dataset: str) -> bool:
+    """Whether a study with all its keys learns anything from the texts of a dataset, which then are not tested.
 
     Models do that are trained here, some explainers, and those that estimate effects of concepts.
     """
+
+    def here(section: str, names: Iterable[str]) -> bool:
+        return any(dataset in (config[section][name].get("datasets") or config["datasets"]) for name in names)
+
     return (
         explains_effects(config)
-        or any(is_trained_here(config, name) for name in config["models"])
-        or bool(explainers_with(config, "needs_training"))
+        or here("models", (name for name in config["models"] if is_trained_here(config, name)))
+        or here("explainers", explainers_with(config, "needs_training"))
     )
 
 

@@ -126,6 +126,12 @@ class Explainer(Method):
     datasets: ForDatasets = None
 
     @classmethod
+    def __pydantic_init_subclass__(cls, **more: Any) -> None:
+        """Register the class; others are held against explanations that know nothing of the model."""
+        cls.is_yardstick = cls.is_yardstick or cls.is_random
+        super().__pydantic_init_subclass__(**more)
+
+    @classmethod
     def estimates(cls) -> bool:
         """Whether it estimates by random draws, so that some texts are explained twice to tell how much is chance."""
         return bool(cls.draws and not cls.is_random)

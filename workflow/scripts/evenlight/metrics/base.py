@@ -59,6 +59,7 @@ class Metric(Method):
     @classmethod
     def check_own(cls, name: str) -> None:
         """Refuse a metric of one's own that does not say which scores are the better ones."""
+        super().check_own(name)
         if (found := getattr(cls, "better", None)) not in ("higher", "lower"):
             raise InputError(f'{name}: better is {found!r}; set `better: ClassVar[str] = "higher"`, or "lower"')
 

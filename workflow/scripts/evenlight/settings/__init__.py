@@ -181,6 +181,15 @@ class Method(Entry):
         if cls.is_entry() and not hasattr(cls, "family"):
             cls.family = cls.__module__.rpartition(".")[2]
 
+    @classmethod
+    def check_own(cls, name: str) -> None:
+        """Refuse a class of a user's own with a field that has another meaning in every entry."""
+        ours = next(part for part in cls.__mro__ if part.__module__.startswith("evenlight."))
+        for field in ("label", "datasets"):
+            given, theirs = cls.model_fields.get(field), ours.model_fields.get(field)
+            if given and (theirs is None or given.annotation != theirs.annotation):
+                raise InputError(f"{name}: field {field} has a name that each entry has; give it another one")
+
 
 def typed(value, annotation):
     """``value`` in the type of a field, where it is a spelling of such a value; else unchanged.

@@ -216,7 +216,7 @@ def measure_reliance(
                 for explainer in here
             }
             targets = [_targets(predictions, run) for run in of_model]
-            for explainer, other in ((name, explainers[name]) for name in here):
+            for explainer, other in ((name, explainers[name] if explainers[name] in here else None) for name in here):
                 names = {"dataset": dataset, "model": model, "explainer": explainer}
                 mine, twin = shares[explainer], shares.get(other)
                 for pair, forms in together:
