@@ -2,7 +2,7 @@
 
 A file is named as ``parts/last_layer.py:LastLayer``. A package declares a class as an entry point and is named by the
 entry point's name. Where a file lies must not rerun anything, so jobs learn it from an environment variable and from no
-flag. What it says is in their digest of code.
+flag. What it says is in their versions, as a digest.
 """
 
 import hashlib
@@ -213,13 +213,6 @@ def keep_class(section: str, part: type) -> str:
     name = getattr(part, "__name__", str(part))
     _MADE[section, name] = _checked(part, section, name)
     return name
-
-
-def part_of(section: str, settings: Mapping):
-    """An instance of the class that an entry names, with its settings, which have been checked before."""
-    name = settings[KEYS[section]]
-    part = class_of(section, name)
-    return part.model_validate({key: value for key, value in settings.items() if key in part.model_fields})
 
 
 @contextmanager
