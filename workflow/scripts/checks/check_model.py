@@ -20,8 +20,8 @@ from evenlight.engine.sentences import encoded, unexplained
 from evenlight.engine.taking_over import taken_over
 from evenlight.engine.untrained import untrained
 from evenlight.explainers import Context, explain, training_items
+from evenlight.jobs import own_files
 from evenlight.jobs.command_line import add_compared_flag, add_device_flags, of_model, run, settings_argument
-from evenlight.jobs.own_files import module_of
 from evenlight.metrics import Metric, Origin, score
 from evenlight.metrics.explanations import explanation_of
 from evenlight.metrics.questions import StandIn, with_foils
@@ -79,7 +79,7 @@ def small(settings: dict) -> dict:
 
 def cheap(family: str, settings: dict) -> dict:
     """The same; what keys of one's own mean nobody knows."""
-    return settings if module_of(family) == "own" else small(settings)
+    return settings if family.startswith(own_files.FAMILY) else small(settings)
 
 
 def is_loaded(model: dict) -> bool:

@@ -42,7 +42,6 @@ class Explainer(explainers.Explainer):
     when other texts change. :func:`evenlight.notebook.check_alone` tests it.
     """
 
-    own_section: ClassVar[str] = "explainers"
     is_own: ClassVar[bool] = True
     draws: ClassVar[bool | None] = None
     needs_other_texts: ClassVar[bool] = True
@@ -86,7 +85,6 @@ class Metric(metrics.Metric):
     ``needs_other_texts`` is as for an explainer.
     """
 
-    own_section: ClassVar[str] = "metrics"
     is_own: ClassVar[bool] = True
     asks_model: ClassVar[bool] = False
     needs_other_texts: ClassVar[bool] = True
@@ -118,7 +116,6 @@ class Reader(Columns, datasets.Reader):
     file (``reader: table``).
     """
 
-    own_section: ClassVar[str] = "datasets"
     is_own: ClassVar[bool] = True
 
     reader: str = ""

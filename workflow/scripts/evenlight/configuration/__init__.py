@@ -11,7 +11,7 @@ from pathlib import Path
 
 from pydantic import ValidationError, create_model
 
-from evenlight.configuration.combinations import CHECKS, labels
+from evenlight.configuration.combinations import CHECKS, datasets_of, labels
 from evenlight.configuration.combinations import WORDS as WORDS
 from evenlight.configuration.combinations import beyond_probabilities as beyond_probabilities
 from evenlight.configuration.combinations import compared_by as compared_by
@@ -96,12 +96,12 @@ def complete(config: dict) -> dict:
         for name, label in labels(section, completed).items():
             completed[section][name]["label"] = label
     # One way to say what an entry is for: in the order of the study, and nothing where it is for all.
-    only = for_some_datasets(completed)
     for section in ("models", "explainers"):
         for name, settings in completed[section].items():
-            for_some = settings.pop("datasets", None) and only.get(section, {}).get(name)
-            if for_some:
-                settings["datasets"] = [dataset for dataset in completed["datasets"] if dataset in for_some]
+            of_entry = datasets_of(completed, section, name)
+            settings.pop("datasets", None)
+            if set(of_entry) != set(completed["datasets"]):
+                settings["datasets"] = [dataset for dataset in completed["datasets"] if dataset in of_entry]
     for dataset, settings in completed["datasets"].items():
         if settings.get("test_share", TEST_SHARE) is None:
             settings["test_share"] = TEST_SHARE if learns(completed, dataset) else 1.0
@@ -134,7 +134,7 @@ def learns(config: dict, dataset: str) -> bool:
     """
 
     def here(section: str, names: Iterable[str]) -> bool:
-        return any(dataset in (config[section][name].get("datasets") or config["datasets"]) for name in names)
+        return any(dataset in datasets_of(config, section, name) for name in names)
 
     return (
         explains_effects(config)

@@ -67,11 +67,6 @@ def own_family(name: str) -> str:
     return f"{FAMILY}{re.sub(r'[^a-z0-9]+', '_', said.lower())}_{hashlib.sha256(name.encode()).hexdigest()[:4]}"
 
 
-def module_of(family: str) -> str:
-    """The module with a family's function: all of one's own have one."""
-    return "own" if family.startswith(FAMILY) else family
-
-
 def named(config: Mapping, builtin: Mapping[str, Iterable[str]]) -> list[tuple[str, str, str]]:
     """The classes of one's own that a configuration names: section, name of the entry, name of the class.
 
@@ -230,7 +225,7 @@ def running(section: str, name: str, what: str, done: list) -> Iterator[None]:
 
 def _checked(part: object, section: str, place: str) -> type:
     of_section = CLASSES[section]
-    if not isinstance(part, type) or getattr(part, "own_section", None) != section:
+    if not isinstance(part, type) or not getattr(part, "is_own", False) or part.section != section:
         raise InputError(f"{place} is no evenlight.own.{of_section}; begin it with `class ...({of_section}):`")
     if lacking := sorted(part.__abstractmethods__):
         raise InputError(f"{place} has no function {lacking[0]}; docs/own_parts.md has an example")

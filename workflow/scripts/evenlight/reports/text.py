@@ -34,6 +34,24 @@ def three_digits(number: float) -> str:
     return f"{number:.3g}".replace("-", "−", 1) if number < 0 else f"{number:.3g}"
 
 
+def known(number: float) -> str:
+    """Three digits of a number; an en dash where it is NaN.
+
+    >>> known(0.5214), known(float("nan"))
+    ('0.521', '–')
+    """
+    return "–" if math.isnan(number) else three_digits(number)
+
+
+def with_ends(number: float, low: float, high: float) -> str:
+    """A number and the ends of its interval, where it has one.
+
+    >>> with_ends(0.5, 0.25, 0.75), with_ends(0.5, float("nan"), float("nan"))
+    ('0.5 (0.25 to 0.75)', '0.5')
+    """
+    return known(number) + ("" if math.isnan(low) else f" ({known(low)} to {known(high)})")
+
+
 def mean_sd(mean: float, sd: float, digits: int) -> str:
     """Mean and standard deviation; an en dash where there is no mean, and no deviation from an infinite one.
 

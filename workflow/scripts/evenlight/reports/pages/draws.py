@@ -6,7 +6,7 @@ from evenlight.core.contracts.results import DRAWS
 from evenlight.reports.html_table import Cell, Page, Table
 from evenlight.reports.page_parts import rows_by_model
 from evenlight.reports.questions import CELL, HOLDS, LIMITS, SURE, answered
-from evenlight.reports.text import three_digits
+from evenlight.reports.text import known, with_ends
 from evenlight.statistics.study import Comparison, MetricLabel, comparisons_in, factor_in_brackets
 
 TABLES = (DRAWS,)
@@ -73,16 +73,8 @@ def _cells(row) -> list[Cell]:
         return [UNKNOWN] * len(HEADINGS)
     title = f"{row.units:,} questions; {row.draws_a:.3g} and {row.draws_b:.3g} answers to each form"
     return [
-        Cell(_with_ends(row.difference, row.difference_low, row.difference_high), title),
-        Cell(_printed(row.absolute)),
-        Cell(_printed(row.null)),
-        Cell(_with_ends(row.beyond, row.beyond_low, row.beyond_high), title, bold=row.beyond_low > 0),
+        Cell(with_ends(row.difference, row.difference_low, row.difference_high), title),
+        Cell(known(row.absolute)),
+        Cell(known(row.null)),
+        Cell(with_ends(row.beyond, row.beyond_low, row.beyond_high), title, bold=row.beyond_low > 0),
     ]
-
-
-def _with_ends(value: float, low: float, high: float) -> str:
-    return _printed(value) + ("" if pd.isna(low) else f" ({_printed(low)} to {_printed(high)})")
-
-
-def _printed(value: float) -> str:
-    return "–" if pd.isna(value) else three_digits(value)

@@ -6,7 +6,7 @@ import pandas as pd
 from evenlight.core.contracts.results import EFFECTS, FAITHFULNESS
 from evenlight.reports.html_table import Cell, Page, Table
 from evenlight.reports.questions import CELL, ELSE, HOLDS, LIMITS, READ, SURE, answered
-from evenlight.reports.text import three_digits
+from evenlight.reports.text import known, with_ends
 from evenlight.reports.verdict_words import numbers_of
 from evenlight.statistics.study import ALL, MetricLabel
 
@@ -162,7 +162,7 @@ def _verdicts(effects, faithfulness, datasets, models, explainers, metrics) -> l
                     [
                         Cell(numbers_of(row.wins, row.losses, row.ties, row.share)),
                         Cell(row.verdict, row.reason if isinstance(row.reason, str) else "", bold=bool(row.side)),
-                        Cell(_with_ends(row.difference, row.difference_low, row.difference_high)),
+                        Cell(with_ends(row.difference, row.difference_low, row.difference_high)),
                     ],
                 )
                 for row in of_run.itertuples(index=False)
@@ -175,20 +175,12 @@ def _verdicts(effects, faithfulness, datasets, models, explainers, metrics) -> l
 
 def _value(row) -> Cell:
     title = f"{row.questions:,} questions; {row.changes:,} changes, concepts or answers"
-    return Cell(_with_ends(row.value, row.low, row.high), title, bold=row.value > row.null_high)
+    return Cell(with_ends(row.value, row.low, row.high), title, bold=row.value > row.null_high)
 
 
 def _null(row) -> Cell:
-    return Cell(_with_ends(row.null, row.null_low, row.null_high))
-
-
-def _with_ends(value: float, low: float, high: float) -> str:
-    return _printed(value) + ("" if pd.isna(low) else f" ({_printed(low)} to {_printed(high)})")
+    return Cell(with_ends(row.null, row.null_low, row.null_high))
 
 
 def _number(value: float) -> Cell:
-    return Cell(_printed(value))
-
-
-def _printed(value: float) -> str:
-    return "–" if pd.isna(value) else three_digits(value)
+    return Cell(known(value))

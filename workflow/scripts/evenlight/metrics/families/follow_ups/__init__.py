@@ -122,7 +122,17 @@ class HintFaithfulness(ToldHintMetric):
         return of_answers(asked["hint"], np.where(np.isnan(followed), np.nan, 1 - (followed == 1) * ~told))
 
 
-class CounterfactualConsistency(FollowUpMetric):
+class Consistency(FollowUpMetric):
+    """Those of whether the model decides as its reason says that it must (Madsen et al. 2024)."""
+
+    def of_asked(self, asked: Mapping[str, pd.DataFrame]) -> pd.Series:
+        """NaN where the new decision is missing."""
+        from evenlight.metrics.families.follow_ups.scored import consistency, of_answers
+
+        return of_answers(asked[self.follows], consistency(asked[self.follows]))
+
+
+class CounterfactualConsistency(Consistency):
     """1 where the model's own edit of the text gets the other decision that it was to have, else 0 (Madsen et al.
     2024).
     """
@@ -133,14 +143,8 @@ class CounterfactualConsistency(FollowUpMetric):
 
     metric: Literal["counterfactual_consistency"]
 
-    def of_asked(self, asked: Mapping[str, pd.DataFrame]) -> pd.Series:
-        """NaN where the new decision is missing."""
-        from evenlight.metrics.families.follow_ups.scored import consistency, of_answers
 
-        return of_answers(asked[self.follows], consistency(asked[self.follows]))
-
-
-class RedactionConsistency(FollowUpMetric):
+class RedactionConsistency(Consistency):
     """1 where the model cannot decide without the words that it says to matter, else 0 (Madsen et al. 2024)."""
 
     title: ClassVar[str] = "Redaction consistency"
@@ -148,12 +152,6 @@ class RedactionConsistency(FollowUpMetric):
     columns: ClassVar[tuple[str, ...]] = ("redacted_decision",)
 
     metric: Literal["redaction_consistency"]
-
-    def of_asked(self, asked: Mapping[str, pd.DataFrame]) -> pd.Series:
-        """NaN where the new decision is missing."""
-        from evenlight.metrics.families.follow_ups.scored import consistency, of_answers
-
-        return of_answers(asked[self.follows], consistency(asked[self.follows]))
 
 
 class RedactionGain(FollowUpMetric):
