@@ -12,7 +12,17 @@ import pytest
 import torch
 from combinations import few
 from measure_architectures import written
-from measure_classifiers import MAX_TOKENS, MODEL, TEXTS, TRAINING, explainers, plain_network, sentences_for, shown, table
+from measure_classifiers import (
+    MAX_TOKENS,
+    MODEL,
+    TEXTS,
+    TRAINING,
+    explainers,
+    plain_network,
+    sentences_for,
+    shown,
+    table,
+)
 from models_for_tests import by_hand, context_of, new_model
 from tiny_models import write_model
 from transformers import AutoModelForSequenceClassification, AutoTokenizer
