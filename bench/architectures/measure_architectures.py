@@ -24,16 +24,6 @@ from evenlight.core.tables import replacing
 from evenlight.jobs import command_line
 
 
-def flat(row: dict) -> dict:
-    """A row for a file of comma-separated values."""
-    answers = {
-        f"{name}: {key}": answer[key]
-        for name, answer in row.get("explainers", {}).items()
-        for key in ("verdict", "text")
-    }
-    return {key: value for key, value in row.items() if key not in ("explainers", "seconds")} | answers
-
-
 def written(path: Path, first: str | None, second: str | None) -> str:
     """A page of two parts; one that is None stays as it stands at ``path``."""
     text = path.read_text(encoding="utf-8") if path.exists() else ""
@@ -60,9 +50,11 @@ def main(arguments: argparse.Namespace) -> None:
                 (arguments.folder / f"{name}.json").unlink(missing_ok=True)
         sweep(chosen, parts[part].measured, arguments.folder, arguments.jobs, arguments.limit)
         rows = [rows_of(name, arguments.folder) for name in parts[part].TYPES]
-        with replacing(arguments.folder / f"{part}.csv") as temporary:
-            pd.DataFrame(map(flat, rows)).to_csv(temporary, index=False)
         tables[part] = parts[part].table(rows)
+        if arguments.output:
+            working = [parts[part].shown(row) for row in rows if row["outcome"] == "works"]
+            with replacing(arguments.output.with_name(f"{arguments.output.stem}_{part}.csv")) as temporary:
+                pd.DataFrame(working).to_csv(temporary, index=False)
     if arguments.output:
         with replacing(arguments.output) as temporary:
             temporary.write_text(written(arguments.output, *tables.values()), encoding="utf-8")

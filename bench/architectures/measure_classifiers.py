@@ -9,7 +9,7 @@ import pandas as pd
 import torch
 import transformers
 from scipy.stats import spearmanr
-from sweeping import Legend, line, machine, markdown, where, works
+from sweeping import asked_of, line, machine, markdown, told, where, works
 from tiny_models import has_fast_tokenizer, tokenizer_kind, write_model
 from transformers import AutoModelForSequenceClassification
 from transformers.models.auto.modeling_auto import MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES
@@ -228,26 +228,6 @@ def explanations(classifier: Classifier, folder: Path, sentences: list, names: C
 
 # The table -------------------------------------------------------------------------------------------------------
 
-HEADINGS = {
-    "saliency": "Sal",
-    "input_x_gradient": "I×G",
-    "path_gradient": "Path",
-    "integrated_gradients": "IG",
-    "adaptive_integrated_gradients": "aIG",
-    "gradient_shap": "GS",
-    "deeplift": "DL",
-    "guided_backprop": "GBP",
-    "deconvolution": "Dec",
-    "lime": "LIME",
-    "partition_shap": "PS",
-    "attnlrp": "LRP",
-    "gim": "GIM",
-    "attention_rollout": "Roll",
-    "kernel_shap": "KS",
-    "shapley_sampling": "ShS",
-    "occlusion": "Occ",
-    "saliency at embedding_output": "Sal e",
-}
 INTRODUCTION = """\
 # Which architectures work
 
@@ -258,7 +238,9 @@ pretrained`), trained for two steps, saved, and loaded again. Then three sentenc
 with few steps and rows. The page says that explanations are what their method says of the model as Transformers runs
 it. It does not say that they mean something for a type. The [glossary](glossary.md) says what words mean.
 
-**{works} types work; the others, and why they do not, stand at the end.**{failed}
+**{works} types work, the others stand at the end.**{failed} {names}.
+
+[architectures_classifiers.csv](architectures_classifiers.csv) has what was found out about each:
 
 - **tokenizer**: the kind that was tried. It is in parentheses where published models of the type have none that is fast
   (made by the library `tokenizers`), or none for words. They are refused unless one lies beside them.
@@ -271,18 +253,15 @@ it. It does not say that they mean something for a type. The [glossary](glossary
 - **fast**: how many layers are replaced by faster ones, and what that changes in the logits.
 - **bfloat16**: what rounding in the linear layers changes in the logits. Beside it stands the rank correlation of
   Saliency with that in float32, mean over the texts.
-- **the explainers**, named below. With `+` it holds: a sentence alone has the scores that it has among others, to
-  {tolerance:g} of the largest. With a number it holds with this note, with a letter it is refused for this reason.
-
-{explainers}
+- **the explainers**: where nothing stands, a sentence alone has the scores that it has among others, to {tolerance:g}
+  of the largest. Otherwise a note, or the reason for which a type is refused, stands there.
 """
 
 
 def table(rows: list[dict]) -> str:
-    """The page of all rows, those that work first."""
+    """The page: which types work, and why the others do not."""
     rows = sorted(rows, key=lambda row: row["type"])
     working = [row for row in rows if row["outcome"] == "works"]
-    notes, reasons = Legend(str), Legend(lambda index: "abcdefghijklmnopqrstuvwxyz"[index - 1])
     failed = sum(row["outcome"] == "traceback" for row in rows)
     introduction = INTRODUCTION.format(
         version=transformers.__version__,
@@ -290,40 +269,21 @@ def table(rows: list[dict]) -> str:
         types=len(rows),
         works=len(working),
         failed=f" {failed} end in an error." if failed else "",
+        names=", ".join(f"`{row['type']}`" for row in working),
         tolerance=TOLERANCE,
-        explainers="\n".join(markdown(["column", "explainer"], [(short, name) for name, short in HEADINGS.items()])),
     )
-    heading = ["type", "tokenizer", "padding", "by", "logits", "fast", "bfloat16", *HEADINGS.values()]
-    lines = [shown(row, notes, reasons) for row in working]
     refusals = [(f"`{row['type']}`", row["outcome"], row["reason"]) for row in rows if row not in working]
-    return "\n".join(
-        [
-            introduction,
-            *markdown(heading, lines),
-            "",
-            *(f"- **{key}** {text}" for legend in (notes, reasons) for text, key in legend.items()),
-            "",
-            "## What does not work, and why",
-            "",
-            *markdown(["type", "", "reason"], refusals),
-            "",
-        ]
-    )
+    lines = [introduction, "## What does not work, and why", "", *markdown(["type", "", "reason"], refusals), ""]
+    return "\n".join(lines)
 
 
-def shown(row: dict, notes: Legend, reasons: Legend) -> list[str]:
-    """The cells of a type that works."""
+def shown(row: dict) -> dict[str, str]:
+    """What the file of comma-separated values says of a type that works."""
     half = f"{row['bfloat16_difference']:.0e}, {row['bfloat16_rank']:.2f}" if "bfloat16_rank" in row else "refused"
-    kind = row["tokenizer"] if row["has_fast_tokenizer"] else f"({row['tokenizer']})"
-    verdicts = []
-    for name in HEADINGS:
-        answer = row["explainers"].get(name, {"verdict": "", "text": ""})
-        legend = {"note": notes, "refused": reasons}.get(answer["verdict"])
-        sign = {"holds": "+", "traceback": "error"}.get(answer["verdict"], "")
-        verdicts.append(sign if legend is None else legend.of(answer["text"], row["type"]))
-    by = "ids too" if row["model_inputs"] == "embeddings and ids" else "embeddings"
-    return [
-        *(f"`{row['type']}`", kind, row["padding"], by, f"{row['difference']:.0e} of {row['spread']:.1f}"),
-        *(f"{row['fast_layers']}, {row['fast_difference']:.0e}", half),
-        *verdicts,
-    ]
+    return {
+        **asked_of(row),
+        "logits": f"{row['difference']:.0e} of {row['spread']:.1f}",
+        "fast": f"{row['fast_layers']}, {row['fast_difference']:.0e}",
+        "bfloat16": half,
+        **{name: answer["text"] or told(answer) for name, answer in row["explainers"].items()},
+    }

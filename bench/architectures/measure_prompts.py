@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from measure_classifiers import TEXTS, TOLERANCE, batched_logits, explanations, sentences_for
 from scipy.special import softmax
-from sweeping import Legend, line, markdown, named, where, works
+from sweeping import asked_of, line, markdown, named, told, where, works
 from tiny_models import has_fast_tokenizer, tokenizer_kind, write_model
 from transformers import AutoTokenizer, PreTrainedTokenizerBase
 
@@ -190,7 +190,9 @@ that Transformers knows. A small model has random weights and a tokenizer of the
 loaded with a template and label words of one and of several tokens, saved, and loaded again. Then it is asked about
 eight texts at once, and explained with one gradient method and one that only asks.
 
-**{works} of them work; the others, and why they do not, stand below.**{failed}
+**{works} of them work, the others stand below.**{failed} As a decoder: {decoder}. As a masked model: {masked}.
+
+[architectures_language_models.csv](architectures_language_models.csv) has what was found out about each:
 
 - **as**: `decoder`, the label comes next, or `masked`, it stands where the mask is. In parentheses where
   `language_model: auto` does not find this in the `config.json` that Transformers saves.
@@ -200,57 +202,41 @@ eight texts at once, and explained with one gradient method and one that only as
   differ in.
 - **shared**: how many of the tokens before the text are read once for all texts, and what that changes in the
   probabilities; `no` where the network keeps something else than keys and values, or answers otherwise with them.
-- **Sal** saliency, **KS** kernel_shap: `+` holds, a sentence alone has the scores that it has among others, to
-  {tolerance:g} of the largest; a number, holds with this note; a letter, refused for this reason.
+- **saliency**, **kernel_shap**: where nothing stands, a sentence alone has the scores that it has among others, to
+  {tolerance:g} of the largest. Otherwise a note, or the reason for which a type is refused, stands there.
 """
 
 
 def table(rows: list[dict]) -> str:
-    """The part of the page about language models, those that work first."""
+    """The part of the page about language models: which types work, and why the others do not."""
     rows = sorted(rows, key=lambda row: (row["kind"], row["type"]))
     working = [row for row in rows if row["outcome"] == "works"]
-    notes, reasons = Legend(str), Legend(lambda index: "abcdefghijklmnopqrstuvwxyz"[index - 1])
     failed = sum(row["outcome"] in ("traceback", "differs") for row in rows)
+    names = {
+        kind: ", ".join(f"`{row['type']}`" for row in working if row["kind"] == kind) or "none"
+        for kind in (DECODER, MASKED)
+    }
     introduction = INTRODUCTION.format(
         types=len(rows),
         works=len(working),
         failed=f" {failed} end in an error." if failed else "",
+        **names,
         tolerance=TOLERANCE,
         odds=CLOSE_ODDS,
     )
-    lines = [shown(row, notes, reasons) for row in working]
     refusals = [(f"`{row['type']}`", row["kind"], row["outcome"], row["reason"]) for row in rows if row not in working]
-    heading = ["type", "as", "tokenizer", "padding", "by", "probabilities", "shared", "Sal", "KS"]
-    return "\n".join(
-        [
-            introduction,
-            *markdown(heading, lines),
-            "",
-            *(f"- **{key}** {text}" for legend in (notes, reasons) for text, key in legend.items()),
-            "",
-            "### What does not work with a prompt, and why",
-            "",
-            *markdown(["type", "as", "", "reason"], refusals),
-            "",
-        ]
-    )
+    heading = "### What does not work with a prompt, and why"
+    return "\n".join([introduction, heading, "", *markdown(["type", "as", "", "reason"], refusals), ""])
 
 
-def shown(row: dict, notes: Legend, reasons: Legend) -> list[str]:
-    """The cells of a type that works."""
-    kind = row["kind"] if row["auto"] == row["kind"] else f"({row['kind']})"
-    tokenizer = row["tokenizer"] if row["has_fast_tokenizer"] else f"({row['tokenizer']})"
+def shown(row: dict) -> dict[str, str]:
+    """What the file of comma-separated values says of a type that works."""
     shared = f"{row['shared']} of {row['prompt']}, {row['difference_of_sharing']:.0e}" if row["shared"] else "no"
-    signs = []
-    for name in EXPLAINERS:
-        answer = row["explainers"][name]
-        legend = {"note": notes, "refused": reasons}.get(answer["verdict"])
-        sign = "+" if answer["verdict"] == "holds" else "error"
-        signs.append(sign if legend is None else legend.of(answer["text"], row["type"]))
-    return [
-        *(f"`{row['type']}`", kind, tokenizer, row["padding"]),
-        "ids too" if row["model_inputs"] == "embeddings and ids" else "embeddings",
-        f"{row['difference']:.0e} of {row['spread']:.0e}",
-        shared if row["kind"] == DECODER else "",
-        *signs,
-    ]
+    return {
+        "type": row["type"],
+        "as": row["kind"] if row["auto"] == row["kind"] else f"({row['kind']})",
+        **asked_of(row),
+        "probabilities": f"{row['difference']:.0e} of {row['spread']:.0e}",
+        "shared": shared if row["kind"] == DECODER else "",
+        **{name: answer["text"] or told(answer) for name, answer in row["explainers"].items()},
+    }

@@ -5,7 +5,6 @@ So a crash ends one type alone, and a second call goes on where the first one en
 
 import json
 import os
-import re
 import signal
 import sys
 import time
@@ -106,20 +105,19 @@ def works(classifier: Classifier) -> dict[str, str]:
     }
 
 
-class Legend(dict):
-    """Texts to the signs by which a table names them, made as they come.
+def asked_of(row: dict) -> dict[str, str]:
+    """How a type that works is asked, for a file of comma-separated values."""
+    return {
+        "type": row["type"],
+        "tokenizer": row["tokenizer"] if row["has_fast_tokenizer"] else f"({row['tokenizer']})",
+        "padding": row["padding"],
+        "by": "ids too" if row["model_inputs"] == "embeddings and ids" else "embeddings",
+    }
 
-    Numbers in the texts and names of types, which differ from row to row, become dots.
-    """
 
-    def __init__(self, sign: Callable[[int], str]):
-        super().__init__()
-        self.sign = sign
-
-    def of(self, text: str, model_type: str) -> str:
-        """The sign of a text."""
-        general = re.sub(r"(?<![\w-])[-−]?\d[\d.,]*(e[-+]\d+)?(?!\w)", "…", text.replace(f"'{model_type}'", "'…'"))
-        return self.setdefault(general.replace(f" {model_type} ", " … ").rstrip("."), self.sign(len(self) + 1))
+def told(answer: dict) -> str:
+    """What a file says of explanations without a text: nothing where they hold."""
+    return {"holds": "", "traceback": "error"}.get(answer["verdict"], answer["verdict"])
 
 
 def markdown(heading: Sequence[str], lines: Iterable[Sequence[str]]) -> list[str]:

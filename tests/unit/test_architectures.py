@@ -12,7 +12,17 @@ import pytest
 import torch
 from combinations import few
 from measure_architectures import written
-from measure_classifiers import MAX_TOKENS, MODEL, TEXTS, TRAINING, explainers, plain_network, sentences_for, table
+from measure_classifiers import (
+    MAX_TOKENS,
+    MODEL,
+    TEXTS,
+    TRAINING,
+    explainers,
+    plain_network,
+    sentences_for,
+    shown,
+    table,
+)
 from models_for_tests import by_hand, context_of, new_model
 from tiny_models import write_model
 from transformers import AutoModelForSequenceClassification, AutoTokenizer
@@ -290,10 +300,11 @@ def test_the_table_says_what_was_found():
     }  # fmt: skip
     refused = {"type": "other", "outcome": "refused", "reason": "no fast version | none"}
     text = table([refused, works])
-    assert "| `some` |" in text
-    # Texts that differ in their numbers alone are one note.
-    assert "- **1** some note of … of … items" in text
-    assert "looks inside" in text
+    found = shown(works)
+    assert [found[name] for name in ("saliency", "lime", "attnlrp")] == [
+        *("", "some note of 3 of 3 items", "method 'attnlrp' looks inside"),
+    ]
+    assert (found["logits"], found["fast"], found["bfloat16"]) == ("2e-07 of 1.0", "3, 1e-07", "1e-02, 1.00")
     assert r"no fast version \| none" in text
     assert text.index("`other`") > text.index("`some`")
 
@@ -348,7 +359,10 @@ def test_every_type_of_language_model_is_in_the_table():
         {"type": "some", "kind": "masked", "outcome": "refused", "reason": "no such | model", "seconds": 60},
     ]
     text = measure_prompts.table(rows)
-    assert "| `some` | decoder | llama3 | right | embeddings | 2e-08 of 2e-01 | 4 of 5, 1e-08 | + | + |" in text
+    assert list(measure_prompts.shown(rows[0]).values()) == [
+        *("some", "decoder", "llama3", "right", "embeddings", "2e-08 of 2e-01", "4 of 5, 1e-08", "", ""),
+    ]
+    assert "As a decoder: `some`. As a masked model: none." in text
     assert r"| `some` | masked | refused | no such \| model |" in text
     assert "**1 of them work" in text
     assert "each of the 2 types" in text
