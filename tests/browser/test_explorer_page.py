@@ -12,7 +12,6 @@ import pandas as pd
 import pytest
 from explorer_study import LABELS, ExplorerStudy
 from reading import PATIENCE, PHONE, Explorer, colours
-from selenium.webdriver import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.wait import WebDriverWait
@@ -99,66 +98,79 @@ def test_the_first_view_is_whole_and_asks_nothing_of_the_network(reader, study):
     assert {"Integrated gradients ◂", "LIME"} <= set(labels)
 
 
-MAP = """[...document.querySelectorAll(".map tbody tr:has(td)")].flatMap((row) =>
-  [...row.cells].slice(1).map((cell, place) => [row.cells[0].textContent,
-    document.querySelectorAll(".map thead th")[place + 1].textContent, cell.textContent, cell.firstChild?.ariaLabel]))
+QUESTIONS = """[...document.querySelectorAll("#questions tbody tr")].map((row) =>
+  [row.querySelector(".question").textContent, row.cells[2].textContent, row.cells[3].textContent,
+   row.querySelector(".bar").ariaLabel,
+   [...row.querySelectorAll(".bar i")].map((part) => part.getBoundingClientRect().width)])
 """
 
 
-def test_the_page_opens_with_a_map_of_all_cells(reader, study):
+def test_the_page_opens_with_the_answer_and_every_question(reader, study):
     reader.open()
     effects = study.effects()
-    verdicts = effects["verdict"].value_counts()
     question = "Are explanations equally good for every group? "
-    assert reader.text("#opening").startswith(f"{question}Of 4 comparisons at least 2 differ")
-    seen = {(explainer, metric[:-2].lower()): (mark, label) for explainer, metric, mark, label in reader.ask(MAP)}
+    assert reader.text("#opening p").startswith(f"{question}Of 4 comparisons at least 2 differ")
+    seen = {name: rest for name, *rest in reader.ask(QUESTIONS)}
     assert len(seen) == len(effects) == 4
+    arrows = {"comprehensiveness": "↑", "gini": "↓"}
     for cell in effects.itertuples():
-        mark, label = seen[LABELS[cell.explainer], cell.metric]
-        assert f"{LABELS[cell.explainer]}, {cell.metric.capitalize()}: {cell.verdict}" in label
-        sign = {1: "M", 0: "?", -1: "F"}[cell.side]
-        assert mark == f"{sign} {cell.wins}–{cell.losses}–{cell.ties}"
-    chips = reader.ask("[...document.querySelectorAll('.map summary .chip')].map((chip) => chip.textContent)")
-    counted = {chip.split(maxsplit=2)[2]: int(chip.split()[1]) for chip in chips}
-    assert counted == verdicts.to_dict()
-    # One more says what the counts are.
-    assert reader.ask("document.querySelectorAll('#legend li').length") == len(counted) + 1
+        name = f"{cell.metric.capitalize()} {arrows[cell.metric]} of {LABELS[cell.explainer]}"
+        numbers, verdict, label, widths = seen[name]
+        assert numbers == label == f"{cell.wins}–{cell.losses}–{cell.ties}"
+        assert verdict == f"{ {1: 'M', 0: '?', -1: 'F'}[cell.side] } {cell.verdict}"
+        # The parts of a bar are as long as the numbers are large: losses, ties, wins.
+        counts = [cell.losses, cell.ties, cell.wins]
+        assert [width / sum(widths) for width in widths] == pytest.approx([n / sum(counts) for n in counts], abs=0.01)
+    # What names a group stands first, the smallest p before.
+    decided = effects[effects["side"] != 0].sort_values("p_adjusted")
+    first = decided.iloc[0]
+    assert next(iter(seen)).startswith(f"{first['metric'].capitalize()} {arrows[first['metric']]} of")
     assert reader.ask("document.getElementById('opening').getBoundingClientRect().top") < 200
     assert not reader.driver.find_element(By.CSS_SELECTOR, "#details dl").is_displayed()
 
 
-def test_a_cell_of_the_map_leads_to_what_is_behind_it_and_back(reader):
-    reader.open().driver.find_elements(By.CSS_SELECTOR, ".map .cell")[3].click()
+def test_a_question_leads_to_what_is_behind_it_and_back(reader):
+    reader.open()
+    last = reader.ask("[...document.querySelectorAll('.question')].map((link) => link.textContent)").index(
+        "Gini ↓ of LIME"
+    )
+    reader.driver.find_elements(By.CSS_SELECTOR, ".question")[last].click()
     reader.until("document.activeElement.id === 'verdict-title'")
     assert reader.wait().text("#view") == "plots · Small BERT (3 runs) · LIME · Gini ↓ · male against female (gender)"
     assert abs(reader.ask("document.getElementById('cell').getBoundingClientRect().top")) < 5
     # Chosen once more, it leads there again, though the address stays.
     reader.driver.find_element(By.ID, "back").click()
-    assert reader.focused() == reader.text(".map [aria-current]")
+    assert reader.focused() == reader.text("#questions [aria-current] .question")
     reader.press(Keys.ENTER)
     reader.until("document.activeElement.id === 'verdict-title'")
-    # Who opens the address of a cell is at the cell, with the map above.
+    # Who opens the address of a question is at it, with all questions above.
     other = Explorer(reader.driver, reader.page).open(reader.ask("location.hash"))
     assert abs(other.ask("document.getElementById('cell').getBoundingClientRect().top")) < 5
-    assert other.ask("document.querySelector('.map [aria-current]').ariaLabel").startswith("LIME, Gini: ")
+    assert other.text("#questions [aria-current] .question") == "Gini ↓ of LIME"
 
 
-def test_arrows_lead_through_the_map(reader):
-    reader.open().ask("document.querySelector('.map .cell').focus()")
-    here = "document.activeElement.ariaLabel.split(':')[0]"
-    seen = []
-    for key in (Keys.ARROW_RIGHT, Keys.ARROW_RIGHT, Keys.ARROW_DOWN, Keys.ARROW_DOWN, Keys.ARROW_LEFT, Keys.ARROW_UP):
-        seen.append(reader.press(key).ask(here))
-    first, second = "Integrated gradients, ", "LIME, "
-    names = [first + "Gini", first + "Gini", second + "Gini", second + "Gini", second + "Comprehensiveness"]
-    assert seen == [*names, first + "Comprehensiveness"]
-    reader.press(Keys.ARROW_RIGHT, Keys.TAB)
-    assert reader.focused() == "back"
-    ActionChains(reader.driver, duration=0).key_down(Keys.SHIFT).send_keys(Keys.TAB).key_up(Keys.SHIFT).perform()
-    assert reader.ask(here) == first + "Gini"
-    reader.press(Keys.ENTER)
-    reader.until("document.activeElement.id === 'verdict-title'")
-    assert "Gini" in reader.wait().text("#view")
+def test_questions_are_filtered_sorted_and_told_in_words(reader, study):
+    reader.open()
+    listed = "[...document.querySelectorAll('.question')].map((link) => link.textContent)"
+    reader.ask("document.querySelector('#filters summary').click()")
+    # What all have alike is no choice.
+    assert reader.ask("[...document.querySelectorAll('#question-filter label')].map((label) => label.hidden)") == [
+        *(True, True, False, False, True, False, True),
+    ]
+    reader.choose("of-explainer", "lime")
+    assert sorted(reader.ask(listed)) == ["Comprehensiveness ↑ of LIME", "Gini ↓ of LIME"]
+    assert reader.text("#questions-found") == "2 questions of 4."
+    reader.choose("of-metric", "gini")
+    assert reader.ask(listed) == ["Gini ↓ of LIME"]
+    reader.choose("of-metric", "").choose("of-explainer", "")
+    reader.driver.find_element(By.CSS_SELECTOR, "#questions th[data-sort=question] button").click()
+    assert reader.ask(listed) == sorted(reader.ask(listed))
+    assert reader.ask("document.querySelector('th[data-sort=question]').ariaSort") == "ascending"
+    reader.driver.find_element(By.CSS_SELECTOR, "#questions th[data-sort=wins] button").click()
+    by_wins = study.effects().sort_values("net_benefit", ascending=False)
+    assert [name.split(" of ")[1] for name in reader.ask(listed)] == [LABELS[name] for name in by_wins["explainer"]]
+    reader.driver.find_element(By.CSS_SELECTOR, "#questions details summary").click()
+    assert "pairs" in reader.text("#questions details p")
 
 
 def many(study: ExplorerStudy, factors: int) -> tuple[pd.DataFrame, dict]:
@@ -171,7 +183,7 @@ def many(study: ExplorerStudy, factors: int) -> tuple[pd.DataFrame, dict]:
     return effects, {name: [["male", "female"]] for name in names}
 
 
-def test_thousands_of_cells_open_in_two_seconds_and_fold_out(driver, tmp_path):
+def test_thousands_of_questions_open_in_two_seconds(driver, tmp_path):
     metrics, explainers = [f"metric {number}" for number in range(12)], [f"e{number}" for number in range(12)]
     study = ExplorerStudy(tmp_path, pairs=12, explainers=tuple(explainers), seeds=(0,), metrics=tuple(metrics))
     effects, comparisons = many(study, 20)
@@ -186,13 +198,14 @@ def test_thousands_of_cells_open_in_two_seconds_and_fold_out(driver, tmp_path):
     assert 0.05 < spent["TaskDuration"] < 2, spent
     assert reader.text("#opening").count("Of 2,880 comparisons") == 1
     assert reader.ask("document.documentElement.scrollWidth") <= PHONE
-    # The first ones, and the one of the address.
-    opened = (
-        "[...document.querySelectorAll('.map[open] summary')].map((one) => one.textContent.match(/factor \\d+/)[0])"
-    )
-    assert reader.ask(opened) == ["factor 0", "factor 1", "factor 2", "factor 9"]
-    reader.ask("document.querySelectorAll('.map summary')[12].click()")
-    reader.until("document.querySelectorAll('.map')[12].querySelectorAll('.cell').length === 144")
+    assert reader.text("#questions-found") == "2,880 questions of 2,880."
+    rows = "document.querySelectorAll('#questions tbody tr').length"
+    few = reader.ask(rows)
+    assert few < 100
+    reader.ask("document.getElementById('more-questions').click()")
+    assert reader.ask(rows) == 2 * few
+    reader.choose("of-groups", "factor 12 / male / female")
+    assert reader.text("#questions-found") == "144 questions of 2,880."
     assert reader.messages() == []
 
 
@@ -331,10 +344,8 @@ def test_a_keyboard_is_enough(reader):
         for name in order
         if name in ("dataset", "model", "explainer", "metric", "groups", "order", "share", "find")
     ]
-    assert order[:2] == ["Skip to the verdict", "How to read the map, and how sure it is"]
-    # Of a map only its summary and one cell.
-    assert [name for name in order[2:4] if "M " in name] == order[2:4]
-    assert order[4] == "back"
+    assert order[:3] == ["Skip to the verdict", "How sure is it?", "Filter"]
+    assert "back" in order[3:]
     assert named == ["dataset", "model", "explainer", "metric", "groups", "order", "share", "find"]
 
     reader.open().press(Keys.TAB, Keys.ENTER)
@@ -558,9 +569,9 @@ def test_studies_of_other_shapes(driver, tmp_path, how):
     assert ("no verdict" in reader.text("#opening")) == (how == "described")
     if how == "described":
         summary = [number(row[2]) for row in reader.rows("summary")]
-        explainer, metric, mark, label = reader.ask(MAP)[0]
-        assert [number(part) for part in mark.split(" / ")] == pytest.approx(summary, rel=6e-3)
-        assert label.startswith(f"{explainer}, {metric[:-2]}: female ")
+        means = dict(reader.rows("questions"))
+        [of_view] = [mark for name, mark in means.items() if name.startswith("Comprehensiveness ↑ of Integrated")]
+        assert [number(part) for part in of_view.split(" / ")] == pytest.approx(summary, rel=6e-3)
     assert reader.driver.find_element(By.ID, "effects").is_displayed() == (how != "described")
     shown = (
         reader.driver.find_element(By.ID, "pair").is_displayed(),

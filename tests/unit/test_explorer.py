@@ -10,14 +10,13 @@ from html.parser import HTMLParser
 import numpy as np
 import pandas as pd
 import pytest
-from explorer_study import BothStudy, ExplorerStudy, with_verdicts
+from explorer_study import LABELS, BothStudy, ExplorerStudy, with_verdicts
 from rendering import run_script, speaking_plainly
 
 from evenlight.core import tables
 from evenlight.core.contracts.explanations import ATTRIBUTIONS, SCORES
 from evenlight.core.contracts.results import EFFECT_COUNTS, EFFECTS
 from evenlight.core.contracts.texts import PREDICTIONS, UNITS
-from evenlight.reports.explorer import overview
 from evenlight.reports.explorer import page as explorer_page
 from evenlight.reports.explorer.content import FULL, STEPS, UNDEFINED, stepped
 from evenlight.reports.html_table import Page
@@ -159,38 +158,44 @@ def test_cells_have_the_verdicts_and_counts_of_their_table(held, effects):
 @pytest.mark.parametrize("told", [True, False])
 def test_it_opens_with_question_answer_and_how_to_read_a_cell(study, effects, told, snapshot):
     content, _ = study.content(effects if told else None)
-    page = Page("", content["opening"], [], details=content["details"])
+    page = Page("", " ".join(content["opening"]), [], details=content["details"])
     assert ("Of 4 comparisons at least 2 differ" in speaking_plainly(page).introduction) == told
     snapshot(page.introduction, *(question for question, _ in page.details))
-    (counts,) = content["content"]["plots"]["counts"]
-    expected = effects["verdict"].value_counts().to_dict() if told else {}
-    assert {entry["verdict"]: entry["count"] for entry in counts} == expected
 
 
 def test_controls_are_marked_and_not_counted(study, effects):
     effects = effects.assign(family=["control", "control", "primary", "exploratory"])
     content, store = study.content(effects)
-    assert list(content["marked"]) == ["primary", "control"]
     # Of what was named beforehand the page speaks first.
-    assert "Of 1 primary comparison" in content["opening"]
-    assert sum(entry["count"] for entry in content["content"]["plots"]["counts"][0]) == 2
-    assert len(Held(content, store).part(content["content"]["plots"]["effects"])) == 4
+    assert "Of 1 primary comparison" in content["opening"][0]
+    rows = Held(content, store).part(content["content"]["plots"]["effects"])
+    assert [content["families"][row["family"]][:8] for row in rows] == ["controls", "controls", "primary ", "explorat"]
 
 
 def test_explanations_that_the_page_does_not_show_are_told_and_not_counted(study, effects):
     """As of changes of a concept, in a study that explains texts, too."""
     others = effects.assign(explainer="approx", metric="icace_error")
     content, store = study.content(pd.concat([effects, others], ignore_index=True))
-    assert "Of 4 comparisons" in content["opening"]
+    assert "Of 4 comparisons" in content["opening"][0]
     assert "No: 4 comparisons" in dict(content["details"])["Is this the whole study?"]
     assert len(Held(content, store).part(content["content"]["plots"]["effects"])) == 4
 
 
-def test_the_map_names_the_group_that_is_better_more_often(study, effects):
+def test_each_question_names_the_group_that_is_better_more_often(study, effects):
     cells = with_verdicts(effects, ["male more often", "female more often", "as often", "not decidable"])
-    held = Held(*study.content(cells))
+    held = Held(*study.content(cells.assign(p_adjusted=[0.02, 0.01, 1.0, 1.0])))
     assert [row["mark"][0] for row in held.part(held.dataset["effects"])] == ["M", "F", "=", "–"]
-    assert [entry["sign"] for entry in held.dataset["counts"][0]] == ["M", "F", "=", "–"]
+    _, clearest, still_open = held.content["opening"]
+    row = cells.iloc[1]
+    assert f"{row['metric'].capitalize()} of {LABELS[row['explainer']]}, for" in clearest
+    # One is as often, and one is open.
+    assert still_open.startswith("In 1 both groups are better as often. 1 is open")
+
+
+def test_where_nothing_is_decided_nothing_is_clearest(study, effects):
+    content, _ = study.content(with_verdicts(effects, "undecided"))
+    assert len(content["opening"]) == 2
+    assert content["opening"][1].startswith("4 are open")
 
 
 def test_names_stand_in_the_page_in_their_order(study):
@@ -354,8 +359,8 @@ def test_a_study_of_answers_is_asked_whether_they_are_alike(tmp_path):
     both = BothStudy(tmp_path)
     effects = both.effects()
     effects = effects[effects["explainer"] == "reasons"]
-    assert "better explanations" not in overview.opening(effects, both.judged[1], ["text"])
     content, store = both.content(effects)
+    assert "explain" not in " ".join(content["opening"])
     assert not any("explained" in entry["meaning"] for entry in content["legend"])
     words = Held(content, store).part(content["content"]["plots"]["effects"])[0]["said"][0]
     assert "the lower score" in words
@@ -369,7 +374,7 @@ def test_answers_stand_beside_attributions_of_the_same_model(tmp_path, snapshot)
         "tokens": ("Attributions", ["ig", "lime"]),
         "text": ("Answers in words", ["reasons"]),
     }
-    snapshot(content["opening"])
+    snapshot("\n".join(content["opening"]))
     held = Held(content, store)
     of_tokens, of_text = (held.dataset["models"]["small"][name] for name in ("tokens", "text"))
     assert (list(of_tokens["explainers"]), list(of_text["explainers"])) == (["ig", "lime"], ["reasons"])

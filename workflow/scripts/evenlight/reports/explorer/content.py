@@ -21,7 +21,7 @@ from evenlight.reports.explorer import overview
 from evenlight.reports.explorer.answers import MOST_CHARACTERS, answers_of, stored_answers
 from evenlight.reports.explorer.store import Store
 from evenlight.reports.pages.effects import effect_cell
-from evenlight.reports.verdict_words import EXPLAINED, HIGHER, LOWER, sentences
+from evenlight.reports.verdict_words import EXPLAINED, HIGHER, LOWER, Words, sentences
 from evenlight.statistics.cells import ModelScores, read_models
 from evenlight.statistics.explained_words import Explained, Level, known_mean, relative, shown_levels, unit_means
 from evenlight.statistics.files import items_path, notes_of_datasets
@@ -35,6 +35,8 @@ UNDEFINED = STEPS + 1
 FULL = 127
 # So many pairs of words of a text are shown.
 MOST_TOGETHER = 6
+# The numbers of a comparison that the page draws.
+NUMBERS = ("wins", "losses", "ties", "share", "low", "high", "family_low", "family_high")
 
 
 @dataclass(frozen=True)
@@ -107,7 +109,14 @@ def study_content(
     texts = {dataset: _Texts() for dataset in datasets}
     of_answers = modalities[TEXT]["explainers"] if TEXT in modalities else ()
     higher = {name: entry["better"] == "higher" for name, entry in metrics.items()}
+
+    def words_of(row) -> Words:
+        """How a group wins; of answers, which have a style, by the direction of the metric."""
+        return EXPLAINED if row.explainer not in of_answers else HIGHER if higher[row.metric] else LOWER
+
     content = {name: {"label": label, "comparisons": [], "models": {}} for name, label in datasets.items()}
+    labels = {"dataset": datasets, "model": models, "explainer": explainers}
+    labels["metric"] = {name: entry["label"] for name, entry in metrics.items()}
     whole = EFFECTS.schema.empty_table().to_pandas() if effects is None else effects
     sizes = whole["family"].value_counts()
     effects = overview.of_the_page(whole, named)
@@ -131,22 +140,18 @@ def study_content(
         pairs = [tuple(pair) for pair in comparisons_in(told) if tuple(pair) in offered[dataset]]
         pairs = list(dict.fromkeys(pairs) | offered[dataset])
         of_dataset["comparisons"] = [list(pair) for pair in pairs]
-        of_dataset["counts"] = overview.counts(told, pairs)
         of_dataset["effects"] = store.add(
-            [
-                _effect_row(row, sizes[row.family], higher[row.metric] if row.explainer in of_answers else None)
-                for row in told.itertuples(index=False)
-            ]
+            [_effect_row(row, sizes[row.family], words_of(row)) for row in told.itertuples(index=False)]
         )
         of_dataset["units"] = store.add(texts[dataset].units)
         if folders.with_texts:
             of_dataset |= texts[dataset].stored(items_path(folders.datasets, dataset), store)
     return {
         "study": study,
-        "opening": overview.opening(effects, effect_counts, modalities),
+        "opening": overview.opening(effects, effect_counts, modalities, labels, words_of),
         "details": overview.details(effects, whole, alpha),
         "legend": overview.legend(effects, as_often_bound, modalities),
-        "marked": overview.marked(effects),
+        "families": overview.KINDS,
         "models": dict(models),
         "explainers": dict(explainers),
         "metrics": {name: dict(entry) for name, entry in metrics.items()},
@@ -309,15 +314,16 @@ def _level_means(means: np.ndarray, levels: list[Level], metrics: Sequence[str])
     return found
 
 
-def _effect_row(row, size: int, higher: bool | None) -> dict:
-    """What is shown of a comparison of ``size``; of answers, whether ``higher`` scores are better, else None."""
-    words = EXPLAINED if higher is None else HIGHER if higher else LOWER
+def _effect_row(row, size: int, words: Words) -> dict:
+    """What is shown of a comparison of ``size``, in these words."""
     cell = effect_cell(row, size)
     return (
         {name: getattr(row, name) for name in ("model", "explainer", "metric", "factor", "level_a", "level_b")}
-        | {name: _number(getattr(row, name)) for name in ("share", "low", "high", "family_low", "family_high")}
+        | {"p": _number(row.p_adjusted), "benefit": _number(row.net_benefit)}
+        | {name: _number(getattr(row, name)) for name in NUMBERS}
         | {
             "verdict": row.verdict,
+            "side": int(row.side),
             "family": row.family,
             "mark": cell.text,
             "colour": cell.background,

@@ -1,12 +1,12 @@
-"""What the explorer says first: the question of the study, its answer in numbers, and how to read the map."""
+"""What the explorer says first: the question of the study, its answer, and how sure that is."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 
 import pandas as pd
 
 from evenlight.core.kinds import EFFECTS, TEXT, TOKENS
 from evenlight.reports.questions import CELL, SURE, answered
-from evenlight.reports.verdict_words import EXPLAINED, SCORED, by_sign, how_sure, legend_of, said_of_counts
+from evenlight.reports.verdict_words import EXPLAINED, SCORED, Words, how_sure, legend_of, said_of_counts, won
 from evenlight.statistics.families import CONTROL, EXPLORATORY, PRIMARY, STUDY
 from evenlight.statistics.study import AS_OFTEN, UNDECIDABLE, UNDECIDED, comparisons_in
 
@@ -16,8 +16,13 @@ OF_ANSWERS = "Are answers in words alike for every group?"
 OF_BOTH = "Are explanations equally good, and answers in words alike, for every group?"
 # How the page calls explanations of each modality, where it has several.
 MODALITIES = {TOKENS: "Attributions", EFFECTS: "Effects of changes", TEXT: "Answers in words"}
-# The families of cells that the map marks, and what the legend says of them.
-MARKED = {PRIMARY: "primary hypothesis", CONTROL: "control: random explanations, or groups by chance"}
+# What a question of each family is called.
+KINDS = {
+    STUDY: "questions",
+    PRIMARY: "primary questions",
+    EXPLORATORY: "exploratory questions",
+    CONTROL: "controls: random explanations, or groups by chance",
+}
 
 
 def of_the_page(effects: pd.DataFrame, named: Mapping[str, Collection[str]]) -> pd.DataFrame:
@@ -26,20 +31,54 @@ def of_the_page(effects: pd.DataFrame, named: Mapping[str, Collection[str]]) -> 
     return effects[pd.concat(there, axis=1).all(axis=1)]
 
 
-def opening(effects: pd.DataFrame, effect_counts: pd.DataFrame | None, modalities: Collection[str] = (TOKENS,)) -> str:
-    """The question, the answer of the effects that the page shows, and what a cell of the map is."""
+def opening(
+    effects: pd.DataFrame,
+    effect_counts: pd.DataFrame | None,
+    modalities: Collection[str] = (TOKENS,),
+    named: Mapping[str, Mapping[str, str]] | None = None,
+    words_of: Callable[[object], Words] = lambda row: EXPLAINED,
+) -> list[str]:
+    """The question and its answer in a few sentences: how many differ, which is clearest, and what is open.
+
+    ``named`` has the labels of models, explainers, metrics and datasets, by the column of the effects, and ``words_of``
+    says how a group wins in one of their rows.
+    """
     of_answers = TEXT in modalities
     question = OF_BOTH if of_answers and len(modalities) > 1 else OF_ANSWERS if of_answers else QUESTION
     if effects.empty:
-        return (
-            f"{question} This page has no verdict on that: it shows scores, and tests no difference. A cell of the map "
-            "has the mean score of each group. Choose one to see the distributions and the texts behind it."
-        )
+        return [f"{question} This page has no verdict on that: it shows scores, and tests no difference."]
     family = next((name for name in (PRIMARY, STUDY, EXPLORATORY) if name in set(effects["family"])), None)
     asked = effects[effects["family"] == family]
-    kind = "primary " if family == PRIMARY else ""
-    said = said_of_counts(asked, effect_counts, kind) if len(asked) else "Only controls were compared."
-    return f"{question} {said} A cell is one comparison, with its verdict and its counts. Choose one to see more."
+    if asked.empty:
+        return [f"{question} Only controls were compared."]
+    said = said_of_counts(asked, effect_counts, "primary " if family == PRIMARY else "")
+    return [f"{question} {said}", *_clearest(asked, named or {}, words_of), _open(asked)]
+
+
+def _clearest(
+    asked: pd.DataFrame, named: Mapping[str, Mapping[str, str]], words_of: Callable[[object], Words]
+) -> list[str]:
+    """The comparison whose verdict is clearest, in words; nothing where no verdict names a group."""
+    found = asked[asked["side"] != 0]
+    if found.empty:
+        return []
+    row = found.loc[found["p_adjusted"].idxmin()]
+    metric, explainer, model, dataset = (
+        named.get(name, {}).get(row[name], row[name]) for name in ("metric", "explainer", "model", "dataset")
+    )
+    counted = won((row.level_a, row.level_b), row.wins, row.losses, row.ties, row["share"], row.unit, words_of(row))
+    return [f"Clearest is {metric} of {explainer}, for {model} on {dataset}: {counted}."]
+
+
+def _open(asked: pd.DataFrame) -> str:
+    """How many comparisons have no verdict, and what that does not show."""
+    still = int(asked["verdict"].isin([UNDECIDED, UNDECIDABLE]).sum())
+    as_often = int((asked["verdict"] == AS_OFTEN).sum())
+    ruled_out = f"In {as_often:,} both groups are better as often. " if as_often else ""
+    if not still:
+        return f"{ruled_out}Every comparison has a verdict."
+    are = "1 is" if still == 1 else f"{still:,} are"
+    return f"{ruled_out}{are[:1].upper()}{are[1:]} open, which does not show that groups are alike."
 
 
 def details(effects: pd.DataFrame, whole: pd.DataFrame, alpha: float) -> list[tuple[str, str]]:
@@ -49,8 +88,9 @@ def details(effects: pd.DataFrame, whole: pd.DataFrame, alpha: float) -> list[tu
     return answered(
         (
             CELL,
-            "The sign is the verdict. Behind it stand the pairs that the first group wins, those that the second "
-            "wins, and ties; without pairs, how often a random text of the first group has the better score.",
+            "A bar reaches to the right by the pairs that the first group wins, and to the left by those that the "
+            "second wins; ties are grey. Without pairs a line has the limits of how often a random text of the first "
+            "group has the better score. Choose a question to see the scores and the texts behind it.",
         ),
         ("Is this the whole study?", _said_of_others(len(whole) - len(effects))),
         (SURE, how_sure(effects, alpha)),
@@ -72,11 +112,6 @@ def legend(effects: pd.DataFrame, bound: float, modalities: Collection[str]) -> 
     ]
 
 
-def marked(effects: pd.DataFrame) -> dict[str, str]:
-    """What the legend says of the families of cells that the map marks, of those that are there."""
-    return {family: words for family, words in MARKED.items() if family in set(effects["family"])}
-
-
 def _said_of_others(number: int) -> str:
     """That the study has cells of explanations which the page does not show, where it has.
 
@@ -84,10 +119,3 @@ def _said_of_others(number: int) -> str:
     'No: 2 comparisons of other explanations stand on the page tables/effects.html.'
     """
     return f"No: {number:,} comparisons of other explanations stand on the page tables/effects.html." if number else ""
-
-
-def counts(effects: pd.DataFrame, pairs: Collection[tuple]) -> list[list[dict]]:
-    """How many comparisons of each (factor, level, level) have which verdict, in the order of the legend."""
-    asked = effects[effects["family"] != CONTROL]
-    of_pair = asked.groupby(["factor", "level_a", "level_b"]).indices
-    return [by_sign(asked.iloc[of_pair.get(pair, [])]) for pair in pairs]

@@ -6,8 +6,6 @@ const study = JSON.parse(at("study").textContent);
 const UNDEFINED = 65535, FULL = 127, SEVERAL = 255, STEP = 20, MOST_BINS = 40;
 // So many words of two answers are compared: the work is their product.
 const MOST_COMPARED = 4000;
-// So many cells of maps are seen at first; maps with more fold out.
-const MOST_CELLS = 500;
 const ORDERS = { differ: "differ most", first: "first group higher", second: "second group higher" };
 const ALONE = { differ: "farthest from the mean", first: "highest score", second: "lowest score" };
 const WORD_ORDERS = { strongest: "strongest in a group", difference: "groups differ most", first: "highest in the first group",
@@ -101,135 +99,117 @@ function fill(select, options, value) {
   select.value = value;
 }
 
-// The map ----------------------------------------------------------------------------------------------------------
-// The link of every cell that is drawn, by its address.
-const links = new Map();
-const address = (dataset, groups, model, explainer, metric) =>
+// Every question ---------------------------------------------------------------------------------------------------
+const address = ({ dataset, model, explainer, metric, groups }) =>
   `#${new URLSearchParams({ dataset, model, explainer, metric, groups: groupsName(groups) })}`;
 
-/** What a map has a place for, by its names; each has a cell in the map, or else mean scores. */
-async function mapped(name, groups) {
-  const dataset = study.content[name], [factor, a, b] = groups, models = Object.keys(dataset.models);
-  const effects = (await part(dataset.effects)).filter((cell) => cell.factor === factor && cell.level_a === a && cell.level_b === b);
-  if (effects.length) return effects.filter((cell) => models.includes(cell.model)).map((cell) => ({ ...cell, said: cell.verdict, title: [`${cell.verdict}.`, ...cell.said].join(" ") }));
+/** What is asked of a dataset: each comparison of its effects, or else the mean scores of the groups. */
+async function questionsOf(name) {
+  const dataset = study.content[name], models = Object.keys(dataset.models), effects = await part(dataset.effects);
+  if (effects.length) return effects.filter((cell) => models.includes(cell.model)).map((cell) => ({ ...cell, dataset: name, groups: [cell.factor, cell.level_a, cell.level_b] }));
   const found = await Promise.all(models.flatMap((model) => Object.values(dataset.models[model]).map(async (of) => Object.entries(await part(of.means)).flatMap(
-    ([explainer, metrics]) => Object.entries(metrics).map(([metric, means]) => ({ model, explainer, metric, means: means[factor] ?? {} }))))));
-  const levels = groups.slice(1).filter((level) => level !== null);
-  return found.flat().filter(({ means }) => levels.some((level) => Number.isFinite(means[level]))).map((cell) => {
-    const texts = levels.map((level) => said(cell.means[level]));
-    return { ...cell, mark: texts.join(" / "), said: levels.map((level, side) => `${level} ${texts[side]}`).join(", ") };
-  });
+    ([explainer, metrics]) => Object.entries(metrics).map(([metric, means]) => ({ model, explainer, metric, means }))))));
+  return dataset.comparisons.flatMap((groups) => found.flat().map(({ means, ...cell }) => {
+    const [factor, ...levels] = groups, values = levels.filter((level) => level !== null).map((level) => means[factor]?.[level]);
+    return { ...cell, dataset: name, groups, values, mark: values.map((value) => said(value)).join(" / ") };
+  }).filter(({ values }) => values.some(Number.isFinite)));
 }
 
-/** Draw a map into its box: a table of links for explanations of each modality. */
-async function drawMap(box, name, groups) {
-  const every = await mapped(name, groups);
-  for (const [modality, { label }] of Object.entries(study.modalities)) {
-    const cells = every.filter((cell) => modalityOf(cell.explainer) === modality);
-    if (!cells.length) continue;
-    if (several) box.append(made("h3", {}, label));
-    drawTable(box, name, groups, cells, several ? `, ${label}` : "");
+// Verdicts that name a group first, then the others as the legend has them; of each the smallest p.
+const openness = (cell) => cell.side ? 0 : 1 + study.legend.findIndex((entry) => cell.mark.startsWith(entry.sign));
+const SORTS = {
+  verdict: (a, b) => openness(a) - openness(b) || a.p - b.p,
+  wins: (a, b) => (b.benefit ?? -2) - (a.benefit ?? -2),
+  question: (a, b) => questionName(a).localeCompare(questionName(b)),
+};
+const questionName = ({ metric, explainer }) => `${metricLabel({ metric })} of ${study.explainers[explainer]}`;
+const placeName = ({ dataset, model, groups }) => `${study.models[model]} on ${study.content[dataset].label}: ${groupsLabel(groups)}`;
+// What the questions may be filtered by: a name of each, and what it is called.
+const FILTERS = {
+  dataset: [({ dataset }) => dataset, (name) => study.content[name].label],
+  model: [({ model }) => model, (name) => study.models[name]],
+  explainer: [({ explainer }) => explainer, (name) => study.explainers[name]],
+  metric: [({ metric }) => metric, (name) => metricLabel({ metric: name })],
+  groups: [({ groups }) => groupsName(groups), (_, { groups }) => groupsLabel(groups)],
+  verdict: [({ verdict }) => verdict, (name) => name],
+  family: [({ family }) => family, (name) => study.families[name]],
+};
+let questions = [], asked = [], sorted = "verdict", seen = STEP;
+
+/** Every question of the study in a table, those of controls where they are asked for. */
+async function showQuestions() {
+  questions = (await Promise.all(Object.keys(study.content).map(questionsOf))).flat();
+  const pairs = [...new Set(questions.map(({ groups }) => groups.slice(1).join("/")))], [first, second] = pairs.length === 1 ? questions[0].groups.slice(1) : ["the first group", "the second"];
+  at("legend").replaceChildren(...study.legend.map((entry) => made("li", {}, chip(entry, entry.sign), ` ${entry.meaning}`)),
+    ...(study.legend.length ? [made("li", {}, made("i", { class: "key second" }), `${second} wins, to the left`), made("li", {}, made("i", { class: "key first" }), `${first} wins, to the right`)] : []));
+  for (const [name, [of, label]] of Object.entries(FILTERS)) {
+    const there = new Map(questions.filter((cell) => of(cell) !== undefined).map((cell) => [of(cell), label(of(cell), cell)]));
+    const select = at(`of-${name}`);
+    select.parentElement.hidden = there.size < 2;
+    fill(select, [["", "all"], ...there], name === "family" && there.size > 1 ? [...there.keys()].find((family) => family !== "control") : "");
+    select.addEventListener("change", () => { seen = STEP; listQuestions(); });
   }
+  if (!study.legend.length) { sorted = "question"; for (const head of document.querySelectorAll("#questions .verdicts")) head.remove(); }
+  listQuestions();
 }
 
-/** A table of links: rows of models and explainers, columns of metrics. */
-function drawTable(box, name, groups, cells, about) {
-  const there = (key) => new Set(cells.map((cell) => cell[key]));
-  const [models, explainers, metrics] = [[study.models, "model"], [study.explainers, "explainer"], [study.metrics, "metric"]]
-    .map(([all, key]) => Object.keys(all).filter((entry) => there(key).has(entry)));
-  const by = new Map(cells.map((cell) => [[cell.model, cell.explainer, cell.metric].join("/"), cell]));
-  const cellOf = (model, explainer, metric) => {
-    const cell = by.get([model, explainer, metric].join("/"));
-    return cell ? made("td", {}, linkOf(cell, address(name, groups, model, explainer, metric))) : made("td");
-  };
-  const heads = metrics.map((metric) => made("th", { scope: "col" }, made("span", {}, metricLabel({ metric }).replace(/ (?=.$)/, "\u00a0"))));
-  const bodies = models.map((model) => made("tbody", {},
-    made("tr", {}, made("th", { scope: "rowgroup", colspan: metrics.length + 1 }, study.models[model])),
-    ...explainers.filter((explainer) => metrics.some((metric) => by.has([model, explainer, metric].join("/"))))
-      .map((explainer) => made("tr", {}, made("th", { scope: "row" }, study.explainers[explainer]), ...metrics.map((metric) => cellOf(model, explainer, metric))))));
-  const label = `${study.content[name].label}, ${groupsLabel(groups)}${about}`;
-  const table = made("table", { role: "grid", "aria-label": `Map of ${label}`, ...(metrics.length > 8 ? { class: "many" } : {}) },
-    made("thead", {}, made("tr", {}, made("th", { scope: "col" }, "Explainer"), ...heads)), ...bodies);
-  const region = made("div", { class: "scroll" }, table);
-  fading(region);
-  box.append(region);
-  const first = table.querySelector(".cell");
-  if (first) first.tabIndex = 0;
-  table.addEventListener("keydown", move);
+function listQuestions() {
+  const wanted = Object.entries(FILTERS).map(([name, [of]]) => [at(`of-${name}`).value, of]);
+  asked = questions.filter((cell) => wanted.every(([value, of]) => !value || of(cell) === value)).sort(SORTS[sorted]);
+  at("questions-found").textContent = `${count(asked.length, "question")} of ${questions.length.toLocaleString("en")}.`;
+  for (const head of document.querySelectorAll("#questions th[data-sort]")) head.setAttribute("aria-sort", head.dataset.sort === sorted ? "ascending" : "none");
+  at("questions").tBodies[0].replaceChildren(...asked.slice(0, seen).map(questionRow));
+  at("more-questions").hidden = asked.length <= seen;
+  mark();
 }
 
-/** A cell's link; its name for a screen reader ends with what is seen of it, for those who speak what they see. */
-function linkOf(cell, href) {
-  const label = `${study.explainers[cell.explainer]}, ${study.metrics[cell.metric].label}: ${cell.said}`;
-  const link = made("a", { href, class: `cell ${cell.family ?? ""}`, tabindex: -1, "aria-label": `${label}; ${cell.mark}`, title: cell.title ?? label }, cell.mark);
-  if (cell.colour) { link.style.background = cell.colour; link.style.color = "#000000"; }
-  links.set(href, link);
-  return link;
+function questionRow(cell) {
+  const name = made("th", { scope: "row" }, made("a", { href: address(cell), class: "question" }, questionName(cell)), made("small", {}, placeName(cell)));
+  if (cell.family === "control" || cell.family === "primary") name.append(made("small", { class: cell.family }, study.families[cell.family]));
+  if (!cell.said) return made("tr", {}, name, made("td", {}, cell.mark));
+  name.append(made("details", {}, made("summary", {}, "In words"), ...cell.said.map((text) => made("p", {}, text))));
+  const numbers = cell.mark.slice(cell.mark.indexOf(" ") + 1), limits = [cell.family_low, cell.family_high].map((end) => Math.round(100 * end));
+  return made("tr", {}, name, made("td", {}, barOf(cell, numbers)), made("td", {}, numbers),
+    made("td", {}, chip(cell, `${cell.mark.split(" ")[0]} ${cell.verdict}`)),
+    made("td", {}, cell.share === null ? "–" : `${Math.round(100 * cell.share)} [${limits.join(",\u00a0")}]`));
 }
 
-/** An arrow leads to the next cell in its direction, which then is the one that Tab reaches. */
-function move(event) {
-  const here = event.target.closest(".cell"), by = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] }[event.key];
-  if (!here || !by || event.altKey || event.ctrlKey || event.metaKey) return;
-  event.preventDefault();
-  const { rows } = event.currentTarget, last = rows[0].cells.length;
-  let row = here.closest("tr").rowIndex + by[0], column = here.parentElement.cellIndex + by[1];
-  for (; rows[row] && column > 0 && column < last; row += by[0], column += by[1]) {
-    const next = rows[row].cells[column]?.querySelector(".cell");
-    if (next) return reach(next).focus();
+/** Wins of the first group to the right, of the second to the left, ties between; of texts without pairs the limits of a share. */
+function barOf({ wins, losses, ties, share, family_low, family_high }, numbers) {
+  const bar = made("span", { class: "bar", role: "img", "aria-label": numbers }), all = wins + losses + ties;
+  const piece = (kind, from, width) => { const part = made("i", { class: kind }); part.style.left = `${from}%`; part.style.width = `${width}%`; bar.append(part); };
+  if (wins === null) {
+    if (share === null) return bar;
+    piece("limits", 100 * family_low, 100 * (family_high - family_low));
+    piece("point", 100 * share, 0);
+    return bar;
   }
+  const from = 50 - 50 * (losses + ties / 2) / all;
+  piece("second", from, 50 * losses / all);
+  piece("ties", from + 50 * losses / all, 50 * ties / all);
+  piece("first", from + 50 * (losses + ties) / all, 50 * wins / all);
+  return bar;
 }
 
-/** Let Tab reach this cell of its map, and no other. */
-function reach(link) {
-  for (const other of link.closest("table").querySelectorAll('.cell[tabindex="0"]')) other.tabIndex = -1;
-  link.tabIndex = 0;
-  return link;
-}
-
-/** A box for every dataset and pair of groups, with how many cells have which verdict; the first ones are open. */
-async function showMaps(state) {
-  at("legend").replaceChildren(
-    ...study.legend.map((entry) => made("li", {}, chip(entry, entry.sign), ` ${entry.meaning}`)),
-    ...Object.entries(study.marked).map(([family, words]) => made("li", {}, made("span", { class: `chip ${family}` }, "\u00a0"), ` ${words}`)));
-  let seen = 0;
-  const drawn = [];
-  for (const [name, dataset] of Object.entries(study.content)) {
-    dataset.comparisons.forEach((groups, place) => {
-      const counts = dataset.counts[place].flatMap((entry) =>
-        [" ", chip(entry, `${entry.sign} ${entry.count.toLocaleString("en")}`, entry.verdict)]);
-      const box = made("details", { class: "map" }, made("summary", {}, `${dataset.label}: ${groupsLabel(groups)} `, ...counts));
-      box.dataset.place = `${name}/${groupsName(groups)}`;
-      let once = null;
-      const open = () => once ??= drawMap(box, name, groups).then(() => mark());
-      box.addEventListener("toggle", () => box.open && open());
-      at("maps").append(box);
-      for (const model of Object.values(dataset.models)) for (const explainer of explainersOf(model)) seen += metricsOf(explainer).length;
-      box.open = seen <= MOST_CELLS || (name === state.dataset && groupsName(groups) === state.groups);
-      if (box.open) drawn.push(open());
-    });
-  }
-  await Promise.all(drawn);
-}
-
-function chip({ colour, verdict }, text, more = "") {
-  const part = made("span", { class: "chip", ...(verdict ? { title: verdict } : {}) }, text, ...(more ? [made("span", { class: "hidden" }, ` ${more}`)] : []));
+function chip({ colour }, text) {
+  const part = made("span", { class: "chip" }, text);
   // Letters are black on the colours of verdicts.
   if (colour) part.style.background = colour; else part.style.color = "inherit";
   return part;
 }
 
-/** Show which cell of the maps is the chosen one, where it is drawn. */
+/** Show which row is the chosen question, where it is listed; its link. */
 function mark() {
-  for (const link of document.querySelectorAll(".map [aria-current]")) link.removeAttribute("aria-current");
+  for (const row of document.querySelectorAll("#questions [aria-current]")) row.removeAttribute("aria-current");
   const { dataset, model, explainer, metric, groups } = chosen();
-  const link = links.get(`#${new URLSearchParams({ dataset, model, explainer, metric, groups })}`);
-  if (link) reach(link).setAttribute("aria-current", "true");
+  const hash = `#${new URLSearchParams({ dataset, model, explainer, metric, groups })}`;
+  const link = [...document.querySelectorAll(".question")].find((each) => each.hash === hash);
+  link?.closest("tr").setAttribute("aria-current", "true");
   return link;
 }
 
 let arriving = location.hash !== "";
-/** Where a cell was chosen in a map, or by the address, the reader is led to it. */
+/** Where a question was chosen in the table, or by the address, the reader is led to it. */
 function arrive(focus = true) {
   arriving = false;
   if (focus) at("verdict-title").focus({ preventScroll: true });
@@ -349,12 +329,12 @@ function files(place, path) {
 }
 
 // Showing ----------------------------------------------------------------------------------------------------------
-let latest = 0, shown = null, maps = null;
+let latest = 0, shown = null, listed = null;
 
 async function show() {
   const turn = ++latest, state = chosen(), dataset = study.content[state.dataset], model = dataset.models[state.model][state.modality];
   showChoices(state, dataset);
-  maps ??= showMaps(state);
+  listed ??= showQuestions();
   const groups = dataset.comparisons.find((entry) => groupsName(entry) === state.groups);
   const [factor, a, b] = groups, names = [a, b].filter((name) => name !== null);
   const levels = names.map((name) => model.levels[factor]?.[name]);
@@ -370,7 +350,7 @@ async function show() {
   const rest = [showVerdict(effects, groups), showScores(sides)];
   if (study.texts && state.modality !== "text") rest.push(showWords(before));
   await showPairs();
-  await Promise.all([...rest, maps]);
+  await Promise.all([...rest, listed]);
   mark();
   if (arriving) arrive(before !== null);
   // What is shown, and after how many milliseconds the first view was: for those who measure.
@@ -739,17 +719,16 @@ at("more-words").addEventListener("click", () => { shown.words += STEP; listWord
 document.querySelector(".skip").addEventListener("click", (event) => { event.preventDefault(); at("verdict-title").focus(); });
 window.addEventListener("hashchange", show);
 document.querySelectorAll(".scroll").forEach(fading);
-at("maps").addEventListener("click", (event) => {
-  const link = event.target.closest(".cell");
+at("questions").addEventListener("click", (event) => {
+  const head = event.target.closest("th[data-sort]");
+  if (head) { sorted = head.dataset.sort; listQuestions(); }
+  const link = event.target.closest(".question");
   if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
   arriving = true;
   if (link.hash === location.hash) arrive();
 });
-at("back").addEventListener("click", () => {
-  const { dataset, groups } = shown.state, box = [...at("maps").children].find((entry) => entry.dataset.place === `${dataset}/${groups}`);
-  box.open = true;
-  (mark() ?? at("map-title")).focus();
-});
+at("more-questions").addEventListener("click", () => { seen *= 2; listQuestions(); });
+at("back").addEventListener("click", () => (mark() ?? at("questions-title")).focus());
 
 at("notes-section").hidden = !study.notes.length;
 at("notes").replaceChildren(...study.notes.map((note) => made("li", {}, note)));
