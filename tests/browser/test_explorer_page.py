@@ -121,10 +121,11 @@ def test_the_page_opens_with_the_answer_and_every_question(reader, study):
         # The parts of a bar are as long as the numbers are large: losses, ties, wins.
         counts = [cell.losses, cell.ties, cell.wins]
         assert [width / sum(widths) for width in widths] == pytest.approx([n / sum(counts) for n in counts], abs=0.01)
-    # What names a group stands first, the smallest p before.
+    # What names a group stands first, the smallest p before; and that is what the page shows at first.
     decided = effects[effects["side"] != 0].sort_values("p_adjusted")
     first = decided.iloc[0]
     assert next(iter(seen)).startswith(f"{first['metric'].capitalize()} {arrows[first['metric']]} of")
+    assert f"{LABELS[first['explainer']]} · {first['metric'].capitalize()}" in reader.text("#view")
     assert reader.ask("document.getElementById('opening').getBoundingClientRect().top") < 200
     assert not reader.driver.find_element(By.CSS_SELECTOR, "#details dl").is_displayed()
 

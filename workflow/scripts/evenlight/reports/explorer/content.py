@@ -148,6 +148,7 @@ def study_content(
             of_dataset |= texts[dataset].stored(items_path(folders.datasets, dataset), store)
     return {
         "study": study,
+        "first": _first(overview.clearest(effects)),
         "opening": overview.opening(effects, effect_counts, modalities, labels, words_of),
         "details": overview.details(effects, whole, alpha),
         "legend": overview.legend(effects, as_often_bound, modalities),
@@ -167,6 +168,14 @@ def study_content(
         "warnings": list(warnings),
         "notes": [*notes, *notes_of_datasets(only or {})],
     }
+
+
+def _first(row: pd.Series | None) -> dict:
+    """What the page shows where nobody has chosen: the clearest comparison, or what comes first."""
+    if row is None:
+        return {}
+    names = {name: row[name] for name in ("dataset", "model", "explainer", "metric")}
+    return names | {"groups": " / ".join(row[["factor", "level_a", "level_b"]])}
 
 
 class _Texts:

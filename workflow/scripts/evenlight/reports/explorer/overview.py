@@ -55,14 +55,19 @@ def opening(
     return [f"{question} {said}", *_clearest(asked, named or {}, words_of), _open(asked)]
 
 
+def clearest(effects: pd.DataFrame) -> pd.Series | None:
+    """The comparison whose verdict names a group with the smallest p, controls aside; None where none does."""
+    found = effects[(effects["side"] != 0) & (effects["family"] != CONTROL)]
+    return None if found.empty else found.loc[found["p_adjusted"].idxmin()]
+
+
 def _clearest(
     asked: pd.DataFrame, named: Mapping[str, Mapping[str, str]], words_of: Callable[[object], Words]
 ) -> list[str]:
     """The comparison whose verdict is clearest, in words; nothing where no verdict names a group."""
-    found = asked[asked["side"] != 0]
-    if found.empty:
+    row = clearest(asked)
+    if row is None:
         return []
-    row = found.loc[found["p_adjusted"].idxmin()]
     metric, explainer, model, dataset = (
         named.get(name, {}).get(row[name], row[name]) for name in ("metric", "explainer", "model", "dataset")
     )

@@ -61,7 +61,7 @@ const explainersOf = (model) => Object.keys(study.explainers).filter((name) => m
 /** The choices that the address names; what it does not name, or what is not there, is the first or the default. */
 function chosen() {
   const given = new URLSearchParams(location.hash.slice(1));
-  const first = (name, names) => names.includes(given.get(name)) ? given.get(name) : names[0];
+  const first = (name, names) => [given.get(name), study.first[name]].find((each) => names.includes(each)) ?? names[0];
   const state = { dataset: first("dataset", Object.keys(study.content)) };
   const dataset = study.content[state.dataset];
   state.model = first("model", Object.keys(dataset.models));
