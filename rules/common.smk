@@ -191,11 +191,12 @@ def _methods(section, names):
     return sorted({config[section][name][key] for name in names})
 
 
-def versions(*stages, results=(), methods=(), **entries):
+def versions(*stages, results=None, methods=(), **entries):
     """The versions of what a job uses, as one string for ``params``; see configuration.versions_of.
 
     Args:
-        stages, results: by their names.
+        stages: by their names.
+        results: by their names, with their versions.
         methods: by section, of explainers and others by their own names.
         entries: by section, of those by the names that the study gives them.
     """

@@ -2,17 +2,19 @@
 
 from dataclasses import dataclass, field
 
+from evenlight.statistics import results
+
 
 @dataclass(frozen=True)
 class Result:
-    """A result of the study: what the module of its name in evenlight.results computes, and the rule of its name runs.
+    """A result of the study: what its class in evenlight.statistics computes, and the rule of its name runs.
 
     Attributes:
         about: what the rule is for.
-        tables: what it makes below <results>/tables/, in the order of the module's.
+        tables: what it makes below <results>/tables/, in the order of the class.
         settings: what the tables depend on.
         of_runs: what it reads of all runs: patterns and files, by the flag that names their folder; see of_runs().
-        reads: the tables below <results>/tables/ that it reads, in the order of the module's.
+        reads: the tables below <results>/tables/ that it reads, in the order of the class.
         content: files of this repository whose content counts.
         minutes: how long it may take; a result without this is small, and is not sent to other machines.
         keeps: whether it adds to its tables that are there.
@@ -69,5 +71,5 @@ def of_texts(*patterns):
     return {"scores": (SCORES, every_score(kinds.TOKENS)), **of_runs(TEXTS, PREDICTIONS, *patterns)}
 
 
-# Entries by the name of their rule and of their module in evenlight.results.
+# Entries by the name of their rule and of their class.
 RESULTS = {}
