@@ -302,8 +302,7 @@ def asked_answers(folder: Path) -> pd.DataFrame:
         service.usual = lambda body: (200, json.dumps(answered(body)).encode(), {})
         pattern = {"pattern": r"Decision: (\w+)", "words": {"complain": ["complain"], "wait": ["wait"]}}
         method = Explainer.parse({"method": "asked", "answers": 2, "decision": pattern})
-        model = completed_entry("models", "it", {"architecture": "chat", "address": service.address})
-        model = model | {"called": "it"}
+        model = Architecture.parse({"architecture": "chat", "address": service.address, "called": "it"})
         chat = CachedChat(model, folder / "answers", RequestPolicy(batch=1, retries=0))
         questions = [InWords(f"item{number}", {"text": text}) for number, text in enumerate(TEXTS)]
         table, _ = ask(questions, method, model, 0, chat, "it")
