@@ -30,6 +30,7 @@ from evenlight.jobs import gpus, interpreter, kept_records, own_files, provenanc
 from evenlight.jobs.arguments import as_argument
 from evenlight.reports import terminal
 from evenlight.statistics.files import Runs
+from evenlight.statistics.results import Result as ComputedResult
 
 
 def problem_with_folder():
@@ -191,17 +192,17 @@ def _methods(section, names):
     return sorted({config[section][name][key] for name in names})
 
 
-def versions(*stages, results=None, methods=(), **entries):
+def versions(*stages, results=(), methods=(), **entries):
     """The versions of what a job uses, as one string for ``params``; see configuration.versions_of.
 
     Args:
-        stages: by their names.
-        results: by their names, with their versions.
+        stages, results: by their names.
         methods: by section, of explainers and others by their own names.
         entries: by section, of those by the names that the study gives them.
     """
     named = {section: _methods(section, tuple(names)) for section, names in entries.items()}
-    return as_json(**configuration.versions_of(config, *stages, results=results, **named, **dict(methods)))
+    of_results = {name: ComputedResult.entries[name].version for name in results}
+    return as_json(**configuration.versions_of(config, *stages, results=of_results, **named, **dict(methods)))
 
 
 def rendered_by(stage, *patterns):

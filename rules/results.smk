@@ -30,7 +30,7 @@ for result, asked in RESULTS.items():
             settings=asked.settings,
             folders=asked.folders,
             content=content_of(BASE / path for path in asked.content),
-            versions=versions("compute", results={result: results.Result.entries[result].version}),
+            versions=versions("compute", results=[result]),
         shell:
             "python {input.script:q} --result {params.result:q} {params.folders} --tables {input.tables:q} "
             "--settings {params.settings:q} --output {output:q} > {log:q} 2>&1 && "

@@ -2,8 +2,6 @@
 
 from dataclasses import dataclass, field
 
-from evenlight.statistics import results
-
 
 @dataclass(frozen=True)
 class Result:
@@ -11,10 +9,10 @@ class Result:
 
     Attributes:
         about: what the rule is for.
-        tables: what it makes below <results>/tables/, in the order of the class.
+        tables: what it makes below <results>/tables/, in the order of the module's.
         settings: what the tables depend on.
         of_runs: what it reads of all runs: patterns and files, by the flag that names their folder; see of_runs().
-        reads: the tables below <results>/tables/ that it reads, in the order of the class.
+        reads: the tables below <results>/tables/ that it reads, in the order of the module's.
         content: files of this repository whose content counts.
         minutes: how long it may take; a result without this is small, and is not sent to other machines.
         keeps: whether it adds to its tables that are there.
