@@ -30,6 +30,7 @@ from evenlight.jobs import gpus, interpreter, kept_records, own_files, provenanc
 from evenlight.jobs.arguments import as_argument
 from evenlight.reports import terminal
 from evenlight.statistics.files import Runs
+from evenlight.statistics.results import Result as ComputedResult
 
 
 def problem_with_folder():
@@ -200,7 +201,8 @@ def versions(*stages, results=(), methods=(), **entries):
         entries: by section, of those by the names that the study gives them.
     """
     named = {section: _methods(section, tuple(names)) for section, names in entries.items()}
-    return as_json(**configuration.versions_of(config, *stages, results=results, **named, **dict(methods)))
+    of_results = {name: ComputedResult.entries[name].version for name in results}
+    return as_json(**configuration.versions_of(config, *stages, results=of_results, **named, **dict(methods)))
 
 
 def rendered_by(stage, *patterns):

@@ -65,6 +65,7 @@ TESTED_BY = {
     "texts/items": ("items", "cells"),
     "statistics/files": ("score_files", "model_quality"),
     "statistics/study": ("study", "cells", "model_quality"),
+    "statistics/base": ("results", "looks"),
     "statistics/blocks": ("paired_tests",),
     "statistics/designs": ("cells",),
     "statistics/intervals": ("intervals", "strata"),

@@ -24,7 +24,7 @@ from evenlight.core.tables import replacing
 from evenlight.jobs import command_line
 from evenlight.statistics.cells import read_models
 from evenlight.statistics.designs import Design
-from evenlight.statistics.study import StudyScores, taken
+from evenlight.statistics.study import StudyScores
 
 
 def settings_of(config: dict) -> dict:
@@ -48,7 +48,7 @@ def populations(results: Path, settings: dict, folder: str) -> Iterator[tuple[st
     ``folder`` has the units, below ``results``.
     """
     folders = {"scores": results / "scores", "units": results / folder, "predictions": results / "predictions"}
-    study, _ = taken(StudyScores, settings | folders)
+    study = StudyScores(**{name: settings[name] for name in settings if name != "noise"}, **folders)
     found: dict[str, list[pd.DataFrame]] = {}
     for model in read_models(study):
         scores = list(model.explainers)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Result:
-    """A result of the study: what the module of its name in evenlight.results computes, and the rule of its name runs.
+    """A result of the study: what its class in evenlight.statistics computes, and the rule of its name runs.
 
     Attributes:
         about: what the rule is for.
@@ -69,5 +69,5 @@ def of_texts(*patterns):
     return {"scores": (SCORES, every_score(kinds.TOKENS)), **of_runs(TEXTS, PREDICTIONS, *patterns)}
 
 
-# Entries by the name of their rule and of their module in evenlight.results.
+# Entries by the name of their rule and of their class.
 RESULTS = {}

@@ -4,7 +4,7 @@ import json
 
 from evenlight.statistics import families, interim_analyses, look_plans
 from evenlight.statistics.looks import Looks
-from evenlight.statistics.study import StudyScores, taken
+from evenlight.statistics.study import StudyScores
 
 # Where the report has what is compared.
 CATEGORY = "Regimes" if config["kind"] == "regimes" else "Disparity"
@@ -88,7 +88,7 @@ def looks():
 def refuse_what_voids_the_plan():
     """Refuse a record of looks that is lost or edited, and another plan than it has, when the study is planned."""
     planned = looks()["looks"]
-    plan = look_plans.Plan.of(planned, config["statistics"]["alpha"], planned["settings"])
+    plan = look_plans.Plan.of(look_plans.Planned(**planned), config["statistics"]["alpha"])
     try:
         record = look_plans.read_record(Path(LOOKS_MADE), plan)
         look_plans.refuse_another_plan(record, plan, config["explain"]["pairs"])
@@ -134,10 +134,11 @@ def tell_interim_analyses():
 
 def tell_too_few_pairs():
     """Say before the run where so few pairs are explained that no verdict can come of them."""
-    settings = json.loads(verdict_settings(scores=None, units=""))
-    sizes = families.sizes_of_families(taken(StudyScores, settings)[0], settings["primary"], settings["noise"])
+    settings, compared = (json.loads(of()) for of in (verdict_settings, compared_settings))
+    sizes = families.sizes_of_families(StudyScores(**compared), settings["primary"], settings["noise"])
     if LOOKS:
-        plan = look_plans.Plan.of(config["statistics"], config["statistics"]["alpha"], "")
+        planned = of_statistics("looks", "spending", "spending_shares", "plan")
+        plan = look_plans.Plan.of(look_plans.Planned(**planned), config["statistics"]["alpha"])
         increments = Looks(plan.planned, tuple(range(len(plan.planned))), plan.spending).increments(plan.alpha)
         said = families.too_few_planned(sizes, plan.planned, increments)
     else:

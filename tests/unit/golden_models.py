@@ -21,7 +21,6 @@ from evenlight.engine.sentences import encoded
 from evenlight.models import Architecture
 from evenlight.models.prompted import prompted_classifier
 from evenlight.models.service import save_service
-from evenlight.models.services.shapes import HUGGING_FACE
 from evenlight.models.trainings import Training
 
 Words = Sequence[Sequence[str]]
@@ -83,9 +82,8 @@ def prompted(words: Words, folder: Path) -> dict[str, np.ndarray]:
 def served(words: Words, folder: Path) -> dict[str, np.ndarray]:
     """What a classifier behind an address says, which here goes by the letter e."""
     with serving() as service:
-        further = {"address": service.address, "version": None, "plain_http": False, "classes": {}}
-        settings = HUGGING_FACE | further | {"hidden_word": None, "empty_text": ""}
-        save_service(folder / "mine" / "seed0", settings, ["eager", "dull"], words)
+        entry = Architecture.parse({"architecture": "service", "address": service.address})
+        save_service(folder / "mine" / "seed0", entry, ["eager", "dull"], words)
         asking = {"mine": {"batch": 7, "asked_again": 0}}
         flags = {"model": folder / "mine" / "seed0", "settings": {"max_tokens": 48}, "asking": asking}
         evaluator = open_evaluator(SimpleNamespace(**flags, answers=folder / "answers", threads=1))

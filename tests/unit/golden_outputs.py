@@ -10,7 +10,6 @@ from dataclasses import replace
 from functools import cache, partial
 from itertools import product
 from pathlib import Path
-from pkgutil import iter_modules
 from typing import Literal, get_args, get_origin
 
 import numpy as np
@@ -24,12 +23,10 @@ from http_services import serving
 from models_for_tests import context_of, items_of, sentences_of, tiny_classifier
 from pydantic import ValidationError
 
-import evenlight.results
 from evenlight.concepts.question import Attributed, Changes, Head, Question, ReadTexts, true_effects
 from evenlight.configuration import completed_entry
 from evenlight.core.kinds import EFFECTS, TEXT, TOKENS
 from evenlight.core.seeds import generator_for
-from evenlight.core.versions import RESULTS as VERSIONS_OF_RESULTS
 from evenlight.core.versions import STAGES
 from evenlight.datasets import Reader
 from evenlight.explainers import Explainer, explain
@@ -38,6 +35,7 @@ from evenlight.metrics.answered import Answered
 from evenlight.metrics.explanations import Explanation, explanation_of
 from evenlight.metrics.families.reasons import of_questions
 from evenlight.models import Architecture
+from evenlight.statistics.results import Result
 from evenlight.texts.predictions import Sentence
 
 Output = Callable[[Path], dict | pd.DataFrame]
@@ -304,8 +302,7 @@ def asked_answers(folder: Path) -> pd.DataFrame:
         service.usual = lambda body: (200, json.dumps(answered(body)).encode(), {})
         pattern = {"pattern": r"Decision: (\w+)", "words": {"complain": ["complain"], "wait": ["wait"]}}
         method = Explainer.parse({"method": "asked", "answers": 2, "decision": pattern})
-        model = completed_entry("models", "it", {"architecture": "chat", "address": service.address})
-        model = model | {"called": "it"}
+        model = Architecture.parse({"architecture": "chat", "address": service.address, "called": "it"})
         chat = CachedChat(model, folder / "answers", RequestPolicy(batch=1, retries=0))
         questions = [InWords(f"item{number}", {"text": text}) for number, text in enumerate(TEXTS)]
         table, _ = ask(questions, method, model, 0, chat, "it")
@@ -418,7 +415,13 @@ def _scores(entry, settings: dict):
 
 # All of them, and their versions ---------------------------------------------------------------------------------
 
-REGISTRIES = {"explainers": Explainer, "metrics": Metric, "readers": Reader, "architectures": Architecture}
+REGISTRIES = {
+    "explainers": Explainer,
+    "metrics": Metric,
+    "readers": Reader,
+    "architectures": Architecture,
+    "results": Result,
+}
 
 OUTPUTS: dict[str, Output] = {
     **{f"explainers/{name}": explainer_output(entry) for name, entry in Explainer.entries.items()},
@@ -437,8 +440,7 @@ WITHOUT_OUTPUT: dict[str, str] = {
 
 def methods() -> set[str]:
     """All methods, which shall have a golden output or a reason."""
-    results = {f"results/{module.name}" for module in iter_modules(evenlight.results.__path__)}
-    return results | {f"{kind}/{name}" for kind, registry in REGISTRIES.items() for name in registry.entries}
+    return {f"{kind}/{name}" for kind, registry in REGISTRIES.items() for name in registry.entries}
 
 
 # The stage that runs a method, by its modality or its name.
@@ -451,16 +453,16 @@ OF_METRICS = {TOKENS: "score", EFFECTS: "score_changes", TEXT: "score_answers"}
 def versions_of(name: str) -> dict[str, int]:
     """The versions that a golden output was made with: first the method's own, then those of the stages that run it."""
     kind, method = name.split("/")
-    if kind == "results":
-        return {f"result {method}": VERSIONS_OF_RESULTS[method], "stage compute": STAGES["compute"]}
     entry = REGISTRIES[kind].entries[method]
-    own = {entry.__name__: entry.version}
+    own = {f"result {method}" if kind == "results" else entry.__name__: entry.version}
     return own | {f"stage {stage}": STAGES[stage] for stage in _stages_of(kind, method, entry)}
 
 
 def _stages_of(kind: str, method: str, entry) -> list[str]:
     if kind == "readers":
         return ["import_dataset"]
+    if kind == "results":
+        return ["compute"]
     if kind == "architectures":
         made_by = "train" if method in TRAINED_HERE else OF_MODELS.get(method, "load_model")
         return [made_by, "ask_model"]

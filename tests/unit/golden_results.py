@@ -4,7 +4,6 @@ To hold a result, add a function to :data:`RESULTS` and take its name out of :da
 """
 
 from collections.abc import Callable, Sequence
-from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +11,8 @@ import pandas as pd
 from study_files import StudyFiles
 
 from evenlight.core.seeds import generator_for
-from evenlight.results import Inputs
+from evenlight.statistics.base import Inputs
+from evenlight.statistics.results import Result
 
 PAIRS, SEEDS, METRICS = 8, (0, 1), ("gini", "sparsity")
 STUDY = {
@@ -47,7 +47,7 @@ def study(folder: Path) -> dict[str, Path]:
 def made(name: str, folder: Path, settings: dict, tables: Sequence[pd.DataFrame] = ()) -> list[pd.DataFrame]:
     """The tables of a result."""
     inputs = Inputs(study(folder), tables, [[] for _ in tables])
-    return list(import_module(f"evenlight.results.{name}").compute(inputs, dict(settings)).tables)
+    return list(Result.parse({"result": name, **settings}).compute(inputs).tables)
 
 
 def _disparity(folder: Path) -> list[pd.DataFrame]:

@@ -57,7 +57,7 @@ def run_script(name: str, settings: dict, *arguments: object) -> subprocess.Comp
 
 
 def run_result(name: str, settings: dict, *arguments: object) -> subprocess.CompletedProcess:
-    """Compute a result, a module of ``evenlight.results``, as its rule does."""
+    """Compute a result, a class of ``evenlight.statistics``, as its rule does."""
     return run_script("results/compute.py", settings, "--result", name, *arguments)
 
 

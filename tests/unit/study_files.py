@@ -13,7 +13,7 @@ from evenlight.core import tables
 from evenlight.core.contracts.explanations import SCORES
 from evenlight.core.contracts.texts import ITEMS, UNITS
 from evenlight.statistics.files import Run, Runs, items_path, score_path, units_path
-from evenlight.statistics.study import StudyScores, VerdictSettings, taken
+from evenlight.statistics.study import StudyScores, VerdictSettings
 
 NAMES = ["item_id", "pair_id", "group", "explainer"]
 
@@ -64,6 +64,13 @@ class StudyFiles:
 
 # What functions take together, by the name of the argument.
 PARTS = {"runs": Runs, "study": StudyScores, "judging": VerdictSettings}
+
+
+def taken(kind: type, settings: dict) -> tuple[object, dict]:
+    """A dataclass of the settings that it has a field for, and the other settings."""
+    names = {each.name for each in fields(kind)}
+    part = {name: value for name, value in settings.items() if name in names}
+    return kind(**part), {name: value for name, value in settings.items() if name not in names}
 
 
 def asked(function: Callable, settings: dict) -> dict:

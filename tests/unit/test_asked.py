@@ -20,6 +20,7 @@ from evenlight.explainers import Explainer, answering
 from evenlight.explainers.answering import Position, Question, decided, label_probabilities, questions_of
 from evenlight.explainers.families.asked import Asked
 from evenlight.explainers.families.asked.asking import ask, check_limits, draws_of, estimate, told
+from evenlight.models.architectures.chat import Chat
 from evenlight.models.services import client
 from evenlight.models.services.chat import CachedChat, kept_replies, reply_of
 from evenlight.models.services.client import RequestPolicy
@@ -49,9 +50,8 @@ def method_of(**settings) -> Asked:
     return Explainer.parse({"method": "asked", "decision": PATTERN} | settings)
 
 
-def model_of(address: str, **settings) -> dict:
-    model = configuration.completed_entry("models", "it", {"architecture": "chat", "address": address} | settings)
-    return model | {"called": model["called"] or "it"}
+def model_of(address: str, **settings) -> Chat:
+    return Chat.parse({"architecture": "chat", "address": address, "called": "it"} | settings)
 
 
 @pytest.fixture
@@ -381,9 +381,9 @@ def test_what_is_left_is_estimated_and_limits_refuse(served, asking, tmp_path):
         ("tokens", 999, ""),
         ("cost", 0.01, "0.01 are left"),
     ):
-        limits = model["limits"] | {"cost": None, key: limit}
+        limits = model.limits.model_copy(update={"cost": None, key: limit})
         with pytest.raises(InputError, match=rf"models\.it\.limits\.{key}: {amount}.* more than {limit}"):
-            check_limits(of_all, model | {"limits": limits}, "it")
+            check_limits(of_all, model.model_copy(update={"limits": limits}), "it")
     assert not served.bodies
     asking(answers=1, max_tokens=100)
     assert estimated(method)["reasons"].left == 6

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from answers_study import AnswersStudy
+from study_files import taken
 
 from evenlight.core.contracts.results import VERDICT_CONTROL
 from evenlight.reports.audit.answers import EVIDENCE, FoundOfAnswers, answers_content
@@ -19,7 +20,7 @@ from evenlight.statistics.draws import draw_table
 from evenlight.statistics.effects import effect_tables
 from evenlight.statistics.files import Runs
 from evenlight.statistics.planning import texts_needed
-from evenlight.statistics.study import StudyScores, VerdictSettings, taken
+from evenlight.statistics.study import StudyScores, VerdictSettings
 from evenlight.statistics.text_counts import count_texts
 
 HOSTILE = "<script>alert(1)</script>"

@@ -39,6 +39,7 @@ from evenlight.metrics.families.follow_ups.self_consistency import (
     redaction_consistency,
     redaction_gain,
 )
+from evenlight.models.architectures.chat import Chat
 from evenlight.models.services import client
 from evenlight.models.services.chat import CachedChat, kept_replies
 from evenlight.models.services.client import RequestPolicy
@@ -347,8 +348,8 @@ def served(monkeypatch):
 def test_a_service_is_asked_what_was_estimated_and_nothing_twice(served, tmp_path):
     decision = {"pattern": r"Decision: (\w+)", "words": {"complain": ["complain"], "wait": ["wait"], "unknown": ["?"]}}
     method = method_of(decision=decision, answers=2, max_tokens=30)
-    model = configuration.completed_entry("models", "it", {"architecture": "chat", "address": served.address})
-    model |= {"called": "it", "limits": {"questions": 11, "tokens": None, "cost": None}}
+    limits = {"questions": 11, "tokens": None, "cost": None}
+    model = Chat.parse({"architecture": "chat", "address": served.address, "called": "it", "limits": limits})
     questions = [Question(name, {"text": f"{name} has a leaking roof."}) for name in ("Mr Weber", "Ms Weber")]
     policy = RequestPolicy(batch=1, retries=2)
 

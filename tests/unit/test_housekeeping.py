@@ -11,7 +11,7 @@ import pytest
 from rooms import LIBRARY, files_of, imported_rooms, library_order
 
 from evenlight.core.kinds import KINDS
-from evenlight.core.versions import RESULTS, STAGES
+from evenlight.core.versions import STAGES
 from measure_mutants import TESTED_BY, TESTS
 
 REPOSITORY = Path(__file__).parents[2]
@@ -115,12 +115,11 @@ def test_the_snakefile_statistics_and_figures_import_no_torch():
     assert done.returncode == 0, f"torch was imported by {done.stderr}"
 
 
-def test_every_command_and_every_result_has_a_version():
+def test_every_command_has_a_version():
     """Downloads go by their checksums, and checks make no results."""
     scripts = REPOSITORY / "workflow" / "scripts"
     commands = {path.stem for path in scripts.glob("*/*.py") if path.parent.name not in ("evenlight", "checks")}
     assert STAGES.keys() == commands - {"fetch_source"} | {"ask_model"}
-    assert RESULTS.keys() == {path.stem for path in scripts.glob("evenlight/results/[!_]*.py")}
 
 
 def test_no_job_has_a_digest_of_code_of_ours():

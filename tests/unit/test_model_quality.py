@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 from dataset_files import as_dataset, write_dataset
 from rendering import page_of, run_result, tabulated
-from study_files import asked
+from study_files import asked, taken
 
 from evenlight.core import tables
 from evenlight.core.contracts.results import BALANCED_ACCURACY, QUALITY, QUALITY_PER_SEED
@@ -26,7 +26,6 @@ from evenlight.statistics.model_quality import (
     quality_per_seed,
     summarise_quality,
 )
-from evenlight.statistics.study import taken
 
 SETTINGS = {
     "datasets": {"plots": {"label": "Plots"}},

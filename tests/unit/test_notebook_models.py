@@ -335,8 +335,8 @@ def test_a_service_is_not_looked_into_and_read_as_it_stands(served, tmp_path):
 
 
 def test_the_service_of_a_study_is_asked_on(served, tmp_path):
-    settings = load_classifier(served.address, answers_folder=tmp_path, classes={"yes": "eager", "no": "dull"}).settings
-    save_service(tmp_path / "seed0", settings, ["no", "yes"], [["He"]])
+    service = load_classifier(served.address, answers_folder=tmp_path, classes={"yes": "eager", "no": "dull"}).service
+    save_service(tmp_path / "seed0", service, ["no", "yes"], [["He"]])
     classifier = load_classifier(tmp_path / "seed0", answers_folder=tmp_path)
     assert list(probabilities(classifier, TEXTS).columns) == ["no", "yes"]
     with pytest.raises(InputError, match=r"seed0:.*settings"):

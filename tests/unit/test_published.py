@@ -508,7 +508,9 @@ def test_script(tmp_path, model):
     )
     tables.write_table(qualities(), paths["models"], QUALITY)
     flags = ("--tables", *list(paths.values())[:2], "--output", *list(paths.values())[2:])
-    done = run_result("compare_published", asked(lay_beside, SETTINGS), "--published", FOLDER, *flags)
+    settings = asked(lay_beside, SETTINGS)
+    settings |= {part: list(settings[part]) for part in ("models", "metrics")}
+    done = run_result("compare_published", settings, "--published", FOLDER, *flags)
     assert done.returncode == 0, done.stderr
     contracts = (PUBLISHED_CONTRACT, PUBLISHED_AGREEMENT, PUBLISHED_QUALITY)
     read = [tables.read_exactly(*both) for both in zip(list(paths.values())[2:], contracts, strict=True)]

@@ -7,6 +7,7 @@ import statsmodels.api as sm
 from dataset_files import as_dataset
 from rendering import page_of
 from scipy.stats import spearmanr
+from study_files import taken
 
 from evenlight.core import tables
 from evenlight.core.contracts.explanations import ATTRIBUTIONS
@@ -14,7 +15,6 @@ from evenlight.core.contracts.results import GROUP_RELIANCE, PAIR_INVARIANCE, WO
 from evenlight.core.contracts.texts import ITEMS, PREDICTIONS, UNITS
 from evenlight.statistics.files import Run, Runs, attribution_path, items_path, predictions_path, units_path
 from evenlight.statistics.reliance import clustered_mean, compared, distance, measure_reliance, words_naming
-from evenlight.statistics.study import taken
 
 PAIRS = 8
 # "She" or "Now he" stands before four words that both forms have; word 1 of them has two tokens.

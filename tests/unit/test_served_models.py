@@ -18,8 +18,8 @@ from evenlight.explainers import Context, Explainer, explain
 from evenlight.metrics import Metric, score
 from evenlight.metrics.explanations import explanation_of
 from evenlight.metrics.questions import questions_of
+from evenlight.models.architectures.service import Service
 from evenlight.models.service import load_service, save_service
-from evenlight.models.services.shapes import HUGGING_FACE
 from evenlight.models.tokenizers import read_words
 from evenlight.texts.splitting import text_columns
 from evenlight.texts.words import Words
@@ -48,16 +48,9 @@ def opened(served, tmp_path):
     """The evaluator that a job would have, and its sentences."""
 
     def open_it(**changed):
-        settings = HUGGING_FACE | {
-            "address": served.address,
-            "version": None,
-            "plain_http": False,
-            "classes": {},
-            "hidden_word": None,
-            "empty_text": "",
-        }
+        service = Service.parse({"architecture": "service", "address": served.address} | changed)
         folder = tmp_path / "mine" / "seed0"
-        save_service(folder, settings | changed, CLASSES, [text.split(" ") for text in TEXTS])
+        save_service(folder, service, CLASSES, [text.split(" ") for text in TEXTS])
         flags = SimpleNamespace(
             model=folder,
             settings={"max_tokens": 9},
@@ -84,8 +77,8 @@ def test_a_text_is_its_words_and_a_token_each(opened):
 def test_a_text_is_asked_about_as_it_came_and_others_keep_the_spaces_of_their_words(tmp_path):
     raw = [" We need\n(some) New  trees, now! ", "Trees? (No.)"]
     texts = [Words(**text_columns(text)) for text in raw]
-    settings = HUGGING_FACE | {"address": "", "version": None, "hidden_word": "...", "empty_text": "-"}
-    save_service(tmp_path / "seed0", settings, CLASSES, texts)
+    settings = {"architecture": "service", "address": "https://host/it", "hidden_word": "...", "empty_text": "-"}
+    save_service(tmp_path / "seed0", Service.parse(settings), CLASSES, texts)
     classifier = load_service(tmp_path / "seed0", 20)
     rows = [reading.token_id for reading in read_words(classifier.tokenizer, texts)]
     assert classifier.texts(rows) == raw
@@ -159,8 +152,7 @@ def test_all_that_asks_for_probabilities_works_and_its_questions_are_estimated(o
         Metric.parse_all({"aopc": {"metric": "aopc_sufficiency"}}),
         Metric.parse_all({"off": {"metric": "infidelity", "draws": 5}}),
     ]
-    settings = {"silent": ["chance"], "seed": 0}
-    steps = questions_of(sentences, families, metrics, settings, evaluator.classifier)
+    steps = questions_of(sentences, families, metrics, ["chance"], 0, evaluator.classifier)
     assert served.bodies == []
     estimated = [text for step in steps for text in step.texts]
     assert len(estimated) == len(set(estimated))

@@ -21,10 +21,11 @@ from wording import says
 
 from evenlight.core.addresses import checked_address
 from evenlight.core.errors import InputError
+from evenlight.models.architectures.service import Service
 from evenlight.models.services import client
 from evenlight.models.services.asking import CachedService
 from evenlight.models.services.client import RequestPolicy
-from evenlight.models.services.shapes import HUGGING_FACE, UnusableAnswer, body_of, compiled, parsed, probabilities_in
+from evenlight.models.services.shapes import UnusableAnswer, body_of, compiled, parsed, probabilities_in
 from evenlight.models.services.store import Answers
 
 pytest.importorskip(
@@ -51,8 +52,8 @@ def ask(served, tmp_path):
 
     def ask(texts=TEXTS, classes=None, policy=None, **settings):
         policy = {"batch": 4, "asked_again": 0, "retries": 2} | (policy or {})
-        settings = HUGGING_FACE | {"address": served.address, "version": None, "plain_http": False} | settings
-        job = CachedService(settings | {"classes": classes or {}}, tmp_path / "answers", RequestPolicy(**policy))
+        settings = {"architecture": "service", "address": served.address, "classes": classes or {}} | settings
+        job = CachedService(Service.parse(settings), tmp_path / "answers", RequestPolicy(**policy))
         return job.probabilities(texts), job
 
     return ask
@@ -305,11 +306,12 @@ def test_answers_that_change_are_noted_and_the_first_counts(served, ask):
 KILLED = """
 import sys
 sys.path[:0] = sys.argv[4:]
+from evenlight.models.architectures.service import Service
 from evenlight.models.services.asking import CachedService
 from evenlight.models.services.client import RequestPolicy
 import json
-settings = json.loads(sys.argv[1])
-CachedService(settings, sys.argv[2], RequestPolicy(batch=1, asked_again=0)).probabilities(json.loads(sys.argv[3]))
+service = Service.parse(json.loads(sys.argv[1]))
+CachedService(service, sys.argv[2], RequestPolicy(batch=1, asked_again=0)).probabilities(json.loads(sys.argv[3]))
 """
 
 
@@ -323,7 +325,7 @@ def test_a_killed_job_loses_what_is_on_its_way_and_no_more(served, ask, tmp_path
         return answered(body)
 
     served.usual = usual
-    settings = HUGGING_FACE | {"address": served.address, "version": None, "plain_http": False, "classes": {}}
+    settings = {"architecture": "service", "address": served.address}
     command = [sys.executable, "-c", KILLED, json.dumps(settings), str(tmp_path / "answers"), json.dumps(TEXTS)]
     job = subprocess.Popen([*command, *filter(None, sys.path)])
     assert enough.wait(600)

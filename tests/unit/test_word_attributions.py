@@ -7,6 +7,7 @@ from dataset_files import write_dataset
 from rendering import page_of
 from scipy.stats import wilcoxon
 from statsmodels.stats.multitest import multipletests
+from study_files import taken
 from wording import says
 
 from evenlight.core import tables
@@ -16,7 +17,6 @@ from evenlight.metrics.explanations import explanation_of
 from evenlight.metrics.families.correctness.paper import mass_accuracy
 from evenlight.reports.plots.attribution_differences import draw_attribution_differences
 from evenlight.statistics.files import Run, Runs, attribution_path, predictions_path
-from evenlight.statistics.study import taken
 from evenlight.statistics.word_attributions import attribution_differences, read_word_shares, word_shares
 from evenlight.texts.predictions import Sentence
 

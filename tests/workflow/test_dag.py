@@ -23,21 +23,25 @@ from running import (
     snakemake,
 )
 
-# What a new result is: a module, whose statistic and contract stand here for those of the library, one entry, and a
-# version.
+# What a new result is: a class, whose statistic and contract stand here for those of the library, and one entry.
 RESULT = """
+from typing import ClassVar, Literal
+
 import pandas as pd
 import pyarrow as pa
 
 from evenlight.core.tables import Contract
-from evenlight.results import Computed
-
-TABLES = (Contract("explained", "count_explained", pa.schema([pa.field("files", pa.int64())])),)
+from evenlight.statistics.base import Computed, Result
 
 
-def compute(inputs, settings):
-    files = list(inputs.folders["attributions"].rglob("*.parquet"))
-    return Computed([pd.DataFrame({"files": [len(files)]})])
+class CountExplained(Result):
+    tables: ClassVar = {"explained": Contract("explained", "count_explained", pa.schema({"files": pa.int64()}))}
+
+    result: Literal["count_explained"]
+
+    def compute(self, inputs):
+        files = list(inputs.folders["attributions"].rglob("*.parquet"))
+        return Computed([pd.DataFrame({"files": [len(files)]})])
 """
 ENTRY = """
 RESULTS["count_explained"] = Result(
@@ -77,14 +81,12 @@ def test_only_what_an_audit_shows_is_computed_for_it_and_none_of_it_for_all(proj
     assert not planned["audit"] & not_shown
 
 
-def test_a_new_result_is_a_module_one_entry_and_a_version(tmp_path):
+def test_a_new_result_is_a_class_and_one_entry(tmp_path):
     project = copy_of_project(tmp_path / "project", SMALLER)
     scripts = project / "workflow" / "scripts"
-    (scripts / "evenlight/results/count_explained.py").write_text(RESULT)
+    (scripts / "evenlight/statistics/count_explained.py").write_text(RESULT)
     rules = project / "rules/statistics.smk"
     rules.write_text(rules.read_text() + ENTRY)
-    versions = scripts / "evenlight/core/versions.py"
-    versions.write_text(f'{versions.read_text()}\nRESULTS["count_explained"] = 1\n')
     planned = planned_jobs(project, "results/tiny/tables/explained.parquet")
     expected = chosen(all_jobs(SMALLER), "import_dataset", "train", "read_texts", "attribute_")
     assert planned == expected | {("count_explained", frozenset())}

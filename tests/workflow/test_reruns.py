@@ -102,7 +102,7 @@ def one_more_line(path: str) -> Callable[[Path], None]:
 
 
 def version(name: str) -> Callable[[Path], None]:
-    """An edit that raises the version of a stage or of a result."""
+    """An edit that raises the version of a stage."""
     return text(f"{LIBRARY}/core/versions.py", f'    "{name}": 1,', f'    "{name}": 2,')
 
 
@@ -110,6 +110,12 @@ def class_version(path: str, name: str) -> Callable[[Path], None]:
     """An edit that raises the version of an explainer or of a metric."""
     title = f'    title: ClassVar[str] = "{name}"\n'
     return text(f"{LIBRARY}/{path}", title, f"{title}    version: ClassVar[int] = 2\n")
+
+
+def result_version(path: str, name: str) -> Callable[[Path], None]:
+    """An edit that raises the version of a result."""
+    field = f'    result: Literal["{name}"]\n'
+    return text(f"{LIBRARY}/{path}", field, f"    version: ClassVar[int] = 2\n\n{field}")
 
 
 def what_changes_speed_only(project: Path) -> None:
@@ -319,7 +325,10 @@ EDITS = {
         ),
     ),
     "version of the training": (version("train"), both(of(*OF_A_MODEL), of(*FROM_SCORES, *QUALITY, *COSTS))),
-    "version of one result": (version("summarise_disparity"), of("tabulate_disparity", *SUMMARY)),
+    "version of one result": (
+        result_version("statistics/summary.py", "summarise_disparity"),
+        of("tabulate_disparity", *SUMMARY),
+    ),
     "version of all pages": (version("tabulate"), of("tabulate_")),
     "code of one page and of one plot": (
         all_of(

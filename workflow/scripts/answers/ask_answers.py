@@ -10,6 +10,7 @@ from evenlight.explainers import Explainer
 from evenlight.explainers.answering import questions_of
 from evenlight.explainers.families.asked.asking import ask
 from evenlight.jobs import command_line
+from evenlight.models.architectures.chat import Chat
 from evenlight.models.services.chat import CachedChat
 from evenlight.models.services.client import RequestPolicy
 
@@ -19,7 +20,7 @@ TOLD_EVERY = 100
 
 def main(arguments: argparse.Namespace) -> None:
     """Write an answer in each row; the metadata say what is unusual."""
-    settings = arguments.settings
+    settings, model = arguments.settings, Chat.parse(arguments.settings["chat"])
     questions = questions_of(read_table(arguments.items, ITEMS))
     policy = RequestPolicy(batch=1, **arguments.asking.get(settings["name"], {}))
 
@@ -27,11 +28,11 @@ def main(arguments: argparse.Namespace) -> None:
         if chat.asked % TOLD_EVERY == 0:
             print(f"{chat.asked:,} answers", flush=True)
 
-    chat = CachedChat(settings["chat"], arguments.answers, policy, tell)
+    chat = CachedChat(model, arguments.answers, policy, tell)
     answers, notes = ask(
         questions,
         Explainer.parse(settings["settings"]),
-        settings["chat"],
+        model,
         settings["seed"],
         chat,
         settings["explainer"],

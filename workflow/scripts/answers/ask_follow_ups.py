@@ -10,22 +10,23 @@ from evenlight.explainers import Explainer
 from evenlight.explainers.answering import questions_of
 from evenlight.explainers.families.asked.asking import ask_follow_ups
 from evenlight.jobs import command_line
+from evenlight.models.architectures.chat import Chat
 from evenlight.models.services.chat import CachedChat
 from evenlight.models.services.client import RequestPolicy
 
 
 def main(arguments: argparse.Namespace) -> None:
     """Write an answer in each row."""
-    settings = arguments.settings
+    settings, model = arguments.settings, Chat.parse(arguments.settings["chat"])
     questions, answers = questions_of(read_table(arguments.items, ITEMS)), read_table(arguments.answered, ANSWERS)
     policy = RequestPolicy(batch=1, **arguments.asking.get(settings["name"], {}))
-    chat = CachedChat(settings["chat"], arguments.answers, policy)
+    chat = CachedChat(model, arguments.answers, policy)
     table = ask_follow_ups(
         answers,
         questions,
         settings["abouts"],
         Explainer.parse(settings["settings"]),
-        settings["chat"],
+        model,
         settings["seed"],
         chat,
         settings["explainer"],

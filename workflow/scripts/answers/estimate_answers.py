@@ -12,12 +12,13 @@ from evenlight.explainers import Explainer
 from evenlight.explainers.answering import questions_of
 from evenlight.explainers.families.asked.asking import check_limits, draws_of, draws_of_follow_ups, estimate, told
 from evenlight.jobs import command_line
+from evenlight.models.architectures.chat import Chat
 from evenlight.models.services.chat import kept_replies
 
 
 def main(arguments: argparse.Namespace) -> None:
     """Print and write the estimate."""
-    settings, model = arguments.settings, arguments.settings["chat"]
+    settings, model = arguments.settings, Chat.parse(arguments.settings["chat"])
     questions = questions_of(read_table(arguments.items, ITEMS))
     store = kept_replies(model, arguments.answers)
     draws, max_tokens = {}, {}

@@ -26,6 +26,7 @@ from evenlight.metrics import Metric, Origin, score
 from evenlight.metrics.explanations import explanation_of
 from evenlight.metrics.questions import StandIn, with_foils
 from evenlight.models import Architecture
+from evenlight.models.architectures.service import Service
 from evenlight.models.classifier import Classifier, on_device
 from evenlight.models.processor import use_processor
 from evenlight.models.service import ServedClassifier, word_tokenizer
@@ -97,11 +98,12 @@ def opened(arguments: argparse.Namespace, dataset: Dataset, findings: Findings) 
     model, name = settings["model"], arguments.name
     if model["architecture"] == "service":
         findings.unchecked.append(f"what models.{name} answers, since a question to a service may cost")
+        service = Service.parse(model)
         with findings.at(f"models.{name}", arguments.dataset):
-            Client(model["address"], RequestPolicy(**settings["asking"]), model["plain_http"]).header()
+            Client(service.address, RequestPolicy(**settings["asking"]), service.plain_http).header()
         words = word_tokenizer(texts_in(dataset.of("test")))
         classes = tuple(dataset.classes or UNKNOWN)
-        return StandIn(ServedClassifier(model, classes, words, settings["reading"]["max_tokens"]))
+        return StandIn(ServedClassifier(service, classes, words, settings["reading"]["max_tokens"]))
     if not is_loaded(model):
         findings.unchecked.append(
             f"what models.{name} learns; its weights are here those that its training begins with"

@@ -6,6 +6,7 @@ from pathlib import Path
 from evenlight.core.contracts.texts import ITEMS
 from evenlight.core.tables import read_metadata, read_table
 from evenlight.jobs.command_line import run, settings_argument
+from evenlight.models.architectures.service import Service
 from evenlight.models.service import save_service
 from evenlight.texts.words import TEXT, texts_in
 
@@ -14,7 +15,8 @@ def main(arguments: argparse.Namespace) -> None:
     """Nothing is asked here."""
     classes = read_metadata(arguments.items, ITEMS)["classes"]
     items = read_table(arguments.items, ITEMS.only(*TEXT, "split"))
-    save_service(arguments.output, arguments.settings, classes, texts_in(items[items["split"] == "test"]))
+    texts = texts_in(items[items["split"] == "test"])
+    save_service(arguments.output, Service.parse(arguments.settings), classes, texts)
 
 
 if __name__ == "__main__":

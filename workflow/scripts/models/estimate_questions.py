@@ -57,7 +57,7 @@ def estimate(arguments: argparse.Namespace, classifier: ServedClassifier) -> lis
     sentences = with_foils(encoded(classifier, sample, sample["label"]), classifier.classes)
     explainers = {family: Explainer.parse_all(methods) for family, methods in settings["explainers"].items()}
     metrics = list(map(Metric.parse_all, settings["metrics"].values()))
-    steps = questions_of(sentences, explainers, metrics, settings, classifier)
+    steps = questions_of(sentences, explainers, metrics, settings["silent"], settings["seed"], classifier)
     families = [None, *settings["explainers"], *settings["metrics"]]
     counts = []
     drawn = explained_twice(explained["item_id"], settings["seed"])
@@ -65,9 +65,9 @@ def estimate(arguments: argparse.Namespace, classifier: ServedClassifier) -> lis
         texts = len(explained) if family else (tokens <= classifier.max_tokens).sum()
         counts.append((texts / len(sentences), len(drawn) / len(sentences)))
     every = [text for step in steps for text in (*step.texts, *step.again)]
-    known = set(kept_answers(classifier.settings, arguments.answers).known(every))
+    known = set(kept_answers(classifier.service, arguments.answers).known(every))
     name = f"{arguments.model.parent.name} on {arguments.items.parent.name}"
-    return lines(steps, counts, known, name, classifier.settings["address"])
+    return lines(steps, counts, known, name, classifier.service.address)
 
 
 def main(arguments: argparse.Namespace) -> None:

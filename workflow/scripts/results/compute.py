@@ -1,24 +1,20 @@
-"""Compute one result of a study, a module of ``evenlight.results``, and write its tables."""
+"""Compute one result of a study, a class of ``evenlight.statistics``, and write its tables."""
 
 import argparse
-from importlib import import_module
 from pathlib import Path
-from pkgutil import iter_modules
 
-from evenlight import results
 from evenlight.core import tables
 from evenlight.jobs import command_line
-from evenlight.statistics.files import notes_of_datasets
+from evenlight.statistics.base import Inputs
+from evenlight.statistics.results import Result
 
 
 def main(arguments: argparse.Namespace) -> None:
     """Write the tables, the notes with the first of them."""
-    result = import_module(f"evenlight.results.{arguments.result}")
-    inputs = _inputs(arguments, getattr(result, "READS", ()))
-    computed = result.compute(inputs, arguments.settings)
-    only = {part: names for part, names in arguments.settings.get("only", {}).items() if part in arguments.settings}
-    notes = list(dict.fromkeys([*computed.notes, *notes_of_datasets(only)]))
-    written = list(zip(computed.tables, arguments.output, result.TABLES, strict=True))
+    result = Result.parse(arguments.settings | {Result.key: arguments.result})
+    computed = result.compute(_inputs(arguments, result))
+    notes = list(dict.fromkeys([*computed.notes, *result.notes_of_datasets()]))
+    written = list(zip(computed.tables, arguments.output, result.tables.values(), strict=True))
     for number, (table, path, contract) in enumerate(written):
         tables.write_table(table, path, contract, {} if number else {"notes": notes, **computed.about})
         print(f"{len(table):,} rows written to {path}")
@@ -26,17 +22,17 @@ def main(arguments: argparse.Namespace) -> None:
         print(line, flush=True)
 
 
-def _inputs(arguments: argparse.Namespace, contracts: tuple) -> results.Inputs:
-    read = list(zip(arguments.tables, contracts, strict=False))
+def _inputs(arguments: argparse.Namespace, result: Result) -> Inputs:
+    # Looks are read where they are planned.
+    read = list(zip(arguments.tables, result.reads.values(), strict=False))
     notes = [tables.read_metadata(path, contract).get("notes", []) for path, contract in read]
     folders = command_line.named_folders(arguments, *arguments.folders)
-    return results.Inputs(folders, [tables.read_table(path, contract) for path, contract in read], notes)
+    return Inputs(folders, [tables.read_table(path, contract) for path, contract in read], notes)
 
 
 if __name__ == "__main__":
     parser = command_line.settings_parser(__doc__)
-    names = [module.name for module in iter_modules(results.__path__)]
-    parser.add_argument("--result", choices=names, required=True, help="a module of evenlight.results")
+    parser.add_argument("--result", choices=list(Result.entries), required=True, help="the name of its class")
     parser.add_argument("--tables", nargs="*", default=[], metavar="PARQUET", help="those that the result reads")
     parser.add_argument(
         "--output", nargs="+", type=Path, required=True, metavar="PARQUET", help="one for each of its tables"

@@ -1,14 +1,12 @@
 """CausaLM: the answer to a representation from which a network of its own has learned to leave a concept out.
 
 Here is what needs no network: the estimate, the concept that is kept, and how much was left out. The training is
-:mod:`evenlight.concepts.forgetting`.
+:mod:`evenlight.concepts.forgetting`. Where rules are made this is imported, too, so that it waits for no scikit-learn.
 """
 
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import StratifiedGroupKFold, cross_val_score
 
 from evenlight.concepts.observational import ITERATIONS
 from evenlight.concepts.question import UNLABELLED, Question
@@ -67,6 +65,9 @@ def told(representation: np.ndarray, level: np.ndarray, cluster: Sequence[str]) 
         level: int (texts,).
         cluster: which texts belong together, (texts,).
     """
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.model_selection import StratifiedGroupKFold, cross_val_score
+
     if len(np.unique(level)) < 2 or len(np.unique(np.asarray(cluster))) < 2 * FOLDS:
         return float("nan")
     folds = StratifiedGroupKFold(FOLDS, shuffle=True, random_state=0)

@@ -7,8 +7,7 @@ from collections.abc import Callable
 from typing import Literal
 
 import numpy as np
-from scipy.special import logit
-from sklearn.linear_model import LogisticRegression
+import scipy
 
 from evenlight.concepts.effects import directions
 from evenlight.concepts.question import Question, ReadTexts, true_effects
@@ -78,6 +77,8 @@ def _by_representation(question: Question, neighbours: int) -> Chosen:
 
 
 def _by_propensity(question: Question, neighbours: int) -> Chosen:
+    from sklearn.linear_model import LogisticRegression
+
     train, changes, names = question.train, question.changes, _names(question)
     _, wanted = question.shown("paper")
     log_odds = {}
@@ -89,7 +90,9 @@ def _by_propensity(question: Question, neighbours: int) -> Chosen:
             continue
         model = LogisticRegression(max_iter=ITERATIONS).fit(others[0][used], train.level[used, concept])
         for place, level in enumerate(model.classes_):
-            log_odds[concept, level] = [logit(model.predict_proba(variables)[:, place]) for variables in others]
+            log_odds[concept, level] = [
+                scipy.special.logit(model.predict_proba(variables)[:, place]) for variables in others
+            ]
 
     def chosen(change: int, candidates: np.ndarray) -> np.ndarray:
         draw = generator_for(question.seed, names[change], "propensity").permutation(candidates)
@@ -168,6 +171,8 @@ def one_hot(level: np.ndarray, levels: int) -> np.ndarray:
 
 def _learned(train: ReadTexts, levels: int, calibrated: bool) -> Callable[[np.ndarray], np.ndarray]:
     """From variables (texts, variables) to probabilities (texts, classes), as learned from the training texts."""
+    from sklearn.linear_model import LogisticRegression
+
     variables = one_hot(train.level, levels)
     if calibrated:
         # A text is learned once for each class, with the weight of its probability.

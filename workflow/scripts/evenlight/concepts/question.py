@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.special import softmax
+import scipy
 
 UNLABELLED = -1
 
@@ -71,7 +71,7 @@ class Head:
 
     def probability(self, representation: np.ndarray) -> np.ndarray:
         """Of the classes, (texts, classes), by representations (texts, width)."""
-        return softmax(representation @ self.weight.T + self.bias, axis=1)
+        return scipy.special.softmax(representation @ self.weight.T + self.bias, axis=1)
 
     def gradients(self, representation: np.ndarray) -> np.ndarray:
         """Of each class's probability by the representation, (texts, classes, width)."""

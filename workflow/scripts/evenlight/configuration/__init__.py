@@ -35,7 +35,7 @@ from evenlight.core.errors import InputError
 from evenlight.core.files import read_yaml
 from evenlight.core.kinds import TEXT
 from evenlight.core.sources import digest
-from evenlight.core.versions import RESULTS, STAGES
+from evenlight.core.versions import STAGES
 from evenlight.datasets import Reader
 from evenlight.datasets.fields import TEST_SHARE
 from evenlight.explainers import Explainer
@@ -407,7 +407,7 @@ def without_labels(entries: dict[str, dict]) -> dict[str, dict]:
 def versions_of(
     config: dict,
     *stages: str,
-    results: Iterable[str] = (),
+    results: Mapping[str, int] | None = None,
     files: Mapping[str, Path] | None = None,
     **methods: Iterable[str],
 ) -> dict[str, dict]:
@@ -416,7 +416,7 @@ def versions_of(
     Args:
         config: a complete configuration, which says whether libraries count.
         stages: names in :data:`evenlight.core.versions.STAGES`.
-        results: names in :data:`evenlight.core.versions.RESULTS`.
+        results: the version of each result, by name.
         files: modules and templates of what only renders, each under a name; of these a digest counts.
         methods: by section, such as ``explainers``, the names of readers, architectures, explainers or metrics.
 
@@ -425,8 +425,8 @@ def versions_of(
     """
     counts = config["rerun_on_new_libraries"] and files is None
     used = {
-        "stages": {stage: _listed(STAGES, "STAGES", stage) for stage in stages},
-        "results": {result: _listed(RESULTS, "RESULTS", result) for result in results},
+        "stages": {stage: _version_of_stage(stage) for stage in stages},
+        "results": results or {},
         "files": {name: digest(path) for name, path in (files or {}).items()},
         **{section: {name: version_of(section, name) for name in names} for section, names in methods.items()},
         "libraries": installed_versions() if counts else {},
@@ -434,10 +434,10 @@ def versions_of(
     return {kind: versions for kind, versions in used.items() if versions}
 
 
-def _listed(known: Mapping[str, int], mapping: str, name: str) -> int:
-    if name not in known:
-        raise InputError(f"evenlight/core/versions.py: {mapping} has no {name!r}; add it with version 1")
-    return known[name]
+def _version_of_stage(name: str) -> int:
+    if name not in STAGES:
+        raise InputError(f"evenlight/core/versions.py: STAGES has no {name!r}; add it with version 1")
+    return STAGES[name]
 
 
 @cache

@@ -1,7 +1,7 @@
-"""The version of each stage and of each result: an integer, which is raised by one when its numbers change.
+"""The version of each stage: an integer, which is raised by one when its numbers change.
 
 Jobs are made again whose versions or settings change, and no others: other code alone makes nothing again. Explainers,
-metrics, readers and architectures have theirs in their class (``settings.Entry``). ``tests/golden`` fails
+metrics, readers, architectures and results have theirs in their class (``settings.Entry``). ``tests/golden`` fails
 where numbers change and no version does.
 """
 
@@ -71,48 +71,6 @@ STAGES = {
     "write_answer_audit": 1,
     "write_audit": 1,
     "write_explorer": 1,
-}
-
-# A result is a module of ``evenlight.results``.
-RESULTS = {
-    "adjust_for_covariates": 1,
-    "check_ground_truth": 1,
-    "check_looks": 1,
-    "classify_empty_texts": 1,
-    "compare_attributions": 1,
-    "compare_challengers": 1,
-    "compare_decisions": 1,
-    "compare_definitions": 1,
-    "compare_draws": 1,
-    "compare_many_groups": 1,
-    "compare_published": 1,
-    "count_decisions": 1,
-    "count_questions": 1,
-    "count_tests": 1,
-    "count_texts": 1,
-    "estimate_effects": 2,
-    "estimate_texts_needed": 1,
-    "find_examples": 1,
-    "measure_beyond_random": 2,
-    "measure_disparity": 1,
-    "measure_faithfulness": 1,
-    "measure_predictions": 1,
-    "measure_quality": 1,
-    "measure_reliance": 1,
-    "measure_specifications": 1,
-    "permute_groups": 1,
-    "permute_verdicts": 1,
-    "record_analyses": 1,
-    "record_looks": 1,
-    "summarise_agreement": 1,
-    "summarise_concepts": 1,
-    "summarise_costs": 1,
-    "summarise_disparity": 1,
-    "summarise_learning_rates": 1,
-    "summarise_masked_words": 1,
-    "summarise_randomisation": 1,
-    "summarise_regimes": 1,
-    "summarise_scores": 1,
 }
 
 

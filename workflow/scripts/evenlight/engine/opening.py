@@ -9,6 +9,7 @@ from evenlight.engine.service import ServiceEvaluator
 from evenlight.models.classifier import load_saved
 from evenlight.models.processor import use_processor
 from evenlight.models.service import is_service, load_service
+from evenlight.models.services.client import RequestPolicy
 
 
 def open_evaluator(flags: Namespace, on_rows: Callable[[int], None] | None = None) -> Evaluator | ServiceEvaluator:
@@ -17,6 +18,7 @@ def open_evaluator(flags: Namespace, on_rows: Callable[[int], None] | None = Non
     settings = flags.settings
     if is_service(flags.model):
         served = load_service(flags.model, settings["max_tokens"])
-        return ServiceEvaluator(served, flags.answers, flags.asking.get(flags.model.parent.name), on_rows)
+        policy = RequestPolicy(**flags.asking.get(flags.model.parent.name, {}))
+        return ServiceEvaluator(served, flags.answers, policy, on_rows)
     classifier = load_saved(flags.model, settings["max_tokens"], flags.device, settings.get("precision", "float32"))
     return Evaluator(replace(classifier, on_rows=on_rows), flags.tokens_per_batch, flags.compile)

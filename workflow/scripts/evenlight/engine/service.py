@@ -1,6 +1,6 @@
 """Asking a service about rows of words."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -27,11 +27,11 @@ class ServiceEvaluator:
         self,
         classifier: ServedClassifier,
         folder: Path,
-        policy: Mapping | None = None,
+        policy: RequestPolicy,
         on_rows: Callable[[int], None] | None = None,
     ):
         self.classifier = classifier
-        self.service = CachedService(classifier.settings, folder, RequestPolicy(**(policy or {})), on_rows)
+        self.service = CachedService(classifier.service, folder, policy, on_rows)
         self.found_out: dict = {}
 
     @property
@@ -65,7 +65,7 @@ def of_classes(answers: np.ndarray, labels: list[str], classifier: ServedClassif
     Raises:
         InputError: the labels are not the classes, or a text has none of those that are.
     """
-    mapping, address = classifier.settings["classes"], classifier.settings["address"]
+    mapping, address = classifier.service.classes, classifier.service.address
     excluding = None not in mapping.values()
     columns = matched_labels(list(classifier.class_names), labels, mapping, excluding, address)
     if not excluding:

@@ -58,7 +58,8 @@ def questions_of(
     sentences: Sequence[Sentence],
     explainers: Mapping[str, Mapping[str, Explainer]],
     metrics: Sequence[Mapping[str, Metric]],
-    settings: Mapping,
+    silent: Sequence[str],
+    seed: int,
     classifier: ServedClassifier,
 ) -> list[Step]:
     """What a study asks about some sentences, by the explainers and metrics of the study themselves.
@@ -67,7 +68,8 @@ def questions_of(
         sentences: what is explained.
         explainers: those that ask a model, by family.
         metrics: those of each family that ask a model, by their names.
-        settings: ``silent``, names of explainers that do not ask; ``seed``.
+        silent: names of explainers that do not ask.
+        seed: of the study.
         classifier: the service's words and classes.
     """
     stand_in = StandIn(classifier)
@@ -79,7 +81,7 @@ def questions_of(
     stand_in.probabilities([sentence.row for sentence in sentences])
     steps.append(Step("the texts themselves", new(), []))
     for entries in explainers.values():
-        context = Context(stand_in, settings["seed"], None)
+        context = Context(stand_in, seed, None)
         found = explain(entries, sentences, context)
         explained |= {name: [each.token_score for each in of_name.attributions] for name, of_name in found.items()}
         texts = new()
@@ -87,7 +89,7 @@ def questions_of(
         repeated = explained_again.estimating(entries)
         explained_again.agreement_between_draws(repeated, sentences, context, found, names)
         steps.append(Step(", ".join(entries), texts, new()[len(texts) :]))
-    for name in settings["silent"]:
+    for name in silent:
         generator = generator_for(0, "questions", name)
         explained[name] = [generator.normal(size=len(sentence.token_id)) for sentence in sentences]
     explanations = [

@@ -5,7 +5,7 @@ were left out keep what stands before the others.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
@@ -17,6 +17,7 @@ from tokenizers.models import WordLevel
 from transformers import PreTrainedTokenizerBase, PreTrainedTokenizerFast
 
 from evenlight.core.errors import InputError
+from evenlight.models.architectures.service import Service
 from evenlight.models.in_a_line import in_a_line
 from evenlight.models.model_inputs import ModelInputs
 from evenlight.models.tokenizers import BEGINNING, BY_WORDS, pieces_of
@@ -34,20 +35,20 @@ class ServedClassifier:
     """What is known of a classifier that answers with probabilities alone.
 
     Attributes:
-        settings: of the service, see :class:`evenlight.models.architectures.service.Service`.
+        service: which it is, and how its requests and answers look.
         class_names: of the dataset, in the order of its labels.
         tokenizer: has a token for each word.
         max_tokens: longest text that it is given, in words.
     """
 
-    settings: Mapping
+    service: Service
     class_names: tuple[str, ...]
     tokenizer: PreTrainedTokenizerBase
     max_tokens: int
 
     def __repr__(self) -> str:
         """What it is, in a line."""
-        return in_a_line(self, self.settings["address"], f"texts of at most {self.max_tokens} words")
+        return in_a_line(self, self.service.address, f"texts of at most {self.max_tokens} words")
 
     def learn(self, sentences: Sequence[Sequence[str]]) -> None:
         """Give the words of further texts a token each; those that have one keep it."""
@@ -64,7 +65,7 @@ class ServedClassifier:
     @property
     def device(self) -> str:
         """Where it runs."""
-        return self.settings["address"]
+        return self.service.address
 
     # A text of two parts is refused by the configuration, and of its words nothing is to be found out.
     takes_types = False
@@ -85,7 +86,7 @@ class ServedClassifier:
         words = np.empty(len(self.tokenizer), dtype=object)
         for word, token_id in self.tokenizer.get_vocab().items():
             words[token_id] = word
-        hidden = self.settings["hidden_word"]
+        hidden = self.service.hidden_word
         words[HIDDEN_ID] = None if hidden is None else f" {hidden}"
         return words
 
@@ -96,7 +97,7 @@ class ServedClassifier:
         begin with a space. One without any word is ``empty_text``.
         """
         of_rows = ("".join(word for word in self._words[ids_of(row)] if word is not None) for row in rows)
-        return [_begun(text) or self.settings["empty_text"] for text in of_rows]
+        return [_begun(text) or self.service.empty_text for text in of_rows]
 
 
 def word_tokenizer(sentences: Sequence[Sequence[str]]) -> PreTrainedTokenizerBase:
@@ -118,12 +119,12 @@ def _begun(text: str) -> str:
     return text.removeprefix(BEGINNING) if text.startswith(BEGINNING) else text.lstrip()
 
 
-def save_service(folder: Path, settings: Mapping, class_names: Sequence[str], sentences: Sequence) -> None:
-    """Write what :func:`load_service` reads, the settings, the classes and the words of the texts; and a manifest."""
+def save_service(folder: Path, service: Service, class_names: Sequence[str], sentences: Sequence) -> None:
+    """Write what :func:`load_service` reads, the service, the classes and the words of the texts; and a manifest."""
     folder.mkdir(parents=True, exist_ok=True)
     word_tokenizer(sentences).backend_tokenizer.save(str(folder / WORDS))
-    described = {"settings": dict(settings), "classes": list(class_names)}
-    loaded = {"source": settings["address"], "revision": settings["version"]}
+    described = {"settings": service.model_dump(exclude_unset=True), "classes": list(class_names)}
+    loaded = {"source": service.address, "revision": service.version}
     for name, content in ((DESCRIPTION, described), (MANIFEST, described | {"loaded": loaded})):
         text = json.dumps(content, indent=2, sort_keys=True, ensure_ascii=False)
         (folder / name).write_text(f"{text}\n", encoding="utf-8")
@@ -146,4 +147,4 @@ def load_service(folder: Path, max_tokens: int) -> ServedClassifier:
     except Exception as error:  # see models.tokenizers
         remedy = "delete the folder and run the workflow again, rule describe_service makes it"
         raise InputError(f"{folder}: no readable description of a service ({error}); {remedy}") from None
-    return ServedClassifier(described["settings"], tuple(described["classes"]), tokenizer, max_tokens)
+    return ServedClassifier(Service.parse(described["settings"]), tuple(described["classes"]), tokenizer, max_tokens)

@@ -338,7 +338,7 @@ def _class_numbers(name: str, values: Sequence[int | str], classifier: Asked, te
 
 def _evaluator(classifier: Asked, bar: ProgressBar) -> Evaluator | ServiceEvaluator:
     if isinstance(classifier, AskedService):
-        return ServiceEvaluator(classifier, classifier.answers_folder, classifier.asking, bar.count_rows)
+        return ServiceEvaluator(classifier, classifier.answers_folder, classifier.policy, bar.count_rows)
     return Evaluator(replace(classifier, on_rows=bar.count_rows))
 
 

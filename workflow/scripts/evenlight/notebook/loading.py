@@ -4,9 +4,9 @@ import copy
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import torch
@@ -17,6 +17,7 @@ from evenlight import configuration
 from evenlight.core.errors import InputError
 from evenlight.models import Architecture
 from evenlight.models import classifier as classifiers
+from evenlight.models.architectures.service import Service
 from evenlight.models.brought_along import OF_RUNS
 from evenlight.models.building import MOST_TOKENS
 from evenlight.models.classifier import Classifier
@@ -47,11 +48,11 @@ class AskedService(ServedClassifier):
 
     Attributes:
         answers_folder: of the answers of all services.
-        asking: how it is asked, see :class:`evenlight.models.services.client.RequestPolicy`.
+        policy: how it is asked.
     """
 
-    answers_folder: Path = Path()
-    asking: Mapping = field(default_factory=dict)
+    answers_folder: Path
+    policy: RequestPolicy
 
 
 @contextmanager
@@ -184,15 +185,15 @@ def _with_pad(tokenizer: PreTrainedTokenizerBase, named: dict[str, str | None]) 
 
 
 def _service(address: str, max_tokens: int | None, answers_folder: Path, settings: dict) -> AskedService:
-    entry, asking = _completed_service({"address": address, **settings})
-    if not entry["classes"]:
+    service, policy = _completed_service(address=address, **settings)
+    if not service.classes:
         # Nothing but an answer says what the labels are.
-        service = CachedService(entry, answers_folder, RequestPolicy(**asking))
-        if not service.labels:
-            service.probabilities(["text"])
-        entry["classes"] = {label: label for label in service.labels}
+        asked = CachedService(service, answers_folder, policy)
+        if not asked.labels:
+            asked.probabilities(["text"])
+        service = service.model_copy(update={"classes": {label: label for label in asked.labels}})
     most = max_tokens or settings.get("max_tokens", MOST_TOKENS)
-    return AskedService(entry, tuple(entry["classes"]), word_tokenizer([]), most, answers_folder, asking)
+    return AskedService(service, tuple(service.classes), word_tokenizer([]), most, answers_folder, policy)
 
 
 def _described_service(folder: Path, max_tokens: int | None, answers_folder: Path, settings: dict) -> AskedService:
@@ -200,14 +201,15 @@ def _described_service(folder: Path, max_tokens: int | None, answers_folder: Pat
     if settings.keys() - {"asking"}:
         raise InputError(f"{folder}: a service of a study has its settings; only asking= may be given with it")
     served = load_service(folder, max_tokens or MOST_TOKENS)
-    _, asking = _completed_service({**served.settings, **settings})
-    return AskedService(**vars(served), answers_folder=answers_folder, asking=asking)
+    _, policy = _completed_service(**served.service.model_dump(exclude={"architecture"}) | settings)
+    return AskedService(**vars(served), answers_folder=answers_folder, policy=policy)
 
 
-def _completed_service(settings: dict) -> tuple[dict, dict]:
-    """The settings of a service with all defaults, and how it is asked.
+def _completed_service(**settings: object) -> tuple[Service, RequestPolicy]:
+    """A service, checked and with all defaults, and how it is asked.
 
     No text is asked about a second time: every call would do so, and nobody reads the notes of what has changed.
     """
     entry = configuration.completed_entry("models", "classifier", {"architecture": "service", **settings})
-    return entry, entry.pop("asking") | {"asked_again": 0}
+    service = Service.parse(entry)
+    return service, RequestPolicy(**service.asking.model_dump() | {"asked_again": 0})

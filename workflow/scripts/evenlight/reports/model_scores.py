@@ -6,8 +6,8 @@ from pathlib import Path
 import pandas as pd
 
 from evenlight.core.kinds import MODALITIES
-from evenlight.results import Inputs
-from evenlight.statistics.study import ordered_levels
+from evenlight.statistics.base import Inputs
+from evenlight.statistics.study import StudyScores, ordered_levels
 from evenlight.statistics.summary import grouped_scores
 
 # Below <results>: the scores, and what has them.
@@ -24,12 +24,12 @@ def model_scores(
     and the ``families`` of the metrics. For the table see :func:`evenlight.statistics.summary.grouped_scores`.
     """
     (dataset, on_dataset), (model, of_model) = (next(iter(settings[part].items())) for part in ("datasets", "models"))
-    named = {
-        "datasets": [dataset],
-        "models": {model: settings["seeds"]},
-        "explainers": list(settings["explainers"]),
-        "metrics": {metric: settings["families"][metric] for metric in metrics},
-        "modalities": settings["modalities"],
-    }
-    table = grouped_scores(Inputs(folders).study(named)[0], settings["factors"])
+    study = StudyScores(
+        datasets=[dataset],
+        models={model: settings["seeds"]},
+        explainers=list(settings["explainers"]),
+        metrics={metric: settings["families"][metric] for metric in metrics},
+        modalities=settings["modalities"],
+    )
+    table = grouped_scores(Inputs(folders).located(study), settings["factors"])
     return table, ordered_levels(table["group"], settings["levels"]), f"{of_model} on {on_dataset}"

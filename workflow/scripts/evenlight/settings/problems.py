@@ -52,7 +52,7 @@ def _problem(problem: dict, config: dict, schema: dict) -> tuple[str, str]:
         return dotted(
             key, shown(value).strip('"')
         ), f"the name {shown(value)} is not allowed; allowed is {allowed}{remedy}"
-    if kind in ("extra_forbidden", "invalid_key"):
+    if kind in ("extra_forbidden", "unexpected_keyword_argument", "invalid_key"):
         key, part, mapping = _place(path, config, schema)
         known = _alternative(part, mapping)["properties"]
         return dotted(key, last), f"unknown key; allowed here: {', '.join(known)}{suggestion(last, known)}"

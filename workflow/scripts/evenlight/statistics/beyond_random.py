@@ -15,14 +15,18 @@ attainable have no place, and do not count.
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import ClassVar, Literal
 
 import numpy as np
 import pandas as pd
 
 from evenlight.core.contracts.results import BEYOND_RANDOM
+from evenlight.core.tables import Contract
+from evenlight.statistics.base import Computed, Inputs, JudgedAtLooks
 from evenlight.statistics.cells import CELL, ExplainerScores, ModelScores, read_models
 from evenlight.statistics.designs import Design
 from evenlight.statistics.looks import ONE_LOOK, Looks
+from evenlight.statistics.score_files import score_notes
 from evenlight.statistics.study import AS_OFTEN, StudyScores, VerdictSettings
 from evenlight.statistics.verdicts import judged
 from evenlight.statistics.wins import Counted, Described, counted_wins
@@ -250,3 +254,20 @@ def maker_of(own: str | None) -> str | None:
     ('explainer', 'model', 'model', 'undecided')
     """
     return {LEFT: EXPLAINER, GONE: MODEL, REVERSED: MODEL}.get(own, own)
+
+
+class MeasureBeyondRandom(JudgedAtLooks):
+    """What is left of every disparity beyond that of random explanations?"""
+
+    tables: ClassVar[Mapping[str, Contract]] = {"beyond_random": BEYOND_RANDOM}
+    version: ClassVar[int] = 2
+
+    result: Literal["measure_beyond_random"]
+    random: list[str]
+    attainable: dict[str, str]
+
+    def compute(self, inputs: Inputs) -> Computed:
+        """The effects beyond random, with their verdicts."""
+        study, looks = inputs.located(self.study), self.looks_made(inputs)
+        table = beyond_random_table(study, self.judging, random=self.random, attainable=self.attainable, looks=looks)
+        return Computed([table], score_notes(study))

@@ -12,19 +12,22 @@ Over the rows of a study both claims are adjusted as both sides of a comparison 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
-from typing import Any
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import pandas as pd
 
 from evenlight.core.contracts.results import CHALLENGER_PAIRS, CHALLENGERS
+from evenlight.core.tables import Contract
 from evenlight.statistics.arrays.holm import over_analyses, sides_adjusted
 from evenlight.statistics.arrays.repeated import mean_of_known
+from evenlight.statistics.base import Computed, Inputs, JudgedAtLooks
 from evenlight.statistics.cells import ExplainerScores, read_models
 from evenlight.statistics.designs import Design, Side
 from evenlight.statistics.families import EXPLORATORY, PRIMARY
 from evenlight.statistics.looks import ONE_LOOK, Looks
 from evenlight.statistics.regimes import common_seeds, run_of_seed
+from evenlight.statistics.score_files import score_notes
 from evenlight.statistics.study import ALL, UNDECIDED, Comparison, StudyScores, VerdictSettings
 from evenlight.statistics.wins import P_SIDES, counted_wins
 
@@ -225,3 +228,28 @@ def _of_pairs(pairs: pd.DataFrame, higher_is_better: bool) -> dict[str, Any]:
         "p_best": pairs["p_better"].max(),
         "p_behind": min(1.0, len(pairs) * pairs["p_worse"].min()),
     }
+
+
+class CompareChallengers(JudgedAtLooks):
+    """Say whether explainers that challenge all others are better than each of them."""
+
+    tables: ClassVar[Mapping[str, Contract]] = {"challengers": CHALLENGERS, "challenger_pairs": CHALLENGER_PAIRS}
+
+    result: Literal["compare_challengers"]
+    challengers: list[str]
+    rivals: list[str]
+    primary_metrics: list[str]
+
+    def compute(self, inputs: Inputs) -> Computed:
+        """The verdicts, and the pairs of explainers behind them."""
+        study = inputs.located(self.study)
+        verdicts, pairs, missing = challenger_tables(
+            study,
+            self.judging,
+            challengers=self.challengers,
+            rivals=self.rivals,
+            primary_metrics=self.primary_metrics,
+            looks=self.looks_made(inputs),
+        )
+        said = verdicts["verdict"].value_counts().to_string()
+        return Computed([verdicts, pairs], [*score_notes(study), *missing], [said])

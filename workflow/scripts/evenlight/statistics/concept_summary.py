@@ -3,9 +3,11 @@
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from pathlib import Path
+from typing import ClassVar, Literal
 
 import numpy as np
 import pandas as pd
+from pydantic import Field
 
 from evenlight.concepts.counterfactual import forgetting_note
 from evenlight.concepts.effects import (
@@ -17,14 +19,22 @@ from evenlight.concepts.effects import (
 )
 from evenlight.concepts.files import changes_of, peoples_levels, represented_texts
 from evenlight.concepts.question import Changes, ReadTexts, true_effects
-from evenlight.core.contracts.explanations import CHANGE_EFFECTS, CHANGES, COUNTERFACTUALS, REPRESENTATIONS, SCORES
+from evenlight.core.contracts.explanations import (
+    CHANGE_EFFECTS,
+    CHANGES,
+    CONCEPT_LABELS,
+    COUNTERFACTUALS,
+    REPRESENTATIONS,
+    SCORES,
+)
 from evenlight.core.contracts.results import CONCEPT_EFFECTS, CONCEPT_ERRORS
 from evenlight.core.contracts.texts import ITEMS
 from evenlight.core.seeds import generator_for
-from evenlight.core.tables import read_metadata, read_table
+from evenlight.core.tables import Contract, read_metadata, read_table
 from evenlight.datasets import change_name
 from evenlight.statistics.arrays.mean import limits_over_texts
-from evenlight.statistics.files import Runs, explainer_path
+from evenlight.statistics.base import Computed, Inputs, Result
+from evenlight.statistics.files import Runs, explainer_path, notes_of_datasets
 
 ALL = "all"
 # Not an error, and of texts, not of changes: more is better.
@@ -204,3 +214,53 @@ def mean_interval(
     codes = np.unique(cluster, return_inverse=True)[1]
     low, high = limits_over_texts(values[None], codes, confidence, draws, generator)
     return float(low), float(high)
+
+
+class SummariseConcepts(Result):
+    """Sum up what concepts do to every model, and how far every explainer's estimates of it are off.
+
+    Attributes:
+        concepts: of each dataset, with their levels.
+        models, only: as of :class:`evenlight.statistics.files.Runs`.
+        forgetting: the explainers that train networks of their own.
+    """
+
+    tables: ClassVar[Mapping[str, Contract]] = {"concept_errors": CONCEPT_ERRORS, "concept_effects": CONCEPT_EFFECTS}
+
+    result: Literal["summarise_concepts"]
+    concepts: dict[str, dict[str, list[str]]]
+    models: dict[str, list[int]]
+    only: dict[str, dict[str, list[str]]] = Field({})
+    explainers: list[str]
+    metrics: list[str]
+    forgetting: list[str]
+    confidence: float
+    bootstrap_draws: int
+
+    def compute(self, inputs: Inputs) -> Computed:
+        """Errors and effects; how good the predicted levels are, and what networks have forgotten, is written beside
+        them.
+        """
+        results = inputs.folders["results"]
+        runs = Runs(datasets=list(self.concepts), models=self.models, only=self.only)
+        errors, effects = concept_tables(
+            results,
+            runs,
+            concepts=self.concepts,
+            explainers=self.explainers,
+            metrics=self.metrics,
+            confidence=self.confidence,
+            bootstrap_draws=self.bootstrap_draws,
+        )
+        notes = [
+            f"dataset '{dataset}': {note}"
+            for dataset in runs.datasets
+            for note in read_metadata(results / "changes" / dataset / "labels.parquet", CONCEPT_LABELS)["notes"]
+        ]
+        notes += notes_of_explainers(results, runs, self.explainers)
+        notes += forgetting_notes(results, runs, self.concepts, self.forgetting)
+        return Computed([errors, effects], notes)
+
+    def notes_of_datasets(self) -> list[str]:
+        """Which of its models and explainers are for some datasets only."""
+        return notes_of_datasets(self.only)

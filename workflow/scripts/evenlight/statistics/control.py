@@ -21,16 +21,24 @@ significant together or not at all, a share α of the permutations makes them so
 α.
 """
 
+from collections.abc import Mapping
+from typing import ClassVar, Literal
+
 import numpy as np
 import pandas as pd
+from pydantic import Field
 
+from evenlight.core.contracts.results import CONTROL
 from evenlight.core.seeds import generator_for
+from evenlight.core.tables import Contract
+from evenlight.statistics.base import Computed, Inputs, OfScores, said_of_left_out
 from evenlight.statistics.cells import ExplainerScores, read_models
 from evenlight.statistics.designs import Design, numbered
 from evenlight.statistics.disparity import shared_flips, strata_of_rows, sums_of_clusters, within_strata
 from evenlight.statistics.paired_tests import sign_flip_p, signed_rank_p
 from evenlight.statistics.rank_sum import mann_whitney, van_elteren
 from evenlight.statistics.rounding import differences, settled
+from evenlight.statistics.score_files import score_notes
 from evenlight.statistics.study import ALL, StudyScores
 
 TESTS = ("mann_whitney", "van_elteren", "signed_rank", "sign_flip")
@@ -168,3 +176,21 @@ def _exchanged(design: Design, really: np.ndarray) -> tuple[np.ndarray, np.ndarr
     single = of_level.max() + 1 + np.arange(len(really))
     entity, first = numbered(np.select([whole, balance == 0], [cluster, of_level], single))
     return entity, first, np.where(whole, stratum, within)[first]
+
+
+class PermuteGroups(OfScores):
+    """Test again with permuted groups: is the number of significant cells more than chance?"""
+
+    tables: ClassVar[Mapping[str, Contract]] = {"control": CONTROL}
+
+    result: Literal["permute_groups"]
+    alpha: float
+    sign_flips: int
+    control_draws: int
+    left_out: list[str] = Field([])
+
+    def compute(self, inputs: Inputs) -> Computed:
+        """The rates of significant cells, real and permuted."""
+        study = inputs.located(self.study)
+        rates = permuted_rates(study, alpha=self.alpha, sign_flips=self.sign_flips, control_draws=self.control_draws)
+        return Computed([rates], said_of_left_out(self.left_out) + score_notes(study))

@@ -1,13 +1,17 @@
 """What explanations cost: seconds and rows through the model, per text."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import product
 from pathlib import Path
+from typing import ClassVar, Literal
 
 import pandas as pd
 
 from evenlight.core import tables
 from evenlight.core.contracts.explanations import COSTS
+from evenlight.core.contracts.results import COST_SUMMARY
+from evenlight.core.tables import Contract
+from evenlight.statistics.base import Computed, Inputs, OfRuns
 from evenlight.statistics.files import Runs, explainer_path
 
 # What the costs of an explainer stand apart by: times on two devices have no mean.
@@ -51,3 +55,16 @@ def _every_explainer(summed: pd.DataFrame, runs: Runs, explainers: Sequence[str]
     ]
     table = pd.DataFrame(names, columns=APART[:3]).merge(summed, how="left", on=APART[:3])
     return table.fillna({"seeds": 0, "texts": 0})
+
+
+class SummariseCosts(OfRuns):
+    """How many seconds and rows through the model does each explainer take, per text?"""
+
+    tables: ClassVar[Mapping[str, Contract]] = {"costs": COST_SUMMARY}
+
+    result: Literal["summarise_costs"]
+    explainers: list[str]
+
+    def compute(self, inputs: Inputs) -> Computed:
+        """A row per dataset, model, explainer and device."""
+        return Computed([summarise_costs(inputs.folders["costs"], self.runs, explainers=self.explainers)])

@@ -1,6 +1,13 @@
 """How many single-seed tests are significant, by the way of testing."""
 
+from collections.abc import Mapping
+from typing import ClassVar, Literal
+
 import pandas as pd
+
+from evenlight.core.contracts.results import DISPARITY, TEST_COUNTS
+from evenlight.core.tables import Contract
+from evenlight.statistics.base import Computed, Inputs, Result
 
 # The tests beside the published one: adjusted for the number of tests, within strata, and of pairs.
 TESTS = {
@@ -32,3 +39,17 @@ def count_tests(disparity: pd.DataFrame, *, alpha: float) -> pd.DataFrame:
         means = {"mean_d_significant": sizes[part["p"] <= alpha].mean(), "mean_d_all": sizes.mean()}
         rows.append({"dataset": dataset, "metric": metric, "tests": len(part)} | counts | means)
     return pd.DataFrame(rows, columns=["dataset", "metric", "tests", *TESTS, "mean_d_significant", "mean_d_all"])
+
+
+class CountTests(Result):
+    """Count what each way of testing single seeds finds, per dataset and metric."""
+
+    tables: ClassVar[Mapping[str, Contract]] = {"tests": TEST_COUNTS}
+    reads: ClassVar[Mapping[str, Contract]] = {"disparity": DISPARITY}
+
+    result: Literal["count_tests"]
+    alpha: float
+
+    def compute(self, inputs: Inputs) -> Computed:
+        """The counts."""
+        return Computed([count_tests(inputs.tables[0], alpha=self.alpha)])

@@ -18,23 +18,29 @@ Confidence is itself an output of the model: it may pass a disparity on, and wha
 innocent.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar, Literal
 
 import numpy as np
 import pandas as pd
+from pydantic import Field
 
 from evenlight.core import tables
+from evenlight.core.contracts.results import COVARIATE_ADJUSTED
 from evenlight.core.contracts.texts import ITEMS, PREDICTIONS
 from evenlight.core.errors import InputError
 from evenlight.core.seeds import generator_for
+from evenlight.core.tables import Contract
+from evenlight.statistics.base import Computed, Inputs, OfScores, said_of_left_out
 from evenlight.statistics.cells import CELL, ExplainerScores, read_models, rows_by_comparison
 from evenlight.statistics.designs import Design
 from evenlight.statistics.effect_sizes import pooled_sd
 from evenlight.statistics.files import Run, items_path, predictions_path
 from evenlight.statistics.jackknife import interval, without_each
 from evenlight.statistics.rounding import OF_SUMS
+from evenlight.statistics.score_files import score_notes
 from evenlight.statistics.study import StudyScores
 
 COVARIATES = ("tokens", "ground_truth_tokens", "confidence", "correct")
@@ -338,3 +344,26 @@ def _with_covariates(
                 "file and the run's scores and run the workflow again"
             )
         yield scores
+
+
+class AdjustForCovariates(OfScores):
+    """How large is every disparity, adjusted for length, confidence or correctness?"""
+
+    tables: ClassVar[Mapping[str, Contract]] = {"covariate_adjusted": COVARIATE_ADJUSTED}
+
+    result: Literal["adjust_for_covariates"]
+    confidence: float
+    control_draws: int
+    from_probability: list[str]
+    left_out: list[str] = Field([])
+
+    def compute(self, inputs: Inputs) -> Computed:
+        """The parts of every disparity."""
+        study = inputs.located(self.study)
+        table = covariate_adjusted_table(
+            study,
+            confidence=self.confidence,
+            control_draws=self.control_draws,
+            from_probability=self.from_probability,
+        )
+        return Computed([table], said_of_left_out(self.left_out) + score_notes(study))

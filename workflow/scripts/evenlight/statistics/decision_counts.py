@@ -1,6 +1,8 @@
 """How many answers in words a group has, and what they decide. No decision is counted as such."""
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import ClassVar, Literal
 
 import numpy as np
 import pandas as pd
@@ -8,10 +10,13 @@ import pandas as pd
 from evenlight.core import tables
 from evenlight.core.contracts.explanations import ANSWERS
 from evenlight.core.contracts.results import ANSWERED, DECIDED
+from evenlight.core.tables import Contract
+from evenlight.statistics.base import Computed, Inputs, OfScores
 from evenlight.statistics.cells import ModelScores
 from evenlight.statistics.compared import read_compared
 from evenlight.statistics.designs import Side
 from evenlight.statistics.files import Run, explainer_path
+from evenlight.statistics.score_files import score_notes
 from evenlight.statistics.study import StudyScores
 
 
@@ -65,3 +70,16 @@ def _counts(answers: pd.DataFrame) -> dict[str, int]:
 def _decided(answers: pd.DataFrame) -> list[dict]:
     """How many answers have each decision, the most frequent first."""
     return [{"decision": name, "answers": int(count)} for name, count in answers["decision"].value_counts().items()]
+
+
+class CountDecisions(OfScores):
+    """What answers in words decide, by group."""
+
+    tables: ClassVar[Mapping[str, Contract]] = {"answered": ANSWERED, "decided": DECIDED}
+
+    result: Literal["count_decisions"]
+
+    def compute(self, inputs: Inputs) -> Computed:
+        """A row per group and explainer; one per decision."""
+        study = inputs.located(self.study)
+        return Computed(list(decision_tables(study, inputs.folders["answers"])), score_notes(study))

@@ -15,27 +15,31 @@ out; how often there is none is a metric (``no_decision``). Where draws are copi
 a row is then not decidable.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import ClassVar, Literal
 
 import numpy as np
 import pandas as pd
-from scipy.special import gammaln
+import scipy
 
 from evenlight.core import tables
 from evenlight.core.contracts.explanations import ANSWERS
 from evenlight.core.contracts.results import DECISIONS
 from evenlight.core.seeds import generator_for
+from evenlight.core.tables import Contract
 from evenlight.explainers.copies import is_repeated, why_answers_are_copies
 from evenlight.statistics.arrays.mean import mean_limits
 from evenlight.statistics.arrays.repeated import cluster_means, mean_of_known
+from evenlight.statistics.base import Computed, Inputs, Judged
 from evenlight.statistics.blocks import row_blocks
 from evenlight.statistics.compared import read_compared
 from evenlight.statistics.draws import between_and_within
 from evenlight.statistics.families import hypothesis_family
 from evenlight.statistics.files import Run, explainer_path
 from evenlight.statistics.many_groups import holm
+from evenlight.statistics.score_files import score_notes
 from evenlight.statistics.study import UNDECIDABLE, UNDECIDED, StudyScores, VerdictSettings
 
 CHANGES = "changes more often than by chance"
@@ -157,7 +161,11 @@ def smallest_exchanged_p(a: np.ndarray, b: np.ndarray) -> float:
     0.3333
     """
     size_a, size_b = ((~np.isnan(side)).sum(axis=1) for side in (a, b))
-    ways = gammaln(size_a + size_b + 1) - gammaln(size_a + 1) - gammaln(size_b + 1)
+    ways = (
+        scipy.special.gammaln(size_a + size_b + 1)
+        - scipy.special.gammaln(size_a + 1)
+        - scipy.special.gammaln(size_b + 1)
+    )
     alike = np.where((size_a == size_b) & (size_a > 0), np.log(2), 0)
     return float(np.exp((alike - ways).sum()))
 
@@ -207,3 +215,16 @@ def _shares(a: np.ndarray, b: np.ndarray, between: np.ndarray, null: np.ndarray)
     ]
     changed, by_chance = np.mean(of_seeds, axis=0)
     return {"units": int(there.any(axis=0).sum()), **counts, "changed": changed, "by_chance": by_chance}
+
+
+class CompareDecisions(Judged):
+    """Hold the change of decision between two forms against that between two answers to one form."""
+
+    tables: ClassVar[Mapping[str, Contract]] = {"decisions": DECISIONS}
+
+    result: Literal["compare_decisions"]
+
+    def compute(self, inputs: Inputs) -> Computed:
+        """A row per model, explainer in words and pair of forms."""
+        study = inputs.located(self.study)
+        return Computed([decision_table(study, self.judging, inputs.folders["answers"])], score_notes(study))

@@ -2,9 +2,14 @@
 
 from collections.abc import Mapping
 from itertools import combinations_with_replacement
+from typing import ClassVar, Literal
 
 import numpy as np
 import pandas as pd
+
+from evenlight.core.contracts.results import DEFINITIONS, SUMMARY
+from evenlight.core.tables import Contract
+from evenlight.statistics.base import Computed, Inputs, Result
 
 PLACE = ["dataset", "factor", "level_a", "level_b"]
 COUNTED = ["cells", "significant", "considerable", "opposed", "same_direction", "correlation"]
@@ -85,3 +90,17 @@ def _compare(cells: dict[str, pd.DataFrame], metric: str, other: str) -> dict:
         "same_direction": same.sum() / directed.sum() if directed.any() else float("nan"),
         "correlation": float(np.corrcoef(first[finite], second[finite])[0, 1]) if varied else float("nan"),
     }
+
+
+class CompareDefinitions(Result):
+    """Count what each definition of a disputed metric finds and how far two of them agree."""
+
+    tables: ClassVar[Mapping[str, Contract]] = {"definitions": DEFINITIONS}
+    reads: ClassVar[Mapping[str, Contract]] = {"disparity_summary": SUMMARY}
+
+    result: Literal["compare_definitions"]
+    disputed: dict[str, list[str]]
+
+    def compute(self, inputs: Inputs) -> Computed:
+        """The table of definitions, with the notes of the summary."""
+        return Computed([definitions_table(inputs.tables[0], disputed=self.disputed)], inputs.notes[0])

@@ -8,13 +8,15 @@ beside the published ones. Scores that differ by rounding only are equal (:mod:`
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from typing import ClassVar, Literal
 
 import numpy as np
 import pandas as pd
-from statsmodels.stats.multitest import multipletests
 
 from evenlight.core.contracts.results import DISPARITY
 from evenlight.core.errors import InputError
+from evenlight.core.tables import Contract
+from evenlight.statistics.base import Computed, Inputs, OfScores
 from evenlight.statistics.cells import ExplainerScores, ModelScores, rows_by_comparison
 from evenlight.statistics.compared import read_compared
 from evenlight.statistics.designs import Design
@@ -69,6 +71,8 @@ def with_adjusted_p(table: pd.DataFrame, columns: Iterable[str]) -> pd.DataFrame
     Holm (1979) holds the probability of any false finding, Benjamini and Hochberg (1995) the expected share of false
     ones among the findings. Rows without a p-value do not count and have none.
     """
+    from statsmodels.stats.multitest import multipletests
+
     new = {}
     for column in columns:
         known = table[column].notna()
@@ -238,3 +242,20 @@ def _undefined_notes(gaps: dict[tuple[str, str], dict[tuple[str, str], list[int]
         if levels:
             notes.append(f"dataset '{dataset}', metric '{metric}': undefined scores, left out: {', '.join(levels)}")
     return notes
+
+
+class MeasureDisparity(OfScores):
+    """Test, run by run, whether two groups get explanations of the same quality."""
+
+    tables: ClassVar[Mapping[str, Contract]] = {"disparity": DISPARITY}
+
+    result: Literal["measure_disparity"]
+    confidence: float
+    sign_flips: int
+
+    def compute(self, inputs: Inputs) -> Computed:
+        """A row per cell and seed, with what could not be compared."""
+        table, notes = disparity_table(
+            inputs.located(self.study), confidence=self.confidence, sign_flips=self.sign_flips
+        )
+        return Computed([table], notes)

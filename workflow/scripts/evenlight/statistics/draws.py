@@ -14,17 +14,21 @@ Numbers of draws may differ between units and forms: each mean is unbiased with 
 units, in whole clusters.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import ClassVar, Literal
 
 import numpy as np
 import pandas as pd
 
 from evenlight.core.contracts.results import DRAWS
 from evenlight.core.seeds import generator_for
+from evenlight.core.tables import Contract
 from evenlight.statistics.arrays.mean import limits_over_texts
+from evenlight.statistics.base import Computed, Inputs, OfScores
 from evenlight.statistics.cells import ExplainerScores, rows_by_comparison
 from evenlight.statistics.compared import read_compared
 from evenlight.statistics.designs import Design
+from evenlight.statistics.score_files import score_notes
 from evenlight.statistics.study import StudyScores
 
 MEASURES = ("difference", "absolute", "null", "beyond")
@@ -103,3 +107,19 @@ def draw_rows(scores: ExplainerScores, design: Design, confidence: float, draws:
                 row |= {f"{name}_low": float(low[number]), f"{name}_high": float(high[number])}
         rows.append(row)
     return rows
+
+
+class CompareDraws(OfScores):
+    """Hold the answers to two forms against two answers to one form."""
+
+    tables: ClassVar[Mapping[str, Contract]] = {"draws": DRAWS}
+
+    result: Literal["compare_draws"]
+    confidence: float
+    bootstrap_draws: int
+
+    def compute(self, inputs: Inputs) -> Computed:
+        """A row per cell of answers whose forms are pairs."""
+        study = inputs.located(self.study)
+        table = draw_table(study, confidence=self.confidence, bootstrap_draws=self.bootstrap_draws)
+        return Computed([table], score_notes(study))

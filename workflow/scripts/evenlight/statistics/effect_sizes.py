@@ -1,8 +1,8 @@
 """How far apart two groups' scores are: standardised differences of means."""
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy.special import gammaln
 
 
 def defined(scores: ArrayLike) -> np.ndarray:
@@ -89,7 +89,7 @@ def hedges_g(a: ArrayLike, b: ArrayLike) -> float:
 def small_sample_factor(degrees: ArrayLike) -> np.ndarray:
     """Γ(m/2) / (sqrt(m/2) Γ((m − 1)/2)) for m > 1 degrees of freedom: 1 / E[1/s] of a normal sample with SD 1."""
     half = np.asarray(degrees) / 2
-    return np.exp(gammaln(half) - gammaln(half - 0.5)) / np.sqrt(half)
+    return np.exp(scipy.special.gammaln(half) - scipy.special.gammaln(half - 0.5)) / np.sqrt(half)
 
 
 def _standardised(a: ArrayLike, b: ArrayLike, sd: float) -> float:

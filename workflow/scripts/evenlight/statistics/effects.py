@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from typing import ClassVar, Literal
 
 import numpy as np
 import pandas as pd
@@ -9,13 +10,16 @@ import pandas as pd
 from evenlight.core.contracts.results import EFFECT_COUNTS, EFFECTS
 from evenlight.core.errors import InputError
 from evenlight.core.seeds import generator_for
+from evenlight.core.tables import Contract
 from evenlight.statistics.arrays.signs import sign_p
+from evenlight.statistics.base import Computed, Inputs, JudgedAtLooks
 from evenlight.statistics.cells import ExplainerScores
 from evenlight.statistics.compared import read_compared
 from evenlight.statistics.designs import Design
 from evenlight.statistics.families import CONTROL
 from evenlight.statistics.intervals import bootstrap_intervals
 from evenlight.statistics.looks import ONE_LOOK, Looks
+from evenlight.statistics.score_files import score_notes
 from evenlight.statistics.study import StudyScores, VerdictSettings
 from evenlight.statistics.verdicts import adjustment_notes, counts_of_sets, judged
 from evenlight.statistics.wins import Counted, Described, counted_wins
@@ -149,3 +153,21 @@ def _effect_sizes(
             row[f"common_language_effect{end}"] = (row[f"cliffs_delta{end}"] + 1) / 2
         rows.append(row)
     return {name: [row[name] for row in rows] for name in rows[0]}
+
+
+class EstimateEffects(JudgedAtLooks):
+    """Count in how many pairs each group is explained better, estimate effect sizes, and say what can be claimed."""
+
+    tables: ClassVar[Mapping[str, Contract]] = {"effects": EFFECTS, "effect_counts": EFFECT_COUNTS}
+    version: ClassVar[int] = 2
+
+    result: Literal["estimate_effects"]
+
+    def compute(self, inputs: Inputs) -> Computed:
+        """A row per cell with its verdict, and a row per set of cells."""
+        study, looks = inputs.located(self.study), self.looks_made(inputs)
+        # If the record is lost, this tells it.
+        about = {"looks": {self.looks.plan: looks.units}} if self.looks else {}
+        effects, counts, notes = effect_tables(study, self.judging, looks=looks)
+        notes = [*(inputs.notes[0] if self.looks else []), *score_notes(study), *notes]
+        return Computed([effects, counts], notes, [effects["verdict"].value_counts().to_string()], about)

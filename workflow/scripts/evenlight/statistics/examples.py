@@ -2,10 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import ClassVar, Literal
 
 import numpy as np
 import pandas as pd
 
+from evenlight.core.contracts.results import EFFECTS, EXAMPLES
+from evenlight.core.tables import Contract
+from evenlight.statistics.base import Computed, Inputs, OfScores
 from evenlight.statistics.cells import CELL, ModelScores, read_models
 from evenlight.statistics.explained_words import Explained, Level, shown_levels, unit_means
 from evenlight.statistics.families import CONTROL
@@ -87,3 +91,16 @@ def _shares(sums: Sequence[np.ndarray], columns: Sequence[int], starts: np.ndarr
     of_runs = [np.nan_to_num(np.concatenate([words[part] for part in ends])) for words in sums]
     shares = np.mean([words / (np.abs(words).max(initial=0) or 1) for words in of_runs], axis=0)
     return np.split(shares, np.cumsum([part.stop - part.start for part in ends])[:-1])
+
+
+class FindExamples(OfScores):
+    """Which pairs of texts differ most in the question of each comparison whose answer is clearest?"""
+
+    tables: ClassVar[Mapping[str, Contract]] = {"examples": EXAMPLES}
+    reads: ClassVar[Mapping[str, Contract]] = {"effects": EFFECTS}
+
+    result: Literal["find_examples"]
+
+    def compute(self, inputs: Inputs) -> Computed:
+        """A row for either text of each pair, without its words."""
+        return Computed([example_pairs(inputs.located(self.study), *inputs.tables, inputs.folders["attributions"])])

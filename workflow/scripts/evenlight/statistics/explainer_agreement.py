@@ -7,18 +7,21 @@ agreement and rank correlation. Scores are read from the attribution files, so t
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
+from typing import ClassVar, Literal
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
-from scipy.stats import rankdata
+import scipy
 
 from evenlight.core import tables
 from evenlight.core.contracts.explanations import AGREEMENT, EXPLAINED
 from evenlight.core.contracts.results import AGREEMENT_SUMMARY
 from evenlight.core.contracts.texts import ITEMS, UNITS
 from evenlight.core.errors import InputError
+from evenlight.core.tables import Contract
+from evenlight.statistics.base import Computed, Inputs, OfRuns
 from evenlight.statistics.designs import Design, design_of
 from evenlight.statistics.effect_sizes import cohens_d, defined
 from evenlight.statistics.files import Run, Runs, items_path, run_path, units_path
@@ -54,7 +57,7 @@ def agreements(scores: np.ndarray, top: int) -> dict[str, np.ndarray]:
     [0.2, 1.0, 0.5]
     """
     tokens = scores.shape[1]
-    ranks = rankdata(scores, axis=1) - (tokens + 1) / 2
+    ranks = scipy.stats.rankdata(scores, axis=1) - (tokens + 1) / 2
     spread = np.sqrt((ranks**2).sum(axis=1))
     with np.errstate(divide="ignore", invalid="ignore"):
         correlation = ranks @ ranks.T / np.outer(spread, spread)
@@ -217,3 +220,18 @@ def _compared(names: Sequence[dict], values: np.ndarray, design: Design, alpha: 
             "sd_d": population_sd(effects),
             "significant_seeds": int((mann_whitney(a, b).p[0] <= alpha).sum()),
         }
+
+
+class SummariseAgreement(OfRuns):
+    """Sum up how far the explainers agree, over texts and seeds and between groups."""
+
+    tables: ClassVar[Mapping[str, Contract]] = {"agreement": AGREEMENT_SUMMARY}
+
+    result: Literal["summarise_agreement"]
+    comparisons: dict[str, list[list[str]]]
+    alpha: float
+
+    def compute(self, inputs: Inputs) -> Computed:
+        """The summary."""
+        folders = inputs.folders["agreement"], inputs.folders["datasets"]
+        return Computed([summarise_agreement(*folders, self.runs, comparisons=self.comparisons, alpha=self.alpha)])

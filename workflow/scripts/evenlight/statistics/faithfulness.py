@@ -13,15 +13,18 @@ Intervals of measures are over questions, which are drawn with replacement. That
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 import pandas as pd
+from pydantic import BeforeValidator, InstanceOf
 
 from evenlight.core.contracts.explanations import ANSWERS, CHANGED_ANSWERS, FOLLOW_UPS
 from evenlight.core.contracts.results import FAITHFULNESS
 from evenlight.core.contracts.texts import UNITS
 from evenlight.core.seeds import generator_for
-from evenlight.core.tables import read_table
+from evenlight.core.tables import Contract, read_table
+from evenlight.metrics import Metric
 from evenlight.metrics.families.follow_ups import FollowUpMetric, ToldHintMetric
 from evenlight.metrics.families.follow_ups.scored import scored, with_other_draws
 from evenlight.metrics.families.reasons import ConceptFaithfulness, MentionMetric, QuestionMetric
@@ -37,6 +40,7 @@ from evenlight.metrics.families.reasons.of_questions import (
     with_nothing_changed,
 )
 from evenlight.statistics.arrays.mean import limits_over_texts
+from evenlight.statistics.base import Computed, Inputs, OfRuns
 from evenlight.statistics.files import Run, Runs, explainer_path, units_path
 from evenlight.statistics.resamples import drawn_counts, ends
 from evenlight.statistics.study import ALL
@@ -280,3 +284,35 @@ def _ends_of(values: Sequence[float]) -> dict[str, float]:
         return dict.fromkeys(("null", "null_low", "null_high"), np.nan)
     low, high = np.quantile(known, [(1 - WITHIN) / 2, (1 + WITHIN) / 2])
     return {"null": float(known.mean()), "null_low": float(low), "null_high": float(high)}
+
+
+# Of users' own metrics, too.
+Metrics = Annotated[dict[str, InstanceOf[Metric]], BeforeValidator(Metric.parse_all)]
+
+
+class MeasureFaithfulness(OfRuns):
+    """Measure how faithful the reasons of each model are, beside what draws of one question do."""
+
+    tables: ClassVar[Mapping[str, Contract]] = {"faithfulness": FAITHFULNESS}
+
+    result: Literal["measure_faithfulness"]
+    explainers: list[str]
+    questions: Metrics
+    follow_ups: Metrics
+    factors: list[str]
+    confidence: float
+    bootstrap_draws: int
+
+    def compute(self, inputs: Inputs) -> Computed:
+        """A row for each measure of each run, of all questions and of each group."""
+        table = faithfulness_table(
+            inputs.folders,
+            self.runs,
+            explainers=self.explainers,
+            questions=self.questions,
+            follow_ups=self.follow_ups,
+            factors=self.factors,
+            confidence=self.confidence,
+            bootstrap_draws=self.bootstrap_draws,
+        )
+        return Computed([table])

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Self
+from typing import ClassVar, Self
 
 
 @dataclass(frozen=True)
@@ -32,6 +32,9 @@ class Runs:
     >>> [(run.dataset, run.model) for run in runs]
     [('plots', 'small'), ('news', 'small'), ('news', 'large')]
     """
+
+    # Of the settings of a job it is made of a mapping.
+    __pydantic_config__: ClassVar = {"strict": False}
 
     datasets: Sequence[str]
     models: Mapping[str, Sequence[int]]

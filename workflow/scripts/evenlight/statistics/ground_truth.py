@@ -8,15 +8,18 @@ the marks are held against the words that really differ between the forms of a s
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import ClassVar, Literal
 
 import numpy as np
 import pandas as pd
-from scipy import sparse
+import scipy
 
 from evenlight.core import tables
 from evenlight.core.contracts.results import GROUND_TRUTH, WORD_ASSOCIATIONS
 from evenlight.core.contracts.texts import ITEMS, UNITS
 from evenlight.core.seeds import generator_for
+from evenlight.core.tables import Contract
+from evenlight.statistics.base import Computed, Inputs, Result
 from evenlight.statistics.files import items_path, units_path
 from evenlight.texts.matching import small
 
@@ -126,15 +129,15 @@ def word_associations(
     return pd.concat(parts, ignore_index=True)
 
 
-def tf_idf(counts: sparse.csr_matrix) -> sparse.csr_matrix:
+def tf_idf(counts: "scipy.sparse.csr_matrix") -> "scipy.sparse.csr_matrix":
     """Counts (texts, words) times 1 + ln((1 + texts) / (1 + texts with the word)), each text of length 1.
 
     As scikit-learn's ``TfidfVectorizer`` has it by default, which ``pattern_variant`` uses.
     """
     texts = counts.shape[0]
-    weighted = counts @ sparse.diags(1 + np.log((1 + texts) / (1 + np.diff(counts.tocsc().indptr))))
+    weighted = counts @ scipy.sparse.diags(1 + np.log((1 + texts) / (1 + np.diff(counts.tocsc().indptr))))
     lengths = np.sqrt(np.asarray(weighted.multiply(weighted).sum(axis=1)).ravel())
-    return sparse.diags(1 / np.where(lengths > 0, lengths, 1)) @ weighted
+    return scipy.sparse.diags(1 / np.where(lengths > 0, lengths, 1)) @ weighted
 
 
 def marked_places(items: pd.DataFrame, units: pd.DataFrame) -> dict[str, int]:
@@ -177,11 +180,11 @@ def counted_words(found: pd.DataFrame, alpha: float) -> dict[str, int]:
     }
 
 
-def _counts(texts: Sequence[Sequence[str]], vocabulary: Mapping[str, int]) -> sparse.csr_matrix:
+def _counts(texts: Sequence[Sequence[str]], vocabulary: Mapping[str, int]) -> "scipy.sparse.csr_matrix":
     rows = np.repeat(np.arange(len(texts)), [len(text) for text in texts])
     columns = [vocabulary[word] for text in texts for word in text]
     ones = np.ones(len(columns))
-    return sparse.coo_matrix((ones, (rows, columns)), shape=(len(texts), len(vocabulary))).tocsr()
+    return scipy.sparse.coo_matrix((ones, (rows, columns)), shape=(len(texts), len(vocabulary))).tocsr()
 
 
 def _unit_of(item_id: pd.Series, units: pd.DataFrame) -> np.ndarray:
@@ -192,10 +195,10 @@ def _unit_of(item_id: pd.Series, units: pd.DataFrame) -> np.ndarray:
     return np.unique(own, return_inverse=True)[1]
 
 
-def _averaging(unit: np.ndarray) -> sparse.csr_matrix:
+def _averaging(unit: np.ndarray) -> "scipy.sparse.csr_matrix":
     """The matrix (units, texts) that makes means of units of values of texts."""
     share = 1 / np.bincount(unit)[unit]
-    return sparse.coo_matrix((share, (unit, np.arange(len(unit))))).tocsr()
+    return scipy.sparse.coo_matrix((share, (unit, np.arange(len(unit))))).tocsr()
 
 
 def _means(values: np.ndarray, unit: np.ndarray) -> np.ndarray:
@@ -203,7 +206,7 @@ def _means(values: np.ndarray, unit: np.ndarray) -> np.ndarray:
     return _averaging(unit) @ values
 
 
-def _variance(counts: sparse.csr_matrix, centred: np.ndarray, unit: np.ndarray) -> np.ndarray:
+def _variance(counts: "scipy.sparse.csr_matrix", centred: np.ndarray, unit: np.ndarray) -> np.ndarray:
     """The variance (words, classes) of the covariance with the classes under exchanges of labels within units.
 
     In a unit of n texts it is Σ (x − x̄)² Σ (y − ȳ)² / (n − 1); ``centred`` is y − ȳ, (texts, classes).
@@ -211,13 +214,13 @@ def _variance(counts: sparse.csr_matrix, centred: np.ndarray, unit: np.ndarray) 
     sizes = np.bincount(unit)
     # Of units, so that the matrix of counts without its means need not be written out.
     mean_square, mean = (_averaging(unit) @ part for part in (counts.multiply(counts), counts))
-    squares = sparse.diags(sizes.astype(float)) @ (mean_square - mean.power(2))
+    squares = scipy.sparse.diags(sizes.astype(float)) @ (mean_square - mean.power(2))
     spread = np.stack([np.bincount(unit, column**2) for column in centred.T], axis=1)
     return squares.T @ (spread / np.maximum(sizes - 1, 1)[:, None])
 
 
 def _largest(
-    counts: sparse.csr_matrix,
+    counts: "scipy.sparse.csr_matrix",
     centred: np.ndarray,
     unit: np.ndarray,
     variance: np.ndarray,
@@ -243,7 +246,7 @@ def _largest(
     return np.concatenate(found) if found else np.empty(0)
 
 
-def _correlations(features: sparse.csr_matrix, target: np.ndarray) -> np.ndarray:
+def _correlations(features: "scipy.sparse.csr_matrix", target: np.ndarray) -> np.ndarray:
     """Pearson's correlation (words, classes) of every word's column with every class; NaN where one is constant."""
     texts = len(target)
     means = np.asarray(features.mean(axis=0)).ravel()
@@ -252,3 +255,21 @@ def _correlations(features: sparse.csr_matrix, target: np.ndarray) -> np.ndarray
     with np.errstate(divide="ignore", invalid="ignore"):
         sizes = np.sqrt(np.maximum(squares, 0)[:, None] * (centred**2).sum(axis=0))
         return np.where(sizes > 1e-12, (features.T @ centred) / sizes, np.nan)
+
+
+class CheckGroundTruth(Result):
+    """Hold the ground truth of the datasets against the words that are associated with their labels."""
+
+    tables: ClassVar[Mapping[str, Contract]] = {"ground_truth": GROUND_TRUTH, "word_associations": WORD_ASSOCIATIONS}
+
+    result: Literal["check_ground_truth"]
+    datasets: list[str]
+    permutations: int
+    alpha: float
+
+    def compute(self, inputs: Inputs) -> Computed:
+        """A row per dataset, and the table of words."""
+        words, summary = ground_truth_tables(
+            inputs.folders["datasets"], datasets=self.datasets, permutations=self.permutations, alpha=self.alpha
+        )
+        return Computed([summary, words], said=[summary.to_string(index=False)])

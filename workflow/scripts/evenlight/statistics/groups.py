@@ -1,16 +1,22 @@
 """Sets of more than two levels: is any of them explained better or worse, and which?"""
 
+from collections.abc import Mapping
+from typing import ClassVar, Literal
+
 import numpy as np
 import pandas as pd
 
 from evenlight.core.contracts.results import GROUP_PAIRS, GROUPS
 from evenlight.core.errors import InputError
+from evenlight.core.tables import Contract
+from evenlight.statistics.base import Computed, Inputs, OfScores
 from evenlight.statistics.cells import ExplainerScores, ModelScores, read_models
 from evenlight.statistics.designs import Side, side_of
 from evenlight.statistics.disparity import with_adjusted_p
 from evenlight.statistics.many_groups import dunn, friedman_p, holm, kruskal_wallis, kruskal_wallis_within
 from evenlight.statistics.rank_sum import van_elteren
 from evenlight.statistics.rounding import settled
+from evenlight.statistics.score_files import score_notes
 from evenlight.statistics.study import StudyScores, larger_sets_of
 
 CELL = ["dataset", "model", "seed", "explainer", "metric", "factor", "groups"]
@@ -174,3 +180,17 @@ def _compared(levels: dict[str, pd.DataFrame]) -> list[dict]:
         row | {"p_stratified": p[place], "p_stratified_holm": p_holm, "cliffs_delta_stratified": test.delta.item()}
         for place, (row, test, p_holm) in enumerate(zip(rows, within, holm(p), strict=True))
     ]
+
+
+class CompareManyGroups(OfScores):
+    """Test sets of more than two groups: Kruskal-Wallis, Friedman, and Dunn's comparisons of their pairs."""
+
+    tables: ClassVar[Mapping[str, Contract]] = {"groups": GROUPS, "group_pairs": GROUP_PAIRS}
+
+    result: Literal["compare_many_groups"]
+
+    def compute(self, inputs: Inputs) -> Computed:
+        """A row per set, and one per pair of groups in it, with which groups were too small."""
+        study = inputs.located(self.study)
+        tests, pairs, notes = group_tables(study)
+        return Computed([tests, pairs], notes + score_notes(study))

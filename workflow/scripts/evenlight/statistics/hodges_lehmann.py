@@ -3,8 +3,8 @@
 from typing import NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy.stats import norm
 
 from evenlight.statistics.effect_sizes import defined
 
@@ -34,7 +34,7 @@ def shift(a: ArrayLike, b: ArrayLike, confidence: float) -> Shift:
     if pairs == 0:
         return Shift(*[float("nan")] * 3)
     middle = [_difference(a, b, rank) for rank in {(pairs + 1) // 2, pairs // 2 + 1}]
-    z = float(norm.isf((1 - confidence) / 2))
+    z = float(scipy.stats.norm.isf((1 - confidence) / 2))
     # The largest U that is rejected; as many differences are beyond either end.
     beyond = int(np.floor(pairs / 2 - 0.5 - z * np.sqrt(pairs * (len(a) + len(b) + 1) / 12)))
     ends = (-np.inf, np.inf)

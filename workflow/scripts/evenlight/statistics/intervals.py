@@ -16,9 +16,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy.special import betaincinv
-from scipy.stats import norm, t
 
 from evenlight.statistics.blocks import NUMBERS
 from evenlight.statistics.designs import numbered
@@ -50,8 +49,8 @@ def share_interval(count: float, total: float, confidence: float = 0.95) -> tupl
     (0.0, 0.168)
     """
     tail = (1 - confidence) / 2
-    low = betaincinv(count, total - count + 1, tail) if count else 0.0
-    high = betaincinv(count + 1, total - count, 1 - tail) if count < total else 1.0
+    low = scipy.special.betaincinv(count, total - count + 1, tail) if count else 0.0
+    high = scipy.special.betaincinv(count + 1, total - count, 1 - tail) if count < total else 1.0
     return float(low), float(high)
 
 
@@ -320,14 +319,14 @@ def _accelerated(
         return Interval(float(estimate), float("nan"), float("nan"))
     below = ((resampled < estimate).mean() + (resampled <= estimate).mean()) / 2
     # Never beyond what so many resamples can tell, where the estimate is outside of all of them.
-    bias = norm.ppf(np.clip(below, 0.5 / len(resampled), 1 - 0.5 / len(resampled)))
+    bias = scipy.stats.norm.ppf(np.clip(below, 0.5 / len(resampled), 1 - 0.5 / len(resampled)))
     acceleration = np.nan_to_num((influence**3).sum() / (influence**2).sum() ** 1.5 / 6)
     variance, degrees, of_resamples = _spread(influence, blocks)
-    wider = np.sqrt(variance / of_resamples) * t.ppf((1 + confidence) / 2, degrees)
+    wider = np.sqrt(variance / of_resamples) * scipy.stats.t.ppf((1 + confidence) / 2, degrees)
     # Where nothing changes, or by how much is not known, there is nothing to make wider.
-    half = wider if np.isfinite(wider) else norm.ppf((1 + confidence) / 2)
+    half = wider if np.isfinite(wider) else scipy.stats.norm.ppf((1 + confidence) / 2)
     z = bias + half * np.array([-1, 1])
-    levels = norm.cdf(bias + z / (1 - acceleration * z))
+    levels = scipy.stats.norm.cdf(bias + z / (1 - acceleration * z))
     # Order statistics, since there is nothing between infinite ones.
     low, high = np.quantile(resampled, levels, method="inverted_cdf")
     return Interval(float(estimate), float(low), float(high))
@@ -338,6 +337,6 @@ def _fishers(estimate: float, influence: np.ndarray, blocks: list[np.ndarray], c
     variance, degrees, _ = _spread(influence, blocks)
     if np.isnan(estimate) or variance == 0 or abs(estimate) == 1:
         return Interval(float(estimate), *[float(estimate)] * 2)
-    half = t.ppf((1 + confidence) / 2, degrees) * np.sqrt(variance) / (1 - estimate**2)
+    half = scipy.stats.t.ppf((1 + confidence) / 2, degrees) * np.sqrt(variance) / (1 - estimate**2)
     low, high = np.tanh(np.arctanh(estimate) + half * np.array([-1, 1]))
     return Interval(float(estimate), float(low), float(high))

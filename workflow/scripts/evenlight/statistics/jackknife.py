@@ -4,7 +4,7 @@ For estimates that are functions of sums over units, so that leaving a cluster o
 """
 
 import numpy as np
-from scipy.stats import t
+import scipy
 
 
 def without_each(terms: np.ndarray, clusters: np.ndarray) -> np.ndarray:
@@ -32,5 +32,5 @@ def interval(
     """
     clusters = len(without)
     error = np.sqrt((clusters - 1) / clusters * ((without - without.mean(axis=0)) ** 2).sum(axis=0))
-    half = t.ppf((1 + confidence) / 2, degrees) * error
+    half = scipy.stats.t.ppf((1 + confidence) / 2, degrees) * error
     return estimate - half, estimate + half

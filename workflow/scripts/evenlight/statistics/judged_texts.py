@@ -2,18 +2,31 @@
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import ClassVar, Literal
 
 import numpy as np
 import pandas as pd
 
 from evenlight.core import tables
+from evenlight.core.contracts.results import INTERIM_ANALYSES
 from evenlight.core.contracts.texts import ITEMS
+from evenlight.core.tables import Contract
+from evenlight.statistics.base import Computed, Inputs, OfScores
 from evenlight.statistics.cells import ModelScores
 from evenlight.statistics.compared import read_compared
 from evenlight.statistics.designs import Design, Side
 from evenlight.statistics.files import items_path
-from evenlight.statistics.interim_analyses import COMPARISON
+from evenlight.statistics.interim_analyses import (
+    COMPARISON,
+    describe_repeated,
+    of_present,
+    read_analyses,
+    record_digest,
+    with_analyses,
+)
 from evenlight.statistics.study import StudyScores
 
 COUNTED = ["units_a", "units_b", "texts"]
@@ -62,3 +75,40 @@ def _row(model: ModelScores, design: Design, words: Sequence[str], texts: pd.Ser
 
 def _count(side: Side) -> int:
     return len(np.unique(side.unit_index))
+
+
+class RecordAnalyses(OfScores):
+    """Write down which texts the verdicts of the study have judged, and say where they were judged several times.
+
+    Attributes:
+        record: the file of the record, which need not be there.
+        plan, alpha, pairs: as :func:`evenlight.statistics.interim_analyses.with_analyses` has them.
+    """
+
+    tables: ClassVar[Mapping[str, Contract]] = {"interim_analyses": INTERIM_ANALYSES}
+
+    result: Literal["record_analyses"]
+    record: str
+    plan: str
+    alpha: float
+    pairs: dict[str, int | None]
+
+    def compute(self, inputs: Inputs) -> Computed:
+        """The record with the present analysis; without a new row where the same texts were judged before."""
+        study = inputs.located(self.study)
+        judged = judged_texts(study)
+        # Changes of concepts come of the texts of a dataset: its files are theirs.
+        folder = inputs.folders.get("datasets", study.units)
+        files = {
+            name: json.dumps(tables.read_metadata(items_path(folder, name), ITEMS).get("sources", {}), sort_keys=True)
+            for name in study.datasets
+        }
+        now = f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC"
+        # The table that is there is the record of earlier analyses.
+        before = read_analyses(Path(self.record))
+        record = with_analyses(
+            before, judged, plan=self.plan, level=self.alpha, pairs=self.pairs, files=files, made=now
+        )
+        present = describe_repeated(of_present(record, judged))
+        about = {"digest": record_digest(record), "present": present}
+        return Computed([record], (), [f"warning: {text}" for text in present["warnings"]], about)

@@ -1,11 +1,16 @@
 """Which learning rate suits a model, by how well it classifies the validation split."""
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import ClassVar, Literal
 
 import pandas as pd
+from pydantic import Field
 
 from evenlight.core.contracts.results import LEARNING_RATES
-from evenlight.statistics.files import Runs
+from evenlight.core.tables import Contract
+from evenlight.statistics.base import Computed, Inputs, Result
+from evenlight.statistics.files import Runs, notes_of_datasets
 
 FILE = "{dataset}/{model}/rate{rate}.csv"
 
@@ -41,3 +46,30 @@ def _kept(history: pd.DataFrame) -> dict:
         return {"epoch": None, "validation_loss": None, "validation_accuracy": None}
     best = history.loc[loss.idxmin()]
     return {"epoch": int(best["epoch"])} | {key: float(best[key]) for key in ("validation_loss", "validation_accuracy")}
+
+
+class SummariseLearningRates(Result):
+    """Put the trainings with several learning rates into a table, and say which rate is best.
+
+    Attributes:
+        datasets: names.
+        models: with the rates that were tried of each.
+        only: as of :class:`evenlight.statistics.files.Runs`.
+    """
+
+    tables: ClassVar[Mapping[str, Contract]] = {"learning_rates": LEARNING_RATES}
+
+    result: Literal["summarise_learning_rates"]
+    datasets: list[str]
+    models: dict[str, list[float]]
+    only: dict[str, dict[str, list[str]]] = Field({})
+
+    def compute(self, inputs: Inputs) -> Computed:
+        """A row per model and rate."""
+        runs = Runs(datasets=self.datasets, models=self.models, only=self.only)
+        table = learning_rates(inputs.folders["trainings"], runs)
+        return Computed([table], said=[table[table["chosen"]].to_string(index=False)])
+
+    def notes_of_datasets(self) -> list[str]:
+        """Which of its models are for some datasets only."""
+        return notes_of_datasets({"models": self.only.get("models", {})})

@@ -6,20 +6,40 @@ imported, too, so that it waits for no library of statistics.
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pandas as pd
 
 from evenlight.core import tables
 from evenlight.core.contracts.results import EFFECTS, LOOKS
 from evenlight.core.errors import InputError
+from evenlight.statistics.looks import Looks
 
 REMEDY = (
     "take the change back, or begin a new plan with texts that nobody has looked at: give statistics.plan another name"
 )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Planned:
+    """What the configuration says of looks.
+
+    Attributes:
+        plan, looks, spending, spending_shares: as in the section ``statistics``.
+        settings: what else must not change after the first look, as text.
+    """
+
+    # Of the settings of a job it is made of a mapping.
+    __pydantic_config__: ClassVar = {"strict": False, "extra": "forbid"}
+
+    plan: str
+    looks: Sequence[int]
+    spending: str
+    spending_shares: Sequence[float]
+    settings: str = ""
 
 
 @dataclass(frozen=True)
@@ -41,16 +61,22 @@ class Plan:
     settings: str
 
     @classmethod
-    def of(cls, looks: Mapping[str, Any], alpha: float, settings: str) -> "Plan":
+    def of(cls, planned: Planned, alpha: float) -> "Plan":
         """The plan of what the configuration says."""
-        spending = tuple(looks["spending_shares"]) or looks["spending"]
-        return cls(looks["plan"], tuple(looks["looks"]), spending, alpha, settings)
+        spending = tuple(planned.spending_shares) or planned.spending
+        return cls(planned.plan, tuple(planned.looks), spending, alpha, planned.settings)
 
     @property
     def shown(self) -> str:
         """Its numbers, in words."""
         spending = self.spending if isinstance(self.spending, str) else " ".join(f"{part:g}" for part in self.spending)
         return f"{' '.join(map(str, self.planned))} by {spending} at {self.alpha:g}"
+
+
+def looks_of(plan: Plan, record: pd.DataFrame) -> Looks:
+    """The looks that a record has of a plan."""
+    made = record.loc[record["plan"] == plan.name, "look"].sort_values() - 1
+    return Looks(plan.planned, tuple(int(number) for number in made), plan.spending)
 
 
 def record_digest(record: pd.DataFrame) -> str:

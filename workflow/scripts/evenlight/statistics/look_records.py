@@ -8,32 +8,32 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from datetime import UTC, datetime
+from itertools import pairwise
+from pathlib import Path
+from typing import ClassVar, Literal
 
 import pandas as pd
 
 from evenlight.core import tables
-from evenlight.core.contracts.results import LOOKS
+from evenlight.core.contracts.results import LOOK_TEXTS, LOOKS
 from evenlight.core.contracts.texts import ITEMS
+from evenlight.core.errors import InputError
+from evenlight.core.tables import Contract
+from evenlight.statistics.base import Computed, Inputs, JudgedAtLooks
 from evenlight.statistics.compared import read_compared
 from evenlight.statistics.files import items_path
-from evenlight.statistics.look_plans import Plan, refuse_another_plan, refuse_other_texts
-from evenlight.statistics.looks import ONE_LOOK, Looks
+from evenlight.statistics.look_plans import (
+    Plan,
+    Planned,
+    looks_of,
+    read_record,
+    record_digest,
+    refuse_another_plan,
+    refuse_other_texts,
+)
+from evenlight.statistics.looks import Looks
 from evenlight.statistics.study import StudyScores
-
-
-def looks_of(plan: Plan, record: pd.DataFrame) -> Looks:
-    """The looks that a record has of a plan."""
-    made = record.loc[record["plan"] == plan.name, "look"].sort_values() - 1
-    return Looks(plan.planned, tuple(int(number) for number in made), plan.spending)
-
-
-def planned_looks(planned: Mapping[str, Any] | None, alpha: float, tables: Sequence[pd.DataFrame]) -> Looks:
-    """The looks that were made, of what the configuration says of a plan and of its record, the first of ``tables``.
-
-    One look where there is no plan.
-    """
-    return looks_of(Plan.of(planned, alpha, ""), tables[0]) if planned else ONE_LOOK
 
 
 def texts_digest(study: StudyScores, units: int) -> str:
@@ -112,3 +112,60 @@ def _numbered(looks: Sequence[int]) -> str:
     ('look 1', 'looks 1, 2')
     """
     return f"look{'s' if len(looks) > 1 else ''} {', '.join(map(str, looks))}"
+
+
+class PlannedLooks(JudgedAtLooks):
+    """Looks of a plan, which there must be.
+
+    Attributes:
+        pairs: the units of the present look.
+        record: the file of the record, which need not be there.
+    """
+
+    looks: Planned
+    pairs: int
+    record: str
+
+
+class CheckLooks(PlannedLooks):
+    """Refuse, before anything is explained, what would void the level that the plan of looks states."""
+
+    tables: ClassVar[Mapping[str, Contract]] = {"look_texts": LOOK_TEXTS}
+    reads: ClassVar[Mapping[str, Contract]] = {}
+
+    result: Literal["check_looks"]
+
+    def compute(self, inputs: Inputs) -> Computed:
+        """The digests of the texts that each look up to the present one has."""
+        plan, unscored = self.plan(), replace(inputs.located(self.study), scores=None)
+        record = read_record(Path(self.record), plan)
+        refuse_another_plan(record, plan, self.pairs)
+        digests = {number: texts_digest(unscored, number) for number in plan.planned if number <= self.pairs}
+        refuse_other_texts(record, plan, digests)
+        for (earlier, before), (later, now) in pairwise(digests.items()):
+            if before == now:
+                raise InputError(
+                    f"explain.pairs: the look with {later} pairs has the texts of that with {earlier} and no more, so "
+                    "that what was predicted is of an earlier look, or no dataset has more pairs; make it again: "
+                    "snakemake --forcerun read_texts. Where that changes nothing, the plan ends with the look of "
+                    f"{earlier}"
+                )
+        return Computed([pd.DataFrame({"units": list(digests), "texts": list(digests.values())})])
+
+
+class RecordLooks(PlannedLooks):
+    """Write down the look that is made, and refuse what would void the level that the plan of looks states."""
+
+    tables: ClassVar[Mapping[str, Contract]] = {"looks": LOOKS}
+    reads: ClassVar[Mapping[str, Contract]] = {"look_texts": LOOK_TEXTS}
+
+    result: Literal["record_looks"]
+
+    def compute(self, inputs: Inputs) -> Computed:
+        """The record with a row for this look."""
+        plan, [texts] = self.plan(), inputs.tables
+        now = f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC"
+        # The table that is there is the record of earlier looks.
+        before = read_record(Path(self.record), plan)
+        record = with_look(before, plan, self.pairs, dict(zip(texts["units"], texts["texts"], strict=True)), now)
+        return Computed([record], looks_said(plan, record), [record.to_string()], {"digest": record_digest(record)})

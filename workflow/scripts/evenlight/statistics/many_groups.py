@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy.stats import chi2, f, friedmanchisquare, kruskal, norm, rankdata, t, tiecorrect
 
 from evenlight.statistics.effect_sizes import defined
 
@@ -59,7 +59,7 @@ def kruskal_wallis(groups: Sequence[ArrayLike], clusters: Sequence[ArrayLike] | 
     pooled = np.concatenate(kept)
     if np.ptp(pooled) == 0:
         return KruskalWallis(0.0, len(kept) - 1, 1.0, 0.0)
-    test = kruskal(*kept)
+    test = scipy.stats.kruskal(*kept)
     h, p = float(test.statistic), float(test.pvalue)
     if codes := _several(groups, clusters):
         p = _mean_ranks(kept, codes).p
@@ -116,7 +116,9 @@ class _MeanRanks:
         apart = weight @ (self.means - weight @ self.means / weight.sum()) ** 2 / (groups - 1)
         unsure = float(((1 - weight / weight.sum()) ** 2 / (self.clusters - 1)).sum())
         square = groups**2 - 1
-        return float(f.sf(apart / (1 + 2 * (groups - 2) / square * unsure), groups - 1, square / (3 * unsure)))
+        return float(
+            scipy.stats.f.sf(apart / (1 + 2 * (groups - 2) / square * unsure), groups - 1, square / (3 * unsure))
+        )
 
     def t_of(self, first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Student's t of pairs of groups, (pairs,), and its degrees of freedom: those of Welch (1947) where clusters
@@ -141,7 +143,7 @@ def _mean_ranks(groups: Sequence[np.ndarray], codes: Sequence[np.ndarray]) -> _M
     (a rank test for clustered data, as Datta & Satten 2005, with the variance between clusters).
     """
     sizes = [len(group) for group in groups]
-    ranks = np.split(rankdata(np.concatenate(groups)), np.cumsum(sizes)[:-1])
+    ranks = np.split(scipy.stats.rankdata(np.concatenate(groups)), np.cumsum(sizes)[:-1])
     means = np.array([part.mean() for part in ranks])
     count = 1 + max(int(part.max()) for part in codes)
     of_groups = np.array([np.bincount(code, minlength=count) for code in codes])
@@ -166,7 +168,7 @@ def _of_clusters(means: np.ndarray, covariance: np.ndarray, degrees: int) -> flo
     if dimensions == 0 or left < 1:
         return 1.0 if not differences.any() else float("nan")
     square = float(differences @ np.linalg.pinv(spread, hermitian=True) @ differences)
-    return float(f.sf(square * left / (dimensions * degrees), dimensions, left))
+    return float(scipy.stats.f.sf(square * left / (dimensions * degrees), dimensions, left))
 
 
 def kruskal_wallis_within(groups: Sequence[ArrayLike], strata: Sequence[ArrayLike]) -> StratifiedKruskalWallis:
@@ -200,7 +202,7 @@ def kruskal_wallis_within(groups: Sequence[ArrayLike], strata: Sequence[ArrayLik
         if np.count_nonzero(sizes) < 2:
             continue
         used += int(size)
-        ranks = rankdata(scores[rows]) - (size + 1) / 2
+        ranks = scipy.stats.rankdata(scores[rows]) - (size + 1) / 2
         excess += ranks @ member[rows] / (size + 1)
         # Of ranks that are dealt out to groups of these sizes.
         dealt = np.diag(sizes) - np.outer(sizes, sizes) / size
@@ -212,7 +214,7 @@ def kruskal_wallis_within(groups: Sequence[ArrayLike], strata: Sequence[ArrayLik
         return StratifiedKruskalWallis(0.0, len(groups) - 1, 1.0, unused)
     degrees = int(np.linalg.matrix_rank(covariance, hermitian=True))
     h = float(excess @ np.linalg.pinv(covariance, hermitian=True) @ excess)
-    return StratifiedKruskalWallis(h, degrees, float(chi2.sf(h, degrees)), unused)
+    return StratifiedKruskalWallis(h, degrees, float(scipy.stats.chi2.sf(h, degrees)), unused)
 
 
 def dunn(groups: Sequence[ArrayLike], clusters: Sequence[ArrayLike] | None = None) -> list[DunnComparison]:
@@ -225,9 +227,9 @@ def dunn(groups: Sequence[ArrayLike], clusters: Sequence[ArrayLike] | None = Non
     kept = [defined(group) for group in groups]
     sizes = np.array([len(group) for group in kept])
     total = sizes.sum()
-    ranks = rankdata(np.concatenate(kept))
+    ranks = scipy.stats.rankdata(np.concatenate(kept))
     means = np.array([part.mean() for part in np.split(ranks, np.cumsum(sizes)[:-1])])
-    variance = total * (total + 1) / 12 * tiecorrect(ranks)
+    variance = total * (total + 1) / 12 * scipy.stats.tiecorrect(ranks)
     pairs = list(combinations(range(len(kept)), 2))
     z = np.zeros(len(pairs))
     if variance > 0:
@@ -235,8 +237,8 @@ def dunn(groups: Sequence[ArrayLike], clusters: Sequence[ArrayLike] | None = Non
         z = (means[first] - means[second]) / np.sqrt(variance * (1 / sizes[first] + 1 / sizes[second]))
         if codes := _several(groups, clusters):
             values, degrees = _mean_ranks(kept, codes).t_of(first, second)
-            z = np.sign(values) * norm.isf(t.sf(np.abs(values), degrees))
-    p = 2 * norm.sf(np.abs(z))
+            z = np.sign(values) * scipy.stats.norm.isf(scipy.stats.t.sf(np.abs(values), degrees))
+    p = 2 * scipy.stats.norm.sf(np.abs(z))
     adjusted = holm(p)
     return [DunnComparison(*pairs[k], float(z[k]), float(p[k]), float(adjusted[k])) for k in range(len(pairs))]
 
@@ -249,11 +251,11 @@ def friedman_p(blocks: np.ndarray, clusters: ArrayLike | None = None) -> float:
     """
     codes = None if clusters is None else np.unique(np.asarray(clusters, dtype=str), return_inverse=True)[1]
     if codes is not None and codes.max() + 1 < len(codes):
-        ranks, count = rankdata(blocks, axis=1), codes.max() + 1
+        ranks, count = scipy.stats.rankdata(blocks, axis=1), codes.max() + 1
         means = ranks.mean(axis=0)
         added = np.stack([np.bincount(codes, part, minlength=count) for part in (ranks - means).T]) / len(codes)
         return _of_clusters(means, count / (count - 1) * added @ added.T, int(count) - 1)
-    return 1.0 if (np.ptp(blocks, axis=1) == 0).all() else float(friedmanchisquare(*blocks.T).pvalue)
+    return 1.0 if (np.ptp(blocks, axis=1) == 0).all() else float(scipy.stats.friedmanchisquare(*blocks.T).pvalue)
 
 
 def holm(p: ArrayLike) -> np.ndarray:

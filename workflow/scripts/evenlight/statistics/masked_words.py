@@ -2,17 +2,21 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import ClassVar, Literal
 
 import numpy as np
 import pandas as pd
+from pydantic import Field
 
 from evenlight.core import tables
 from evenlight.core.contracts.masked_words import MASKED_WORDS
 from evenlight.core.contracts.results import MASKED_SUMMARY
 from evenlight.core.contracts.texts import ITEMS, UNITS
 from evenlight.core.seeds import generator_for
+from evenlight.core.tables import Contract
 from evenlight.statistics.arrays.mean import MeanDifference, difference_limits, mean_limits
 from evenlight.statistics.arrays.repeated import cluster_means, mean_of_known
+from evenlight.statistics.base import Computed, Inputs, OfRuns
 from evenlight.statistics.designs import design_of, numbered
 from evenlight.statistics.files import Run, Runs, items_path, notes_of_runs, run_path, units_path
 from evenlight.statistics.study import Comparison, pairs_of
@@ -114,3 +118,28 @@ def _rows(
         name | about | {column: of_scores[number] for column, of_scores in columns.items()}
         for number, name in enumerate(names)
     ]
+
+
+class SummariseMaskedWords(OfRuns):
+    """Sum up how probable masked language models find the texts of every group, before and after training."""
+
+    tables: ClassVar[Mapping[str, Contract]] = {"masked_words": MASKED_SUMMARY}
+
+    result: Literal["summarise_masked_words"]
+    comparisons: dict[str, list[list[str]]]
+    confidence: float
+    bootstrap_draws: int
+    without: list[str] = Field([])
+
+    def compute(self, inputs: Inputs) -> Computed:
+        """The summary, with the models that have no scores."""
+        table, notes = masked_summary(
+            inputs.folders["masked_words"],
+            inputs.folders["datasets"],
+            self.runs,
+            comparisons=self.comparisons,
+            confidence=self.confidence,
+            bootstrap_draws=self.bootstrap_draws,
+            without=self.without,
+        )
+        return Computed([table], notes)

@@ -8,14 +8,19 @@ each class and the accuracy of each group.
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import ClassVar, Literal
 
 import numpy as np
 import pandas as pd
-from scipy.stats import t as student
+import scipy
 
 from evenlight.core import tables
+from evenlight.core.contracts.results import BALANCED_ACCURACY, QUALITY, QUALITY_PER_SEED
 from evenlight.core.contracts.texts import ITEMS, PREDICTIONS, UNITS
 from evenlight.core.errors import InputError
+from evenlight.core.tables import Contract
+from evenlight.statistics.base import Computed, Inputs, OfRuns
+from evenlight.statistics.chance_level import said_of_chance
 from evenlight.statistics.files import Runs, items_path, notes_of_runs, predictions_path, units_path
 from evenlight.statistics.intervals import share_interval
 from evenlight.statistics.study import ALL, Comparison, ordered_levels, pairs_of
@@ -182,7 +187,7 @@ def balanced_accuracy(items: pd.DataFrame) -> dict[str, float]:
     # The sums of rounding errors are no variance.
     effective = min(of_one_text / max(variance, least), len(items) if variance > ROUNDING else clusters)
     if clusters > 1:
-        effective *= (student.ppf(0.975, len(items) - 1) / student.ppf(0.975, clusters - 1)) ** 2
+        effective *= (scipy.stats.t.ppf(0.975, len(items) - 1) / scipy.stats.t.ppf(0.975, clusters - 1)) ** 2
     low, high = share_interval(value * effective, effective)
     return {
         "size": len(items),
@@ -202,3 +207,24 @@ def _classes_of(items_file: Path) -> list[str]:
 def summarise_quality(per_seed: pd.DataFrame) -> pd.DataFrame:
     """Mean and population standard deviation over seeds of every measure."""
     return summarise_over_seeds(per_seed, ["dataset", "model", "measure", "factor", "subset"], "value")
+
+
+class MeasureQuality(OfRuns):
+    """Measure how well the models classify each group, per seed and over the seeds, and whether they have learnt."""
+
+    tables: ClassVar[Mapping[str, Contract]] = {
+        "models": QUALITY,
+        "models_per_seed": QUALITY_PER_SEED,
+        "balanced_accuracy": BALANCED_ACCURACY,
+    }
+
+    result: Literal["measure_quality"]
+    comparisons: dict[str, list[list[str]]]
+
+    def compute(self, inputs: Inputs) -> Computed:
+        """Over the seeds, with the texts that were left out; per seed; and beside guessing."""
+        predicted = inputs.folders["datasets"], inputs.folders["predictions"], self.runs
+        per_seed, notes = quality_per_seed(*predicted, comparisons=self.comparisons)
+        balanced = balanced_accuracies(*predicted)
+        guessing = [f"warning: {text}" for text in said_of_chance(balanced)]
+        return Computed([summarise_quality(per_seed), per_seed, balanced], notes, guessing)

@@ -11,8 +11,8 @@ from functools import lru_cache
 from itertools import product
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy.stats import norm, rankdata
 
 from evenlight.core.seeds import generator_for
 from evenlight.statistics.blocks import row_blocks
@@ -46,7 +46,7 @@ def signed_rank_p(differences: ArrayLike, signs: np.ndarray | None = None) -> np
     sums = _products(signs, signed.T)
     with np.errstate(invalid="ignore", divide="ignore"):
         z = np.abs(np.abs(sums) / 2 - 0.5 * (sums != 0)) / np.sqrt((ranks**2).sum(axis=1) / 4)
-    p = 2 * norm.sf(z)
+    p = 2 * scipy.stats.norm.sf(z)
     for cell in np.flatnonzero((count > 0) & (count <= 50)):
         ranks_of_cell = np.sort(ranks[cell, differing[cell]])
         if count[cell] <= 13 or len(np.unique(ranks_of_cell)) == count[cell]:
@@ -77,7 +77,7 @@ def _signed_ranks(differences: np.ndarray) -> np.ndarray:
     largest = np.abs(known).max(axis=1, initial=0, keepdims=True)
     steps = np.round(known / np.where(largest > 0, TIE * largest, 1))
     differing = steps != 0
-    return np.sign(steps) * (rankdata(np.where(differing, np.abs(steps), np.inf), axis=1) * differing)
+    return np.sign(steps) * (scipy.stats.rankdata(np.where(differing, np.abs(steps), np.inf), axis=1) * differing)
 
 
 @lru_cache(maxsize=1024)

@@ -5,14 +5,18 @@ knows before; the one that was seen is no guess, since a study that has found no
 All is of the first step of Holm's method, so that later steps find at least as much.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
+from typing import ClassVar, Literal
 
 import numpy as np
 import pandas as pd
-from scipy.stats import norm
+import scipy
 
+from evenlight.core.contracts.results import EFFECTS, TEXTS_NEEDED
+from evenlight.core.tables import Contract
 from evenlight.statistics.arrays.sample_size import pairs_needed, power
+from evenlight.statistics.base import Computed, Inputs, Result
 from evenlight.statistics.cells import CELL
 from evenlight.statistics.families import CONTROL
 from evenlight.statistics.looks import Looks
@@ -96,7 +100,7 @@ def _of_texts(units: int, comparisons: int, level: float, wanted: float, chance:
 
     Fewer than :data:`LEAST_TEXTS` find nothing.
     """
-    deviate = norm.isf(level / (2 * comparisons)) + norm.ppf(chance)
+    deviate = scipy.stats.norm.isf(level / (2 * comparisons)) + scipy.stats.norm.ppf(chance)
     needed = max(LEAST_TEXTS, np.ceil(2 / 3 * (deviate / wanted) ** 2))
     detectable = deviate * np.sqrt(2 / 3 / units) if units >= LEAST_TEXTS else np.nan
     return float(detectable), float(needed)
@@ -139,3 +143,18 @@ def planned_power(
             for benefit in net_benefits
         ]
         yield size, float(level), of_size
+
+
+class EstimateTextsNeeded(Result):
+    """How many texts would decide each question that is open?"""
+
+    tables: ClassVar[Mapping[str, Contract]] = {"texts_needed": TEXTS_NEEDED}
+    reads: ClassVar[Mapping[str, Contract]] = {"effects": EFFECTS}
+
+    result: Literal["estimate_texts_needed"]
+    as_often_bound: float
+    power: float
+
+    def compute(self, inputs: Inputs) -> Computed:
+        """A row per undecided cell."""
+        return Computed([texts_needed(*inputs.tables, as_often_bound=self.as_often_bound, power=self.power)])

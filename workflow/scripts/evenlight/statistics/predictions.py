@@ -4,7 +4,9 @@ GECOBench's curves (first version, Appendix A.2.2) rank texts by the larger of b
 which says how sure the model is and not of what; here it is the probability of the class.
 """
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import ClassVar, Literal
 
 import numpy as np
 import pandas as pd
@@ -12,7 +14,9 @@ import pandas as pd
 from evenlight.core import tables
 from evenlight.core.contracts.results import CONFUSIONS, ROC_CURVES
 from evenlight.core.contracts.texts import ITEMS
+from evenlight.core.tables import Contract
 from evenlight.metrics.families.correctness.paper import roc_auc, thresholds
+from evenlight.statistics.base import Computed, Inputs, OfRuns
 from evenlight.statistics.files import Runs, items_path, predictions_path
 from evenlight.statistics.model_quality import predicted_items
 
@@ -60,3 +64,17 @@ def _curve(score: np.ndarray, truth: np.ndarray) -> dict:
         "false_positives": [0.0, *false.tolist()],
         "true_positives": [0.0, *true.tolist()],
     }
+
+
+class MeasurePredictions(OfRuns):
+    """Measure what models take for what: confusions, and curves of true and false positives."""
+
+    tables: ClassVar[Mapping[str, Contract]] = {"confusions": CONFUSIONS, "roc_curves": ROC_CURVES}
+
+    result: Literal["measure_predictions"]
+
+    def compute(self, inputs: Inputs) -> Computed:
+        """Both tables."""
+        confusions, curves = prediction_tables(inputs.folders["datasets"], inputs.folders["predictions"], self.runs)
+        areas = curves.groupby(["dataset", "model", "class"], sort=False)["auc"].mean()
+        return Computed([confusions, curves], said=[areas.to_string()])

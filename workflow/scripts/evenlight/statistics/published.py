@@ -8,11 +8,15 @@ female, and ``statistics.published`` of the configuration says which published m
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar, Literal
 
 import numpy as np
 import pandas as pd
 
+from evenlight.core.contracts.results import PUBLISHED, PUBLISHED_AGREEMENT, PUBLISHED_QUALITY, QUALITY, SUMMARY
 from evenlight.core.errors import InputError
+from evenlight.core.tables import Contract
+from evenlight.statistics.base import Computed, Inputs, Result
 
 RUNS = 5  # seeds of every published cell
 GROUPS = ("male", "female")  # a positive published d means that male sentences have the higher scores (Eq. 7)
@@ -25,7 +29,6 @@ THEIRS = ["published_significant", "published_d", "published_sd_d", "table", "ef
 COMPARED = ["within_one", "same_direction", "same_direction_all_seeds"]
 COMPARISON = ["dataset", "model", "explainer", "metric", "training", "published_model", *OURS, *THEIRS, *COMPARED]
 
-QUALITY = ["dataset", "model", "published_model", "measure", "seeds", "mean", "sd", "published_mean", "published_sd"]
 PREDICTION_DIFFERENCE = ("average_prediction_difference", " – ".join(GROUPS))
 RATES = ("tpr", "tnr", "apd")
 # Where ours stand among the measures of quality: measure and subset of each rate.
@@ -273,7 +276,7 @@ def _directions(cells: pd.DataFrame, effect: str, same: str) -> dict:
 def quality_beside(
     quality: pd.DataFrame, published: Published, *, datasets: Sequence[str], beside: Mapping[str, str]
 ) -> pd.DataFrame:
-    """True positive and true negative rate and average prediction difference beside Table 7: columns :data:`QUALITY`.
+    """True positive and true negative rate and average prediction difference beside Table 7, :data:`PUBLISHED_QUALITY`.
 
     ``quality`` is that of :func:`evenlight.statistics.model_quality.summarise_quality`. Models trained from scratch are
     not in Table 7.
@@ -305,4 +308,31 @@ def quality_beside(
     keys = ["dataset", "model", "measure", "subset"]
     table = pd.DataFrame(asked, columns=[*keys, "rate"]).merge(quality.drop_duplicates(keys), on=keys, how="left")
     table = table.drop(columns="measure").rename(columns={"rate": "measure"}).merge(theirs, on="model")
-    return table.merge(published.quality, on=["dataset", "published_model", "measure"])[QUALITY]
+    return table.merge(published.quality, on=["dataset", "published_model", "measure"])[PUBLISHED_QUALITY.schema.names]
+
+
+class ComparePublished(Result):
+    """Lay this study's disparities beside the published ones: cell by cell, and how far both agree."""
+
+    tables: ClassVar[Mapping[str, Contract]] = {
+        "published": PUBLISHED,
+        "published_agreement": PUBLISHED_AGREEMENT,
+        "published_models": PUBLISHED_QUALITY,
+    }
+    reads: ClassVar[Mapping[str, Contract]] = {"disparity_summary": SUMMARY, "models": QUALITY}
+
+    result: Literal["compare_published"]
+    datasets: list[str]
+    models: list[str]
+    explainers: list[str]
+    metrics: list[str]
+    beside: dict[str, str]
+
+    def compute(self, inputs: Inputs) -> Computed:
+        """The cells of both studies, how far they agree, and the quality of the models beside the published one."""
+        summary, models = inputs.tables
+        names = {name: getattr(self, name) for name in ("datasets", "models", "explainers", "metrics")}
+        published = read_published(inputs.folders["published"])
+        cells = lay_beside(summary, published, **names, beside=self.beside)
+        quality = quality_beside(models, published, datasets=self.datasets, beside=self.beside)
+        return Computed([cells, agreement_beside(cells, **names), quality], inputs.notes[0])

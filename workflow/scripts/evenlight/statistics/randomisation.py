@@ -1,13 +1,16 @@
 """The sanity check by random layers, summed up over texts and seeds."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import ClassVar, Literal
 
 import pandas as pd
 
 from evenlight.core import tables
 from evenlight.core.contracts.explanations import RANDOMISED
 from evenlight.core.contracts.results import RANDOMISATION
+from evenlight.core.tables import Contract
+from evenlight.statistics.base import Computed, Inputs, OfRuns
 from evenlight.statistics.files import Run, Runs, explainer_path, notes_of_runs
 from evenlight.statistics.summary import population_sd
 
@@ -50,3 +53,17 @@ def summarise_randomisation(
                 row |= {name: defined.mean(), f"{name}_sd": population_sd(defined)}
             rows.append(row)
     return pd.DataFrame(rows, columns=RANDOMISATION.schema.names), notes_of_runs(notes)
+
+
+class SummariseRandomisation(OfRuns):
+    """Sum up how the scores of every explainer change by random layers."""
+
+    tables: ClassVar[Mapping[str, Contract]] = {"randomisation": RANDOMISATION}
+
+    result: Literal["summarise_randomisation"]
+    explainers: list[str]
+
+    def compute(self, inputs: Inputs) -> Computed:
+        """The summary."""
+        table, notes = summarise_randomisation(inputs.folders["randomised"], self.runs, explainers=self.explainers)
+        return Computed([table], notes)

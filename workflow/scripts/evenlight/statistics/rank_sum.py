@@ -8,9 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy.special import ndtr
-from scipy.stats import rankdata
 
 from evenlight.statistics.blocks import row_blocks
 from evenlight.statistics.effect_sizes import stratum_weight
@@ -63,7 +62,7 @@ def mann_whitney(a: ArrayLike, b: ArrayLike, in_first: np.ndarray | None = None)
         with np.errstate(divide="ignore", invalid="ignore"):
             sd = np.sqrt(variance)
             larger = np.maximum(u[rows], size_a * size_b - u[rows])
-            p[rows] = np.clip(2 * ndtr(-((larger - size_a * size_b / 2 - 0.5) / sd)), 0, 1)
+            p[rows] = np.clip(2 * scipy.special.ndtr(-((larger - size_a * size_b / 2 - 0.5) / sd)), 0, 1)
         p[rows] = np.where(sd > 0, p[rows], 1.0)
     too_small = np.minimum(*_sizes(scores, in_first)) < 2
     return RankTests(np.where(too_small, np.nan, u), np.where(too_small, np.nan, p))
@@ -105,7 +104,9 @@ def van_elteren(
             weight += stratum_weight(size_a, size_b)
         rows = blocks[0][0]
         with np.errstate(divide="ignore", invalid="ignore"):
-            p[rows] = np.where(variance > 0, np.minimum(2 * ndtr(-np.abs(excess) / np.sqrt(variance)), 1), 1.0)
+            p[rows] = np.where(
+                variance > 0, np.minimum(2 * scipy.special.ndtr(-np.abs(excess) / np.sqrt(variance)), 1), 1.0
+            )
             delta[rows] = 2 * excess / weight
     sizes = np.array([_sizes(part, in_first) for part in parts]).reshape(len(parts), 2, len(scores))
     used = sizes.min(axis=1) > 0
@@ -131,7 +132,7 @@ def _rank_sums(scores: np.ndarray, in_first: np.ndarray) -> Iterator[tuple]:
     known = ~np.isnan(scores)
     size = known.sum(axis=1).astype(float)
     # The undefined ones get the highest ranks, which changes no other, and then none.
-    ranks = rankdata(np.where(known, scores, np.inf), axis=1) * known
+    ranks = scipy.stats.rankdata(np.where(known, scores, np.inf), axis=1) * known
     # The sum of t³ − t over groups of t tied scores: without ties the squared ranks have a known sum.
     ties = 2 * size * (size + 1) * (2 * size + 1) - 12 * (ranks**2).sum(axis=1)
     for rows in row_blocks(*in_first.shape):

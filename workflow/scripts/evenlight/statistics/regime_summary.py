@@ -1,6 +1,7 @@
 """How correct explanations are in every regime: means with intervals, beside the baseline and beside random scores."""
 
 from collections.abc import Mapping, Sequence
+from typing import ClassVar, Literal
 
 import numpy as np
 import pandas as pd
@@ -9,11 +10,14 @@ from evenlight.core import tables
 from evenlight.core.contracts.results import REGIMES
 from evenlight.core.contracts.texts import ITEMS, PREDICTIONS
 from evenlight.core.seeds import generator_for
+from evenlight.core.tables import Contract
 from evenlight.statistics.arrays.mean import limits_over_texts
+from evenlight.statistics.base import Computed, Inputs, OfScores
 from evenlight.statistics.designs import numbered
 from evenlight.statistics.files import Run, items_path, predictions_path
 from evenlight.statistics.regimes import SUBSETS, Regimes, read_regimes, run_of_seed
 from evenlight.statistics.resamples import clusters_known, drawn_counts, ends, mean_over_seeds, means_of_draws
+from evenlight.statistics.score_files import score_notes
 from evenlight.statistics.study import StudyScores
 from evenlight.texts.predictions import PROMPT
 
@@ -183,3 +187,25 @@ def truth_share(word_id: Sequence[int | None] | None, truth: Sequence[int] | Non
     on_truth = int(np.array(truth)[word[word >= 0]].sum())
     tokens = (word >= 0).sum() if definition == "paper" else (word != PROMPT).sum()
     return float(on_truth / tokens) if on_truth else np.nan
+
+
+class SummariseRegimes(OfScores):
+    """Say how correct the explanations are in every regime, beside the baseline and beside random scores."""
+
+    tables: ClassVar[Mapping[str, Contract]] = {"regimes": REGIMES}
+
+    result: Literal["summarise_regimes"]
+    confidence: float
+    bootstrap_draws: int
+    mass_accuracies: dict[str, str]
+
+    def compute(self, inputs: Inputs) -> Computed:
+        """The means of every regime."""
+        study = inputs.located(self.study)
+        table, notes = regime_table(
+            study,
+            confidence=self.confidence,
+            bootstrap_draws=self.bootstrap_draws,
+            mass_accuracies=self.mass_accuracies,
+        )
+        return Computed([table], notes + score_notes(study))

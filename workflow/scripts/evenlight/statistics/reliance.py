@@ -9,17 +9,20 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from pathlib import Path
+from typing import ClassVar, Literal
 
 import numpy as np
 import pandas as pd
-from scipy.stats import t
+import scipy
 
 from evenlight.core import tables
 from evenlight.core.chance import rank_correlation
 from evenlight.core.contracts.results import GROUP_RELIANCE, PAIR_INVARIANCE, WORDS_BY_GROUP
 from evenlight.core.contracts.texts import ITEMS, PREDICTIONS, UNITS
 from evenlight.core.factors import JOINT
+from evenlight.core.tables import Contract
 from evenlight.metrics.explanations import Explanation
+from evenlight.statistics.base import Computed, Inputs, OfRuns
 from evenlight.statistics.files import Run, Runs, items_path, predictions_path, units_path
 from evenlight.statistics.study import ALL
 from evenlight.statistics.word_attributions import forms_together, pairs_of_forms, read_explanations
@@ -75,7 +78,7 @@ def clustered_mean(values: Sequence[float], clusters: Sequence[str], confidence:
     if len(sums) < 2:
         return float(mean), np.nan, np.nan
     error = np.sqrt(len(sums) / (len(sums) - 1) * (sums**2).sum()) / known.sum()
-    half = t.ppf((1 + confidence) / 2, len(sums) - 1) * error
+    half = scipy.stats.t.ppf((1 + confidence) / 2, len(sums) - 1) * error
     return float(mean), float(mean - half), float(mean + half)
 
 
@@ -368,3 +371,35 @@ def _words(
         if len(part) >= least
     ]
     yield from sorted(found, key=lambda row: (row["class"], -row["texts"], row["word"]))
+
+
+class MeasureReliance(OfRuns):
+    """On which words a model relies, by group: pairs of forms, words that name the group, and a table of words."""
+
+    tables: ClassVar[Mapping[str, Contract]] = {
+        "pair_invariance": PAIR_INVARIANCE,
+        "group_reliance": GROUP_RELIANCE,
+        "words_by_group": WORDS_BY_GROUP,
+    }
+
+    result: Literal["measure_reliance"]
+    explainers: dict[str, str | None]
+    comparisons: dict[str, list[list[str]]]
+    words_of: list[str]
+    texts: int | None
+    confidence: float
+
+    def compute(self, inputs: Inputs) -> Computed:
+        """How alike the forms are explained, what the words get that name the group, and what all words get."""
+        found = measure_reliance(
+            inputs.folders["attributions"],
+            inputs.folders["datasets"],
+            self.runs,
+            predictions=inputs.folders["predictions"],
+            explainers=self.explainers,
+            comparisons=self.comparisons,
+            words_of=self.words_of,
+            texts=self.texts,
+            confidence=self.confidence,
+        )
+        return Computed(found)

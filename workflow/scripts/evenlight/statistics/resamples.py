@@ -1,7 +1,7 @@
 """Resamples of whole clusters, and percentile intervals of what is no mean, such as a ratio."""
 
 import numpy as np
-from scipy.stats import norm, t
+import scipy
 
 
 def drawn_counts(clusters: int, draws: int, generator: np.random.Generator) -> np.ndarray:
@@ -41,7 +41,7 @@ def ends(drawn: np.ndarray, confidence: float, clusters: int | np.ndarray) -> tu
     """
     clusters = np.broadcast_to(clusters, drawn.shape[:-1])
     count = np.maximum(clusters, 2)
-    tail = norm.cdf(-np.sqrt(count / (count - 1)) * t.ppf((1 + confidence) / 2, count - 1))
+    tail = scipy.stats.norm.cdf(-np.sqrt(count / (count - 1)) * scipy.stats.t.ppf((1 + confidence) / 2, count - 1))
     undefined = np.isnan(drawn)
     enough = (undefined.mean(axis=-1) <= 0.01) & (clusters > 1)
     low, high = np.full(enough.shape, np.nan), np.full(enough.shape, np.nan)

@@ -7,8 +7,8 @@ beside the group. The robustness value is the smallest strength, the same for bo
 """
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy.special import stdtrit
 
 
 def robustness_value(t: ArrayLike, degrees: ArrayLike, alpha: float | None = None) -> np.ndarray:
@@ -28,7 +28,7 @@ def robustness_value(t: ArrayLike, degrees: ArrayLike, alpha: float | None = Non
         f = t / np.sqrt(degrees)
         if alpha is None:
             return _equal_shares(f)
-        needed = stdtrit(degrees - 1, 1 - alpha / 2) / np.sqrt(degrees - 1)
+        needed = scipy.special.stdtrit(degrees - 1, 1 - alpha / 2) / np.sqrt(degrees - 1)
         beyond = np.maximum(f - needed, 0)
         alone = (f**2 - needed**2) / (1 + f**2)
         return np.where(f > 1 / needed, np.where(beyond > 0, alone, 0.0), _equal_shares(beyond))

@@ -12,12 +12,15 @@ model they ask.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
+from typing import ClassVar, Literal
 
 import numpy as np
 import pandas as pd
-from scipy.special import ndtr
+import scipy
 
 from evenlight.core.contracts.results import SPECIFICATION_CURVES, SPECIFICATIONS
+from evenlight.core.tables import Contract
+from evenlight.statistics.base import Computed, Inputs, OfScores
 from evenlight.statistics.blocks import row_blocks
 from evenlight.statistics.cells import ExplainerScores, ModelScores, read_models
 from evenlight.statistics.control import permuted_labels
@@ -25,6 +28,7 @@ from evenlight.statistics.designs import Design, design_of
 from evenlight.statistics.effect_sizes import stratum_weight
 from evenlight.statistics.rank_sum import van_elteren
 from evenlight.statistics.rounding import settled
+from evenlight.statistics.score_files import score_notes
 from evenlight.statistics.study import ALL, StudyScores, pairs_of
 from evenlight.texts.items import forms_of
 
@@ -255,7 +259,7 @@ def effects_by_labels(values: np.ndarray, design: Design, runs: slice, in_first:
         a, b = np.where(usable, a, np.nan), np.where(usable, b, np.nan)
     delta = van_elteren(a, b, *strata, in_first).delta
     d = d_by_labels(np.hstack([a, b]), np.hstack(strata), in_first)
-    effects = {"cohens_d": 2 * ndtr(d / np.sqrt(2)) - 1, "cliffs_delta": delta}
+    effects = {"cohens_d": 2 * scipy.special.ndtr(d / np.sqrt(2)) - 1, "cliffs_delta": delta}
     permuted = np.arange(len(in_first))[:, None] > 0
     known = ~np.isnan(delta[0])
     return {
@@ -291,3 +295,32 @@ def d_by_labels(scores: np.ndarray, strata: np.ndarray, in_first: np.ndarray) ->
     with np.errstate(divide="ignore", invalid="ignore"):
         d = difference / np.sqrt(total * spread)
     return np.where(total == 0, np.nan, np.where(difference == 0, 0.0, d))
+
+
+class MeasureSpecifications(OfScores):
+    """Ask the same question in every way that the study has, and again with permuted groups."""
+
+    tables: ClassVar[Mapping[str, Contract]] = {
+        "specification_curves": SPECIFICATION_CURVES,
+        "specifications": SPECIFICATIONS,
+    }
+
+    result: Literal["measure_specifications"]
+    alpha: float
+    control_draws: int
+    higher_is_better: dict[str, bool]
+    methods: dict[str, str]
+    kinds: dict[str, list[str]]
+
+    def compute(self, inputs: Inputs) -> Computed:
+        """A row per question and curve, and one for each way to ask it."""
+        study = inputs.located(self.study)
+        specifications, curves = specification_tables(
+            study,
+            alpha=self.alpha,
+            control_draws=self.control_draws,
+            higher_is_better=self.higher_is_better,
+            methods=self.methods,
+            kinds=self.kinds,
+        )
+        return Computed([curves, specifications], score_notes(study))

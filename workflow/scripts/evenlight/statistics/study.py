@@ -1,9 +1,9 @@
 """What a study compares, by which metrics and which scores, and how it judges them: what its configuration says."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, NamedTuple, Self, TypeVar
+from typing import Any, ClassVar, NamedTuple, Self
 
 import pandas as pd
 
@@ -72,6 +72,7 @@ class StudyScores(Runs):
     Attributes:
         scores, units: folders of the scores, and of the items and units that have them
             (:mod:`evenlight.statistics.files`). No scores before there are any; then texts can be read, and no cells.
+            Neither is known to settings, see :meth:`evenlight.statistics.base.Inputs.located`.
         predictions: their folder; None where nothing depends on it.
         datasets, models, only: as of all runs.
         explainers: names, in configured order.
@@ -90,8 +91,8 @@ class StudyScores(Runs):
         drawn_by: of a dataset, the factors by which its units were drawn, where not by all.
     """
 
-    scores: Path | None
-    units: Path
+    scores: Path | None = None
+    units: Path | None = None
     predictions: Path | None = None
     explainers: Sequence[str]
     metrics: Mapping[str, str]
@@ -150,6 +151,9 @@ class VerdictSettings:
         adjustment: of *more often* in a family, ``holm`` or ``flips``.
     """
 
+    # Of the settings of a job it is made of a mapping.
+    __pydantic_config__: ClassVar = {"strict": False}
+
     alpha: float
     smallest_effects: Mapping[str, float]
     as_often_bound: float
@@ -164,22 +168,6 @@ class VerdictSettings:
     def plain(cls, **settings: Any) -> Self:
         """Settings in which no metric has numbers of its own, and no cell is named beforehand or noise."""
         return cls(**{"smallest_effects": {}, "primary": {}, "noise": ()} | settings)
-
-
-Kind = TypeVar("Kind")
-
-
-def taken(kind: type[Kind], settings: Mapping[str, Any]) -> tuple[Kind, dict[str, Any]]:
-    """A dataclass of the settings that it has a field for, and the other settings.
-
-    >>> taken(MetricLabel, {"name": "gini", "label": "Gini", "higher_is_better": True, "alpha": 0.05})
-    (MetricLabel(name='gini', label='Gini', higher_is_better=True), {'alpha': 0.05})
-    """
-    names = {each.name for each in fields(kind)}
-    return (
-        kind(**{name: value for name, value in settings.items() if name in names}),
-        {name: value for name, value in settings.items() if name not in names},
-    )
 
 
 def pairs_of(comparisons: Mapping[str, list[list[str]]]) -> list[Comparison]:

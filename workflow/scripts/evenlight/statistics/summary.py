@@ -1,16 +1,21 @@
 """From one row per seed to one row per cell of the published tables."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import ClassVar, Literal
 
 import numpy as np
 import pandas as pd
+from pydantic import Field
 
 from evenlight.core import tables
+from evenlight.core.contracts.results import DISPARITY, SCORE_SUMMARY, SUMMARY
 from evenlight.core.contracts.texts import UNITS
 from evenlight.core.errors import InputError
+from evenlight.core.tables import Contract
+from evenlight.statistics.base import Computed, Inputs, OfScores, Result
 from evenlight.statistics.cells import CELL
 from evenlight.statistics.files import Run, units_path
-from evenlight.statistics.score_files import STANDARD_ERROR, read_scores, with_most_texts
+from evenlight.statistics.score_files import STANDARD_ERROR, read_scores, score_notes, with_most_texts
 from evenlight.statistics.study import ALL, StudyScores
 from evenlight.texts.items import forms_of
 
@@ -221,3 +226,39 @@ def summarise_over_seeds(table: pd.DataFrame, keys: list[str], value: str) -> pd
     grouped = table.groupby(keys, sort=False, dropna=False)[value]
     summary = grouped.agg(seeds="count", mean="mean", sd=lambda values: population_sd(values.dropna()))
     return summary.reset_index()
+
+
+class SummariseDisparity(Result):
+    """Count the seeds with a significant disparity and average their effect sizes: a row per cell."""
+
+    tables: ClassVar[Mapping[str, Contract]] = {"disparity_summary": SUMMARY}
+    reads: ClassVar[Mapping[str, Contract]] = {"disparity": DISPARITY}
+
+    result: Literal["summarise_disparity"]
+    higher_is_better: dict[str, bool]
+    alpha: float
+    considerable_effect: float
+
+    def compute(self, inputs: Inputs) -> Computed:
+        """The summary, with what is to be said of its directions and of the disparities."""
+        summary = summarise_disparity(
+            inputs.tables[0],
+            higher_is_better=self.higher_is_better,
+            alpha=self.alpha,
+            considerable_effect=self.considerable_effect,
+        )
+        return Computed([summary], [*direction_notes(summary), *inputs.notes[0]])
+
+
+class SummariseScores(OfScores):
+    """Average every metric per group over the seeds."""
+
+    tables: ClassVar[Mapping[str, Contract]] = {"scores": SCORE_SUMMARY}
+
+    result: Literal["summarise_scores"]
+    factors: list[str] = Field([])
+
+    def compute(self, inputs: Inputs) -> Computed:
+        """The means."""
+        study = inputs.located(self.study)
+        return Computed([summarise_scores(study, factors=self.factors)], score_notes(study))

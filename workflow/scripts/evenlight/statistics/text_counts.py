@@ -2,15 +2,19 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import ClassVar, Literal
 
 import pandas as pd
 
 from evenlight.core import tables
 from evenlight.core.contracts.explanations import SCORES
+from evenlight.core.contracts.results import AUDITED_GROUPS, AUDITED_QUESTIONS, AUDITED_TEXTS, DIFFERENT_TEXTS
 from evenlight.core.contracts.texts import ITEMS, UNITS
 from evenlight.core.factors import JOINT, PLACEBO
 from evenlight.core.sources import digest
+from evenlight.core.tables import Contract
 from evenlight.datasets.columns import level_names
+from evenlight.statistics.base import Computed, Inputs, OfRuns
 from evenlight.statistics.files import Run, Runs, items_path, score_path, units_path
 from evenlight.statistics.study import Comparison, pairs_of
 from evenlight.texts.items import forms_of, text_keys, units_of
@@ -125,3 +129,50 @@ def _different(items: pd.DataFrame, units: pd.DataFrame, pairs: Sequence[Compari
         if counts != ((len(both),) * 2 if paired else tuple(map(len, sides))):
             rows.append(pair._asdict() | {"paired": paired, "different_a": counts[0], "different_b": counts[1]})
     return rows
+
+
+class Counting(OfRuns):
+    """Counts of the texts that explainers have explained, with the scores of one family of metrics."""
+
+    family: str
+    explainers: list[str]
+    comparisons: dict[str, list[list[str]]]
+
+    def counts(self, inputs: Inputs) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
+        """See :func:`count_texts`."""
+        return count_texts(
+            inputs.folders["scores"],
+            inputs.folders["datasets"],
+            self.runs,
+            family=self.family,
+            explainers=self.explainers,
+            comparisons=self.comparisons,
+        )
+
+
+class CountTexts(Counting):
+    """How many texts are audited: of each dataset and group, explained ones, and copies of others."""
+
+    tables: ClassVar[Mapping[str, Contract]] = {
+        "audited_texts": AUDITED_TEXTS,
+        "audited_groups": AUDITED_GROUPS,
+        "different_texts": DIFFERENT_TEXTS,
+    }
+
+    result: Literal["count_texts"]
+
+    def compute(self, inputs: Inputs) -> Computed:
+        """A row per dataset, one per group, and one per comparison with copies."""
+        return Computed(self.counts(inputs))
+
+
+class CountQuestions(Counting):
+    """How many questions of each dataset are audited, and how many have answers."""
+
+    tables: ClassVar[Mapping[str, Contract]] = {"audited_questions": AUDITED_QUESTIONS}
+
+    result: Literal["count_questions"]
+
+    def compute(self, inputs: Inputs) -> Computed:
+        """A row per dataset: questions are texts, of which answers are what explains them."""
+        return Computed(self.counts(inputs)[:1])

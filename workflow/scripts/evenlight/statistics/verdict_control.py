@@ -4,13 +4,16 @@ Labels are permuted as for the tests (:mod:`evenlight.statistics.control`), and 
 done again.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from typing import ClassVar, Literal
 
 import numpy as np
 import pandas as pd
 
 from evenlight.core.contracts.results import VERDICT_CONTROL
+from evenlight.core.tables import Contract
+from evenlight.statistics.base import Computed, Inputs, JudgedAtLooks
 from evenlight.statistics.cells import ExplainerScores
 from evenlight.statistics.compared import read_compared
 from evenlight.statistics.control import permuted_labels
@@ -106,3 +109,22 @@ def _taken(a: Side, b: Side, chosen: np.ndarray) -> Side:
         (np.cumsum(chosen) - 1)[unit_index[there]],
         None if a.strata is None else np.hstack([a.strata, b.strata])[:, chosen],
     )
+
+
+class PermuteVerdicts(JudgedAtLooks):
+    """Make all verdicts again with the groups' labels permuted."""
+
+    tables: ClassVar[Mapping[str, Contract]] = {"verdict_control": VERDICT_CONTROL}
+
+    result: Literal["permute_verdicts"]
+    verdict_permutations: int
+
+    def compute(self, inputs: Inputs) -> Computed:
+        """How many disparities each permutation has."""
+        control = permuted_verdicts(
+            inputs.located(self.study),
+            self.judging,
+            verdict_permutations=self.verdict_permutations,
+            looks=self.looks_made(inputs),
+        )
+        return Computed([control], said=[control.to_string(index=False)])

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
-from scipy.stats import t
+import scipy
 
 from evenlight.core.seeds import generator_for
 from evenlight.statistics.arrays.limits import as_often_p, most_decided, net_benefit_limits, win_share_limits
@@ -217,7 +217,7 @@ def _of_texts(
     worst, p_worst = _of_worst(voted_a, voted_b, better > 0, (code_a, code_b), clusters)
     low, high = effect.limits((1 - judging.confidence) / 2, student=True)
     net_benefit, bound = 2 * effect.effect - 1, judging.as_often_bound
-    ends = [t.sf(np.sqrt(effect.c2((1 + end) / 2)), effect.degrees) for end in (bound, -bound)]
+    ends = [scipy.stats.t.sf(np.sqrt(effect.c2((1 + end) / 2)), effect.degrees) for end in (bound, -bound)]
     p_as_often = np.where(asked & (np.abs(net_benefit) < bound), np.nan_to_num(np.maximum(*ends), nan=1.0), 1.0)
     generator = generator_for(0, "mean", scores.dataset, *design.comparison.levels)
     how = judging.confidence, judging.bootstrap_draws, generator

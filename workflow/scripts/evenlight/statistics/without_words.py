@@ -1,13 +1,17 @@
 """Which class a model has for texts of which every word is hidden: where metrics that hide words lead."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import ClassVar, Literal
 
 import numpy as np
 import pandas as pd
 
 from evenlight.core import tables
+from evenlight.core.contracts.results import WITHOUT_WORDS
 from evenlight.core.contracts.texts import ITEMS, PREDICTIONS
+from evenlight.core.tables import Contract
+from evenlight.statistics.base import Computed, Inputs, OfRuns
 from evenlight.statistics.files import Runs, items_path, predictions_path
 
 COLUMNS = ["dataset", "model", "seed", "hidden", "class", "probability"]
@@ -30,3 +34,17 @@ def classes_without_words(predictions: Path, folder: Path, runs: Runs, *, hidden
                 best = int(np.argmax(ways[way]))
                 rows.append((*vars(run).values(), way, classes[run.dataset][best], ways[way][best]))
     return pd.DataFrame(rows, columns=COLUMNS)
+
+
+class ClassifyEmptyTexts(OfRuns):
+    """Which class does each model have for texts without words?"""
+
+    tables: ClassVar[Mapping[str, Contract]] = {"without_words": WITHOUT_WORDS}
+
+    result: Literal["classify_empty_texts"]
+    hidden: list[str]
+
+    def compute(self, inputs: Inputs) -> Computed:
+        """A row per run and way of hiding words."""
+        folders = inputs.folders["predictions"], inputs.folders["datasets"]
+        return Computed([classes_without_words(*folders, self.runs, hidden=self.hidden)])

@@ -7,6 +7,7 @@ version, Section 3.1 and Figures 7 and 8). Scores are read from the attribution 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
+from typing import ClassVar, Literal
 
 import numpy as np
 import pandas as pd
@@ -16,7 +17,9 @@ from evenlight.core import tables
 from evenlight.core.contracts.explanations import EXPLAINED
 from evenlight.core.contracts.results import ATTRIBUTION_DIFFERENCES
 from evenlight.core.contracts.texts import ITEMS, UNITS
+from evenlight.core.tables import Contract
 from evenlight.metrics.explanations import Explanation, explanations_of
+from evenlight.statistics.base import Computed, Inputs, OfRuns
 from evenlight.statistics.files import Run, Runs, attribution_path, items_path, predictions_path, units_path
 from evenlight.statistics.many_groups import holm
 from evenlight.statistics.paired_tests import signed_rank_p
@@ -176,3 +179,25 @@ def adjusted_by_factor(rows: list[dict]) -> list[dict]:
             for row, value in zip(part, holm([row[name] for row in part]), strict=True):
                 row[f"{name}_holm"] = float(value)
     return rows
+
+
+class CompareAttributions(OfRuns):
+    """Compare what explanations give to the ground-truth words of both forms of a sentence, run by run."""
+
+    tables: ClassVar[Mapping[str, Contract]] = {"attribution_differences": ATTRIBUTION_DIFFERENCES}
+
+    result: Literal["compare_attributions"]
+    explainers: list[str]
+    comparisons: dict[str, list[list[str]]]
+
+    def compute(self, inputs: Inputs) -> Computed:
+        """A row per run, explainer and pair of levels."""
+        table, notes = attribution_differences(
+            inputs.folders["attributions"],
+            inputs.folders["datasets"],
+            self.runs,
+            predictions=inputs.folders["predictions"],
+            explainers=self.explainers,
+            comparisons=self.comparisons,
+        )
+        return Computed([table], notes)

@@ -11,11 +11,12 @@ from typing import TypeVar
 import numpy as np
 
 from evenlight.core.errors import InputError
+from evenlight.models.architectures.service import Service
 from evenlight.models.services.client import Client, RequestPolicy
 from evenlight.models.services.shapes import body_of, probabilities_in, with_labels
 from evenlight.models.services.store import Answers, Store
 
-# Keys of a service's settings that its answers depend on.
+# Settings of a service that its answers depend on.
 IDENTITY = ("address", "request", "answers", "version")
 # Probabilities that differ by less are the same; services round.
 SAME = 1e-6
@@ -62,17 +63,16 @@ def ask_each(
         raise failed
 
 
-def kept_answers(settings: Mapping, folder: str | Path) -> Answers:
-    """The answers of the service that ``settings`` describe."""
-    return Answers(folder, {name: settings[name] for name in IDENTITY})
+def kept_answers(service: Service, folder: str | Path) -> Answers:
+    """The answers of a service that were given before."""
+    return Answers(folder, {name: getattr(service, name) for name in IDENTITY})
 
 
 class CachedService:
     """Answers texts with the probabilities of labels, those that were answered before without asking.
 
     Args:
-        settings: ``address``, ``request``, ``answers``, ``version``, ``plain_http`` and ``classes``, of which a label
-            of null says that labels do not exclude each other.
+        service: which it is; of its ``classes`` a label of null says that labels do not exclude each other.
         folder: of the answers of all services.
         policy: how it is asked.
         on_texts: called with the number of texts of every answer that was asked for.
@@ -84,17 +84,17 @@ class CachedService:
 
     def __init__(
         self,
-        settings: Mapping,
+        service: Service,
         folder: str | Path,
         policy: RequestPolicy,
         on_texts: Callable[[int], None] | None = None,
     ):
-        self.store = kept_answers(settings, folder)
+        self.store = kept_answers(service, folder)
         self.policy, self.on_texts = policy, on_texts
-        self.settings = settings
-        self.excluding = None not in settings["classes"].values()
+        self.service = service
+        self.excluding = None not in service.classes.values()
         before = Limit(self.store, policy.requests_per_minute).wait
-        self.client = Client(settings["address"], policy, settings["plain_http"], before)
+        self.client = Client(service.address, policy, service.plain_http, before)
         self.asked = 0
         self.notes: list[str] = []
         self._was_asked_again = False
@@ -137,10 +137,10 @@ class CachedService:
         """Probabilities by label of the texts of one request; where no labels are known, those of the first answer."""
 
         def read(answer: object, seconds: float) -> list[dict[str, float]]:
-            found = probabilities_in(answer, self.settings["answers"], len(texts), self.excluding)
+            found = probabilities_in(answer, self.service.answers, len(texts), self.excluding)
             return with_labels(found, labels)
 
-        return self.client.ask(body_of(self.settings["request"], texts), read)
+        return self.client.ask(body_of(self.service.request, texts), read)
 
     def _keep(self, texts: list[str], answers: list[dict[str, float]]) -> None:
         self.store.keep(dict(zip(texts, answers, strict=True)))

@@ -10,12 +10,13 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from evenlight.models.architectures.chat import Chat
 from evenlight.models.services.asking import Limit, ask_each
 from evenlight.models.services.client import Client, RequestPolicy
 from evenlight.models.services.shapes import ADDRESS, UnusableAnswer, beginning
 from evenlight.models.services.store import Replies
 
-# Keys of a chat model's settings that say whose answers they are.
+# Settings of a model that say whose answers they are.
 IDENTITY = ("address", "called", "version")
 # Of how many tokens from the beginning the probabilities are kept, and of each those of how many others are asked for;
 # no service gives more.
@@ -24,14 +25,14 @@ POSITIONS, ALTERNATIVES = 16, 20
 WITHHELD = "content_filter"
 
 
-def kept_replies(settings: Mapping, folder: str | Path) -> Replies:
-    """The answers of the model that ``settings`` describe."""
-    return Replies(folder, {"chat": [settings[name] for name in IDENTITY]})
+def kept_replies(model: Chat, folder: str | Path) -> Replies:
+    """The answers of a model that were given before."""
+    return Replies(folder, {"chat": [getattr(model, name) for name in IDENTITY]})
 
 
 def request_of(
     messages: Sequence[Mapping],
-    model: Mapping,
+    model: Chat,
     seed: int,
     max_tokens: int,
     temperature: float | None = None,
@@ -42,23 +43,23 @@ def request_of(
 
     Args:
         messages: of the prompt.
-        model: ``called``, ``tokens_field``, ``seed_field`` and ``extra`` of a chat model.
+        model: which is asked.
         seed: of this answer.
         max_tokens: most tokens of the answer.
         temperature: of sampling; None leaves it to the model.
         stop: texts that end the answer.
         with_probabilities: whether those of tokens are asked for.
     """
-    body = {"model": model["called"], "messages": list(messages), model["tokens_field"]: max_tokens}
+    body = {"model": model.called, "messages": list(messages), model.tokens_field: max_tokens}
     if temperature is not None:
         body["temperature"] = temperature
     if stop:
         body["stop"] = list(stop)
     if with_probabilities:
         body |= {"logprobs": True, "top_logprobs": ALTERNATIVES}
-    if model["seed_field"]:
-        body[model["seed_field"]] = seed
-    return {"body": body | model["extra"], "seed": seed}
+    if model.seed_field:
+        body[model.seed_field] = seed
+    return {"body": body | model.extra, "seed": seed}
 
 
 def reply_of(answer: Any, seconds: float, with_probabilities: bool = False) -> dict:
@@ -160,7 +161,7 @@ class CachedChat:
     """Answers requests, those that were answered before without asking.
 
     Args:
-        settings: completed, of a chat model.
+        model: who is asked.
         folder: of the answers of all services.
         policy: how it is asked.
         on_answers: called after every answer that was asked for.
@@ -171,14 +172,14 @@ class CachedChat:
 
     def __init__(
         self,
-        settings: Mapping,
+        model: Chat,
         folder: str | Path,
         policy: RequestPolicy,
         on_answers: Callable[[], None] | None = None,
     ):
-        self.store = kept_replies(settings, folder)
+        self.store = kept_replies(model, folder)
         before = Limit(self.store, policy.requests_per_minute).wait
-        self.client = Client(settings["address"], policy, settings["plain_http"], before, _is_answer)
+        self.client = Client(model.address, policy, model.plain_http, before, _is_answer)
         self.asked, self.on_answers = 0, on_answers
 
     def replies(self, requests: Sequence[Mapping]) -> list[dict]:

@@ -5,8 +5,8 @@ about further units like these. To win is to win by more than the margin.
 """
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy.special import betaincinv
 
 # Halvings of the interval in which a p is sought: to twelve digits.
 HALVINGS = 60
@@ -20,8 +20,8 @@ def share_limits(count: ArrayLike, total: ArrayLike, tail: ArrayLike) -> tuple[n
     (0.73, 0.99)
     """
     count, total = np.asarray(count, dtype=float), np.asarray(total, dtype=float)
-    low = betaincinv(np.maximum(count, 1), total - count + 1, tail)
-    high = betaincinv(count + 1, np.maximum(total - count, 1), 1 - np.asarray(tail))
+    low = scipy.special.betaincinv(np.maximum(count, 1), total - count + 1, tail)
+    high = scipy.special.betaincinv(count + 1, np.maximum(total - count, 1), 1 - np.asarray(tail))
     return np.where(count > 0, low, 0.0), np.where(count < total, high, 1.0)
 
 

@@ -16,8 +16,8 @@ exchanged groups, of which all scores are one sample (Wilcoxon's variance with t
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy.stats import chi2, rankdata, t
 
 from evenlight.statistics.arrays.repeated import design_effect
 from evenlight.statistics.effect_sizes import stratum_weight
@@ -54,7 +54,7 @@ class RelativeEffect:
             student: by Student's t of C, which is more careful than its chi-squared, with :attr:`degrees`.
         """
         c2 = self.c2()
-        half = t.sf(np.sqrt(c2), self.degrees) if student else chi2.sf(c2, 1) / 2
+        half = scipy.stats.t.sf(np.sqrt(c2), self.degrees) if student else scipy.stats.chi2.sf(c2, 1) / 2
         return np.where(self.effect > 0.5, [half, 1 - half], [1 - half, half])
 
     def limits(self, tail: ArrayLike, student: bool = False) -> tuple[np.ndarray, np.ndarray]:
@@ -66,7 +66,7 @@ def effect_limits(
     effect: np.ndarray, ratio: np.ndarray, tail: ArrayLike, degrees: ArrayLike
 ) -> tuple[np.ndarray, np.ndarray]:
     """:meth:`RelativeEffect.limits` by Student's t, of its ``effect``, ``ratio`` and ``degrees``, (…) each."""
-    wider = t.isf(tail, degrees) ** 2 * ratio
+    wider = scipy.stats.t.isf(tail, degrees) ** 2 * ratio
     half = np.sqrt(wider * (4 * effect * (1 - effect) + wider))
     return tuple((2 * effect + wider + sign * half) / (2 * (1 + wider)) for sign in (-1, 1))
 
@@ -165,7 +165,7 @@ def _variance_of_ranks(scores: np.ndarray) -> np.ndarray:
         return np.full(scores.shape[1], np.nan)
     known = ~np.isnan(scores)
     count = known.sum(axis=0)
-    ranks = rankdata(np.where(known, scores, np.inf), axis=0)
+    ranks = scipy.stats.rankdata(np.where(known, scores, np.inf), axis=0)
     return np.where(known, (ranks - (count + 1) / 2) ** 2, 0).sum(axis=0) / (count - 1)
 
 
@@ -176,7 +176,8 @@ def _placements(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     if not len(own):
         return own, np.zeros(a.shape[1])
     least, most = (
-        rankdata(together, method=method, axis=0)[: len(a)] - rankdata(own, method=method, axis=0)
+        scipy.stats.rankdata(together, method=method, axis=0)[: len(a)]
+        - scipy.stats.rankdata(own, method=method, axis=0)
         for method in ("min", "max")
     )
     return np.where(known, (least + most) / 2, np.nan), np.where(known, most - least, 0).sum(axis=0)

@@ -4,7 +4,7 @@ All is of the first step of Holm's method, so that later steps find at least as 
 """
 
 import numpy as np
-from scipy.stats import binom
+import scipy
 
 from evenlight.statistics.families import least_decided
 
@@ -51,9 +51,9 @@ def _found(most: int, win_share: float, comparisons: int, alpha: float) -> np.nd
     """The chance to be found with 0, 1, … ``most`` decided pairs."""
     decided = np.arange(most + 1)
     # More wins than this have a one-sided p of at most the level.
-    most_wins = binom.isf(alpha / (2 * comparisons), decided, 0.5)
-    return binom.sf(most_wins, decided, win_share)
+    most_wins = scipy.stats.binom.isf(alpha / (2 * comparisons), decided, 0.5)
+    return scipy.stats.binom.sf(most_wins, decided, win_share)
 
 
 def _power(pairs: int, found: np.ndarray, ties: float) -> float:
-    return float(binom.pmf(np.arange(pairs + 1), pairs, 1 - ties) @ found[: pairs + 1])
+    return float(scipy.stats.binom.pmf(np.arange(pairs + 1), pairs, 1 - ties) @ found[: pairs + 1])

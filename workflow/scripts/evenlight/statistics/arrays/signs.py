@@ -6,8 +6,8 @@ wins is binomial. So the sign test is exact for any shape of the scores, as long
 """
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy.special import bdtrc
 
 from evenlight.core.errors import InputError
 from evenlight.statistics.rounding import threshold
@@ -57,7 +57,9 @@ def side_p(wins: ArrayLike, losses: ArrayLike) -> np.ndarray:
     """
     decided = np.add(wins, losses)
     sides = np.broadcast_arrays(wins, losses)
-    return np.stack([np.where(side > 0, bdtrc(np.maximum(side, 1) - 1.0, decided, 0.5), 1.0) for side in sides])
+    return np.stack(
+        [np.where(side > 0, scipy.special.bdtrc(np.maximum(side, 1) - 1.0, decided, 0.5), 1.0) for side in sides]
+    )
 
 
 def sign_p(wins: ArrayLike, losses: ArrayLike) -> np.ndarray:

@@ -8,7 +8,7 @@ the very worst scores is found too often there, however many units there are.
 """
 
 import numpy as np
-from scipy.stats import hypergeom, rankdata
+import scipy
 
 from evenlight.statistics.rounding import settled
 
@@ -45,7 +45,7 @@ def texts_in_worst(
     together = np.concatenate(settled(a.T, b.T), axis=1).T
     goodness = np.where(np.isnan(together), np.inf, np.where(higher_is_better, together, -together))
     count = (~np.isnan(together)).sum(axis=0)
-    worst = rankdata(goodness, method="max", axis=0) <= share * count + 1e-9
+    worst = scipy.stats.rankdata(goodness, method="max", axis=0) <= share * count + 1e-9
     return tuple(np.split(worst, [len(a)]))
 
 
@@ -87,7 +87,7 @@ def _tails(first: np.ndarray, worst: np.ndarray, size: np.ndarray, total: np.nda
     chance, least = np.ones(1), 0
     for count, of_group, of_both in zip(worst, size, total, strict=True):
         low, high = max(0, count - (of_both - of_group)), min(count, of_group)
-        chance = np.convolve(chance, hypergeom.pmf(np.arange(low, high + 1), of_both, of_group, count))
+        chance = np.convolve(chance, scipy.stats.hypergeom.pmf(np.arange(low, high + 1), of_both, of_group, count))
         least += low
     place = first.sum() - least
     return min(1.0, chance[place:].sum()), min(1.0, chance[: place + 1].sum())

@@ -25,6 +25,7 @@ from evenlight.explainers.answering import (
 )
 from evenlight.explainers.families.asked import Asked
 from evenlight.explainers.follow_ups import follow_ups, followed
+from evenlight.models.architectures.chat import Chat, Prices
 from evenlight.models.services.chat import CachedChat, request_of
 from evenlight.models.services.store import Replies
 
@@ -52,14 +53,14 @@ class Draw:
 
 
 def draws_of(
-    questions: Sequence[Question], method: Asked, model: Mapping, seed: int, explainer: str = "<explainer>"
+    questions: Sequence[Question], method: Asked, model: Chat, seed: int, explainer: str = "<explainer>"
 ) -> list[Draw]:
     """All answers that an explainer asks for, the first ones to all questions before the second ones.
 
     Args:
         questions: of the test split.
         method: the explainer.
-        model: completed, of a chat model.
+        model: which is asked.
         seed: of the study.
         explainer: name of the entry, for messages.
     """
@@ -74,7 +75,7 @@ def draws_of(
     ]
 
 
-def _request(messages: Sequence[Mapping], method: Asked, model: Mapping, seed: int) -> dict:
+def _request(messages: Sequence[Mapping], method: Asked, model: Chat, seed: int) -> dict:
     asks_probabilities = method.decision is not None and method.decision.asks_probabilities
     return request_of(messages, model, seed, method.max_tokens, method.temperature, method.stop, asks_probabilities)
 
@@ -82,7 +83,7 @@ def _request(messages: Sequence[Mapping], method: Asked, model: Mapping, seed: i
 def ask(
     questions: Sequence[Question],
     method: Asked,
-    model: Mapping,
+    model: Chat,
     seed: int,
     chat: CachedChat,
     explainer: str = "<explainer>",
@@ -110,7 +111,7 @@ def ask(
     return table, notes
 
 
-def _row(draw: Draw, reply: Mapping, method: Asked, model: Mapping, explainer: str) -> dict:
+def _row(draw: Draw, reply: Mapping, method: Asked, model: Chat, explainer: str) -> dict:
     """A reply as a row of the contract ``answers``."""
     text, decision = decided(reply["text"], method.decision, explainer)
     if method.decision is not None and method.decision.asks_probabilities:
@@ -118,8 +119,8 @@ def _row(draw: Draw, reply: Mapping, method: Asked, model: Mapping, explainer: s
         decision = most_probable(label_probabilities(positions, method.decision.words))
     return (
         {"item_id": draw.item_id, "draw": draw.draw, "decision": decision, "text": text, "prompt": draw.prompt}
-        | {"model": reply["model"] or model["called"], "temperature": method.temperature}
-        | {"seed": draw.request["seed"] if model["seed_field"] else None, "tokens": reply["written"]}
+        | {"model": reply["model"] or model.called, "temperature": method.temperature}
+        | {"seed": draw.request["seed"] if model.seed_field else None, "tokens": reply["written"]}
         | {"seconds": reply["seconds"], "finish": reply["finish"]}
     )
 
@@ -129,7 +130,7 @@ def ask_follow_ups(
     questions: Sequence[Question],
     abouts: Collection[str],
     method: Asked,
-    model: Mapping,
+    model: Chat,
     seed: int,
     chat: CachedChat,
     explainer: str = "<explainer>",
@@ -172,9 +173,9 @@ class Estimate:
     read: int
     written: int
 
-    def cost(self, prices: Mapping) -> float:
-        """What is left to pay at most, by prices of a million tokens ``read`` and ``written``."""
-        return (self.read * prices["read"] + self.written * prices["written"]) / PRICED
+    def cost(self, prices: Prices) -> float:
+        """What is left to pay at most."""
+        return (self.read * prices.read + self.written * prices.written) / PRICED
 
 
 def estimate(draws: Mapping[str, Sequence[Draw]], store: Replies, max_tokens: Mapping[str, int]) -> dict[str, Estimate]:
@@ -207,7 +208,7 @@ def draws_of_follow_ups(
     questions: Sequence[Question],
     abouts: Collection[str],
     method: Asked,
-    model: Mapping,
+    model: Chat,
     seed: int,
     store: Replies,
     explainer: str = "<explainer>",
@@ -245,16 +246,16 @@ def draws_of_follow_ups(
     return found
 
 
-def told(estimates: Mapping[str, Estimate], model: Mapping, name: str) -> list[str]:
+def told(estimates: Mapping[str, Estimate], model: Chat, name: str) -> list[str]:
     """The lines of an estimate of what all explainers of a study ask.
 
     Args:
         estimates: by explainer.
-        model: completed, of a chat model.
+        model: which is asked.
         name: of the model and the dataset, for the first line.
     """
     total = _sum(estimates.values())
-    line = f"{name}: {total.questions:,} questions to {model['address']}, "
+    line = f"{name}: {total.questions:,} questions to {model.address}, "
     if total.left:
         line += (
             f"of which {total.questions - total.left:,} are answered; the others have about {total.read:,} tokens and "
@@ -262,33 +263,34 @@ def told(estimates: Mapping[str, Estimate], model: Mapping, name: str) -> list[s
         )
     else:
         line += "which are all answered"
-    if total.left and model["prices"]:
-        line += f", at most {total.cost(model['prices']):,.2f} by the prices"
+    if total.left and model.prices:
+        line += f", at most {total.cost(model.prices):,.2f} by the prices"
     lines = [f"  {each.questions:>12,}  {explainer}" for explainer, each in estimates.items()]
     shared = [f", and {each.shared:,} that are counted above" if each.shared else "" for each in estimates.values()]
     return [line, *map("".join, zip(lines, shared, strict=True))]
 
 
-def check_limits(estimates: Mapping[str, Estimate], model: Mapping, name: str) -> None:
+def check_limits(estimates: Mapping[str, Estimate], model: Chat, name: str) -> None:
     """Refuse what goes beyond the limits of a model, before anything is asked.
 
     Args:
         estimates: by explainer.
-        model: completed, of a chat model.
+        model: which is asked.
         name: of the model, for the message.
 
     Raises:
         InputError: it does.
     """
-    total, limits = _sum(estimates.values()), model["limits"]
+    total, limits = _sum(estimates.values()), model.limits
     found = {"questions": total.left, "tokens": total.read + total.written}
-    if model["prices"]:
-        found["cost"] = total.cost(model["prices"])
+    if model.prices:
+        found["cost"] = total.cost(model.prices)
     for key, amount in found.items():
-        if limits[key] is not None and amount > limits[key]:
+        limit = getattr(limits, key)
+        if limit is not None and amount > limit:
             what = f"{amount:,.2f}" if key == "cost" else f"{amount:,} {key}"
             raise InputError(
-                f"models.{name}.limits.{key}: {what} are left to be asked, more than {limits[key]:,}; raise the limit, "
+                f"models.{name}.limits.{key}: {what} are left to be asked, more than {limit:,}; raise the limit, "
                 "or ask fewer questions, draws (answers) or tokens (max_tokens)"
             )
 

@@ -14,8 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy.optimize import brentq
-from scipy.special import log_softmax, ndtr
+import scipy
 
 from evenlight.core.errors import InputError
 from evenlight.core.seeds import generator_for
@@ -161,7 +160,7 @@ def divergence(intercept: np.ndarray, slope: np.ndarray) -> np.ndarray:
 
 def _log_shares(logits: np.ndarray) -> np.ndarray:
     """Logarithms of the answers' probabilities (changes, answers), the reference last."""
-    return log_softmax(np.concatenate([logits, np.zeros((len(logits), 1))], axis=1), axis=1)
+    return scipy.special.log_softmax(np.concatenate([logits, np.zeros((len(logits), 1))], axis=1), axis=1)
 
 
 class _Regression:
@@ -348,6 +347,8 @@ def shared_slope(correlations: np.ndarray, concepts: np.ndarray, confidence: flo
 
     def quantile(share: float) -> float:
         reach = 10 * sd.max() + np.abs(mean).max()
-        return brentq(lambda slope: weight @ ndtr((slope - mean) / sd) - share, -reach, reach)
+        return scipy.optimize.brentq(
+            lambda slope: weight @ scipy.special.ndtr((slope - mean) / sd) - share, -reach, reach
+        )
 
     return float(weight @ mean), quantile((1 - confidence) / 2), quantile((1 + confidence) / 2)

@@ -1,0 +1,152 @@
+"""What every result of a study is: its settings, the tables that it reads and makes, and how they are computed."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pandas as pd
+from pydantic import model_validator
+
+from evenlight.core.contracts.results import LOOKS
+from evenlight.core.kinds import MODALITIES
+from evenlight.core.tables import Contract
+from evenlight.settings import Entry
+from evenlight.statistics.files import Runs, notes_of_datasets
+from evenlight.statistics.look_plans import Plan, Planned, looks_of
+from evenlight.statistics.looks import ONE_LOOK, Looks
+from evenlight.statistics.study import StudyScores, VerdictSettings
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """What a result reads.
+
+    Attributes:
+        folders: of what runs have made, by the names that the rule gives them.
+        tables: those that the result ``reads``, in this order.
+        notes: what is to be said of each of these tables.
+    """
+
+    folders: Mapping[str, Path]
+    tables: Sequence[pd.DataFrame] = ()
+    notes: Sequence[Sequence[str]] = ()
+
+    def located(self, study: StudyScores) -> StudyScores:
+        """The scores of a study with the folders in which they are."""
+        units = {name: self.folders[of.units] for name, of in MODALITIES.items() if of.units in self.folders}
+        return replace(
+            study,
+            scores=self.folders.get("scores"),
+            units=next(iter(units.values())),
+            predictions=self.folders.get("predictions"),
+            modalities={name: {**of, "units": units[name]} for name, of in study.modalities.items()},
+        )
+
+
+@dataclass(frozen=True)
+class Computed:
+    """What a result has made.
+
+    Attributes:
+        tables: in the order of the entry's ``tables``.
+        notes: what is to be said of them on every page; the first table keeps it.
+        said: lines for the log. Those that begin with ``warning:`` are shown where the run was started, too.
+        about: what else the first table says of itself.
+    """
+
+    tables: Sequence[pd.DataFrame]
+    notes: Sequence[str] = ()
+    said: Sequence[str] = ()
+    about: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Result(Entry):
+    """A result of a study: one class has its settings, its tables and its computing, which the rule of its name runs.
+
+    A job is given its settings side by side. Of a field whose class is a dataclass, such as :class:`Runs`, are those
+    that the class has fields for.
+
+    Attributes:
+        tables: the contracts of the tables that it makes, in order, by the names of their files.
+        reads: the same of those that it reads.
+    """
+
+    section: ClassVar[str] = "results"
+    key: ClassVar[str] = "result"
+    entries: ClassVar[dict[str, type["Result"]]] = {}
+    tables: ClassVar[Mapping[str, Contract]]
+    reads: ClassVar[Mapping[str, Contract]] = {}
+
+    result: str
+
+    @model_validator(mode="before")
+    @classmethod
+    def _in_parts(cls, settings: Any) -> Any:
+        for name, of_class in cls.model_fields.items():
+            if is_dataclass(of_class.annotation) and name not in settings:
+                names = {each.name for each in fields(of_class.annotation)}
+                part = {key: settings[key] for key in settings if key in names}
+                settings = {key: settings[key] for key in settings if key not in names} | {name: part}
+        return settings
+
+    def compute(self, inputs: Inputs) -> Computed:
+        """The tables of the result, and what is to be said of them."""
+        raise NotImplementedError
+
+    def notes_of_datasets(self) -> list[str]:
+        """Which of its models and explainers are for some datasets only."""
+        return []
+
+
+class OfRuns(Result):
+    """A result of what runs have made."""
+
+    runs: Runs
+
+    def notes_of_datasets(self) -> list[str]:
+        """Which of its models and explainers are for some datasets only."""
+        sections = {"models", *type(self).model_fields}
+        return notes_of_datasets({name: only for name, only in self.runs.only.items() if name in sections})
+
+
+class OfScores(Result):
+    """A result of scores."""
+
+    study: StudyScores
+
+    def notes_of_datasets(self) -> list[str]:
+        """Which of its models and explainers are for some datasets only."""
+        return notes_of_datasets(self.study.only)
+
+
+class Judged(OfScores):
+    """A result of scores that has verdicts: ``judging`` leads from scores to them."""
+
+    judging: VerdictSettings
+
+
+class JudgedAtLooks(Judged):
+    """A result whose verdicts hold over the looks that are planned, where there are ``looks``."""
+
+    reads: ClassVar[Mapping[str, Contract]] = {"looks": LOOKS}
+
+    looks: Planned | None = None
+
+    def plan(self) -> Plan:
+        """The plan, of which there must be one."""
+        return Plan.of(self.looks, self.judging.alpha)
+
+    def looks_made(self, inputs: Inputs) -> Looks:
+        """The looks that were made, of which the first table that is read is the record; one where none are planned."""
+        return looks_of(self.plan(), inputs.tables[0]) if self.looks else ONE_LOOK
+
+
+def said_of_left_out(explainers: Sequence[str]) -> list[str]:
+    """What a table of explained tokens says where the study explains in words or by changes, too, by these explainers.
+
+    >>> said_of_left_out(["leace", "tcav"]), said_of_left_out([])
+    (["explanations of changes of a concept, or in words, are not in this table: 'leace', 'tcav'"], [])
+    """
+    listed = ", ".join(map(repr, explainers))
+    return [f"explanations of changes of a concept, or in words, are not in this table: {listed}"] if listed else []
