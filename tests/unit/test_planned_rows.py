@@ -131,7 +131,6 @@ SCORED = {
         [{"metric": "soft_comprehensiveness", "draws": 3}, {"metric": "soft_sufficiency", "kept": [0.2, 0.5]}],
         0.05,
     ),
-    "infidelity": ([{"metric": "infidelity", "draws": 7}], 0.35),
 }
 
 
