@@ -353,11 +353,6 @@ makers: .venv/ready  ## who makes disparities on GECO, COMPAS, HateCheck and in 
 
 bench-statistics: .venv/ready  ## memory and time of the statistics of 100,000 items (hours; --items and --steps of the script for less)
 	$(BIN)/python bench/statistics_at_scale.py --folder $(BENCH)/statistics
-	$(BIN)/python bench/statistics_at_scale.py --folder $(BENCH)/statistics_many --levels 3 --steps compare_many_groups
-
-estimate-cost: .venv/ready  ## what a grid would cost on this device (ten minutes): make estimate-cost STUDY=cebab; else disparity
-	$(BIN)/python bench/estimate_cost.py --configfile config/studies/$(or $(STUDY),disparity).yaml \
-		--output $(BENCH)/cost$(if $(STUDY),_$(STUDY))
 
 .venv-ferret/ready: bench/ferret.txt
 	@$(call new_environment,$(INTERPRETER),$(@D))
