@@ -145,7 +145,5 @@ def _effect_sizes(
         row = {}
         for name, interval in intervals.items():
             row |= {name: interval.estimate, f"{name}_low": interval.low, f"{name}_high": interval.high}
-        for end in ("", "_low", "_high"):
-            row[f"common_language_effect{end}"] = (row[f"cliffs_delta{end}"] + 1) / 2
         rows.append(row)
     return {name: [row[name] for row in rows] for name in rows[0]}
