@@ -2,7 +2,6 @@
 
 PYTHON ?= python3
 CORES ?= all
-HOURS ?= 2
 
 # Looked up before the environment's own python comes first on the path.
 INTERPRETER := $(or $(shell command -v $(PYTHON) 2>/dev/null),$(PYTHON))
@@ -82,11 +81,15 @@ beyond-random: $(MINILM)  ## what is left of disparities beyond random explanati
 cebab: $(MINILM)  ## which explanations tell what edits of restaurant reviews do to a model (under an hour)
 	$(BIN)/snakemake --cores $(CORES) --configfile config/studies/cebab_cpu.yaml
 
-hatecheck: $(MINILM)  ## a classifier of hate speech, explained for seven groups in two languages, until it is decided (an hour)
-	$(BIN)/python workflow/tools/decide.py config/studies/hatecheck_cpu.yaml --hours $(HOURS) --cores $(CORES)
+looks = for pairs in 30 100 200; do \
+	$(BIN)/snakemake --cores $(CORES) tables --configfile config/studies/$(1).yaml --config explain="{pairs: $$pairs}" || exit 1; \
+done
 
-disparity-looks: $(MINILM)  ## a few questions of the disparity study, until they are decided (an hour)
-	$(BIN)/python workflow/tools/decide.py config/studies/disparity_looks_cpu.yaml --hours $(HOURS) --cores $(CORES)
+hatecheck: $(MINILM)  ## a classifier of hate speech, explained for seven groups in two languages (an hour)
+	$(call looks,hatecheck_cpu)
+
+disparity-looks: $(MINILM)  ## a few questions of the disparity study, look by look (an hour)
+	$(call looks,disparity_looks_cpu)
 
 dialect: .venv/ready  ## reasons of language models to questions in two dialects: docs/results/dialect.md (minutes)
 	for study in dialect_cpu dialect_draws_cpu; do \
@@ -120,9 +123,6 @@ progress: .venv-progress/ready  ## jobs, and the time left, of the run in this f
 
 explain-result: .venv/ready  ## what made a file: make explain-result FILE=results/demo/figures/control.svg
 	$(BIN)/python workflow/tools/explain_result.py "$(FILE)" $(if $(ALL),--all)
-
-decide: .venv/ready  ## ask with more and more texts until all is decided: make decide STUDY=config/my_study.yaml HOURS=2
-	$(BIN)/python workflow/tools/decide.py $(STUDY) --hours $(HOURS) --cores $(CORES)
 
 compare-studies: .venv/ready  ## have two runs the same numbers? make compare-studies FIRST=../old/results/demo SECOND=results/demo
 	$(BIN)/python workflow/tools/compare_studies.py "$(FIRST)" "$(SECOND)" $(if $(RENAMED),--renamed "$(RENAMED)")
@@ -353,11 +353,6 @@ makers: .venv/ready  ## who makes disparities on GECO, COMPAS, HateCheck and in 
 
 bench-statistics: .venv/ready  ## memory and time of the statistics of 100,000 items (hours; --items and --steps of the script for less)
 	$(BIN)/python bench/statistics_at_scale.py --folder $(BENCH)/statistics
-	$(BIN)/python bench/statistics_at_scale.py --folder $(BENCH)/statistics_many --levels 3 --steps compare_many_groups
-
-estimate-cost: .venv/ready  ## what a grid would cost on this device (ten minutes): make estimate-cost STUDY=cebab; else disparity
-	$(BIN)/python bench/estimate_cost.py --configfile config/studies/$(or $(STUDY),disparity).yaml \
-		--output $(BENCH)/cost$(if $(STUDY),_$(STUDY))
 
 .venv-ferret/ready: bench/ferret.txt
 	@$(call new_environment,$(INTERPRETER),$(@D))

@@ -1,4 +1,4 @@
-"""Measure what a graphics card changes, in one call of ten minutes: speed, waits, memory, training, a grid's hours.
+"""Measure what a graphics card changes, in one call of ten minutes: speed, waits, memory, training.
 
 ``make card`` runs it; without a card it tries small shapes. Nothing is downloaded: what a network takes depends on its
 sizes, so networks of published sizes with random weights read test sentences of GECO. Ours, in each precision, and each
@@ -21,12 +21,13 @@ import numpy as np
 import pandas as pd
 import torch
 from compare import matrix_rate, sentences_of
-from estimate_cost import device_name, flops_per_token
 from protocol import Worker
 from report import WORDS, machine, markdown
 from shapes import write_shape
 from suites import PASSES, SUITES
+from torch import nn
 from transformers import AutoConfig, AutoModelForSequenceClassification, AutoTokenizer
+from transformers.pytorch_utils import Conv1D
 from worker_evenlight import tasks_of
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "workflow" / "scripts"))
@@ -38,7 +39,7 @@ from evenlight.engine.training import save_classifier, train
 from evenlight.jobs import command_line
 from evenlight.models import Architecture
 from evenlight.models.building import new_classifier
-from evenlight.models.classifier import Classifier, pick_device
+from evenlight.models.classifier import Classifier, device_name, pick_device
 from evenlight.models.processor import use_processor
 from evenlight.models.trainings import Training
 
@@ -84,7 +85,7 @@ PRECISIONS = ("float32", "tf32", "bfloat16")
 # Those of a training.
 TRAINED_IN = ("float32", "bfloat16")
 OURS = [f"ours, {precision}" for precision in PRECISIONS]
-PARTS = ["training", "grid", "speed"]
+PARTS = ["training", "speed"]
 PEERS = {"ferret": "worker_ferret.py", "captum and lime": "worker_captum.py"}
 # Scores of that size say nothing, in float64.
 NOISE = 1e-10
@@ -157,6 +158,21 @@ def measure_training(record: Record, sizes: str, arguments: argparse.Namespace) 
         record.write("training", precision=precision, **counts, **row)
         if precision == "float32":
             measure_errors(record, classifier, arguments)
+
+
+def flops_per_token(network: nn.Module, length: float) -> float:
+    """Floating-point operations that a forward pass of a text of ``length`` tokens takes for each, in products.
+
+    Those with weights, two for each number in the weights' matrices, and those of queries with keys and of attention
+    weights with values. What the engine leaves out in the last layer is counted.
+    """
+    matrices = sum(
+        module.weight.numel()
+        for name, module in network.base_model.named_modules()
+        if isinstance(module, nn.Linear | Conv1D) and "pooler" not in name
+    )
+    config = network.config
+    return 2 * matrices + 4 * length * config.hidden_size * getattr(config, "num_hidden_layers", 0)
 
 
 def flops_of(folder: Path, tokens: float) -> float:
@@ -276,20 +292,6 @@ def with_share(row: dict, task: str, folder: Path, rates: dict[str, float]) -> d
     return row | {"share_of_rate": flops / row["seconds"] / rates[row["side"].split(", ")[1]]}
 
 
-def measure_grid(record: Record, options: argparse.Namespace) -> None:
-    """The hours of a published grid on this device, by ``bench/estimate_cost.py``."""
-    if record.is_over(f"hours of {options.grid.stem}"):
-        return
-    output = record.path.parent / "card_cost"
-    flags = ["--configfile", str(options.grid), "--output", str(output), "--device", options.device]
-    flags += ["--precision", *PRECISIONS]
-    subprocess.run([sys.executable, HERE / "estimate_cost.py", *flags], check=True, stdout=subprocess.DEVNULL)
-    for precision in PRECISIONS:
-        hours = pd.read_csv(output / precision / "cost.csv").groupby("model", sort=False)[["hours", "host_hours"]].sum()
-        hours, host = (hours[name].to_dict() for name in ("hours", "host_hours"))
-        record.write("grid", study=options.grid.stem, precision=precision, hours=hours, host=host)
-
-
 def flags_of(arguments: argparse.Namespace) -> str:
     """The flags that say what is measured and how, as ``make card`` takes them."""
     names = ("parts", "sentences", "one_by_one", "alternations", "epochs", "minutes", "threads")
@@ -306,7 +308,7 @@ def measure(arguments: argparse.Namespace) -> None:
     sizes = "published" if device.type == "cuda" else "small"
     record.write(
         "about",
-        device=device_name(device, arguments.threads),
+        device=device_name(device),
         machine=machine("torch", "transformers"),
         flags=flags_of(arguments),
         peers={peer: versions_of(peer, python) for peer, python in pythons_of(arguments).items()},
@@ -319,8 +321,6 @@ def measure(arguments: argparse.Namespace) -> None:
     record.write("rate", **rates)
     if "training" in arguments.parts:
         measure_training(record, sizes, arguments)
-    if "grid" in arguments.parts:
-        measure_grid(record, arguments)
     sentences = sentences_of(arguments.items, arguments.sentences)
     tokenizer = AutoTokenizer.from_pretrained(arguments.tokenizer)
     for name, (model_type, shape) in SHAPES[sizes].items() if "speed" in arguments.parts else ():
@@ -375,7 +375,7 @@ def speed_tables(speed: pd.DataFrame) -> Iterator[str]:
         yield f"### {model}\n\n{markdown(pd.DataFrame(lines))}"
 
 
-def findings(speed: pd.DataFrame, training: list[dict], grid: list[dict]) -> str:
+def findings(speed: pd.DataFrame, training: list[dict]) -> str:
     """What was found, in a few sentences."""
     said = []
     for suite, own in whole_suites(speed).groupby("peer", sort=False) if len(speed) else ():
@@ -387,13 +387,7 @@ def findings(speed: pd.DataFrame, training: list[dict], grid: list[dict]) -> str
         if row["precision"] == "float32":
             size = f"{row['parameters'] / 1e6:,.1f} million weights"
             said.append(f"A BERT of {size} learns GECO from scratch in {row['seconds']:.0f} s.")
-    said += [f"The grid `{row['study']}` takes {sum(row['hours'].values()):.0f} hours{_in(row)}." for row in grid]
     return " ".join(said)
-
-
-def _in(row: dict) -> str:
-    """The precision of a row, behind what is said of it."""
-    return f" in {row['precision']}" if "precision" in row else ""
 
 
 def page(answers: list[dict]) -> str:
@@ -410,7 +404,7 @@ def page(answers: list[dict]) -> str:
         speed = speed.drop_duplicates(["model", "suite", "task", "side"], keep="last")
     parts = [
         f"# On a card: {about['device']}",
-        findings(speed, rows.get("training", []), rows.get("grid", [])),
+        findings(speed, rows.get("training", [])),
         f"Made by {commands} on {about['device']} beside {about['machine']}. {WORDS}",
         method,
     ]
@@ -447,18 +441,6 @@ def page(answers: list[dict]) -> str:
             "square of the difference, over that of the scores.",
             markdown(errors),
         ]
-    if "grid" in rows:
-        parts.append("## A published grid")
-    for row in rows.get("grid", []):
-        total = sum(row["hours"].values())
-        shown = {"model": row["hours"].keys()}
-        for name, hours in (("hours", row["hours"]), ("of these beside the network", row["host"])):
-            shown[name] = [f"{value:.2f}" for value in hours.values()]
-        parts += [
-            f"`config/studies/{row['study']}.yaml`, whole, takes {total:.1f} hours{_in(row)} of one such device and "
-            f"one core beside it, by `bench/estimate_cost.py`. So an hour does {min(1, 1 / total):.0%} of it.",
-            markdown(pd.DataFrame(shown)),
-        ]
     if "left out" in rows:
         gone = pd.DataFrame(rows["left out"])
         gone[["of", "what"]] = gone["what"].str.rsplit(", ", n=1, expand=True)
@@ -482,7 +464,6 @@ if __name__ == "__main__":
     parser.add_argument("--tokenizer", type=Path, required=True, help="folder of a tokenizer, such as MiniLM's")
     parser.add_argument("--captum-python", help="interpreter that has captum and lime; without one they are left out")
     parser.add_argument("--ferret-python", help="interpreter of ferret's environment; without one it is left out")
-    parser.add_argument("--grid", type=Path, default=Path("config/studies/disparity.yaml"), help="study to estimate")
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS, help="some, added to what is there")
     parser.add_argument("--sentences", type=int, default=32, help="texts that ours explains together")
     parser.add_argument("--one-by-one", type=int, default=4, help="texts of these that peers explain, one by one")

@@ -1,7 +1,7 @@
 """How much memory and time the statistics of a large study need, on generated scores.
 
 One model on one dataset, whose units have a text of every level: items, levels, explainers, metrics and seeds as asked.
-The first two levels are compared as a pair, and where there are more, ``compare_many_groups`` compares all of them.
+The first two levels are compared.
 Only one explainer's scores are in memory at a time, so that peak memory does not depend on the number of explainers,
 and time is proportional to it.
 """
@@ -24,7 +24,6 @@ from evenlight.statistics.files import Run, items_path, predictions_path, score_
 
 COMPUTE = Path(__file__).parents[1] / "workflow" / "scripts" / "results" / "compute.py"
 FACTOR = "group"
-MANY = "compare_many_groups"
 COUNTED = "count_wins"
 VERDICTS = {
     "alpha": 0.05,
@@ -38,13 +37,12 @@ VERDICTS = {
 # The settings of each step, beside the names of the study.
 STEPS = {
     "summarise_scores": {"factors": [FACTOR]},
-    "measure_disparity": {"equivalence_bound": 0.2, "confidence": 0.95, "sign_flips": 10000},
+    "measure_disparity": {},
     COUNTED: VERDICTS | {"as_often_bound": 0.2},
     "estimate_effects": VERDICTS | {"power": 0.8},
     "permute_verdicts": VERDICTS | {"verdict_permutations": 20},
-    "permute_groups": {"alpha": 0.05, "control_draws": 200, "sign_flips": 10000},
+    "permute_groups": {"alpha": 0.05, "control_draws": 200},
     "adjust_for_covariates": {"confidence": 0.95, "control_draws": 200, "from_probability": []},
-    MANY: {},
 }
 
 
@@ -93,13 +91,13 @@ def write_scores(folder: Path, item: np.ndarray, seed: int, names: dict) -> None
 
 def command(step: str, folder: Path, names: dict, levels: list[str]) -> list:
     """The command of a step, on the study that lies below ``folder``."""
-    compared = {"comparisons": {FACTOR: [levels[:2], *([levels] if len(levels) > 2 else [])]}}
+    compared = {"comparisons": {FACTOR: [levels[:2]]}}
     settings = names | STEPS[step] | ({} if step == "summarise_scores" else compared)
     if step == COUNTED:
         settings |= {"higher_is_better": dict.fromkeys(names["metrics"], True)}
     folders = ["scores", "datasets", *(["predictions"] if step == "adjust_for_covariates" else [])]
     flags = [part for name in folders for part in (f"--{name}", folder / name)]
-    outputs = [folder / f"{step}.parquet", *([folder / "second.parquet"] if step in (MANY, COUNTED) else [])]
+    outputs = [folder / f"{step}.parquet", *([folder / "second.parquet"] if step == COUNTED else [])]
     return [sys.executable, COMPUTE, "--result", step, "--settings", json.dumps(settings), *flags, "--output", *outputs]
 
 
@@ -128,9 +126,6 @@ def main(arguments: argparse.Namespace) -> None:
         write_predictions(arguments.folder / "predictions", item, seed)
         write_scores(arguments.folder / "scores", item, seed, names)
     for step in arguments.steps:
-        if step == MANY and len(levels) < 3:
-            print(f"{step}: not run, it compares more than two levels (--levels)", flush=True)
-            continue
         seconds, gib = measure(command(step, arguments.folder, names, levels))
         print(f"{step}: {seconds:.0f} s; {gib:.2f} GiB", flush=True)
 

@@ -2,7 +2,7 @@
 #
 # Comes in: <results>/scores/, <results>/predictions/, <results>/datasets/.
 # Goes out: <results>/tables/effects.parquet, effect_counts.parquet, disparity.parquet, disparity_summary.parquet,
-# tests.parquet, verdict_control.parquet, interim_analyses.parquet; <results>/figures/disparity/, effects/. Which kind is asked, its settings say.
+# verdict_control.parquet, interim_analyses.parquet; <results>/figures/disparity/, effects/. Which kind is asked, its settings say.
 
 
 include: "helpers/verdicts.smk"
@@ -12,7 +12,7 @@ RESULTS |= {
     "measure_disparity": Result(
         "Compare the groups' scores, seed by seed: tests of items and of pairs, effect sizes.",
         ["disparity"],
-        compared_settings("confidence", "sign_flips"),
+        compared_settings(),
         of_runs(*SCORED),
         minutes=60,
     ),
@@ -23,12 +23,6 @@ RESULTS |= {
             higher_is_better=higher_is_better(),
             **of_statistics("alpha", "considerable_effect"),
         ),
-        reads=["disparity"],
-    ),
-    "count_tests": Result(
-        "Per dataset and metric, what each way of testing finds.",
-        ["tests"],
-        as_json(**of_statistics("alpha")),
         reads=["disparity"],
     ),
     "estimate_effects": Result(

@@ -41,8 +41,6 @@ TESTED_BY = {
     "metrics/families/answers/scored": ("style_of_answers",),
     "metrics/families/faithfulness/__init__": ("metrics", "aopc_of_words"),
     "metrics/families/soft/__init__": ("soft_metrics",),
-    "metrics/families/infidelity/__init__": ("infidelity",),
-    "metrics/families/infidelity/subsets": ("infidelity",),
     "metrics/families/worst_change/__init__": ("sensitivity",),
     "metrics/families/reasons/__init__": ("changed_questions",),
     "metrics/families/follow_ups/__init__": ("follow_ups",),

@@ -122,12 +122,6 @@ def challengers():
     return config["statistics"]["challengers"]
 
 
-def compared_sets():
-    """The sets of levels that are compared, of all factors."""
-    return [levels for sets in comparisons().values() for levels in sets]
-
-
 def compared_levels():
     """The levels that stand in a comparison of two, in the configuration's order."""
-    pairs = [levels for levels in compared_sets() if len(levels) == 2]
-    return list(dict.fromkeys(level for pair in pairs for level in pair))
+    return list(dict.fromkeys(level for pairs in comparisons().values() for pair in pairs for level in pair))

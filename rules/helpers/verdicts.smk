@@ -11,7 +11,7 @@ CATEGORY = "Regimes" if config["kind"] == "regimes" else "Disparity"
 
 
 # What the page of effects reads: beside verdicts, which models only guess.
-EFFECT_TABLES = ["effects", "effect_counts", "tests", "verdict_control", *["balanced_accuracy"] * (not ANSWERS_ONLY)]
+EFFECT_TABLES = ["effects", "effect_counts", "verdict_control", *["balanced_accuracy"] * (not ANSWERS_ONLY)]
 
 
 def higher_is_better():

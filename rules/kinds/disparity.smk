@@ -13,7 +13,7 @@ RESULTS |= {
     "permute_groups": Result(
         "Test again with the groups' labels permuted: how many cells are significant without any disparity?",
         ["control"],
-        compared_settings("alpha", "sign_flips", "control_draws", of=CONTROLLED, **left_out()),
+        compared_settings("alpha", "control_draws", of=CONTROLLED, **left_out()),
         of_texts() if EXPLAINERS else of_runs(*SCORED),
         minutes=120,
     ),
@@ -32,13 +32,6 @@ RESULTS |= {
         yardstick_settings(),
         of_runs(*SCORED),
         reads=["looks"] if LOOKS else [],
-        minutes=60,
-    ),
-    "compare_many_groups": Result(
-        "Compare more than two groups: Kruskal-Wallis, and Dunn's comparisons of their pairs, alone and within strata.",
-        ["groups", "group_pairs"],
-        compared_settings(),
-        of_runs(*SCORED),
         minutes=60,
     ),
     "compare_definitions": Result(
@@ -153,10 +146,6 @@ if compared_datasets(CONTROLLED):
     FIGURES.append(drawn("control"))
 
 # What only some studies have.
-if any(len(levels) > 2 for levels in compared_sets()):
-    TABLES["groups"] = Page(
-        ["groups", "group_pairs"], shown(*COMPARED, **of_statistics("alpha")), "Disparity", at_one_look=True
-    )
 if configuration.beyond_random(config):
     TABLES["beyond_random"] = Page(
         ["beyond_random"],

@@ -379,19 +379,14 @@ def explanations() -> list[Explanation]:
 
 
 # What a metric cannot do without.
-def _needed_by(metric: str, folder: Path) -> dict:
-    if metric == "dale_chall":
-        path = folder / "easy.txt"
-        path.write_text("the\nboards\nwater\nyou\nit\nis\nto\ngo\nwait\n", encoding="utf-8")
-        return {"file": str(path)}
-    return {"decision": {"decision": "wait"}}.get(metric, {})
+NEEDED_BY = {"decision": {"decision": "wait"}}
 
 
 def scores(entry, folder: Path) -> dict:
     """The score of each explanation, change, answer or question."""
     metric = get_args(entry.model_fields["metric"].annotation)[0]
     found = {}
-    for name, settings in variants("metrics", entry, _needed_by(metric, folder)):
+    for name, settings in variants("metrics", entry, NEEDED_BY.get(metric, {})):
         found[name] = _scores(entry, {"it": settings})
     return found
 

@@ -22,7 +22,6 @@ STUDY = {
     "metrics": dict.fromkeys(METRICS, "complexity"),
     "comparisons": {"gender": [["male", "female"]]},
 }
-DISPARITIES = STUDY | {"confidence": 0.95, "sign_flips": 200}
 JUDGED = {"alpha": 0.05, "as_often_bound": 0.2, "confidence": 0.95, "bootstrap_draws": 200}
 VERDICTS = STUDY | JUDGED | {"smallest_effects": {"gini": 0.1}, "primary": {}, "noise": ["grad"]}
 SUMMED = {"higher_is_better": dict.fromkeys(METRICS, True), "alpha": 0.05, "considerable_effect": 0.2}
@@ -51,7 +50,7 @@ def made(name: str, folder: Path, settings: dict, tables: Sequence[pd.DataFrame]
 
 
 def _disparity(folder: Path) -> list[pd.DataFrame]:
-    return made("measure_disparity", folder, DISPARITIES)
+    return made("measure_disparity", folder, STUDY)
 
 
 RESULTS: dict[str, Callable[[Path], list[pd.DataFrame]]] = {
@@ -67,7 +66,6 @@ RESULTS: dict[str, Callable[[Path], list[pd.DataFrame]]] = {
         *("estimate_texts_needed", folder, {"as_often_bound": 0.2, "power": 0.8}),
         made("estimate_effects", folder, VERDICTS)[:1],
     ),
-    "count_tests": lambda folder: made("count_tests", folder, {"alpha": 0.05}, _disparity(folder)),
 }
 
 # Results of which nothing is held.
@@ -81,7 +79,6 @@ NOT_YET = (
     "compare_decisions",
     "compare_definitions",
     "compare_draws",
-    "compare_many_groups",
     "compare_published",
     "count_decisions",
     "count_questions",

@@ -658,7 +658,7 @@ def test_forms_are_held_against_one_text_explained_twice(study):
             datasets={"plots": "Plots"},
             models={"small": "Small"},
             explainers={"lime": "LIME"},
-            comparisons={"group": [["a", "b"], list(levels)]},
+            comparisons={"group": [["a", "b"]]},
             random=[],
             confidence=0.95,
             words=True,
@@ -696,12 +696,6 @@ def test_what_was_not_compared_is_said(tmp_path):
     assert told == says("no other one: neutral", "age in dataset")
     assert "One run" in told
     assert "people marked" in told
-    # A group that is only in a test of all of them is compared with no other one by this page.
-    sets = {"gender": [["male", "female"], ["male", "female", "neutral"]]}
-    content = study.audit(study.effects(), comparisons=sets)
-    told = " ".join(content["not_tested"])
-    assert told == says("no other one: neutral", "neutral (gender)")
-    assert "tables/groups.html" in {row["file"] for row in content["evidence"]}
 
 
 def test_a_group_of_which_only_random_explanations_were_compared_is_not_said_to_be_left_out(study, effects):

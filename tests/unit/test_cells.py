@@ -271,20 +271,6 @@ def test_factors_stand_in_the_message_as_in_the_dataset_and_the_configuration():
         check_compared("plots", units, units["item_id"], comparisons)
 
 
-def test_three_levels_of_a_larger_set_are_something_to_compare(files):
-    rows = [(level, level, level, 1) for level in ("male", "female", "other")]
-    files.write(table(rows))
-    model = only(called(read_models, *files.folders, **names()))
-    about = model.dataset, model.units, model.items["item_id"]
-    lacking = [says("dataset 'plots'", "'male'", "'neutral'", "not compared", "'neutral'")]
-    comparisons = {"gender": [["male", "neutral"], ["neutral", "other", "female", "male"]]}
-    assert check_compared(*about, comparisons) == lacking
-    with pytest.raises(InputError, match="gender: female, male, other"):
-        check_compared(*about, {"gender": [["male", "neutral"], ["neutral", "other", "female"]]})
-    with pytest.raises(InputError, match=r"^dataset 'plots': .*gender neutral, other, female;"):
-        check_compared(*about, {"gender": [["neutral", "other", "female"]]})
-
-
 def test_an_explainer_with_other_items_is_refused(files):
     files.write(table([("m1", "1", "male", 1), ("f1", "1", "female", 2)]))
     files.write(table([("m1", "1", "male", 1), ("f2", "2", "female", 2)], explainer="grad"))

@@ -180,7 +180,7 @@ def test_verdicts_find_the_regime_that_differs(files):
     assert cells.loc[("trained", "C & CE", "all"), "difference"] == pytest.approx(0.1, abs=0.03)
     control = called(permuted_verdicts, **folders(files), **CLAIMED, **JUDGED, verdict_permutations=2)
     assert control.query("family == 'primary'")["disparities"].sum() <= 1
-    table, notes = called(disparity_table, **folders(files), **CLAIMED, confidence=0.95, sign_flips=200)
+    table, notes = called(disparity_table, **folders(files), **CLAIMED)
     assert not notes
     assert (
         table.query("factor == 'regime' and level_a == 'CE' and explainer != 'random'")["p_signed_rank"] < 1e-4

@@ -175,11 +175,6 @@ def test_metrics_ask_for_the_odds_where_they_are_told_to():
     # Without the best word the odds fall by its worth; with it alone they are 2 instead of 1.5.
     assert values["aopc_comprehensiveness"][0] == pytest.approx(2.0, abs=1e-5)
     assert values["aopc_sufficiency"][0] == pytest.approx(-0.5, abs=1e-5)
-    settings = {"metric": "infidelity", "output": "contrast", "scaled": False, "hidden_token": "removed"}
-    exact = {"it": completed_entry("metrics", "it", settings)}
-    assert score(Metric.parse_all(exact), [explanation], evaluator)["it"][0] == pytest.approx(0, abs=1e-9)
-    of_probability = {"it": exact["it"] | {"output": "probability"}}
-    assert score(Metric.parse_all(of_probability), [explanation], evaluator)["it"][0] > 0.1
 
 
 def test_a_contrast_without_foil_is_refused():
@@ -187,7 +182,7 @@ def test_a_contrast_without_foil_is_refused():
     sentences = sentences_of(classifier)
     with pytest.raises(InputError, match=r"it: output 'contrast' .* item item0 has none; .*foil"):
         scores(classifier, sentences, {"method": "occlusion", "output": "contrast"})
-    metric = completed_entry("metrics", "it", {"metric": "infidelity", "output": "contrast"})
+    metric = completed_entry("metrics", "it", {"metric": "aopc_sufficiency", "output": "contrast"})
     with pytest.raises(InputError, match="item item0 has none"):
         score(Metric.parse_all({"it": metric}), [explanation_of(sentences[0], np.zeros(9))], None)
 

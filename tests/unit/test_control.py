@@ -17,13 +17,13 @@ from evenlight.statistics.cells import ExplainerScores
 from evenlight.statistics.control import permuted_labels, permuted_rates, permuted_tests
 from evenlight.statistics.designs import Design, Side
 from evenlight.statistics.disparity import disparity_table
-from evenlight.statistics.paired_tests import SignFlips, sign_flip_p, signed_rank_p
+from evenlight.statistics.paired_tests import signed_rank_p
 from evenlight.statistics.rank_sum import mann_whitney
 from evenlight.statistics.study import Comparison
 
 NAN = float("nan")
 GROUPS = ("male", "female")
-UNSTRATIFIED = ("mann_whitney", "signed_rank", "sign_flip")
+TESTS = ("mann_whitney", "signed_rank")
 
 
 def numbers(*parts) -> np.random.Generator:
@@ -39,14 +39,14 @@ def design_of(units_a: int, units_b: int, paired: bool = True) -> Design:
     return Design(Comparison("gender", *GROUPS), paired, *sides)
 
 
-def p_values(a: np.ndarray, b: np.ndarray, draws: int, flips: int, paired: bool = True, dataset="plots") -> dict:
+def p_values(a: np.ndarray, b: np.ndarray, draws: int, paired: bool = True, dataset="plots") -> dict:
     """The p-values of cells (cells, units), of one seed and as many metrics."""
     a, b = np.atleast_2d(a), np.atleast_2d(b)
     values = np.hstack([a, b])[:, None, :]
     names = [f"metric{n}" for n in range(len(a))]
     scores = ExplainerScores(dataset, "small", "lime", [0], names, values, ~np.isnan(values[0]))
     design = design_of(a.shape[1], b.shape[1], paired)
-    return permuted_tests(scores, design, permuted_labels(design, draws), flips)
+    return permuted_tests(scores, design, permuted_labels(design, draws))
 
 
 @pytest.fixture(params=["distinct", "tied"])
@@ -88,21 +88,6 @@ def test_every_labelling_is_tested_as_the_real_one(some_scores, pairs):
             assert [p[row, cell] for p in found] == pytest.approx(expected, rel=1e-12), (row, cell)
 
 
-@pytest.mark.parametrize("pairs", [6, 30])
-def test_an_exchange_stands_in_the_place_of_the_first_flip(some_scores, pairs):
-    a, b = some_scores(pairs)
-    flips = SignFlips(pairs, 400, ("flips",))
-    matrix = np.vstack(list(flips.blocks()))
-    signs = np.where(numbers("swaps", pairs).random((3, pairs)) < 0.5, -1.0, 1.0)
-    found = sign_flip_p(a - b, flips, signs)
-    known = np.nan_to_num(a - b)
-    for row, of_row in enumerate(signs):
-        others = matrix if pairs == 6 else np.vstack([of_row, matrix[1:]])
-        sums = np.abs(known @ others.T)
-        observed = np.abs(known @ of_row) - 1e-10 * np.abs(known).sum(axis=1)
-        np.testing.assert_allclose(found[row], (sums >= observed[:, None]).mean(axis=1), rtol=1e-12)
-
-
 def test_mann_whitney_on_shuffled_items(some_scores):
     scores = np.hstack(some_scores(15))
     in_first = np.zeros((8, 30), dtype=bool)
@@ -125,9 +110,6 @@ def test_worked_by_hand():
     # the sum is 5 of 6: 2 · 2/8.
     signs = np.array([[1, 1, 1], [-1, 1, 1.0]])
     np.testing.assert_allclose(signed_rank_p(np.array([[1.0, 2.0, 4.0]]), signs)[:, 0], [0.25, 0.5])
-    # Sums of all 8: ±7, ±5, ±3, ±1; |5| or more in 4 of them.
-    found = sign_flip_p(np.array([[1.0, 2.0, 4.0]]), SignFlips(3, 8, ()), signs)
-    np.testing.assert_allclose(found[:, 0], [0.25, 0.5])
 
 
 def test_what_cannot_be_tested_is_nan_and_what_does_not_differ_is_1():
@@ -139,9 +121,8 @@ def test_what_cannot_be_tested_is_nan_and_what_does_not_differ_is_1():
     found = mann_whitney(a, b, np.hstack([~swapped, swapped])).p
     assert np.isnan(found).tolist() == [[False, True, True, False]] * 2
     assert found[:, 0].tolist() == [1, 1]
-    for found in (signed_rank_p(a - b, signs), sign_flip_p(a - b, SignFlips(3, 8, ()), signs)):
-        expected[:, 3] = NAN  # one whole pair
-        np.testing.assert_array_equal(found, expected)
+    expected[:, 3] = NAN  # one whole pair
+    np.testing.assert_array_equal(signed_rank_p(a - b, signs), expected)
 
 
 def test_a_labelling_that_leaves_a_group_empty_has_p_1():
@@ -207,7 +188,7 @@ def test_permutations_belong_to_the_items_alone():
 
 
 def rates_of(a: np.ndarray, b: np.ndarray, paired: bool = True) -> dict[str, float]:
-    found = p_values(a, b, 100, 500, paired)
+    found = p_values(a, b, 100, paired)
     return {test: float((p[1:] <= 0.05).mean()) for test, p in found.items()}
 
 
@@ -218,18 +199,16 @@ def test_paired_tests_are_nominal_and_mann_whitney_is_conservative_on_correlated
     a, b = (correlation**0.5 * shared + (1 - correlation) ** 0.5 * random.normal(size=shared.shape) for _ in range(2))
     rates = rates_of(a, b)
     assert rates["signed_rank"] == pytest.approx(0.05, abs=0.008)
-    assert rates["sign_flip"] == pytest.approx(0.05, abs=0.008)
     assert least <= rates["mann_whitney"] <= most
 
 
 def test_a_real_disparity_does_not_disturb_the_control():
     random = numbers("disparity")
-    found = p_values(random.normal(size=40) + 1, random.normal(size=40), 2000, 2000)
+    found = p_values(random.normal(size=40) + 1, random.normal(size=40), 2000)
     for p in found.values():
         assert p[0] < 0.05
-    # Mann-Whitney is none of these: one form of each pair is high and the other low, which is less equal than chance.
-    for test in ("signed_rank", "sign_flip"):
-        assert (found[test][1:] <= 0.05).mean() == pytest.approx(0.05, abs=0.02)
+    # Not so Mann-Whitney's: one form of each pair is high and the other low, which is less equal than chance.
+    assert (found["signed_rank"][1:] <= 0.05).mean() == pytest.approx(0.05, abs=0.02)
 
 
 def test_mann_whitney_is_nominal_on_items_without_pairs():
@@ -246,7 +225,7 @@ def test_the_p_of_the_study_is_uniform_without_disparity():
         random = numbers("studies", study)
         common = random.normal(size=(2, 1, 30))
         a, b = common + 0.7 * random.normal(size=(2, 20, 30))
-        p = p_values(a, b, 59, 200, dataset=f"study{study}")
+        p = p_values(a, b, 59, dataset=f"study{study}")
         significant = {test: (values <= 0.05).sum(axis=1) for test, values in p.items()}
         claims.append([(counts >= counts[0]).mean() <= 0.1 for counts in significant.values()])
     # Standard error 0.017; ties of counts make the claim rarer.
@@ -273,7 +252,6 @@ def study_settings(**changes) -> dict:
             "equivalence_bound": 0.2,
             "confidence": 0.95,
             "control_draws": 99,
-            "sign_flips": 500,
         },
         **changes,
     }
@@ -310,18 +288,18 @@ def rates(score_paths) -> pd.DataFrame:
 
 def test_rows_and_cells_of_the_table(rates):
     assert list(rates.columns) == control.COLUMNS
-    expected = [("plots", model, test) for model in ("small", "large", "all") for test in UNSTRATIFIED]
+    expected = [("plots", model, test) for model in ("small", "large", "all") for test in TESTS]
     # No pairs, so one test; no mass: 2 explainers × 2 seeds.
     expected += [("cases", model, "mann_whitney") for model in ("small", "large", "all")]
-    expected += [("all", "all", test) for test in UNSTRATIFIED]
+    expected += [("all", "all", test) for test in TESTS]
     assert list(rates[["dataset", "model", "test"]].itertuples(index=False, name=None)) == expected
-    assert list(rates["cells"]) == [8] * 6 + [16] * 3 + [4, 4, 8] + [24, 16, 16]
+    assert list(rates["cells"]) == [8] * 4 + [16] * 2 + [4, 4, 8] + [24, 16]
     assert set(rates["alpha"]) == {0.05}
 
 
 def test_a_disparity_is_more_than_chance_and_none_is_not(rates):
     found = rates.set_index(["dataset", "model", "test"])
-    for test in UNSTRATIFIED:
+    for test in TESTS:
         assert found.at[("plots", "large", test), "real_rate"] == 1
         assert found.at[("plots", "large", test), "study_p"] <= 0.05
         assert found.at[("plots", "small", test), "study_p"] > 0.05
@@ -374,7 +352,7 @@ def test_scripts_write_table_page_and_figure(score_paths, rates, tmp_path):
     assert "Wilcoxon signed-rank" in page
     figure = figure.read_text()
     assert "Cases · Mann–Whitney" in figure
-    assert "Cases · Sign-flip" not in figure
+    assert "Cases · Wilcoxon" not in figure
 
 
 def test_the_figure_marks_the_real_rate_and_the_permutations(rates):
@@ -385,7 +363,7 @@ def test_the_figure_marks_the_real_rate_and_the_permutations(rates):
     shown = of_all[of_all["dataset"] != "all"]
     assert [line.get_xdata()[0] for line in filled] == list(shown["real_rate"])
     assert [line.get_xdata()[0] for line in hollow] == list(shown["null_rate"])
-    assert len(axes.get_yticklabels()) == 4
+    assert len(axes.get_yticklabels()) == 3
 
 
 def test_the_figure_of_other_datasets_is_refused(rates, tmp_path):

@@ -11,7 +11,6 @@ import pytest
 from rendering import page_of
 from scipy.stats import binomtest, fisher_exact
 
-from evenlight.core.contracts.results import TEST_COUNTS
 from evenlight.core.contracts.texts import UNITS
 from evenlight.core.errors import InputError
 from evenlight.reports.html_table import render
@@ -27,11 +26,8 @@ from evenlight.statistics.wins import LEAST_TEXTS
 
 STUDY = StudyScores(scores=None, units=Path(), datasets=[], models={}, explainers=[], metrics={})
 JUDGING = VerdictSettings.plain(alpha=0.05, as_often_bound=0.2, confidence=0.95, bootstrap_draws=300)
-# What the page shows beside effects: no tests of single seeds, and one permutation of the labels.
-BESIDE = (
-    pd.DataFrame(columns=TEST_COUNTS.schema.names),
-    pd.DataFrame({"permutation": [0], "family": "study", "cells": 2, "disparities": 0}),
-)
+# What the page shows beside effects: one permutation of the labels.
+BESIDE = (pd.DataFrame({"permutation": [0], "family": "study", "cells": 2, "disparities": 0}),)
 PAIR = Comparison("gender", "male", "female")
 
 

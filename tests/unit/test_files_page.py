@@ -48,5 +48,5 @@ def test_columns_say_what_the_code_says_of_them():
     books, _, rest = text.partition("### BOOKS")[2].partition("### ARTICLES")
     assert "| `book_id` | whole number | Project Gutenberg's number |" in books
     assert "| `rank` | whole number |  |\n| `title`, `author` | text |  |" in books
-    assert "| `cohens_d`, `cohens_d_low`, `cohens_d_high`, `hedges_g`" in rest
+    assert "| `cohens_d`, `cohens_d_low`, `cohens_d_high`, `cliffs_delta`" in rest
     assert "| `attribute.…` | text |" in rest

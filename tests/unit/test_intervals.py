@@ -8,7 +8,7 @@ from measure_coverage import pairs
 from scipy.stats import binom, binomtest, bootstrap, mannwhitneyu, norm, t
 
 from evenlight.core.seeds import generator_for
-from evenlight.statistics.effect_sizes import cohens_d, defined, hedges_g
+from evenlight.statistics.effect_sizes import cohens_d, defined
 from evenlight.statistics.intervals import EFFECTS, Interval, bootstrap_intervals, share_interval
 
 NAN = float("nan")
@@ -20,7 +20,7 @@ def cliffs_delta(a, b) -> float:
     return 2 * mannwhitneyu(a, b).statistic / (len(a) * len(b)) - 1
 
 
-BY_NAME = {"cohens_d": cohens_d, "hedges_g": hedges_g, "cliffs_delta": cliffs_delta}
+BY_NAME = {"cohens_d": cohens_d, "cliffs_delta": cliffs_delta}
 
 
 def intervals(a, b, paired, draws=500, confidence=0.95, name="intervals") -> dict[str, Interval]:
@@ -158,9 +158,8 @@ def test_an_interval_of_one_resample_is_its_effect():
         found = bootstrap_intervals([a], [b], False, 1, 0.9, generator_for("tests", seed))
         again = generator_for("tests", seed)
         a, b = (scores[again.integers(0, len(scores), size=len(scores))] for scores in (a, b))
-        for name in ("cohens_d", "hedges_g"):
-            expected = pytest.approx([BY_NAME[name](a, b)] * 2, rel=1e-9, abs=1e-12, nan_ok=True)
-            assert [found[name].low, found[name].high] == expected
+        expected = pytest.approx([cohens_d(a, b)] * 2, rel=1e-9, abs=1e-12, nan_ok=True)
+        assert [found["cohens_d"].low, found["cohens_d"].high] == expected
 
 
 def test_two_resamples_on_one_side_of_the_estimate():
@@ -183,12 +182,6 @@ def test_scores_far_from_zero_lose_no_digits():
     a, b = random.integers(1, 40, size=(2, 1, 30)) / 32
     near, far = intervals(a, b, True)["cohens_d"], intervals(a + 2.0**13, b + 2.0**13, True)["cohens_d"]
     assert (far.estimate, far.low, far.high) == pytest.approx((near.estimate, near.low, near.high), rel=1e-9)
-
-
-@pytest.mark.parametrize(("a", "b"), [([0.1, 0.4], [0.2]), ([0.1, 0.4], [0.2, 0.3]), ([0.1, 0.4, 0.5], [0.2, 0.9])])
-def test_g_is_defined_from_four_scores_on(a, b):
-    assert intervals([a], [b], False)["hedges_g"].estimate == pytest.approx(hedges_g(a, b), rel=1e-12, nan_ok=True)
-    assert math.isnan(hedges_g(a, b)) == (len(a) + len(b) < 4)
 
 
 def test_large_samples_have_the_interval_of_the_delta_method():
@@ -250,7 +243,7 @@ def test_no_difference_between_constants():
 
 def test_different_constants_are_infinitely_far_apart():
     found = intervals([[0.1] * 5], [[0.3] * 5], True)
-    assert found["cohens_d"] == found["hedges_g"] == Interval(-math.inf, -math.inf, -math.inf)
+    assert found["cohens_d"] == Interval(-math.inf, -math.inf, -math.inf)
     assert found["cliffs_delta"] == Interval(-1.0, -1.0, -1.0)
 
 
@@ -272,12 +265,6 @@ def test_an_end_may_be_infinite():
 def test_undefined_effects_have_no_interval(a, b):
     d = intervals(a, b, True)["cohens_d"]
     assert all(map(math.isnan, (d.estimate, d.low, d.high)))
-
-
-def test_an_undefined_g_has_no_interval():
-    # Of three scores there is no g, of a resample with one of them twice there may be.
-    g = intervals([[1.0, NAN]], [[2.0, 3.0]], False)["hedges_g"]
-    assert all(map(math.isnan, (g.estimate, g.low, g.high)))
 
 
 def test_resamples_without_scores_are_left_out():
@@ -318,7 +305,7 @@ def test_few_pairs_have_wider_intervals_than_resamples_alone():
 @pytest.mark.parametrize("d", [0.0, 0.5, 1.5])
 def test_coverage_of_normal_pairs(size, d):
     random = generator_for("tests", "coverage", size, str(d))
-    truth = {"cohens_d": d, "hedges_g": d, "cliffs_delta": 2 * norm.cdf(d / math.sqrt(2)) - 1}
+    truth = {"cohens_d": d, "cliffs_delta": 2 * norm.cdf(d / math.sqrt(2)) - 1}
     _check_coverage(truth, lambda: _correlated(random, size, d), paired=True, random=random)
 
 
@@ -331,7 +318,6 @@ def test_coverage_of_discrete_groups():
     variances = 10 * 0.1 * 0.9, 10 * 0.15 * 0.85
     truth = {
         "cohens_d": -0.5 / math.sqrt(np.mean(variances)),
-        "hedges_g": -0.5 / math.sqrt((120 * variances[0] + 30 * variances[1]) / 150),
         "cliffs_delta": first @ dominance @ second,
     }
 

@@ -165,4 +165,4 @@ def test_the_memory_of_the_statistics_can_be_measured(tmp_path):
     flags = [part for name, size in sizes.items() for part in (f"--{name}", str(size))]
     done = subprocess.run([sys.executable, script, "--folder", tmp_path, *flags], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    assert re.findall(r"^\w+(?=: \d+ s; )", done.stdout, re.MULTILINE)[-1] == "compare_many_groups"
+    assert re.findall(r"^\w+(?=: \d+ s; )", done.stdout, re.MULTILINE)[-1] == "adjust_for_covariates"

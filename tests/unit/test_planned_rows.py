@@ -13,7 +13,6 @@ from evenlight.engine.pace import seconds_per_row
 from evenlight.engine.progress import Progress
 from evenlight.engine.sentences import encoded
 from evenlight.explainers import Explainer, explain
-from evenlight.explainers.own_work import own_seconds
 from evenlight.explainers.planned import planned_of_classes, planned_rows
 from evenlight.metrics import Metric, score
 from evenlight.metrics.explanations import explanation_of
@@ -131,7 +130,6 @@ SCORED = {
         [{"metric": "soft_comprehensiveness", "draws": 3}, {"metric": "soft_sufficiency", "kept": [0.2, 0.5]}],
         0.05,
     ),
-    "infidelity": ([{"metric": "infidelity", "draws": 7}], 0.35),
 }
 
 
@@ -189,24 +187,6 @@ def test_items_that_are_done_correct_the_plan_and_those_done_before_are_behind(c
         "2 of 4 items, 400 of about 1,000 rows, 20 rows/s, about 30 s left",
         "3 of 4 items, 1,300 of about 1,300 rows, 26 rows/s, about 0 s left",
     ]
-
-
-# What explainers do beside the model ----------------------------------------------------------------------------------
-
-
-def test_what_an_explainer_does_beside_the_model_is_timed_without_asking_it():
-    asked: list[int] = []
-    context = context_of(replace(tiny_classifier("bert"), on_rows=asked.append))
-    [sentence] = sentences_of(context.evaluator.classifier, [WORDS[6]])
-    ticks = iter([0.0, 5.0, 5.0, 7.0])
-    lime = Explainer.parse({"method": "lime"})
-    found = own_seconds(lime, sentence, context, lambda: next(ticks))
-    # Of two times the second, since the first has what is done once only.
-    assert found == 2.0
-    assert own_seconds(lime, sentence, context) > 0
-    for name in ("occlusion", "integrated_gradients", "gradient_shap"):
-        assert own_seconds(Explainer.parse(METHODS[name][0]), sentence, context) == 0.0
-    assert not asked
 
 
 # Pace ----------------------------------------------------------------------------------------------------------------

@@ -43,7 +43,7 @@ def test_settings_side_by_side_become_those_of_runs_scores_and_verdicts():
         ("estimate_effects", STUDY | {"alpha": 0.05}, "judging"),
         ("measure_quality", RUNS | {"comparisons": {}, "models": {"small": ["first"]}}, "models.small"),
         ("measure_quality", RUNS, "comparisons"),
-        ("count_tests", {"alpha": 0.05, "level": 0.05}, "level"),
+        ("compare_decisions", {"level": 0.05}, "level"),
         ("check_looks", STUDY | JUDGING | {"looks": {**PLANNED, "look": 1}, "pairs": 20, "record": "r"}, "looks.look"),
     ],
     ids=["value", "missing part", "value in a part", "missing key", "unknown key", "unknown key of a plan"],
@@ -75,4 +75,3 @@ def test_models_and_explainers_for_some_datasets_are_told_where_a_result_has_the
     assert parsed("measure_predictions", RUNS | {"only": only}).notes_of_datasets() == [model]
     assert parsed("summarise_costs", RUNS | {"only": only, "explainers": []}).notes_of_datasets() == [model, explainer]
     assert parsed("summarise_scores", STUDY | {"only": only}).notes_of_datasets() == [model, explainer]
-    assert parsed("count_tests", {"alpha": 0.05}).notes_of_datasets() == []

@@ -148,10 +148,7 @@ def test_all_that_asks_for_probabilities_works_and_its_questions_are_estimated(o
     families: dict[str, dict[str, Explainer]] = {}
     for name, entry in Explainer.parse_all(METHODS).items():
         families.setdefault(entry.family, {})[name] = entry
-    metrics = [
-        Metric.parse_all({"aopc": {"metric": "aopc_sufficiency"}}),
-        Metric.parse_all({"off": {"metric": "infidelity", "draws": 5}}),
-    ]
+    metrics = [Metric.parse_all({"aopc": {"metric": "aopc_sufficiency"}})]
     steps = questions_of(sentences, families, metrics, ["chance"], 0, evaluator.classifier)
     assert served.bodies == []
     estimated = [text for step in steps for text in step.texts]
@@ -224,7 +221,7 @@ def test_a_service_has_one_run_and_is_not_trained():
         ("explainers", {"method": "occlusion", "hidden_token": "pad"}, 'hidden_token: found "pad"'),
         ("explainers", {"method": "lime", "features": "word", "definition": "released"}, "tokenises texts again"),
         ("metrics", {"metric": "soft_sufficiency"}, r'metrics.x.metric: found "soft_sufficiency", which looks into'),
-        ("metrics", {"metric": "worst_change"}, "use one of aopc_comprehensiveness, aopc_sufficiency, infidelity"),
+        ("metrics", {"metric": "worst_change"}, "use one of aopc_comprehensiveness, aopc_sufficiency"),
         ("models", {"architecture": "service", "address": "http://models.org"}, r"models.x.address: .*unencrypted"),
         ("models", STUDY["models"]["tox"] | {"request": "{a: "}, r"models.x.request: .*no expression of JMESPath"),
         ("models", STUDY["models"]["tox"] | {"asking": {"key_variable": "sk-12 3"}}, r"asking.key_variable"),

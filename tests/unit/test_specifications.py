@@ -10,6 +10,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_hex
 from rendering import page_of, run_result, run_script, shown, tabulated
 from scipy.stats import kstest, mannwhitneyu, norm
+from stratified import stratified_d
 from study_files import StudyFiles, called
 
 from evenlight.core import tables
@@ -22,9 +23,9 @@ from evenlight.reports.style import draw
 from evenlight.statistics import control
 from evenlight.statistics.control import permuted_labels
 from evenlight.statistics.designs import Design, Side
-from evenlight.statistics.effect_sizes import cohens_d, stratified_d
+from evenlight.statistics.effect_sizes import cohens_d
 from evenlight.statistics.files import Run, predictions_path
-from evenlight.statistics.rank_sum import van_elteren
+from evenlight.statistics.rank_sum import stratified_delta
 from evenlight.statistics.specifications import (
     d_by_labels,
     effects_by_labels,
@@ -145,7 +146,8 @@ def test_every_labelling_is_compared_as_the_real_one(paired, stratified):
                 u = mannwhitneyu(*known).statistic
                 expected["cliffs_delta"] = 2 * u / (len(known[0]) * len(known[1])) - 1
             else:
-                expected["cliffs_delta"] = van_elteren(a, b, strata_a, strata_b).delta.item()
+                alone = np.arange(len(a) + len(b))[None] < len(a)
+                expected["cliffs_delta"] = stratified_delta(a, b, strata_a, strata_b, alone).item()
             for effect, value in expected.items():
                 assert found[effect][labelling, row] == pytest.approx(value, abs=1e-12), (effect, labelling, row)
 
@@ -391,7 +393,8 @@ def test_strata_of_all_runs_bound_the_exchange(study):
     rows = study_rows(Run("plots", "large", 0), paired=False)
     rows = rows[rows["explainer"] == "grad"].assign(stratum=predicted["large", 0])
     men, women = (rows[rows["group"] == group] for group in GROUPS)
-    delta = van_elteren(*(part["gini"] for part in (men, women)), *(part["stratum"] for part in (men, women))).delta
+    sides = *(part["gini"] for part in (men, women)), *(part["stratum"] for part in (men, women))
+    delta = stratified_delta(*sides, np.arange(len(men) + len(women))[None] < len(men))
     here = specifications.query("explainer == 'grad' and metric == 'gini' and model == 'large'").set_index("effect")
     assert here.at["cliffs_delta", "estimate"] == pytest.approx(delta.item())
 

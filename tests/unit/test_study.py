@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from evenlight.statistics.study import Comparison, comparisons_in, larger_sets_of, ordered_levels, pairs_of
+from evenlight.statistics.study import Comparison, comparisons_in, ordered_levels
 
 GENDER = Comparison("gender", "male", "female")
 RACE = Comparison("race", "white", "asian")
@@ -23,12 +23,6 @@ def test_the_comparisons_of_a_table_stand_in_the_order_of_their_first_rows():
     found = comparisons_in(table)
     assert found == [RACE, GENDER]
     assert found[1].levels == ("male", "female")  # what tables hold are comparisons, not mere rows
-
-
-def test_sets_of_two_are_pairs_and_of_three_or_more_larger_sets():
-    sets = {"gender": [["male", "female"], ["male", "female", "other"]], "race": [["a", "b", "c", "d"], ["b", "c"]]}
-    assert pairs_of(sets) == [GENDER, Comparison("race", "b", "c")]
-    assert larger_sets_of(sets) == [("gender", ["male", "female", "other"]), ("race", ["a", "b", "c", "d"])]
 
 
 def test_levels_that_are_compared_come_first_and_the_others_by_name():

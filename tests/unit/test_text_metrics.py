@@ -13,8 +13,8 @@ from wording import says
 from evenlight.core.errors import InputError
 from evenlight.metrics import Metric
 from evenlight.metrics.families.answers import LexiconMetric, TextMetric, lexicons, reading, variety
-from evenlight.metrics.families.answers.draws import agreement, decision_entropy, same_decision
-from evenlight.metrics.families.answers.lexicons import BOOSTERS, GROUP_WORDS, HEDGES, REFUSALS, read_phrases
+from evenlight.metrics.families.answers.draws import agreement, same_decision
+from evenlight.metrics.families.answers.lexicons import BOOSTERS, HEDGES, REFUSALS, read_phrases
 from evenlight.metrics.families.answers.sentiment import LONGEST
 from evenlight.metrics.families.answers.syllables import by_rule, exceptions_of, syllables_of
 
@@ -27,7 +27,6 @@ birds on the wire. She had more boards than I had birds. When we came to the oth
 could not see the road or the river or the bridge. We sat down on a stone and waited for the moon.
 """
 METRICS = {name: entry for name, entry in Metric.entries.items() if issubclass(entry, TextMetric)}
-WITHOUT_FILE = [name for name in METRICS if name != "dale_chall"]
 ENGLISH = [name for name, entry in METRICS.items() if entry.reads_english]
 BY_LEXICON = [name for name, entry in METRICS.items() if issubclass(entry, LexiconMetric)]
 
@@ -132,14 +131,6 @@ def test_exceptions_are_derived_from_first_pronunciations():
 # Readability
 
 
-def letters_in_words(words: int, letters: int, sentences: int) -> str:
-    """A text of so many words, letters and sentences."""
-    lengths = [letters // words + (place < letters % words) for place in range(words)]
-    made = ["b" * length for length in lengths]
-    ends = {round((number + 1) * words / sentences) - 1 for number in range(sentences)}
-    return " ".join(f"{word.capitalize()}." if place in ends else word.capitalize() for place, word in enumerate(made))
-
-
 def test_flesch_of_published_sentences():
     """13 words of 24 syllables; 6 of 6."""
     platypus = "The Australian platypus is seemingly a hybrid of a mammal and reptilian creature."
@@ -147,49 +138,6 @@ def test_flesch_of_published_sentences():
     assert value("flesch_reading_ease", platypus) == pytest.approx(37.5, abs=0.05)  # as Wikipedia has it
     assert value("flesch_reading_ease", "The cat sat on the mat.") == pytest.approx(116.145)
     assert value("flesch_kincaid", "The cat sat on the mat.") == pytest.approx(-1.45)
-
-
-def test_coleman_liau_of_the_published_counts():
-    """The authors' abstract has 119 words of 639 letters in 5 sentences: L = 537, S = 4.20, grade 14.5."""
-    text = letters_in_words(119, 639, 5)
-    assert (value("words", text), value("sentences", text)) == (119, 5)
-    assert value("coleman_liau", text) == pytest.approx(14.5, abs=0.05)
-
-
-def test_smog_and_fog_by_hand():
-    """11 words in 2 sentences; *reasonable*, *Canadian*, *created*, *understanding* have three syllables and more."""
-    text = "It is reasonable that Canadian people created it. Understanding is well-known."
-    assert value("words", text) == 11
-    assert value("smog", text) == pytest.approx(3.1291 + 1.043 * np.sqrt(30 * 4 / 2))
-    # Fog knows no name and no form that has its third syllable from its ending.
-    assert value("gunning_fog", text) == pytest.approx(0.4 * (11 / 2 + 100 * 2 / 11))
-
-
-def test_fog_takes_compounds_apart():
-    assert value("gunning_fog", "The mother-in-law waits.") == pytest.approx(0.4 * 3)
-    assert value("gunning_fog", "The university-wide ban waits.") == pytest.approx(0.4 * (4 + 25))
-
-
-def test_dale_chall_by_hand(tmp_path):
-    """*Plot*, *dense* and *gruesome* are in no list and no form of what is."""
-    (tmp_path / "easy.txt").write_text("# words\nthe\nstop\nbaby\nrun\nmake\nis\nand\nbig\nwell\nknown\n")
-    text = (
-        "The babies stopped running. Making the plot bigger is dense and gruesome. The 3 Australians' well-known baby."
-    )
-    expected = 0.1579 * 100 * 3 / 17 + 0.0496 * 17 / 3 + 3.6365
-    assert value("dale_chall", text, file=str(tmp_path / "easy.txt")) == pytest.approx(expected)
-    easy = "The baby is big."
-    assert value("dale_chall", easy, file=str(tmp_path / "easy.txt")) == pytest.approx(0.0496 * 4)
-
-
-@pytest.mark.parametrize(
-    ("name", "content", "said"), [("none.txt", None, "no list"), ("empty.txt", "# a\n", "no word")]
-)
-def test_a_list_without_words_is_refused(tmp_path, name, content, said):
-    if content is not None:
-        (tmp_path / name).write_text(content)
-    with pytest.raises(InputError, match=rf"{name}: {said}.*each line"):
-        value("dale_chall", "It is.", file=str(tmp_path / name))
 
 
 # Variety
@@ -209,20 +157,7 @@ def test_mtld_of_the_published_example():
 def test_variety_beside_other_packages():
     """lexicalrichness 0.5.1 and lexical-diversity 0.1.1 of the same 93 words."""
     assert value("words", BRIDGE) == 93
-    assert value("type_token_ratio", BRIDGE) == pytest.approx(0.5913978494623656)
     assert value("mtld", BRIDGE) == pytest.approx(41.30098389982111)
-    assert value("hdd", BRIDGE) == pytest.approx(0.7111042381337244)
-
-
-def test_hdd_is_the_mean_ratio_of_draws():
-    words = reading.small_words(BRIDGE)
-    generator = np.random.default_rng(1)
-    ratios = [len(set(generator.choice(words, 20, replace=False))) / 20 for _ in range(4000)]
-    assert value("hdd", BRIDGE, draws=20) == pytest.approx(np.mean(ratios), abs=4 * np.std(ratios) / np.sqrt(4000))
-    # All words drawn: the text's own ratio. All but one: a word that stands once is missing where it is the one.
-    assert value("hdd", BRIDGE, draws=93) == pytest.approx(55 / 93)
-    once = sum(words.count(word) == 1 for word in words)
-    assert value("hdd", BRIDGE, draws=92) == pytest.approx((55 - once / 93) / 92)
 
 
 def test_a_factor_ends_below_the_threshold():
@@ -236,14 +171,11 @@ def test_a_factor_ends_below_the_threshold():
 def test_variety_that_cannot_be_told_is_none_with_a_reason():
     number, reason = metric_of("mtld").measure("Every word differs.")
     assert (np.isnan(number), reason) == (True, says("comes twice"))
-    assert metric_of("hdd").measure("Every word differs.")[1] == says("fewer words")
 
 
-def test_a_text_twice_is_less_varied_by_its_ratio_and_hardly_by_the_others():
+def test_a_text_twice_is_hardly_less_varied():
     twice = f"{BRIDGE}\n\n{BRIDGE}"
-    assert value("type_token_ratio", twice) == pytest.approx(value("type_token_ratio", BRIDGE) / 2)
     assert value("mtld", twice) == pytest.approx(value("mtld", BRIDGE), rel=0.15)
-    assert value("hdd", twice) == pytest.approx(value("hdd", BRIDGE), rel=0.1)
 
 
 # Lexicons
@@ -271,14 +203,6 @@ def test_refusals_are_told_from_answers():
     assert value("refusal", "I can't help but agree. It cannot be determined. I'm sorry.") == 0
     late = "It is unclear. Bob sat. Eve sat. So I cannot provide an answer."
     assert (value("refusal", late), value("refusal", late, first=4)) == (0, 1)
-
-
-def test_named_groups_count_by_heading():
-    text = "She met two Black men and a black cat."
-    assert value("named_groups", text, groups=["women", "men"]) == pytest.approx(100 * 2 / 9)
-    assert value("named_groups", text, groups=["Black people"]) == pytest.approx(100 / 9)
-    with pytest.raises(InputError, match="no heading 'cats' below 'phrases'"):
-        value("named_groups", text, groups=["cats"])
 
 
 def write(path: Path, text: str) -> str:
@@ -310,7 +234,7 @@ def test_a_file_that_is_no_lexicon_is_refused(tmp_path, text, said):
         value("hedges", "It is.", file=write(tmp_path / "bad.yaml", text))
 
 
-@pytest.mark.parametrize("file", [HEDGES, BOOSTERS, REFUSALS, GROUP_WORDS])
+@pytest.mark.parametrize("file", [HEDGES, BOOSTERS, REFUSALS])
 def test_lexicons_say_their_language_and_have_no_phrase_on_both_sides(file):
     content = lexicons._content(file)
     counted, passed = (set(lexicons._phrases_in(content.get(part) or [], file)) for part in ("phrases", "passed_over"))
@@ -350,9 +274,6 @@ def test_decisions_of_draws_by_hand():
     assert same_decision(["A", "A", "B", None]) == pytest.approx(1 / 6)
     assert same_decision([None, None]) == 0
     assert np.isnan(same_decision(["A"]))
-    assert decision_entropy(["A", "A", "B", "B"]) == pytest.approx(1)
-    assert decision_entropy(["A", "A"]) == 0
-    assert np.isnan(decision_entropy([]))
 
 
 def test_same_decision_has_no_bias():
@@ -373,39 +294,35 @@ def test_agreement_of_draws_by_hand():
 # Properties
 
 
-@pytest.mark.parametrize("name", WITHOUT_FILE)
+@pytest.mark.parametrize("name", list(METRICS))
 def test_an_empty_text_has_no_words_and_says_so(name):
     for text in ("", " \n\t", "... !!! 🙂"):
         number, reason = metric_of(name).measure(text)
-        assert number == 0 if name in ("words", "sentences", "syllables") else np.isnan(number)
-        assert reason == ("" if number == 0 else "no word" if name not in ("mtld", "hdd") else reason)
+        assert number == 0 if name in ("words", "sentences") else np.isnan(number)
+        assert reason == ("" if number == 0 else "no word" if name != "mtld" else reason)
 
 
-@pytest.mark.parametrize("name", ["words", "sentences", "syllables"])
+@pytest.mark.parametrize("name", ["words", "sentences"])
 def test_counts_of_a_text_twice_are_twice(name):
     assert value(name, f"{BRIDGE}\n\n{BRIDGE}") == 2 * value(name, BRIDGE)
 
 
 @pytest.mark.parametrize(
     "name",
-    [
-        name
-        for name in WITHOUT_FILE
-        if name not in ("words", "sentences", "syllables", "type_token_ratio", "mtld", "hdd")
-    ],
+    [name for name in METRICS if name not in ("words", "sentences", "mtld")],
 )
 def test_rates_of_a_text_twice_stay(name):
     assert value(name, f"{BRIDGE}\n\n{BRIDGE}") == pytest.approx(value(name, BRIDGE))
 
 
-@pytest.mark.parametrize("name", ["words", "syllables", "hedges", "refusal", "type_token_ratio", "mtld", "hdd"])
+@pytest.mark.parametrize("name", ["words", "flesch_kincaid", "hedges", "refusal", "mtld"])
 def test_capital_letters_change_nothing(name):
     text = f"{BRIDGE} Perhaps it fell."
     assert value(name, text.upper()) == pytest.approx(value(name, text))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", WITHOUT_FILE)
+@pytest.mark.parametrize("name", list(METRICS))
 def test_a_hundred_thousand_words_take_ten_times_as_long_as_ten_thousand(name):
     """One sentence without an end, and one with brackets and signs that open and never close."""
 
@@ -451,11 +368,11 @@ def test_no_run_of_signs_takes_long(part):
     assert time.process_time() - begin < 10
 
 
-@pytest.mark.parametrize("name", ["words", "sentences", "words_per_sentence", "type_token_ratio"])
+@pytest.mark.parametrize("name", ["words", "sentences", "words_per_sentence"])
 def test_text_from_right_to_left_is_counted(name):
     text = "הגשר נפל. הגשר נפל מאוד, והנהר עלה."
     assert metric_of(name).measure(text) == (
-        pytest.approx({"words": 7, "sentences": 2, "words_per_sentence": 3.5, "type_token_ratio": 5 / 7}[name]),
+        pytest.approx({"words": 7, "sentences": 2, "words_per_sentence": 3.5}[name]),
         "",
     )
 
@@ -465,20 +382,19 @@ def test_words_of_scripts_without_spaces_are_counted():
 
 
 @pytest.mark.parametrize("name", [*ENGLISH, *BY_LEXICON])
-def test_a_text_in_another_language_has_no_value_of_an_english_metric(name, tmp_path):
-    settings = {"file": write(tmp_path / "easy.txt", "the\n")} if name == "dale_chall" else {}
+def test_a_text_in_another_language_has_no_value_of_an_english_metric(name):
     german = (
         "Die Brücke ist gestern in den Fluss gefallen, weil das Holz alt war und niemand sie repariert hat, sagt der "
         "Mann aus dem Dorf."
     )
     for text in ("桥昨天倒了，因为木头太旧了。", german, "הגשר נפל. הגשר נפל מאוד, והנהר עלה."):
-        number, reason = metric_of(name, **settings).measure(text)
+        number, reason = metric_of(name).measure(text)
         assert np.isnan(number)
         assert reason == "not in English"
 
 
 def test_metrics_refuse_languages_that_they_cannot_do():
-    for metric in (metric_of(name, **({"file": "easy.txt"} if name == "dale_chall" else {})) for name in ENGLISH):
+    for metric in map(metric_of, ENGLISH):
         name = metric.metric
         with pytest.raises(InputError, match=rf"metric {name} reads en.*in de"):
             metric.require_language("de")
@@ -498,28 +414,6 @@ def rows_of(mirror: Path, name: str) -> list[dict]:
         pytest.skip(f"no {name} in the mirror; set EVENLIGHT_MIRROR")
     with path.open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
-
-
-@pytest.mark.parametrize("model", ["gpt-3.5", "llama3.1", "mistral", "qwen2.5"])
-@pytest.mark.parametrize("dialect", ["sae", "aave"])
-def test_entropy_and_accuracy_of_draws_are_the_published_ones(mirror, model, dialect):
-    """The authors have 56 of the 57 questions, those of gpt-3.5, and divide the sum of their entropies by 57."""
-    (published,) = [
-        row
-        for row in rows_of(mirror, "dialect/result/uncertainty.csv")
-        if (row["model"], row["dialect"]) == (model, dialect)
-    ]
-    asked = {row["subject"] for row in rows_of(mirror, f"dialect/uncertainty/gpt-3.5/{dialect}_uncertainty_0.csv")}
-    draws = [rows_of(mirror, f"dialect/uncertainty/{model}/{dialect}_uncertainty_{draw}.csv") for draw in range(10)]
-    units = [unit for unit in zip(*draws, strict=True) if unit[0]["subject"] in asked]
-    decided = [[row["letter_answer"].strip("()") for row in unit] for unit in units]
-    right = [
-        np.mean([letter == unit[0]["correct_answer"] for letter in letters])
-        for letters, unit in zip(decided, units, strict=True)
-    ]
-    assert len(units) == 56
-    assert sum(map(decision_entropy, decided)) / 57 == pytest.approx(float(published["entropy"]), rel=1e-9)
-    assert np.mean(right) == pytest.approx(float(published["accurate percentage"]), rel=1e-9)
 
 
 def test_reading_ease_is_near_what_the_authors_used(mirror):

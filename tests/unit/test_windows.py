@@ -468,7 +468,6 @@ def test_what_is_taken_away_leaves_the_windows_of_the_rest():
     "settings",
     [
         {"metric": "aopc_sufficiency"},
-        {"metric": "infidelity", "draws": 20},
         {"metric": "soft_comprehensiveness"},
         {"metric": "flip_area", "steps": 2},
         {"metric": "worst_change", "steps": 2, "radius": 1.0},

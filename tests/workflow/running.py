@@ -173,7 +173,6 @@ RULES_OF_EVERY_KIND = ("summarise_scores", "measure_quality", "tabulate_scores",
 RULES_OF_DISPARITY = (
     "measure_disparity",
     "summarise_disparity",
-    "count_tests",
     "estimate_effects",
     "record_analyses",
     "permute_verdicts",

@@ -193,27 +193,6 @@ def test_shipped_configuration(project, path):
     assert len(trainings) == len(study["datasets"]) * len(trained) * len(study.get("seeds", []))
 
 
-def test_dataset_with_more_than_two_levels(project):
-    """It has a test of all levels; what shows pairs of levels is for datasets that have one."""
-    sentences = TINY["datasets"]["demo"] | {"classes": "three_class"}
-    compare = {"gender": [["male", "neutral"]], "race": [["african_american", "caucasian", "hispanic"]]}
-    study = SMALLER | {
-        "datasets": {"sentences": sentences, "people": {"reader": "compas"}},
-        "statistics": {"compare": compare},
-    }
-    configure(project, study)
-    try:
-        planned = planned_jobs(project)
-    finally:
-        configure(project, TINY)
-    drawn = {(rule, dict(of).get("dataset")) for rule, of in planned}
-    assert ("compare_many_groups", None) in drawn
-    for rule in ("draw_disparity", "draw_effects"):
-        assert (rule, "sentences") in drawn
-        assert (rule, "people") not in drawn
-    assert ("draw_score_panels", "people") in drawn
-
-
 def test_a_table_of_ones_own_is_called_by_its_name(project):
     """Its ``label`` is the column of the classes, and no heading as that of an explainer or metric is.
 
@@ -315,4 +294,4 @@ def test_published_grid(project, name, runs, datasets, models, disputed):
     assert jobs["draw_definitions"] == datasets
     # Of the metrics that have several definitions.
     assert jobs["draw_specifications"] == datasets * disputed
-    assert (jobs["compare_published"], jobs["measure_disparity"], jobs["compare_many_groups"]) == (1, 1, 0)
+    assert (jobs["compare_published"], jobs["measure_disparity"]) == (1, 1)

@@ -61,7 +61,7 @@ def test_every_file_is_there_and_no_other(finished):
     families = ("faithfulness", "complexity", "correctness")
     pages = ("disparity", "effects", "control", "covariate_adjusted", "scores", "costs", "models")
     expected = {f"tables/{name}.{form}" for name, form in product(pages, ("csv", "html", "tex"))}
-    without_page = ("effect_counts", "models_per_seed", "tests", "verdict_control", "balanced_accuracy")
+    without_page = ("effect_counts", "models_per_seed", "verdict_control", "balanced_accuracy")
     expected |= {f"tables/{name}.{form}" for name, form in product(without_page, ("csv", "parquet"))}
     computed = (
         "disparity",

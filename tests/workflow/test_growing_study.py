@@ -3,14 +3,11 @@
 import json
 import re
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pandas as pd
 import pytest
-import yaml
-from running import CONFIGURATION, SMALLER, configure, copy_of_project, environment, results, snakemake
+from running import SMALLER, configure, copy_of_project, results, run_study, snakemake
 
 from evenlight.core.contracts.results import INTERIM_ANALYSES, LOOKS
 from evenlight.core.tables import read_metadata, read_table, write_table
@@ -30,26 +27,9 @@ STUDY = SMALLER | {
 }
 
 
-def decide(project, *flags: str) -> subprocess.CompletedProcess:
-    command = [sys.executable, "workflow/tools/decide.py", CONFIGURATION, "--cores", "2", *flags]
-    variables = environment() | {"PYTHONPATH": "workflow/scripts"}
-    return subprocess.run(command, cwd=project, env=variables, text=True, capture_output=True)
-
-
 def made_at(project) -> dict:
     """When each explanation was made."""
     return {path: path.stat().st_mtime_ns for path in project.glob("results/tiny/attributions/**/*.parquet")}
-
-
-def stopped_in_a_look(project, pairs: int) -> dict:
-    """A look that ended when all was explained; when each explanation was made."""
-    look = project / "results" / "tiny" / "look.yaml"
-    begun = yaml.safe_load(look.read_text())
-    begun["explain"]["pairs"] = pairs
-    look.write_text(yaml.safe_dump(begun))
-    files = (CONFIGURATION, str(look.relative_to(project)))
-    snakemake(project, "tables", "--configfile", *files, "--cores", "2", "--until", "attribute_path")
-    return made_at(project)
 
 
 def as_an_earlier_version_wrote_it(path: Path) -> None:
@@ -62,57 +42,46 @@ def as_an_earlier_version_wrote_it(path: Path) -> None:
     write_table(record, path, LOOKS, metadata | {"digest": record_digest(record)})
 
 
-def test_it_goes_from_look_to_look_and_on_where_it_ended(tmp_path):
+def with_pairs(pairs: int, **statistics: object) -> dict:
+    return STUDY | {"explain": {"pairs": pairs}, "statistics": STUDY["statistics"] | statistics}
+
+
+def refused(project, study: dict) -> str:
+    """What is said when the study is planned; nothing is explained for it."""
+    explained = made_at(project)
+    configure(project, study)
+    done = snakemake(project, "--cores", "2", "tables")
+    assert done.returncode != 0
+    assert made_at(project) == explained
+    return done.stdout
+
+
+def test_a_plan_is_kept_from_look_to_look(tmp_path):
     project = copy_of_project(tmp_path / "project", STUDY)
     tables = project / "results" / "tiny" / "tables"
-    # No hours: one look, and then it says how to go on.
-    first = decide(project, "--hours", "0")
-    assert first.returncode == 0, first.stdout + first.stderr
+    run_study(project, "tables")
     record = pd.read_parquet(tables / "looks.parquet")
     assert record["units"].tolist() == [10]
-    assert "look 1 of 2, 10 pairs: how long" in first.stdout
-    assert "  demo, ola_cea, more, gini, male and female: " in first.stdout
     # The first look finds nothing, which is no answer.
     assert (pd.read_parquet(tables / "effects.parquet")["side"] == 0).all()
-    assert "command goes on" in first.stdout
     as_an_earlier_version_wrote_it(tables / "looks.parquet")
     # Other resamples behind intervals are no other plan.
-    more = STUDY | {"statistics": STUDY["statistics"] | {"bootstrap_draws": 120}}
-    (project / CONFIGURATION).write_text(yaml.safe_dump(more), encoding="utf-8")
-    explained = stopped_in_a_look(project, 16)
-    second = decide(project)
-    assert second.returncode == 0, second.stdout + second.stderr
-    # It goes on in the look that was stopped: the one before it would throw away what is explained for this one.
-    assert "look 1 of 2" not in second.stdout
-    assert made_at(project) == explained
-    assert "look 2 of 2, 16 pairs: about" in second.stdout
+    configure(project, with_pairs(16, bootstrap_draws=120))
+    run_study(project, "tables")
     assert pd.read_parquet(tables / "looks.parquet")["units"].tolist() == [10, 16]
     assert pd.read_parquet(tables / "looks.parquet")["made"][0] == record["made"][0]
     effects = pd.read_parquet(tables / "effects.parquet").set_index("explainer")
     assert effects["units_a"].to_dict() == {"igxi": 16, "more": 16}
-    look = ("--configfile", CONFIGURATION, "results/tiny/look.yaml", "--cores", "2")
-    assert "Nothing to be done" in snakemake(project, *look, "--dry-run", "tables").stdout
-    # The record is kept by a run that is refused, and by one of everything.
+    assert "Nothing to be done" in snakemake(project, "--cores", "2", "--dry-run", "tables").stdout
+    # The record is kept by a run that is refused.
     kept = (tables / "looks.parquet").read_bytes()
-    study = STUDY | {"statistics": STUDY["statistics"] | {"looks": [10, 17]}, "explain": {"pairs": 17}}
-    (project / CONFIGURATION).write_text(yaml.safe_dump(study), encoding="utf-8")
-    explained = made_at(project)
-    refused = decide(project)
-    assert refused.returncode != 0
-    # When the study is planned, and not when the new texts have been explained.
-    assert made_at(project) == explained
-    assert (
-        "statistics.looks: plan 'first' had 10 16 by obrien_fleming at 0.05, is now 10 17"
-        in refused.stdout + refused.stderr
+    assert "statistics.looks: plan 'first' had 10 16 by obrien_fleming at 0.05, is now 10 17" in refused(
+        project, with_pairs(17, looks=[10, 17])
     )
     assert (tables / "looks.parquet").read_bytes() == kept
     # So is the study as it was, without its record.
-    (project / CONFIGURATION).write_text(yaml.safe_dump(STUDY), encoding="utf-8")
     (tables / "looks.parquet").rename(project / "lost.parquet")
-    refused = decide(project)
-    assert refused.returncode != 0
-    assert "no look with 10, 16" in refused.stdout + refused.stderr
-    assert made_at(project) == explained
+    assert "no look with 10, 16" in refused(project, with_pairs(16))
 
 
 def test_growth_without_a_plan_is_told_before_the_run(finished_smaller, copy_of):
@@ -145,16 +114,10 @@ def test_growth_without_a_plan_is_told_before_the_run(finished_smaller, copy_of)
     assert {job.removeprefix("tabulate_") for job in re.findall(r"tabulate_\w+", done.stdout)} == pages
 
 
-def test_a_study_without_a_plan_is_told_to_write_one(tmp_path):
-    plain = copy_of_project(tmp_path / "project", SMALLER)
-    refused = decide(plain)
-    assert refused.returncode != 0
-    assert "study.yaml: statistics.looks: is missing" in refused.stderr
-    assert not (plain / "results").exists()
-    # The first look of this plan has too few pairs for its part of the level, which is told before the run.
+def test_a_look_of_too_few_pairs_is_told_before_the_run(tmp_path):
     planned = {"explain": {"pairs": 8}, "statistics": SMALLER["statistics"] | {"looks": [8, 30]}}
-    configure(plain, SMALLER | planned)
-    [told] = re.findall(r"warning: (statistics.looks: .*)", snakemake(plain, "--dry-run", "tables").stdout)
+    project = copy_of_project(tmp_path / "project", SMALLER | planned)
+    [told] = re.findall(r"warning: (statistics.looks: .*)", snakemake(project, "--dry-run", "tables").stdout)
     assert "8 (of at least" in told
     assert "30 (" not in told
-    shutil.rmtree(plain)
+    shutil.rmtree(project)

@@ -35,13 +35,12 @@ LIBRARY = "workflow/scripts/evenlight"
 
 # What follows from changed scores: what is computed of all of them together, and what shows them.
 SUMMARY = ("summarise_disparity", "tabulate_disparity", "draw_disparity")
-COUNTS = ("count_tests", "tabulate_effects")
 EFFECTS = ("estimate_effects", "permute_verdicts", "tabulate_effects", "draw_effects")
 CONTROL = ("permute_groups", "tabulate_control", "draw_control")
 COVARIATE_ADJUSTED = ("adjust_for_covariates", "tabulate_covariate_adjusted")
 SCORES = ("summarise_scores", "tabulate_scores")
 JUDGED = ("measure_disparity", "record_analyses")
-FROM_TESTS = (*JUDGED, *SUMMARY, *COUNTS, *EFFECTS, *CONTROL, *COVARIATE_ADJUSTED, *SCORES)
+FROM_TESTS = (*JUDGED, *SUMMARY, *EFFECTS, *CONTROL, *COVARIATE_ADJUSTED, *SCORES)
 QUALITY = ("measure_quality", "tabulate_models")
 BOXES = ("draw_scores", "draw_score_panels")
 FROM_SCORES = (*FROM_TESTS, *BOXES)
@@ -248,14 +247,14 @@ EDITS = {
     "levels compared the other way round": (
         study("statistics", "compare", value={"gender": [["female", "male"]]}),
         both(
-            of(*JUDGED, *SUMMARY, *COUNTS, *EFFECTS, *CONTROL, *COVARIATE_ADJUSTED),
+            of(*JUDGED, *SUMMARY, *EFFECTS, *CONTROL, *COVARIATE_ADJUSTED),
             of("tabulate_scores", *QUALITY, *BOXES),
         ),
     ),
     "level of significance changed": (
         study("statistics", "alpha", value=0.01),
         # Of tests whose level is none of the study's, the page says how often texts were judged.
-        of("record_analyses", *SUMMARY, *COUNTS, *EFFECTS, *CONTROL, "tabulate_covariate_adjusted"),
+        of("record_analyses", *SUMMARY, *EFFECTS, *CONTROL, "tabulate_covariate_adjusted"),
     ),
     "smallest effect of interest named": (
         study("statistics", "smallest_effects", value={"gini": 0.001}),
@@ -278,7 +277,7 @@ EDITS = {
     ),
     "coverage of the intervals changed": (
         study("statistics", "confidence", value=0.9),
-        of("measure_disparity", *SUMMARY, *COUNTS, *EFFECTS, *COVARIATE_ADJUSTED),
+        of("measure_disparity", *SUMMARY, *EFFECTS, *COVARIATE_ADJUSTED),
     ),
     "figures in one format": (study("figures", value={"formats": ["svg"]}), nothing),
     "speed changed": (what_changes_speed_only, nothing),

@@ -6,20 +6,17 @@ from pathlib import Path
 import numpy as np
 
 from evenlight.core.tables import replacing
-from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.opening import open_evaluator
 from evenlight.engine.pace import seconds_per_row
 from evenlight.engine.progress import duration
 from evenlight.engine.sentences import Sentence
-from evenlight.explainers import Context, Explainer, training_items
+from evenlight.explainers import Explainer
 from evenlight.explainers.explained_again import explained_twice
-from evenlight.explainers.own_work import own_seconds
 from evenlight.explainers.planned import planned_rows
 from evenlight.jobs.command_line import add_model_flags, run, settings_argument
 from evenlight.metrics import Metric
 from evenlight.metrics.planned import planned_rows as planned_of_scores
 from evenlight.texts.predictions import read_explained, sentences_of
-from evenlight.texts.words import TEXT
 
 # A pass that is differentiated takes about as many products of matrices backwards as forwards.
 BACKWARD = 2
@@ -33,13 +30,6 @@ def read_sentences(arguments: argparse.Namespace) -> list[Sentence]:
     return [sentence for some in texts for sentence in sentences_of(some)]
 
 
-def middle_sentence(arguments: argparse.Namespace, sentences: list[Sentence]) -> Sentence:
-    """One of middle length, with its words."""
-    wanted = sorted(sentences, key=lambda sentence: len(sentence.token_id))[len(sentences) // 2].item_id
-    texts = read_explained(arguments.predictions, arguments.items, SOME, *TEXT)
-    return next(each for some in texts for each in sentences_of(some) if each.item_id == wanted)
-
-
 def plan(arguments: argparse.Namespace, sentences: list[Sentence]) -> list[str]:
     """The plan in words: a line for each explainer that asks the model, their sum, and what is not in it."""
     evaluator = open_evaluator(arguments)
@@ -49,31 +39,24 @@ def plan(arguments: argparse.Namespace, sentences: list[Sentence]) -> list[str]:
     text = f"{len(sentences):,} texts of {min(lengths)} to {max(lengths)} tokens on {evaluator.classifier.device}"
     return [
         f"{arguments.model.parent.name} explained on {arguments.items.parent.name}, {text}:",
-        *explaining_said(arguments, sentences, seconds_of_row, evaluator),
-        f"  on top: {scoring_said(arguments.settings, sentences, seconds_of_row)}; of every job its start and reading; "
-        "the statistics",
+        *explaining_said(arguments.settings, sentences, seconds_of_row),
+        f"  on top: {scoring_said(arguments.settings, sentences, seconds_of_row)}; of every job its start and reading, "
+        "and what explainers compute themselves; the statistics",
     ]
 
 
-def explaining_said(
-    arguments: argparse.Namespace, sentences: list[Sentence], seconds_of_row: np.ndarray, evaluator: Evaluator
-) -> list[str]:
+def explaining_said(settings: dict, sentences: list[Sentence], seconds_of_row: np.ndarray) -> list[str]:
     """A line for each explainer, and their sum over the runs of the model."""
-    settings = arguments.settings
     again = explained_twice((sentence.item_id for sentence in sentences), settings["seed"])
-    middle = middle_sentence(arguments, sentences)
     entries = {
         name: each
         for of_family in settings["explainers"].values()
         for name, each in Explainer.parse_all(of_family).items()
     }
-    context = Context(evaluator, settings["seed"], training_items(arguments.items, entries.values()))
     lines, all_rows, all_seconds = [], 0.0, 0.0
     for name, entry in entries.items():
         rows = planned_rows({name: entry}, sentences, again)
         seconds = rows @ seconds_of_row * (BACKWARD if entry.needs_internals else 1)
-        times = len(sentences) + len(again) * entry.estimates()
-        seconds += times * own_seconds(entry, middle, context)
         known = f"about {round(rows.sum()):,} rows, {told(seconds)}"
         lines.append(f"  {name}: {known if rows.any() else 'code of your own, whose rows nobody knows'}")
         all_rows, all_seconds = all_rows + rows.sum(), all_seconds + seconds

@@ -764,10 +764,8 @@ def _check_set(key: str, compared: list[str], levels: dict[str, list[str]]) -> I
     unknown = [level for level in compared if level not in known]
     for level in unknown:
         yield f"{key}: found {shown(level)}, which no dataset has; {listing}{suggestion(level, known)}"
-    # A larger set is tested as soon as three of its levels are there.
-    needed, what = (2, "both") if len(compared) == 2 else (3, "three of them")
-    if not unknown and not any(len(set(compared) & set(present)) >= needed for present in levels.values()):
-        yield f"{key}: found {shown(compared)}, and no dataset has {what}; {listing}"
+    if not unknown and not any(set(compared) <= set(present) for present in levels.values()):
+        yield f"{key}: found {shown(compared)}, and no dataset has both; {listing}"
 
 
 # The sections that must be sound for a check, and the check.

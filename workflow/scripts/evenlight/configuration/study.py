@@ -133,7 +133,7 @@ class Reliance(Settings):
 
 
 Factor = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*(\+[a-z][a-z0-9_]*)*$")]
-Levels = Annotated[Different[Text], Field(min_length=2)]
+Pair = Annotated[Different[Text], Field(min_length=2, max_length=2)]
 
 
 class Primary(Settings):
@@ -151,12 +151,11 @@ class Primary(Settings):
 class Statistics(Settings):
     """What is compared, and from where a difference counts."""
 
-    compare: dict[Factor, Annotated[list[Levels], Field(min_length=1)]] = Field(
+    compare: dict[Factor, Annotated[list[Pair], Field(min_length=1)]] = Field(
         {},
         description=(
             "Pairs of levels by factor, such as `{gender: [[male, female]]}`. Each is compared on every dataset that "
-            "has both; effects are positive where the first has the higher value. An entry with more than two levels "
-            "is tested as a whole, on every dataset that has three of them. Two factors together, such as "
+            "has both; effects are positive where the first has the higher value. Two factors together, such as "
             "`gender+race`, have levels such as `female+asian`. As a negative control every dataset has the factor "
             "`placebo`, about half of whose units, drawn by their names, are `placebo_a` and the others `placebo_b`: "
             "what is found between these is chance."
@@ -284,11 +283,6 @@ class Statistics(Settings):
     confidence: float = Field(0.95, gt=0, lt=1, description="Coverage of the intervals.")
     bootstrap_draws: int = Field(
         2000, ge=100, description="Resamples of the pairs or texts behind each interval, and flips behind counts."
-    )
-    sign_flips: int = Field(
-        10000,
-        ge=100,
-        description="Random sign flips of the permutation test of pairs; its p is at least one over this.",
     )
     control_draws: int = Field(
         200,

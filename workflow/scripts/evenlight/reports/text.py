@@ -8,9 +8,7 @@ from itertools import takewhile
 # The tests of the control.
 TESTS = {
     "mann_whitney": "Mann–Whitney",
-    "van_elteren": "Within strata",
     "signed_rank": "Wilcoxon signed-rank",
-    "sign_flip": "Sign-flip permutation",
 }
 
 

@@ -11,7 +11,7 @@ cluster of one level gives its label to another such cluster as a whole. A clust
 as of the other exchanges the labels of all of them or of none: those of one level may depend on one another, as the
 changes of one text do. Within any other cluster of both levels the labels are shuffled. Where a dataset is stratified,
 labels are shuffled within strata (of items that are in other strata under other seeds, among those that change alike):
-what the strata bring with them stays, so that the unstratified test finds more than α as far as the groups differ by
+what the strata bring with them stays, so that the Mann-Whitney test finds more than α as far as the groups differ by
 their strata alone.
 
 A valid test at level α finds the share α of permuted cells. The Mann-Whitney test takes the two forms of a sentence for
@@ -34,14 +34,13 @@ from evenlight.core.tables import Contract
 from evenlight.statistics.base import Computed, Inputs, OfScores, said_of_left_out
 from evenlight.statistics.cells import ExplainerScores, read_models
 from evenlight.statistics.designs import Design, numbered
-from evenlight.statistics.disparity import shared_flips, strata_of_rows, sums_of_clusters, within_strata
-from evenlight.statistics.paired_tests import sign_flip_p, signed_rank_p
-from evenlight.statistics.rank_sum import mann_whitney, van_elteren
+from evenlight.statistics.paired_tests import signed_rank_p
+from evenlight.statistics.rank_sum import mann_whitney
 from evenlight.statistics.rounding import differences, settled
 from evenlight.statistics.score_files import score_notes
 from evenlight.statistics.study import ALL, StudyScores
 
-TESTS = ("mann_whitney", "van_elteren", "signed_rank", "sign_flip")
+TESTS = ("mann_whitney", "signed_rank")
 COLUMNS = [
     "dataset",
     "model",
@@ -56,12 +55,12 @@ COLUMNS = [
 ]
 
 
-def permuted_rates(study: StudyScores, *, alpha: float, control_draws: int, sign_flips: int) -> pd.DataFrame:
+def permuted_rates(study: StudyScores, *, alpha: float, control_draws: int) -> pd.DataFrame:
     """The share of significant cells with the real labels beside that with permuted ones.
 
     A cell is an explainer, a metric and a pair of levels in one run of a model; all compared pairs count that the
     dataset has. Rows: every dataset, model and test, with model ``all`` for all of a dataset and dataset ``all`` for
-    the study. The paired tests have rows where there are pairs. Columns besides these names:
+    the study. The test of pairs has rows where there are pairs. Columns besides these names:
 
     - ``cells``: how many were tested, with at least two scores in each level, or two whole pairs;
     - ``real_rate``: share of cells with p ≤ ``alpha``;
@@ -73,7 +72,7 @@ def permuted_rates(study: StudyScores, *, alpha: float, control_draws: int, sign
         in_first = [permuted_labels(design, control_draws) for design in model.designs]
         for explainer in model.explainers:
             for design, labels in zip(model.designs, in_first, strict=True):
-                for test, p in permuted_tests(explainer, design, labels, sign_flips).items():
+                for test, p in permuted_tests(explainer, design, labels).items():
                     tested = ~np.isnan(p[0])
                     tally = np.append(tested.sum(), (p[:, tested] <= alpha).sum(axis=1))
                     for subset in ((model.dataset, model.model), (model.dataset, ALL), (ALL, ALL)):
@@ -100,26 +99,24 @@ def _rates(tally: np.ndarray, alpha: float) -> dict:
     }
 
 
-def permuted_tests(scores: ExplainerScores, design: Design, in_first: np.ndarray, flips: int) -> dict[str, np.ndarray]:
+def permuted_tests(scores: ExplainerScores, design: Design, in_first: np.ndarray) -> dict[str, np.ndarray]:
     """p of each test, float (labellings, metrics × seeds), the real labels first; NaN where nothing can be tested.
 
-    ``in_first`` comes from :func:`permuted_labels`. The sign-flip test has ``flips`` draws of its own. Where the design
-    is stratified there is the test within strata, and the tests of pairs take those whose forms are in one stratum.
+    ``in_first`` comes from :func:`permuted_labels`. Where the design is stratified, the test of pairs takes those whose
+    forms are in one stratum.
     """
     a, b = settled(*scores.sides(design))
     p = {"mann_whitney": mann_whitney(a, b, in_first).p}
-    stratified = design.a.strata is not None
-    if stratified:
-        p["van_elteren"] = van_elteren(a, b, *strata_of_rows(design, len(a)), in_first).p
     if design.paired:
-        difference = within_strata(differences(a, b), design) if stratified else differences(a, b)
-        signs = np.where(in_first[:, : a.shape[1]], 1, -1).astype(np.int8)
-        p["signed_rank"] = signed_rank_p(difference, signs)
-        # All pairs of a cluster have one sign.
-        signs = signs[:, design.numbered_clusters[1]]
-        flips_of_design = shared_flips(scores.dataset, design, flips)
-        p["sign_flip"] = sign_flip_p(sums_of_clusters(difference, design), flips_of_design, signs)
+        difference = differences(a, b) if design.a.strata is None else _within_strata(differences(a, b), design)
+        p["signed_rank"] = signed_rank_p(difference, np.where(in_first[:, : a.shape[1]], 1, -1).astype(np.int8))
     return p
+
+
+def _within_strata(difference: np.ndarray, design: Design) -> np.ndarray:
+    """Differences (rows, pairs) of the pairs whose forms are in one stratum, NaN for the others."""
+    same = design.same_stratum
+    return np.where(np.tile(same, (len(difference) // len(same), 1)), difference, np.nan)
 
 
 def permuted_labels(design: Design, draws: int) -> np.ndarray:
@@ -181,16 +178,16 @@ def _exchanged(design: Design, really: np.ndarray) -> tuple[np.ndarray, np.ndarr
 class PermuteGroups(OfScores):
     """Test again with permuted groups: is the number of significant cells more than chance?"""
 
+    version: ClassVar[int] = 2
     tables: ClassVar[Mapping[str, Contract]] = {"control": CONTROL}
 
     result: Literal["permute_groups"]
     alpha: float
-    sign_flips: int
     control_draws: int
     left_out: list[str] = Field([])
 
     def compute(self, inputs: Inputs) -> Computed:
         """The rates of significant cells, real and permuted."""
         study = inputs.located(self.study)
-        rates = permuted_rates(study, alpha=self.alpha, sign_flips=self.sign_flips, control_draws=self.control_draws)
+        rates = permuted_rates(study, alpha=self.alpha, control_draws=self.control_draws)
         return Computed([rates], said_of_left_out(self.left_out) + score_notes(study))

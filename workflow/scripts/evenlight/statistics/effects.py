@@ -149,8 +149,6 @@ def _effect_sizes(
         row = {}
         for name, interval in intervals.items():
             row |= {name: interval.estimate, f"{name}_low": interval.low, f"{name}_high": interval.high}
-        for end in ("", "_low", "_high"):
-            row[f"common_language_effect{end}"] = (row[f"cliffs_delta{end}"] + 1) / 2
         rows.append(row)
     return {name: [row[name] for row in rows] for name in rows[0]}
 
@@ -159,7 +157,7 @@ class EstimateEffects(JudgedAtLooks):
     """Count in how many pairs each group is explained better, estimate effect sizes, and say what can be claimed."""
 
     tables: ClassVar[Mapping[str, Contract]] = {"effects": EFFECTS, "effect_counts": EFFECT_COUNTS}
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
 
     result: Literal["estimate_effects"]
 

@@ -4,7 +4,7 @@ The same units (pairs, or items) are scored in every seed, so a resample draws u
 paired design with both forms: scores of one unit are not independent. Where units belong to clusters, these are drawn.
 The intervals are about further units, not about retraining.
 
-Those of d and g are bias-corrected and accelerated (BCa; Efron 1987, with the acceleration of two samples as in Davison
+That of d is bias-corrected and accelerated (BCa; Efron 1987, with the acceleration of two samples as in Davison
 & Hinkley 1997, Section 5.3.2), at levels that make good for the bootstrap's variance, which is too small by
 (n - 1) / n, and for its being estimated (Hesterberg 2015, Section 4.1.3). That of delta needs no resamples: Student's
 interval with the variance of the jackknife, on Fisher's scale, so that it stays within -1 and 1. It covers what it
@@ -21,10 +21,10 @@ from numpy.typing import ArrayLike
 
 from evenlight.statistics.blocks import NUMBERS
 from evenlight.statistics.designs import numbered
-from evenlight.statistics.effect_sizes import small_sample_factor, stratum_weight
+from evenlight.statistics.effect_sizes import stratum_weight
 from evenlight.statistics.rounding import settled
 
-EFFECTS = ["cohens_d", "hedges_g", "cliffs_delta"]
+EFFECTS = ["cohens_d", "cliffs_delta"]
 
 # Resamples that are computed together: their weights stay in the processor's cache, and of many units in memory.
 BLOCK = 250
@@ -66,18 +66,16 @@ def bootstrap_intervals(
 ) -> dict[str, Interval]:
     """Intervals of the effects named in :data:`EFFECTS` from scores of shape (seeds, units), NaN where undefined.
 
-    The effects are those of :mod:`evenlight.statistics.effect_sizes`; the common-language effect is (delta + 1) / 2.
     In a paired design column i of both arrays is one pair. A score that is NaN is left out of its group and seed, the
-    unit's other scores are not. In a resample d and g may be infinite (groups constant at different values): it counts
-    as such, and an end of the interval may be infinite. They may be undefined (a group without scores in some seed, or
+    unit's other scores are not. In a resample d may be infinite (groups constant at different values): it counts as
+    such, and an end of the interval may be infinite. It may be undefined (a group without scores in some seed, or
     seeds infinite in both directions): that resample is left out. Where the estimate is undefined so is the interval.
     Groups that do not overlap at all have a delta of ±1 and an interval without width.
 
     With ``strata``, int (seeds, units) of both groups and below 0 for a unit in none, the effects are those within
     strata: means of the strata's differences and deltas with the weights n_a n_b / (n_a + n_b + 1), d in units of the
-    root of the variances' mean with these weights, g of all deviations from the means of a stratum and group. Strata
-    that are the same under all seeds keep their units in every resample. With ``clusters``, (units,) of both groups, a
-    resample draws clusters with all their units.
+    root of the variances' mean with these weights. Strata that are the same under all seeds keep their units in every
+    resample. With ``clusters``, (units,) of both groups, a resample draws clusters with all their units.
     """
     a, b = settled(a, b)
     drawn = _drawn(a.shape[1], b.shape[1], paired, strata, clusters)
@@ -86,14 +84,11 @@ def bootstrap_intervals(
         estimates = _left_out(by_stratum, False, False)[:, 0]
         influences = _influences(by_stratum, paired, drawn)
         resampled = np.concatenate(
-            [_standardised(by_stratum, *weights) for weights in _resamples(drawn, draws, generator)], axis=1
+            [_standardised(by_stratum, *weights) for weights in _resamples(drawn, draws, generator)]
         )
-        intervals = [
-            _accelerated(*effect, drawn.blocks, confidence)
-            for effect in zip(estimates[:2], resampled, influences[:2], strict=True)
-        ]
-        intervals.append(_fishers(estimates[2], influences[2], drawn.blocks, confidence))
-    return dict(zip(EFFECTS, intervals, strict=True))
+        d = _accelerated(estimates[0], resampled, influences[0], drawn.blocks, confidence)
+        delta = _fishers(estimates[1], influences[1], drawn.blocks, confidence)
+    return dict(zip(EFFECTS, (d, delta), strict=True))
 
 
 @dataclass(frozen=True)
@@ -196,7 +191,7 @@ def _influences(by_stratum: list[tuple[np.ndarray, np.ndarray]], paired: bool, d
 def _standardised(
     by_stratum: list[tuple[np.ndarray, np.ndarray]], weights_a: np.ndarray, weights_b: np.ndarray
 ) -> np.ndarray:
-    """d and g of weighted units, means over seeds: scores (seeds, units), weights (units, n) -> (2, n)."""
+    """d of weighted units, means over seeds: scores (seeds, units), weights (units, n) -> (n,)."""
     seeds = range(len(by_stratum[0][0]))
     return sum(_from_sums([_sums(a[s], b[s], weights_a, weights_b) for a, b in by_stratum]) for s in seeds) / len(seeds)
 
@@ -253,8 +248,8 @@ def _powers(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _from_sums(strata: list[tuple]) -> np.ndarray:
-    """d and g (2, n) from the sizes of both groups, sums of weights (n,), and their sums of :func:`_powers`, (4, n)."""
-    total = difference = spread = squares = degrees = 0.0
+    """d (n,) from the sizes of both groups, sums of weights (n,), and their sums of :func:`_powers`, (4, n)."""
+    total = difference = spread = 0.0
     for size_a, size_b, sums_a, sums_b in strata:
         pairs = size_a * size_b
         weight = stratum_weight(size_a, size_b)
@@ -265,14 +260,10 @@ def _from_sums(strata: list[tuple]) -> np.ndarray:
         total = total + weight
         difference = difference + np.where(there, weight * shift, 0)
         spread = spread + np.where(there, weight * (variance_a + variance_b) / 2, 0)
-        squares = squares + np.where(there, size_a * variance_a + size_b * variance_b, 0)
-        degrees = degrees + np.where(there, size_a + size_b - 2, 0)
     difference = difference / total
     d = difference / np.sqrt(spread / total)
-    g = difference / np.sqrt(squares / degrees) * small_sample_factor(degrees)
     # No difference at all is no effect, also where there is no variance either.
-    d, g = np.where(difference == 0, 0.0, d), np.where(difference == 0, 0.0, g)
-    return np.stack([d, np.where(degrees >= 2, g, np.nan)])
+    return np.where(difference == 0, 0.0, d)
 
 
 def _delta(strata: list[tuple]) -> np.ndarray:

@@ -55,22 +55,6 @@ def signed_rank_p(differences: ArrayLike, signs: np.ndarray | None = None) -> np
     return np.where(pairs < 2, np.nan, np.where(count == 0, 1.0, p))
 
 
-def rank_biserial(differences: ArrayLike) -> np.ndarray:
-    """What the signed-rank test is about, as an effect from −1 to 1; float (cells,).
-
-    The sum of the ranks of positive differences minus that of negative ones, divided by the sum of both (the
-    matched-pairs rank-biserial correlation, Kerby 2014): positive where the first form is higher. Pairs without a
-    difference are left out; 0 where no pair differs, NaN with fewer than two pairs.
-
-    >>> rank_biserial([1.0, 2.0, -4.0, 7.0]).item()
-    0.4
-    """
-    differences = np.atleast_2d(np.asarray(differences, dtype=float))
-    signed = _signed_ranks(differences)
-    effect = signed.sum(axis=1) / np.maximum(np.abs(signed).sum(axis=1), 1)
-    return np.where((~np.isnan(differences)).sum(axis=1) < 2, np.nan, effect)
-
-
 def _signed_ranks(differences: np.ndarray) -> np.ndarray:
     """The ranks of the sizes of the differences with their signs, (cells, pairs); 0 where there is none."""
     known = np.nan_to_num(differences)
@@ -133,30 +117,3 @@ class SignFlips:
             if rows.start == 0:
                 flips[0] = 1.0
             yield flips
-
-
-def sign_flip_p(differences: ArrayLike, flips: SignFlips, signs: np.ndarray | None = None) -> np.ndarray:
-    """The two-sided p of the mean difference under random exchange of the forms within each pair; (exchanges, cells).
-
-    p is the share of the rows of ``flips`` whose sum of turned differences is at least as far from zero as the
-    observed one. The observed signs are among the rows, so that p is exact where all are, and otherwise
-    (b + 1) / ``draws`` for b of the random ones as Phipson & Smyth (2010) ask, never 0. Sums that are equal but for
-    rounding count as equally far. What an exchange does to the differences is one more flip, so that all exchanges are
-    judged by the same flips, with the exchange itself in the place of the first one.
-
-    Args:
-        differences, signs: as for :func:`signed_rank_p`.
-        flips: of as many pairs.
-    """
-    differences = np.atleast_2d(np.asarray(differences, dtype=float))
-    signs = np.ones((1, differences.shape[1])) if signs is None else signs
-    pairs = (~np.isnan(differences)).sum(axis=1)
-    known = np.nan_to_num(differences).T
-    rounding = TIE * np.abs(known).sum(axis=0)
-    observed = np.abs(_products(signs, known)) - rounding
-    drawn = np.concatenate([np.abs(block @ known) for block in flips.blocks()])
-    # Where the flips are all there are, every exchange is one of them.
-    drawn = np.sort(drawn if flips.all_of_them else drawn[1:], axis=0)
-    below = np.column_stack([np.searchsorted(*columns) for columns in zip(drawn.T, observed.T, strict=True)])
-    p = (len(drawn) - below + (not flips.all_of_them)) / flips.rows
-    return np.where(pairs < 2, np.nan, p)

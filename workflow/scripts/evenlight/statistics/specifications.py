@@ -26,7 +26,7 @@ from evenlight.statistics.cells import ExplainerScores, ModelScores, read_models
 from evenlight.statistics.control import permuted_labels
 from evenlight.statistics.designs import Design, design_of
 from evenlight.statistics.effect_sizes import stratum_weight
-from evenlight.statistics.rank_sum import van_elteren
+from evenlight.statistics.rank_sum import stratified_delta
 from evenlight.statistics.rounding import settled
 from evenlight.statistics.score_files import score_notes
 from evenlight.statistics.study import ALL, StudyScores, pairs_of
@@ -242,9 +242,8 @@ def effects_by_labels(values: np.ndarray, design: Design, runs: slice, in_first:
     ``values``, float (metrics, seeds, items), are scores in the ``runs`` of the design's strata; ``in_first`` comes
     from :func:`evenlight.statistics.control.permuted_labels`. Of pairs those count that have both scores, and both
     forms in one stratum. Cohen's d becomes the delta of two normal groups that are d apart, 2 Φ(d / √2) − 1. Within
-    strata they are :func:`evenlight.statistics.effect_sizes.stratified_d` and that of
-    :func:`evenlight.statistics.rank_sum.van_elteren`. NaN where a group really has fewer than two scores; 0 where only
-    a permutation leaves a group without any.
+    strata they are means of the strata's, with the weights n_a n_b / (n_a + n_b + 1). NaN where a group really has
+    fewer than two scores; 0 where only a permutation leaves a group without any.
     """
     rows = values.shape[0] * values.shape[1]
     a, b = settled(*(side.scores(values).reshape(rows, -1) for side in (design.a, design.b)))
@@ -257,7 +256,7 @@ def effects_by_labels(values: np.ndarray, design: Design, runs: slice, in_first:
     if design.paired:
         usable = ~np.isnan(a + b) & (strata[0] == strata[1])
         a, b = np.where(usable, a, np.nan), np.where(usable, b, np.nan)
-    delta = van_elteren(a, b, *strata, in_first).delta
+    delta = stratified_delta(a, b, *strata, in_first)
     d = d_by_labels(np.hstack([a, b]), np.hstack(strata), in_first)
     effects = {"cohens_d": 2 * scipy.special.ndtr(d / np.sqrt(2)) - 1, "cliffs_delta": delta}
     permuted = np.arange(len(in_first))[:, None] > 0
@@ -269,7 +268,9 @@ def effects_by_labels(values: np.ndarray, design: Design, runs: slice, in_first:
 
 
 def d_by_labels(scores: np.ndarray, strata: np.ndarray, in_first: np.ndarray) -> np.ndarray:
-    """:func:`evenlight.statistics.effect_sizes.stratified_d` under every labelling, float (labellings, rows).
+    """Cohen's d within strata under every labelling, float (labellings, rows).
+
+    The weighted mean of the strata's differences, over the root of that of their variances.
 
     ``scores`` and ``strata``, (rows, units), are of the units that ``in_first``, bool (labellings, units), divides.
     """

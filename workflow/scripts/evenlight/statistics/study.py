@@ -171,25 +171,12 @@ class VerdictSettings:
 
 
 def pairs_of(comparisons: Mapping[str, list[list[str]]]) -> list[Comparison]:
-    """The pairs of levels, from factor to sets of levels.
+    """The pairs of levels, from factor to pairs.
 
-    >>> pairs_of({"gender": [["male", "female"]], "race": [["asian", "black", "white"]]})
+    >>> pairs_of({"gender": [["male", "female"]]})
     [Comparison(factor='gender', level_a='male', level_b='female')]
     """
-    return [Comparison(factor, *levels) for factor, levels in _sets(comparisons) if len(levels) == 2]
-
-
-def larger_sets_of(comparisons: Mapping[str, list[list[str]]]) -> list[tuple[str, list[str]]]:
-    """The sets of more than two levels, each with its factor.
-
-    >>> larger_sets_of({"gender": [["male", "female"]], "race": [["asian", "black", "white"]]})
-    [('race', ['asian', 'black', 'white'])]
-    """
-    return [(factor, levels) for factor, levels in _sets(comparisons) if len(levels) > 2]
-
-
-def _sets(comparisons: Mapping[str, list[list[str]]]) -> list[tuple[str, list[str]]]:
-    return [(factor, levels) for factor, sets in comparisons.items() for levels in sets]
+    return [Comparison(factor, *levels) for factor, pairs in comparisons.items() for levels in pairs]
 
 
 def comparisons_in(table: pd.DataFrame) -> list[Comparison]:

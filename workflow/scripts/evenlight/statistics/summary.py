@@ -30,12 +30,9 @@ COMPUTED = [
     "sd_d",
     "mean_delta_significant",
     "mean_delta",
-    "mean_shift",
     "better_group",
     "contradicted",
     "considerable",
-    "significant_seeds_stratified",
-    "mean_delta_stratified",
 ]
 
 
@@ -58,13 +55,11 @@ def summarise_disparity(
       test is about, and the direction of the metric;
     - ``mean_d_significant``, ``sd_d_significant``: Cohen's d over the significant seeds, which is what Dhaini et al.
       (2025) print in Tables 8-11, and ``mean_d``, ``sd_d`` over all seeds, which have no such selection;
-    - ``mean_delta_significant``, ``mean_delta``: Cliff's delta likewise; ``mean_shift``: the shift, over all seeds;
+    - ``mean_delta_significant``, ``mean_delta``: Cliff's delta likewise;
     - ``better_group``: the level with the better explanations by ``mean_delta_significant``, None where no seed is
       significant (or they cancel exactly);
     - ``contradicted``: whether ``mean_d_significant`` has the other sign than ``mean_delta_significant``;
-    - ``considerable``: whether |``mean_d_significant``| ≥ ``considerable_effect``;
-    - ``significant_seeds_stratified``, ``mean_delta_stratified``: seeds with p ≤ ``alpha`` in the test within strata,
-      and the effect within strata over all seeds; NaN where the dataset has none, or no seed could be tested.
+    - ``considerable``: whether |``mean_d_significant``| ≥ ``considerable_effect``.
     """
     unknown = set(disparity["metric"]) - set(higher_is_better)
     if unknown:
@@ -86,7 +81,6 @@ def _cell(part: pd.DataFrame, higher_is_better: bool, alpha: float, considerable
     advantage = significant["cliffs_delta"] if higher_is_better else -significant["cliffs_delta"]
     mean_advantage = advantage.mean()
     first, d, delta = part.iloc[0], significant["cohens_d"], significant["cliffs_delta"].mean()
-    stratified = part["p_stratified"].dropna()
     better = first["level_a"] if mean_advantage > 0 else first["level_b"] if mean_advantage < 0 else None
     return {
         "seeds": len(part),
@@ -99,12 +93,9 @@ def _cell(part: pd.DataFrame, higher_is_better: bool, alpha: float, considerable
         "sd_d": population_sd(part["cohens_d"]),
         "mean_delta_significant": delta,
         "mean_delta": part["cliffs_delta"].mean(),
-        "mean_shift": part["shift"].mean(),
         "better_group": better,
         "contradicted": bool(np.sign(d.mean()) * np.sign(delta) < 0),
         "considerable": bool(abs(d.mean()) >= considerable_effect),
-        "significant_seeds_stratified": float((stratified <= alpha).sum()) if len(stratified) else float("nan"),
-        "mean_delta_stratified": part["cliffs_delta_stratified"].mean(),
     }
 
 
@@ -231,6 +222,7 @@ def summarise_over_seeds(table: pd.DataFrame, keys: list[str], value: str) -> pd
 class SummariseDisparity(Result):
     """Count the seeds with a significant disparity and average their effect sizes: a row per cell."""
 
+    version: ClassVar[int] = 2
     tables: ClassVar[Mapping[str, Contract]] = {"disparity_summary": SUMMARY}
     reads: ClassVar[Mapping[str, Contract]] = {"disparity": DISPARITY}
 

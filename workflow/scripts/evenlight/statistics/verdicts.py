@@ -14,7 +14,7 @@ import pandas as pd
 from evenlight.statistics.arrays.discoveries import at_least, simes_thresholds
 from evenlight.statistics.arrays.flips import simes_thresholds as thresholds_by_flips
 from evenlight.statistics.arrays.flips import step_down
-from evenlight.statistics.arrays.holm import over_analyses, sides_adjusted
+from evenlight.statistics.arrays.holm import holm, over_analyses, sides_adjusted
 from evenlight.statistics.arrays.limits import family_limits
 from evenlight.statistics.arrays.relative_effect import effect_limits
 from evenlight.statistics.arrays.repeated import seeds_that_agree
@@ -22,7 +22,6 @@ from evenlight.statistics.arrays.sample_size import least_decided
 from evenlight.statistics.cells import CELL
 from evenlight.statistics.families import hypothesis_family
 from evenlight.statistics.looks import ONE_LOOK, Looks
-from evenlight.statistics.many_groups import holm
 from evenlight.statistics.paired_tests import SignFlips
 from evenlight.statistics.study import AS_OFTEN, FLIPS, HOLM, UNDECIDABLE, UNDECIDED, Comparison, VerdictSettings
 from evenlight.statistics.wins import P_RETRAINING, P_SIDES, P_VALUES, P_WORST, TEXTS, Counted

@@ -353,9 +353,8 @@ def check_compared(
 ) -> list[str]:
     """Notes on the compared pairs of levels that a dataset lacks, and on levels with fewer units than ``smallest``.
 
-    ``explained`` are texts (``item_id``), ``units`` those of the dataset, ``comparisons`` factor to sets of levels.
-    :class:`InputError` where a level of a pair has one unit only and ``smallest`` is None, and where neither a pair nor
-    three levels of a larger set are there.
+    ``explained`` are texts (``item_id``), ``units`` those of the dataset, ``comparisons`` factor to pairs of levels.
+    :class:`InputError` where a level of a pair has one unit only and ``smallest`` is None, and where no pair is there.
     """
     units = units[units["item_id"].isin(list(explained))]
     there = {factor: forms_of(units, factor).groupby("level")["unit_id"].nunique() for factor in comparisons}
@@ -375,27 +374,25 @@ def check_compared(
                 f"statistics.smallest_group ({smallest})"
             )
             continue
-        if len(levels) == 2 and missing:
+        if missing:
             lacking.append(
                 f"dataset '{dataset}': '{levels[0]}' and '{levels[1]}' are not compared, no explained text has "
                 f"{factor} {' or '.join(map(repr, missing))}"
             )
-        elif len(levels) == 2 and there[factor][levels].min() < 2:
+        elif there[factor][levels].min() < 2:
             raise InputError(
                 f"dataset '{dataset}': one unit only of {factor} '{there[factor][levels].idxmin()}' is explained, and "
                 "a comparison needs at least 2; give the test split more texts, raise explain.pairs, or take the pair "
                 "of levels out of 'statistics.compare'"
             )
-    # A larger set is tested as soon as three of its levels are there.
-    if sets and all(len(set(levels) & set(large[factor].index)) < min(3, len(levels)) for factor, levels in sets):
+    if sets and not any(set(levels) <= set(large[factor].index) for factor, levels in sets):
         factors = units.groupby("factor", sort=False)["level"].unique()
         listing = "; ".join(f"{factor}: {', '.join(sorted(levels))}" for factor, levels in factors.items())
         compared = "; ".join(f"{factor} {', '.join(levels)}" for factor, levels in sets)
         compared += f", of at least {smallest} explained units each (statistics.smallest_group)" if smallest else ""
         raise InputError(
             f"dataset '{dataset}': nothing can be compared; it has {listing}, and 'statistics.compare' asks for "
-            f"{compared}; name two of its levels there, or at least three in a larger set, or take the dataset out of "
-            "the study"
+            f"{compared}; name two of its levels there, or take the dataset out of the study"
         )
     return lacking
 

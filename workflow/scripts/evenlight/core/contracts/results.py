@@ -30,22 +30,10 @@ DISPARITY = Contract(
             required("u", pa.float64()),  # Mann-Whitney, and its p
             required("p", pa.float64()),
             required("p_holm", pa.float64()),  # adjusted over all rows
-            required("p_bh", pa.float64()),
             required("cohens_d", pa.float64()),
-            required("hedges_g", pa.float64()),
             required("cliffs_delta", pa.float64()),
-            required("common_language_effect", pa.float64()),
-            *columns(pa.float64(), "shift", "shift_low", "shift_high"),  # Hodges-Lehmann, in units of the scores
             required("pairs", pa.int64()),  # with both scores; 0 where items do not come in pairs
-            pa.field("rank_biserial", pa.float64()),  # what the signed-rank test is about
             pa.field("p_signed_rank", pa.float64()),
-            pa.field("p_signed_rank_holm", pa.float64()),
-            pa.field("p_signed_rank_bh", pa.float64()),
-            pa.field("p_sign_flip", pa.float64()),
-            # Within strata, where the dataset is stratified: how many have both levels, and the scores in no such one.
-            *columns(pa.float64(), "strata", "unused_stratified", missing=True),
-            *columns(pa.float64(), "p_stratified", "cliffs_delta_stratified", "cohens_d_stratified", missing=True),
-            pa.field("p_signed_rank_stratified", pa.float64()),
         ]
     ),
 )
@@ -99,9 +87,7 @@ EFFECTS = Contract(
             # Of the mean, and of its significance: the strength of a confounder that explains it away.
             *columns(pa.float64(), "robustness", "robustness_significance", missing=True),
             *with_interval("cohens_d"),
-            *with_interval("hedges_g"),
             *with_interval("cliffs_delta"),
-            *with_interval("common_language_effect"),
         ]
     ),
 )
@@ -285,26 +271,10 @@ SUMMARY = Contract(
             *columns(pa.int64(), "seeds", "significant_seeds"),
             *columns(pa.int64(), "significant_seeds_a_better", "significant_seeds_b_better"),
             *_MEANS,
-            *columns(pa.float64(), "mean_delta_significant", "mean_delta", "mean_shift", missing=True),
+            *columns(pa.float64(), "mean_delta_significant", "mean_delta", missing=True),
             pa.field("better_group", pa.string()),  # of the two levels, by delta
             required("contradicted", pa.bool_()),  # whether d has the other direction
             required("considerable", pa.bool_()),
-            # Where the dataset is stratified.
-            *columns(pa.float64(), "significant_seeds_stratified", "mean_delta_stratified", missing=True),
-        ]
-    ),
-)
-# `tables/tests.parquet`: a dataset and a metric, with how many tests are significant.
-TEST_COUNTS = Contract(
-    "counts of tests",
-    "count_tests",
-    pa.schema(
-        [
-            *columns(pa.string(), "dataset", "metric"),
-            required("tests", pa.int64()),
-            *columns(pa.float64(), "mann_whitney", "mann_whitney_bh", "mann_whitney_holm", "van_elteren", missing=True),
-            *columns(pa.float64(), "signed_rank", "signed_rank_bh", "signed_rank_holm", missing=True),
-            *columns(pa.float64(), "sign_flip", "mean_d_significant", "mean_d_all", missing=True),
         ]
     ),
 )
@@ -668,47 +638,6 @@ BEYOND_RANDOM = Contract(
             pa.field("made_by", pa.string()),  # where there is a disparity: the model, the explainer, or undecided
             *columns(pa.float64(), "score_a", "score_b", "random_a", "random_b", missing=True),
             *columns(pa.float64(), "attainable_a", "attainable_b", "reached_a", "reached_b", missing=True),
-        ]
-    ),
-)
-_SET = [
-    *columns(pa.string(), "dataset", "model"),
-    required("seed", pa.int64()),
-    *columns(pa.string(), "explainer", "metric", "factor", "groups"),
-]
-# `tables/groups.parquet`, where more than two groups are compared: a test of all of them.
-GROUPS = Contract(
-    "tests of more than two groups",
-    "compare_many_groups",
-    pa.schema(
-        [
-            *_SET,
-            required("size", pa.int64()),
-            required("h", pa.float64()),
-            required("degrees", pa.int64()),
-            *columns(pa.float64(), "p", "epsilon_squared"),
-            required("blocks", pa.int64()),
-            pa.field("p_friedman", pa.float64()),  # where items come in all groups
-            *columns(pa.float64(), "p_holm", "p_bh"),
-            *columns(pa.float64(), "p_friedman_holm", "p_friedman_bh", missing=True),
-            # Where the dataset is stratified:
-            *columns(pa.float64(), "h_stratified", "degrees_stratified", "p_stratified", missing=True),
-            *columns(pa.float64(), "unused_stratified", "p_friedman_stratified", missing=True),
-            *columns(pa.float64(), "p_stratified_holm", "p_stratified_bh", missing=True),
-        ]
-    ),
-)
-# `tables/group_pairs.parquet`: two of more than two groups.
-GROUP_PAIRS = Contract(
-    "Dunn's tests",
-    "compare_many_groups",
-    pa.schema(
-        [
-            *_SET,
-            *columns(pa.string(), "level_a", "level_b"),
-            *columns(pa.int64(), "size_a", "size_b"),
-            *columns(pa.float64(), "z", "p_dunn", "p_dunn_holm"),
-            *columns(pa.float64(), "p_stratified", "p_stratified_holm", "cliffs_delta_stratified", missing=True),
         ]
     ),
 )

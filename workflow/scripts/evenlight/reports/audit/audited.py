@@ -210,21 +210,6 @@ def not_tested(
     return told
 
 
-def not_told(comparisons: Mapping[str, list[list[str]]]) -> list[str]:
-    """What was tested, and has no sentence on the page: more than two groups at once.
-
-    >>> print(*not_told({"age": [["old", "young"], ["old", "young", "child"]]}))
-    Whether old, young, child (age) differ at all was tested too; what was found stands in tables/groups.html only.
-    """
-    return [
-        f"Whether {', '.join(levels)} ({factor}) differ at all was tested too; what was found stands in "
-        "tables/groups.html only."
-        for factor, sets in comparisons.items()
-        for levels in sets
-        if len(levels) > 2
-    ]
-
-
 def evidence(comparisons: Mapping[str, list[list[str]]], beyond_random: bool, reliance: bool) -> list[dict]:
     """Which file has what, of tables that the study has."""
     files = {
@@ -245,8 +230,6 @@ def evidence(comparisons: Mapping[str, list[list[str]]], beyond_random: bool, re
     }
     if beyond_random:
         files["tables/beyond_random.csv"] = "what is left of each verdict beyond random explanations"
-    if not_told(comparisons):
-        files["tables/groups.html"] = "tests of more than two groups at once"
     if reliance:
         files["tables/reliance.html"] = "on which words the models rely, by group, for every two groups"
     return [{"file": name, "has": text} for name, text in files.items()]

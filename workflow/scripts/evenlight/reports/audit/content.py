@@ -227,7 +227,6 @@ def audit_content(
         "pairs": [] if found.examples is None else _examples(found.examples, found.words, judged),
         "reliance": found.reliance and said_of_reliance(found.reliance, **named, comparisons=comparisons, **reliance),
         "not_tested": audited.not_tested(of_datasets, judged, seeds, found.effects, "correctness" in families.values())
-        + audited.not_told(comparisons)
         + others,
         "notes": found.notes,
         "evidence": audited.evidence(comparisons, found.beyond_random is not None, found.reliance is not None),

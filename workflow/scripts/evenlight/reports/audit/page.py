@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from jinja2 import Environment, StrictUndefined, Template
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 
 from evenlight.core.tables import replacing
 from evenlight.reports.questions import READ
@@ -22,15 +22,22 @@ _MARKS = re.compile(r"([\\`*_{}\[\]<>#|~])")
 
 def page(content: Mapping) -> str:
     """The page of :func:`evenlight.reports.audit.content.audit_content`; no text of the data is markup in it."""
-    factors = {entry["factor"] for entry in content["found"]}
-    return _template("page.html").render(**content, **_common(), several_factors=len(factors) > 1, coloured=_coloured)
+    several_factors = len({entry["factor"] for entry in content["found"]}) > 1
+
+    def named(of: Mapping) -> str:
+        in_brackets = f" ({of['factor']})" if several_factors else ""
+        return f"{of['model']} on {of['dataset']}: {' and '.join(of['levels'])}{in_brackets}"
+
+    return _template("tokens.html").render(**content, **_common(), named=named, coloured=_coloured)
 
 
 def _template(name: str) -> Template:
     """A page, in which no text of the data is markup, or a section of a card, which marks its texts itself."""
     escapes = name.endswith(".html")
-    environment = Environment(autoescape=escapes, undefined=StrictUndefined, keep_trailing_newline=True)
-    return environment.from_string(_file(name))
+    loader = FileSystemLoader(HERE)
+    return Environment(
+        autoescape=escapes, undefined=StrictUndefined, keep_trailing_newline=True, loader=loader
+    ).get_template(name)
 
 
 def _common() -> dict:
@@ -66,7 +73,11 @@ def plain(text: str) -> str:
 def answers_page(content: Mapping) -> str:
     """The page of :func:`evenlight.reports.audit.answers.answers_content`; no text of the data is markup in it."""
     return _template("answers.html").render(
-        **content, **_common(), percent=lambda share, of=1: f"{share / of:.1%}" if of else "–"
+        **content,
+        **_common(),
+        found=content["compared"],
+        named=lambda of: f"{of['model']} on {of['dataset']}, {of['explainer']}: {' and '.join(of['levels'])}",
+        percent=lambda share, of=1: f"{share / of:.1%}" if of else "–",
     )
 
 

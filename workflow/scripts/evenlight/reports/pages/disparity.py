@@ -8,7 +8,7 @@ import pandas as pd
 from evenlight.core.contracts.results import SUMMARY
 from evenlight.reports.html_table import Cell, Page, Table
 from evenlight.reports.page_parts import BETTER_COLOURS, initials, rows_by_model, said_of_single_runs, shade
-from evenlight.reports.questions import CELL, ELSE, HOLDS, SURE, answered
+from evenlight.reports.questions import CELL, HOLDS, SURE, answered
 from evenlight.reports.text import mean_sd, signed
 from evenlight.statistics.families import CONTROL, hypothesis_family
 from evenlight.statistics.study import Comparison, MetricLabel, comparisons_in, factor_in_brackets
@@ -46,10 +46,6 @@ def page(
             _disparity_table(f"Significant seeds, {versus}", of_pair, layout, _count_text),
             _disparity_table(f"Cohen's d over the significant seeds, {versus}", of_pair, layout, _effect_text),
         ]
-        stratified = of_pair[of_pair["significant_seeds_stratified"].notna()]
-        if len(stratified):
-            caption = f"Significant seeds and Cliff's delta within strata, {versus}"
-            parts.append(_disparity_table(caption, stratified, layout, None))
     asked = summary[[hypothesis_family(cell, {}, noise) != CONTROL for cell in summary.to_dict("records")]]
     introduction = (
         "Are the explanations of one group better than those of the other? "
@@ -89,11 +85,10 @@ def _details(summary: pd.DataFrame, controls: int, models: dict[str, str], alpha
         ),
         (
             "Where are adjusted p-values?",
-            "P-values adjusted by Holm and by Benjamini and Hochberg stand in the table of single seeds. Their family "
-            "is all of its rows: every dataset, model, seed, explainer and metric. Definitions of one and the same "
-            "metric and deliberate repetitions are included.",
+            "P-values adjusted by Holm stand in the table of single seeds. Their family is all of its rows: every "
+            "dataset, model, seed, explainer and metric. Definitions of one and the same metric and deliberate "
+            "repetitions are included.",
         ),
-        (ELSE, _on_strata(summary)),
     )
 
 
@@ -118,18 +113,7 @@ def _agreement_of_seeds(summary: pd.DataFrame) -> str:
     )
 
 
-def _on_strata(summary: pd.DataFrame) -> str:
-    if summary["significant_seeds_stratified"].isna().all():
-        return ""
-    return (
-        "A further table has the datasets that the configuration stratifies. It has the same test within strata (van "
-        "Elteren), of texts with the same label or prediction. Beside it stands the mean over all seeds of Cliff's "
-        "delta within strata. What is significant in the first table alone may be a matter of how the groups differ in "
-        "their strata."
-    )
-
-
-def _disparity_table(caption: str, summary: pd.DataFrame, layout: tuple, text: Callable[[Any], str] | None) -> Table:
+def _disparity_table(caption: str, summary: pd.DataFrame, layout: tuple, text: Callable[[Any], str]) -> Table:
     datasets, models, explainers, metrics = layout
     compared = set(summary["dataset"])
     datasets = {name: label for name, label in datasets.items() if name in compared}
@@ -172,20 +156,13 @@ def _effect_text(row) -> str:
 
 
 def _disparity_cell(row, text) -> Cell:
-    """One cell; ``row`` is a row of the summary, or None where nothing was tested; without ``text`` within strata."""
+    """One cell; ``row`` is a row of the summary, or None where nothing was tested."""
     if row is None:
         return Cell("–", "not tested: the metric has no defined scores, or scores other explanations")
-    if text is None:
-        count = int(row.significant_seeds_stratified)
-        title = f"{count} of {row.seeds} seeds significant within strata, {row.significant_seeds} without strata"
-        return Cell(f"{count} ({signed(row.mean_delta_stratified)})", title)
     disagree = row.significant_seeds_a_better > 0 and row.significant_seeds_b_better > 0
     mark = (DISAGREE if disagree else "") + (CONTRADICTED if row.contradicted else "")
     title = f"{row.significant_seeds} of {row.seeds} seeds significant"
-    effects = (
-        f"over all seeds mean d {signed(row.mean_d)}, delta {signed(row.mean_delta)}, shift {row.mean_shift:.3g} "
-        "in units of the metric"
-    )
+    effects = f"over all seeds mean d {signed(row.mean_d)}, delta {signed(row.mean_delta)}"
     if not isinstance(row.better_group, str):
         return Cell(f"{text(row)}{mark}", f"{title}; {effects}", OPEN if row.significant_seeds == 0 else None)
     side = (row.level_a, row.level_b).index(row.better_group)

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from evenlight.core.contracts.results import BALANCED_ACCURACY, EFFECT_COUNTS, EFFECTS, TEST_COUNTS, VERDICT_CONTROL
+from evenlight.core.contracts.results import BALANCED_ACCURACY, EFFECT_COUNTS, EFFECTS, VERDICT_CONTROL
 from evenlight.reports.html_table import Cell, Page, Table
 from evenlight.reports.page_parts import rows_of_cells
 from evenlight.reports.questions import CELL, ELSE, HOLDS, LIMITS, READ, SURE, answered
@@ -31,23 +31,9 @@ from evenlight.statistics.study import (
 )
 from evenlight.statistics.wins import TEXTS
 
-TABLES = (EFFECTS, EFFECT_COUNTS, TEST_COUNTS, VERDICT_CONTROL, BALANCED_ACCURACY)
+TABLES = (EFFECTS, EFFECT_COUNTS, VERDICT_CONTROL, BALANCED_ACCURACY)
 SETS = {"all": "All", "comparison": "Comparison", "dataset": "Dataset", "model": "Model"}
 SETS |= {"explainer": "Explainer", "metric": "Metric"}
-
-HEADINGS = {
-    "mann_whitney": "Mann–Whitney",
-    "mann_whitney_bh": "…, Benjamini–Hochberg",
-    "mann_whitney_holm": "…, Holm",
-    "van_elteren": "within strata",
-    "signed_rank": "signed-rank",
-    "signed_rank_bh": "…, Benjamini–Hochberg",
-    "signed_rank_holm": "…, Holm",
-    "sign_flip": "sign-flip",
-    "mean_d_significant": "mean |d|, significant",
-    "mean_d_all": "mean |d|, all",
-}
-
 
 # Among which cells the control by permuted labels counts disparities.
 CLAIMS = {
@@ -61,7 +47,6 @@ CLAIMS = {
 def page(
     effects: pd.DataFrame,
     effect_counts: pd.DataFrame,
-    tests: pd.DataFrame,
     control: pd.DataFrame,
     balanced: pd.DataFrame | None = None,
     *,
@@ -74,9 +59,9 @@ def page(
 ) -> Page:
     """A page from :func:`evenlight.statistics.effects.effect_tables`: the counts, then every comparison.
 
-    Behind them stands what tests of single seeds find (:func:`evenlight.statistics.counts.count_tests`) and what
-    permuted labels do (:func:`evenlight.statistics.verdict_control.permuted_verdicts`). Before them stands which models
-    only guess (:func:`evenlight.statistics.model_quality.balanced_accuracies`), None where models predict nothing.
+    Behind them stands what permuted labels do (:func:`evenlight.statistics.verdict_control.permuted_verdicts`). Before
+    them stands which models only guess (:func:`evenlight.statistics.model_quality.balanced_accuracies`), None where
+    models predict nothing.
     """
     pairs = comparisons_in(effects)
     labels = {"dataset": datasets, "model": models, "explainer": explainers}
@@ -96,7 +81,6 @@ def page(
                 size = int((effects["family"] == family).sum())
                 parts.append(_verdict_table(versus, datasets[dataset], rows, models, explainers, metrics, size))
     parts += [counted[CONTROL]] if CONTROL in counted else []
-    parts.append(_test_table(tests, datasets, metrics))
     return Page(
         "Who is explained better more often?",
         answer_of(effects, effect_counts),
@@ -221,11 +205,10 @@ def _details(
         ("What does chance alone find?", said_of_control(control)),
         (
             ELSE,
-            f"The last table counts significant tests of single seeds, for {scope}. A pointer on a cell of "
-            "the other tables tells its robustness against an unmeasured confounder (Cinelli and Hazlett 2020). Such a "
-            "confounder is associated with the group and with the scores. Robustness is the share that it would "
-            "have to explain of the variance of the group, and of what is left of the scores. With that share the mean "
-            "difference would be none, or, for the robustness of significance, not significant.",
+            "A pointer on a cell of the tables tells its robustness against an unmeasured confounder (Cinelli and "
+            "Hazlett 2020). Such a confounder is associated with the group and with the scores. Robustness is the "
+            "share that it would have to explain of the variance of the group, and of what is left of the scores. With "
+            "that share the mean difference would be none, or, for the robustness of significance, not significant.",
         ),
         (
             LIMITS,
@@ -289,27 +272,3 @@ def said_of_control(control: pd.DataFrame) -> str:
         f"With the labels of the groups permuted, {''.join(said)}In brackets stands the 95% interval of the share that "
         "so few permutations leave open. "
     )
-
-
-def _test_table(counts: pd.DataFrame, datasets: dict[str, str], metrics: dict[str, MetricLabel]) -> Table:
-    measures = [column for column in counts.columns if column not in ("dataset", "metric")]
-    headings = [HEADINGS.get(column, column.replace("_", " ")) for column in measures]
-    rows = []
-    for dataset, label in datasets.items():
-        part = counts[counts["dataset"] == dataset].set_index("metric")
-        cells = [
-            (metric.label, [_count_cell(column, part.loc[name, column]) for column in measures])
-            for name, metric in metrics.items()
-            if name in part.index
-        ]
-        if cells:
-            rows.append((label, cells))
-    return Table(
-        "Tests of single seeds, all models and explainers", ("Dataset", "Metric"), [("Counts", headings)], rows
-    )
-
-
-def _count_cell(column: str, value: float) -> Cell:
-    if pd.isna(value):
-        return Cell("–", "no test is significant" if column == "mean_d_significant" else "no pairs")
-    return Cell(signed(value) if column.startswith("mean") else str(int(value)))

@@ -17,8 +17,6 @@ SHOWS = "Significant cells, with the real groups and with permuted ones"
 LOOKS = {
     "mann_whitney": ("o", "#0072B2"),
     "signed_rank": ("s", "#D55E00"),
-    "sign_flip": ("D", "#009E73"),
-    "van_elteren": ("^", "#CC79A7"),
 }
 ROW_HEIGHT = 0.26  # inches
 

@@ -13,7 +13,7 @@ from pydantic import Field
 
 from evenlight.core.errors import InputError
 from evenlight.metrics.answered import Answered, MetricOfAnswers
-from evenlight.settings import Different, Location, Text
+from evenlight.settings import Location, Text
 from evenlight.texts.fields import Segmenter
 
 if TYPE_CHECKING:
@@ -125,21 +125,6 @@ class Sentences(CountingMetric):
         return float(len(sentences(text, self.segmenter)))
 
 
-class Syllables(TextMetric):
-    """How many syllables an answer in English has."""
-
-    title: ClassVar[str] = "Syllables"
-    reads_english: ClassVar[bool] = True
-
-    metric: Literal["syllables"]
-
-    def of_text(self, text: str) -> float:
-        """0 where it has no word."""
-        from evenlight.metrics.families.answers.readability import syllables
-
-        return syllables(text)
-
-
 class WordsPerSentence(CountingMetric):
     """Mean length of the sentences of an answer, in words."""
 
@@ -207,21 +192,6 @@ class Boosters(LexiconMetric):
         return boosters(text, self.file or BOOSTERS, self.segmenter)
 
 
-class NamedGroups(LexiconMetric):
-    """Words that name a group of people, in 100 words."""
-
-    title: ClassVar[str] = "Named groups"
-
-    metric: Literal["named_groups"]
-    groups: Different[Text] | None = Field(None, description="Headings of the lexicon that count; `null` is all.")
-
-    def of_text(self, text: str) -> float:
-        """Of the groups that count."""
-        from evenlight.metrics.families.answers.lexicons import GROUP_WORDS, named_groups
-
-        return named_groups(text, self.file or GROUP_WORDS, self.groups, self.segmenter)
-
-
 class Refusal(LexiconMetric):
     """1 where one of the first sentences says that it will not answer, else 0."""
 
@@ -268,17 +238,12 @@ class FleschReadingEase(TextMetric):
         return flesch_reading_ease(text)
 
 
-class GradeMetric(TextMetric):
-    """Those that give the years of school which a reader needs."""
-
-    better: ClassVar[str] = "lower"
-    reads_english: ClassVar[bool] = True
-
-
-class FleschKincaid(GradeMetric):
+class FleschKincaid(TextMetric):
     """Years of school that a reader of an answer in English needs (Kincaid et al. 1975)."""
 
     title: ClassVar[str] = "Flesch–Kincaid grade"
+    better: ClassVar[str] = "lower"
+    reads_english: ClassVar[bool] = True
 
     metric: Literal["flesch_kincaid"]
 
@@ -287,77 +252,6 @@ class FleschKincaid(GradeMetric):
         from evenlight.metrics.families.answers.readability import flesch_kincaid
 
         return flesch_kincaid(text)
-
-
-class GunningFog(GradeMetric):
-    """Years of school, by complex words (Gunning 1952)."""
-
-    title: ClassVar[str] = "Gunning fog"
-
-    metric: Literal["gunning_fog"]
-
-    def of_text(self, text: str) -> float:
-        """A school grade."""
-        from evenlight.metrics.families.answers.readability import gunning_fog
-
-        return gunning_fog(text)
-
-
-class Smog(GradeMetric):
-    """Years of school, by words of three syllables and more (McLaughlin 1969)."""
-
-    title: ClassVar[str] = "SMOG"
-
-    metric: Literal["smog"]
-
-    def of_text(self, text: str) -> float:
-        """A school grade."""
-        from evenlight.metrics.families.answers.readability import smog
-
-        return smog(text)
-
-
-class ColemanLiau(GradeMetric):
-    """Years of school, by letters (Coleman & Liau 1975)."""
-
-    title: ClassVar[str] = "Coleman–Liau"
-
-    metric: Literal["coleman_liau"]
-
-    def of_text(self, text: str) -> float:
-        """A school grade."""
-        from evenlight.metrics.families.answers.readability import coleman_liau
-
-        return coleman_liau(text)
-
-
-class DaleChall(GradeMetric):
-    """How hard an answer in English is, by words that are not familiar (Dale & Chall 1948)."""
-
-    title: ClassVar[str] = "Dale–Chall"
-
-    metric: Literal["dale_chall"]
-    file: Location = Field(description="The familiar words, one in a line. No list comes with the project.")
-
-    def of_text(self, text: str) -> float:
-        """The score; higher is harder."""
-        from evenlight.metrics.families.answers.readability import dale_chall
-
-        return dale_chall(text, self.file)
-
-
-class TypeTokenRatio(CountingMetric):
-    """Different words divided by words, which falls with the length of an answer."""
-
-    title: ClassVar[str] = "Type–token ratio"
-
-    metric: Literal["type_token_ratio"]
-
-    def of_text(self, text: str) -> float:
-        """A share."""
-        from evenlight.metrics.families.answers.variety import type_token_ratio
-
-        return type_token_ratio(text, self.segmenter)
 
 
 class Mtld(CountingMetric):
@@ -374,22 +268,6 @@ class Mtld(CountingMetric):
         from evenlight.metrics.families.answers.variety import mtld
 
         return mtld(text, self.threshold, self.segmenter)
-
-
-class Hdd(CountingMetric):
-    """Mean type–token ratio of words that are drawn at random (HD-D, McCarthy & Jarvis 2007)."""
-
-    title: ClassVar[str] = "HD-D"
-    undefined: ClassVar[str] = "fewer words than are drawn"
-
-    metric: Literal["hdd"]
-    draws: int = Field(42, ge=1, description="How many words are drawn; of an answer with fewer there is none.")
-
-    def of_text(self, text: str) -> float:
-        """Between 0 and 1; NaN where it has fewer words than are drawn."""
-        from evenlight.metrics.families.answers.variety import hdd
-
-        return hdd(text, self.draws, self.segmenter)
 
 
 class NoDecision(AnswerMetric):

@@ -23,18 +23,6 @@ def same_decision(decisions: Sequence[str | None]) -> float:
     return alike / (draws * (draws - 1)) if draws > 1 else np.nan
 
 
-def decision_entropy(decisions: Sequence[str | None]) -> float:
-    """Entropy of the decisions in bits, as Zhou et al. 2025 (arXiv 2503.04099) have it: 0 where all draws agree.
-
-    Of few draws it is too small on average. No decision counts as a decision of its own.
-
-    Returns:
-        Bits; NaN where there is no draw.
-    """
-    share = np.array(list(Counter(decisions).values())) / max(len(decisions), 1)
-    return float(-(share * np.log2(share)).sum()) + 0.0 if len(decisions) else np.nan
-
-
 def _word_set(text: str) -> set:
     return set(small_words(text))
 
@@ -63,4 +51,3 @@ def agreement(texts: Sequence[str], units: str = "words", size: int = 3) -> floa
 
 
 DRAWS = {"agreement": agreement}
-DECISIONS = {"same_decision": same_decision, "decision_entropy": decision_entropy}

@@ -1,4 +1,4 @@
-"""Words and phrases of lists that a text has: hedges, boosters, names of groups, refusals.
+"""Words and phrases of lists that a text has: hedges, boosters, refusals.
 
 A list is a YAML file, which a study may replace by one of its own, in its own language.
 """
@@ -17,9 +17,7 @@ from evenlight.metrics.families.answers.reading import sentences, words, words_o
 from evenlight.texts.matching import small
 
 _FOLDER = Path(__file__).parents[6] / "resources" / "lexicons"
-HEDGES, BOOSTERS, GROUP_WORDS, REFUSALS = (
-    str(_FOLDER / f"{name}.yaml") for name in ("hedges", "boosters", "group_words", "refusals")
-)
+HEDGES, BOOSTERS, REFUSALS = (str(_FOLDER / f"{name}.yaml") for name in ("hedges", "boosters", "refusals"))
 # What stands for the beginning and the end of a sentence.
 _EDGES = ("^", "$")
 
@@ -83,7 +81,7 @@ def language_of(path: str) -> str:
 
 
 @lru_cache(maxsize=64)
-def read_phrases(path: str, heading: str | None = None, segmenter: str = "unicode") -> Phrases:
+def read_phrases(path: str, segmenter: str = "unicode") -> Phrases:
     """The phrases of a lexicon.
 
     Below ``phrases`` stand lists, under any headings. A phrase in small letters stands for any letters, one with a
@@ -93,19 +91,13 @@ def read_phrases(path: str, heading: str | None = None, segmenter: str = "unicod
 
     Args:
         path: the file.
-        heading: of ``phrases``; None for all.
         segmenter: how phrases without spaces are parted, as texts are.
 
     Raises:
-        InputError: the file is no lexicon, or has no such heading.
+        InputError: the file is no lexicon.
     """
     content = _content(path)
-    phrases = content["phrases"]
-    if heading is not None:
-        if not isinstance(phrases, dict) or heading not in phrases:
-            raise InputError(f"{path}: no heading {heading!r} below 'phrases'; add it, with its words")
-        phrases = phrases[heading]
-    counted = dict.fromkeys(_phrases_in(phrases, path), True)
+    counted = dict.fromkeys(_phrases_in(content["phrases"], path), True)
     counted |= dict.fromkeys(_phrases_in(content.get("passed_over") or [], path), False)
     found: dict[str, list[Phrase]] = {}
     for text, counts in counted.items():
@@ -157,27 +149,12 @@ def _per_hundred(text: str, phrases: Phrases, segmenter: str) -> float:
 
 def hedges(text: str, file: str = HEDGES, segmenter: str = "unicode") -> float:
     """Phrases that leave a statement open ("perhaps", "seems"), per 100 words (Hyland 2005)."""
-    return _per_hundred(text, read_phrases(file, segmenter=segmenter), segmenter)
+    return _per_hundred(text, read_phrases(file, segmenter), segmenter)
 
 
 def boosters(text: str, file: str = BOOSTERS, segmenter: str = "unicode") -> float:
     """Phrases that close a statement ("clearly", "no doubt"), per 100 words (Hyland 2005)."""
-    return _per_hundred(text, read_phrases(file, segmenter=segmenter), segmenter)
-
-
-def named_groups(
-    text: str, file: str = GROUP_WORDS, groups: Sequence[str] | None = None, segmenter: str = "unicode"
-) -> float:
-    """Words that name one of the groups, per 100 words.
-
-    Args:
-        text: in the lexicon's language.
-        file: the lexicon, with a heading for each group.
-        groups: headings that count, such as the levels of the study; None for all.
-        segmenter: see :func:`evenlight.metrics.families.answers.reading.sentences`.
-    """
-    headings = [None] if groups is None else list(groups)
-    return float(sum(_per_hundred(text, read_phrases(file, heading, segmenter), segmenter) for heading in headings))
+    return _per_hundred(text, read_phrases(file, segmenter), segmenter)
 
 
 def refusal(text: str, file: str = REFUSALS, first: int = 3, segmenter: str = "unicode") -> float:
@@ -186,4 +163,4 @@ def refusal(text: str, file: str = REFUSALS, first: int = 3, segmenter: str = "u
     A text without a word refuses nothing: it is NaN, and counted as empty.
     """
     found = sentences(text, segmenter)
-    return float(_count(read_phrases(file, segmenter=segmenter), found[:first]) > 0) if found else np.nan
+    return float(_count(read_phrases(file, segmenter), found[:first]) > 0) if found else np.nan

@@ -43,9 +43,9 @@ def scored(
 def _notes(undefined: Mapping[str, Counter], count: int, of: str) -> list[str]:
     """Which metrics have no value of how many answers, and why: those of which the same is said together.
 
-    >>> lacking = {"mtld": Counter({"no word": 2}), "smog": Counter({"no word": 2}), "words": Counter({"": 0})}
+    >>> lacking = {"mtld": Counter({"no word": 2}), "hedges": Counter({"no word": 2}), "words": Counter({"": 0})}
     >>> _notes(lacking, 9, "answers")
-    ['mtld, smog have no value of 2 (no word) of 9 answers']
+    ['mtld, hedges have no value of 2 (no word) of 9 answers']
     """
     alike: dict[str, list[str]] = {}
     for name, reasons in undefined.items():
