@@ -301,7 +301,7 @@ onstart:
         except OSError:
             raise WorkflowError(f"another run is at work in {os.getcwd()}; wait for it or stop it")
         workflow.globals["_run_lock"] = lock
-        # By a file in this folder `make progress` knows that a run is at work; none of them is Snakemake's, see `nolock`.
+        # By a file in this folder snakesee knows that a run is at work; none of them is Snakemake's, see `nolock`.
         at_work = Path(".snakemake", "locks", "evenlight")
         at_work.parent.mkdir(exist_ok=True)
         at_work.touch()
