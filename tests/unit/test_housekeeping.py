@@ -49,6 +49,14 @@ def test_every_rules_file_says_what_it_is_for():
     assert [path.name for path in rules if not path.read_text().startswith(("#", '"""'))] == []
 
 
+def test_functions_and_names_inside_snakemake_stand_in_the_library():
+    """Where linters and tests read them; to find the library, a rules file may ask where it lies."""
+    rules = [REPOSITORY / "Snakefile", *(REPOSITORY / "rules").rglob("*.smk")]
+    text = "".join(path.read_text() for path in rules)
+    assert re.findall(r"^ *def \w+", text, re.MULTILINE) == []
+    assert set(re.findall(r"(?<!\w\.)\bworkflow\.(\w+)", text)) <= {"configfiles", "current_basedir", "source_path"}
+
+
 def test_every_command_for_users_is_named_where_users_read():
     pages = [REPOSITORY / "Makefile", *REPOSITORY.glob("*.md"), *(REPOSITORY / "docs").glob("*.md")]
     text = "".join(path.read_text() for path in pages if path.name != "CHANGELOG.md")
@@ -135,7 +143,7 @@ def test_no_job_has_a_digest_of_code_of_ours():
 def test_a_job_that_asks_a_network_knows_the_version_of_asking():
     """Of the rules that name their versions themselves. What a plan times is no number of a result."""
     rules = "\n".join(path.read_text(encoding="utf-8") for path in (REPOSITORY / "rules").rglob("*.smk"))
-    named = re.findall(r'script=script\("([\w/]+\.py)"\).*?versions=(.*?)\n    *shell:', rules, re.DOTALL)
+    named = re.findall(r'script=study\.script\("([\w/]+\.py)"\).*?versions=(.*?)\n    *shell:', rules, re.DOTALL)
     texts = {script: (REPOSITORY / "workflow/scripts" / script).read_text(encoding="utf-8") for script, _ in named}
     asks = re.compile(r"open_evaluator|load_saved|masked_evaluator")
     asking = {script: said for script, said in named if asks.search(texts[script]) and re.search(r"\bversions\(", said)}

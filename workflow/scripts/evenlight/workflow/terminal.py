@@ -12,10 +12,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TextIO
 
-from snakemake.common import NOTHING_TO_BE_DONE_MSG
-from snakemake.logging import ColorizingTextHandler, LogEvent, LoggerManager, get_event
+from snakemake_interface_logger_plugins.common import LogEvent
 
 from evenlight.engine.progress import duration
+from evenlight.workflow.inside import Inside, coloured, nothing_to_do
 
 # What Snakemake tells of a run that goes well. Its log file has all of it.
 EVERY_JOB = {
@@ -55,18 +55,9 @@ SHARE_TO_ESTIMATE = 0.1
 LEAST_COLUMNS, LEAST_ROWS = 40, 5
 
 
-def take_over(manager: LoggerManager, outcome: Callable[[], list[str]]) -> None:
-    """Let a plain run say how far it is, in place of all messages of Snakemake.
-
-    Whoever asks Snakemake for more, for less, for other messages or for a plan keeps what Snakemake shows. ``outcome``
-    gives what is said where nothing had to be done, since then Snakemake calls no `onsuccess`.
-    """
-    asked = manager.settings
-    if asked.dryrun or asked.verbose or asked.debug_dag or asked.printshellcmds or asked.quiet:
-        return
-    for handler in [each for each in manager.logger.handlers if each.name == "DefaultStreamHandler"]:
-        manager.logger.removeHandler(handler)
-        manager.logger.addHandler(Display(handler, manager.get_logfile, outcome))
+def take_over(inside: Inside, outcome: Callable[[], list[str]]) -> None:
+    """Let a plain run say how far it is, in place of all messages of Snakemake."""
+    inside.take_over_terminal(lambda replaced, logfiles: Display(replaced, logfiles, outcome))
 
 
 class Jobs:
@@ -154,16 +145,24 @@ def has_bottom_line(stream: TextIO) -> bool:
     return columns >= LEAST_COLUMNS and rows >= LEAST_ROWS
 
 
-class Display(ColorizingTextHandler):
-    """Shows a run in one line of a terminal, or in a plain line for each job where there is no terminal."""
+class Display(logging.StreamHandler):
+    """Shows a run in one line of a terminal, or in a plain line for each job where there is no terminal.
+
+    Args:
+        replaced: what shows Snakemake's messages, and goes on doing so for those that are neither of a job nor of every
+            run.
+        logfiles: where all messages are.
+        outcome: gives what is said where nothing had to be done, since then Snakemake calls no `onsuccess`.
+    """
 
     def __init__(
-        self, replaced: ColorizingTextHandler, logfiles: Callable[[], list[str]], outcome: Callable[[], list[str]]
+        self, replaced: logging.StreamHandler, logfiles: Callable[[], list[str]], outcome: Callable[[], list[str]]
     ):
-        super().__init__(nocolor=replaced.nocolor, stream=replaced.stream, formatter=replaced.formatter)
+        super().__init__(replaced.stream)
         for each in replaced.filters:
             self.addFilter(each)
         self.name = replaced.name
+        self.replaced = replaced
         self.logfiles = logfiles
         self.outcome = outcome
         self.jobs: Jobs | None = None
@@ -181,15 +180,15 @@ class Display(ColorizingTextHandler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Show a message, or what follows from it."""
-        event, text = get_event(record), str(record.msg)
+        event, text = getattr(record, "event", None), str(record.msg)
         self.stopped |= text.startswith(STOPPING)
         try:
             if event in self.reactions:
                 self.reactions[event](record)
                 self.draw()
             elif event not in EVERY_JOB and not text.startswith(EVERY_RUN):
-                super().emit(record)
-            if text == NOTHING_TO_BE_DONE_MSG:
+                self.replaced.emit(record)
+            if text == nothing_to_do():
                 for line in self.outcome():
                     self.say(line)
         except Exception:
@@ -238,7 +237,7 @@ class Display(ColorizingTextHandler):
         lines += [f"    {name}: {value}" for name, value in record.aux.items()]
         if not record.log:
             lines.append("    it has no log; `--printshellcmds` shows its command")
-        self.say(self.decorate(record, "\n".join(lines)))
+        self.say(coloured(self.replaced, record, "\n".join(lines)))
 
     def draw(self) -> None:
         """Show how far the run is, on a terminal."""
