@@ -83,10 +83,11 @@ test-slow: SLURM = slurm-wlm munge
 test-slow: .venv/ready-for-tests system $(foreach name,archive axe docs kubernetes,.venv-$(name)/ready)  ## tests that take long by their nature; those of some files: make test-slow ONLY=tutorials
 	$(PYTEST) -m slow $(if $(ONLY),-k "$(ONLY)")
 
-lint: .venv/ready-for-tests  ## linters and formatters
+lint: .venv/ready-for-tests .venv-lint/ready  ## linters, formatters, imports between rooms, types, spelling
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/snakefmt --check Snakefile rules workflow/Snakefile workflow/repository.smk
+	PYTHONPATH=workflow/scripts .venv-lint/bin/lint-imports --no-cache && .venv-lint/bin/mypy && .venv-lint/bin/codespell
 	$(BIN)/python tests/workflow/lint.py $(foreach study,demo studies/gecobench_cpu studies/cebab_cpu,config/$(study).yaml)
 
 check: lint $(MINILM)  ## linters, formatters, and a dry run of every shipped configuration
