@@ -30,12 +30,12 @@ include: "rules/figures.smk"
 
 
 # Beside tokens, or alone.
-if kinds.EFFECTS in MODALITIES:
+if kinds.EFFECTS in study.modalities:
 
     include: "rules/effects.smk"
 
 
-if kinds.TEXT in MODALITIES:
+if kinds.TEXT in study.modalities:
 
     include: "rules/answers.smk"
 
@@ -45,12 +45,12 @@ include: "rules/explorer.smk"
 
 
 # Its verdicts are of groups of texts.
-if config["kind"] == "disparity" and EXPLAINERS:
+if config["kind"] == "disparity" and study.explainers:
 
     include: "rules/audit.smk"
 
 
-if config["kind"] == "disparity" and kinds.TEXT in MODALITIES:
+if config["kind"] == "disparity" and kinds.TEXT in study.modalities:
 
     include: "rules/audit_answers.smk"
 

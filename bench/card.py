@@ -1,6 +1,6 @@
 """Measure what a graphics card changes, in one call of ten minutes: speed, waits, memory, training.
 
-``make card`` runs it; without a card it tries small shapes. Nothing is downloaded: what a network takes depends on its
+Without a card it tries small shapes. Nothing is downloaded: what a network takes depends on its
 sizes, so networks of published sizes with random weights read test sentences of GECO. Ours, in each precision, and each
 peer that is there have a process of their own and take turns. What was measured stands in a file as soon as it is
 known, one JSON object a line, so that a call that is cut off still has a page.
@@ -293,7 +293,7 @@ def with_share(row: dict, task: str, folder: Path, rates: dict[str, float]) -> d
 
 
 def flags_of(arguments: argparse.Namespace) -> str:
-    """The flags that say what is measured and how, as ``make card`` takes them."""
+    """The flags that say what is measured and how, as the command takes them."""
     names = ("parts", "sentences", "one_by_one", "alternations", "epochs", "minutes", "threads")
     given = {name: getattr(arguments, name) for name in names} | {"parts": " ".join(arguments.parts)}
     return " ".join(f"--{name.replace('_', '-')} {value}" for name, value in given.items())
@@ -395,7 +395,7 @@ def page(answers: list[dict]) -> str:
     rows = {kind: [row for row in answers if row["kind"] == kind] for kind in {row["kind"] for row in answers}}
     about, rates = rows["about"][-1], rows["rate"][-1]
     peers = "; ".join(f"{peer} ({versions})" for peer, versions in about["peers"].items())
-    commands = ", then ".join(f"`make card CARD='{row['flags']}'`" for row in rows["about"])
+    commands = ", then ".join(f"`python bench/card.py {row['flags']}`" for row in rows["about"])
     method = " ".join(__doc__.split("\n\n")[1].split())
     rate = ", ".join(f"{rates[name] / 1e12:.3g} TFLOP/s in {name}" for name in PRECISIONS if name in rates)
     speed = pd.DataFrame(rows.get("speed", []))

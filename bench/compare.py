@@ -1,6 +1,6 @@
 """Time this engine against its peers: same machine, same model, same sentences, in alternation.
 
-``make bench`` runs it; ``docs/performance.md`` explains what it prints. Timing is of the work alone: every worker
+``docs/performance.md`` explains what it prints. Timing is of the work alone: every worker
 is started beforehand and has warmed up.
 """
 
@@ -240,7 +240,7 @@ def main(arguments: argparse.Namespace) -> None:
     if arguments.device == "cuda":
         about = f"{torch.cuda.get_device_name()} beside {about}"
     arguments.output.with_suffix(".md").write_text(
-        f"{markdown(rows)}\n{row_of_machine(rows, about.partition(',')[0])}\n\n`make bench` on {about}; "
+        f"{markdown(rows)}\n{row_of_machine(rows, about.partition(',')[0])}\n\n`bench/compare.py` on {about}; "
         f"{arguments.sentences} test sentences of GECO, {arguments.alternations} alternations; ratio is the median of "
         "the alternations' ratios.\n"
     )

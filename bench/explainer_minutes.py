@@ -7,7 +7,7 @@ words are explained by a network with random weights: some of each length, in th
 take longer is told by its rows and by the pace of a full batch (``planned``), as the plan of an audit tells it. On a
 processor the time is that of one core, which other work on the machine changes little.
 
-Writes a table (Markdown). ``make bench-minutes`` runs it.
+Writes a table (Markdown).
 """
 
 import argparse

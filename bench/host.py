@@ -1,6 +1,6 @@
 """What the program takes beside the network: processor time a row, with a network that answers at once.
 
-``make bench-host`` runs it. The network adds up a number for each token. Texts have 28 tokens, batches are as large as
+The network adds up a number for each token. Texts have 28 tokens, batches are as large as
 on a graphics card, and everything is in one thread. Nothing is downloaded.
 """
 

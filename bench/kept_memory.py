@@ -1,6 +1,6 @@
 """What it saves that jobs keep the memory that torch frees: the benchmark's tasks with and without that, in turn.
 
-``make bench-memory`` runs it. Both workers are this engine, on one thread; one leaves freed memory to the C library,
+Both workers are this engine, on one thread; one leaves freed memory to the C library,
 which gives much of it back to the kernel. How much depends on the sizes that were freed before, so a process is fast or
 slow by chance: each of the *starts* begins with two new ones.
 """

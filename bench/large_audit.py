@@ -1,6 +1,6 @@
 """What an audit of many texts costs: processor time and memory of each kind of job.
 
-``make bench-audit`` runs it. It writes a table of texts with several attributes, a tiny model and the configuration of
+It writes a table of texts with several attributes, a tiny model and the configuration of
 their audit into a folder, runs the audit, and adds up what Snakemake noted of its jobs.
 """
 

@@ -1,6 +1,6 @@
 """Run the notebooks of the documentation and keep their outputs in them.
 
-make notebooks    # docs/notebooks/, in results/tutorials/, whose studies they read
+python bench/notebooks.py --folder results/tutorials docs/notebooks/*.ipynb    # whose studies they read
 """
 
 import argparse

@@ -3,7 +3,7 @@
 Pages are photographed with Chromium and its driver, figures are copied. Kinds of figures that no small study has are
 drawn of made-up numbers, those of the tests.
 
-make gallery    # after `make demo` and `make tutorials`; runs the audit's example and a tiny study of regimes
+bench/README.md says what is run before.
 """
 
 import argparse
@@ -126,7 +126,7 @@ def main(arguments: argparse.Namespace) -> None:
     copied = {name: arguments.results / page for name, page in COPIED.items()}
     missing = [str(page) for page in (*pages.values(), *copied.values()) if not page.is_file()]
     if missing:
-        sys.exit(f"error: no page {', '.join(missing)}; run `make demo tutorials` and then `make gallery`")
+        sys.exit(f"error: no page {', '.join(missing)}; run what bench/README.md names before")
     (arguments.output / "gallery").mkdir(parents=True, exist_ok=True)
     for name, page in copied.items():
         shutil.copyfile(page, arguments.output / f"{name}.svg")

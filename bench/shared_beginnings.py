@@ -1,6 +1,6 @@
 """What it saves that each beginning of a decoder's rows is computed once.
 
-``make bench-beginnings`` runs it. Classifiers of GPT-2's and of Llama's architecture with random weights, 6 layers of
+Classifiers of GPT-2's and of Llama's architecture with random weights, 6 layers of
 width 384, read a text of 20, 28 and 60 tokens. LIME and Kernel SHAP of 400 rows, Occlusion and both AOPC metrics ask
 about the same rows as a tree of their beginnings, and each row whole, in turn. It prints which share of the tokens the
 tree has less, and ratios of processor time. Nothing is downloaded.

@@ -1,6 +1,6 @@
 """What it saves that the rows of a prompted decoder share the beginning of their prompt.
 
-``make bench-prompt`` runs it. A decoder of GPT-2's architecture with random weights reads sentences of the demo behind
+A decoder of GPT-2's architecture with random weights reads sentences of the demo behind
 prompts of several lengths. Occlusion, Kernel SHAP and both AOPC metrics ask about the same rows with the keys and
 values of the beginning, and with the beginning in every row, in turn. It prints ratios of processor time, and how far
 the probabilities are apart. Nothing is downloaded.

@@ -7,7 +7,7 @@ masked, and special ones are kept, but for ferret's and our LIME.
 
 Ours, ferret, and all other packages together have a process with one thread each, which has called every estimator
 before. Time is that of the processor, which other work beside changes little. Answers are kept in
-``results/bench/error.jsonl``, so that a stopped run goes on where it ended. ``make bench-error`` runs it.
+``results/bench/error.jsonl``, so that a stopped run goes on where it ended.
 """
 
 import argparse

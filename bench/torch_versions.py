@@ -1,7 +1,7 @@
 """Time the engine with this torch beside the same engine with another one: same machine, models and sentences, in turn.
 
-``make bench-torch TORCH=2.15.0`` installs the other one in an environment of its own, which takes all else from
-``.venv``, and writes a table of processor time. Scores are compared, too: they must differ by rounding alone.
+The other one has an environment of its own (``envs/torch.txt``), which takes all else from ``.venv``.
+It writes a table of processor time. Scores are compared, too: they must differ by rounding alone.
 """
 
 import argparse

@@ -1,6 +1,6 @@
 """Time what a training can save: batches of like length, half the bits, adapters; and what checkpoints cost.
 
-``make bench-training DATA=folder`` runs it. It trains a pre-trained encoder on real sentences, once by each recipe in
+It trains a pre-trained encoder on real sentences, once by each recipe in
 turn, as often as asked. The texts are those of GECO and of CEBaB, in a folder with the published files (``geco/``,
 ``cebab/CEBaB-v1.1.zip``); their classes are of no importance here and drawn. Writes a table (CSV), and beside it a page
 that shows it (the same name, ``.md``).

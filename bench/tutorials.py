@@ -1,6 +1,6 @@
 """Follow tutorials as their readers do: save the files, edit them, run the commands, and keep what these say.
 
-make tutorials    # docs/tutorials/, in results/tutorials/, a clone of the project
+    python bench/tutorials.py --folder results/tutorials docs/tutorials/first_audit.md    # in a clone of the project
 
 A page is read by its blocks of code. What stands below "Save this as `name`:" is a file, a block ``diff`` below "In
 `name`" changes one. A block without a language has commands, one on each line. A block ``text`` quotes what the last

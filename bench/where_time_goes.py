@@ -1,6 +1,6 @@
 """Where the processor's time goes when the benchmark's tasks explain and score: shares by kind of operation.
 
-``make bench-profile`` runs it. Torch's profiler tells how long each operation of a task took by itself, on one thread.
+Torch's profiler tells how long each operation of a task took by itself, on one thread.
 A GELU that is applied within a product counts as product. *Outside* is the time in which no operation of torch ran:
 rows are made, answers sorted, and Python and the profiler do their own work, most where batches are small.
 """

@@ -1,4 +1,4 @@
-"""Explainers of several packages on one text, with so many rows: what `make bench-error` asks.
+"""Explainers of several packages on one text, with so many rows: what `bench/time_to_error.py` asks.
 
     python bench/worker_error.py PACKAGES MODEL THREADS
 

@@ -1,4 +1,4 @@
-"""ferret, as its users call it: one sentence after the other. Runs in the environment of bench/ferret.txt."""
+"""ferret, as its users call it: one sentence after the other. Runs in the environment of envs/ferret.txt."""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-"""interpreto, all texts at once, in batches of the best size for the model; needs the packages of bench/peers.txt."""
+"""interpreto, all texts at once, in batches of the best size for the model; needs the packages of envs/peers.txt."""
 
 import sys
 from collections.abc import Callable

@@ -2,10 +2,7 @@
 #
 # Comes in: <results>/datasets/; tables of answers, by path or address. Goes out: <results>/answers/, a file for each
 # explainer; <results>/changed_answers/; <results>/follow_ups/; <results>/scores/; <results>/tables/draws.parquet,
-# decisions.parquet, faithfulness.parquet; more EXPLAINER_PAGES.
-
-
-include: "helpers/answers.smk"
+# decisions.parquet, faithfulness.parquet; more study.explainer_pages.
 
 
 for name, archive in sources.ARCHIVES.items():
@@ -14,7 +11,7 @@ for name, archive in sources.ARCHIVES.items():
         name:
             f"unpack_{name}"
         input:
-            script=script("explanations/unpack_release.py"),
+            script=study.script("explanations/unpack_release.py"),
         output:
             [f"results/sources/{name}/{table}" for table in archive.tables],
         log:
@@ -30,11 +27,11 @@ for name, archive in sources.ARCHIVES.items():
         params:
             release=name,
             sha256=archive.sha256,
-            versions=versions("unpack_release"),
+            versions=study.versions("unpack_release"),
         shell:
             "python {input.script:q} --release {params.release:q} --output $(dirname $(dirname {output[0]:q})) > {log:q} 2>&1"
 
-    describe(
+    study.inside.describe(
         f"unpack_{name}", "Take tables of single files from the mirror, or make them of their repository's archive."
     )
 
@@ -42,9 +39,9 @@ for name, archive in sources.ARCHIVES.items():
 rule import_released:
     """Fetch answers as their authors released them, and write those of one part as a table."""
     input:
-        script=script("explanations/import_released.py"),
-        tables=released_tables,
-        resources=released_resources,
+        script=study.script("explanations/import_released.py"),
+        tables=study.released_tables,
+        resources=study.released_resources,
     output:
         "<results>/released/{release}_{part}.parquet",
     log:
@@ -61,11 +58,11 @@ rule import_released:
         mem_mb=2000,
         runtime=30,
     params:
-        sha256=released_digests,
+        sha256=study.released_digests,
         tables=lambda wildcards, input: [f"--tables={Path(input.tables[0]).parents[1]}"] if input.tables else [],
         resources=lambda wildcards, input: [f"--resources={input.resources}"] if input.resources else [],
-        content=lambda wildcards: content_of([BASE / path for path in released_content(wildcards)]),
-        versions=versions("import_released"),
+        content=lambda wildcards: content_of([study.base / path for path in study.released_content(wildcards)]),
+        versions=study.versions("import_released"),
     shell:
         "python {input.script:q} --release {wildcards.release:q} --part {wildcards.part:q} {params.tables:q} {params.resources:q} "
         "--output {output:q} > {log:q} 2>&1"
@@ -74,10 +71,10 @@ rule import_released:
 rule record_answers:
     """Read recorded answers of a model from a table, and match them with the questions of a dataset."""
     input:
-        script=script("answers/record_answers.py"),
+        script=study.script("answers/record_answers.py"),
         dataset="<results>/datasets/{dataset}/items.parquet",
         units="<results>/datasets/{dataset}/units.parquet",
-        table=recorded_table,
+        table=study.recorded_table,
     output:
         ANSWER,
     log:
@@ -85,7 +82,7 @@ rule record_answers:
     benchmark:
         "<benchmarks>/record_answers/{dataset}/{model}/seed{seed}/{explainer}.tsv"
     wildcard_constraints:
-        explainer=answerers("recorded"),
+        explainer=study.answerers("recorded"),
     localrule: True
     conda:
         "../envs/data.yaml"
@@ -93,8 +90,8 @@ rule record_answers:
         mem_mb=growing(4000),
         runtime=growing(30),
     params:
-        settings=lambda wildcards: answer_settings(wildcards),
-        versions=lambda wildcards: versions("record_answers", explainers=[wildcards.explainer]),
+        settings=lambda wildcards: study.answer_settings(wildcards),
+        versions=lambda wildcards: study.versions("record_answers", explainers=[wildcards.explainer]),
     shell:
         "python {input.script:q} --items {input.dataset:q} --units {input.units:q} --table {input.table:q} "
         "--settings {params.settings:q} --output {output:q} > {log:q} 2>&1"
@@ -103,10 +100,10 @@ rule record_answers:
 rule record_changed_answers:
     """Read recorded answers of a model to the questions of a dataset as they were and with one concept changed."""
     input:
-        script=script("answers/record_changed_answers.py"),
+        script=study.script("answers/record_changed_answers.py"),
         dataset="<results>/datasets/{dataset}/items.parquet",
         units="<results>/datasets/{dataset}/units.parquet",
-        table=recorded_table,
+        table=study.recorded_table,
     output:
         CHANGED_ANSWER,
     log:
@@ -114,7 +111,7 @@ rule record_changed_answers:
     benchmark:
         "<benchmarks>/record_changed_answers/{dataset}/{model}/seed{seed}/{explainer}.tsv"
     wildcard_constraints:
-        explainer=answerers("recorded"),
+        explainer=study.answerers("recorded"),
     localrule: True
     conda:
         "../envs/data.yaml"
@@ -122,8 +119,8 @@ rule record_changed_answers:
         mem_mb=growing(4000),
         runtime=growing(30),
     params:
-        settings=lambda wildcards: answer_settings(wildcards),
-        versions=lambda wildcards: versions("record_changed_answers", explainers=[wildcards.explainer]),
+        settings=lambda wildcards: study.answer_settings(wildcards),
+        versions=lambda wildcards: study.versions("record_changed_answers", explainers=[wildcards.explainer]),
     shell:
         "python {input.script:q} --items {input.dataset:q} --units {input.units:q} --table {input.table:q} "
         "--settings {params.settings:q} --output {output:q} > {log:q} 2>&1"
@@ -132,10 +129,10 @@ rule record_changed_answers:
 rule record_follow_ups:
     """Read recorded answers of a model to the questions that follow from its answers."""
     input:
-        script=script("answers/record_follow_ups.py"),
+        script=study.script("answers/record_follow_ups.py"),
         dataset="<results>/datasets/{dataset}/items.parquet",
         units="<results>/datasets/{dataset}/units.parquet",
-        table=recorded_table,
+        table=study.recorded_table,
     output:
         FOLLOW_UP,
     log:
@@ -143,7 +140,7 @@ rule record_follow_ups:
     benchmark:
         "<benchmarks>/record_follow_ups/{dataset}/{model}/seed{seed}/{explainer}.tsv"
     wildcard_constraints:
-        explainer=answerers("recorded"),
+        explainer=study.answerers("recorded"),
     localrule: True
     conda:
         "../envs/data.yaml"
@@ -151,8 +148,8 @@ rule record_follow_ups:
         mem_mb=growing(4000),
         runtime=growing(30),
     params:
-        settings=follow_up_settings,
-        versions=lambda wildcards: versions("record_follow_ups", explainers=[wildcards.explainer]),
+        settings=study.follow_up_settings,
+        versions=lambda wildcards: study.versions("record_follow_ups", explainers=[wildcards.explainer]),
     shell:
         "python {input.script:q} --items {input.dataset:q} --units {input.units:q} --table {input.table:q} "
         "--settings {params.settings:q} --output {output:q} > {log:q} 2>&1"
@@ -161,7 +158,7 @@ rule record_follow_ups:
 rule estimate_answers:
     """Say, before the first of them, how many questions a language model will be asked; refuse what the limits forbid."""
     input:
-        script=script("answers/estimate_answers.py"),
+        script=study.script("answers/estimate_answers.py"),
         dataset="<results>/datasets/{dataset}/items.parquet",
     output:
         QUESTIONS,
@@ -170,7 +167,7 @@ rule estimate_answers:
     benchmark:
         "<benchmarks>/estimate_answers/{dataset}/{model}.tsv"
     wildcard_constraints:
-        model=any_of(CHATS),
+        model=any_of(study.chats),
     localrule: True
     conda:
         "../envs/data.yaml"
@@ -178,8 +175,8 @@ rule estimate_answers:
         mem_mb=growing(4000),
         runtime=growing(30),
     params:
-        settings=estimated_answers,
-        versions=versions("estimate_answers"),
+        settings=study.estimated_answers,
+        versions=study.versions("estimate_answers"),
     shell:
         # Where it is read.
         "python {input.script:q} --items {input.dataset:q} --settings {params.settings:q} --output {output:q} "
@@ -189,7 +186,7 @@ rule estimate_answers:
 rule ask_answers:
     """Ask a language model behind an address about the questions of a dataset; what was asked before is not asked again."""
     input:
-        script=script("answers/ask_answers.py"),
+        script=study.script("answers/ask_answers.py"),
         dataset="<results>/datasets/{dataset}/items.parquet",
         # Not ancient, as the estimate of classifiers.
         questions=QUESTIONS,
@@ -200,16 +197,18 @@ rule ask_answers:
     benchmark:
         "<benchmarks>/ask_answers/{dataset}/{model}/seed{seed}/{explainer}.tsv"
     wildcard_constraints:
-        explainer=answerers("asked"),
+        explainer=study.answerers("asked"),
     conda:
         "../envs/data.yaml"
     resources:
-        asking=ASKING,
+        asking=study.asking,
         mem_mb=growing(4000),
         runtime=growing(240),
     params:
-        settings=lambda wildcards: answer_settings(wildcards, name=wildcards.model, chat=chat(wildcards)),
-        versions=lambda wildcards: versions("ask_answers", models=[wildcards.model], explainers=[wildcards.explainer]),
+        settings=lambda wildcards: study.answer_settings(wildcards, name=wildcards.model, chat=study.chat(wildcards)),
+        versions=lambda wildcards: study.versions(
+            "ask_answers", models=[wildcards.model], explainers=[wildcards.explainer]
+        ),
     shell:
         "python {input.script:q} --items {input.dataset:q} --settings {params.settings:q} "
         "--asking {resources.asking:q} --output {output:q} > {log:q} 2>&1"
@@ -218,7 +217,7 @@ rule ask_answers:
 rule ask_follow_ups:
     """Ask a language model behind an address what follows from its answers; what was asked before is not asked again."""
     input:
-        script=script("answers/ask_follow_ups.py"),
+        script=study.script("answers/ask_follow_ups.py"),
         dataset="<results>/datasets/{dataset}/items.parquet",
         answers=ANSWER,
     output:
@@ -228,16 +227,16 @@ rule ask_follow_ups:
     benchmark:
         "<benchmarks>/ask_follow_ups/{dataset}/{model}/seed{seed}/{explainer}.tsv"
     wildcard_constraints:
-        explainer=answerers("asked"),
+        explainer=study.answerers("asked"),
     conda:
         "../envs/data.yaml"
     resources:
-        asking=ASKING,
+        asking=study.asking,
         mem_mb=growing(4000),
         runtime=growing(240),
     params:
-        settings=follow_up_settings,
-        versions=lambda wildcards: versions(
+        settings=study.follow_up_settings,
+        versions=lambda wildcards: study.versions(
             "ask_follow_ups", models=[wildcards.model], explainers=[wildcards.explainer]
         ),
     shell:
@@ -248,31 +247,31 @@ rule ask_follow_ups:
 rule generate_answers:
     """Let a causal language model of the study answer the questions of a dataset; answers that are there stay."""
     input:
-        script=script("explanations/generate_answers.py"),
+        script=study.script("explanations/generate_answers.py"),
         dataset="<results>/datasets/{dataset}/items.parquet",
-        predictions=predictions_of_writer,
-        model=writer_files,
+        predictions=study.predictions_of_writer,
+        model=study.writer_files,
     output:
-        taken_over(ANSWER),
+        study.taken_over(ANSWER),
     log:
         "<logs>/generate_answers/{dataset}/{model}/seed{seed}/{explainer}.log",
     benchmark:
         "<benchmarks>/generate_answers/{dataset}/{model}/seed{seed}/{explainer}.tsv"
     wildcard_constraints:
-        explainer=answerers("generated"),
+        explainer=study.answerers("generated"),
     conda:
         "../envs/models.yaml"
     threads: config["threads"]
     resources:
         device=config["device"],
-        in_groups=IN_GROUPS,
-        gpu=GPU,
+        in_groups=study.in_groups,
+        gpu=study.gpu,
         mem_mb=growing(8000),
         runtime=growing(240),
     params:
-        settings=generated_settings,
-        files=writer_flags,
-        versions=generated_versions,
+        settings=study.generated_settings,
+        files=study.writer_flags,
+        versions=study.generated_versions,
     shell:
         "python {input.script:q} --items {input.dataset:q} {params.files:q} --settings {params.settings:q} "
         "--versions {params.versions:q} --device {resources.device} --threads {threads} {resources.in_groups} "
@@ -282,32 +281,32 @@ rule generate_answers:
 rule generate_follow_ups:
     """Let a causal language model of the study answer what follows from its answers; answers that are there stay."""
     input:
-        script=script("explanations/generate_answers.py"),
+        script=study.script("explanations/generate_answers.py"),
         dataset="<results>/datasets/{dataset}/items.parquet",
         answers=ANSWER,
-        predictions=predictions_of_writer,
-        model=writer_files,
+        predictions=study.predictions_of_writer,
+        model=study.writer_files,
     output:
-        taken_over(FOLLOW_UP),
+        study.taken_over(FOLLOW_UP),
     log:
         "<logs>/generate_follow_ups/{dataset}/{model}/seed{seed}/{explainer}.log",
     benchmark:
         "<benchmarks>/generate_follow_ups/{dataset}/{model}/seed{seed}/{explainer}.tsv"
     wildcard_constraints:
-        explainer=answerers("generated"),
+        explainer=study.answerers("generated"),
     conda:
         "../envs/models.yaml"
     threads: config["threads"]
     resources:
         device=config["device"],
-        in_groups=IN_GROUPS,
-        gpu=GPU,
+        in_groups=study.in_groups,
+        gpu=study.gpu,
         mem_mb=growing(8000),
         runtime=growing(240),
     params:
-        settings=generated_follow_up_settings,
-        files=writer_flags,
-        versions=generated_versions,
+        settings=study.generated_follow_up_settings,
+        files=study.writer_flags,
+        versions=study.generated_versions,
     shell:
         "python {input.script:q} --items {input.dataset:q} {params.files:q} --follow-ups-of {input.answers:q} --settings {params.settings:q} "
         "--versions {params.versions:q} --device {resources.device} --threads {threads} {resources.in_groups} "
@@ -317,11 +316,11 @@ rule generate_follow_ups:
 rule score_answers:
     """Score the answers of one explainer with one family of metrics."""
     input:
-        script=script("answers/score_answers.py"),
+        script=study.script("answers/score_answers.py"),
         answers=ANSWER,
-        changed=changed_answers,
-        follow_ups=follow_ups,
-        lexicons=answer_lexicons,
+        changed=study.changed_answers,
+        follow_ups=study.follow_ups,
+        lexicons=study.answer_lexicons,
     output:
         SCORES,
     log:
@@ -329,71 +328,71 @@ rule score_answers:
     benchmark:
         "<benchmarks>/score_answers/{dataset}/{model}/seed{seed}/{family}/{explainer}.tsv"
     wildcard_constraints:
-        family=any_of(ANSWER_FAMILIES),
-        explainer=any_of(ANSWERERS),
+        family=any_of(study.answer_families),
+        explainer=any_of(study.explainers_in_words),
     conda:
         "../envs/models.yaml"
     resources:
         mem_mb=growing(4000),
         runtime=growing(60),
     params:
-        settings=answer_metrics,
+        settings=study.answer_metrics,
         changed=lambda wildcards, input: [f"--changed={input.changed}"] if input.changed else [],
         follow_ups=lambda wildcards, input: [f"--follow-ups={input.follow_ups}"] if input.follow_ups else [],
-        words=lambda wildcards: [*ANSWER_WORDS, *content_of(answer_lexicons(wildcards))],
-        versions=lambda wildcards: versions("score_answers", metrics=ANSWER_FAMILIES[wildcards.family]),
+        words=lambda wildcards: [*study.answer_words, *content_of(study.answer_lexicons(wildcards))],
+        versions=lambda wildcards: study.versions("score_answers", metrics=study.answer_families[wildcards.family]),
     shell:
         "python {input.script:q} --answers {input.answers:q} {params.changed:q} {params.follow_ups:q} "
         "--settings {params.settings:q} --output {output:q} > {log:q} 2>&1"
 
 
-RESULTS |= {
+study.results |= {
     "compare_draws": Result(
         "Do the answers to two forms differ by more than two answers to one form do?",
         ["draws"],
-        compared_settings("confidence", "bootstrap_draws", of=kinds.TEXT),
-        {"scores": (SCORES, every_score(kinds.TEXT)), **of_runs(TEXTS)},
+        study.compared_settings("confidence", "bootstrap_draws", of=kinds.TEXT),
+        {"scores": (SCORES, study.every_score(kinds.TEXT)), **study.of_runs(TEXTS)},
         minutes=30,
     ),
     "compare_decisions": Result(
         "Does a form change the decision more often than chance does, and what can be claimed?",
         ["decisions"],
-        decision_settings(),
+        study.decision_settings(),
         {
-            "answers": (ANSWER, every(ANSWER, explainer=ANSWERERS)),
-            "scores": (SCORES, every_score(kinds.TEXT)),
-            **of_runs(TEXTS),
+            "answers": (ANSWER, study.every(ANSWER, explainer=study.explainers_in_words)),
+            "scores": (SCORES, study.every_score(kinds.TEXT)),
+            **study.of_runs(TEXTS),
         },
         minutes=30,
     ),
     "measure_faithfulness": Result(
         "Are the reasons of each model faithful, of all questions and of each group, beside draws of one question?",
         ["faithfulness"],
-        faithfulness_settings(),
-        {**faithfulness_files(), **of_runs(TEXTS)},
+        study.faithfulness_settings(),
+        {**study.faithfulness_files(), **study.of_runs(TEXTS)},
         minutes=30,
     ),
 }
 
 
-if faithfulness_metrics():
-    EXPLAINER_PAGES["faithfulness"] = Page(
-        ["faithfulness", *(["effects"] if comparisons_of(kinds.TEXT) else [])],
-        shown("datasets", "models", "explainers", "metrics", of=kinds.TEXT, **of_statistics("confidence")),
+if study.faithfulness_metrics():
+    study.explainer_pages["faithfulness"] = Page(
+        ["faithfulness", *(["effects"] if study.comparisons_of(kinds.TEXT) else [])],
+        study.shown("datasets", "models", "explainers", "metrics", of=kinds.TEXT, **study.of_statistics("confidence")),
         "Explainers",
         csv=["faithfulness"],
         verdicts=True,
     )
-if comparisons_of(kinds.TEXT):
-    EXPLAINER_PAGES["draws"] = Page(
+if study.comparisons_of(kinds.TEXT):
+    study.explainer_pages["draws"] = Page(
         ["draws"],
-        shown("datasets", "models", "explainers", "metrics", of=kinds.TEXT, **of_statistics("confidence")),
+        study.shown("datasets", "models", "explainers", "metrics", of=kinds.TEXT, **study.of_statistics("confidence")),
         "Disparity",
         verdicts=True,
     )
-    EXPLAINER_PAGES["decisions"] = Page(
+    study.explainer_pages["decisions"] = Page(
         ["decisions"],
-        shown("datasets", "models", "explainers", of=kinds.TEXT, **of_statistics("confidence")),
+        study.shown("datasets", "models", "explainers", of=kinds.TEXT, **study.of_statistics("confidence")),
         "Disparity",
         verdicts=True,
     )

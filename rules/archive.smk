@@ -18,6 +18,5 @@ RENDERING = (
     "find_examples",
 )
 
-if ARCHIVED:
-    for computing in [rule for rule in workflow.rules if rule.output and not rule.name.startswith(RENDERING)]:
-        del workflow._rules[computing.name]
+if study.archived:
+    study.inside.forget_rules(unless=RENDERING)

@@ -1,28 +1,27 @@
 # From the verdicts of a study of answers in words to one page: are decisions equal, and are the reasons alike?
 #
 # Comes in: <results>/tables/; <results>/answers/, wherever they come from; <results>/scores/, <results>/datasets/.
-# Goes out: RESULTS, which rules/results.smk makes; <results>/audit.html, .json, .md and the target `audit`; beside
+# Goes out: study.results, which rules/results.smk makes; <results>/audit.html, .json, .md and the target `audit`; beside
 # attributions <results>/audit_answers.html, .json, .md, for the target of rules/audit.smk.
 
 
-include: "helpers/audit.smk"
+from evenlight.workflow.audit import AUDITED_OF_ANSWERS
 
-
-RESULTS |= {
+study.results |= {
     "count_questions": Result(
         about="How many questions of each dataset are audited, and how many have answers.",
         tables=["audited_questions"],
-        **counted_texts(ANSWER_FAMILIES, ANSWERERS, kinds.TEXT),
+        **study.counted_texts(study.answer_families, study.explainers_in_words, kinds.TEXT),
     ),
-    "estimate_texts_needed": Result(**texts_needed()),
+    "estimate_texts_needed": Result(**study.texts_needed()),
     "count_decisions": Result(
         "What answers in words decide, by group.",
         ["answered", "decided"],
-        compared_settings(of=kinds.TEXT),
+        study.compared_settings(of=kinds.TEXT),
         {
-            "scores": (SCORES, every_score(kinds.TEXT)),
-            "answers": (ANSWER, every(ANSWER, explainer=ANSWERERS)),
-            **of_runs(TEXTS),
+            "scores": (SCORES, study.every_score(kinds.TEXT)),
+            "answers": (ANSWER, study.every(ANSWER, explainer=study.explainers_in_words)),
+            **study.of_runs(TEXTS),
         },
         minutes=30,
     ),
@@ -32,17 +31,17 @@ RESULTS |= {
 rule write_answer_audit:
     """Write the audit of answers: a page in plain words, the same as JSON, and a section for a model card."""
     input:
-        script=script("figures/write_answer_audit.py"),
+        script=study.script("figures/write_answer_audit.py"),
         tables=[f"<results>/tables/{table}.parquet" for table in AUDITED_OF_ANSWERS],
         evidence=[
             f"<results>/tables/{page}.html"
             for page in ("effects", "draws", "decisions")
-            if page in {**TABLES, **EXPLAINER_PAGES}
+            if page in {**study.tables, **study.explainer_pages}
         ],
     output:
-        html=f"<results>/{AUDIT_OF_ANSWERS}.html",
-        json=f"<results>/{AUDIT_OF_ANSWERS}.json",
-        card=f"<results>/{AUDIT_OF_ANSWERS}.md",
+        html=f"<results>/{study.audit_of_answers}.html",
+        json=f"<results>/{study.audit_of_answers}.json",
+        card=f"<results>/{study.audit_of_answers}.md",
     log:
         "<logs>/write_answer_audit.log",
     benchmark:
@@ -54,14 +53,14 @@ rule write_answer_audit:
         mem_mb=2000,
         runtime=10,
     params:
-        settings=answer_audit_settings(),
-        versions=rendered_by("write_answer_audit", "audit/*"),
+        settings=study.answer_audit_settings(),
+        versions=study.rendered_by("write_answer_audit", "audit/*"),
     shell:
         'python {input.script:q} --tables "$(dirname {input.tables[0]:q})" --settings {params.settings:q} '
         "--output {output.html:q} --json {output.json:q} --card {output.card:q} > {log:q} 2>&1"
 
 
-if not EXPLAINERS:
+if not study.explainers:
 
     rule audit:
         """The page that answers an auditor's question."""

@@ -5,15 +5,17 @@
 # Comes in: what the configuration names. Goes out: what is said on the terminal; nothing stays of it.
 
 
-include: "helpers/checks.smk"
+study.refuse_missing_files()
+# A check is never taken for done: what it looks at lies outside of the workflow, which cannot know that it has changed.
+ASKED_AT = time.time()
 
 
 rule check_dataset:
     """Open the files of a dataset, and look for columns, levels and classes."""
     input:
-        script=script("checks/check_dataset.py"),
-        resources=resource_files,
-        files=present_files,
+        script=study.script("checks/check_dataset.py"),
+        resources=study.resource_files,
+        files=study.present_files,
     output:
         findings=DATASET_CHECK,
         texts=temp("<results>/checks/{dataset}/items.parquet"),
@@ -24,13 +26,13 @@ rule check_dataset:
     conda:
         "../envs/models.yaml"
     resources:
-        compared=compared(),
+        compared=study.compared(),
         mem_mb=2000,
         runtime=10,
     params:
-        settings=import_settings,
+        settings=study.import_settings,
         named_resources=lambda wildcards, input: [f"--resource={path}" for path in [*input.resources, *input.files]],
-        made=lambda wildcards: made_flag(named_files(wildcards)),
+        made=lambda wildcards: study.made_flag(study.named_files(wildcards)),
         asked_at=ASKED_AT,
     shell:
         "python {input.script:q} --settings {params.settings:q} {params.named_resources:q} {params.made:q} "
@@ -41,7 +43,7 @@ rule check_dataset:
 rule check_model:
     """Read a model, its tokenizer and its labels, and explain a text of a dataset by each explainer."""
     input:
-        script=script("checks/check_model.py"),
+        script=study.script("checks/check_model.py"),
         dataset="<results>/checks/{dataset}/items.parquet",
         units="<results>/checks/{dataset}/units.parquet",
     output:
@@ -53,14 +55,14 @@ rule check_model:
     threads: config["threads"]
     resources:
         device=config["device"],
-        compared=compared(),
+        compared=study.compared(),
         tokens_per_batch=config["explain"]["tokens_per_batch"],
-        gpu=GPU,
+        gpu=study.gpu,
         mem_mb=growing(8000),
         runtime=growing(60),
     params:
-        settings=check_settings,
-        made=lambda wildcards: made_flag([*files_of_run(wildcards), *imported_paths(wildcards)]),
+        settings=study.check_settings,
+        made=lambda wildcards: study.made_flag([*study.files_of_run(wildcards), *study.imported_paths(wildcards)]),
         asked_at=ASKED_AT,
     shell:
         "python {input.script:q} --dataset {wildcards.dataset:q} --name {wildcards.model:q} --items {input.dataset:q} "
@@ -72,9 +74,9 @@ rule check_model:
 rule check:
     """Say all at once what cannot work: files, columns, levels, models, labels, explainers."""
     input:
-        script=script("checks/tell_findings.py"),
+        script=study.script("checks/tell_findings.py"),
         datasets=expand(DATASET_CHECK, dataset=config["datasets"]),
-        models=[file for model in CHECKED_MODELS for file in of_made_runs(MODEL_CHECK, model)],
+        models=[file for model in study.checked_models for file in study.of_made_runs(MODEL_CHECK, model)],
     log:
         "<logs>/check.log",
     localrule: True
@@ -82,7 +84,7 @@ rule check:
         "../envs/models.yaml"
     params:
         folder=lambda wildcards, input: Path(input.datasets[0]).parents[1],
-        settings=lambda wildcards: told_settings(),
+        settings=lambda wildcards: study.told_settings(),
     shell:
         # Where it is read; problems go to the log, which is said at the end. The folder goes: its findings hold for now.
         "python {input.script:q} --folder {params.folder:q} --settings {params.settings:q} 2> {log:q}"

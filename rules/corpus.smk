@@ -5,16 +5,13 @@
 # Without a section `corpus` in the configuration there are no such rules.
 
 
-include: "helpers/corpus.smk"
-
-
-if CORPUS:
+if study.corpus:
 
     rule list_books:
         """Read the list of Project Gutenberg's most popular books."""
         input:
-            script=script("corpus/list_books.py"),
-            served=served_pages(),
+            script=study.script("corpus/list_books.py"),
+            served=study.served_pages(),
         output:
             "<results>/corpus/books.parquet",
         log:
@@ -25,13 +22,13 @@ if CORPUS:
         conda:
             "../envs/corpus.yaml"
         resources:
-            fetch=FETCH,
+            fetch=study.fetch,
             mem_mb=2000,
             runtime=30,
         params:
-            settings=scrape_settings("period", "limit"),
-            pages=pages_folder(),
-            versions=versions("list_books"),
+            settings=study.scrape_settings("period", "limit"),
+            pages=study.pages_folder(),
+            versions=study.versions("list_books"),
         shell:
             "python {input.script:q} --settings {params.settings:q} "
             "--pages-store $(dirname {output:q})/{params.pages} {resources.fetch} --output {output:q} > {log:q} 2>&1"
@@ -39,10 +36,10 @@ if CORPUS:
     rule find_articles:
         """Find the books' articles on Wikipedia; what is doubtful is listed for a person."""
         input:
-            script=script("corpus/find_articles.py"),
+            script=study.script("corpus/find_articles.py"),
             books="<results>/corpus/books.parquet",
-            decisions=project_files("scrape", "decisions"),
-            served=served_pages(),
+            decisions=study.project_files("scrape", "decisions"),
+            served=study.served_pages(),
         output:
             articles="<results>/corpus/articles.parquet",
             doubtful="<results>/corpus/doubtful.csv",
@@ -54,15 +51,15 @@ if CORPUS:
         conda:
             "../envs/corpus.yaml"
         resources:
-            fetch=FETCH,
+            fetch=study.fetch,
             mem_mb=2000,
             runtime=240,
         params:
-            settings=scrape_settings("resolvers", "candidates", "matched", "doubtful"),
+            settings=study.scrape_settings("resolvers", "candidates", "matched", "doubtful"),
             decisions=lambda wildcards, input: [f"--decisions={path}" for path in input.decisions],
-            contents=content_of(project_files("scrape", "decisions")),
-            pages=pages_folder(),
-            versions=versions("find_articles"),
+            contents=content_of(study.project_files("scrape", "decisions")),
+            pages=study.pages_folder(),
+            versions=study.versions("find_articles"),
         shell:
             "python {input.script:q} --settings {params.settings:q} --books {input.books:q} {params.decisions:q} "
             "--pages-store $(dirname {output.articles:q})/{params.pages} {resources.fetch} "
@@ -71,7 +68,7 @@ if CORPUS:
     rule extract_paragraphs:
         """Take the paragraphs that tell the plots out of the stored articles."""
         input:
-            script=script("corpus/extract_paragraphs.py"),
+            script=study.script("corpus/extract_paragraphs.py"),
             books="<results>/corpus/books.parquet",
             articles="<results>/corpus/articles.parquet",
         output:
@@ -81,28 +78,28 @@ if CORPUS:
         benchmark:
             "<benchmarks>/extract_paragraphs.tsv"
         # The pages are no output: they lie where the rules before this one ran.
-        localrule: STORED
+        localrule: study.stored
         conda:
             "../envs/corpus.yaml"
         resources:
             mem_mb=growing(2000),
             runtime=growing(30),
         params:
-            settings=scrape_settings("headings", "without_plot"),
-            pages=pages_folder(),
-            versions=versions("extract_paragraphs"),
+            settings=study.scrape_settings("headings", "without_plot"),
+            pages=study.pages_folder(),
+            versions=study.versions("extract_paragraphs"),
         shell:
             "python {input.script:q} --settings {params.settings:q} --books {input.books:q} "
             "--articles {input.articles:q} --pages-store $(dirname {output:q})/{params.pages} --output {output:q} "
             "> {log:q} 2>&1"
 
-    if TREEBANK:
+    if study.treebank:
 
         rule train_parser:
             """Train a small parser on a treebank."""
             input:
-                script=script("corpus/train_parser.py"),
-                treebank=TREEBANK,
+                script=study.script("corpus/train_parser.py"),
+                treebank=study.treebank,
             output:
                 directory("<results>/corpus/parser"),
             log:
@@ -115,9 +112,9 @@ if CORPUS:
                 mem_mb=growing(2000),
                 runtime=growing(60),
             params:
-                flags=["--{}={}".format(key, CORPUS["parser"][key]) for key in ("language", "epochs")],
-                treebank=content_of(TREEBANK),
-                versions=versions("train_parser"),
+                flags=["--{}={}".format(key, study.corpus["parser"][key]) for key in ("language", "epochs")],
+                treebank=content_of(study.treebank),
+                versions=study.versions("train_parser"),
             shell:
                 "python {input.script:q} --treebank {input.treebank:q} {params.flags:q} "
                 "--output {output:q} > {log:q} 2>&1"
@@ -125,10 +122,10 @@ if CORPUS:
     rule parse_sentences:
         """Cut the paragraphs into sentences and parse them."""
         input:
-            script=script("corpus/parse_sentences.py"),
+            script=study.script("corpus/parse_sentences.py"),
             paragraphs="<results>/corpus/paragraphs.parquet",
-            parser="<results>/corpus/parser" if TREEBANK else [],
-            pipeline=parser_files(),
+            parser="<results>/corpus/parser" if study.treebank else [],
+            pipeline=study.parser_files(),
         output:
             "<results>/corpus/sentences.parquet",
         log:
@@ -141,8 +138,8 @@ if CORPUS:
             mem_mb=growing(4000),
             runtime=growing(60),
         params:
-            parser=lambda wildcards, input: input.get("parser") or CORPUS["parser"]["pipeline"],
-            versions=versions("parse_sentences"),
+            parser=lambda wildcards, input: input.get("parser") or study.corpus["parser"]["pipeline"],
+            versions=study.versions("parse_sentences"),
         shell:
             "python {input.script:q} --paragraphs {input.paragraphs:q} --parser {params.parser:q} --output {output:q} "
             "> {log:q} 2>&1"
@@ -150,9 +147,9 @@ if CORPUS:
     rule filter_sentences:
         """Keep the sentences that suit a gender-controlled dataset."""
         input:
-            script=script("corpus/filter_sentences.py"),
+            script=study.script("corpus/filter_sentences.py"),
             sentences="<results>/corpus/sentences.parquet",
-            lexicon=lexicon_of_people(),
+            lexicon=study.lexicon_of_people(),
         output:
             candidates="<results>/corpus/candidates.parquet",
             table=report(
@@ -168,9 +165,9 @@ if CORPUS:
             mem_mb=growing(2000),
             runtime=growing(30),
         params:
-            settings=as_json(**{key: CORPUS["filter"][key] for key in ("max_words", "similarity")}),
-            lexicon=content_of(lexicon_of_people()),
-            versions=versions("filter_sentences"),
+            settings=as_json(**{key: study.corpus["filter"][key] for key in ("max_words", "similarity")}),
+            lexicon=content_of(study.lexicon_of_people()),
+            versions=study.versions("filter_sentences"),
         shell:
             "python {input.script:q} --settings {params.settings:q} --sentences {input.sentences:q} "
             "--lexicon {input.lexicon:q} --output {output.candidates:q} --table {output.table:q} > {log:q} 2>&1"
@@ -178,10 +175,10 @@ if CORPUS:
     rule draft_variants:
         """Draft the male, female and neutral form of every candidate."""
         input:
-            script=script("corpus/draft_variants.py"),
+            script=study.script("corpus/draft_variants.py"),
             candidates="<results>/corpus/candidates.parquet",
-            words=lexicon("gendered_words.yaml"),
-            names=lexicon("given_names.yaml"),
+            words=study.lexicon("gendered_words.yaml"),
+            names=study.lexicon("given_names.yaml"),
         output:
             "<results>/corpus/drafts.parquet",
         log:
@@ -194,9 +191,9 @@ if CORPUS:
             mem_mb=growing(2000),
             runtime=growing(30),
         params:
-            settings=as_json(**CORPUS["draft"]),
-            lexicons=content_of([lexicon("gendered_words.yaml"), lexicon("given_names.yaml")]),
-            versions=versions("draft_variants"),
+            settings=as_json(**study.corpus["draft"]),
+            lexicons=content_of([study.lexicon("gendered_words.yaml"), study.lexicon("given_names.yaml")]),
+            versions=study.versions("draft_variants"),
         shell:
             "python {input.script:q} --settings {params.settings:q} --candidates {input.candidates:q} "
             "--words {input.words:q} --names {input.names:q} --output {output:q} > {log:q} 2>&1"
@@ -204,7 +201,7 @@ if CORPUS:
     rule write_review_page:
         """Write the page on which people review the drafts, one file that needs no server."""
         input:
-            script=script("corpus/write_review_page.py"),
+            script=study.script("corpus/write_review_page.py"),
             candidates="<results>/corpus/candidates.parquet",
             drafts="<results>/corpus/drafts.parquet",
         output:
@@ -220,9 +217,9 @@ if CORPUS:
             mem_mb=2000,
             runtime=10,
         params:
-            flags=[f"--title={config['study']}", f"--language={CORPUS['parser']['language']}"],
-            template=content_of([in_project("workflow/scripts/evenlight/corpus/annotation/review.html")]),
-            versions=versions("write_review_page"),
+            flags=[f"--title={config['study']}", f"--language={study.corpus['parser']['language']}"],
+            template=content_of([study.in_project("workflow/scripts/evenlight/corpus/annotation/review.html")]),
+            versions=study.versions("write_review_page"),
         shell:
             "python {input.script:q} --candidates {input.candidates:q} --drafts {input.drafts:q} "
             "{params.flags:q} --output {output:q} > {log:q} 2>&1"
@@ -230,7 +227,7 @@ if CORPUS:
     rule export_label_studio:
         """Write the drafts as tasks of Label Studio, with the configuration of the project."""
         input:
-            script=script("corpus/export_label_studio.py"),
+            script=study.script("corpus/export_label_studio.py"),
             candidates="<results>/corpus/candidates.parquet",
             drafts="<results>/corpus/drafts.parquet",
         output:
@@ -247,18 +244,18 @@ if CORPUS:
             mem_mb=2000,
             runtime=10,
         params:
-            versions=versions("export_label_studio"),
+            versions=study.versions("export_label_studio"),
         shell:
             "python {input.script:q} --candidates {input.candidates:q} --drafts {input.drafts:q} "
             "--tasks {output.tasks:q} --configuration {output.configuration:q} > {log:q} 2>&1"
 
-    if CORPUS["annotation"]["files"]:
+    if study.corpus["annotation"]["files"]:
 
         rule import_annotations:
             """Read and check what the annotators made, in whatever format."""
             input:
-                script=script("corpus/import_annotations.py"),
-                files=project_files("annotation", "files"),
+                script=study.script("corpus/import_annotations.py"),
+                files=study.project_files("annotation", "files"),
             output:
                 "<results>/corpus/annotations.parquet",
             log:
@@ -272,16 +269,16 @@ if CORPUS:
                 mem_mb=2000,
                 runtime=10,
             params:
-                contents=content_of(project_files("annotation", "files")),
-                schema=content_of([in_project("config/schemas/review_export.schema.yaml")]),
-                versions=versions("import_annotations"),
+                contents=content_of(study.project_files("annotation", "files")),
+                schema=content_of([study.in_project("config/schemas/review_export.schema.yaml")]),
+                versions=study.versions("import_annotations"),
             shell:
                 "python {input.script:q} --input {input.files:q} --output {output:q} > {log:q} 2>&1"
 
         rule measure_agreement:
             """Measure how far the annotators agree, per decision and per word."""
             input:
-                script=script("corpus/measure_agreement.py"),
+                script=study.script("corpus/measure_agreement.py"),
                 annotations="<results>/corpus/annotations.parquet",
             output:
                 agreement=report(
@@ -301,7 +298,7 @@ if CORPUS:
                 mem_mb=2000,
                 runtime=10,
             params:
-                versions=versions("measure_agreement"),
+                versions=study.versions("measure_agreement"),
             shell:
                 "python {input.script:q} --annotations {input.annotations:q} --output {output.agreement:q} "
                 "--disagreements {output.disagreements:q} > {log:q} 2>&1"
@@ -309,9 +306,9 @@ if CORPUS:
         rule resolve_annotations:
             """Make one annotation per sentence, which a dataset of the reader `annotated` is read from."""
             input:
-                script=script("corpus/resolve_annotations.py"),
+                script=study.script("corpus/resolve_annotations.py"),
                 annotations="<results>/corpus/annotations.parquet",
-                adjudication=project_files("annotation", "adjudication"),
+                adjudication=study.project_files("annotation", "adjudication"),
             output:
                 annotations="<results>/corpus/resolved.parquet",
                 disagreements="<results>/corpus/resolutions.csv",
@@ -326,10 +323,10 @@ if CORPUS:
                 mem_mb=2000,
                 runtime=10,
             params:
-                method=CORPUS["annotation"]["resolution"],
+                method=study.corpus["annotation"]["resolution"],
                 adjudication=lambda wildcards, input: [f"--adjudication={path}" for path in input.adjudication],
-                contents=content_of(project_files("annotation", "adjudication")),
-                versions=versions("resolve_annotations"),
+                contents=content_of(study.project_files("annotation", "adjudication")),
+                versions=study.versions("resolve_annotations"),
             shell:
                 "python {input.script:q} --annotations {input.annotations:q} --method {params.method} "
                 "{params.adjudication:q} --output {output.annotations:q} --disagreements {output.disagreements:q} "
@@ -339,4 +336,4 @@ if CORPUS:
 rule corpus:
     """What is there to review, and how far those agree who did."""
     input:
-        corpus_results(),
+        study.corpus_results(),

@@ -3,13 +3,10 @@
 # Comes in: files by address and SHA-256, or of this repository. Goes out: <results>/datasets/{dataset}/.
 
 
-include: "helpers/datasets.smk"
-
-
 rule fetch_source:
     """Take one published file from the mirror folder, or download it, and check its SHA-256."""
     input:
-        script=script("datasets/fetch_source.py"),
+        script=study.script("datasets/fetch_source.py"),
     output:
         "results/sources/{name}",
     log:
@@ -25,7 +22,7 @@ rule fetch_source:
         mem_mb=500,
         runtime=30,
     params:
-        sha256=source_digest,
+        sha256=study.source_digest,
     shell:
         "python {input.script:q} --name {wildcards.name:q} --output {output:q} > {log:q} 2>&1"
 
@@ -36,10 +33,10 @@ SWAPPED = [name for name, settings in config["datasets"].items() if settings["sw
 rule import_dataset:
     """Read a dataset, check it, set aside its validation split, and say which texts are compared."""
     input:
-        script=script("datasets/import_dataset.py"),
-        sources=source_files,
-        resources=resource_files,
-        files=named_files,
+        script=study.script("datasets/import_dataset.py"),
+        sources=study.source_files,
+        resources=study.resource_files,
+        files=study.named_files,
     output:
         texts="<results>/datasets/{dataset}/items.parquet",
         units="<results>/datasets/{dataset}/units.parquet",
@@ -48,7 +45,7 @@ rule import_dataset:
     benchmark:
         "<benchmarks>/import_dataset/{dataset}.tsv"
     wildcard_constraints:
-        dataset=only_datasets(set(config["datasets"]) - set(SWAPPED)),
+        dataset=study.only_datasets(set(config["datasets"]) - set(SWAPPED)),
     localrule: True
     conda:
         "../envs/data.yaml"
@@ -56,11 +53,11 @@ rule import_dataset:
         mem_mb=2000,
         runtime=10,
     params:
-        settings=import_settings,
-        named_sources=named_sources,
+        settings=study.import_settings,
+        named_sources=study.named_sources,
         named_resources=lambda wildcards, input: [f"--resource={path}" for path in [*input.resources, *input.files]],
-        resource_digests=resource_digests,
-        versions=lambda wildcards: versions("import_dataset", datasets=[wildcards.dataset]),
+        resource_digests=study.resource_digests,
+        versions=lambda wildcards: study.versions("import_dataset", datasets=[wildcards.dataset]),
     shell:
         "python {input.script:q} --settings {params.settings:q} {params.named_sources:q} {params.named_resources:q} --verify "
         "--items {output.texts:q} --units {output.units:q} > {log:q} 2>&1"
@@ -77,12 +74,12 @@ if SWAPPED:
         benchmark:
             "<benchmarks>/import_in_order/{dataset}.tsv"
         wildcard_constraints:
-            dataset=only_datasets(SWAPPED),
+            dataset=study.only_datasets(SWAPPED),
 
     rule swap_classes:
         """Give a dataset its classes in the other order, as a negative control."""
         input:
-            script=script("datasets/swap_classes.py"),
+            script=study.script("datasets/swap_classes.py"),
             dataset="<results>/datasets/{dataset}/in_order.parquet",
         output:
             "<results>/datasets/{dataset}/items.parquet",
@@ -91,7 +88,7 @@ if SWAPPED:
         benchmark:
             "<benchmarks>/swap_classes/{dataset}.tsv"
         wildcard_constraints:
-            dataset=only_datasets(SWAPPED),
+            dataset=study.only_datasets(SWAPPED),
         localrule: True
         conda:
             "../envs/data.yaml"
@@ -99,7 +96,7 @@ if SWAPPED:
             mem_mb=2000,
             runtime=10,
         params:
-            versions=versions("swap_classes"),
+            versions=study.versions("swap_classes"),
         shell:
             "python {input.script:q} --items {input.dataset:q} --output {output:q} > {log:q} 2>&1"
 
@@ -107,7 +104,7 @@ if SWAPPED:
 rule measure_co_occurrence:
     """Measure how evenly the groups' words occur together with all others (GECOBench, Eq. 1 and 2)."""
     input:
-        script=script("datasets/measure_co_occurrence.py"),
+        script=study.script("datasets/measure_co_occurrence.py"),
         dataset="<results>/datasets/{dataset}/items.parquet",
     output:
         "<results>/datasets/{dataset}/co_occurrence.csv",
@@ -122,6 +119,6 @@ rule measure_co_occurrence:
         mem_mb=1000,
         runtime=10,
     params:
-        versions=versions("measure_co_occurrence"),
+        versions=study.versions("measure_co_occurrence"),
     shell:
         "python {input.script:q} --items {input.dataset:q} --output {output:q} > {log:q} 2>&1"

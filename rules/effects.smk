@@ -3,16 +3,13 @@
 # Comes in: <results>/datasets/, <results>/models/.
 # Goes out: <results>/changes/, where changes are items that are compared; <results>/representations/;
 # <results>/word_attributions/; <results>/counterfactuals/; <results>/concept_effects/; <results>/scores/;
-# <results>/tables/concept_errors.parquet, concept_effects.parquet; more EXPLAINER_PAGES and EXPLAINER_FIGURES.
-
-
-include: "helpers/effects.smk"
+# <results>/tables/concept_errors.parquet, concept_effects.parquet; more study.explainer_pages and explainer_figures.
 
 
 rule list_changes:
     """List the changes of a dataset's concepts, and write those of the test split as items that are compared."""
     input:
-        script=script("datasets/list_changes.py"),
+        script=study.script("datasets/list_changes.py"),
         dataset="<results>/datasets/{dataset}/items.parquet",
         units="<results>/datasets/{dataset}/units.parquet",
     output:
@@ -29,8 +26,8 @@ rule list_changes:
         mem_mb=growing(4000),
         runtime=growing(30),
     params:
-        settings=concept_settings,
-        versions=versions("list_changes"),
+        settings=study.concept_settings,
+        versions=study.versions("list_changes"),
     shell:
         "python {input.script:q} --items {input.dataset:q} --units {input.units:q} --settings {params.settings:q} "
         "--output {output.changes:q} --compared-items {output.texts:q} --compared-units {output.units:q} > {log:q} 2>&1"
@@ -39,9 +36,9 @@ rule list_changes:
 rule predict_levels:
     """Train a network to predict the levels of one concept, and ask it about the test texts."""
     input:
-        script=script("models/predict_levels.py"),
+        script=study.script("models/predict_levels.py"),
         dataset="<results>/datasets/{dataset}/items.parquet",
-        pretrained=begun_with(PREDICTING) if PREDICTING else [],
+        pretrained=study.begun_with(study.predicting) if study.predicting else [],
     output:
         PREDICTED_LEVELS,
     log:
@@ -54,13 +51,15 @@ rule predict_levels:
     resources:
         device=config["device"],
         tokens_per_batch=config["explain"]["tokens_per_batch"],
-        checkpoints=CHECKPOINTS,
-        gpu=GPU,
+        checkpoints=study.checkpoint_flag,
+        gpu=study.gpu,
         mem_mb=growing(8000),
         runtime=growing(240),
     params:
-        settings=predicting_settings,
-        versions=versions("predict_levels", "train", "ask_model", models=[PREDICTING] if PREDICTING else []),
+        settings=study.predicting_settings,
+        versions=study.versions(
+            "predict_levels", "train", "ask_model", models=[study.predicting] if study.predicting else []
+        ),
     shell:
         "python {input.script:q} --items {input.dataset:q} --settings {params.settings:q} --versions {params.versions:q} "
         "--device {resources.device} --threads {threads} {resources.checkpoints} "
@@ -70,9 +69,9 @@ rule predict_levels:
 rule label_concepts:
     """Predict the levels of concepts, by words or networks, for explainers that must not see people's labels."""
     input:
-        script=script("datasets/label_concepts.py"),
+        script=study.script("datasets/label_concepts.py"),
         dataset="<results>/datasets/{dataset}/items.parquet",
-        predicted=predicted_levels,
+        predicted=study.predicted_levels,
     output:
         "<results>/changes/{dataset}/labels.parquet",
     log:
@@ -85,8 +84,8 @@ rule label_concepts:
         mem_mb=growing(4000),
         runtime=growing(30),
     params:
-        settings=labelling_settings,
-        versions=versions("label_concepts"),
+        settings=study.labelling_settings,
+        versions=study.versions("label_concepts"),
     shell:
         "python {input.script:q} --items {input.dataset:q} --predicted {input.predicted:q} --settings "
         "{params.settings:q} --output {output:q} > {log:q} 2>&1"
@@ -95,9 +94,9 @@ rule label_concepts:
 rule represent_texts:
     """Ask a model once about every text: probabilities, and what its last linear layer is given."""
     input:
-        script=script("models/represent_texts.py"),
+        script=study.script("models/represent_texts.py"),
         dataset="<results>/datasets/{dataset}/items.parquet",
-        model=MODEL,
+        model=study.model_files,
     output:
         REPRESENTATION,
     log:
@@ -110,13 +109,13 @@ rule represent_texts:
     resources:
         device=config["device"],
         tokens_per_batch=config["explain"]["tokens_per_batch"],
-        gpu=GPU,
+        gpu=study.gpu,
         mem_mb=growing(8000),
         runtime=growing(60),
     params:
         settings=lambda wildcards: as_json(max_tokens=config["models"][wildcards.model]["max_tokens"]),
-        model=model_flag,
-        versions=lambda wildcards: versions("represent_texts", "ask_model", models=[wildcards.model]),
+        model=study.model_flag,
+        versions=lambda wildcards: study.versions("represent_texts", "ask_model", models=[wildcards.model]),
     shell:
         "python {input.script:q} --items {input.dataset:q} {params.model:q} --settings {params.settings:q} "
         "--device {resources.device} --threads {threads} --tokens-per-batch {resources.tokens_per_batch} "
@@ -126,10 +125,10 @@ rule represent_texts:
 rule attribute_changes:
     """Attribute every class to the words of the texts that change, and of some training texts, by one explainer."""
     input:
-        script=script("explanations/attribute_changes.py"),
+        script=study.script("explanations/attribute_changes.py"),
         dataset="<results>/datasets/{dataset}/items.parquet",
         changes="<results>/changes/{dataset}/changes.parquet",
-        model=MODEL,
+        model=study.model_files,
     output:
         WORD_ATTRIBUTION,
     log:
@@ -137,20 +136,20 @@ rule attribute_changes:
     benchmark:
         "<benchmarks>/attribute_changes/{dataset}/{model}/seed{seed}/{attribution}.tsv"
     wildcard_constraints:
-        attribution=any_of(ATTRIBUTED),
+        attribution=any_of(study.attributed),
     conda:
         "../envs/models.yaml"
     threads: config["threads"]
     resources:
         device=config["device"],
-        in_groups=IN_GROUPS,
-        gpu=GPU,
+        in_groups=study.in_groups,
+        gpu=study.gpu,
         mem_mb=growing(8000),
         runtime=growing(240),
     params:
-        settings=word_attribution_settings,
-        model=model_flag,
-        versions=word_attribution_versions,
+        settings=study.word_attribution_settings,
+        model=study.model_flag,
+        versions=study.word_attribution_versions,
     shell:
         "python {input.script:q} --items {input.dataset:q} --changes {input.changes:q} {params.model:q} "
         "--settings {params.settings:q} --device {resources.device} --threads {threads} {resources.in_groups} "
@@ -160,11 +159,11 @@ rule attribute_changes:
 rule forget_concept:
     """Train a model on until it has forgotten a concept, and ask it about the texts in which this concept changes."""
     input:
-        script=script("models/forget_concept.py"),
+        script=study.script("models/forget_concept.py"),
         dataset="<results>/datasets/{dataset}/items.parquet",
         changes="<results>/changes/{dataset}/changes.parquet",
         representations=REPRESENTATION,
-        model=MODEL,
+        model=study.model_files,
     output:
         COUNTERFACTUAL,
     log:
@@ -172,21 +171,21 @@ rule forget_concept:
     benchmark:
         "<benchmarks>/forget_concept/{dataset}/{model}/seed{seed}/{explainer}/{concept}.tsv"
     wildcard_constraints:
-        explainer=any_of(FORGETTING),
+        explainer=any_of(study.forgetting),
     conda:
         "../envs/models.yaml"
     threads: config["threads"]
     resources:
         device=config["device"],
         tokens_per_batch=config["explain"]["tokens_per_batch"],
-        checkpoints=CHECKPOINTS,
-        gpu=GPU,
+        checkpoints=study.checkpoint_flag,
+        gpu=study.gpu,
         mem_mb=growing(8000),
         runtime=growing(240),
     params:
-        settings=forgetting_settings,
-        model=model_flag,
-        versions=lambda wildcards: versions(
+        settings=study.forgetting_settings,
+        model=study.model_flag,
+        versions=lambda wildcards: study.versions(
             "forget_concept", "train", "ask_model", models=[wildcards.model], explainers=[wildcards.explainer]
         ),
     shell:
@@ -199,14 +198,14 @@ rule forget_concept:
 rule estimate_changes:
     """Estimate by one explainer what every change of the test texts does to a model."""
     input:
-        script=script("explanations/estimate_changes.py"),
+        script=study.script("explanations/estimate_changes.py"),
         dataset="<results>/datasets/{dataset}/items.parquet",
         changes="<results>/changes/{dataset}/changes.parquet",
         labels="<results>/changes/{dataset}/labels.parquet",
         representations=REPRESENTATION,
-        attributions=word_attributions,
-        lexicon=lexicon_of,
-        counterfactuals=counterfactuals,
+        attributions=study.word_attributions,
+        lexicon=study.lexicon_of,
+        counterfactuals=study.counterfactuals,
     output:
         CONCEPT_EFFECT,
     log:
@@ -214,17 +213,17 @@ rule estimate_changes:
     benchmark:
         "<benchmarks>/estimate_changes/{dataset}/{model}/seed{seed}/{explainer}.tsv"
     wildcard_constraints:
-        explainer=any_of(CHANGE_EXPLAINERS),
+        explainer=any_of(study.change_explainers),
     conda:
         "../envs/models.yaml"
     resources:
         mem_mb=growing(4000),
         runtime=growing(60),
     params:
-        settings=estimate_settings,
-        words=lambda wildcards: content_of(lexicon_of(wildcards)),
-        attributed=attributed_flags,
-        versions=lambda wildcards: versions("estimate_changes", explainers=[wildcards.explainer]),
+        settings=study.effect_estimate_settings,
+        words=lambda wildcards: content_of(study.lexicon_of(wildcards)),
+        attributed=study.attributed_flags,
+        versions=lambda wildcards: study.versions("estimate_changes", explainers=[wildcards.explainer]),
     shell:
         "python {input.script:q} --items {input.dataset:q} --changes {input.changes:q} --labels {input.labels:q} "
         "--representations {input.representations:q} {params.attributed:q} "
@@ -235,7 +234,7 @@ rule estimate_changes:
 rule score_changes:
     """Hold the estimated effects of one explainer against what the edits really do."""
     input:
-        script=script("explanations/score_changes.py"),
+        script=study.script("explanations/score_changes.py"),
         changes="<results>/changes/{dataset}/changes.parquet",
         representations=REPRESENTATION,
         effects=CONCEPT_EFFECT,
@@ -252,8 +251,8 @@ rule score_changes:
         mem_mb=2000,
         runtime=10,
     params:
-        settings=as_json(metrics=concept_metrics()),
-        versions=versions("score_changes", metrics=concept_metrics()),
+        settings=as_json(metrics=study.concept_metrics()),
+        versions=study.versions("score_changes", metrics=study.concept_metrics()),
     shell:
         "python {input.script:q} --changes {input.changes:q} --representations {input.representations:q} "
         "--effects {input.effects:q} --settings {params.settings:q} --output {output:q} > {log:q} 2>&1"
@@ -262,13 +261,13 @@ rule score_changes:
 rule summarise_concepts:
     """What concepts do to every model, and how far every explainer's estimates of it are off."""
     input:
-        script=script("results/compute.py"),
-        scores=every(CONCEPT_SCORE, explainer=CHANGE_EXPLAINERS),
-        effects=every(CONCEPT_EFFECT, explainer=CHANGE_EXPLAINERS),
-        counterfactuals=FORGOTTEN,
-        representations=every(REPRESENTATION),
-        changes=every("<results>/changes/{dataset}/{table}.parquet", table=["changes", "labels"]),
-        texts=every("<results>/datasets/{dataset}/items.parquet"),
+        script=study.script("results/compute.py"),
+        scores=study.every(CONCEPT_SCORE, explainer=study.change_explainers),
+        effects=study.every(CONCEPT_EFFECT, explainer=study.change_explainers),
+        counterfactuals=study.forgotten,
+        representations=study.every(REPRESENTATION),
+        changes=study.every("<results>/changes/{dataset}/{table}.parquet", table=["changes", "labels"]),
+        texts=study.every("<results>/datasets/{dataset}/items.parquet"),
     output:
         errors="<results>/tables/concept_errors.parquet",
         effects="<results>/tables/concept_effects.parquet",
@@ -282,20 +281,20 @@ rule summarise_concepts:
         mem_mb=growing(4000),
         runtime=growing(60),
     params:
-        settings=summary_settings(),
+        settings=study.summary_settings(),
         results=lambda wildcards, output: str(Path(output.errors).parents[1]),
-        versions=versions("compute", results=["summarise_concepts"]),
+        versions=study.versions("compute", results=["summarise_concepts"]),
     shell:
         "python {input.script:q} --result summarise_concepts --results {params.results:q} --settings {params.settings:q} "
         "--output {output:q} > {log:q} 2>&1"
 
 
-PLOTS |= {
+study.plots |= {
     "concepts": Plot(
         "How far the estimates of every explainer are off on one dataset (CEBaB, Figure 2).",
         "concept_errors",
         "concepts/{dataset}",
-        drawn_of_dataset("models", "explainers", "metrics", of=kinds.EFFECTS),
+        study.drawn_of_dataset("models", "explainers", "metrics", of=kinds.EFFECTS),
         caption="concepts",
         category="Concepts",
         labels=labelled("errors of estimated effects", dataset="{dataset}"),
@@ -304,7 +303,7 @@ PLOTS |= {
         "How far the estimates of every explainer are off, for every model and dataset (CEBaB, Figure 2 and its appendix).",
         "concept_errors",
         "concept_grid",
-        shown("datasets", "models", "explainers", "metrics", of=kinds.EFFECTS),
+        study.shown("datasets", "models", "explainers", "metrics", of=kinds.EFFECTS),
         caption="concept_grid",
         category="Concepts",
         labels=labelled("errors of estimated effects"),
@@ -312,17 +311,17 @@ PLOTS |= {
 }
 
 
-EXPLAINER_PAGES["concepts"] = Page(
+study.explainer_pages["concepts"] = Page(
     ["concept_errors", "concept_effects"],
-    shown(
+    study.shown(
         "datasets",
         "models",
         "explainers",
         "metrics",
         of=kinds.EFFECTS,
-        published=published_effects(),
-        **of_statistics("confidence"),
+        published=study.published_effects(),
+        **study.of_statistics("confidence"),
     ),
     "Concepts",
 )
-EXPLAINER_FIGURES += [every(drawn("concepts")), drawn("concept_grid")]
+study.explainer_figures += [study.every(study.drawn("concepts")), study.drawn("concept_grid")]

@@ -10,18 +10,15 @@
 # its own files and no others.
 
 
-include: "helpers/explanations.smk"
-
-
 rule plan_explanations:
     """Say how long each explainer will take on this machine, by the pace of a first batch."""
     input:
-        script=script("explanations/plan_explanations.py"),
+        script=study.script("explanations/plan_explanations.py"),
         dataset="<results>/datasets/{dataset}/items.parquet",
-        predictions=lambda wildcards: of_first_seed(
+        predictions=lambda wildcards: study.of_first_seed(
             "<results>/predictions/{dataset}/{model}/seed{seed}.parquet", wildcards
         ),
-        model=lambda wildcards: of_first_seed(MODEL, wildcards),
+        model=lambda wildcards: study.of_first_seed(study.model_files, wildcards),
     output:
         PLAN,
     log:
@@ -29,23 +26,23 @@ rule plan_explanations:
     benchmark:
         "<benchmarks>/plan_explanations/{dataset}/{model}.tsv"
     wildcard_constraints:
-        model=any_of(PLANNED_MODELS),
+        model=any_of(study.planned_models),
     # Before the explanations, which can begin at the same time.
     priority: 1
     conda:
         "../envs/models.yaml"
     # Alone on this machine, so that it is told before any explanation begins, and measured without others.
-    threads: threads_of_machine()
+    threads: study.threads_of_machine()
     resources:
         model_threads=config["threads"],
         device=config["device"],
         tokens_per_batch=config["explain"]["tokens_per_batch"],
-        gpu=GPU,
+        gpu=study.gpu,
         mem_mb=growing(4000),
         runtime=growing(30),
     params:
-        settings=plan_settings,
-        versions=versions("plan_explanations"),
+        settings=study.plan_settings,
+        versions=study.versions("plan_explanations"),
     shell:
         # Where it is read.
         "python {input.script:q} --items {input.dataset:q} --predictions {input.predictions:q} "
@@ -53,12 +50,12 @@ rule plan_explanations:
         "--threads {resources.model_threads} --tokens-per-batch {resources.tokens_per_batch} --output {output:q} 2>&1 | tee {log:q}"
 
 
-if PLANNED_MODELS and ASKING_FAMILIES:
+if study.planned_models and study.asking_families:
 
     rule plan:
         """Print how long each explainer will take on this machine."""
         input:
-            every(PLAN, model=PLANNED_MODELS),
+            study.every(PLAN, model=study.planned_models),
         log:
             "<logs>/plan.log",
         localrule: True
@@ -71,22 +68,24 @@ if PLANNED_MODELS and ASKING_FAMILIES:
 # The explainers of a family share their passes through the model, so one job writes the attribution files of all of
 # them. Snakemake needs the outputs of a rule written out, hence one rule per configured family.
 for family, (rule_name, explainers, on) in [
-    (family, job) for family, names in ATTRIBUTING_FAMILIES.items() for job in jobs_of(f"attribute_{family}", names)
+    (family, job)
+    for family, names in study.attributing_families.items()
+    for job in study.jobs_of(f"attribute_{family}", names)
 ]:
 
     rule:
         name:
             rule_name
         input:
-            script=script("explanations/attribute.py"),
+            script=study.script("explanations/attribute.py"),
             dataset="<results>/datasets/{dataset}/items.parquet",
             predictions="<results>/predictions/{dataset}/{model}/seed{seed}.parquet",
-            model=asked_model("explainers", family),
-            imported=imported_files(family),
-            looks=LOOKED_INTO,
+            model=study.asked_model("explainers", family),
+            imported=study.imported_files(family),
+            looks=study.looked_into,
         output:
-            attribution_files=taken_over(of_explainers(ATTRIBUTION_FILE, explainers)),
-            costs=taken_over(of_explainers(COST, explainers)),
+            attribution_files=study.taken_over(study.of_explainers(ATTRIBUTION_FILE, explainers)),
+            costs=study.taken_over(study.of_explainers(COST, explainers)),
         log:
             f"<logs>/attribute/{{dataset}}/{{model}}/seed{{seed}}/{family}.log",
         benchmark:
@@ -98,15 +97,15 @@ for family, (rule_name, explainers, on) in [
         threads: config["threads"]
         resources:
             device=config["device"],
-            in_groups=IN_GROUPS,
-            asking=ASKING,
-            gpu=GPU * configuration.asks_model("explainers", family),
+            in_groups=study.in_groups,
+            asking=study.asking,
+            gpu=study.gpu * configuration.asks_model("explainers", family),
             mem_mb=growing(8000),
             runtime=growing(240),
         params:
-            settings=attribute_settings(family),
-            model=model_flag,
-            versions=attribute_versions(family),
+            settings=study.attribute_settings(family),
+            model=study.model_flag,
+            versions=study.attribute_versions(family),
         shell:
             "python {input.script:q} --items {input.dataset:q} --predictions {input.predictions:q} {params.model:q} "
             "--settings {params.settings:q} --versions {params.versions:q} --device {resources.device} --threads {threads} "
@@ -114,47 +113,47 @@ for family, (rule_name, explainers, on) in [
             "{output.costs:q} > {log:q} 2>&1"
 
 
-for rule_name, explainers, on in jobs_of("score", EXPLAINERS):
+for rule_name, explainers, on in study.jobs_of("score", study.explainers):
 
     rule:
         name:
             rule_name
         input:
-            script=script("explanations/score.py"),
+            script=study.script("explanations/score.py"),
             dataset="<results>/datasets/{dataset}/items.parquet",
             predictions="<results>/predictions/{dataset}/{model}/seed{seed}.parquet",
-            model=lambda wildcards: asked_model("metrics", wildcards.family)(wildcards),
-            attributions=of_explainers(ATTRIBUTION_FILE, explainers),
+            model=lambda wildcards: study.asked_model("metrics", wildcards.family)(wildcards),
+            attributions=study.of_explainers(ATTRIBUTION_FILE, explainers),
         output:
-            taken_over(of_explainers(SCORES, explainers)),
+            study.taken_over(study.of_explainers(SCORES, explainers)),
         log:
             "<logs>/score/{dataset}/{model}/seed{seed}/{family}.log",
         benchmark:
             "<benchmarks>/score/{dataset}/{model}/seed{seed}/{family}.tsv"
         wildcard_constraints:
             dataset=on,
-            family=any_of(SCORED_FAMILIES),
+            family=any_of(study.scored_families),
         conda:
             "../envs/models.yaml"
         threads: config["threads"]
         resources:
             device=config["device"],
-            in_groups=IN_GROUPS,
-            asking=ASKING,
-            gpu=lambda wildcards: GPU * configuration.asks_model("metrics", wildcards.family),
+            in_groups=study.in_groups,
+            asking=study.asking,
+            gpu=lambda wildcards: study.gpu * configuration.asks_model("metrics", wildcards.family),
             mem_mb=growing(8000),
             runtime=growing(240),
         params:
-            settings=score_settings,
-            model=model_flag,
-            versions=score_versions,
+            settings=study.score_settings,
+            model=study.model_flag,
+            versions=study.score_versions,
         shell:
             "python {input.script:q} --items {input.dataset:q} --predictions {input.predictions:q} "
             "--attributions {input.attributions:q} {params.model:q} --settings {params.settings:q} "
             "--versions {params.versions:q} --device {resources.device} --threads {threads} {resources.in_groups} "
             "--asking {resources.asking:q} --output {output:q} > {log:q} 2>&1"
 
-    describe(
+    study.inside.describe(
         rule_name,
         "Score the explanations of one model with one family of metrics; equal questions to the model are asked once.",
     )
@@ -163,10 +162,10 @@ for rule_name, explainers, on in jobs_of("score", EXPLAINERS):
 rule randomise_layers:
     """Explain some texts again by the model with random layers; how far do the scores stay as they were?"""
     input:
-        script=script("explanations/randomise_layers.py"),
+        script=study.script("explanations/randomise_layers.py"),
         dataset="<results>/datasets/{dataset}/items.parquet",
         predictions="<results>/predictions/{dataset}/{model}/seed{seed}.parquet",
-        model=MODEL,
+        model=study.model_files,
         attributions=ATTRIBUTION_FILE,
     output:
         RANDOMISED,
@@ -175,20 +174,20 @@ rule randomise_layers:
     benchmark:
         "<benchmarks>/randomise_layers/{dataset}/{model}/seed{seed}/{explainer}.tsv"
     wildcard_constraints:
-        explainer=any_of(RANDOMISED_EXPLAINERS),
+        explainer=any_of(study.randomised_explainers),
     conda:
         "../envs/models.yaml"
     threads: config["threads"]
     resources:
         device=config["device"],
         tokens_per_batch=config["explain"]["tokens_per_batch"],
-        gpu=GPU,
+        gpu=study.gpu,
         mem_mb=growing(8000),
         runtime=growing(240),
     params:
-        settings=randomised_settings,
-        model=model_flag,
-        versions=randomised_versions,
+        settings=study.randomised_settings,
+        model=study.model_flag,
+        versions=study.randomised_versions,
     shell:
         "python {input.script:q} --items {input.dataset:q} --predictions {input.predictions:q} "
         "--attributions {input.attributions:q} {params.model:q} --settings {params.settings:q} "

@@ -6,17 +6,14 @@
 # the texts of the study.
 
 
-include: "helpers/explorer.smk"
-
-
 rule write_explorer:
     """Write the explorer: verdicts, distributions, pairs and words of the whole study in one HTML file."""
     input:
-        **{flag: every(path, explainer=explainers_of(of)) for flag, (path, of) in spoken().items()},
-        script=script("figures/write_explorer.py"),
-        scores=[file for of in EXPLORED for file in every_score(of)],
-        datasets=every_unit(kinds.MODALITIES[FIRST_EXPLORED].units),
-        effects=told_effects(),
+        **{flag: study.every(path, explainer=study.explainers_of(of)) for flag, (path, of) in study.spoken().items()},
+        script=study.script("figures/write_explorer.py"),
+        scores=[file for of in study.explored for file in study.every_score(of)],
+        datasets=study.every_unit(kinds.MODALITIES[study.first_explored].units),
+        effects=study.told_effects(),
     output:
         "<results>/explorer.html",
     log:
@@ -29,16 +26,16 @@ rule write_explorer:
         mem_mb=growing(8000),
         runtime=growing(60),
     params:
-        settings=explorer_settings(),
-        folders=folders(
+        settings=study.explorer_settings(),
+        folders=study.folders(
             scores=SCORES,
-            datasets=UNITS[kinds.MODALITIES[FIRST_EXPLORED].units],
-            **{flag: path for flag, (path, _) in spoken().items()},
+            datasets=UNITS[kinds.MODALITIES[study.first_explored].units],
+            **{flag: path for flag, (path, _) in study.spoken().items()},
         ),
         effects=lambda wildcards, input: [
             f"--{flag}={path}" for flag, path in zip(("effects", "counts", "record"), input.effects)
         ],
-        versions=rendered_by("write_explorer", "explorer/*"),
+        versions=study.rendered_by("write_explorer", "explorer/*"),
     shell:
         "python {input.script:q} {params.folders} {params.effects:q} --settings {params.settings:q} "
         "--output {output:q} > {log:q} 2>&1"

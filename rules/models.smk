@@ -7,19 +7,16 @@
 # rates are tried; <results>/questions/ of models at an address, whose answers are kept in results/answers/.
 
 
-include: "helpers/models.smk"
-
-
 rule train:
     """Train one model on one dataset with one seed; the epoch with the lowest validation loss is kept.
 
     What a training that was stopped goes on from lies beside the folder, where Snakemake does not delete it.
     """
     input:
-        script=script("models/train.py"),
+        script=study.script("models/train.py"),
         dataset="<results>/datasets/{dataset}/items.parquet",
         units="<results>/datasets/{dataset}/units.parquet",
-        pretrained=pretrained_files,
+        pretrained=study.pretrained_files,
     output:
         weights="<results>/models/{dataset}/{model}/seed{seed}/model.safetensors",
         config="<results>/models/{dataset}/{model}/seed{seed}/config.json",
@@ -32,20 +29,20 @@ rule train:
     benchmark:
         "<benchmarks>/train/{dataset}/{model}/seed{seed}.tsv"
     wildcard_constraints:
-        model=any_of(TRAINED_HERE),
+        model=any_of(study.trained_here),
     conda:
         "../envs/models.yaml"
     threads: config["threads"]
     resources:
         device=config["device"],
-        compared=compared(),
-        checkpoints=CHECKPOINTS,
-        gpu=GPU,
+        compared=study.compared(),
+        checkpoints=study.checkpoint_flag,
+        gpu=study.gpu,
         mem_mb=growing(8000),
         runtime=growing(240),
     params:
-        settings=lambda wildcards: as_json(model=recipe(wildcards), seed=int(wildcards.seed)),
-        versions=lambda wildcards: versions("train", "ask_model", models=[wildcards.model]),
+        settings=lambda wildcards: as_json(model=study.recipe(wildcards), seed=int(wildcards.seed)),
+        versions=lambda wildcards: study.versions("train", "ask_model", models=[wildcards.model]),
     shell:
         "python {input.script:q} --items {input.dataset:q} --units {input.units:q} --settings {params.settings:q} "
         "--versions {params.versions:q} --compared {resources.compared:q} --device {resources.device} --threads {threads} "
@@ -55,10 +52,10 @@ rule train:
 rule try_learning_rate:
     """Train one model on one dataset with one learning rate and the first seed, and keep the course of it alone."""
     input:
-        script=script("models/train.py"),
+        script=study.script("models/train.py"),
         dataset="<results>/datasets/{dataset}/items.parquet",
         units="<results>/datasets/{dataset}/units.parquet",
-        pretrained=pretrained_files,
+        pretrained=study.pretrained_files,
     output:
         LEARNING_RATE,
     log:
@@ -66,21 +63,21 @@ rule try_learning_rate:
     benchmark:
         "<benchmarks>/try_learning_rate/{dataset}/{model}/rate{rate}.tsv"
     wildcard_constraints:
-        model=any_of(TRAINED_HERE),
+        model=any_of(study.trained_here),
     conda:
         "../envs/models.yaml"
     threads: config["threads"]
     resources:
         device=config["device"],
-        checkpoints=CHECKPOINTS,
-        gpu=GPU,
+        checkpoints=study.checkpoint_flag,
+        gpu=study.gpu,
         mem_mb=growing(8000),
         runtime=growing(240),
     params:
         settings=lambda wildcards: as_json(
-            model=recipe(wildcards, learning_rate=float(wildcards.rate)), seed=config["seeds"][0]
+            model=study.recipe(wildcards, learning_rate=float(wildcards.rate)), seed=config["seeds"][0]
         ),
-        versions=lambda wildcards: versions("train", "ask_model", models=[wildcards.model]),
+        versions=lambda wildcards: study.versions("train", "ask_model", models=[wildcards.model]),
     shell:
         "python {input.script:q} --items {input.dataset:q} --units {input.units:q} --settings {params.settings:q} "
         "--versions {params.versions:q} --device {resources.device} --threads {threads} "
@@ -90,9 +87,9 @@ rule try_learning_rate:
 rule load_model:
     """Take over a model that is trained already, with the classes of one dataset as its outputs."""
     input:
-        script=script("models/load_model.py"),
+        script=study.script("models/load_model.py"),
         dataset="<results>/datasets/{dataset}/items.parquet",
-        checkpoint=checkpoint_files,
+        checkpoint=study.checkpoint_files,
     output:
         weights="<results>/models/{dataset}/{model}/seed{seed}/model.safetensors",
         config="<results>/models/{dataset}/{model}/seed{seed}/config.json",
@@ -104,15 +101,19 @@ rule load_model:
     benchmark:
         "<benchmarks>/load_model/{dataset}/{model}/seed{seed}.tsv"
     wildcard_constraints:
-        model=any_of(name for name in config["models"] if name not in {*TRAINED_HERE, *SERVICES, *ANSWERS_ONLY}),
+        model=any_of(
+            name
+            for name in config["models"]
+            if name not in {*study.trained_here, *study.services, *study.answers_only}
+        ),
     conda:
         "../envs/models.yaml"
     resources:
         mem_mb=growing(8000),
         runtime=growing(60),
     params:
-        settings=lambda wildcards: as_json(**checkpoint(wildcards)),
-        versions=lambda wildcards: versions("load_model", models=[wildcards.model]),
+        settings=lambda wildcards: as_json(**study.checkpoint(wildcards)),
+        versions=lambda wildcards: study.versions("load_model", models=[wildcards.model]),
     shell:
         "python {input.script:q} --items {input.dataset:q} --settings {params.settings:q} "
         "--output $(dirname {output.weights:q}) > {log:q} 2>&1"
@@ -121,7 +122,7 @@ rule load_model:
 rule describe_service:
     """Write down what a classifier behind an address is asked, and the words of the texts."""
     input:
-        script=script("models/describe_service.py"),
+        script=study.script("models/describe_service.py"),
         dataset="<results>/datasets/{dataset}/items.parquet",
     output:
         description="<results>/models/{dataset}/{model}/seed{seed}/service.json",
@@ -132,15 +133,15 @@ rule describe_service:
     benchmark:
         "<benchmarks>/describe_service/{dataset}/{model}/seed{seed}.tsv"
     wildcard_constraints:
-        model=any_of(SERVICES),
+        model=any_of(study.services),
     conda:
         "../envs/models.yaml"
     resources:
         mem_mb=growing(4000),
         runtime=growing(10),
     params:
-        settings=lambda wildcards: as_json(**service(wildcards)),
-        versions=versions("describe_service"),
+        settings=lambda wildcards: as_json(**study.service(wildcards)),
+        versions=study.versions("describe_service"),
     shell:
         "python {input.script:q} --items {input.dataset:q} --settings {params.settings:q} "
         "--output $(dirname {output.description:q}) > {log:q} 2>&1"
@@ -149,10 +150,10 @@ rule describe_service:
 rule estimate_questions:
     """Say, before the first of them, how many questions a classifier behind an address will be asked."""
     input:
-        script=script("models/estimate_questions.py"),
+        script=study.script("models/estimate_questions.py"),
         dataset="<results>/datasets/{dataset}/items.parquet",
         units="<results>/datasets/{dataset}/units.parquet",
-        description=lambda wildcards: f"<results>/models/{{dataset}}/{{model}}/seed{seeds_of(wildcards.model)[0]}/service.json",
+        description=lambda wildcards: f"<results>/models/{{dataset}}/{{model}}/seed{study.seeds_of(wildcards.model)[0]}/service.json",
     output:
         QUESTIONS,
     log:
@@ -160,27 +161,27 @@ rule estimate_questions:
     benchmark:
         "<benchmarks>/estimate_questions/{dataset}/{model}.tsv"
     wildcard_constraints:
-        model=any_of(SERVICES),
+        model=any_of(study.services),
     conda:
         "../envs/models.yaml"
     resources:
         mem_mb=growing(4000),
         runtime=growing(30),
     params:
-        settings=estimate_settings,
-        versions=versions("estimate_questions"),
+        settings=study.estimate_settings,
+        versions=study.versions("estimate_questions"),
     shell:
         # Where it is read.
         "python {input.script:q} --items {input.dataset:q} --units {input.units:q} "
         "--model $(dirname {input.description:q}) --settings {params.settings:q} --output {output:q} 2>&1 | tee {log:q}"
 
 
-if SERVICES or CHATS:
+if study.services or study.chats:
 
     rule questions:
         """Print how many questions each model behind an address will be asked."""
         input:
-            every(QUESTIONS, model=[*SERVICES, *CHATS]),
+            study.every(QUESTIONS, model=[*study.services, *study.chats]),
         localrule: True
         shell:
             "cat {input:q}"
@@ -189,12 +190,12 @@ if SERVICES or CHATS:
 rule read_texts:
     """Write down how a model reads the test texts: tokens, what is explained, probabilities, predicted class."""
     input:
-        script=script("models/read_texts.py"),
+        script=study.script("models/read_texts.py"),
         dataset="<results>/datasets/{dataset}/items.parquet",
         units="<results>/datasets/{dataset}/units.parquet",
-        model=answering,
-        beside=BESIDE_WEIGHTS,
-        questions=questions,
+        model=study.answering,
+        beside=study.beside_weights,
+        questions=study.questions,
     output:
         "<results>/predictions/{dataset}/{model}/seed{seed}.parquet",
     log:
@@ -206,15 +207,15 @@ rule read_texts:
     threads: config["threads"]
     resources:
         device=config["device"],
-        compared=compared(),
-        asking=ASKING,
+        compared=study.compared(),
+        asking=study.asking,
         tokens_per_batch=config["explain"]["tokens_per_batch"],
-        gpu=GPU,
+        gpu=study.gpu,
         mem_mb=growing(4000),
         runtime=growing(30),
     params:
-        settings=reading_settings,
-        versions=lambda wildcards: versions("read_texts", "ask_model", models=[wildcards.model]),
+        settings=study.reading_settings,
+        versions=lambda wildcards: study.versions("read_texts", "ask_model", models=[wildcards.model]),
     shell:
         "python {input.script:q} --items {input.dataset:q} --units {input.units:q} "
         "--model $(dirname {input.model[0]:q}) --settings {params.settings:q} --compared {resources.compared:q} "

@@ -1,20 +1,20 @@
-# From scores and predictions to the tables of a study: a rule for each entry of RESULTS, which has its name.
+# From scores and predictions to the tables of a study: a rule for each entry of study.results, which has its name.
 #
-# Comes in: RESULTS of rules/statistics.smk, verdicts.smk and kinds/; what each of them reads.
+# Comes in: study.results of rules/statistics.smk, verdicts.smk and kinds/; what each of them reads.
 # Goes out: <results>/tables/*.parquet.
 
-for result, asked in RESULTS.items():
+for result, asked in study.results.items():
 
     rule:
         name:
             result
         input:
             **asked.files,
-            script=script("results/compute.py"),
+            script=study.script("results/compute.py"),
             tables=[f"<results>/tables/{table}.parquet" for table in asked.reads],
-            content=[repository_file(path) for path in asked.content],
+            content=[study.repository_file(path) for path in asked.content],
         output:
-            asked.written,
+            study.written(asked),
         log:
             f"<logs>/{result}.log",
         benchmark:
@@ -28,13 +28,13 @@ for result, asked in RESULTS.items():
         params:
             result=result,
             settings=asked.settings,
-            folders=asked.folders,
-            content=content_of(BASE / path for path in asked.content),
-            versions=versions("compute", results=[result]),
+            folders=study.folders_of(asked),
+            content=content_of(study.base / path for path in asked.content),
+            versions=study.versions("compute", results=[result]),
         shell:
             "python {input.script:q} --result {params.result:q} {params.folders} --tables {input.tables:q} "
             "--settings {params.settings:q} --output {output:q} > {log:q} 2>&1 && "
             # What must be read first is said where one looks.
             "{{ grep '^warning: ' {log:q} || true; }}"
 
-    describe(result, asked.about)
+    study.inside.describe(result, asked.about)

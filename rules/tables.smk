@@ -1,18 +1,18 @@
 # What the kind of the study shows.
 #
-# Comes in: TABLES, PLOTS and FIGURES of rules/figures.smk, verdicts.smk and kinds/; <results>/tables/*.parquet.
+# Comes in: study.tables, plots and figures of rules/figures.smk, verdicts.smk and kinds/; <results>/tables/*.parquet.
 # Goes out: <results>/tables/*.csv, *.html, *.tex, a rule for each page; <results>/figures/, a rule for each plot; the
 # targets `tables` and `figures`.
 
-for page, asked in TABLES.items():
+for page, asked in study.tables.items():
 
     rule:
         name:
             f"tabulate_{page}"
         input:
-            script=script("figures/tabulate.py"),
+            script=study.script("figures/tabulate.py"),
             tables=[f"<results>/tables/{table}.parquet" for table in asked.tables],
-            record=asked.record,
+            record=study.record_of(asked),
         output:
             csv=[f"<results>/tables/{table}.csv" for table in asked.csv or asked.tables],
             html=report(
@@ -35,23 +35,23 @@ for page, asked in TABLES.items():
         params:
             page=page,
             settings=asked.settings,
-            notes=asked.notes,
-            versions=rendered_by("tabulate", f"pages/{page}.py"),
+            notes=study.notes_of(asked),
+            versions=study.rendered_by("tabulate", f"pages/{page}.py"),
         shell:
             "python {input.script:q} --page {params.page} --tables {input.tables:q} --settings {params.settings:q} "
             "{params.notes:q} --record {input.record:q} --csv {output.csv:q} --html {output.html:q} --latex {output.latex:q} > {log:q} 2>&1"
 
 
-for plot, asked in PLOTS.items():
+for plot, asked in study.plots.items():
 
     rule:
         name:
             f"draw_{plot}"
         input:
-            script=script("figures/draw.py"),
+            script=study.script("figures/draw.py"),
             table=f"<results>/tables/{asked.table}.parquet",
         output:
-            in_formats(
+            study.in_formats(
                 f"<results>/figures/{asked.path}",
                 caption=f"../resources/captions/{asked.caption}.rst",
                 category=asked.category,
@@ -73,22 +73,22 @@ for plot, asked in PLOTS.items():
             plot=plot,
             dataset=lambda wildcards: [f"--dataset={name}" for name in wildcards.get("dataset", "").split()],
             settings=asked.settings,
-            versions=rendered_by("draw", f"plots/{plot}.py"),
+            versions=study.rendered_by("draw", f"plots/{plot}.py"),
         shell:
             "python {input.script:q} --figure {params.plot:q} --table {input.table:q} {params.dataset:q} "
             "--settings {params.settings:q} --output {output:q} > {log:q} 2>&1"
 
-    describe(f"draw_{plot}", asked.about)
+    study.inside.describe(f"draw_{plot}", asked.about)
 
 
 rule tables:
     """All tables."""
     input:
-        [getattr(rules, f"tabulate_{page}").output for page in TABLES],
-        every("<results>/datasets/{dataset}/co_occurrence.csv", dataset=gendered_datasets()),
+        [getattr(rules, f"tabulate_{page}").output for page in study.tables],
+        study.every("<results>/datasets/{dataset}/co_occurrence.csv", dataset=study.gendered_datasets()),
 
 
 rule figures:
     """All figures."""
     input:
-        FIGURES,
+        study.figures,

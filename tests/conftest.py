@@ -14,7 +14,7 @@ pytest_plugins = ("durations",)
 
 # A busy machine is no failure.
 settings.register_profile("evenlight", deadline=None, max_examples=40)
-# For `make mutation`: the same examples in every run, and fewer.
+# For `tests/measure_mutants.py`: the same examples in every run, and fewer.
 settings.register_profile("mutation", deadline=None, derandomize=True, max_examples=30)
 settings.load_profile("evenlight")
 
@@ -107,6 +107,12 @@ def snakesee() -> str:
 def docs_python() -> str:
     """The interpreter of the environment that makes the documentation's site."""
     return str(interpreter_of("docs"))
+
+
+@pytest.fixture(scope="session")
+def axe_python() -> Path:
+    """The interpreter of the environment that has axe-core."""
+    return interpreter_of("axe")
 
 
 @pytest.fixture(scope="session")

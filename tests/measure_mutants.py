@@ -1,6 +1,6 @@
 """Change the code in small ways, one at a time, and count which changes no test notices (mutation testing).
 
-`make mutation` runs it in an environment with mutmut. Each module is changed in a copy of the library below
+It runs in an environment with mutmut (docs/mutation.md). Each module is changed in a copy of the library below
 ``--folder``, against the test files that concern it (:data:`TESTS`), and only by those tests that reach the changed
 function, so that most mutants cost less than a second. Results are kept there: a second call tests again what no test
 noticed, after new tests.

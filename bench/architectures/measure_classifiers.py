@@ -231,12 +231,13 @@ def explanations(classifier: Classifier, folder: Path, sentences: list, names: C
 INTRODUCTION = """\
 # Which architectures work
 
-`make architectures` made this page with Transformers {version} on {machine}. For each of the {types} types of
-sequence classifier that Transformers knows it writes a small model. The model has random weights, uneven attention and
-a tokenizer of the kind that published models of the type have. It is loaded as a study does it (`architecture:
-pretrained`), trained for two steps, saved, and loaded again. Then three sentences are explained with every explainer,
-with few steps and rows. The page says that explanations are what their method says of the model as Transformers runs
-it. It does not say that they mean something for a type. The [glossary](glossary.md) says what words mean.
+`bench/architectures/measure_architectures.py` made this page with Transformers {version} on {machine}. For each of
+the {types} types of sequence classifier that Transformers knows it writes a small model. The model has random
+weights, uneven attention and a tokenizer of the kind that published models of the type have. It is loaded as a study
+does it (`architecture: pretrained`), trained for two steps, saved, and loaded again. Then three sentences are
+explained with every explainer, with few steps and rows. The page says that explanations are what their method says of
+the model as Transformers runs it. It does not say that they mean something for a type. The [glossary](glossary.md)
+says what words mean.
 
 **{works} types work, the others stand at the end.**{failed} {names}.
 

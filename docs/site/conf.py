@@ -58,6 +58,7 @@ NAVIGATION = {
         "docs/mutation.md",
         "docs/*.md",  # what has no other place
         "CONTRIBUTING.md",
+        "bench/README.md",
         "SECURITY.md",
         "CHANGELOG.md",
     ],
@@ -69,6 +70,7 @@ root_doc = "README"
 include_patterns = [
     "*.md",
     "config/README.md",
+    "bench/README.md",
     "resources/*/README.md",
     "docs/*.md",
     "docs/**/*.md",
@@ -76,7 +78,7 @@ include_patterns = [
     "docs/site/api/*.rst",
 ]
 # Not walked through.
-exclude_patterns = [".*", "results", "logs", "benchmarks", "docs/_build", "tests", "bench", "workflow"]
+exclude_patterns = [".*", "results", "logs", "benchmarks", "docs/_build", "tests", "workflow"]
 
 # Languages of code that are not coloured, such as CSV, are no mistake.
 suppress_warnings = ["misc.highlighting_failure"]

@@ -1,7 +1,7 @@
 # A study that describes: how good are the models and their explanations, on each dataset and for each of its groups?
 #
-# Comes in: <results>/tables/scores.parquet, models.parquet; <results>/scores/. Goes out: TABLES and FIGURES, which say
+# Comes in: <results>/tables/scores.parquet, models.parquet; <results>/scores/. Goes out: study.tables and figures, which say
 # what the study shows. Nothing is compared.
 
-TABLES = {"scores": SCORE_PAGE, **MODEL_PAGES, **EXPLAINER_PAGES}
-FIGURES = [*SCORE_FIGURES, *EXPLAINER_FIGURES]
+study.tables = {"scores": SCORE_PAGE, **MODEL_PAGES, **study.explainer_pages}
+study.figures = [*SCORE_FIGURES, *study.explainer_figures]

@@ -23,7 +23,7 @@ READ = ["index", "docs/audit", "docs/definitions", "docs/results/hatecheck", "do
 def build(python: str, root: Path, folder: Path) -> subprocess.CompletedProcess:
     """As `make docs` does."""
     makefile = (ROOT / "Makefile").read_text()
-    options = re.search(r"python -m sphinx (.+)", makefile)[1].replace("$(SITE)", str(folder)).split()
+    options = re.search(r"python -m sphinx (.+)", makefile)[1].replace("docs/_build", str(folder)).split()
     plain = os.environ | {"NO_COLOR": "1"}
     return subprocess.run([python, "-m", "sphinx", *options], cwd=root, env=plain, capture_output=True, text=True)
 
@@ -37,9 +37,9 @@ def site(docs_python, tmp_path_factory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def axe(docs_python) -> str:
+def axe(axe_python) -> str:
     """The script that finds what keeps people from using a page."""
-    [script] = Path(docs_python).parents[1].glob("lib/python*/site-packages/axe_playwright_python/axe.min.js")
+    [script] = axe_python.parents[1].glob("lib/python*/site-packages/axe_playwright_python/axe.min.js")
     return script.read_text(encoding="utf-8")
 
 

@@ -6,7 +6,7 @@ inseq runs in the project's environment, from the project's folder:
     PYTHONPATH=workflow/scripts:tests/unit:results/inseq python tests/peers/record_explanations.py inseq \\
         --output tests/peers/inseq.json
 
-ferret needs older libraries, those of ``make bench``:
+ferret needs older libraries, those of ``envs/ferret.txt``:
 
     PYTHONPATH=tests/unit .venv-ferret/bin/python tests/peers/record_explanations.py ferret \\
         --output tests/peers/ferret_rows.jsonl

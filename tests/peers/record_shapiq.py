@@ -2,7 +2,7 @@
 far its estimates of the interactions are off with fewer rows.
 
 It asks for packages that nothing here needs, so it is no requirement of the tests, which read what this writes. From
-the project's folder, with Python 3.12 and bench/peers.txt:
+the project's folder, with Python 3.12 and envs/peers.txt:
 
     .venv-peers/bin/python tests/peers/record_shapiq.py --output tests/peers/shapiq.json
 """

@@ -25,7 +25,7 @@ def sections_of(path: Path) -> dict[str, str]:
 
 @pytest.fixture
 def snapshot(request) -> Callable[..., None]:
-    """Holds the lines that a page says against those that were reviewed; ``make snapshots`` writes them again."""
+    """Holds the lines that a page says against those that were reviewed; ``EVENLIGHT_SNAPSHOTS=write`` keeps these."""
     path = (SNAPSHOTS / request.path.stem.removeprefix("test_")).with_suffix(".txt")
 
     def holds(*lines: str) -> None:
@@ -34,7 +34,7 @@ def snapshot(request) -> Callable[..., None]:
             sections = sections_of(path) | {name: text}
             written = [f"{HEADING}{section}\n{sections[section]}\n" for section in sorted(sections)]
             path.write_text("\n".join(written), encoding="utf-8")
-        assert text == sections_of(path).get(name), f"{path.name}: where this is meant, run `make snapshots`"
+        assert text == sections_of(path).get(name), f"{path.name}: where this is meant, set EVENLIGHT_SNAPSHOTS=write"
 
     return holds
 

@@ -4,8 +4,8 @@ A file of tests belongs to the last room that it imports; `python tests/unit/roo
 """
 
 import ast
-import re
 import sys
+import tomllib
 from functools import cache
 from pathlib import Path
 
@@ -14,10 +14,10 @@ LIBRARY = REPOSITORY / "workflow" / "scripts" / "evenlight"
 
 
 def library_order() -> list[str]:
-    """The rooms of the library in the order in which docs/architecture.md lists them."""
-    text = (REPOSITORY / "docs" / "architecture.md").read_text(encoding="utf-8")
-    listed = re.search(r"imports only from rooms above it:\n\n(.*?)\n\n", text, re.DOTALL)
-    return re.findall(r"^- `(\w+)`", listed.group(1), re.MULTILINE)
+    """The rooms of the library, each of which imports only from those before it: the contract in pyproject.toml."""
+    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))
+    [contract] = project["tool"]["importlinter"]["contracts"]
+    return contract["layers"][::-1]
 
 
 @cache

@@ -24,9 +24,7 @@ from evenlight.engine.evaluator import Evaluator
 from evenlight.models.classifier import load_saved
 from evenlight.models.fast_layers import use_fast_layers
 
-MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
-# A target that `make help` shows, and what it runs.
-TARGETS = dict(re.findall(r"^([a-z-]+):.*  ## .*\n((?:\t.*\n)+)", MAKEFILE, re.MULTILINE))
+RECIPES = "".join((ROOT / name).read_text(encoding="utf-8") for name in ("bench/README.md", "Makefile"))
 
 
 def commands() -> list[str]:
@@ -36,23 +34,25 @@ def commands() -> list[str]:
     return [name for name, text in texts.items() if '"__main__"' in text and f'"{name}"' not in called]
 
 
-def test_every_script_is_run_by_a_target_that_help_names():
+def test_the_page_of_commands_has_every_script():
     assert {"compare.py", "simulate.py", "measure_architectures.py"} <= set(commands())
-    # Written where the models are asked for.
-    recipes = "".join(TARGETS.values()) + MAKEFILE[MAKEFILE.index("# Named by their last file") :][:300]
-    assert [name for name in commands() if not re.search(rf"bench/(\w+/)?{name}\s", recipes)] == []
+    assert [name for name in commands() if not re.search(rf"python bench/(\w+/)?{name}\s", RECIPES)] == []
 
 
-def test_who_trains_the_models_of_the_benchmark_makes_all_that_they_start_from():
-    """Snakemake refuses a study one of whose models has no folder to start from, whichever model is asked for."""
-    sources = re.findall(r"source: (results/\S+)", (BENCH / "bench.yaml").read_text(encoding="utf-8"))
-    assert len(sources) == 2
-    heads = re.findall(r"^([a-z-]+:.*?)  ## .*\n((?:\t.*\n)+)", MAKEFILE, re.MULTILINE)
-    asking = [head for head, recipe in heads if "TRAIN_BENCH" in recipe or "bench.yaml" in recipe]
-    assert len(asking) > 5
-    # It is made of MiniLM, and so after it.
-    assert [head for head in asking if "$(SHAPED)" not in head] == []
-    assert "$(SHAPED): $(MINILM)" in MAKEFILE
+def flags(script: str) -> set[str]:
+    """The flags that a script of bench/ takes, as its parser is written, with those that several scripts share."""
+    texts = [path.read_text(encoding="utf-8") for path in [*BENCH.rglob(f"{script}.py"), BENCH / "texts.py"]]
+    return set(re.findall(r"\"(--[a-z-]+)\"", "".join(texts)))
+
+
+def test_commands_of_the_page_have_flags_that_their_scripts_take():
+    told = re.findall(r"python bench/(?:\w+/)?(\w+)\.py ((?:.*\\\n)*.*)", RECIPES)
+    unknown = {
+        script: set(re.findall(r"(?<!\S)--[a-z-]+", said.split("  #")[0])) - flags(script) for script, said in told
+    }
+    del unknown["start_up"]  # hands all to Snakemake
+    assert len(unknown) > 10
+    assert {script: names for script, names in unknown.items() if names} == {}
 
 
 def test_the_command_stands_on_the_page_as_it_was_given(monkeypatch):

@@ -1,4 +1,4 @@
-"""`make card`: what it times and writes down, and the page that it makes of it."""
+"""`bench/card.py`: what it times and writes down, and the page that it makes of it."""
 
 import argparse
 import json
@@ -61,7 +61,7 @@ def test_the_page_says_what_was_found_of_what_all_sides_did():
     found = "10 to 10 times"
     assert found in page
     assert "ferret (ferret-xai 1)" in page
-    assert "`make card CARD='--parts training'`, then `make card CARD='--parts speed'` on NVIDIA X" in page
+    assert "`python bench/card.py --parts training`, then `python bench/card.py --parts speed` on NVIDIA X" in page
     assert "| ferret | lime | 100 / 40 / 50 / 1e+03 | 10.0 / 25.0 / 20.0 / 1.0 | 50% / – / – / – |" in page
     assert "60% / – / – / – | – / – / 100 / – |" in page
     assert "| ferret | shap | 5e+03 / – / – / 5e+03 | 1.0 / – / – / 1.0 |" in page

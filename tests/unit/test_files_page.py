@@ -10,7 +10,8 @@ from document_files import PAGE, STAGES, WITHOUT_CONTRACT, documented, main, pag
 from evenlight.core.errors import InputError
 
 ROOT = Path(__file__).parents[2]
-RULES = "\n".join(path.read_text() for path in (ROOT / "rules").rglob("*.smk"))
+ASKED = (ROOT / "workflow/scripts/evenlight/workflow").glob("*.py")  # what rules ask
+RULES = "\n".join(path.read_text() for path in [*(ROOT / "rules").rglob("*.smk"), *ASKED])
 EVERY = [one for stage in STAGES for one in documented(stage)]
 
 

@@ -13,7 +13,7 @@ RECORDS = sorted(INDEX.parent.glob("[0-9]*.md"))
 
 
 def test_the_picture_is_drawn_from_its_source():
-    """``make house`` draws it again."""
+    """Graphviz draws it again (bench/README.md)."""
     source = (DOCS / "architecture.dot").read_text(encoding="utf-8")
     labels = re.findall(r'label="([^"]+)"', source)
     drawn = re.findall(r"<text[^>]*>([^<]*)</text>", (DOCS / "architecture.svg").read_text(encoding="utf-8"))

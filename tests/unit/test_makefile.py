@@ -53,7 +53,7 @@ def test_a_study_in_another_folder_is_packed_and_unpacked(tmp_path, target):
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("target", ["test", "test-fast", "test-slow", "faults", "golden", "snapshots"])
+@pytest.mark.parametrize("target", ["test", "test-fast", "test-slow", "golden"])
 def test_a_new_clone_gets_what_tests_need_before_they_start(tmp_path, target):
     """Each of them may be the first target of a clone, as of a weekly workflow; nothing is run here."""
     for name in ("Makefile", "envs"):

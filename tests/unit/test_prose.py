@@ -1,4 +1,4 @@
-"""What `make prose` finds: sentences with their lines, words of old, terms without a link."""
+"""What `bench/prose.py` finds: sentences with their lines, words of old, terms without a link."""
 
 from argparse import Namespace
 

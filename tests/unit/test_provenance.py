@@ -153,14 +153,14 @@ def test_a_report_shows_hostile_names_as_text():
     # A line that begins like this would go into the page as it is.
     hostile = "a``\u2028\u2028.. raw:: html\u2028\u2028   <script>\n\n.. raw:: html\n\n   <script>"
     made = provenance.summed_up([], Records()) | {"jobs": 1}
-    # An address that has the page, as rules/helpers/figures.smk writes it.
+    # An address that has the page, as evenlight.workflow.figures writes it.
     made["configuration"] = f"data:text/plain;charset=utf-8,{quote(f'label: {hostile}', safe=' :/,')}"
     made["sources"] = [{"path": hostile, "origin": hostile, "sha256": ""}]
     made["rules"] = [{"rule": hostile, "jobs": 1, "seconds": 1.0, "versions": []}]
     made["mixed"] = [hostile]
     made["pages"] = {"effects": f'"{hostile}'}
     made["machines"] = {hostile: ["torch_*"]}
-    rule = SimpleNamespace(module_globals={"said_in_report": lambda files: made})
+    rule = SimpleNamespace(module_globals={"study": SimpleNamespace(said_in_report=lambda files: made)})
     files = [SimpleNamespace(job=SimpleNamespace(rule=rule))]
     template = (Path(__file__).parents[2] / "resources/report/study.rst").read_text(encoding="utf-8")
     # As Snakemake renders it.

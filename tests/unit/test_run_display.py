@@ -5,8 +5,8 @@ import os
 
 import pytest
 
-from evenlight.reports import terminal
 from evenlight.reports.html_table import Page, render
+from evenlight.workflow import terminal
 
 
 class Clock:

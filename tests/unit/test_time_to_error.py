@@ -1,4 +1,4 @@
-"""`make bench-error`: what it asks, what it makes of the answers, and that it goes on where it ended."""
+"""`bench/time_to_error.py`: what it asks, what it makes of the answers, and that it goes on where it ended."""
 
 import json
 from argparse import Namespace

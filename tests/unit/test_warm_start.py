@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from evenlight.jobs import warm_start
+from evenlight.workflow.inside import measure_jobs
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="warm starts are for Linux")
 
@@ -29,7 +30,7 @@ def server() -> Iterator[subprocess.Popen]:
         patch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
         patch.setenv(warm_start.SOCKET_VARIABLE, "")
         patch.delenv(warm_start.SWITCH_VARIABLE, raising=False)
-        server = warm_start.start()
+        server = warm_start.start(measure_jobs)
         yield server
         server.stdin.close()
         assert server.wait(PATIENCE) == 0

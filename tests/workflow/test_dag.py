@@ -44,8 +44,8 @@ class CountExplained(Result):
         return Computed([pd.DataFrame({"files": [len(files)]})])
 """
 ENTRY = """
-RESULTS["count_explained"] = Result(
-    "How many files of explanations there are.", ["explained"], as_json(), of_runs(ATTRIBUTION_FILE)
+study.results["count_explained"] = Result(
+    "How many files of explanations there are.", ["explained"], as_json(), study.of_runs(ATTRIBUTION_FILE)
 )
 """
 DATASET = {"reader": "demo", "classes": "three_class", "words": "subject", "validation_share": 0.2}

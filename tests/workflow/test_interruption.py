@@ -73,7 +73,7 @@ def test_warm_jobs_end_with_a_killed_snakemake(tmp_path):
             time.sleep(0.01)
 
 
-AT_WORK = "evenlight"  # by which `make progress` knows of a run
+AT_WORK = "evenlight"  # by which snakesee knows of a run
 
 
 def listed(project: Path) -> list[str]:

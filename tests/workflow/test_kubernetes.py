@@ -192,7 +192,9 @@ def test_jobs_run_in_pods(finished_smaller, kubernetes_python, storage, tmp_path
     for arguments in (["init", "--quiet"], ["add", "."]):
         subprocess.run(["git", *arguments], cwd=project, check=True)
     model = "results/tiny/models/demo/ola_cea/seed0/model.safetensors"
-    plugins = kubernetes_python.parents[1] / "plugins"
+    plugins = tmp_path / "plugins"
+    asking = [kubernetes_python, "-m", "pip", "download", "-qq", "--no-deps", "--dest", plugins]
+    subprocess.run([*asking, "-r", PROJECT / "envs" / "kubernetes.txt"], check=True)
     installing = f"export PIP_NO_INDEX=1 PIP_NO_DEPS=1 PIP_FIND_LINKS={plugins}"
     image = {name: variables(kubernetes_python, storage)[name] for name in ("PATH", "HOME")}
     with kubernetes_api.answering(tmp_path / "cluster", **image) as cluster:

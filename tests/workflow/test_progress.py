@@ -1,4 +1,4 @@
-"""How far a whole study is, and how long it still takes: what `make progress` shows of a run."""
+"""How far a whole study is, and how long it still takes: what snakesee shows of a run."""
 
 import os
 import re

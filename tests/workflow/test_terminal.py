@@ -18,10 +18,11 @@ SNAKEFILE = f"""
 import sys
 
 sys.path.insert(0, {str(PROJECT / "workflow" / "scripts")!r})
-from evenlight.reports import terminal
+from evenlight.workflow import terminal
+from evenlight.workflow.inside import Inside
 
 if workflow.is_main_process:
-    terminal.take_over(workflow.logger_manager, lambda: ["It was found before."])
+    terminal.take_over(Inside(workflow), lambda: ["It was found before."])
 
 onsuccess:
     from snakemake.logging import logger

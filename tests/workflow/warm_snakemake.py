@@ -36,7 +36,7 @@ PLANNING = (
     "evenlight.configuration",
     "evenlight.corpus.annotation",
     "evenlight.datasets",
-    "evenlight.reports.terminal",
+    "evenlight.workflow.run",
 )
 WARM_START = PROJECT / "workflow/scripts/evenlight/jobs/warm_start.py"
 # The library, and the folders of what it reads beside itself.

@@ -1,6 +1,6 @@
 """How was this file made? The chain from a figure, a table or an attribution file back to its sources.
 
-    make explain-result FILE=results/demo/figures/control.svg
+    python workflow/tools/explain_result.py results/demo/figures/control.svg
 
 Tells for each rule the files that it made, what of, with which settings, versions, seeds and libraries, where, when and
 for how long; and, last, the files that no rule has made. It names files that have changed since they were read.

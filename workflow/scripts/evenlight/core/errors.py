@@ -36,7 +36,8 @@ def all_of(made: Mapping[str, Callable[[], object]]) -> dict:
     Raises:
         InputError: some are refused; it says why each of them is.
     """
-    given, problems = {}, []
+    given: dict[str, object] = {}
+    problems: list[str] = []
     for name, make in made.items():
         try:
             given[name] = make()

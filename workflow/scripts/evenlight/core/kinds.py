@@ -1,8 +1,8 @@
 """The kinds of study, and what explanations are: what a configuration chooses from.
 
-What a kind shows stands in ``rules/kinds/<name>.smk``, which fills ``TABLES`` and ``FIGURES``. Explanations of any
-modality may stand in a study of any kind, side by side, where its data have what they are about. The Snakefile imports
-this module, so it imports nothing.
+What a kind shows stands in ``rules/kinds/<name>.smk``, which fills ``study.tables`` and ``study.figures``. Explanations
+of any modality may stand in a study of any kind, side by side, where its data have what they are about. The Snakefile
+imports this module, so it imports nothing.
 """
 
 from dataclasses import dataclass

@@ -282,6 +282,17 @@ def source(name: str) -> Source | None:
     return Source(unquote(url), sha256) if folder == ADDRESSED and url else SOURCES.get(name)
 
 
+def known_source(name: str) -> Source:
+    """The same, of a name that must be known.
+
+    Raises:
+        InputError: it is not.
+    """
+    if (found := source(name)) is None:
+        raise InputError(f"source '{name}' is unknown; known sources: {', '.join(SOURCES)}")
+    return found
+
+
 def is_address(path: str) -> bool:
     """Whether what names a file is no path."""
     return path.startswith(("https://", "http://"))
@@ -421,7 +432,7 @@ def mirror_folder(named: str | Path | None = None) -> Path | None:
 def refuse_changed(name: str, path: str | Path) -> None:
     """Refuse a fetched file that is no longer what was fetched."""
     remedy = "delete it and run the workflow again, rule fetch_source makes it"
-    _check_digest(Path(path), source(name).sha256, path, remedy)
+    _check_digest(Path(path), known_source(name).sha256, path, remedy)
 
 
 def fetch(name: str, output: str | Path, mirror: Path | None = None, waits: Sequence[float] = WAITS) -> None:
@@ -433,8 +444,7 @@ def fetch(name: str, output: str | Path, mirror: Path | None = None, waits: Sequ
     # Here and not above, so that the Snakefile can read the registry without loading pandas.
     from evenlight.core.tables import replacing
 
-    if (found := source(name)) is None:
-        raise InputError(f"source '{name}' is unknown; known sources: {', '.join(SOURCES)}")
+    found = known_source(name)
     with replacing(output) as temporary:
         _check_digest(temporary, found.sha256, *_bring(name, found.url, temporary, mirror, waits))
 
@@ -485,8 +495,9 @@ def unpacked(archive: Archive, path: Path, origin: str | Path, remedy: str) -> d
             for member in packed:
                 # All lies in one folder, whose name depends on who packed it.
                 name = member.name.partition("/")[2]
-                if member.isfile() and name.startswith(f"{archive.folder}/"):
-                    files[name.removeprefix(f"{archive.folder}/")] = packed.extractfile(member).read()
+                is_there = member.isfile() and name.startswith(f"{archive.folder}/")
+                if is_there and (file := packed.extractfile(member)):
+                    files[name.removeprefix(f"{archive.folder}/")] = file.read()
     except (OSError, EOFError, tarfile.TarError, zlib.error) as error:
         raise InputError(f"{origin}: no packed repository ({error}); {remedy}") from None
     files = dict(sorted(files.items()))
@@ -555,5 +566,5 @@ def _reason(error: Exception) -> str:
 
 def _may_pass(error: Exception) -> bool:
     """Whether another attempt may end better: no answer, a broken one, or a server that is busy or down."""
-    status = getattr(error.response, "status_code", None)
+    status = getattr(getattr(error, "response", None), "status_code", None)
     return status is None or status == 429 or status >= 500

@@ -180,10 +180,11 @@ def _end_like(reply: bytes) -> None:
 # What the Snakefile does -------------------------------------------------------------------------------
 
 
-def start():
+def start(measure=None):
     """Start a server for the jobs of this process, Snakemake's; None where that is switched off or cannot be.
 
-    The server ends when its standard input does, so with this process, however that ends.
+    The server ends when its standard input does, so with this process, however that ends. ``measure`` is given a
+    function from the number of a process to those of its jobs, for whoever measures what they take.
     """
     import subprocess
     import tempfile
@@ -205,33 +206,17 @@ def start():
             command, stdin=subprocess.PIPE, pass_fds=[listener.fileno()], process_group=0, cwd="/"
         )
     os.environ[SOCKET_VARIABLE] = str(folder / "socket")
-    _measure_forks(folder)
+    if measure:
+        measure(lambda client: _jobs_of(folder, client))
     return server
 
 
-def _measure_forks(folder: Path) -> None:
-    """Let Snakemake's ``benchmark`` see the job of a client, which is no child of the command that it watches."""
-    import psutil
-    from snakemake import benchmark
-
-    def job_of(client: psutil.Process) -> list[psutil.Process]:
-        try:
-            job = psutil.Process(int(os.readlink(folder / str(client.pid))))
-            return [job, *job.children(recursive=True)]
-        except (OSError, psutil.Error):
-            return []
-
-    class Command(psutil.Process):
-        def children(self, recursive: bool = False) -> list[psutil.Process]:
-            processes = super().children(recursive)
-            return processes + [job for client in (self, *processes) for job in job_of(client)]
-
-    class Timer(benchmark.BenchmarkTimer):
-        def __init__(self, pid: int, *arguments):
-            super().__init__(pid, *arguments)
-            self.main = Command(pid)
-
-    benchmark.BenchmarkTimer = Timer
+def _jobs_of(folder: Path, client: int) -> list[int]:
+    """The process of a client's job, which is no child of the command that its rule calls; none of other processes."""
+    try:
+        return [int(os.readlink(folder / str(client)))]
+    except OSError:
+        return []
 
 
 # The server ------------------------------------------------------------------------------------------

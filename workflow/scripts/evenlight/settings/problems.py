@@ -1,43 +1,23 @@
 """What is wrong with a configuration, in the reader's words: key, value found, what is allowed."""
 
 import difflib
-from collections.abc import Mapping
-from typing import NamedTuple
 
 from pydantic import ValidationError
 
 from evenlight.jobs import own_files
 from evenlight.settings import TAGS, shown
 
-MISSING = "is missing"
 
-
-class Outdated(NamedTuple):
-    """An old key: what is said of it, and which new keys need not be reported as missing beside it."""
-
-    said: str
-    in_place_of: tuple[str, ...] = ()
-
-
-def problems_of(
-    error: ValidationError, config: dict, schema: dict, old: Mapping[str, Outdated] | None = None
-) -> list[str]:
+def problems_of(error: ValidationError, config: dict, schema: dict) -> list[str]:
     """The problems that pydantic found in ``config``, each at its own key, in the reader's words.
 
     Args:
         error: what was found.
         config: what was checked.
         schema: of what it should be.
-        old: the keys of ``config`` that only an earlier version had, by dotted key.
     """
-    old = old or {}
     problems = [_problem(problem, config, schema) for problem in error.errors(include_url=False)]
-    covered = {key for outdated in old.values() for key in outdated.in_place_of}
-    return [
-        f"{key}: {old[key].said if key in old else said}"
-        for key, said in problems
-        if not (key in covered and said.startswith(MISSING))
-    ]
+    return [f"{key}: {said}" for key, said in problems]
 
 
 def _problem(problem: dict, config: dict, schema: dict) -> tuple[str, str]:
@@ -62,7 +42,7 @@ def _problem(problem: dict, config: dict, schema: dict) -> tuple[str, str]:
     if kind in ("value_error", "assertion_error"):  # of a class of one's own; ours say more
         return key, f"found {shown(value)}; {problem['ctx']['error']}"
     if kind == "missing":
-        return key, f"{MISSING}; required is {allowed_values(part)}{_such_as(part)}"
+        return key, f"is missing; required is {allowed_values(part)}{_such_as(part)}"
     if kind == "too_short" and isinstance(value, dict):
         return key, f"is empty; give at least {part['minProperties']} entry"
     if kind == "entry":
@@ -98,7 +78,7 @@ def _no_entry(key: str, value: dict, part: dict, discriminator: str) -> tuple[st
     choice = allowed_values({"enum": entries})
     key = dotted(key, discriminator)
     if discriminator not in value:
-        return key, f"{MISSING}; required is {choice}"
+        return key, f"is missing; required is {choice}"
     named = value[discriminator]
     return key, wrong(named, choice, suggestion(named, [*entries, *own_files.installed(discriminator)]))
 

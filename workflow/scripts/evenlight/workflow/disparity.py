@@ -1,0 +1,103 @@
+"""Of studies of disparity: what is compared and controlled."""
+
+from functools import cached_property
+
+from evenlight import configuration, datasets
+from evenlight.core import kinds
+from evenlight.workflow.base import kept
+
+PUBLISHED = [f"resources/published/{name}.csv" for name in ("disparity_counts", "disparity_effect_sizes", "model_bias")]
+
+
+class Disparity:
+    """Of studies of disparity: what is compared and controlled."""
+
+    @cached_property
+    def controlled(self):
+        """What is controlled: of texts and changes, texts, as both have no labels that could be permuted together."""
+        return kinds.TOKENS if self.explainers else None
+
+    def compared_datasets(self, of=None):
+        """The datasets that have both levels of a compared pair, of the units of one modality or of any."""
+        pairs = [
+            (factor, set(levels)) for factor, sets in self.comparisons().items() for levels in sets if len(levels) == 2
+        ]
+        compared_by = {
+            name: [configuration.compared_by(modality, settings) for modality in ([of] if of else self.modalities)]
+            for name, settings in self.config["datasets"].items()
+        }
+        return [
+            dataset
+            for dataset, of_modalities in compared_by.items()
+            if any(
+                pair <= set(datasets.levels_of(factors, factor)) for factors in of_modalities for factor, pair in pairs
+            )
+        ]
+
+    def yardsticks(self):
+        """The explainers that others are held against, which are needed as long as one of these is."""
+        return [*configuration.no_hypotheses(self.config), *self.challengers()]
+
+    def yardstick_settings(self):
+        """As of all verdicts; the random explainers, and of which metrics the best attainable scores are sought."""
+        ends = {
+            "random": configuration.random_explainers(self.config),
+            "attainable": configuration.attainable(self.config),
+        }
+        return self.verdict_settings(**ends, **self.looks())
+
+    def left_out(self):
+        """The explainers of changes, or in words, that a table of tokens alone leaves out, where the study has both."""
+        others = [
+            name for modality in self.modalities if modality != kinds.TOKENS for name in self.explainers_of(modality)
+        ]
+        return {"left_out": others} if self.explainers and others else {}
+
+    def from_probability(self):
+        """The metrics that are made of the model's probability of the text itself."""
+        return [name for name, metric in self.metrics.items() if metric["from_probability"]]
+
+    @kept
+    def kinds_of_metrics(self):
+        """The kinds of metric, and the names of the metrics that are definitions of each."""
+        found = {}
+        for name, metric in self.metrics.items():
+            found.setdefault(metric["metric"], []).append(name)
+        return found
+
+    def disputed_metrics(self):
+        """The kinds of metric that are configured in more than one definition, and the names of these."""
+        return {kind: names for kind, names in self.kinds_of_metrics().items() if len(names) > 1}
+
+    def of_disputed(self):
+        """The settings of what shows disputed definitions."""
+        disputed = self.disputed_metrics()
+        return {"metrics": self.directions(name for names in disputed.values() for name in names), "disputed": disputed}
+
+    def specified(self):
+        """What the study asks in several ways: kinds of metric with several definitions, and the names of these.
+
+        All kinds where it has several explainers of one method.
+        """
+        methods = list(configuration.explaining_methods(self.config).values())
+        return self.kinds_of_metrics() if len(set(methods)) < len(methods) else self.disputed_metrics()
+
+    def specification_settings(self):
+        """What the specification curves depend on: the explainers and metrics that are asked about."""
+        methods, asked = configuration.explaining_methods(self.config), self.specified()
+        metrics = [name for names in asked.values() for name in names]
+        return self.compared_settings(
+            "alpha",
+            "control_draws",
+            explainers=list(methods),
+            metrics={name: self.metrics[name]["family"] for name in metrics},
+            higher_is_better={name: self.metrics[name]["better"] == "higher" for name in metrics},
+            methods=methods,
+            kinds=asked,
+        )
+
+    def specifications_drawn(self, wildcards):
+        """The settings of one specification curve."""
+        metrics = self.directions(self.specified()[wildcards.kind])
+        names = {"on": wildcards.dataset, "dataset": self.label("datasets", wildcards.dataset)}
+        return self.shown("explainers", "models", metrics=metrics, **names, **self.of_statistics("alpha"))

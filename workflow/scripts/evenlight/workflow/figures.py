@@ -1,0 +1,148 @@
+"""Of figures and pages of tables: names, labels and files."""
+
+import json
+from pathlib import Path
+from urllib.parse import quote
+
+import yaml
+from snakemake.io import expand, report
+
+from evenlight import configuration
+from evenlight.jobs import provenance
+from evenlight.jobs.arguments import as_argument
+from evenlight.workflow import terminal
+from evenlight.workflow.patterns import SCORES
+
+
+class Figures:
+    """Of figures and pages of tables: names, labels and files."""
+
+    def said_in_report(self, files):
+        """What the report says first: what its first page does, and its pages by name.
+
+        Then what is behind its files, and the whole configuration as an address that holds it.
+        resources/report/study.rst asks, when the report is written.
+        """
+        whole = yaml.safe_dump(json.loads(as_argument(self.config)), sort_keys=False, allow_unicode=True, width=100)
+        made = provenance.summed_up([str(file.path) for file in files], provenance.Records())
+        pages = {file.path.stem: str(file.path) for file in files if file.path.suffix == ".html"}
+        opening = {
+            "answer": " ".join(terminal.opening_of(Path(pages["effects"]))) if "effects" in pages else "",
+            "pages": pages,
+        }
+        return made | opening | {"configuration": f"data:text/plain;charset=utf-8,{quote(whole, safe=' :/,')}"}
+
+    def drawn(self, plot):
+        """The files of one of the plots, in every configured format; wildcards stay."""
+        return [f"<results>/figures/{self.plots[plot].path}.{form}" for form in self.config["figures"]["formats"]]
+
+    def label(self, section, name):
+        """What a dataset, model, explainer or metric is called; the ``label`` of a dataset of one's own is a column."""
+        entry = self.metrics[name] if section == "metrics" else self.config[section][name]
+        return name if section == "datasets" else entry.get("label", name)
+
+    def directions(self, names):
+        """Labels and directions of metrics."""
+        return {name: {"label": self.label("metrics", name), "better": self.metrics[name]["better"]} for name in names}
+
+    def shown(self, *sections, of=None, on=None, **settings):
+        """The settings of what is read: names and labels in ``sections``, in the configuration's order, and more.
+
+        ``of``: the modality whose explainers and metrics these are, or several; all without. ``on``: the dataset whose
+        models and explainers these are; all without.
+        """
+        names = {section: list(self.config[section]) for section in sections} | (self.entries_of(of) if of else {})
+        if on is not None:
+            there = {
+                "models": self.runs.models_of(on),
+                "explainers": self.runs.explainers_of(on, self.config["explainers"]),
+            }
+            names |= {
+                part: [name for name in names[part] if name in of_it] for part, of_it in there.items() if part in names
+            }
+        labels = {section: {name: self.label(section, name) for name in names[section]} for section in sections}
+        if "metrics" in sections:
+            labels["metrics"] = self.directions(names["metrics"])
+        return as_argument(labels | settings)
+
+    def entries_of(self, of):
+        """The explainers and metrics of a modality, or of several, in the order of the configuration."""
+        several = [of] if isinstance(of, str) else of
+        return {
+            section: [
+                name for name in self.config[section] if any(name in self.modalities[each][section] for each in several)
+            ]
+            for section in ("explainers", "metrics")
+        }
+
+    def drawn_of_dataset(self, *sections, of=None, **settings):
+        """As ``shown``, for a figure of one dataset."""
+        return lambda wildcards: self.shown(
+            *sections, of=of, on=wildcards.dataset, dataset=self.label("datasets", wildcards.dataset), **settings
+        )
+
+    def of_modalities(self, metrics):
+        """Where there are several modalities, those that some metrics are about, with these metrics alone."""
+        several = configuration.scored_modalities(self.config)
+        about = {name: [metric for metric in of["metrics"] if metric in metrics] for name, of in several.items()}
+        return {name: several[name] | {"metrics": names} for name, names in about.items() if names}
+
+    def modalities_drawn(self):
+        """The setting of a figure that shows all explainers and metrics, where there are several modalities."""
+        several = self.of_modalities(self.metrics)
+        return {"modalities": several} if several else {}
+
+    def scores_shown(self, wildcards, metrics):
+        """The settings of a figure of one model's scores on one dataset."""
+        datasets, models = (
+            {name: self.label(section, name)}
+            for section, name in (("datasets", wildcards.dataset), ("models", wildcards.model))
+        )
+        modalities = self.of_modalities(metrics)
+        explainers = [name for of in modalities.values() for name in of["explainers"]] or self.config["explainers"]
+        explainers = self.runs.explainers_of(wildcards.dataset, explainers)
+        labels = {name: self.label("explainers", name) for name in self.config["explainers"] if name in explainers}
+        settings = {"explainers": labels}
+        settings |= {"datasets": datasets, "models": models, "metrics": self.directions(metrics)}
+        settings |= {"families": {name: self.scored()["metrics"][name] for name in metrics}, "modalities": modalities}
+        seeds, factors = self.seeds_of(wildcards.model), list(self.comparisons())
+        return as_argument(settings | {"seeds": seeds, "factors": factors, "levels": self.compared_levels()})
+
+    def scores_drawn(self, wildcards, metrics):
+        """The score files of some metrics of one model on one dataset."""
+        return [
+            file
+            for modality, of in self.modalities.items()
+            for file in self.every(
+                SCORES,
+                dataset=wildcards.dataset,
+                model=wildcards.model,
+                family=dict.fromkeys(self.metrics[name]["family"] for name in metrics if name in of["metrics"]),
+                explainer=of["explainers"],
+            )
+        ]
+
+    def units_drawn(self):
+        """The items and units of one dataset, which stays a wildcard, by their folder."""
+        return {
+            folder: expand(path, table=["items", "units"], allow_missing=True)
+            for folder, path in self.explained.items()
+        }
+
+    def in_formats(self, path, **about):
+        """One figure in every configured format; the first of them goes into the report."""
+        first, *others = self.config["figures"]["formats"]
+        return [report(f"{path}.{first}", **about), *(f"{path}.{form}" for form in others)]
+
+    def record_of(self, page):
+        """The record of interim analyses, where a page judges: it says first which texts were judged several times."""
+        judges = page.at_one_look or page.verdicts
+        return ["<results>/tables/interim_analyses.parquet"] if judges and "record_analyses" in self.results else []
+
+    def notes_of(self, page):
+        """The flag of what a page's tables do not say of themselves, where there is something."""
+        said = (
+            "statistics.looks plans several looks, and the tests of this page hold at the present one alone: they are "
+            "exploratory. Verdicts that hold over all looks are those of effects.html"
+        )
+        return [f"--note={said}"] if page.at_one_look and self.planned_looks else []

@@ -1,0 +1,46 @@
+"""Small parts of rules that know of no study: how settings are written, names and patterns."""
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from evenlight.core import sources
+from evenlight.jobs.arguments import as_argument
+
+
+def as_json(**settings) -> str:
+    """The settings of a rule as one string. Keys are sorted, as none of them changes a result by its place.
+
+    Snakemake compares the values of ``params`` without their names, so all of them must be in one.
+    """
+    return as_argument(settings, sort_keys=True)
+
+
+def growing(amount: int) -> Callable[..., int]:
+    """Memory or time that a job asks for, more with each attempt: too little of either is what most often ends one."""
+    return lambda wildcards, attempt: amount * attempt
+
+
+def any_of(names: Iterable[str]) -> str:
+    """A pattern of the names, which holds of nothing where there are none.
+
+    >>> any_of(["a", "b"]), any_of([])
+    ('a|b', '(?!)')
+    """
+    return "|".join(names) or "(?!)"
+
+
+def content_of(paths: Iterable[str | Path]) -> list[str | None]:
+    """What files contain, for ``params``; None for one that is not there yet."""
+    return [sources.digest(path) if Path(path).is_file() else None for path in paths]
+
+
+def labelled(shows: str, form: str = "figure", **place: str) -> dict[str, str]:
+    """Under which name the report lists a table or a figure.
+
+    All in one column: of several, Snakemake's report makes a switch of one that has two values, and breaks where a
+    figure has only one of both.
+
+    >>> labelled("effects", dataset="demo")
+    {'shows': 'effects, demo (figure)'}
+    """
+    return {"shows": f"{', '.join([shows, *place.values()])} ({form})"}

@@ -1,0 +1,111 @@
+"""Of studies of regimes: how models were trained."""
+
+import csv
+
+from snakemake.io import expand
+
+from evenlight.jobs.arguments import as_argument
+from evenlight.workflow.base import kept
+from evenlight.workflow.naming import as_json
+from evenlight.workflow.patterns import ATTRIBUTION_FILE, PREDICTIONS
+
+
+class Regimes:
+    """Of studies of regimes: how models were trained."""
+
+    def regimes_shown(self, **settings):
+        """The settings of what shows regimes."""
+        return self.shown(
+            "datasets",
+            "metrics",
+            explainers=self.names_compared()["explainers"],
+            regimes=self.config["statistics"]["regimes"],
+            **settings,
+        )
+
+    def mass_accuracies(self):
+        """The metrics that are mass accuracy, and the definition of each."""
+        metrics = self.config["metrics"].items()
+        return {name: metric["definition"] for name, metric in metrics if metric["metric"] == "mass_accuracy"}
+
+    def correctness_metrics(self):
+        """The metrics that hold explanations against the ground truth."""
+        return [name for name, metric in self.metrics.items() if metric["family"] == "correctness"]
+
+    def published_values(self):
+        """What GECOBench prints of models, for each dataset of its reader."""
+        with open(self.base / "resources/published/gecobench.csv", encoding="utf-8", newline="") as file:
+            rows = [row | {"mean": float(row["mean"]), "sd": float(row["sd"])} for row in csv.DictReader(file)]
+        return {
+            name: [row for row in rows if (row["classes"], row["words"]) == (dataset["classes"], dataset["words"])]
+            for name, dataset in self.config["datasets"].items()
+            if dataset["reader"] == "geco"
+        }
+
+    def challenger_settings(self):
+        """What the verdicts on challengers depend on."""
+        judged = ("alpha", "smallest_effects", "as_often_bound", "confidence", "bootstrap_draws")
+        settings = self.of_statistics("regimes", "challengers", *judged)
+        # Not sorted: the order of the configuration is that of the tables.
+        settings |= {"higher_is_better": self.higher_is_better(), "primary": {}, "noise": []}
+        settings |= {"primary_metrics": self.config["statistics"]["primary"]["metrics"], "rivals": self.together()}
+        return as_argument(self.scored() | settings | self.looks())
+
+    @kept
+    def masked_models(self):
+        """The models of regimes that are, or began as, what may be a masked language model."""
+        return [
+            model
+            for model in self.models_in_regimes()
+            if self.config["models"][model]["architecture"] in ("pretrained", "prompted")
+        ]
+
+    def masked_settings(self, wildcards):
+        """What the scores of masked words depend on; a prompted model has the head itself."""
+        model = self.config["models"][wildcards.model]
+        is_trained = model["architecture"] == "pretrained"
+        source = {key: model[key] if is_trained else None for key in ("source", "revision")}
+        return as_json(**source, max_tokens=model["max_tokens"])
+
+    def masked_source(self, wildcards):
+        """The files of the masked language model that a trained one began as, where a folder names it."""
+        model = self.config["models"][wildcards.model]
+        return self.local_model_files(model["source"]) if model["architecture"] == "pretrained" else []
+
+    def masked_summary_settings(self):
+        """What the summary of masked words depends on."""
+        asked = self.masked_models()
+        without = [model for model in self.models_in_regimes() if model not in asked]
+        # Not sorted: the order of the configuration is that of the tables.
+        return as_argument(
+            {"datasets": list(self.config["datasets"]), "models": {model: self.seeds_of(model) for model in asked}}
+            | {"comparisons": self.comparisons(), "without": without}
+            | self.of_statistics("confidence", "bootstrap_draws")
+        )
+
+    def masked_shown(self, **settings):
+        """The settings of what shows masked words."""
+        return as_argument({"regimes": self.config["statistics"]["regimes"]} | settings)
+
+    def models_in_regimes(self):
+        """The models of all regimes, with what they are called and their first seed."""
+        return {
+            model: (f"{architecture} {regime}", self.seeds_of(model)[0])
+            for architecture, models in self.config["statistics"]["regimes"].items()
+            for regime, model in models.items()
+        }
+
+    def first_attribution_files(self, wildcards):
+        """The explanations of every regime under its first seed, on one dataset."""
+        files = [
+            expand(ATTRIBUTION_FILE, dataset=wildcards.dataset, model=model, seed=seed, explainer=self.explainers)
+            for model, (_, seed) in self.models_in_regimes().items()
+        ]
+        return [file for of_model in files for file in of_model]
+
+    def first_predictions(self, wildcards):
+        """How the models of every regime read one dataset under their first seed."""
+        models = self.models_in_regimes().items()
+        return [
+            expand(PREDICTIONS, dataset=wildcards.dataset, model=model, seed=seed)[0] for model, (_, seed) in models
+        ]

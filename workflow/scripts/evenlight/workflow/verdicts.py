@@ -1,0 +1,193 @@
+"""Of verdicts: their families, plans of looks, and what is said of them before a run."""
+
+import json
+from functools import cached_property
+from pathlib import Path
+
+from snakemake.exceptions import WorkflowError
+from snakemake.logging import logger
+
+from evenlight import configuration
+from evenlight.core.errors import InputError
+from evenlight.statistics import families, interim_analyses, look_plans
+from evenlight.statistics.looks import Looks
+from evenlight.statistics.study import StudyScores
+from evenlight.workflow.entries import Page
+from evenlight.workflow.patterns import COMPARED
+
+
+class Verdicts:
+    """Of verdicts: their families, plans of looks, and what is said of them before a run."""
+
+    @cached_property
+    def category(self):
+        """Where the report has what is compared."""
+        return "Regimes" if self.config["kind"] == "regimes" else "Disparity"
+
+    @cached_property
+    def effect_tables(self):
+        """What the page of effects reads: beside verdicts, which models only guess."""
+        return [
+            "effects",
+            "effect_counts",
+            "verdict_control",
+            *["balanced_accuracy"] * (not self.answers_only),
+        ]
+
+    def higher_is_better(self):
+        """Of each metric, whether higher scores are the better ones."""
+        return {name: metric["better"] == "higher" for name, metric in self.metrics.items()}
+
+    def effects_page(self, category):
+        """The first page of a study that compares: who is explained better more often, and how far apart scores are."""
+        settings = self.of_statistics("as_often_bound", "confidence")
+        return Page(
+            self.effect_tables, self.shown(*COMPARED, **self.names_compared(), **settings), category, verdicts=True
+        )
+
+    def verdict_settings(self, *keys, **settings):
+        """What verdicts depend on, ``keys`` of the statistics, and further ``settings``."""
+        named = self.config["statistics"]["primary"]
+        # By the columns of a cell; what names all says nothing.
+        primary = {section[:-1]: names for section, names in named.items() if names}
+        if self.config["kind"] == "regimes" and not primary:
+            primary = {"factor": self.factors_compared()}
+        judged = ("alpha", "adjustment", "smallest_effects", "as_often_bound", "confidence", "bootstrap_draws")
+        families = {"primary": primary, "noise": configuration.no_hypotheses(self.config)}
+        return self.compared_settings(*judged, *keys, **families, higher_is_better=self.higher_is_better(), **settings)
+
+    @cached_property
+    def planned_looks(self):
+        """The plan of looks: how many pairs, or texts, each has."""
+        return self.config["statistics"]["looks"]
+
+    @cached_property
+    def looks_made(self):
+        """The record of those that were made."""
+        return f"results/{self.config['study']}/tables/looks.parquet"
+
+    def fixed(self, study):
+        """What of a study was planned before the first look, and must not be changed by what it has shown."""
+        how = {"pairs", "tokens_per_batch", "items_per_group", "compile"}
+        judged = (
+            "compare",
+            "as_often_bound",
+            "smallest_effects",
+            "primary",
+            "strata",
+            "smallest_group",
+        )
+        return {
+            **{
+                name: configuration.without(study[name], "label")
+                for name in ("explainers", "metrics", "models", "datasets")
+            },
+            **{name: study[name] for name in ("trainings", "seeds")},
+            "explain": {key: value for key, value in study["explain"].items() if key not in how},
+            **{key: study["statistics"][key] for key in (*judged, "regimes", "claims")},
+        }
+
+    def with_defaults(self, planned):
+        """What :func:`fixed` gave in an earlier version, with the settings that are new since, at their defaults."""
+        sections = {name: value for name, value in planned.items() if name in self.config}
+        statistics = {name: value for name, value in planned.items() if name not in self.config}
+        return self.fixed(configuration.completed_sections(sections | {"statistics": statistics}))
+
+    def looks(self):
+        """The plan of looks, where there is one, and how the units of each look are found again."""
+        if not self.planned_looks:
+            return {}
+        if self.stored:
+            said = "statistics.looks: a storage does not keep the record of looks; leave --default-storage-provider out"
+            raise WorkflowError(said)
+        plan = self.of_statistics("looks", "spending", "spending_shares", "plan")
+        settings = look_plans.settings_as_written(
+            Path(self.looks_made), plan["plan"], self.fixed(self.config), self.with_defaults
+        )
+        drawn_by = {
+            dataset: self.sample(dataset)["factors"]
+            for dataset in self.config["datasets"]
+            if self.sample(dataset)["factors"]
+        }
+        return {"looks": plan | {"settings": settings}, "drawn_by": drawn_by}
+
+    def refuse_what_voids_the_plan(self):
+        """Refuse a record of looks that is lost or edited, and another plan than it has, when the study is planned."""
+        planned = self.looks()["looks"]
+        plan = look_plans.Plan.of(look_plans.Planned(**planned), self.config["statistics"]["alpha"])
+        try:
+            record = look_plans.read_record(Path(self.looks_made), plan)
+            look_plans.refuse_another_plan(record, plan, self.config["explain"]["pairs"])
+        except InputError as error:
+            raise WorkflowError(str(error)) from None
+
+    @cached_property
+    def analyses(self):
+        """The record of interim analyses, of all studies that make verdicts."""
+        return f"results/{self.config['study']}/tables/interim_analyses.parquet"
+
+    def analysis_settings(self):
+        """What an interim analysis is written down with, whatever makes its verdicts."""
+        pairs = {dataset: self.sample(dataset)["pairs"] for dataset in self.config["datasets"]}
+        plan = self.config["statistics"]["plan"] if self.planned_looks else ""
+        return {"record": self.analyses, "plan": plan, "pairs": pairs} | self.of_statistics("alpha")
+
+    def own_files_of(self, dataset):
+        """The user's own files that a dataset is read from, those that are there, by name."""
+        return {name: path for name in self.readers[dataset].named_files() if (path := Path(name)).is_file()}
+
+    def tell_interim_analyses(self):
+        """Say before the run where it may judge other texts than before without a plan; refuse a late plan."""
+        asked = self.analysis_settings()
+        if self.stored:
+            logger.warning("note: a storage keeps no record of interim analyses: levels of earlier ones are not told")
+        try:
+            record = interim_analyses.read_analyses(Path(self.analyses))
+            if self.planned_looks:
+                interim_analyses.refuse_late_plan(record, asked["plan"])
+            paths = {dataset: self.own_files_of(dataset) for dataset in self.config["datasets"]} if len(record) else {}
+            said = [] if self.stored else interim_analyses.describe_lost(Path(self.analyses))
+            said += interim_analyses.foresee(
+                record, plan=asked["plan"], level=asked["alpha"], pairs=asked["pairs"], paths=paths
+            )
+        except InputError as error:
+            raise WorkflowError(str(error)) from None
+        for text in said:
+            logger.warning(f"warning: {text}")
+
+    def tell_too_few_pairs(self):
+        """Say before the run where so few pairs are explained that no verdict can come of them."""
+        settings, compared = (json.loads(of()) for of in (self.verdict_settings, self.compared_settings))
+        sizes = families.sizes_of_families(StudyScores(**compared), settings["primary"], settings["noise"])
+        if self.planned_looks:
+            planned = self.of_statistics("looks", "spending", "spending_shares", "plan")
+            plan = look_plans.Plan.of(look_plans.Planned(**planned), self.config["statistics"]["alpha"])
+            increments = Looks(plan.planned, tuple(range(len(plan.planned))), plan.spending).increments(plan.alpha)
+            said = families.too_few_planned(sizes, plan.planned, increments)
+        else:
+            pairs = {dataset: self.sample(dataset)["pairs"] for dataset in self.config["datasets"]}
+            said = families.too_few_pairs(sizes, pairs, self.config["statistics"]["alpha"])
+        for text in said:
+            logger.warning(f"warning: {text}")
+
+    def factors_compared(self):
+        """What regimes are compared by on all texts: with the baseline, and by the claims; subsets have factors too."""
+        return ["regime", *self.config["statistics"]["claims"]]
+
+    def names_compared(self):
+        """The names and labels of models and explainers in cells, where they are not those of the study.
+
+        Of regimes the architectures that have several are the models of a cell, and the mean of several explainers is
+        one more explainer.
+        """
+        if self.config["kind"] != "regimes":
+            return {}
+        explainers = {name: self.label("explainers", name) for name in self.config["explainers"]}
+        if len(self.together()) > 1:
+            explainers["all"] = "all methods together"
+        compared = [name for name, models in self.config["statistics"]["regimes"].items() if len(models) > 1]
+        return {"models": {name: name for name in compared}, "explainers": explainers}
+
+    def effects_drawn(self):
+        """Which factors are drawn, where there are more than a figure can show."""
+        return {"factors": self.factors_compared()} if self.config["kind"] == "regimes" else {}
