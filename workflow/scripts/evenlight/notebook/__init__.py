@@ -14,7 +14,7 @@ import pandas as pd
 
 from evenlight import configuration, explainers, metrics
 from evenlight.configuration import beyond_probabilities, completed_entry
-from evenlight.core.errors import InputError
+from evenlight.core.errors import InputError, suggestion
 from evenlight.core.kinds import EFFECTS, MODALITIES, TEXT, TOKENS
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.service import ServiceEvaluator
@@ -30,7 +30,6 @@ from evenlight.notebook.loading import load_classifier as load_classifier
 from evenlight.notebook.progress_bar import ProgressBar, progress
 from evenlight.notebook.reading import Text, check_marks, read_sentences, texts_of
 from evenlight.settings import Entry
-from evenlight.settings.problems import suggestion
 from evenlight.statistics.one_cell import one_cell
 from evenlight.texts.predictions import Sentence, runner_up
 from evenlight.texts.words import joined_text
