@@ -1,7 +1,9 @@
 """Verdicts for any table of scores: those of a study, number by number, and what is told and refused."""
 
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -20,6 +22,7 @@ from evenlight.core.seeds import generator_for
 from evenlight.results import Inputs, estimate_effects
 from evenlight.texts import score_tables
 
+REPOSITORY = Path(__file__).parents[2]
 GROUPS = ("male", "female")
 HOW = {"unit": "pair", "group": "group", "score": "score", "compare": GROUPS, "better": "higher", "draws": 100}
 
@@ -312,6 +315,16 @@ def test_units_of_another_type_are_the_same_by_name():
     """A unit that is a whole number in one row and text in another, as tables put together have it."""
     codes, names = score_tables._codes(pd.Series([1, "1", 2.0, None, "a"], dtype=object))
     assert (codes.tolist(), names) == ([0, 0, 1, -1, 2], ["1", "2", "a"])
+
+
+def test_the_example_of_the_page_says_what_the_page_says(tmp_path, monkeypatch, capsys):
+    page = (REPOSITORY / "docs" / "judge.md").read_text(encoding="utf-8")
+    code = re.search(r"```python\n(.*?)```", page, re.DOTALL)[1].replace("resources/", f"{REPOSITORY}/resources/")
+    monkeypatch.chdir(tmp_path)
+    exec(code, {})
+    quoted = " ".join(page.replace("\n> ", " ").split())
+    assert [line for line in capsys.readouterr().out.splitlines()[:3] if line not in quoted] == []
+    assert (tmp_path / "picture.png").is_file()
 
 
 # The command, and what it needs ---------------------------------------------------------------------------------------

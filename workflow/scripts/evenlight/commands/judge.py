@@ -45,6 +45,8 @@ def add_parser(commands) -> None:
     parser.set_defaults(command=command)
 
 
+# In the place of a name that no column gives.
+ALL = "all"
 # What is printed of verdicts that name a group, and of how many.
 SHOWN = ["dataset", "model", "explainer", "metric", "verdict", "wins", "losses", "ties", "share", "p_adjusted"]
 MOST = 20
@@ -62,10 +64,7 @@ def command(arguments: argparse.Namespace) -> None:
     given |= {"better": _by_metric("better", arguments.better, str)}
     found = judge(arguments.scores, **{name: value for name, value in given.items() if value is not None})
     found.summary()
-    named = found.verdicts[found.verdicts["side"] != 0].sort_values("p_adjusted", kind="stable")
-    if len(named):
-        print(f"\n{named[SHOWN].head(MOST).to_string(index=False, na_rep='')}")
-        print(f"… and {len(named) - MOST:,} more" * (len(named) > MOST))
+    _print_named(found.verdicts)
     for path, write in (
         (arguments.csv, lambda path: write_csv(found.verdicts, path)),
         (arguments.page, found.page),
@@ -74,6 +73,15 @@ def command(arguments: argparse.Namespace) -> None:
         if path:
             write(path)
             print(f"Written: {path}")
+
+
+def _print_named(verdicts) -> None:
+    """Print the verdicts that name a group, the surest first."""
+    named = verdicts[verdicts["side"] != 0].sort_values("p_adjusted", kind="stable")
+    columns = [name for name in SHOWN if (verdicts[name] != ALL).any()]
+    if len(named):
+        print(named[columns].head(MOST).to_string(index=False, na_rep="", float_format="{:.3g}".format))
+        print(f"… and {len(named) - MOST:,} more\n" * (len(named) > MOST), end="")
 
 
 def _by_metric(flag: str, given: list[str] | None, read) -> object:
