@@ -245,7 +245,11 @@ def test_summary_page_and_picture(tmp_path, capsys):
     assert words[:2] == ["m0\N{NO-BREAK SPACE}↑", f"{row['wins']:.0f}–{row['losses']:.0f}–0  M"]
     assert words[-1].endswith("F")
     assert figure.get_figwidth() < 5
+    assert figure._repr_png_().startswith(b"\x89PNG")
     assert (tmp_path / "picture.png").stat().st_size > 1000
+    one = str(judge(pairs(shift=1.5), **HOW))
+    assert "pairs “male” has the better score" in one
+    assert "“male more often”" in one
     many = judge(cells(*[0.1] * 50, units=10), **HOW, cell="metric")
     assert len(many.plot().axes[0].texts) == 2 * 40
 

@@ -8,7 +8,7 @@ read from :mod:`evenlight.judging` and :mod:`evenlight.notebook` when they are f
 
 import importlib
 
-NOTEBOOK = ("load_classifier", "probabilities", "explain", "score", "check_alone", "compare", "plot")
+NOTEBOOK = ("load_classifier", "probabilities", "explain", "score", "check_alone", "plot")
 ROOMS = {"judge": "judging"} | dict.fromkeys(NOTEBOOK, "notebook")
 
 

@@ -25,7 +25,7 @@ from evenlight.judging.arguments import (
     whole,
 )
 from evenlight.judging.cells import Cells, unit_notes
-from evenlight.reports.verdict_words import said_of_counts
+from evenlight.reports.verdict_words import SCORED, said_of_counts, sentences
 from evenlight.statistics.effects import missing_notes, tables_of, tied_notes
 from evenlight.statistics.families import EXPLORATORY, PRIMARY
 from evenlight.statistics.looks import OBRIEN_FLEMING, POCOCK
@@ -184,7 +184,9 @@ def _compared(verdicts: pd.DataFrame) -> str:
         f"{_span(of[['units_a', 'units_b']].to_numpy())} {TEXTS + ' of a group' if unit == TEXTS else unit}"
         for unit, of in verdicts.groupby("unit", sort=False)
     ]
-    return f"{len(verdicts):,} comparisons of {', '.join(pairs)} were judged, each by {' or '.join(kinds)}."
+    how_many = f"{len(verdicts):,} comparisons" if len(verdicts) > 1 else "One comparison"
+    judged = "were judged, each" if len(verdicts) > 1 else "was judged,"
+    return f"{how_many} of {', '.join(pairs)} {judged} by {' or '.join(kinds)}."
 
 
 def _span(counts: np.ndarray) -> str:
@@ -192,7 +194,10 @@ def _span(counts: np.ndarray) -> str:
 
 
 def _found(verdicts: pd.DataFrame, counts: pd.DataFrame) -> str:
-    """What is shown, and what is open."""
+    """What is shown, and what is open; of one comparison all of that."""
+    if len(verdicts) == 1:
+        (row,) = verdicts.itertuples()
+        return f"{sentences(row, 1, SCORED)[0]} The verdict is “{row.verdict}”."
     asked = verdicts[verdicts["family"] != EXPLORATORY] if PRIMARY in set(verdicts["family"]) else verdicts
     kind = "primary " if len(asked) < len(verdicts) else ""
     named, alike = int((asked["side"] != 0).sum()), int((asked["verdict"] == AS_OFTEN).sum())

@@ -4,13 +4,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-import matplotlib
 import pandas as pd
 from matplotlib.figure import Figure
 
 from evenlight.reports.html_table import Page
 from evenlight.reports.pages import effects
-from evenlight.reports.style import SETTINGS, draw
+from evenlight.reports.style import draw, our_look
 from evenlight.reports.verdict_bars import draw_verdict_bars
 from evenlight.reports.verdict_words import SCORED
 from evenlight.statistics.study import ALL, MetricLabel, VerdictSettings
@@ -43,7 +42,5 @@ def draw_verdicts(verdicts: pd.DataFrame, metrics: dict[str, MetricLabel], path:
 
     if path is not None:
         draw([path], make, TITLE)
-    with matplotlib.rc_context():
-        matplotlib.rcdefaults()
-        matplotlib.rcParams.update(SETTINGS)
+    with our_look():
         return make()

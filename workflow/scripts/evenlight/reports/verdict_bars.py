@@ -10,6 +10,7 @@ from matplotlib.patches import Patch
 
 from evenlight.reports.plots.effects import APART, COLOURS, TIES, draw_cell
 from evenlight.reports.study_figures import MARGIN, wrapped
+from evenlight.reports.style import ShownFigure
 from evenlight.reports.verdict_words import numbers_of, sign_of
 from evenlight.statistics.study import MetricLabel, comparisons_in
 
@@ -32,7 +33,7 @@ def draw_verdict_bars(effects: pd.DataFrame, metrics: dict[str, MetricLabel], ti
     pairs = comparisons_in(chosen)
     parts = [pair.rows(chosen).sort_values("net_benefit", ascending=False, kind="stable") for pair in pairs]
     heights = [HEAD + row * len(part) for part in parts]
-    figure = Figure(figsize=(WIDTH, 1.1 + sum(heights)), layout="constrained")
+    figure = ShownFigure(figsize=(WIDTH, 1.1 + sum(heights)), layout="constrained")
     figure.suptitle(wrapped(title, WIDTH, 11), x=0.02, ha="left", fontsize=11)
     panels = figure.subplots(len(parts), 1, squeeze=False, height_ratios=heights)[:, 0]
     for axes, part, pair in zip(panels, parts, pairs, strict=True):
