@@ -25,6 +25,7 @@ sys.path[:0] = [str(ROOT / "workflow" / "scripts"), str(ROOT / "docs" / "site")]
 # Where a page stands, by reader; the first pattern that names it counts. Of a folder with a README.md that page stands
 # here, and leads to the others.
 NAVIGATION = {
+    "Judge a table of scores": ["docs/judge.md"],
     "Audit a classifier": ["docs/audit.md", "docs/read_a_verdict.md", "docs/explorer.md", "docs/service.md"],
     "Run a study": [
         "docs/use.md",

@@ -5,7 +5,9 @@ import pytest
 from scipy.stats import t
 
 from evenlight.core.seeds import generator_for
+from evenlight.statistics import resamples
 from evenlight.statistics.arrays.mean import difference_limits, limits_over_texts, mean_limits
+from evenlight.statistics.resamples import drawn_counts, remembered
 
 
 def limits(differences: np.ndarray, draws: int = 2000) -> np.ndarray:
@@ -105,3 +107,27 @@ def test_clusters_in_several_strata_widen_the_difference_of_means():
     single = np.arange(80)
     same = difference_limits(*twice, code, code, 0.95, 2000, generator_for("mean"), (single, 80 + single))
     np.testing.assert_allclose([same.low, same.high], [plain.low, plain.high])
+
+
+def test_resamples_that_are_remembered_are_those_that_would_be_drawn():
+    """A generator goes on as if it had drawn, and nobody can change what is given to the next."""
+    fresh = generator_for("resamples")
+    expected = [fresh.multinomial(8, np.full(8, 1 / 8), size=5) for _ in range(3)]
+    after = fresh.bit_generator.state
+    for _ in range(2):
+        generator = generator_for("resamples")
+        for counts in expected:
+            drawn = drawn_counts(8, 5, generator)
+            assert (drawn == counts).all()
+            with pytest.raises(ValueError, match="read-only"):
+                drawn += 1
+        assert generator.bit_generator.state == after
+
+
+def test_no_more_resamples_are_remembered_than_a_block_has(monkeypatch):
+    asked = []
+    draw = remembered(lambda units, draws, generator: asked.append(units) or np.zeros((draws, units)))
+    monkeypatch.setattr(resamples, "NUMBERS", 100)
+    for units in (10, 10, 11, 10, 10):
+        draw(units, 5, generator_for("the same"))
+    assert asked == [10, 11, 10]

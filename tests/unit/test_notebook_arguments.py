@@ -9,7 +9,7 @@ import pytest
 from models_for_tests import tiny_classifier
 
 import datasets
-from evenlight import check_alone, compare, explain, probabilities, score
+from evenlight import check_alone, explain, probabilities, score
 from evenlight.core.errors import InputError
 
 TEXTS = ["He waits .", "They find the lighthouse .", "She mends a boat ."]
@@ -65,8 +65,6 @@ def test_every_function_refuses_a_table(classifier):
         lambda: check_alone(classifier, TABLE, "saliency"),
         lambda: score(classifier, TABLE, "gini"),
         lambda: score(classifier, explanations.to_frame().to_dict("records"), "gini"),
-        lambda: compare(TABLE, [1.0, 2.0, 3.0]),
-        lambda: compare({"a": 1.0}, [1.0]),
     ):
         with pytest.raises(InputError, match=r"found|entry 0"):
             ask()
@@ -109,58 +107,3 @@ def test_classes_belong_to_texts_by_their_labels(classifier):
     assert [each.target for each in explain(classifier, texts, "saliency", targets=targets)] == [0, 0, 1]
     with pytest.raises(InputError, match=r"different labels.*tolist"):
         explain(classifier, texts, "saliency", targets=targets.reset_index(drop=True))
-
-
-def scores_of_pairs() -> tuple[pd.Series, pd.Series]:
-    """Of 40 pairs; the second is lower by about .3 of what units differ by."""
-    random = np.random.default_rng(3)
-    unit = random.normal(size=40)
-    first = pd.Series(unit + 0.1 * random.normal(size=40), index=[f"pair {number}" for number in range(40)])
-    return first, first - 0.3 + 0.1 * random.normal(size=40)
-
-
-def test_series_are_paired_by_their_labels():
-    first, second = scores_of_pairs()
-    expected = compare(first.tolist(), second.tolist())
-    assert expected["verdict"] == "a more often"
-    shuffled = second.sample(frac=1, random_state=0)
-    assert not shuffled.index.equals(first.index)
-    assert compare(first, shuffled).equals(expected)
-    # Without labels of one of them, places count; without pairs nothing is aligned.
-    assert compare(first, second.to_numpy()).equals(expected)
-    assert compare(first, second.reset_index(drop=True), paired=False)["texts_b"] == 40
-
-
-@pytest.mark.parametrize(
-    ("change", "word"),
-    [
-        (lambda scores: scores.reset_index(drop=True), "pair 0"),
-        (lambda scores: scores.rename({"pair 3": "pair 99"}), "pair 99"),
-        (lambda scores: scores.rename({"pair 3": "pair 4"}), "pair 3"),
-        (lambda scores: scores.iloc[:-1], "pair 39"),
-    ],
-)
-def test_series_whose_labels_differ_are_no_pairs(change, word):
-    first, second = scores_of_pairs()
-    with pytest.raises(InputError, match=f"scores_a and scores_b .*{word}.*index"):
-        compare(first, change(second))
-
-
-def test_pairs_without_a_score_are_counted_and_told():
-    first, second = scores_of_pairs()
-    first.iloc[3], second.iloc[[3, 7]] = np.nan, None
-    with pytest.warns(UserWarning, match="2 of 40 pairs .* left out"):
-        found = compare(first, second)
-    assert (found["pairs"], found["undefined"]) == (38, 2)
-    both = first.notna() & second.notna()
-    without = compare(first[both], second[both])
-    assert (without["undefined"], without["difference"]) == (0, pytest.approx(found["difference"], abs=1e-12))
-    with pytest.warns(UserWarning, match="3 of 80 texts"):
-        found = compare(first, second, paired=False)
-    assert (found["texts_a"], found["texts_b"], found["undefined"]) == (39, 38, 3)
-
-
-@pytest.mark.parametrize("given", [["a", "b"], [10**400, 1], [[1.0], [2.0]], [None, "7 %"]])
-def test_what_are_no_numbers_are_no_scores(given):
-    with pytest.raises(InputError, match=r"scores_a: found .*one number"):
-        compare(given, [1.0, 2.0])

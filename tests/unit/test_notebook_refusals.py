@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from models_for_tests import MAX_TOKENS, tiny_classifier
 
-from evenlight import compare, explain, load_classifier, plot, probabilities, score
+from evenlight import explain, load_classifier, plot, probabilities, score
 from evenlight.core.errors import InputError
 
 TEXTS = ["He waits .", "They find the lighthouse ."]
@@ -152,22 +152,3 @@ def test_what_is_about_answers_in_words_is_refused(classifier):
     for method in (["saliency", "lime"], None):
         with pytest.raises(InputError, match=r"explainers: found .* one name"):
             explain(classifier, TEXTS, method)
-
-
-@pytest.mark.parametrize(
-    ("scores", "more", "message"),
-    [
-        ([1.0, np.inf, 2.0], {}, r"scores_a:.*infinite.*NaN"),
-        ([1.0, 1.5, 2.0], {"alpha": 2}, r"^alpha:.*2.*number"),
-        ([1.0, 1.5, 2.0], {"alpha": "x"}, "^alpha: found .x.; allowed"),
-        ([1.0, 1.5, 2.0], {"as_often_bound": -1}, "^as_often_bound: found -1"),
-        ([1.0, 1.5, 2.0], {"as_often_bound": float("nan")}, "^as_often_bound: found"),
-        ([1.0, 1.5, 2.0], {"margin": -0.1}, "^margin: found -0.1; give"),
-        ([1.0, 1.5, 2.0], {"margin": float("nan")}, "^margin: found nan"),
-        ([1.0, 1.5, 2.0], {"margin": "1"}, "^margin: found '1'"),
-        ([1.0, 1.5, 2.0], {"draws": 2.5}, "^draws: found 2.5"),
-    ],
-)
-def test_scores_and_levels_that_cannot_be_judged_are_refused(scores, more, message):
-    with pytest.raises(InputError, match=message):
-        compare(scores, [0.1, 0.2, 0.4], **more)

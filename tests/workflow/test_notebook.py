@@ -108,8 +108,10 @@ def test_two_groups_are_compared_as_by_the_workflow(finished_smaller):
     for explainer in SMALLER["explainers"]:
         scores = pd.read_parquet(study / "scores" / RUN / "complexity" / f"{explainer}.parquet")
         table = scores.join(units, on="item_id").pivot(index="unit_id", columns="level", values="gini")
-        found, row = evenlight.compare(table["male"], table["female"]), effects.loc[(explainer, "gini")]
+        rows = table.melt(value_name="score", ignore_index=False)
+        found = evenlight.judge(rows, unit="unit_id", group="level", better="higher", compare=("male", "female"))
+        found, row = found.verdicts.iloc[0], effects.loc[(explainer, "gini")]
         for name in ("difference", "standardised", "share", "p"):
             assert found[name] == pytest.approx(row[name], abs=1e-6, nan_ok=True)
         assert found[["wins", "losses", "ties"]].tolist() == row[["wins", "losses", "ties"]].tolist()
-        assert found["pairs"] == row["units_a"] == 8
+        assert found["units_a"] == row["units_a"] == 8

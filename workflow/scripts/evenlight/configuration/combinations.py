@@ -9,6 +9,7 @@ from itertools import combinations, pairwise
 from typing import Any
 
 from evenlight.configuration.runs import answers_only, is_trained_here, seeds_of, services_of
+from evenlight.core.errors import suggestion
 from evenlight.core.kinds import EFFECTS, KINDS, MODALITIES, TEXT, TOKENS
 from evenlight.datasets import Reader, levels_of
 from evenlight.explainers import Explainer
@@ -18,7 +19,6 @@ from evenlight.metrics.families.follow_ups import FollowUpMetric
 from evenlight.metrics.families.reasons import QuestionMetric
 from evenlight.models.brought_along import OF_RUNS, by_key, listed_texts
 from evenlight.settings import shown
-from evenlight.settings.problems import suggestion
 
 # Columns of the score tables that are no metric (``tables.SCORES``, which this module does without because
 # it would bring pandas into every start of the workflow; a test holds the two in agreement).

@@ -1,8 +1,9 @@
 """The one exception that a user is meant to read, and what it says of others."""
 
+import difflib
 import errno
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -123,3 +124,17 @@ def first_line(said: Exception | str) -> str:
     ('no such file', 'KeyError')
     """
     return (str(said).strip() or type(said).__name__).splitlines()[0].rstrip(".")
+
+
+def suggestion(name: object, candidates: Iterable) -> str:
+    """Which of ``candidates`` may have been meant: those that end so, or the nearest, whatever the case of letters.
+
+    >>> suggestion("comprehensiveness", ["soft_comprehensiveness", "gini", "aopc_comprehensiveness"])
+    '; did you mean soft_comprehensiveness or aopc_comprehensiveness?'
+    >>> suggestion("Gini", ["soft_gini", "gini"]), suggestion("oclusion", ["occlusion"]), suggestion("x", ["lime"])
+    ('; did you mean gini?', '; did you mean occlusion?', '')
+    """
+    meant, known = str(name).lower(), {str(each).lower(): str(each) for each in candidates}
+    same = [each for each in known if each == meant] or [each for each in known if each.endswith(f"_{meant}")]
+    close = same or difflib.get_close_matches(meant, known, n=1)
+    return f"; did you mean {' or '.join(known[each] for each in close)}?" if close else ""

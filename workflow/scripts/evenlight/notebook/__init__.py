@@ -1,6 +1,6 @@
 """Load, explain, score and show in a few lines: the functions behind the rules, for notebooks and scripts.
 
-``from evenlight import load_classifier, explain, score, compare, plot`` gives the functions of this module;
+``from evenlight import load_classifier, explain, score, plot`` gives the functions of this module;
 docs/notebook.md has an example. Names of explainers and metrics, their parameters and defaults are those of
 config/README.md.
 """
@@ -14,7 +14,7 @@ import pandas as pd
 
 from evenlight import configuration, explainers, metrics
 from evenlight.configuration import beyond_probabilities, completed_entry
-from evenlight.core.errors import InputError
+from evenlight.core.errors import InputError, suggestion
 from evenlight.core.kinds import EFFECTS, MODALITIES, TEXT, TOKENS
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.service import ServiceEvaluator
@@ -22,7 +22,7 @@ from evenlight.metrics import Metric, Origin
 from evenlight.metrics.explanations import Explanation, explanation_of
 from evenlight.models.classifier import Classifier
 from evenlight.models.readable import WithoutAnswer
-from evenlight.notebook.arguments import in_order_of, numbers_given, one_for_each
+from evenlight.notebook.arguments import in_order_of, one_for_each
 from evenlight.notebook.explained import Explanations, TextExplanation, explanations_given, note_on_undefined
 from evenlight.notebook.explained import plot as plot
 from evenlight.notebook.loading import AskedService, notebook_call
@@ -30,8 +30,6 @@ from evenlight.notebook.loading import load_classifier as load_classifier
 from evenlight.notebook.progress_bar import ProgressBar, progress
 from evenlight.notebook.reading import Text, check_marks, read_sentences, texts_of
 from evenlight.settings import Entry
-from evenlight.settings.problems import suggestion
-from evenlight.statistics.one_cell import one_cell
 from evenlight.texts.predictions import Sentence, runner_up
 from evenlight.texts.words import joined_text
 
@@ -232,67 +230,6 @@ def check_alone(
                     f"{name}: says of text {place} something else {how} than beside the others, so that "
                     "needs_other_texts = False does not hold; take the tag out, or let nothing pass from text to text"
                 )
-
-
-@notebook_call()
-def compare(
-    scores_a: Sequence[float],
-    scores_b: Sequence[float],
-    *,
-    metric: str | Entry | type[Entry] | None = None,
-    paired: bool = True,
-    margin: float = 0.0,
-    as_often_bound: float = 0.2,
-    alpha: float = 0.05,
-    draws: int = 2000,
-) -> pd.Series:
-    """Which of two groups of texts is explained better more often: the one cell of a study with one run, by its code.
-
-    Args:
-        scores_a, scores_b: a number for each text, NaN where a score is undefined; what is left out is told.
-        metric: what gave them, as for :func:`score`; it says which scores are better. Without it higher ones are.
-        paired: whether text i of both is one text in two forms; else all texts are different. Two Series of pandas
-            are paired by their labels.
-        margin: a pair that differs by no more is a tie, in the metric's units.
-        as_often_bound: the largest net benefit, the share of pairs that one group wins less that of the other, that is
-            called *as often*.
-        alpha: the level of the verdict; intervals cover one less it.
-        draws: resamples behind the interval of the mean difference.
-
-    Returns:
-        ``verdict`` (such as ``a more often``), and its ``reason`` where nothing can be decided; ``wins``, ``losses``
-        and ``ties`` of a; ``share``, what a wins of the decided pairs, with the ends ``share_low`` and ``share_high``,
-        and ``p``; of texts that are no pairs, ``share`` is how often one of a has the better score than one of b.
-        ``difference`` (mean a less mean b) with its ends and the same ``standardised``, without a verdict; ``pairs`` or
-        ``texts_a`` and ``texts_b``, and how many are ``undefined``. Of several cells every verdict is one: adjust their
-        ``p``, as a study does.
-
-    Raises:
-        InputError: there are no numbers, infinite ones, pairs with one form, Series with other labels, no such level,
-            or no such metric.
-    """
-    judged_by = {"alpha": alpha, "as_often_bound": as_often_bound, "bootstrap_draws": draws}
-    plain = {key: value.item() if isinstance(value, np.generic) else value for key, value in judged_by.items()}
-    configuration.completed_sections({"statistics": plain})
-    if not isinstance(margin, int | float | np.number) or not 0 <= margin < np.inf:
-        raise InputError(f"margin: found {margin!r}; give a number that is not negative, in the units of the scores")
-    higher = metric is None or Metric.entries[_completed("metrics", metric, {})[0]].better == "higher"
-    if paired:
-        scores_b = in_order_of("scores_b", scores_b, "scores_a", scores_a)
-    values = [numbers_given(name, given) for name, given in (("scores_a", scores_a), ("scores_b", scores_b))]
-    if paired and len(values[0]) != len(values[1]):
-        raise InputError(
-            f"scores_a has {len(values[0])} numbers and scores_b {len(values[1])}; of pairs give as many, or write "
-            "paired=False"
-        )
-    undefined = [np.isnan(of_level) for of_level in values]
-    left_out = int(np.logical_or(*undefined).sum()) if paired else sum(int(nans.sum()) for nans in undefined)
-    if left_out:
-        whole = f"{len(values[0])} pairs" if paired else f"{sum(map(len, values))} texts"
-        warnings.warn(f"{left_out} of {whole} have an undefined score (NaN) and are left out", stacklevel=3)
-    how = {"higher_is_better": higher, "margin": margin, "as_often_bound": as_often_bound}
-    found = one_cell(*values, paired, **how, alpha=alpha, draws=draws)
-    return pd.concat([found, pd.Series({"undefined": left_out})])
 
 
 def _completed(section: str, named: str | Entry | type[Entry], parameters: dict) -> tuple[str, dict]:

@@ -49,20 +49,6 @@ def one_for_each(name: str, given: object, of: str, texts: int, dimensions: int 
     return values
 
 
-def numbers_given(name: str, given: object) -> np.ndarray:
-    """A number for each text, float64 (texts,), NaN where it is undefined."""
-    values = listed(name, given, "scores")
-    try:
-        numbers = np.array([np.nan if value is None or value is pd.NA else value for value in values], dtype=float)
-    except (TypeError, ValueError, OverflowError):
-        raise InputError(f"{name}: found {_shown(values)}; give one number for each text") from None
-    if numbers.ndim != 1 or not len(numbers):
-        raise InputError(f"{name}: found an array of shape {numbers.shape}; give one number for each text")
-    if np.isinf(numbers).any():
-        raise InputError(f"{name}: found an infinite score; leave it out, or give NaN where a score is undefined")
-    return numbers
-
-
 def in_order_of(name: str, given: object, other: str, labelled: object) -> object:
     """An argument in the order of another where both are Series of pandas: values belong together by their labels.
 

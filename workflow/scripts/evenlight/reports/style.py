@@ -1,6 +1,8 @@
 """One look for all figures, and files that are byte for byte the same when drawn again."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from io import BytesIO
 from pathlib import Path
 
 import matplotlib
@@ -42,14 +44,31 @@ def draw(paths: Sequence[str | Path], make: Callable[[], Figure], title: str) ->
     for path in paths:
         if _format(path) not in METADATA:
             raise InputError(f"--output {path}: figures are written as .svg, .pdf or .png; change the file's suffix")
-    with matplotlib.rc_context():
-        matplotlib.rcdefaults()  # a reader's own matplotlibrc must not change the study's figures
-        matplotlib.rcParams.update(SETTINGS)
+    with our_look():
         figure = make()
         for path in paths:
             with replacing(path) as temporary:
                 metadata = {"Title": title} | METADATA[_format(path)]
                 figure.savefig(temporary, format=_format(path), metadata=metadata)
+
+
+@contextmanager
+def our_look() -> Iterator[None]:
+    """Figures of a block look as all do: a reader's own matplotlibrc does not change them."""
+    with matplotlib.rc_context():
+        matplotlib.rcdefaults()
+        matplotlib.rcParams.update(SETTINGS)
+        yield
+
+
+class ShownFigure(Figure):
+    """A figure that a notebook shows as it is."""
+
+    def _repr_png_(self) -> bytes:
+        buffer = BytesIO()
+        with our_look():
+            self.savefig(buffer, format="png")
+        return buffer.getvalue()
 
 
 def _format(path: str | Path) -> str:

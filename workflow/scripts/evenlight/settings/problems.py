@@ -1,9 +1,8 @@
 """What is wrong with a configuration, in the reader's words: key, value found, what is allowed."""
 
-import difflib
-
 from pydantic import ValidationError
 
+from evenlight.core.errors import suggestion
 from evenlight.jobs import own_files
 from evenlight.settings import TAGS, shown
 
@@ -122,20 +121,6 @@ def dotted(key: str, name) -> str:
 def wrong(value, allowed: str, remedy: str = "") -> str:
     """What is said of a value that is not allowed."""
     return f"found {shown(value)}; allowed is {allowed}{remedy}"
-
-
-def suggestion(name, candidates) -> str:
-    """Which of ``candidates`` may have been meant: those that end so, or the nearest, whatever the case of letters.
-
-    >>> suggestion("comprehensiveness", ["soft_comprehensiveness", "gini", "aopc_comprehensiveness"])
-    '; did you mean soft_comprehensiveness or aopc_comprehensiveness?'
-    >>> suggestion("Gini", ["soft_gini", "gini"]), suggestion("oclusion", ["occlusion"]), suggestion("x", ["lime"])
-    ('; did you mean gini?', '; did you mean occlusion?', '')
-    """
-    meant, known = str(name).lower(), {str(each).lower(): str(each) for each in candidates}
-    same = [each for each in known if each == meant] or [each for each in known if each.endswith(f"_{meant}")]
-    close = same or difflib.get_close_matches(meant, known, n=1)
-    return f"; did you mean {' or '.join(known[each] for each in close)}?" if close else ""
 
 
 # What is allowed, in words ---------------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
 """One row per comparison of a study, over all its seeds: who wins how often, effect sizes, and a verdict."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import ClassVar, Literal
 
@@ -13,7 +13,7 @@ from evenlight.core.seeds import generator_for
 from evenlight.core.tables import Contract
 from evenlight.statistics.arrays.signs import sign_p
 from evenlight.statistics.base import Computed, Inputs, JudgedAtLooks
-from evenlight.statistics.cells import ExplainerScores
+from evenlight.statistics.cells import ExplainerScores, ModelScores
 from evenlight.statistics.compared import read_compared
 from evenlight.statistics.designs import Design
 from evenlight.statistics.families import CONTROL
@@ -25,6 +25,11 @@ from evenlight.statistics.verdicts import adjustment_notes, counts_of_sets, judg
 from evenlight.statistics.wins import Counted, Described, counted_wins
 from evenlight.texts.items import check_compared
 
+# In how many pairs the first level alone has no score, and the second alone.
+MISSING = ["missing_a", "missing_b"]
+# Gives the scores of every model: of the present analysis, or of so many units, the first ones.
+Read = Callable[[int | None], Iterable[ModelScores]]
+
 
 def effect_tables(
     study: StudyScores, judging: VerdictSettings, *, looks: Looks = ONE_LOOK
@@ -32,15 +37,38 @@ def effect_tables(
     """All comparisons of a study, rows of :data:`EFFECTS`, counts of sets of them, rows of :data:`EFFECT_COUNTS`,
     and notes on how families were adjusted, on forms that have no score, and on ties.
 
+    Args:
+        study: its scores, those of the present interim analysis.
+        judging: the level, the margins (``smallest_effects``) and the families.
+        looks: the interim analyses that are planned, up to this one.
+
+    Raises:
+        InputError: a margin is larger than all scores of its metric.
+    """
+
+    def read(units: int | None) -> Iterator[ModelScores]:
+        for model in read_compared(study if units is None else replace(study, first=units)):
+            check_compared(model.dataset, model.units, model.items["item_id"], model.comparisons, study.smallest_group)
+            yield model
+
+    table, counts = tables_of(read, judging, looks)
+    notes = [*missing_notes(table, judging.alpha), *tied_notes(table), *adjustment_notes(table, judging, looks)]
+    return table[EFFECTS.schema.names], counts, notes
+
+
+def tables_of(read: Read, judging: VerdictSettings, looks: Looks = ONE_LOOK) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """All comparisons of some scores, rows of :data:`EFFECTS` with :data:`MISSING` beside them, and counts of sets of
+    them, of :data:`EFFECT_COUNTS`.
+
     Cells without a score of one of the levels under every seed give no row. The verdict is *more often*, of pairs by
     the sign test, of texts by the relative effect (:mod:`evenlight.statistics.wins`). The mean difference and the
     effect sizes have intervals of each comparison alone, for these trained models and further units, and no verdict.
 
     Args:
-        study: its scores, those of the present interim analysis.
-        judging: the level, the margins (``smallest_effects``) and the families; ``bootstrap_draws`` resamples are
-            behind intervals, and as many flips behind counts.
-        looks: the interim analyses that are planned, up to this one. Verdicts hold over all of them.
+        read: gives the scores.
+        judging: as for :func:`effect_tables`; ``bootstrap_draws`` resamples are behind intervals, and as many flips
+            behind counts.
+        looks: the same. Verdicts hold over all of them.
 
     Raises:
         InputError: a margin is larger than all scores of its metric.
@@ -49,17 +77,14 @@ def effect_tables(
     def described(scores: ExplainerScores, design: Design, a: np.ndarray, b: np.ndarray, seeds: np.ndarray) -> Mapping:
         return _effect_sizes(scores.dataset, design, a, b, seeds, judging)
 
-    present = _read(study, judging, described)
+    present = _counted(read(None), judging, described)
     if not present:
-        return *(pd.DataFrame(columns=contract.schema.names) for contract in (EFFECTS, EFFECT_COUNTS)), []
-    earlier = [_read(replace(study, first=units), judging) for units in looks.units[:-1]]
+        columns = [*EFFECTS.schema.names, *MISSING], EFFECT_COUNTS.schema.names
+        return tuple(pd.DataFrame(columns=names) for names in columns)
+    earlier = [_counted(read(units), judging) for units in looks.units[:-1]]
     table = judged(present, judging, looks, earlier)
     counts = pd.DataFrame(counts_of_sets(present, table, judging), columns=EFFECT_COUNTS.schema.names)
-    return (
-        table[EFFECTS.schema.names],
-        counts,
-        missing_notes(table, judging.alpha) + tied_notes(table) + adjustment_notes(table, judging, looks),
-    )
+    return table, counts
 
 
 def missing_notes(table: pd.DataFrame, alpha: float) -> list[str]:
@@ -71,7 +96,7 @@ def missing_notes(table: pd.DataFrame, alpha: float) -> list[str]:
     """
     notes = []
     for (dataset, model, a, b, of_a, of_b), cells in table.groupby(
-        ["dataset", "model", "level_a", "level_b", "missing_a", "missing_b"], sort=False
+        ["dataset", "model", "level_a", "level_b", *MISSING], sort=False
     ):
         if of_a != of_b and (p := sign_p(of_a, of_b)) <= alpha:
             more, other = (a, b) if of_a > of_b else (b, a)
@@ -83,8 +108,11 @@ def missing_notes(table: pd.DataFrame, alpha: float) -> list[str]:
     return notes
 
 
-def tied_notes(table: pd.DataFrame) -> list[str]:
-    """Of which metrics most comparisons of pairs are mostly ties, as scores with few levels are, and what to do."""
+def tied_notes(table: pd.DataFrame, margin: str = "statistics.smallest_effects.{metric}") -> list[str]:
+    """Of which metrics most comparisons of pairs are mostly ties, as scores with few levels are, and what to do.
+
+    ``margin`` is how users name the margin of a metric.
+    """
     notes = []
     pairs = table[table["paired"] & (table["family"] != CONTROL)]
     for (dataset, metric), cells in pairs.groupby(["dataset", "metric"], sort=False):
@@ -93,16 +121,17 @@ def tied_notes(table: pd.DataFrame) -> list[str]:
             notes.append(
                 f"dataset '{dataset}', metric '{metric}': in {tied} of {len(cells)} comparisons most pairs are ties, "
                 "which count for neither group. Its scores have few levels, or its margin is wide: a metric with finer "
-                f"scores, or a smaller statistics.smallest_effects.{metric}, would decide more"
+                f"scores, or a smaller {margin.format(metric=metric)}, would decide more"
             )
     return notes
 
 
-def _read(study: StudyScores, judging: VerdictSettings, described: Described | None = None) -> list[Counted]:
+def _counted(
+    models: Iterable[ModelScores], judging: VerdictSettings, described: Described | None = None
+) -> list[Counted]:
     parts: list[Counted] = []
     seen: dict[str, float] = {}
-    for model in read_compared(study):
-        check_compared(model.dataset, model.units, model.items["item_id"], model.comparisons, study.smallest_group)
+    for model in models:
         parts += counted_wins(_noting(model.explainers, seen), model.designs, judging, described, described is not None)
     _refuse_margins(judging.smallest_effects, seen)
     return parts

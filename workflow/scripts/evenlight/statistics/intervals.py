@@ -22,6 +22,7 @@ from numpy.typing import ArrayLike
 from evenlight.statistics.blocks import NUMBERS
 from evenlight.statistics.designs import numbered
 from evenlight.statistics.effect_sizes import stratum_weight
+from evenlight.statistics.resamples import remembered
 from evenlight.statistics.rounding import settled
 
 EFFECTS = ["cohens_d", "cliffs_delta"]
@@ -141,6 +142,7 @@ def _resamples(drawn: _Drawn, draws: int, generator: np.random.Generator) -> Ite
         yield counts[drawn.of_a], counts[drawn.of_b]
 
 
+@remembered
 def _counts(units: int, draws: int, generator: np.random.Generator) -> np.ndarray:
     chosen = generator.integers(0, units, size=(units, draws)) * draws + np.arange(draws)
     return np.bincount(chosen.ravel(), minlength=units * draws).reshape(units, draws).astype(float)

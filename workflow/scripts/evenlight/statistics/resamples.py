@@ -1,9 +1,43 @@
 """Resamples of whole clusters, and percentile intervals of what is no mean, such as a ratio."""
 
+from collections import OrderedDict
+from collections.abc import Callable
+from functools import wraps
+
 import numpy as np
 import scipy
 
+from evenlight.statistics.blocks import NUMBERS
 
+Draw = Callable[[int, int, np.random.Generator], np.ndarray]
+
+
+def remembered(draw: Draw) -> Draw:
+    """``draw``, which gives the same array again where it is asked for as much by a generator in the same state.
+
+    All comparisons of the same units have the same resamples, and to draw these takes longer than to use them. The
+    generator goes on as if it had drawn. At most :data:`evenlight.statistics.blocks.NUMBERS` numbers are kept.
+    """
+    kept: OrderedDict[tuple, tuple[np.ndarray, dict]] = OrderedDict()
+
+    @wraps(draw)
+    def drawn(units: int, draws: int, generator: np.random.Generator) -> np.ndarray:
+        key = units, draws, repr(generator.bit_generator.state)
+        if key in kept:
+            kept.move_to_end(key)
+            counts, generator.bit_generator.state = kept[key]
+            return counts
+        counts = draw(units, draws, generator)
+        counts.flags.writeable = False
+        kept[key] = counts, generator.bit_generator.state
+        while sum(array.size for array, _ in kept.values()) > NUMBERS:
+            kept.popitem(last=False)
+        return counts
+
+    return drawn
+
+
+@remembered
 def drawn_counts(clusters: int, draws: int, generator: np.random.Generator) -> np.ndarray:
     """How often each cluster is in each resample, float (draws, clusters): as many as there are, with replacement."""
     return generator.multinomial(clusters, np.full(clusters, 1 / clusters), size=draws).astype(float)

@@ -132,7 +132,8 @@ def _counted(
     left_out = [", ".join(str(scores.seeds[seed]) for seed in np.flatnonzero(~of_cell)) for of_cell in seeds]
     columns |= {"seeds": seeds.sum(axis=1), "left_out_seeds": left_out, "paired": design.paired}
     columns |= {"missing_a": missing[0], "missing_b": missing[1]}
-    return Counted(pd.DataFrame(cells).assign(**columns, **further), votes, signed)
+    names = {name: [cell[name] for cell in cells] for name in cells[0]}
+    return Counted(pd.DataFrame({**names, **columns, **further}, index=range(len(cells))), votes, signed)
 
 
 def _missing(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -8,13 +8,15 @@ from evenlight.reports.page_parts import rows_of_cells
 from evenlight.reports.questions import CELL, ELSE, HOLDS, LIMITS, READ, SURE, answered
 from evenlight.reports.text import signed
 from evenlight.reports.verdict_words import (
+    EXPLAINED,
     FAMILIES,
+    Words,
     at_least_of_set,
     legend_of,
     numbers_of,
     said_of_adjustment,
     said_of_counts,
-    sentence,
+    sentences,
     sign_of,
 )
 from evenlight.statistics.chance_level import said_of_chance
@@ -47,7 +49,7 @@ CLAIMS = {
 def page(
     effects: pd.DataFrame,
     effect_counts: pd.DataFrame,
-    control: pd.DataFrame,
+    control: pd.DataFrame | None = None,
     balanced: pd.DataFrame | None = None,
     *,
     datasets: dict[str, str],
@@ -56,12 +58,13 @@ def page(
     metrics: dict[str, MetricLabel],
     as_often_bound: float,
     confidence: float,
+    words: Words = EXPLAINED,
 ) -> Page:
     """A page from :func:`evenlight.statistics.effects.effect_tables`: the counts, then every comparison.
 
     Behind them stands what permuted labels do (:func:`evenlight.statistics.verdict_control.permuted_verdicts`). Before
     them stands which models only guess (:func:`evenlight.statistics.model_quality.balanced_accuracies`), None where
-    models predict nothing.
+    models predict nothing. Of a table of scores there are only the first two. ``words`` say how a group wins.
     """
     pairs = comparisons_in(effects)
     labels = {"dataset": datasets, "model": models, "explainer": explainers}
@@ -79,29 +82,30 @@ def page(
             if len(rows):
                 versus = f"{pair.level_a} against {pair.level_b}{factor_in_brackets(pair, pairs)}{said}"
                 size = int((effects["family"] == family).sum())
-                parts.append(_verdict_table(versus, datasets[dataset], rows, models, explainers, metrics, size))
+                names = (models, explainers, metrics)
+                parts.append(_verdict_table(versus, datasets[dataset], rows, *names, size, words))
     parts += [counted[CONTROL]] if CONTROL in counted else []
     return Page(
-        "Who is explained better more often?",
-        answer_of(effects, effect_counts),
+        f"Who {words.is_better} more often?",
+        answer_of(effects, effect_counts, words),
         parts,
-        legend_of(pairs, as_often_bound) if pairs else [],
+        legend_of(pairs, as_often_bound, words) if pairs else [],
         warnings=[] if balanced is None else said_of_chance(balanced, datasets, models),
-        details=_details(effects, control, explainers, metrics, confidence) if pairs else [],
+        details=_details(effects, control, explainers, metrics, confidence, words) if pairs else [],
     )
 
 
-def answer_of(effects: pd.DataFrame, effect_counts: pd.DataFrame) -> str:
+def answer_of(effects: pd.DataFrame, effect_counts: pd.DataFrame, words: Words = EXPLAINED) -> str:
     """The counts of all comparisons that are a question, in words; of those that were named beforehand, if any were."""
+    question = f"Which group {words.is_better} more often?"
     family = next((name for name in (PRIMARY, STUDY, EXPLORATORY) if name in set(effect_counts["family"])), None)
     if family is None:
-        return "How often is one group explained better than another? Nothing was compared."
+        return f"{question} Nothing was compared."
     asked = effects[effects["family"] == family]
     found = asked[asked["side"] != 0]
     apart = int(found["apart"].sum())
     return (
-        "How often is one group explained better than another? "
-        f"{said_of_counts(asked, effect_counts, 'primary ' if family == PRIMARY else '')} A verdict names "
+        f"{question} {said_of_counts(asked, effect_counts, 'primary ' if family == PRIMARY else '')} A verdict names "
         f"{len(found):,}. " + (f"In {apart:,} of these the mean points the other way." if apart else "")
     ).strip()
 
@@ -133,14 +137,15 @@ def _verdict_table(
     explainers: dict[str, str],
     metrics: dict[str, MetricLabel],
     size: int,
+    words: Words,
 ) -> Table:
     columns = {name: metric for name, metric in metrics.items() if name in set(verdicts["metric"])}
-    rows = rows_of_cells(verdicts, models, explainers, columns, lambda row: effect_cell(row, size))
+    rows = rows_of_cells(verdicts, models, explainers, columns, lambda row: effect_cell(row, size, words))
     headings = [metric.label_with_direction for metric in columns.values()]
-    return Table(f"Better explained: {versus}", ("Model", "Explainer"), [(dataset, headings)], rows)
+    return Table(f"Who {words.is_better}: {versus}", ("Model", "Explainer"), [(dataset, headings)], rows)
 
 
-def effect_cell(row, size: int) -> Cell:
+def effect_cell(row, size: int, words: Words = EXPLAINED) -> Cell:
     """One comparison of ``size``; ``row`` is a row of the effects, or None where nothing was compared."""
     if row is None:
         return Cell("–", "not compared: the metric has no defined scores")
@@ -149,16 +154,17 @@ def effect_cell(row, size: int) -> Cell:
     left_out = f" Left out, with too few scores: seed {row.left_out_seeds}." if row.left_out_seeds else ""
     robust = f" Robustness {row.robustness:.0%}, of significance {row.robustness_significance:.0%}."
     robust = "" if pd.isna(row.robustness) else robust
-    said = f"{row.verdict}. {sentence(row, size)} Cliff's delta {signed(row.cliffs_delta)}.{robust}{left_out}"
-    return Cell(f"{sign} {numbers}", said, colour, bool(row.side))
+    said = " ".join([f"{row.verdict}.", *sentences(row, size, words), f"Cliff's delta {signed(row.cliffs_delta)}."])
+    return Cell(f"{sign} {numbers}", f"{said}{robust}{left_out}", colour, bool(row.side))
 
 
 def _details(
     effects: pd.DataFrame,
-    control: pd.DataFrame,
+    control: pd.DataFrame | None,
     explainers: dict[str, str],
     metrics: dict[str, MetricLabel],
     confidence: float,
+    words: Words,
 ) -> list[tuple[str, str]]:
     asked = effects[effects["family"] != CONTROL]
     found = asked[asked["side"] != 0]
@@ -170,8 +176,8 @@ def _details(
         "cluster, the cluster has one vote. "
     )
     of_texts = (
-        "Without pairs, the number says how often a random text of the first group is explained better than one of "
-        "the second. It is no share of pairs. "
+        f"Without pairs, the number says how often a random text of the first group {words.is_better} than one of the "
+        "second. It is no share of pairs. "
     )
     repeated = repeated_in(effects)
     scope = " or ".join(REPETITIONS[name] for name in repeated)
@@ -198,11 +204,11 @@ def _details(
         ),
         ("Where do majority and mean point apart?", _said_of_apart(found[found["apart"]], explainers, metrics)),
         (
-            "Who has the worst explanations?",
+            "Who has the worst scores?",
             f"In {len(worst):,} of {len(asked):,} comparisons one group has more of the scores that are as bad as this "
             "study's worst tenth. This claim has the level to itself.",
         ),
-        ("What does chance alone find?", said_of_control(control)),
+        ("What does chance alone find?", "" if control is None else said_of_control(control)),
         (
             ELSE,
             "A pointer on a cell of the tables tells its robustness against an unmeasured confounder (Cinelli and "

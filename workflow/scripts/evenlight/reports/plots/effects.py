@@ -118,12 +118,7 @@ def _draw_panel(axes: Axes, effects: pd.DataFrame, rows: dict[tuple[str, str], i
         axes.text(0.5, 0.5, "undefined", ha="center", va="center", transform=axes.transAxes, backgroundcolor="white")
     for cell in effects.itertuples(index=False):
         y = rows[cell.model, cell.explainer]
-        if pd.notna(cell.wins):
-            _draw_bar(axes, cell, y)
-        elif pd.notna(cell.net_benefit):
-            ends = 100 * np.array([cell.net_benefit_low, cell.net_benefit_high])
-            axes.plot(ends, [y, y], color="black", linewidth=1.2, solid_capstyle="butt", zorder=2)
-            axes.plot(100 * cell.net_benefit, y, marker="o", color="black", markersize=3.5, zorder=4)
+        draw_cell(axes, cell, y, BAR)
         sign, _ = sign_of(cell.verdict, cell.side, cell.level_a, cell.level_b)
         axes.annotate(
             sign + APART * bool(cell.apart),
@@ -138,11 +133,21 @@ def _draw_panel(axes: Axes, effects: pd.DataFrame, rows: dict[tuple[str, str], i
         )
 
 
-def _draw_bar(axes: Axes, cell, y: float) -> None:
+def draw_cell(axes: Axes, cell, y: float, height: float) -> None:
+    """The bar of a row of the effects, so high, on an axis in per cent; of texts without pairs a mark and limits."""
+    if pd.notna(cell.wins):
+        _draw_bar(axes, cell, y, height)
+    elif pd.notna(cell.net_benefit):
+        ends = 100 * np.array([cell.net_benefit_low, cell.net_benefit_high])
+        axes.plot(ends, [y, y], color="black", linewidth=1.2, solid_capstyle="butt", zorder=2)
+        axes.plot(100 * cell.net_benefit, y, marker="o", color="black", markersize=3.5, zorder=4)
+
+
+def _draw_bar(axes: Axes, cell, y: float, height: float) -> None:
     votes = cell.wins + cell.losses + cell.ties
     if not votes:
         return
     wins, losses, ties = (100 * count / votes for count in (cell.wins, cell.losses, cell.ties))
     starts = (ties / 2, -ties / 2 - losses, -ties / 2)
     for start, length, colour in zip(starts, (wins, losses, ties), (*COLOURS, TIES), strict=True):
-        axes.barh(y, length, BAR, left=start, color=colour, linewidth=0, zorder=2)
+        axes.barh(y, length, height, left=start, color=colour, linewidth=0, zorder=2)

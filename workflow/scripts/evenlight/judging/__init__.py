@@ -1,0 +1,207 @@
+"""Verdicts for any table of scores, by the code that judges a study.
+
+``from evenlight import judge`` gives :func:`judge`; docs/judge.md has an example. Nothing here needs a model.
+"""
+
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from evenlight.core.contracts.results import EFFECTS
+from evenlight.judging.arguments import (
+    constant_notes,
+    directions,
+    look_notes,
+    looks_planned,
+    margins,
+    moved_notes,
+    one_of,
+    primary_cells,
+    share,
+    whole,
+)
+from evenlight.judging.cells import Cells, unit_notes
+from evenlight.reports.verdict_words import SCORED, said_of_counts, sentences
+from evenlight.statistics.effects import missing_notes, tables_of, tied_notes
+from evenlight.statistics.families import EXPLORATORY, PRIMARY
+from evenlight.statistics.looks import OBRIEN_FLEMING, POCOCK
+from evenlight.statistics.study import AS_OFTEN, FLIPS, HOLM, MetricLabel, VerdictSettings, comparisons_in
+from evenlight.statistics.verdicts import adjustment_notes
+from evenlight.statistics.wins import TEXTS
+from evenlight.texts.score_tables import pairs_compared, read_score_table
+
+LEAST_DRAWS = 100
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What may be claimed of a table of scores.
+
+    Attributes:
+        verdicts: a row for each comparison, in the columns of a study's ``tables/effects.csv``.
+        counts: in how many comparisons the groups differ at least, as ``tables/effect_counts.csv``.
+        notes: what a reader must know besides.
+        settings: how it was judged.
+    """
+
+    verdicts: pd.DataFrame
+    counts: pd.DataFrame
+    notes: Sequence[str]
+    settings: VerdictSettings
+
+    def __str__(self) -> str:
+        """What was compared, what was found, and how sure that is: a line each."""
+        if self.verdicts.empty:
+            return "Nothing was compared: no unit has scores of both groups."
+        sure = (
+            f"The chance that any of these verdicts names a wrong group is at most {self.settings.alpha:.0%}, "
+            f"and they hold for further {' or '.join(dict.fromkeys(self.verdicts['unit']))} like these."
+        )
+        return "\n".join([_compared(self.verdicts), _found(self.verdicts, self.counts), sure])
+
+    def summary(self) -> None:
+        """Print the same, and the notes."""
+        print(self)
+        for note in self.notes:
+            print(f"Note: {note}.")
+
+    def page(self, path: str | Path) -> Path:
+        """Write the page of verdicts, HTML that stands alone."""
+        from evenlight.judging.shown import verdict_page
+        from evenlight.reports.html_table import write_page
+
+        write_page(verdict_page(self.verdicts, self.counts, self.notes, self._labels(), self.settings), path)
+        return Path(path)
+
+    def plot(self, path: str | Path | None = None):
+        """The picture: wins, ties and losses of each comparison, a figure of matplotlib; written to ``path``, too."""
+        from evenlight.judging.shown import draw_verdicts
+
+        return draw_verdicts(self.verdicts, self._labels(), path)
+
+    def _labels(self) -> dict[str, MetricLabel]:
+        """Each metric with its direction."""
+        higher = self.settings.higher_is_better
+        return {name: MetricLabel(name, name, higher[name]) for name in dict.fromkeys(self.verdicts["metric"])}
+
+
+def judge(
+    scores: pd.DataFrame | str | Path,
+    *,
+    unit: str | None = None,
+    group: str | None = None,
+    score: str | Sequence[str] | None = None,
+    cell: str | Sequence[str] | None = None,
+    cluster: str | None = None,
+    stratum: str | None = None,
+    repeat: str | None = None,
+    margin: float | Mapping[str, float] = 0.0,
+    better: str | Mapping[str, str] | None = None,
+    compare: Iterable | None = None,
+    planned: Sequence[int] | None = None,
+    spending: str = OBRIEN_FLEMING,
+    alpha: float = 0.05,
+    as_often_bound: float = 0.2,
+    adjustment: str = HOLM,
+    primary: Mapping[str, Sequence[str]] | None = None,
+    confidence: float = 0.95,
+    draws: int = 2000,
+) -> Judgement:
+    """Which of two groups has the better score more often, in every cell of a table, with one level for all of them.
+
+    A unit that has rows of both groups is a pair, and wins of pairs are counted. Where units have one group each, it is
+    asked how often a random one of the first group is better than one of the second. Names that are left out are
+    guessed from the names of columns, and the guess is printed.
+
+    Args:
+        scores: a table with a row for each score, or the path of a CSV or Parquet file.
+        unit: the column of what is compared: a pair of texts, a question, a text.
+        group: the column of the groups: of people, or of models, prompts and versions that are compared.
+        score: the column with scores; of several columns each is a metric. Empty scores are left out.
+        cell: the columns of what is compared by itself, such as model and metric.
+        cluster: the column of what is independent, where that is more than a unit: a cluster has one vote.
+        stratum: the column within whose values units are compared.
+        repeat: the column of repetitions, such as seeds, over which scores are averaged.
+        margin: a pair that differs by no more is a tie, in the units of the scores; a number, or one by metric.
+        better: ``higher`` or ``lower`` scores are better, for all metrics or by metric.
+        compare: the groups, such as ``("male", "female")``, or several such pairs. Without it each with each.
+        planned: how many units each interim analysis of a table that grows has, such as ``[100, 200, 400]``: the first
+            ones in the order of the rows, of each dataset. Verdicts then hold over all of them.
+        spending: what an interim analysis spends of the level, ``obrien_fleming`` or ``pocock``.
+        alpha: the level: of how many tables at most any verdict names a wrong group.
+        as_often_bound: the largest net benefit, P(win) − P(loss), that is called *as often*.
+        adjustment: for the number of comparisons, ``holm`` or ``flips`` (pairs only).
+        primary: the comparisons that matter, named beforehand: columns of a cell to names.
+        confidence: of intervals.
+        draws: resamples behind intervals, and flips behind counts.
+
+    Raises:
+        InputError: a column, a group, a metric or a score is not as it must be; it names what to do.
+    """
+    named = {"unit": unit, "group": group, "score": score, "cell": cell}
+    named |= {"cluster": cluster, "stratum": stratum, "repeat": repeat}
+    table, guesses = read_score_table(scores, named)
+    pairs, of_groups = pairs_compared(table, compare)
+    cells = Cells(table, pairs)
+    higher_is_better, of_metrics = directions(better, cells)
+    settings = VerdictSettings(
+        alpha=share("alpha", alpha),
+        smallest_effects=margins(margin, cells),
+        as_often_bound=share("as_often_bound", as_often_bound),
+        confidence=share("confidence", confidence),
+        bootstrap_draws=whole("draws", draws, LEAST_DRAWS),
+        primary=primary_cells(primary, cells),
+        noise=(),
+        higher_is_better=higher_is_better,
+        adjustment=one_of("adjustment", adjustment, (HOLM, FLIPS)),
+    )
+    looks = looks_planned(planned, one_of("spending", spending, (OBRIEN_FLEMING, POCOCK)), cells)
+    for guess in guesses + of_groups + of_metrics:
+        print(f"guessed {guess}", file=sys.stderr)
+    present = None if looks.is_one else looks.units[-1]
+    verdicts, counts = tables_of(lambda units: cells.read(present if units is None else units), settings, looks)
+    notes = [
+        *table.notes,
+        *moved_notes(cells),
+        *unit_notes(cells),
+        *constant_notes(cells),
+        *missing_notes(verdicts, alpha),
+        *tied_notes(verdicts, "margin"),
+        *(note.removeprefix("statistics.") for note in adjustment_notes(verdicts, settings, looks)),
+        *look_notes(looks, alpha, cells),
+    ]
+    return Judgement(verdicts[EFFECTS.schema.names], counts, notes, settings)
+
+
+def _compared(verdicts: pd.DataFrame) -> str:
+    """How many comparisons of which groups there are, and of how many units."""
+    pairs = [f"“{pair.level_a}” with “{pair.level_b}”" for pair in comparisons_in(verdicts)]
+    kinds = [
+        f"{_span(of[['units_a', 'units_b']].to_numpy())} {TEXTS + ' of a group' if unit == TEXTS else unit}"
+        for unit, of in verdicts.groupby("unit", sort=False)
+    ]
+    how_many = f"{len(verdicts):,} comparisons" if len(verdicts) > 1 else "One comparison"
+    judged = "were judged, each" if len(verdicts) > 1 else "was judged,"
+    return f"{how_many} of {', '.join(pairs)} {judged} by {' or '.join(kinds)}."
+
+
+def _span(counts: np.ndarray) -> str:
+    return " to ".join(f"{count:,}" for count in dict.fromkeys((counts.min(), counts.max())))
+
+
+def _found(verdicts: pd.DataFrame, counts: pd.DataFrame) -> str:
+    """What is shown, and what is open; of one comparison all of that."""
+    if len(verdicts) == 1:
+        (row,) = verdicts.itertuples()
+        return f"{sentences(row, 1, SCORED)[0]} The verdict is “{row.verdict}”."
+    asked = verdicts[verdicts["family"] != EXPLORATORY] if PRIMARY in set(verdicts["family"]) else verdicts
+    kind = "primary " if len(asked) < len(verdicts) else ""
+    named, alike = int((asked["side"] != 0).sum()), int((asked["verdict"] == AS_OFTEN).sum())
+    return (
+        f"{said_of_counts(asked, counts, kind)} A verdict names a group in {named:,} and says “as often” in {alike:,}; "
+        f"{len(asked) - named - alike:,} are open, which does not show that groups are alike."
+    )

@@ -1,0 +1,230 @@
+"""The cells of a table of scores, as statistics read those of a study."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+
+from evenlight.core.errors import InputError
+from evenlight.statistics.cells import ExplainerScores, ModelScores
+from evenlight.statistics.designs import design_of, numbered
+from evenlight.statistics.study import ALL, Comparison
+from evenlight.texts.score_tables import ScoreTable, telling_column
+
+# Numbers of one explainer and model: metrics by repetitions by items.
+MOST_NUMBERS = 2**28
+
+
+@dataclass
+class Cells:
+    """The cells of a table.
+
+    Attributes:
+        table: the scores, with the column ``metric`` as one of its codes.
+        pairs: the groups that are compared.
+        averaged: the rows of the same unit, group, cell and repetition as another one, by number.
+    """
+
+    table: ScoreTable
+    pairs: Sequence[tuple[str, str]]
+    averaged: set[int] = field(default_factory=set, init=False)
+
+    @property
+    def metrics(self) -> list[str]:
+        """The names of all metrics."""
+        return list(self.table.names["metric"]) if "metric" in self.table.codes else list(self.table.scores)
+
+    def scores_by_metric(self) -> Iterator[tuple[str, np.ndarray]]:
+        """Every metric that has scores, with all of these, float (scores,)."""
+        by_name = self.table.scores.items()
+        if "metric" in self.table.codes:
+            ((_, scores),) = by_name
+            metric = self.table.codes["metric"]
+            by_name = [(self.table.names["metric"][metric[rows[0]]], scores[rows]) for rows in _split(metric)]
+        yield from ((name, known) for name, scores in by_name if len(known := scores[~np.isnan(scores)]))
+
+    def units(self) -> int:
+        """How many units the dataset with the fewest has."""
+        return min(len(of) for _, of in self.datasets)
+
+    def read(self, units: int | None) -> Iterator[ModelScores]:
+        """The scores of each model on each dataset; of so many units, the first ones in the order of the rows.
+
+        Raises:
+            InputError: rows of a unit contradict one another, or are of several cells, and no column says so.
+        """
+        for rows, of_units in self.datasets:
+            table = self.table.rows(rows)
+            if units is not None:
+                table = table.rows(np.isin(table.codes["unit"], of_units[:units]))
+            for of_model in _split(_codes(table, "model")):
+                yield self._model(table.rows(of_model))
+
+    @cached_property
+    def datasets(self) -> list[tuple[np.ndarray, np.ndarray]]:
+        """The rows of each dataset, and its units in the order in which they first occur."""
+        unit = self.table.codes["unit"]
+        return [(rows, pd.unique(unit[rows])) for rows in _split(_codes(self.table, "dataset"))]
+
+    def _model(self, table: ScoreTable) -> ModelScores:
+        """The scores of one model on one dataset."""
+        groups = len(table.names["group"])
+        item, first = numbered(table.codes["unit"].astype(np.int64) * groups + table.codes["group"])
+        unit = np.array(table.names["unit"], dtype=object)[table.codes["unit"][first]]
+        level = np.array(table.names["group"], dtype=object)[table.codes["group"][first]]
+        items = pd.DataFrame({"item_id": np.arange(len(first)), "cluster": _clusters(table)[first]})
+        rows = pd.DataFrame({"item_id": items["item_id"], "unit_id": unit, "level": level})
+        seed, first_seed = numbered(_codes(table, "repeat"))
+        seeds = [table.names["repeat"][code] for code in table.codes["repeat"][first_seed]] if _has(table) else ["0"]
+        strata = _strata(table, item, seed, (len(seeds), len(items)))
+        comparisons = [Comparison(table.columns.group, *pair) for pair in self.pairs]
+        designs = [design_of(comparison, rows, items, strata) for comparison in comparisons]
+        names = [_name(table, role, 0) for role in ("dataset", "model")]
+        return ModelScores(
+            *names,
+            seeds,
+            items,
+            rows,
+            [design for design in designs if design is not None],
+            self._explainers(table, names, item, seed, seeds),
+            strata,
+        )
+
+    def _explainers(
+        self, table: ScoreTable, names: Sequence[str], item: np.ndarray, seed: np.ndarray, seeds: Sequence[str]
+    ) -> Iterator[ExplainerScores]:
+        items = 1 + item.max()
+        for rows in _split(_codes(table, "explainer")):
+            metrics, layers = self._layers(table, rows)
+            size = len(metrics) * len(seeds) * items
+            if size > MOST_NUMBERS:
+                raise InputError(
+                    f"{table.place}: a model has {len(metrics):,} metrics, {len(seeds):,} repetitions and {items:,} "
+                    "texts, most of which have no score in common; let cell= name what holds them apart, such as the "
+                    "task, in a column 'dataset'"
+                )
+            sums, counts = np.zeros(size), np.zeros(size, dtype=np.int64)
+            for layer, scores in layers:
+                place = (layer * len(seeds) + seed[rows]) * items + item[rows]
+                known = ~np.isnan(scores)
+                sums += np.bincount(place[known], scores[known], minlength=size)
+                counts += np.bincount(place[known], minlength=size)
+            # Of several columns with scores each has the same rows.
+            self._count_averaged(table, rows, place)
+            values = np.divide(sums, counts, out=np.full(size, np.nan), where=counts > 0)
+            values = values.reshape(len(metrics), len(seeds), items)
+            explainer = _name(table, "explainer", rows[0])
+            yield ExplainerScores(*names, explainer, seeds, metrics, values, ~np.isnan(values).all(axis=0))
+
+    def _layers(self, table: ScoreTable, rows: np.ndarray) -> tuple[list[str], list[tuple[np.ndarray, np.ndarray]]]:
+        """The metrics of an explainer, and of each column of scores the number of the metric and the score by row."""
+        if "metric" not in table.codes:
+            names = list(table.scores)
+            return names, [(np.full(len(rows), number), table.scores[name][rows]) for number, name in enumerate(names)]
+        layer, first = numbered(table.codes["metric"][rows])
+        metrics = [table.names["metric"][code] for code in table.codes["metric"][rows][first]]
+        (scores,) = table.scores.values()
+        return metrics, [(layer, scores[rows])]
+
+    def _count_averaged(self, table: ScoreTable, rows: np.ndarray, place: np.ndarray) -> None:
+        """Count rows of the same unit, group, cell and repetition; refuse them where a column tells them apart."""
+        several = np.bincount(place)[place] > 1
+        if not several.any():
+            return
+        one = rows[place == place[several][0]]
+        if (column := telling_column(table, one)) is not None:
+            unit, group = (table.names[role][table.codes[role][one[0]]] for role in ("unit", "group"))
+            raise InputError(
+                f"{table.place}: unit '{unit}' has {len(one)} rows of group '{group}' in one cell, which column "
+                f"'{column}' tells apart; name it by cell= or repeat=, or leave the column out, and their mean counts"
+            )
+        self.averaged.update(table.places[rows[several]].tolist())
+
+
+def unit_notes(cells: Cells) -> list[str]:
+    """How many units have a partner in the other group, and how many scores were averaged."""
+    table, notes = cells.table, []
+    for a, b in cells.pairs:
+        found: Counter = Counter()
+        for rows, _ in cells.datasets:
+            unit, group = table.codes["unit"][rows], table.codes["group"][rows]
+            of_a, of_b = (np.unique(unit[group == table.names["group"].index(name)]) for name in (a, b))
+            both = len(np.intersect1d(of_a, of_b))
+            if both > 1:
+                found += Counter(both=both, only_a=len(of_a) - both, only_b=len(of_b) - both)
+        if found["only_a"] or found["only_b"]:
+            notes.append(
+                f"'{a}' and '{b}': {found['both']:,} units have both groups. {found['only_a']:,} have '{a}' alone and "
+                f"{found['only_b']:,} '{b}' alone: these have no partner and do not count"
+            )
+    if cells.averaged:
+        notes.append(
+            f"{len(cells.averaged):,} rows are of the same unit, group, cell and repetition as another row: the mean "
+            "of their scores counts"
+        )
+    return notes
+
+
+def _has(table: ScoreTable) -> bool:
+    return "repeat" in table.codes
+
+
+def _codes(table: ScoreTable, role: str) -> np.ndarray:
+    """The numbers of a role; all one where no column has it."""
+    return table.codes.get(role, np.zeros(len(table), dtype=int))
+
+
+def _name(table: ScoreTable, role: str, row: int) -> str:
+    return table.names[role][table.codes[role][row]] if role in table.codes else ALL
+
+
+def _split(codes: np.ndarray) -> list[np.ndarray]:
+    """The rows of each code, in the order in which the codes first occur."""
+    different, first = np.unique(codes, return_index=True)
+    if len(different) == 1:
+        return [np.arange(len(codes))]
+    order = np.argsort(codes, kind="stable")
+    parts = np.split(order, np.flatnonzero(np.diff(codes[order])) + 1)
+    return [parts[number] for number in np.argsort(first)]
+
+
+def _clusters(table: ScoreTable) -> np.ndarray:
+    """The cluster of each row, object (rows,), its unit where no column says more.
+
+    Raises:
+        InputError: rows of one unit have several.
+    """
+    role = "cluster" if "cluster" in table.codes else "unit"
+    codes, unit = table.codes[role], table.codes["unit"]
+    if role == "cluster":
+        number, first = numbered(unit)
+        other = np.flatnonzero(codes != codes[first][number])
+        if len(other):
+            raise InputError(
+                f"{table.place}: column '{table.columns.cluster}' has several clusters for unit "
+                f"'{table.names['unit'][unit[other[0]]]}'; give all rows of a unit one cluster"
+            )
+    return np.array(table.names[role], dtype=object)[codes]
+
+
+def _strata(table: ScoreTable, item: np.ndarray, seed: np.ndarray, shape: tuple[int, int]) -> np.ndarray | None:
+    """The stratum of each item under each repetition, int (seeds, items), −1 where it has none; None without strata.
+
+    Raises:
+        InputError: rows of one unit and group have several.
+    """
+    if "stratum" not in table.codes:
+        return None
+    strata, of_rows = np.full(shape, -1), table.codes["stratum"]
+    strata[seed, item] = of_rows
+    other = np.flatnonzero(strata[seed, item] != of_rows)
+    if len(other):
+        unit, group = (table.names[role][table.codes[role][other[0]]] for role in ("unit", "group"))
+        raise InputError(
+            f"{table.place}: column '{table.columns.stratum}' has several strata for unit '{unit}', group '{group}'; "
+            "give all rows of a unit and group one stratum"
+        )
+    return strata
