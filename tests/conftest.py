@@ -38,10 +38,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: item.path.is_relative_to(Path(__file__).parent / "unit"))
 
 
-def pytest_collection_finish() -> None:
-    """What is imported is never garbage: statsmodels has all of it searched at each adjustment of p."""
-    gc.collect()
-    gc.freeze()
+@pytest.hookimpl(wrapper=True)
+def pytest_collection(session):
+    """What is imported is never garbage, which statsmodels has searched for at each adjustment of p."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+        gc.collect()
+        gc.freeze()
 
 
 def unavailable(reason: str, remedy: str) -> NoReturn:
