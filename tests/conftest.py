@@ -1,5 +1,6 @@
 """What tests of every folder share: the data that is never committed, and what its absence means."""
 
+import gc
 import os
 import shutil
 import sys
@@ -35,6 +36,18 @@ os.environ.setdefault("NUMBA_DISABLE_JIT", "1")
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Whole studies before single functions, so that in the end no process is left alone with a study."""
     items.sort(key=lambda item: item.path.is_relative_to(Path(__file__).parent / "unit"))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection(session):
+    """What is imported is never garbage, which statsmodels has searched for at each adjustment of p."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+        gc.collect()
+        gc.freeze()
 
 
 def unavailable(reason: str, remedy: str) -> NoReturn:

@@ -15,6 +15,8 @@ from pathlib import Path
 
 import pytest
 
+# To ask what a browser and its processes have taken, takes longer than most phases of tests.
+SHORT = 0.005
 # A row: seconds of processors and of a clock; a fixture that tests share, or a phase of a test (`setup` has fixtures).
 COLUMNS = ("processor_seconds", "seconds", "phase", "name", "worker", "machine")
 SHOWN = 10
@@ -22,8 +24,13 @@ SHOWN = 10
 
 def processor_seconds() -> float:
     """Seconds of processors that this process and all that it has started have taken until now."""
+    return time.process_time() + _seconds_of_others()
+
+
+def _seconds_of_others() -> float:
+    """Those of all that it has started."""
     ended = os.times()
-    return time.process_time() + ended.children_user + ended.children_system + sum(map(_seconds_of, _children("self")))
+    return ended.children_user + ended.children_system + sum(map(_seconds_of, _children("self")))
 
 
 def _seconds_of(process: str) -> float:
@@ -66,12 +73,12 @@ class Measured:
     """What a phase has taken travels with its report."""
 
     def __init__(self) -> None:
-        self.before = processor_seconds()
+        self.before, self.others = time.process_time(), _seconds_of_others()
         self.fixtures: list[tuple] = []
 
     def pytest_runtest_logstart(self) -> None:
         """What comes between tests is none of theirs."""
-        self.before = processor_seconds()
+        self.before = time.process_time()
 
     @pytest.hookimpl(wrapper=True)
     def pytest_fixture_setup(self, fixturedef, request):
@@ -87,12 +94,13 @@ class Measured:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(self, item, call):
-        """Give the report of a phase what the phase has taken."""
-        report, now = (yield), processor_seconds()
+        """Give the report of a phase what the phase has taken; what others did in a short one, the next gets."""
+        report, now = (yield), time.process_time()
+        others = _seconds_of_others() if call.duration > SHORT else self.others
         # What ends for whom nobody waits, as a browser does, takes its seconds with it.
-        taken = max(0.0, now - self.before)
+        taken = max(0.0, now - self.before + others - self.others)
         report.durations = [*self.fixtures, (taken, call.duration, report.when, report.nodeid)]
-        self.before, self.fixtures = now, []
+        self.before, self.others, self.fixtures = now, others, []
         return report
 
 

@@ -71,6 +71,7 @@ SMALLER = TINY | {
     "models": {name: TINY["models"][name] for name in ("ola_cea",)},
     "explainers": {name: TINY["explainers"][name] for name in ("igxi", "lime")},
     "metrics": {name: TINY["metrics"][name] for name in ("comprehensiveness", "gini")},
+    "figures": {"formats": ["svg"]},
 }
 
 # What the schema says of the methods and metrics that the tests use, written down a second time on purpose.

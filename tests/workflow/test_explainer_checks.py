@@ -35,7 +35,7 @@ def test_tables_and_figures_are_there(checked):
     made = contents(results(checked))
     for page in ("randomisation", "agreement"):
         assert {f"tables/{page}.{form}" for form in ("parquet", "csv", "html", "tex")} <= made.keys()
-        assert {f"figures/{page}/demo.{form}" for form in ("svg", "pdf")} <= made.keys()
+        assert f"figures/{page}/demo.svg" in made
 
 
 def test_learning_rates(checked):

@@ -52,6 +52,7 @@ STUDY = {
     "agreement": {},
     "metrics": {"gini": {"metric": "gini"}},
     "statistics": {"compare": {"kind": [["a", "b"]]}, "verdict_permutations": 1},
+    "figures": {"formats": ["svg"]},
 }
 
 

@@ -34,7 +34,6 @@ STUDY = SMALLER | {
         # Texts that several models read may be asked in looks, too. This is the first one.
         "looks": [8, 10],
     },
-    "figures": {"formats": ["svg"]},
 }
 
 

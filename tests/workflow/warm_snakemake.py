@@ -10,6 +10,7 @@ run is this working tree's, file by file; an edited copy imports its own. Variab
 
 import atexit
 import ctypes
+import gc
 import json
 import os
 import runpy
@@ -28,8 +29,9 @@ from pkgutil import walk_packages
 from tempfile import TemporaryFile
 from types import SimpleNamespace
 
-# What the Snakefile and Snakemake import of others' code.
-LIBRARIES = ("pandas", "pyarrow.parquet", "pydantic", "smart_open", "snakemake.cli", "yaml")
+# What the Snakefile and Snakemake import of others' code, and of it what jobs import, too.
+SHARED = ("pandas", "pyarrow.parquet", "pydantic", "yaml")
+LIBRARIES = ("smart_open", "snakemake.cli")
 PROJECT = Path(__file__).parents[2]
 # What the Snakefile imports of the library.
 PLANNING = (
@@ -196,11 +198,11 @@ def _serve_jobs(channel: socket.socket) -> tuple[dict, list[int]]:
         if not request:
             sys.exit()
         if warm_start is None:
-            os.environ["JE_ARROW_MALLOC_CONF"] = "background_thread:false"
             warm_start = runpy.run_path(str(WARM_START))
             for libraries in warm_start["LIBRARIES"].values():
                 warm_start["_load"](libraries)
-            warm_start["_load"](_library())
+            warm_start["_load"](MODULES)
+            gc.enable()
             ours = _state_of(PROJECT)
         if os.fork() == 0:
             channel.close()
@@ -256,6 +258,11 @@ def _become_what_starts_jobs(request: dict, files: list[int]) -> None:
 
 if __name__ == "__main__":
     OURS, THEIRS = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    os.environ["JE_ARROW_MALLOC_CONF"] = "background_thread:false"  # no process forks that has a second thread
+    gc.disable()  # nothing of what is imported is garbage
+    MODULES = _library()
+    for module in (*SHARED, *PLANNING):
+        import_module(module)
     if os.fork() == 0:
         OURS.close()
         _become_what_starts_jobs(*_serve_jobs(THEIRS))
@@ -265,9 +272,7 @@ if __name__ == "__main__":
     for library in LIBRARIES:
         import_module(library)
     import_module("snakemake.cli").get_argument_parser()  # which imports the plugins
-    _library()
-    for module in PLANNING:
-        import_module(module)
+    gc.enable()
     PYTHON, STATE = [sys.executable, _read_at_start()], _state_of(PROJECT)
     REQUEST = _serve()
     _keep_library_of(Path(REQUEST["folder"]), STATE)
