@@ -34,10 +34,10 @@ def costs(tmp_path) -> Path:
         run = Run("plots", "small", seed)
         for name in ("grad", "gxi"):
             parts = [part(4, 2.0, 4, 8), part(2, 1.0 + seed, 2, 4)]
-            write_cost(explainer_path(folder, run, name), "digest", parts)
+            write_cost(explainer_path(folder, run, name), parts)
     lime = [part(4, 8.0, 40, 36, together=["lime"]), part(2, 1.0, 20, 18, "A GPU", ["lime"])]
-    write_cost(explainer_path(folder, Run("plots", "small", 0), "lime"), "digest", lime)
-    write_cost(explainer_path(folder, Run("plots", "small", 1), "lime"), "digest", [])
+    write_cost(explainer_path(folder, Run("plots", "small", 0), "lime"), lime)
+    write_cost(explainer_path(folder, Run("plots", "small", 1), "lime"), [])
     return folder
 
 
@@ -54,7 +54,7 @@ def test_costs_are_means_over_texts_by_device(costs):
 
 def test_what_is_not_known_has_a_row_that_says_so(costs, tmp_path):
     for seed in (0, 1):
-        write_cost(explainer_path(costs, Run("plots", "small", seed), "gxi"), "digest", [])
+        write_cost(explainer_path(costs, Run("plots", "small", seed), "gxi"), [])
     output = tmp_path / "costs.parquet"
     done = run_result("summarise_costs", STUDY, "--costs", costs, "--output", output)
     assert done.returncode == 0, done.stderr
@@ -74,7 +74,7 @@ def test_what_is_not_known_has_a_row_that_says_so(costs, tmp_path):
 def test_a_study_of_which_nothing_is_known_has_a_table(tmp_path):
     for seed in (0, 1):
         for name in STUDY["explainers"]:
-            write_cost(explainer_path(tmp_path, Run("plots", "small", seed), name), "digest", [])
+            write_cost(explainer_path(tmp_path, Run("plots", "small", seed), name), [])
     tables.write_table(
         summarise_costs(tmp_path, RUNS, explainers=STUDY["explainers"]), tmp_path / "table.parquet", COST_SUMMARY
     )

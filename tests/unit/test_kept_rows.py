@@ -298,9 +298,23 @@ def test_another_version_of_a_library_makes_nothing_again_and_is_named_where_one
     ROWS["target"][0](copy)
     attribute.main(of_study(copy))
     assert len(done.explained) == 2
-    for name in ("grad", "gxi"):
-        recorded = read_metadata(copy / "attributions" / f"{name}.parquet", ATTRIBUTIONS)["libraries"]
-        assert recorded == before | {"torch": f"{before['torch']}, 1.0"}
+    assert libraries_of(copy) == [before | {"torch": f"{before['torch']}, 1.0"}] * 2
+
+
+def libraries_of(folder: Path) -> list[dict[str, str]]:
+    """The versions that both attribution files say of themselves."""
+    files = [folder / "attributions" / f"{name}.parquet" for name in ("grad", "gxi")]
+    return [read_metadata(path, ATTRIBUTIONS)["libraries"] for path in files]
+
+
+@pytest.mark.parametrize("edit", [without_text, reversed_order])
+def test_a_version_of_a_library_that_computed_no_row_is_not_named(copy, done, monkeypatch, edit):
+    before = attribute.library_versions()
+    monkeypatch.setattr(attribute, "libraries", lambda arguments: before | {"torch": "1.0"})
+    edit(copy)
+    attribute.main(of_study(copy))
+    assert not done.explained
+    assert libraries_of(copy) == [before] * 2
 
 
 @pytest.mark.parametrize("precision", ["float32", "bfloat16"])

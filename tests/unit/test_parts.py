@@ -30,8 +30,9 @@ class Work:
         self.paths = [folder / f"{name}.parquet" for name in names]
         self.computed: list[tuple[str, str]] = []
         self.killed_after: int | None = None
+        self.described: dict = {"described": True}
 
-    def run(self, texts: dict[str, float], files: str = "digest") -> "Work":
+    def run(self, texts: dict[str, float]) -> "Work":
         """Make the tables of some texts, which are given with their values."""
         items = list(texts)
 
@@ -51,9 +52,7 @@ class Work:
                     table = pa.table({"item_id": chosen, "value": [texts[item] for item in chosen]})
                     write_part(missing, some, dict.fromkeys(names, table), {name: {"kept": chosen} for name in names})
 
-        digests = {path.stem: digest_of(path.stem, files, list(texts.items())) for path in self.paths}
-        described = {"described": True}
-        make_rows(self.paths, SCORES, digests, "work", SIZE, made_of, compute, lambda *_: described)
+        make_rows(self.paths, SCORES, "work", SIZE, made_of, compute, lambda *_: self.described)
         return self
 
     def found(self, number: int = 0) -> dict[str, float]:
@@ -103,6 +102,23 @@ def test_a_file_that_grew_is_that_of_one_run(tmp_path):
     assert grown.read_bytes() == at_once.read_bytes()
 
 
+def test_a_file_with_all_its_rows_is_left_alone(tmp_path):
+    path = first_run(tmp_path)
+    before = path.stat().st_ino, path.stat().st_mtime_ns
+    assert not Work(tmp_path).run(TEXTS).computed
+    assert (path.stat().st_ino, path.stat().st_mtime_ns) == before
+
+
+def test_a_file_says_what_it_would_say_now(tmp_path):
+    """Also where no row of it is another."""
+    path = first_run(tmp_path)
+    work = Work(tmp_path)
+    work.described = {"described": "in other words"}
+    assert not work.run(TEXTS).computed
+    assert read_metadata(path, SCORES) == work.described
+    assert work.found() == TEXTS
+
+
 def test_tables_that_lack_the_same_rows_are_computed_together(tmp_path):
     first_run(tmp_path, FEWER)
     work = Work(tmp_path, "ab").run(TEXTS)
@@ -143,7 +159,7 @@ def test_rows_that_were_edited_are_computed_again(tmp_path, capsys):
     table, about = read_table(path, SCORES), read_metadata(path, SCORES)
     table.loc[2, "value"] = 99.0
     write_table(table, path, SCORES, about)
-    work = Work(tmp_path).run(TEXTS, "other files")
+    work = Work(tmp_path).run(TEXTS)
     assert work.computed == [("a", "text2")]
     assert work.found() == TEXTS
     said = capsys.readouterr().out
@@ -156,9 +172,9 @@ def test_rows_that_swapped_their_places_are_no_others(tmp_path):
     path = first_run(tmp_path)
     table, about = read_table(path, SCORES), read_metadata(path, SCORES)
     write_table(table.iloc[::-1], path, SCORES, about)
-    assert Work(tmp_path).run(TEXTS, "other files").computed == []
+    assert Work(tmp_path).run(TEXTS).computed == []
     write_table(table.assign(made_of=table["made_of"].to_numpy()[::-1]), path, SCORES, about)
-    work = Work(tmp_path).run(TEXTS, "still other files")
+    work = Work(tmp_path).run(TEXTS)
     # That in the middle stays where it was.
     assert {item for _, item in work.computed} == TEXTS.keys() - {"text3"}
     assert work.found() == TEXTS
@@ -181,7 +197,7 @@ def test_a_file_that_cannot_be_used_is_computed_again(tmp_path, capsys, damage):
             write_table(read_table(path, SCORES)[["item_id", "value"]], path, SCORES)
         case "other columns":
             write_table(read_table(path, SCORES).assign(other=1.0), path, SCORES)
-    work = Work(tmp_path).run(TEXTS, "other files")
+    work = Work(tmp_path).run(TEXTS)
     kept = 4 if damage == "damaged" else 0
     assert [item for _, item in work.computed] == list(TEXTS)[kept:]
     assert work.found() == TEXTS

@@ -1,7 +1,6 @@
 """Explain a model's predictions with one family of explainers; killed and started again, it goes on.
 
-An explainer whose attribution file was made of the same settings, versions and files is left as it is, and so is the
-record of what it has cost. Otherwise rows are reused whose inputs are unchanged.
+Rows are reused whose inputs are unchanged, with what they have cost.
 """
 
 import argparse
@@ -23,7 +22,7 @@ from evenlight.engine import open_evaluator, rounding_of
 from evenlight.engine.progress import Progress
 from evenlight.explainers import Context, Explainer, explain, explained_again, training_items
 from evenlight.explainers.attribution import Remark, attribution_table, note_of
-from evenlight.explainers.costs import complete_costs, cost_of_rows, device_used, write_cost
+from evenlight.explainers.costs import cost_of_rows, device_used, write_cost
 from evenlight.explainers.planned import planned_rows
 from evenlight.jobs.command_line import add_group_flag, add_model_flags, run, settings_argument
 from evenlight.jobs.environment import OF_MODELS, library_versions
@@ -183,7 +182,7 @@ def attribution_file_metadata(arguments: argparse.Namespace, name: str, tables: 
     }
 
 
-def write_cost_of(arguments: argparse.Namespace, digests: dict[str, str], name: str, rows: Rows) -> None:
+def write_cost_of(arguments: argparse.Namespace, name: str, rows: Rows) -> None:
     """Write what the explanations of an explainer have cost; those made elsewhere were only read."""
     [path] = [path for path in arguments.costs if path.stem == name]
     known = {}
@@ -197,28 +196,25 @@ def write_cost_of(arguments: argparse.Namespace, digests: dict[str, str], name: 
         new = {digest for cost in costs for digest in cost[MADE_OF]}
         kept = [digest for digest in rows.made_of.astype(str) if digest not in new]
         known = {tuple(cost[MADE_OF]): cost for cost in [*cost_of_rows(path, kept), *costs]}
-    write_cost(path, digests[name], list(known.values()))
+    write_cost(path, list(known.values()))
 
 
 def main(arguments: argparse.Namespace) -> None:
     """Explain and write one attribution file per explainer, and beside each what it has cost."""
     arguments.explainers = Explainer.parse_all(arguments.settings["explainers"])
-    of_rows = digests_of_rows(arguments)
+    common = digests_of_rows(arguments)
     texts = digest_of_inputs({}, [arguments.items, arguments.predictions])
-    digests = {name: digest_of(digest, texts) for name, digest in of_rows.items()}
     needing = [name for name, entry in arguments.explainers.items() if entry.needs_other_texts or entry.needs_training]
     make_rows(
         arguments.output,
         ATTRIBUTIONS,
-        digests,
         job=arguments.settings["family"],
         size=arguments.items_per_group,
-        made_of=partial(made_of, arguments, of_rows | {name: digests[name] for name in needing}),
+        made_of=partial(made_of, arguments, common | {name: digest_of(common[name], texts) for name in needing}),
         compute=partial(explain_missing, arguments),
         describe=partial(attribution_file_metadata, arguments),
-        beside=partial(write_cost_of, arguments, digests),
+        beside=partial(write_cost_of, arguments),
     )
-    complete_costs(arguments.costs, digests)
 
 
 if __name__ == "__main__":

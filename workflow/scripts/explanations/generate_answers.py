@@ -204,11 +204,9 @@ class FollowUpJob(Job):
 def main(arguments: argparse.Namespace) -> None:
     """Write an answer in each row."""
     job = FollowUpJob(arguments) if arguments.follow_ups_of else Job(arguments)
-    digest = digest_of(job.common, [job.made_of([""])[""].astype(str).tolist()])
     make_rows(
         [arguments.output],
         job.contract,
-        {arguments.output.stem: digest},
         job=arguments.output.stem,
         size=arguments.items_per_group,
         made_of=job.made_of,

@@ -1,7 +1,6 @@
 """Score the explanations of one model with one family of metrics; killed and started again, it goes on.
 
-The file of an explainer that was made of the same settings, versions and files is left as it is. Otherwise rows are
-reused whose inputs are unchanged.
+Rows are reused whose inputs are unchanged.
 """
 
 import argparse
@@ -24,7 +23,6 @@ from evenlight.jobs.parts import (
     Missing,
     digest_of,
     digest_of_inputs,
-    digest_of_rows,
     digests_of,
     make_rows,
     write_part,
@@ -68,17 +66,12 @@ def needs_other_texts(metrics: dict[str, Metric], path: Path) -> bool:
     return any(metric.needs_other_texts or (metric.explains_again and explains_so) for metric in metrics.values())
 
 
-def digests_of_files(arguments: argparse.Namespace, of_rows: dict[str, str]) -> dict[str, str]:
-    """Of everything that each explainer's file of scores depends on, by the explainer's name."""
-    texts = digest_of_inputs({}, [arguments.items, arguments.predictions])
-    return {
-        path.stem: digest_of(of_rows[path.stem], texts, digest_of_rows(path, EXPLAINED))
-        for path in arguments.attributions
-    }
-
-
-def made_of(arguments: argparse.Namespace, common: dict[str, str], names: list[str]) -> dict[str, np.ndarray]:
-    """Of all that each row depends on: ``common``, all that metrics are told of its text, and its explanation."""
+def made_of(
+    arguments: argparse.Namespace, common: dict[str, str], needing: list[str], names: list[str]
+) -> dict[str, np.ndarray]:
+    """Of all that each row depends on: ``common``, all that metrics are told of its text, and its explanation; for
+    those ``needing`` other texts, of all of these.
+    """
     rounding = rounding_of(arguments)
     found: dict[str, list[np.ndarray]] = {name: [] for name in names}
     for texts, *parts in texts_and_rows(arguments, names, EXPLAINED):
@@ -87,7 +80,13 @@ def made_of(arguments: argparse.Namespace, common: dict[str, str], names: list[s
             of_pairs = zip(of_texts, digests_of(part), strict=True)
             of_rows = [digest_of(common[name], rounding, text, explanation) for text, explanation in of_pairs]
             digests.append(np.array(of_rows, DIGEST))
-    return {name: np.concatenate(digests) for name, digests in found.items()}
+    of_names = {name: np.concatenate(digests) for name, digests in found.items()}
+    texts = digest_of_inputs({}, [arguments.items, arguments.predictions])
+    for name in needing:
+        of_rows = of_names[name].astype(str).tolist()
+        all_of_it = digest_of(texts, of_rows)
+        of_names[name] = np.array([digest_of(row, all_of_it) for row in of_rows], DIGEST)
+    return of_names
 
 
 def texts_and_rows(
@@ -189,20 +188,15 @@ def score_metadata(arguments: argparse.Namespace, name: str) -> dict:
 def main(arguments: argparse.Namespace) -> None:
     """Score and write one file per explainer."""
     arguments.metrics = Metric.parse_all(arguments.settings["metrics"])
-    of_rows = digests_of_rows(arguments)
-    digests = digests_of_files(arguments, of_rows)
     needing = [path.stem for path in arguments.attributions if needs_other_texts(arguments.metrics, path)]
     make_rows(
         arguments.output,
         SCORES,
-        digests,
         job=arguments.settings["family"],
-        size=arguments.items_per_group,
-        made_of=partial(made_of, arguments, of_rows | {name: digests[name] for name in needing}),
+        size=ROWS_PER_GROUP,
+        made_of=partial(made_of, arguments, digests_of_rows(arguments), needing),
         compute=partial(score_missing, arguments),
         describe=lambda name, _: score_metadata(arguments, name),
-        rows=ROWS_PER_GROUP,
-        described_by_rows=False,
     )
 
 

@@ -12,7 +12,6 @@ import pyarrow as pa
 from evenlight.core.contracts.explanations import COSTS
 from evenlight.core.errors import InputError
 from evenlight.core.tables import read_arrow, write_table
-from evenlight.jobs.parts import is_made_of
 
 CPUINFO = Path("/proc/cpuinfo")
 
@@ -33,16 +32,15 @@ def processor(cpuinfo: Path = CPUINFO) -> str:
     return next(iter(names), platform.processor() or platform.machine())
 
 
-def write_cost(path: Path, digest: str, parts: Sequence[Mapping]) -> None:
+def write_cost(path: Path, parts: Sequence[Mapping]) -> None:
     """Write the record of one attribution file.
 
     Args:
         path: of the record.
-        digest: of what the attribution file depends on, by which the record belongs to it.
         parts: of each part what it took, as the contract has it; none where that is not known.
     """
     table = pa.Table.from_pylist(list(parts), schema=COSTS.schema)
-    write_table(table, path, COSTS, {"digest": digest})
+    write_table(table, path, COSTS)
 
 
 def cost_of_rows(path: Path, made_of: Collection[str]) -> list[dict]:
@@ -57,10 +55,3 @@ def cost_of_rows(path: Path, made_of: Collection[str]) -> list[dict]:
         return []
     rows = set(made_of)
     return [part for part in parts if not rows.isdisjoint(part["made_of"])]
-
-
-def complete_costs(paths: Sequence[Path], digests: Mapping[str, str]) -> None:
-    """Say of each attribution file without a record of its own that its cost is not known."""
-    for path in paths:
-        if not is_made_of(path, COSTS, digests[path.stem]):
-            write_cost(path, digests[path.stem], [])

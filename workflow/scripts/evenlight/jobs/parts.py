@@ -27,7 +27,6 @@ from evenlight.core.tables import (
     checked,
     count_row_groups,
     count_rows,
-    read_groups,
     read_metadata,
     read_row_group,
     write_groups,
@@ -56,17 +55,6 @@ def digest_of_inputs(settings: dict, files: Iterable[Path]) -> str:
     return digest.hexdigest()
 
 
-def digest_of_rows(path: Path, contract: Contract, rows: int = 2**12) -> str:
-    """SHA-256 (hexadecimal) of a table's columns, whatever else its file says."""
-    digest = hashlib.sha256()
-    for table in read_groups(path, contract, rows):
-        written = pa.BufferOutputStream()
-        with pa.ipc.new_stream(written, table.schema.remove_metadata()) as stream:
-            stream.write_table(table.replace_schema_metadata())
-        digest.update(written.getvalue())
-    return digest.hexdigest()
-
-
 def digest_of(*values) -> str:
     """The first 128 bits of the SHA-256 (hexadecimal) of JSON values: enough for each row to have its own."""
     return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:32]
@@ -82,38 +70,6 @@ def with_digests(rows: pa.Table, made_of: Sequence[str], contract: Contract) -> 
     rows = checked(rows, contract, contract.name).drop_columns([MADE_OF, CHECKSUM])
     rows = rows.append_column(MADE_OF, pa.array(made_of, pa.string()))
     return rows.append_column(CHECKSUM, pa.array(digests_of(rows), pa.string()))
-
-
-# Whole files -------------------------------------------------------------------------------------------------------
-
-
-def is_made_of(path: Path, contract: Contract, digest: str) -> bool:
-    """Whether a file is there that was made of exactly this, and need not be made again."""
-    try:
-        return read_metadata(path, contract).get("digest") == digest
-    except InputError:
-        return False
-
-
-def made_anew(paths: Iterable[Path], contract: Contract, digests: dict[str, str]) -> list[Path]:
-    """Those of the files that a job must make; the others, of which it says so, stay as they are.
-
-    ``digests`` says by the stem of each path what the file must be made of.
-    """
-    stale = []
-    for path in paths:
-        if is_made_of(path, contract, digests[path.stem]):
-            print(f"{path.stem}: unchanged", flush=True)
-        else:
-            stale.append(path)
-    return stale
-
-
-def describe_anew(path: Path, contract: Contract, metadata: dict, rows: int | None) -> None:
-    """Give a file other metadata, if it has others; ``rows`` of a row group, else all of them."""
-    if read_metadata(path, contract) != metadata:
-        print(f"{path.stem}: says something else of itself", flush=True)
-        write_groups(read_groups(path, contract, rows or count_rows(path, contract)), path, contract, metadata)
 
 
 # Rows that are there -----------------------------------------------------------------------------------------------
@@ -139,6 +95,11 @@ class Rows:
     def missing(self) -> np.ndarray:
         """Which rows must be computed; bool (rows,)."""
         return self.place[:, 0] < 0
+
+    def are_all_of(self, path: Path) -> bool:
+        """Whether a file has these rows in their order, and no others."""
+        in_order = np.array_equal(np.lexsort(self.place.T[::-1]), np.arange(len(self.place)))
+        return self.files() == [path] and in_order and count_rows(path, self.contract) == len(self.place)
 
     def files(self) -> list[Path]:
         """The files that rows are taken from, in the order of the first row of each."""
@@ -297,51 +258,46 @@ def write_part(
 def make_rows(
     paths: Iterable[Path],
     contract: Contract,
-    digests: dict[str, str],
     job: str,
     size: int,
     made_of: Callable[[list[str]], dict[str, np.ndarray]],
     compute: Callable[[Missing], None],
     describe: Callable[[str, Iterator[pa.Table]], dict],
-    rows: int | None = None,
-    described_by_rows: bool = True,
     beside: Callable[[str, Rows], None] | None = None,
 ) -> None:
-    """Make those files of a job that were made of something else; rows count that are there.
+    """Make the files of a job from rows that are there and from those that it computes.
+
+    A file that has all its rows and says of itself what it would say now is left as it is.
 
     Args:
         paths: of the files, whose stems name the tables.
         contract: of all of them.
-        digests: by table, of everything that it depends on; kept in its metadata.
         job: name that no other job has in the folder.
-        size: of a row group, unless ``rows`` says another.
+        size: of a row group.
         made_of: what each row of some tables depends on, a :data:`DIGEST`, in the order of the table.
         compute: makes what is missing, by :func:`write_part`.
         describe: the metadata of a table, from its name and its rows.
-        rows: of a row group.
-        described_by_rows: whether ``describe`` needs the rows. Where it does not, a file that need not be made again
-            says of itself what it would say now.
         beside: given a table's name and where its rows are, writes what belongs to it and is not the same in every run,
             before the table is there.
     """
-    paths = list(paths)
-    stale = made_anew(paths, contract, digests)
-    if not described_by_rows:
-        for path in [path for path in paths if path not in stale]:
-            describe_anew(path, contract, describe(path.stem, iter(())) | {"digest": digests[path.stem]}, rows)
-    if not stale:
-        return
-    parts = Parts(stale[0].parent / f".{job}.parts", contract)
-    complete = _complete(parts, {path.stem: path for path in stale}, made_of([path.stem for path in stale]), compute)
-    for path in stale:
-        name, found = path.stem, complete[path.stem]
-        metadata = describe(name, found.tables(rows or size)) | {"digest": digests[name]}
-        if "libraries" in metadata and path in found.files():
-            metadata["libraries"] = _joined(read_metadata(path, contract).get("libraries", {}), metadata["libraries"])
+    path_of = {path.stem: path for path in paths}
+    parts = Parts(next(iter(path_of.values())).parent / f".{job}.parts", contract)
+    for name, found in _complete(parts, path_of, made_of(list(path_of)), compute).items():
         if beside:
             beside(name, found)
-        write_groups(found.tables(rows or size), path, contract, metadata)
+        _write(path_of[name], found, size, describe(name, found.tables(size)))
     shutil.rmtree(parts.folder, ignore_errors=True)
+
+
+def _write(path: Path, found: Rows, size: int, metadata: dict) -> None:
+    """Write a file with its rows, unless it is there, with the versions of libraries that they were made with."""
+    files = found.files()
+    before = read_metadata(path, found.contract) if path in files else {}
+    if known := before.get("libraries"):
+        libraries = known if files == [path] else _joined(known, metadata["libraries"])
+        metadata = metadata | {"libraries": libraries}
+    if not found.are_all_of(path) or metadata != before:
+        write_groups(found.tables(size), path, found.contract, metadata)
 
 
 def _joined(before: Mapping[str, str], now: Mapping[str, str]) -> dict[str, str]:
@@ -370,7 +326,7 @@ def _complete(
             files = [path] * path.exists() + parts.files(name)
             found[name] = find_rows(made_of[name], files, parts.contract, print if attempt == 0 else _be_silent)
             if attempt == 0:
-                _say_taken_over(name, found[name])
+                _say_taken_over(path, found[name])
                 _remove_without_use(parts.files(name), found[name])
         missing = Missing(parts, found)
         if not missing.count():
@@ -386,10 +342,12 @@ def _be_silent(said: str) -> None:
     """It was said the first time."""
 
 
-def _say_taken_over(name: str, found: Rows) -> None:
+def _say_taken_over(path: Path, found: Rows) -> None:
     taken = int((~found.missing).sum())
-    if taken:
-        print(f"{name}: {taken:,} of {len(found.made_of):,} rows are taken over", flush=True)
+    if found.are_all_of(path):
+        print(f"{path.stem}: unchanged", flush=True)
+    elif taken:
+        print(f"{path.stem}: {taken:,} of {len(found.made_of):,} rows are taken over", flush=True)
 
 
 def _remove_without_use(files: Iterable[Path], found: Rows) -> None:
