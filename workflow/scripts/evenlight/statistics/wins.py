@@ -132,7 +132,8 @@ def _counted(
     left_out = [", ".join(str(scores.seeds[seed]) for seed in np.flatnonzero(~of_cell)) for of_cell in seeds]
     columns |= {"seeds": seeds.sum(axis=1), "left_out_seeds": left_out, "paired": design.paired}
     columns |= {"missing_a": missing[0], "missing_b": missing[1]}
-    return Counted(pd.DataFrame(cells).assign(**columns, **further), votes, signed)
+    names = {name: [cell[name] for cell in cells] for name in cells[0]}
+    return Counted(pd.DataFrame({**names, **columns, **further}), votes, signed)
 
 
 def _missing(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -222,10 +223,12 @@ def _of_texts(
     generator = generator_for(0, "mean", scores.dataset, *design.comparison.levels)
     how = judging.confidence, judging.bootstrap_draws, generator
     mean = difference_limits(voted_a, voted_b, code_a, code_b, *how, clusters)
-    by_seed = [
-        2 * relative_effect(better * x, better * y, code_a, code_b).effect - 1
-        for x, y in zip(seeds_a, seeds_b, strict=True)
-    ]
+    by_seed = [net_benefit]
+    if len(seeds_a) > 1:
+        by_seed = [
+            2 * relative_effect(better * x, better * y, code_a, code_b).effect - 1
+            for x, y in zip(seeds_a, seeds_b, strict=True)
+        ]
     nothing = np.full(len(better), np.nan)
     of_pairs = ("wins", "losses", "ties", "margin", "most_differ")
     p_sides = np.where(asked, np.nan_to_num(effect.side_p(student=True), nan=1.0), 1.0)
