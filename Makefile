@@ -341,7 +341,8 @@ populations: .venv/ready  ## real scores without a difference, from which `make 
 	done
 
 verdicts: .venv/ready  ## how often verdicts are wrong, and what they find: docs/results/verdicts.md (two hours); QUICK=--quick: half a minute
-	OMP_NUM_THREADS=1 $(BIN)/python bench/verdicts/simulate.py --processes $(if $(filter all,$(CORES)),$$(nproc),$(CORES)) --page docs/results/verdicts.md $(QUICK)
+	OMP_NUM_THREADS=1 $(BIN)/python bench/verdicts/simulate.py --processes $(if $(filter all,$(CORES)),$$(nproc),$(CORES)) \
+		--kept results/verdicts --page docs/results/verdicts.md $(QUICK)
 
 bench-coverage: .venv/ready  ## how often intervals hold the effect, in simulated pairs: docs/definitions.md (minutes)
 	$(BIN)/python bench/verdicts/measure_coverage.py --runs 500 --draws 499

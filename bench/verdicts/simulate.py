@@ -6,11 +6,10 @@ row. Studies are judged as the workflow judges them (:func:`evenlight.statistics
 """
 
 import argparse
-import json
 import sys
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 
 import laws
@@ -29,7 +28,7 @@ from evenlight.core.tables import replacing
 from evenlight.statistics.arrays.discoveries import at_least
 from evenlight.statistics.arrays.flips import simes_thresholds
 from evenlight.statistics.arrays.limits import share_limits
-from evenlight.statistics.arrays.mean import MeanDifference, difference_limits, mean_limits
+from evenlight.statistics.arrays.mean import difference_limits, mean_limits
 from evenlight.statistics.arrays.repeated import mean_of_known
 from evenlight.statistics.cells import ExplainerScores
 from evenlight.statistics.designs import Design, Side
@@ -47,7 +46,11 @@ SCORES_AT_ONCE = 2**18
 PLAN = Looks((30, 100, 200), (0, 1, 2), POCOCK)
 
 MORE, WORST, RETRAINING, ALIKE = "more often", "worst", "across retraining", "as often"
-ORACLE, MEANS = "oracle found", "The mean's 95 % interval"
+MEANS = "The mean's 95 % interval"
+# Columns of the p of the true sides, and of the least p of the others.
+P_OF_SIDES = ["true p", "least other p"]
+# Studies of a row that are drawn in one go, and samples behind intervals of the mean for each.
+BLOCK, SAMPLES = 100, 5
 GECO, SUBJECTS, HATE = "geco_all_male_female", "geco_subj_male_female", "hatecheck_women_trans_people"
 COMPAS, CEBAB = "compas_male_female", "cebab_errors_negative_to_positive_positive_to_negative"
 PAIRS_OF = {GECO: ("GECO", 322), SUBJECTS: ("GECO, subjects", 322), HATE: ("HateCheck", 209)}
@@ -252,19 +255,8 @@ def _of_claims(row: Row, study: Study, table: pd.DataFrame, part: Counted, seed:
     if (truth != 0).any():
         of_true = np.where(truth > 0, p_sides[0], p_sides[1])[truth != 0]
         others = np.concatenate([p_sides[0][truth <= 0], p_sides[1][truth >= 0]])
-        said[ORACLE] = of_true, others.min()
+        said |= dict(zip(P_OF_SIDES, (of_true, others.min()), strict=True))
     return said
-
-
-def _by_oracle(said: Sequence[tuple[np.ndarray, float]]) -> float:
-    """What is found with the largest critical value at which .05 of the studies are wrong, which nobody knows.
-
-    Args:
-        said: of each study the p of the true sides, and the least p of the others.
-    """
-    least = np.sort([of_others for _, of_others in said])
-    critical = least[min(int(ALPHA * len(least)), len(least) - 1)]
-    return float(np.mean([(of_true < critical).mean() for of_true, _ in said]))
 
 
 def _found_by(table: pd.DataFrame, look: int, truth: np.ndarray) -> float:
@@ -296,20 +288,17 @@ def _by_t(studies: Sequence[Study], paired: bool) -> list[np.ndarray]:
     return [side * (holm(of) <= ALPHA) for side, of in zip(np.split(sides, ends), np.split(p, ends), strict=True)]
 
 
-# Rows and the page ----------------------------------------------------------------------------------------------------
+# Rows -----------------------------------------------------------------------------------------------------------------
 
 
-def of_row(place: tuple[str, int], studies: int) -> dict[str, object]:
-    """The means of what is said of so many studies of a row."""
+def of_row(place: tuple[str, int], numbers: range) -> pd.DataFrame:
+    """What is said of some studies of a row, a row each."""
     title, number = place
     row = SECTIONS[title][number]
     size = row.law(generator_for("size"), *row.units).a.size
-    blocks = np.array_split(np.arange(studies), max(1, round(studies * size / SCORES_AT_ONCE)))
-    drawn = pd.DataFrame([said for block in blocks if len(block) for said in of_studies(row, block.tolist())])
-    means = drawn.drop(columns=ORACLE, errors="ignore").astype(float).mean().to_dict()
-    if ORACLE in drawn:
-        means[ORACLE] = _by_oracle(drawn[ORACLE])
-    return {"section": title, "scores": row.name, "units": units_of(row.units)} | means
+    blocks = np.array_split(numbers, min(len(numbers), 1 + len(numbers) * size // SCORES_AT_ONCE))
+    drawn = pd.DataFrame([said for block in blocks for said in of_studies(row, block.tolist())])
+    return drawn.assign(section=title, scores=row.name, units=_units(row.units))
 
 
 SHAPES = {
@@ -323,46 +312,106 @@ SHAPES = {
 SIZES = ((24,), (50,), (100,), (50, 50), (100, 30))
 
 
-def coverage(place: tuple[str, tuple[int, ...]], studies: int) -> dict[str, object]:
-    """How often the 95 % interval of the mean, of one sample or of two, holds the truth, for one shape."""
+def of_means(place: tuple[str, tuple[int, ...]], numbers: range) -> pd.DataFrame:
+    """Where the 95 % interval of the mean, of one sample or of two of a shape, is; a row for each of the samples."""
     name, sizes = place
-    draw, truth = SHAPES[name]
-    generator = generator_for("means", name, *sizes)
-    parts = []
-    for block in np.array_split(np.arange(5 * studies), max(1, studies // 50)):
-        sides = [draw(generator, (size, len(block))) for size in sizes]
-        if len(sizes) == 1:
-            parts.append(mean_limits(sides[0], 1 - ALPHA, 999, generator))
-        else:
-            strata = [np.zeros(size, dtype=int) for size in sizes]
-            parts.append(difference_limits(*sides, *strata, 1 - ALPHA, 999, generator))
-    found = MeanDifference(*(np.concatenate([getattr(part, each.name) for part in parts]) for each in fields(parts[0])))
-    truth = truth if len(sizes) == 1 else 0.0
-    known = ~np.isnan(found.low)
-    half = t.isf(ALPHA / 2, found.degrees[known]) * found.error[known]
-    below, above = ((end[known] * sign > truth * sign).mean() for end, sign in ((found.low, 1), (found.high, -1)))
-    return {
-        **{"section": MEANS, "scores": name, "units": units_of(sizes), "holds": 1 - below - above},
-        **{"truth below": below, "truth above": above, "none": 1 - known.mean()},
-        "Student's holds": (np.abs(found.value[known] - truth) <= half).mean(),
-        "width, of Student's": np.median((found.high - found.low)[known] / (2 * half)),
+    (draw, truth), generator = SHAPES[name], generator_for("means", name, *sizes, numbers.start)
+    sides = [draw(generator, (size, SAMPLES * len(numbers))) for size in sizes]
+    if len(sizes) == 1:
+        found = mean_limits(sides[0], 1 - ALPHA, 999, generator)
+    else:
+        strata, truth = [np.zeros(size, dtype=int) for size in sizes], 0.0
+        found = difference_limits(*sides, *strata, 1 - ALPHA, 999, generator)
+    half = t.isf(ALPHA / 2, found.degrees) * found.error
+    with np.errstate(invalid="ignore"):
+        columns = {
+            "holds": (found.low <= truth) & (truth <= found.high),
+            "truth below": found.low > truth,
+            "truth above": found.high < truth,
+            "Student's holds": np.abs(found.value - truth) <= half,
+            "width, of Student's": (found.high - found.low) / (2 * half),
+        }
+    drawn = pd.DataFrame(columns).astype(float)
+    drawn.loc[np.isnan(found.low)] = np.nan
+    return drawn.assign(section=MEANS, scores=name, units=_units(sizes), none=np.isnan(found.low))
+
+
+def _units(sizes: Sequence[int]) -> str:
+    return " / ".join(map(str, sizes))
+
+
+def drawn(studies: int, processes: int, kept: Path) -> pd.DataFrame:
+    """So many studies of all rows, a row each.
+
+    They are drawn block by block, the first block of all rows first. A block that is in the folder ``kept`` is not
+    drawn again, so that an interruption loses nothing.
+    """
+    rows = [(of_row, (title, number)) for title, of in SECTIONS.items() for number in range(len(of))]
+    rows += [(of_means, (name, sizes)) for name in SHAPES for sizes in SIZES]
+    starts = range(0, studies, BLOCK)
+    blocks = {
+        kept / f"{number:03}_{start:04}_{min(BLOCK, studies - start)}.parquet": (
+            draw,
+            place,
+            range(studies)[start:][:BLOCK],
+        )
+        for start in starts
+        for number, (draw, place) in enumerate(rows)
     }
+    kept.mkdir(parents=True, exist_ok=True)
+    with ProcessPoolExecutor(processes) as pool:
+        left = {pool.submit(*job): path for path, job in blocks.items() if not path.is_file()}
+        for future in as_completed(left):
+            with replacing(left[future]) as temporary:
+                future.result().to_parquet(temporary)
+            print(left[future], flush=True)
+    return pd.concat([pd.read_parquet(path) for path in sorted(blocks)], ignore_index=True)
 
 
-def page(rows: pd.DataFrame, studies: int, old: str) -> str:
+# The page -------------------------------------------------------------------------------------------------------------
+
+
+def page(drawn: pd.DataFrame, studies: int, old: str) -> str:
     """The page: what people wrote stays, and all tables are written again."""
     parts = [old.split(MARK)[0] + MARK, f"{studies:,} studies a row; made on {machine('numpy', 'scipy')}."]
-    for title, of in rows.groupby("section", sort=False):
-        table = of.drop(columns="section").dropna(axis=1, how="all")
-        said = f"{5 * studies:,} samples a row."
+    for title, of in drawn.groupby("section", sort=False):
+        rows = [
+            {"scores": name, "units": units} | _summarised(of_row)
+            for (name, units), of_row in of.groupby(["scores", "units"], sort=False)
+        ]
+        table = pd.DataFrame(rows)
+        said = f"{SAMPLES * studies:,} samples a row."
         if title != MEANS:
-            said = f"{title}: {_summary(of['wrong'].dropna(), studies)}"
+            said = f"{title}: {_summary(table['wrong'].dropna(), studies)}"
             table["wrong"] = [_with_limits(share, studies) for share in table["wrong"]]
         parts += [f"### {title}", _markdown(table), said]
     return "\n\n".join(parts) + "\n"
 
 
 MARK = "<!-- Written by bench/verdicts/simulate.py from here on. -->"
+
+
+def _summarised(drawn: pd.DataFrame) -> dict[str, float]:
+    """The means of a row; of widths, which may be infinite, the median."""
+    columns = drawn.drop(columns=["section", "scores", "units", *P_OF_SIDES], errors="ignore").dropna(axis=1, how="all")
+    said = {
+        name: float(of.median() if name.startswith("width") else of.mean())
+        for name, of in columns.astype(float).items()
+    }
+    if P_OF_SIDES[0] in drawn and drawn[P_OF_SIDES[0]].notna().any():
+        said["oracle found"] = _by_oracle(*(drawn[name].to_list() for name in P_OF_SIDES))
+    return said
+
+
+def _by_oracle(of_true: Sequence[np.ndarray], least: Sequence[float]) -> float:
+    """What is found with the largest critical value at which .05 of the studies are wrong, which nobody knows.
+
+    Args:
+        of_true: of each study the p of the true sides.
+        least: the least p of the others.
+    """
+    critical = np.sort(least)[int(ALPHA * len(least))]
+    return float(np.mean([(np.asarray(of_study) < critical).mean() for of_study in of_true if len(of_study)]))
 
 
 def _markdown(table: pd.DataFrame) -> str:
@@ -393,47 +442,21 @@ def _summary(wrong: pd.Series, studies: int) -> str:
     )
 
 
-def drawn(studies: int, processes: int, kept: Path) -> pd.DataFrame:
-    """All rows; those in ``kept`` are not drawn again, and each that is drawn is added there."""
-    jobs = {
-        (title, row.name, units_of(row.units)): (of_row, (title, number))
-        for title, rows in SECTIONS.items()
-        for number, row in enumerate(rows)
-    }
-    jobs |= {(MEANS, name, units_of(sizes)): (coverage, (name, sizes)) for name in SHAPES for sizes in SIZES}
-    lines = kept.read_text(encoding="utf-8").splitlines() if kept.is_file() else []
-    rows = {(row["section"], row["scores"], row["units"]): row for row in map(json.loads, lines)}
-    with ProcessPoolExecutor(processes) as pool, kept.open("a", encoding="utf-8") as file:
-        left = [pool.submit(draw, place, studies) for name, (draw, place) in jobs.items() if name not in rows]
-        for future in as_completed(left):
-            row = future.result()
-            rows[row["section"], row["scores"], row["units"]] = row
-            print(json.dumps(row), file=file, flush=True)
-            print(row, flush=True)
-    return pd.DataFrame([rows[name] for name in jobs])
-
-
-def units_of(sizes: Sequence[int]) -> str:
-    """How the page writes them."""
-    return " / ".join(map(str, sizes))
-
-
 def main() -> None:
     """Write the page."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--studies", type=int, default=1000, help="of each row")
     parser.add_argument("--quick", action="store_true", help="three studies of each row: does all of it work?")
     parser.add_argument("--processes", type=int, default=1, help="that work side by side")
+    parser.add_argument("--kept", type=Path, required=True, metavar="FOLDER", help="of studies that are drawn already")
     parser.add_argument("--page", type=Path, required=True, metavar="FILE", help="whose tables are written anew")
     arguments = parser.parse_args()
     studies = 3 if arguments.quick else arguments.studies
-    # What was drawn before an interruption.
-    kept = Path("results") / f"verdicts_{studies}.jsonl"
-    kept.parent.mkdir(exist_ok=True)
-    rows = drawn(studies, arguments.processes, kept)
+    text = page(
+        drawn(studies, arguments.processes, arguments.kept), studies, arguments.page.read_text(encoding="utf-8")
+    )
     with replacing(arguments.page) as temporary:
-        temporary.write_text(page(rows, studies, arguments.page.read_text(encoding="utf-8")), encoding="utf-8")
-    kept.unlink()
+        temporary.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":
