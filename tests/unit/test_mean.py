@@ -38,7 +38,8 @@ def test_a_mean_that_one_unit_decides_has_no_limit():
     mean, low, high = limits(np.hstack([differences, -differences]))
     assert high[0] == np.inf
     assert low[1] == -np.inf
-    assert (low[0] > -0.9 and low[0] < mean[0]) and (high[1] < 0.9 and high[1] > mean[1])
+    assert -0.9 < low[0] < mean[0]
+    assert mean[1] < high[1] < 0.9
     groups = differences, np.full((40, 1), 0.01) + np.linspace(0, 0.01, 40)[:, None]
     of_none = [np.zeros(len(group), dtype=int) for group in groups]
     found = difference_limits(*groups, *of_none, 0.95, 2000, generator_for("mean"))

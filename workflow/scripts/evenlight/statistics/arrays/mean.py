@@ -10,7 +10,6 @@ from evenlight.statistics.blocks import row_blocks
 from evenlight.statistics.effect_sizes import stratum_weight
 from evenlight.statistics.resamples import drawn_counts, mean_over_seeds, sums_by_cluster
 
-
 # Times the largest difference between scores that is seen: a mean beyond that is not what they tell.
 FARTHEST = 1.5
 
