@@ -98,7 +98,8 @@ documents: .venv/ready  ## write again what is made from the code: config/README
 	$(BIN)/python bench/document_files.py
 
 verdicts: .venv/ready  ## how often verdicts are wrong, and what they find: docs/results/verdicts.md (two hours); QUICK=--quick: half a minute
-	OMP_NUM_THREADS=1 $(BIN)/python bench/verdicts/simulate.py --processes $(if $(filter all,$(CORES)),$$(nproc),$(CORES)) --page docs/results/verdicts.md $(QUICK)
+	OMP_NUM_THREADS=1 $(BIN)/python bench/verdicts/simulate.py --processes $(if $(filter all,$(CORES)),$$(nproc),$(CORES)) \
+		--kept results/verdicts --page docs/results/verdicts.md $(QUICK)
 
 # A browser and, for slow tests, Slurm; where they are not and cannot be installed, the tests say so.
 system:

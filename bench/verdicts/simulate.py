@@ -7,17 +7,17 @@ row. Studies are judged as the workflow judges them (:func:`evenlight.statistics
 
 import argparse
 import sys
-from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, replace
-from functools import partial
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass
 from pathlib import Path
 
 import laws
 import numpy as np
 import pandas as pd
 from laws import Law, Study
-from scipy.stats import binom, t, ttest_1samp, ttest_ind
+from scipy.stats import binom, t
+from scipy.stats.mstats import ttest_1samp, ttest_ind
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
@@ -41,11 +41,16 @@ from evenlight.statistics.wins import P_SIDES, Counted, counted_wins
 
 ALPHA, FLIPS, AS_OFTEN_BOUND = 0.05, 499, 0.2
 JUDGING = VerdictSettings.plain(alpha=ALPHA, as_often_bound=AS_OFTEN_BOUND, confidence=1 - ALPHA, bootstrap_draws=FLIPS)
-# The intervals of means have their own rows.
-COUNTING = replace(JUDGING, bootstrap_draws=2)
+# Scores of the studies that are counted together.
+SCORES_AT_ONCE = 2**18
 PLAN = Looks((30, 100, 200), (0, 1, 2), POCOCK)
 
 MORE, WORST, RETRAINING, ALIKE = "more often", "worst", "across retraining", "as often"
+MEANS = "The mean's 95 % interval"
+# Columns of the p of the true sides, and of the least p of the others.
+P_OF_SIDES = ["true p", "least other p"]
+# Studies of a row that are drawn in one go, and samples behind intervals of the mean for each.
+BLOCK, SAMPLES = 100, 5
 GECO, SUBJECTS, HATE = "geco_all_male_female", "geco_subj_male_female", "hatecheck_women_trans_people"
 COMPAS, CEBAB = "compas_male_female", "cebab_errors_negative_to_positive_positive_to_negative"
 PAIRS_OF = {GECO: ("GECO", 322), SUBJECTS: ("GECO, subjects", 322), HATE: ("HateCheck", 209)}
@@ -159,58 +164,98 @@ SECTIONS: dict[str, list[Row]] = {
 }
 
 
-# One study ------------------------------------------------------------------------------------------------------------
+# Studies --------------------------------------------------------------------------------------------------------------
 
 
-def counted(study: Study, paired: bool, first: int | None = None) -> list[Counted]:
-    """The wins of a study, of its ``first`` pairs only."""
-    a, b = study.a[:, :, :first], study.b[:, :, :first]
+def counted(studies: Sequence[Study], paired: bool, first: int | None = None) -> list[list[Counted]]:
+    """The wins of some studies of a row, of their ``first`` pairs only.
+
+    No comparison knows of another one here, so that those of all studies are counted together, as those of one. Where
+    each study has its own clusters or strata, it is counted alone.
+    """
+    if studies[0].clusters is not None or studies[0].strata is not None:
+        return [_counted([study], paired, first)[0] for study in studies]
+    return _counted(studies, paired, first)
+
+
+def _counted(studies: Sequence[Study], paired: bool, first: int | None) -> list[list[Counted]]:
+    a, b = (np.concatenate([getattr(study, side) for study in studies])[:, :, :first] for side in "ab")
     names = [f"comparison {number}" for number in range(len(a))]
-    sides, column = [], 0
+    sides, column, clusters_of, strata_of = [], 0, studies[0].clusters, studies[0].strata
     for place, (letter, scores) in enumerate(zip("ab", (a, b), strict=True)):
         size = scores.shape[2]
-        codes = np.arange(size) if study.clusters is None else study.clusters[:size]
+        codes = np.arange(size) if clusters_of is None else clusters_of[:size]
         clusters = np.array([f"{'' if paired else letter}{code}" for code in codes], dtype=object)
-        strata = None if study.strata is None else np.tile(study.strata[place][:size], (scores.shape[1], 1))
+        strata = None if strata_of is None else np.tile(strata_of[place][:size], (scores.shape[1], 1))
         sides.append(Side(clusters, clusters, column + np.arange(size), np.arange(size), strata))
         column += size
     values = np.concatenate([a, b], axis=2)
     seeds, there = range(a.shape[1]), ~np.isnan(values[0])
     scores = ExplainerScores("dataset", "model", "explainer", seeds, names, values, there)
-    return counted_wins([scores], [Design(Comparison("group", "a", "b"), paired, *sides)], COUNTING)
+    design = Design(Comparison("group", "a", "b"), paired, *sides)
+    # The intervals of means have their own rows.
+    [part] = counted_wins([scores], [design], JUDGING, intervals=False)
+    ends = np.cumsum([len(study.a) for study in studies])
+    return [
+        [
+            Counted(
+                part.rows.iloc[end - len(study.a) : end].reset_index(drop=True),
+                part.votes,
+                None if part.signed is None else part.signed[:, end - len(study.a) : end],
+            )
+        ]
+        for study, end in zip(studies, ends, strict=True)
+    ]
 
 
-def of_study(row: Row, number: int) -> dict[str, float]:
-    """What is wrong in one study, 0 or 1 each, and the shares that are found."""
-    study = row.law(generator_for("verdicts", row.name, *row.units, number), *row.units)
-    paired, truth = len(row.units) == 1, study.truth
-    parts = [counted(study, paired, units) for units in row.looks.units[:-1]]
-    present = counted(study, paired)
-    table = judged(present, JUDGING, row.looks, parts)
-    if row.claim == ALIKE:
-        alike = (table["verdict"] == AS_OFTEN).to_numpy()
-        return {"wrong": alike.any()} if truth.any() else {"found": alike.mean()}
-    column = {MORE: "side", WORST: "worst_side", RETRAINING: "retraining_side"}[row.claim]
-    found = table[column].to_numpy()
-    said = {"wrong": (found * (found != truth)).any()}
-    differs = truth != 0
-    if differs.any():
-        said["found"] = (found == truth)[differs].mean()
+def of_studies(row: Row, numbers: Sequence[int]) -> list[dict[str, float]]:
+    """What is wrong in some studies, 0 or 1 each, and the shares that are found."""
+    paired = len(row.units) == 1
+    seeds = [("verdicts", row.name, *row.units, number) for number in numbers]
+    studies = [row.law(generator_for(*seed), *row.units) for seed in seeds]
+    parts = [counted(studies, paired, units) for units in (*row.looks.units[:-1], None)]
+    analyses = list(zip(*parts, strict=True))
+    tables = [judged(present, JUDGING, row.looks, earlier) for *earlier, present in analyses]
+    said = [_said(row.claim, table, study.truth) for table, study in zip(tables, studies, strict=True)]
     if row.claim != MORE:
         return said
-    if study.clusters is None and study.strata is None:
-        by_t = _by_t(study, paired)
-        said["t wrong"] = (by_t * (by_t != truth)).any()
-        if differs.any():
-            said["t found"] = (by_t == truth)[differs].mean()
-    if paired and row.looks.is_one:
+    if studies[0].clusters is None and studies[0].strata is None:
+        for of, sides, study in zip(said, _by_t(studies, paired), studies, strict=True):
+            of |= _of_sides(sides, study.truth, "t ")
+    return [
+        of | _of_claims(row, study, table, present, seed)
+        for of, study, table, (*_, [present]), seed in zip(said, studies, tables, analyses, seeds, strict=True)
+    ]
+
+
+def _said(claim: str, table: pd.DataFrame, truth: np.ndarray) -> dict[str, float]:
+    if claim == ALIKE:
+        alike = (table["verdict"] == AS_OFTEN).to_numpy()
+        return {"wrong": alike.any()} if truth.any() else {"found": alike.mean()}
+    column = {MORE: "side", WORST: "worst_side", RETRAINING: "retraining_side"}[claim]
+    return _of_sides(table[column].to_numpy(), truth)
+
+
+def _of_sides(found: np.ndarray, truth: np.ndarray, by: str = "") -> dict[str, float]:
+    said = {f"{by}wrong": (found * (found != truth)).any()}
+    differs = truth != 0
+    return said | ({f"{by}found": (found == truth)[differs].mean()} if differs.any() else {})
+
+
+def _of_claims(row: Row, study: Study, table: pd.DataFrame, part: Counted, seed: tuple) -> dict[str, object]:
+    """What else is asked where the claim is *more often*: limits, counts of comparisons, analyses, and the oracle."""
+    truth = study.truth
+    if not row.looks.is_one:
+        return {f"found by analysis {look}": _found_by(table, look, truth) for look in (1, 2, 3)}
+    p_sides, said = table[P_SIDES].to_numpy(float).T, {}
+    if len(row.units) == 1:
         low, high = table["family_low"].to_numpy(), table["family_high"].to_numpy()
         said["a limit wrong"] = ((low > study.share + 1e-12) | (high < study.share - 1e-12)).any()
-        seed = ("verdicts", row.name, *row.units, number)
-        said |= _of_counts(table[P_SIDES].to_numpy(float).T, present[0].signed, truth, seed)
-    if not row.looks.is_one:
-        for look in range(3):
-            said[f"found by analysis {look + 1}"] = _found_by(table, look + 1, truth)
+        said |= _of_counts(p_sides, part.signed, truth, seed)
+    if (truth != 0).any():
+        of_true = np.where(truth > 0, p_sides[0], p_sides[1])[truth != 0]
+        others = np.concatenate([p_sides[0][truth <= 0], p_sides[1][truth >= 0]])
+        said |= dict(zip(P_OF_SIDES, (of_true, others.min()), strict=True))
     return said
 
 
@@ -230,24 +275,30 @@ def _of_counts(p_sides: np.ndarray, signed: np.ndarray, truth: np.ndarray, seed:
     return said | ({"counted": counts[0] / most[0]} if most[0] else {})
 
 
-def _by_t(study: Study, paired: bool) -> np.ndarray:
+def _by_t(studies: Sequence[Study], paired: bool) -> list[np.ndarray]:
     """What Holm's method finds by Student's (Welch's) t of means, as sides; it asks of means, not how often."""
-    a, b = (mean_of_known(side, axis=1).T for side in (study.a, study.b))
+    a, b = (mean_of_known(np.concatenate([getattr(of, side) for of in studies]), axis=1).T for side in "ab")
     with np.errstate(divide="ignore", invalid="ignore"):
-        found = ttest_1samp(a - b, 0, nan_policy="omit") if paired else ttest_ind(a, b, equal_var=False)
+        found = ttest_1samp(np.ma.masked_invalid(a - b), 0) if paired else ttest_ind(a, b, equal_var=False)
     p = np.nan_to_num(np.ma.filled(found.pvalue, 1.0), nan=1.0)
-    return np.sign(np.nan_to_num(found.statistic)) * (holm(p) <= ALPHA)
+    sides, ends = (
+        np.sign(np.nan_to_num(np.ma.filled(found.statistic, 0.0))),
+        np.cumsum([len(of.a) for of in studies])[:-1],
+    )
+    return [side * (holm(of) <= ALPHA) for side, of in zip(np.split(sides, ends), np.split(p, ends), strict=True)]
 
 
-# Rows and the page ----------------------------------------------------------------------------------------------------
+# Rows -----------------------------------------------------------------------------------------------------------------
 
 
-def of_row(place: tuple[str, int], studies: int) -> dict[str, object]:
-    """The means of what is said of so many studies of a row."""
+def of_row(place: tuple[str, int], numbers: range) -> pd.DataFrame:
+    """What is said of some studies of a row, a row each."""
     title, number = place
     row = SECTIONS[title][number]
-    drawn = pd.DataFrame([of_study(row, study) for study in range(studies)]).astype(float)
-    return {"section": title, "scores": row.name, "units": " / ".join(map(str, row.units))} | drawn.mean().to_dict()
+    size = row.law(generator_for("size"), *row.units).a.size
+    blocks = np.array_split(numbers, min(len(numbers), 1 + len(numbers) * size // SCORES_AT_ONCE))
+    drawn = pd.DataFrame([said for block in blocks for said in of_studies(row, block.tolist())])
+    return drawn.assign(section=title, scores=row.name, units=_units(row.units))
 
 
 SHAPES = {
@@ -258,42 +309,109 @@ SHAPES = {
 }
 
 
-def coverage(studies: int) -> Iterator[dict[str, object]]:
-    """How often the 95 % interval of the mean, of one sample and of two, holds the truth, shape by shape."""
-    for name, (draw, truth) in SHAPES.items():
-        for sizes in ((24,), (50,), (100,), (50, 50), (100, 30)):
-            generator = generator_for("means", name, *sizes)
-            sides = [draw(generator, (size, 5 * studies)) for size in sizes]
-            if len(sizes) == 1:
-                found = mean_limits(sides[0], 1 - ALPHA, 999, generator)
-            else:
-                strata = [np.zeros(size, dtype=int) for size in sizes]
-                found = difference_limits(*sides, *strata, 1 - ALPHA, 999, generator)
-            truth_of = truth if len(sizes) == 1 else 0.0
-            known = ~np.isnan(found.low)
-            half = t.isf(ALPHA / 2, found.degrees[known]) * found.error[known]
-            below, above = (
-                (end[known] * sign > truth_of * sign).mean() for end, sign in ((found.low, 1), (found.high, -1))
-            )
-            yield {
-                **{"scores": name, "units": " / ".join(map(str, sizes)), "holds": 1 - below - above},
-                **{"truth below": below, "truth above": above, "none": 1 - known.mean()},
-                "Student's holds": (np.abs(found.value[known] - truth_of) <= half).mean(),
-                "width, of Student's": np.median((found.high - found.low)[known] / (2 * half)),
-            }
+SIZES = ((24,), (50,), (100,), (50, 50), (100, 30))
 
 
-def page(rows: pd.DataFrame, means: pd.DataFrame, studies: int, old: str) -> str:
+def of_means(place: tuple[str, tuple[int, ...]], numbers: range) -> pd.DataFrame:
+    """Where the 95 % interval of the mean, of one sample or of two of a shape, is; a row for each of the samples."""
+    name, sizes = place
+    (draw, truth), generator = SHAPES[name], generator_for("means", name, *sizes, numbers.start)
+    sides = [draw(generator, (size, SAMPLES * len(numbers))) for size in sizes]
+    if len(sizes) == 1:
+        found = mean_limits(sides[0], 1 - ALPHA, 999, generator)
+    else:
+        strata, truth = [np.zeros(size, dtype=int) for size in sizes], 0.0
+        found = difference_limits(*sides, *strata, 1 - ALPHA, 999, generator)
+    half = t.isf(ALPHA / 2, found.degrees) * found.error
+    with np.errstate(invalid="ignore"):
+        columns = {
+            "holds": (found.low <= truth) & (truth <= found.high),
+            "truth below": found.low > truth,
+            "truth above": found.high < truth,
+            "Student's holds": np.abs(found.value - truth) <= half,
+            "width, of Student's": (found.high - found.low) / (2 * half),
+        }
+    drawn = pd.DataFrame(columns).astype(float)
+    drawn.loc[np.isnan(found.low)] = np.nan
+    return drawn.assign(section=MEANS, scores=name, units=_units(sizes), none=np.isnan(found.low))
+
+
+def _units(sizes: Sequence[int]) -> str:
+    return " / ".join(map(str, sizes))
+
+
+def drawn(studies: int, processes: int, kept: Path) -> pd.DataFrame:
+    """So many studies of all rows, a row each.
+
+    They are drawn block by block, the first block of all rows first. A block that is in the folder ``kept`` is not
+    drawn again, so that an interruption loses nothing.
+    """
+    rows = [(of_row, (title, number)) for title, of in SECTIONS.items() for number in range(len(of))]
+    rows += [(of_means, (name, sizes)) for name in SHAPES for sizes in SIZES]
+    starts = range(0, studies, BLOCK)
+    blocks = {
+        kept / f"{number:03}_{start:04}_{min(BLOCK, studies - start)}.parquet": (
+            draw,
+            place,
+            range(studies)[start:][:BLOCK],
+        )
+        for start in starts
+        for number, (draw, place) in enumerate(rows)
+    }
+    kept.mkdir(parents=True, exist_ok=True)
+    with ProcessPoolExecutor(processes) as pool:
+        left = {pool.submit(*job): path for path, job in blocks.items() if not path.is_file()}
+        for future in as_completed(left):
+            with replacing(left[future]) as temporary:
+                future.result().to_parquet(temporary)
+            print(left[future], flush=True)
+    return pd.concat([pd.read_parquet(path) for path in sorted(blocks)], ignore_index=True)
+
+
+# The page -------------------------------------------------------------------------------------------------------------
+
+
+def page(drawn: pd.DataFrame, studies: int, old: str) -> str:
     """The page: what people wrote stays, and all tables are written again."""
     parts = [old.split(MARK)[0] + MARK, f"{studies:,} studies a row; made on {machine('numpy', 'scipy')}."]
-    for title, of in rows.groupby("section", sort=False):
-        table = of.drop(columns="section").dropna(axis=1, how="all")
-        parts += [f"### {title}", _markdown(table), f"{title}: {_summary(of['wrong'].dropna(), studies)}"]
-    parts += ["### The mean's 95 % interval", f"{5 * studies:,} samples a row.", _markdown(means)]
+    for title, of in drawn.groupby("section", sort=False):
+        rows = [
+            {"scores": name, "units": units} | _summarised(of_row)
+            for (name, units), of_row in of.groupby(["scores", "units"], sort=False)
+        ]
+        table = pd.DataFrame(rows)
+        said = f"{SAMPLES * studies:,} samples a row."
+        if title != MEANS:
+            said = f"{title}: {_summary(table['wrong'].dropna(), studies)}"
+            table["wrong"] = [_with_limits(share, studies) for share in table["wrong"]]
+        parts += [f"### {title}", _markdown(table), said]
     return "\n\n".join(parts) + "\n"
 
 
 MARK = "<!-- Written by bench/verdicts/simulate.py from here on. -->"
+
+
+def _summarised(drawn: pd.DataFrame) -> dict[str, float]:
+    """The means of a row; of widths, which may be infinite, the median."""
+    columns = drawn.drop(columns=["section", "scores", "units", *P_OF_SIDES], errors="ignore").dropna(axis=1, how="all")
+    said = {
+        name: float(of.median() if name.startswith("width") else of.mean())
+        for name, of in columns.astype(float).items()
+    }
+    if P_OF_SIDES[0] in drawn and drawn[P_OF_SIDES[0]].notna().any():
+        said["oracle found"] = _by_oracle(*(drawn[name].to_list() for name in P_OF_SIDES))
+    return said
+
+
+def _by_oracle(of_true: Sequence[np.ndarray], least: Sequence[float]) -> float:
+    """What is found with the largest critical value at which .05 of the studies are wrong, which nobody knows.
+
+    Args:
+        of_true: of each study the p of the true sides.
+        least: the least p of the others.
+    """
+    critical = np.sort(least)[int(ALPHA * len(least))]
+    return float(np.mean([(np.asarray(of_study) < critical).mean() for of_study in of_true if len(of_study)]))
 
 
 def _markdown(table: pd.DataFrame) -> str:
@@ -302,6 +420,13 @@ def _markdown(table: pd.DataFrame) -> str:
 
 def _cell(value: object) -> str:
     return value if isinstance(value, str) else "" if pd.isna(value) else f"{value:.3f}"
+
+
+def _with_limits(share: float, studies: int) -> str:
+    if pd.isna(share):
+        return ""
+    low, high = share_limits(round(share * studies), studies, ALPHA / 2)
+    return f"{share:.3f} [{low:.3f}, {high:.3f}]"
 
 
 def _summary(wrong: pd.Series, studies: int) -> str:
@@ -323,17 +448,13 @@ def main() -> None:
     parser.add_argument("--studies", type=int, default=1000, help="of each row")
     parser.add_argument("--quick", action="store_true", help="three studies of each row: does all of it work?")
     parser.add_argument("--processes", type=int, default=1, help="that work side by side")
+    parser.add_argument("--kept", type=Path, required=True, metavar="FOLDER", help="of studies that are drawn already")
     parser.add_argument("--page", type=Path, required=True, metavar="FILE", help="whose tables are written anew")
     arguments = parser.parse_args()
     studies = 3 if arguments.quick else arguments.studies
-    places = [(title, number) for title, rows in SECTIONS.items() for number in range(len(rows))]
-    with ProcessPoolExecutor(arguments.processes) as pool:
-        rows = []
-        for row in pool.map(partial(of_row, studies=studies), places):
-            rows.append(row)
-            print(row, flush=True)
-    means, old = pd.DataFrame(coverage(studies)), arguments.page.read_text(encoding="utf-8")
-    text = page(pd.DataFrame(rows), means, studies, old)
+    text = page(
+        drawn(studies, arguments.processes, arguments.kept), studies, arguments.page.read_text(encoding="utf-8")
+    )
     with replacing(arguments.page) as temporary:
         temporary.write_text(text, encoding="utf-8")
 

@@ -19,7 +19,8 @@ from evenlight.configuration.study import Statistics
 from evenlight.core.contracts.results import EFFECTS
 from evenlight.core.errors import InputError
 from evenlight.core.seeds import generator_for
-from evenlight.results import Inputs, estimate_effects
+from evenlight.statistics.base import Inputs
+from evenlight.statistics.results import Result
 from evenlight.texts import score_tables
 
 REPOSITORY = Path(__file__).parents[2]
@@ -74,7 +75,7 @@ def test_a_table_gets_the_verdicts_of_the_study_that_has_its_scores(tmp_path, pa
     folders, table = written(tmp_path, paired)
     study = VERDICTS | {"models": {"small": [0, 1], "large": [0, 1]}, "noise": []}
     study |= {"higher_is_better": {"sparsity": False}, "primary": {"metric": ["gini"]}}
-    effects, counts = estimate_effects.compute(Inputs(folders), study).tables
+    effects, counts = Result.parse({"result": "estimate_effects", **study}).compute(Inputs(folders)).tables
     found = judge(
         table.rename(columns={"group": "gender"}),
         unit="pair_id",
@@ -354,7 +355,7 @@ ALONE = """
 import sys, time
 class Elsewhere:
     def find_spec(self, name, path=None, target=None):
-        if name in ("torch", "transformers", "snakemake", "pydantic", "statsmodels", "datasets", "sklearn", "altair"):
+        if name in ("torch", "transformers", "snakemake", "statsmodels", "datasets", "sklearn", "altair"):
             raise ModuleNotFoundError(name)
 sys.meta_path.insert(0, Elsewhere())
 import evenlight

@@ -35,6 +35,22 @@ def test_skewed_differences_reach_farther_to_the_side_of_the_tail():
     assert high - mean > 1.3 * (mean - low)
 
 
+def test_a_mean_that_one_unit_decides_has_no_limit():
+    differences = np.r_[np.linspace(0.001, 0.02, 19), 0.9][:, None]
+    mean, low, high = limits(np.hstack([differences, -differences]))
+    assert high[0] == np.inf
+    assert low[1] == -np.inf
+    assert -0.9 < low[0] < mean[0]
+    assert mean[1] < high[1] < 0.9
+    groups = differences, np.full((40, 1), 0.01) + np.linspace(0, 0.01, 40)[:, None]
+    of_none = [np.zeros(len(group), dtype=int) for group in groups]
+    found = difference_limits(*groups, *of_none, 0.95, 2000, generator_for("mean"))
+    assert found.high.item() == np.inf
+    assert -0.1 < found.low.item() < found.value.item()
+    # Few units that agree have ends: these are near to what they show.
+    assert np.isfinite(limits(1 + np.linspace(-0.05, 0.05, 8)[:, None])).all()
+
+
 def test_scale_sign_and_missing_units():
     differences = np.random.default_rng(2).normal(size=(40, 3))
     differences[5:, 1], differences[1:, 2] = np.nan, np.nan

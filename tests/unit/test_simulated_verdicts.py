@@ -6,6 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from bench_scripts import script
+from scipy.stats import binomtest
+from statsmodels.stats.multitest import multipletests
 
 from evenlight.core.seeds import generator_for
 
@@ -15,7 +17,7 @@ laws = simulate.laws
 
 def share_of_wins(study) -> tuple[np.ndarray, np.ndarray]:
     """How many of the decided pairs the first group wins to the verdicts, and how many are decided."""
-    [part] = simulate.counted(study, True)
+    [[part]] = simulate.counted([study], True)
     wins, losses = (part.rows[name].to_numpy(float) for name in ("wins", "losses"))
     return wins / np.maximum(wins + losses, 1), wins + losses
 
@@ -49,30 +51,86 @@ def test_texts_of_levels_are_as_often_higher_in_each_stratum(name):
             assert above == pytest.approx(0.5, abs=0.01)
 
 
+def test_studies_that_are_counted_together_are_those_that_are_counted_alone():
+    for law, units in ((laws.missing, (24,)), (laws.retrained("normal", 3, 5), (30,)), (laws.spread(3), (60, 50))):
+        studies = [law(generator_for("together", number), *units) for number in range(3)]
+        for study, [part] in zip(studies, simulate.counted(studies, len(units) == 1), strict=True):
+            [[alone]] = simulate.counted([study], len(units) == 1)
+            names = alone.rows.columns.drop(["metric", "by_seed"])
+            pd.testing.assert_frame_equal(part.rows[names], alone.rows[names], rtol=1e-12)
+            np.testing.assert_array_equal(np.stack(part.rows["by_seed"]), np.stack(alone.rows["by_seed"]))
+            if alone.signed is not None:
+                np.testing.assert_array_equal(part.signed, alone.signed)
+
+
+@pytest.mark.parametrize("place", [(simulate.GECO, "turned", 24), (simulate.HATE, "rare losses", 100)])
+def test_the_engine_is_at_one_with_scipy_and_statsmodels(place):
+    name, kind, units = place
+    row = simulate.Row("independent", laws.planted(name, kind), (units,))
+    for number, said in enumerate(simulate.of_studies(row, range(2))):
+        study = row.law(generator_for("verdicts", row.name, units, number), units)
+        differences = (study.a - study.b).mean(axis=1)
+        wins, losses = ((sign * differences > 1e-10).sum(axis=1) for sign in (1, -1))
+        p = [
+            binomtest(int(won), int(won + lost), 0.5, alternative="greater").pvalue if won + lost else 1.0
+            for won, lost in zip(np.r_[wins, losses], np.r_[losses, wins], strict=True)
+        ]
+        first, second = np.split(multipletests(p, 0.05, method="holm")[0], 2)
+        found = first.astype(int) - second.astype(int)
+        assert said["wrong"] == (found * (found != study.truth)).any()
+        assert said["found"] == (found == study.truth)[study.truth != 0].mean()
+        assert said["found"] > 0
+
+
 def test_verdicts_at_too_large_a_level_are_wrong(monkeypatch):
     row = ("Pairs: made scores, without a difference", 3)
-    assert simulate.of_row(row, 10)["wrong"] <= 0.1
+    assert simulate.of_row(row, range(10))["wrong"].mean() <= 0.1
     monkeypatch.setattr(simulate, "JUDGING", replace(simulate.JUDGING, alpha=0.9))
-    found = simulate.of_row(row, 10)
-    assert found["wrong"] >= 0.4
-    assert found["a limit wrong"] >= 0.4
+    found = simulate.of_row(row, range(10))
+    assert found["wrong"].mean() >= 0.4
+    assert found["a limit wrong"].mean() >= 0.4
+
+
+def test_an_oracle_is_wrong_as_often_as_is_allowed():
+    generator = np.random.default_rng(3)
+    least = generator.uniform(0, 0.1, size=1000)
+    assert simulate._by_oracle([[0.004, 0.006]] * 1000, least) == 0.5
+    assert (least < np.sort(least)[50]).mean() == 0.05
+
+
+def table(wrong: list[float], name: str, section: str = "Pairs", **columns: object) -> pd.DataFrame:
+    return pd.DataFrame({"wrong": wrong, **columns}).assign(section=section, scores=name, units="24")
 
 
 def test_tables_are_written_below_what_people_wrote():
-    rows = pd.DataFrame({"section": "Pairs", "scores": ["one", "two"], "wrong": [0.0, 0.1], "found": [np.nan, 0.5]})
+    rows = [
+        table([False] * 100, "one"),
+        table([True] * 10 + [False] * 90, "two", found=0.5),
+        table([np.nan] * 4, "normal", simulate.MEANS, holds=[1.0, 1, 1, np.nan], **{"width, x": [1, 2, np.inf, 1.5]}),
+    ]
     old = f"# Page\n\nWords.\n\n{simulate.MARK}\n\nold tables"
-    text = simulate.page(rows, pd.DataFrame({"scores": ["normal"], "holds": [0.95]}), 100, old)
+    text = simulate.page(pd.concat(rows), 100, old)
     assert text.startswith("# Page\n\nWords.\n\n")
     assert "old tables" not in text
-    assert "| two | 0.100 | 0.500 |" in text
+    assert "| two | 24 | 0.100 [0.049, 0.176] | 0.500 |" in text
     assert "10 of 200 studies, 0.050" in text
-    assert "| normal | 0.950 |" in text
-    assert simulate.page(rows, pd.DataFrame({"scores": ["normal"], "holds": [0.95]}), 100, text) == text
+    assert "| normal | 24 | 1.000 | 1.750 |" in text
+    assert simulate.page(pd.concat(rows), 100, text) == text
+
+
+def test_blocks_that_are_there_are_not_drawn_again(tmp_path, monkeypatch):
+    monkeypatch.setattr(simulate, "SHAPES", {})
+    monkeypatch.setattr(simulate, "SECTIONS", {"Pairs": [None]})
+    for start, size in ((0, 100), (100, 30)):
+        table([float(start)] * size, "one").to_parquet(tmp_path / f"000_{start:04}_{size}.parquet")
+    assert simulate.drawn(130, 1, tmp_path)["wrong"].value_counts().to_dict() == {0.0: 100, 100.0: 30}
 
 
 @pytest.mark.slow
 def test_every_row_can_be_drawn():
     for title, rows in simulate.SECTIONS.items():
         for number in range(len(rows)):
-            assert simulate.of_row((title, number), 1)["scores"] == rows[number].name
-    assert len(list(simulate.coverage(3))) == 20
+            assert simulate.of_row((title, number), range(1))["scores"].tolist() == [rows[number].name]
+    for name in simulate.SHAPES:
+        for sizes in simulate.SIZES:
+            assert len(simulate.of_means((name, sizes), range(2))) == 2 * simulate.SAMPLES

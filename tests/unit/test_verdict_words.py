@@ -37,6 +37,7 @@ def test_a_row_is_told_from_the_side_that_wins():
     [
         ({"apart": True}, "better for “male”"),
         ({"look": 2.0}, "interim analysis 2"),
+        ({"difference_high": float("inf")}, "[−0.4, ∞]. Without a limit"),
         ({"reason": "5 decided pairs are too few"}, "Not decidable: 5 decided pairs"),
         ({"worst_side": 1, "worst_a": 9, "worst_b": 1}, "9 against 1 pairs"),
         ({"worst_side": -1, "worst_a": 1, "worst_b": 9}, "9 against 1 pairs"),

@@ -26,10 +26,11 @@ def signed(number: float, digits: int = 2) -> str:
 def three_digits(number: float) -> str:
     """A number with three digits that count and a typographic minus.
 
-    >>> three_digits(-0.30612), three_digits(1234.0), three_digits(float("nan"))
-    ('−0.306', '1.23e+03', 'nan')
+    >>> three_digits(-0.30612), three_digits(1234.0), three_digits(float("nan")), three_digits(float("-inf"))
+    ('−0.306', '1.23e+03', 'nan', '−∞')
     """
-    return f"{number:.3g}".replace("-", "−", 1) if number < 0 else f"{number:.3g}"
+    said = f"{number:.3g}".replace("inf", "∞")
+    return said.replace("-", "−", 1) if number < 0 else said
 
 
 def known(number: float) -> str:

@@ -192,7 +192,10 @@ def _of_mean(row) -> str:
         if pd.isna(row.difference_low)
         else (f" [{three_digits(row.difference_low)}, {three_digits(row.difference_high)}]")
     )
-    return f"Mean difference of the scores, “{row.level_a}” less “{row.level_b}”: {three_digits(row.difference)}{ends}."
+    said = f"Mean difference of the scores, “{row.level_a}” less “{row.level_b}”: {three_digits(row.difference)}{ends}."
+    if np.isinf([row.difference_low, row.difference_high]).any():
+        said += " Without a limit a mean is decided by very few scores."
+    return said
 
 
 def _of_retraining(row) -> str:

@@ -69,15 +69,10 @@ class ExplainerScores:
 
     def scored(self, design: Design) -> tuple[list[dict[str, str]], np.ndarray, np.ndarray]:
         """Those of :meth:`cells` with scores of both levels in some seed, and these scores (cells, seeds, units)."""
-        found = [
-            (cell, a, b)
-            for cell, a, b in self.cells_with_scores(design)
-            if not (np.isnan(a).all(axis=1) | np.isnan(b).all(axis=1)).all()
-        ]
-        if not found:
-            return [], *np.empty((2, 0, 0, 0))
-        names, a, b = zip(*found, strict=True)
-        return list(names), np.array(a), np.array(b)
+        a, b = (side.scores(self.values) for side in (design.a, design.b))
+        there = (~np.isnan(a).all(axis=2) & ~np.isnan(b).all(axis=2)).any(axis=1)
+        names = [cell for cell, has in zip(self.cells(design.comparison), there, strict=True) if has]
+        return names, a[there], b[there]
 
 
 @dataclass(frozen=True)

@@ -43,12 +43,12 @@ def settled(*groups: ArrayLike) -> tuple[np.ndarray, ...]:
     """
     groups = tuple(np.asarray(group, dtype=float) for group in groups)
     together, width = np.concatenate(groups, axis=-1), threshold(*groups)
-    order = np.argsort(together, axis=-1)
-    ranked = np.take_along_axis(together, order, axis=-1)
+    ranked = np.sort(together, axis=-1)
     near = np.zeros(ranked.shape, dtype=bool)
     near[..., 1:] = np.diff(ranked, axis=-1) <= width
     if not (near[..., 1:] & (ranked[..., 1:] != ranked[..., :-1])).any():
         return groups
+    order = np.argsort(together, axis=-1)
     first = np.maximum.accumulate(np.where(near, -np.inf, ranked), axis=-1)
     with np.errstate(divide="ignore", invalid="ignore"):
         steps = np.where(width > 0, np.floor((ranked - first) / width), 0)

@@ -6,7 +6,6 @@ shape of the scores and any dependence. Interim analyses spend parts of the leve
 """
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -46,13 +45,17 @@ def judged(
     if not parts:
         return pd.DataFrame()
     table = pd.concat([part.rows for part in parts], ignore_index=True)
-    table["family"] = [hypothesis_family(row, judging.primary, judging.noise) for row in table.to_dict("records")]
-    tested = [*(_p_values(of_analysis, table) for of_analysis in earlier), table[P_VALUES]]
+    cells = zip(*(table[name] for name in CELL), strict=True)
+    names = np.array(
+        [hypothesis_family(dict(zip(CELL, of, strict=True)), judging.primary, judging.noise) for of in cells]
+    )
+    table["family"] = names
+    tested = [*(_p_values(of_analysis, table) for of_analysis in earlier), _p_of(table)]
     increments = looks.increments(judging.alpha)
-    families = table.groupby("family", sort=False).indices.values()
+    families = [np.flatnonzero(names == name) for name in dict.fromkeys(names)]
     return pd.concat(
         [
-            _judged(table.iloc[rows], [p.iloc[rows] for p in tested], increments, looks, by_flips)
+            _judged(table.iloc[rows], [p[rows] for p in tested], increments, looks, by_flips)
             for rows in families
             for by_flips in [_by_flips(parts, table, rows, judging, looks)]
         ]
@@ -81,17 +84,22 @@ def adjustment_notes(table: pd.DataFrame, judging: VerdictSettings, looks: Looks
     ]
 
 
-def _p_values(parts: Sequence[Counted], table: pd.DataFrame) -> pd.DataFrame:
+def _p_of(table: pd.DataFrame) -> np.ndarray:
+    """The p of each comparison, float (comparisons, ``P_VALUES``)."""
+    return np.column_stack([table[name].to_numpy(float) for name in P_VALUES])
+
+
+def _p_values(parts: Sequence[Counted], table: pd.DataFrame) -> np.ndarray:
     """The p of an earlier analysis, in the rows of the table; 1 where it had no such comparison."""
     if not parts:
-        return pd.DataFrame(1.0, index=table.index, columns=P_VALUES)
+        return np.ones((len(table), len(P_VALUES)))
     found = pd.concat([part.rows for part in parts]).set_index(CELL)[P_VALUES]
-    return found.reindex(pd.MultiIndex.from_frame(table[CELL])).fillna(1.0).set_axis(table.index)
+    return found.reindex(pd.MultiIndex.from_frame(table[CELL])).fillna(1.0).to_numpy(float)
 
 
 def _judged(
     table: pd.DataFrame,
-    tested: Sequence[pd.DataFrame],
+    tested: Sequence[np.ndarray],
     increments: np.ndarray,
     looks: Looks,
     by_flips: np.ndarray | None,
@@ -100,75 +108,75 @@ def _judged(
 
     Args:
         table: the rows.
-        tested: their p at each analysis that was made, the present one last.
+        tested: their p at each analysis that was made, the present one last; (comparisons, as in ``P_VALUES``).
         increments: what each spends of the level.
         looks: the analyses.
         by_flips: their p as flips adjust them, in the place of Holm's.
     """
     level, size = increments[-1], len(table)
     sides, worst, retraining = (
-        [values[kind].to_numpy(float).T for values in tested] for kind in (P_SIDES, P_WORST, P_RETRAINING)
+        [p[:, [P_VALUES.index(name) for name in kind]].T for p in tested] for kind in (P_SIDES, P_WORST, P_RETRAINING)
     )
     number, side = over_analyses(sides, increments)
     adjusted = sides_adjusted(sides[-1])
     if by_flips is not None:
         adjusted, side = by_flips, np.where(by_flips <= level, np.where(sides[-1][0] <= sides[-1][1], 1, -1), 0)
-    as_often = np.array([holm(values["p_as_often"]) for values in tested])
+    as_often = np.array([holm(p[:, P_VALUES.index("p_as_often")]) for p in tested])
     least = least_decided(size, level) if level > 0 else np.inf
     low, high = _family_limits(table, adjusted, level)
     paired = (table["unit"] != TEXTS).to_numpy()
     several = (table["seeds"] > 1).to_numpy()
     majority = np.sign(table["net_benefit"].to_numpy(float))
-    by_seed = [benefits[~np.isnan(benefits)][:, None] for benefits in table["by_seed"]]
     alike = (as_often <= increments[:, None]).any(axis=0)
-    reasons = [_why_undecidable(row, least, size) for row in table.itertuples()]
-    verdicts = [_verdict(*of_row) for of_row in zip(table.itertuples(), side, alike, reasons, strict=True)]
+    reasons = _why_undecidable(table, least)
+    more = [table[name].to_numpy(object) + " more often" for name in ("level_a", "level_b")]
+    verdicts = np.select(
+        [side > 0, side < 0, alike, [why is not None for why in reasons]], [*more, AS_OFTEN, UNDECIDABLE], UNDECIDED
+    )
     reasons = [why if verdict == UNDECIDABLE else None for why, verdict in zip(reasons, verdicts, strict=True)]
-    return table.assign(
-        family_low=low,
-        family_high=high,
-        p=_two_sided(sides[-1]),
-        p_adjusted=adjusted,
-        p_as_often_adjusted=as_often[-1],
-        p_worst=_two_sided(worst[-1]),
-        p_worst_adjusted=sides_adjusted(worst[-1]),
+    said = {
+        "family_low": low,
+        "family_high": high,
+        "p": _two_sided(sides[-1]),
+        "p_adjusted": adjusted,
+        "p_as_often_adjusted": as_often[-1],
+        "p_worst": _two_sided(worst[-1]),
+        "p_worst_adjusted": sides_adjusted(worst[-1]),
         # The side that is in the worst tenth more often.
-        worst_side=over_analyses(worst, increments)[1],
-        p_retraining=np.where(several, _two_sided(retraining[-1]), np.nan),
-        p_retraining_adjusted=np.where(several, sides_adjusted(retraining[-1]), np.nan),
-        retraining_side=over_analyses(retraining, increments)[1],
-        adjusted_by=HOLM if by_flips is None else FLIPS,
-        level=level,
-        least_decided=pd.array(np.where(paired & np.isfinite(least), least, np.nan), dtype="Int64"),
-        seeds_agree=[int(seeds_that_agree(of, np.array([way]))[0]) for of, way in zip(by_seed, majority, strict=True)],
-        seeds_needed=pd.array(np.full(size, np.nan if np.isinf(least) else least), dtype="Int64"),
-        apart=(table["mean_side"] * majority < 0).to_numpy(),
-        side=side,
-        look=pd.array(
+        "worst_side": over_analyses(worst, increments)[1],
+        "p_retraining": np.where(several, _two_sided(retraining[-1]), np.nan),
+        "p_retraining_adjusted": np.where(several, sides_adjusted(retraining[-1]), np.nan),
+        "retraining_side": over_analyses(retraining, increments)[1],
+        "adjusted_by": HOLM if by_flips is None else FLIPS,
+        "level": level,
+        "least_decided": pd.array(np.where(paired & np.isfinite(least), least, np.nan), dtype="Int64"),
+        "seeds_agree": [
+            int(seeds_that_agree(of[:, None], way)[0]) for of, way in zip(table["by_seed"], majority, strict=True)
+        ],
+        "seeds_needed": pd.array(np.full(size, np.nan if np.isinf(least) else least), dtype="Int64"),
+        "apart": (table["mean_side"] * majority < 0).to_numpy(),
+        "side": side,
+        "look": pd.array(
             np.where((number > 0) & (not looks.is_one), 1 + np.array(looks.made)[number - 1], np.nan), dtype="Int64"
         ),
-        verdict=verdicts,
-        reason=reasons,
-    )
+        "verdict": verdicts,
+    }
+    return pd.concat([table.assign(reason=reasons), pd.DataFrame(said, index=table.index)], axis=1)
 
 
 def _two_sided(p_sides: np.ndarray) -> np.ndarray:
     return np.minimum(1, 2 * p_sides.min(axis=0))
 
 
-def _why_undecidable(row: Any, least: float, size: int) -> str | None:
-    """Why one of so many comparisons could never be found, or None; pairs need ``least`` decided votes."""
-    if row.reason or row.unit == TEXTS or row.wins + row.losses >= least:
-        return row.reason
-    return f"{row.wins + row.losses:.0f} decided {row.unit} are too few among {size} comparisons"
-
-
-def _verdict(row: Any, side: int, alike: bool, reason: str | None) -> str:
-    if side:
-        return f"{row.level_a if side > 0 else row.level_b} more often"
-    if alike:
-        return AS_OFTEN
-    return UNDECIDABLE if reason else UNDECIDED
+def _why_undecidable(table: pd.DataFrame, least: float) -> list[str | None]:
+    """Why each comparison of a family could never be found, or None; pairs need ``least`` decided votes."""
+    decided = (table["wins"] + table["losses"]).to_numpy(float)
+    few = f"are too few among {len(table)} comparisons"
+    # In a column with other reasons None is NaN.
+    return [
+        f"{count:.0f} decided {unit} {few}" if count < least else reason if isinstance(reason, str) else None
+        for count, unit, reason in zip(decided, table["unit"], table["reason"], strict=True)
+    ]
 
 
 def _family_limits(table: pd.DataFrame, adjusted: np.ndarray, level: float) -> tuple[np.ndarray, np.ndarray]:

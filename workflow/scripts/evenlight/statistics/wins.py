@@ -223,10 +223,12 @@ def _of_texts(
     generator = generator_for(0, "mean", scores.dataset, *design.comparison.levels)
     how = judging.confidence, judging.bootstrap_draws, generator
     mean = difference_limits(voted_a, voted_b, code_a, code_b, *how, clusters)
-    by_seed = [
-        2 * relative_effect(better * x, better * y, code_a, code_b).effect - 1
-        for x, y in zip(seeds_a, seeds_b, strict=True)
-    ]
+    by_seed = [net_benefit]
+    if len(seeds_a) > 1:
+        by_seed = [
+            2 * relative_effect(better * x, better * y, code_a, code_b).effect - 1
+            for x, y in zip(seeds_a, seeds_b, strict=True)
+        ]
     nothing = np.full(len(better), np.nan)
     of_pairs = ("wins", "losses", "ties", "margin", "most_differ")
     p_sides = np.where(asked, np.nan_to_num(effect.side_p(student=True), nan=1.0), 1.0)

@@ -26,10 +26,11 @@ def flipped_p(signed: np.ndarray, flips: SignFlips) -> Iterator[np.ndarray]:
     """
     signed = np.nan_to_num(signed).astype(np.float32)
     decided = np.abs(signed).sum(axis=0).astype(int)
-    # The p of every number of wins of every comparison, one after the other.
-    starts = np.cumsum(decided + 1) - decided - 1
-    wins = np.concatenate([np.arange(count + 1) for count in decided])
-    tables = side_p(wins, np.repeat(decided, decided + 1) - wins).astype(np.float32)
+    # The p of every number of wins among every number of decided units that there is, one after the other.
+    counts, of_comparison = np.unique(decided, return_inverse=True)
+    starts = (np.cumsum(counts + 1) - counts - 1)[of_comparison]
+    wins = np.concatenate([np.arange(count + 1) for count in counts])
+    tables = side_p(wins, np.repeat(counts, counts + 1) - wins).astype(np.float32)
     for block in flips.blocks():
         for rows in row_blocks(len(block), 4 * len(decided)):
             excess = block[rows].astype(np.float32) @ signed

@@ -8,8 +8,8 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
-# Halvings of the interval in which a p is sought: to twelve digits.
-HALVINGS = 60
+# No p is sought below this, as a logarithm.
+LEAST_LOG_LEVEL = -40.0
 
 
 def share_limits(count: ArrayLike, total: ArrayLike, tail: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
@@ -93,11 +93,19 @@ def as_often_p(wins: ArrayLike, losses: ArrayLike, units: ArrayLike, bound: Arra
     The least level at which both limits, each wrong in at most so much, are within (two one-sided tests, Schuirmann
     1987): the limits of :func:`net_benefit_limits` at twice the level. Exact, and conservative as these.
     """
-    wins, losses, units, bound = np.broadcast_arrays(wins, losses, units, bound)
-    low, high = np.full(wins.shape, -40.0), np.zeros(wins.shape)  # of the logarithm of the level
-    for _ in range(HALVINGS):
-        middle = (low + high) / 2
-        ends = net_benefit_limits(wins, losses, units, 2 * np.exp(middle))
-        within = (ends[0] > -bound) & (ends[1] < bound)
-        low, high = np.where(within, low, middle), np.where(within, middle, high)
-    return np.exp(high)
+
+    def room(log_level: np.ndarray, *asked: np.ndarray) -> np.ndarray:
+        *counts, bound = asked
+        low, high = net_benefit_limits(*counts, 2 * np.exp(log_level))
+        return np.minimum(low + bound, bound - high)
+
+    counts = np.broadcast_arrays(np.minimum(wins, losses), np.maximum(wins, losses), units, bound)
+    # Many comparisons have the same counts.
+    asked, places = np.unique(np.array(counts, dtype=float).reshape(4, -1), axis=1, return_inverse=True)
+    # Without a level at which both limits are within.
+    none = room(np.zeros(asked[0].shape), *asked) <= 0
+    from scipy.optimize.elementwise import find_root
+
+    found = find_root(room, (LEAST_LOG_LEVEL, 0.0), args=tuple(asked), tolerances={"xatol": 1e-13})
+    p = np.where(none, 1.0, np.exp(np.where(np.isnan(found.x), LEAST_LOG_LEVEL, found.x)))
+    return p[places].reshape(counts[0].shape)

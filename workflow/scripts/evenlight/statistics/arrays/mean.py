@@ -10,6 +10,9 @@ from evenlight.statistics.blocks import row_blocks
 from evenlight.statistics.effect_sizes import stratum_weight
 from evenlight.statistics.resamples import drawn_counts, mean_over_seeds, sums_by_cluster
 
+# Times the largest difference between scores that is seen: a mean beyond that is not what they tell.
+FARTHEST = 1.5
+
 
 @dataclass(frozen=True)
 class MeanDifference:
@@ -30,7 +33,8 @@ def mean_limits(
 
     The bootstrap-t of Efron (1982; Hall 1988): deviates of resamples, in their own standard errors, stand in the place
     of Student's t. It has no room for what no unit shows: how often it holds is simulated, shape by shape
-    (``make verdicts``). An end is infinite where too many resamples have equal units only.
+    (``make verdicts``). An end is infinite where too many resamples have equal units only, and where it would be more
+    than half as far again from 0 as any unit: one decides the mean then, and the others tell nothing of its like.
 
     Args:
         differences: float (units, comparisons), NaN where one is missing; of clusters, those of
@@ -47,6 +51,7 @@ def mean_limits(
         return _means(values - mean, known, drawn_counts(len(values), count, generator))
 
     ends = _studentised(mean, error, resampled, confidence, draws, max(values.shape))
+    ends = _opened(ends, np.abs(values).max(axis=0, initial=0))
     return MeanDifference(mean, *ends, error, known.sum(axis=0) - 1.0)
 
 
@@ -149,7 +154,8 @@ def difference_limits(
         ]
         wider = np.sqrt(design_effect(np.concatenate(pulls), np.concatenate(of_clusters)))
         ends, error, degrees = mean + wider * (ends - mean), wider * error, degrees / wider**2
-    return MeanDifference(mean, *ends, error, degrees)
+    scores = np.concatenate([side for part in parts for side in part])
+    return MeanDifference(mean, *_opened(ends, np.fmax.reduce(scores) - np.fmin.reduce(scores)), error, degrees)
 
 
 def _studentised(
@@ -171,11 +177,17 @@ def _studentised(
     with np.errstate(divide="ignore", invalid="ignore"):
         # A resample of equal units may be as far off as one likes; one without a unit does not count.
         deviates = np.where(errors > 0, away / errors, np.where(np.isnan(away), np.nan, np.copysign(np.inf, away)))
-    varies, ends = error > 0, np.full((2, len(mean)), np.nan)
-    for end, side in zip(ends, (-1, 1), strict=True):
-        reach = np.nanquantile(-side * deviates[:, varies], (1 + confidence) / 2, axis=0, method="inverted_cdf")
-        end[varies] = mean[varies] + side * error[varies] * reach
-    return ends
+    ranked = np.sort(deviates, axis=0)
+    count = (~np.isnan(ranked)).sum(axis=0)
+    # The inverse of the distribution function; what does not count comes last.
+    place = np.maximum(np.ceil(count * ((1 + confidence) / 2) - 1), 0).astype(int)
+    far = np.take_along_axis(ranked, np.stack([place, count - 1 - place]), axis=0)
+    return mean - np.where(error > 0, error, np.nan) * far
+
+
+def _opened(ends: np.ndarray, largest: np.ndarray) -> np.ndarray:
+    """Limits (2, comparisons) that are infinite where they would be beyond what these units tell."""
+    return np.where(np.abs(ends) > FARTHEST * largest, np.copysign(np.inf, ends), ends)
 
 
 def _means(values: np.ndarray, known: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

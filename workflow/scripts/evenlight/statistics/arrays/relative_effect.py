@@ -137,8 +137,11 @@ class _Stratum:
 
 
 def _of_stratum(a: np.ndarray, b: np.ndarray) -> _Stratum:
-    sizes = [(~np.isnan(scores)).sum(axis=0) for scores in (a, b)]
-    (above, ties), (below, _) = _placements(a, b), _placements(b, a)
+    known = ~np.isnan(np.concatenate([a, b]))
+    sizes = [of.sum(axis=0) for of in np.split(known, [len(a)])]
+    ranks, placements, tied_with = (np.where(known, of, np.nan) for of in _placements(a, b))
+    above, below = np.split(placements, [len(a)])
+    ties = np.nansum(tied_with[: len(a)], axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):
         placed = above / sizes[1], below / sizes[0]
         effect, tied = np.nansum(placed[0], axis=0) / sizes[0], ties / (sizes[0] * sizes[1])
@@ -154,30 +157,37 @@ def _of_stratum(a: np.ndarray, b: np.ndarray) -> _Stratum:
         both = of_a**2 / (sizes[0] - 1) + of_b**2 / (sizes[1] - 1)
         bound = 1 / (np.minimum(*sizes) - 1)
         pulls = np.concatenate([(placed[0] - effect) / sizes[0], (1 - effect - placed[1]) / sizes[1]])
-        exchanged = _variance_of_ranks(np.concatenate([a, b])) / (sizes[0] * sizes[1] * (sizes[0] + sizes[1]))
+        count = sizes[0] + sizes[1]
+        of_ranks = np.nansum((ranks - (count + 1) / 2) ** 2, axis=0) / (count - 1)
+        exchanged = of_ranks / (sizes[0] * sizes[1] * count)
     weight = np.where(np.minimum(*sizes) > 1, stratum_weight(*sizes), 0.0)
     return _Stratum(effect, np.where(variance > 1e-12, variance, 0.0), plain, exchanged, bound, both, weight, pulls)
 
 
-def _variance_of_ranks(scores: np.ndarray) -> np.ndarray:
-    """The variance of the mean ranks of the scores (texts, comparisons) that are not NaN."""
-    if not len(scores):
-        return np.full(scores.shape[1], np.nan)
-    known = ~np.isnan(scores)
-    count = known.sum(axis=0)
-    ranks = scipy.stats.rankdata(np.where(known, scores, np.inf), axis=0)
-    return np.where(known, (ranks - (count + 1) / 2) ** 2, 0).sum(axis=0) / (count - 1)
+def _placements(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Of each score of both groups its mean rank, how many of the other group it is above, ties as half, and its ties.
 
-
-def _placements(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """How many scores of ``b`` each one of ``a`` is above, ties as half, NaN where it is none; and how many ties."""
-    known = ~np.isnan(a)
-    own, together = (np.where(np.isnan(part), np.inf, part) for part in (a, np.concatenate([a, b])))
-    if not len(own):
-        return own, np.zeros(a.shape[1])
-    least, most = (
-        scipy.stats.rankdata(together, method=method, axis=0)[: len(a)]
-        - scipy.stats.rankdata(own, method=method, axis=0)
-        for method in ("min", "max")
+    (texts of both groups, comparisons) each. All is counted in one order of all scores; NaN are the last.
+    """
+    together = np.concatenate([a, b])
+    together = np.where(np.isnan(together), np.inf, together)
+    order = np.argsort(together, axis=0)
+    ranked, place = np.take_along_axis(together, order, axis=0), np.arange(len(order))[:, None]
+    begins = np.ones((len(order) + 1, order.shape[1]), dtype=bool)
+    begins[1:-1] = ranked[1:] != ranked[:-1]
+    # Equal scores are those from the first one to the one before the end.
+    first = np.maximum.accumulate(np.where(begins[:-1], place, 0), axis=0)
+    end = np.minimum.accumulate(np.where(begins[1:], place + 1, len(order))[::-1], axis=0)[::-1]
+    of_a = np.zeros(begins.shape, dtype=int)
+    of_a[1:] = np.cumsum(order < len(a), axis=0)
+    before, equal = (np.take_along_axis(of_a, at, axis=0) for at in (first, end))
+    equal -= before
+    in_a, below = order < len(a), before + equal / 2
+    found = (
+        (first + end + 1) / 2,
+        np.where(in_a, (first + end) / 2 - below, below),
+        np.where(in_a, end - first - equal, equal),
     )
-    return np.where(known, (least + most) / 2, np.nan), np.where(known, most - least, 0).sum(axis=0)
+    for of in found:
+        np.put_along_axis(of, order, of.copy(), axis=0)
+    return found

@@ -27,11 +27,22 @@ def cluster_means(differences: np.ndarray, cluster: np.ndarray) -> np.ndarray:
         differences: NaN where one is missing; so is a cluster without any.
         cluster: int (units,), numbers from 0.
     """
+    if len(np.unique(cluster)) == len(cluster):
+        means = np.full((cluster.max() + 1, differences.shape[1]), np.nan)
+        means[cluster] = differences
+        return means
     known = ~np.isnan(differences)
-    total, count = np.zeros((2, cluster.max() + 1, differences.shape[1]))
-    np.add.at(total, cluster, np.where(known, differences, 0))
-    np.add.at(count, cluster, known)
+    total, count = _sums(np.where(known, differences, 0), cluster), _sums(known.astype(float), cluster)
     return np.divide(total, count, out=np.full(count.shape, np.nan), where=count > 0)
+
+
+def _sums(values: np.ndarray, cluster: np.ndarray) -> np.ndarray:
+    """Sums (clusters, comparisons) of (units, comparisons); 0 of a number that no unit has."""
+    order = np.argsort(cluster, kind="stable")
+    numbers, starts = np.unique(cluster[order], return_index=True)
+    sums = np.zeros((cluster.max() + 1, values.shape[1]))
+    sums[numbers] = np.add.reduceat(values[order], starts, axis=0)
+    return sums
 
 
 def design_effect(pulls: np.ndarray, cluster: np.ndarray) -> np.ndarray:
@@ -50,10 +61,8 @@ def design_effect(pulls: np.ndarray, cluster: np.ndarray) -> np.ndarray:
     pulls = np.nan_to_num(pulls)
     if len(np.unique(cluster)) == len(cluster):
         return np.ones(pulls.shape[1])
-    added = np.zeros((cluster.max() + 1, pulls.shape[1]))
-    np.add.at(added, cluster, pulls)
-    alone = (pulls**2).sum(axis=0)
-    return np.maximum(1, np.divide((added**2).sum(axis=0), alone, out=np.ones(len(alone)), where=alone > 0))
+    alone, together = (pulls**2).sum(axis=0), (_sums(pulls, cluster) ** 2).sum(axis=0)
+    return np.maximum(1, np.divide(together, alone, out=np.ones(len(alone)), where=alone > 0))
 
 
 def net_benefit_by_seed(signed: np.ndarray) -> np.ndarray:

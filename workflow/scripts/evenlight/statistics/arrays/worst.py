@@ -7,6 +7,8 @@ are asymptotic. They are not about the worst tenth of a population, whose beginn
 the very worst scores is found too often there, however many units there are.
 """
 
+from functools import lru_cache
+
 import numpy as np
 import scipy
 
@@ -44,9 +46,10 @@ def texts_in_worst(
     """
     together = np.concatenate(settled(a.T, b.T), axis=1).T
     goodness = np.where(np.isnan(together), np.inf, np.where(higher_is_better, together, -together))
-    count = (~np.isnan(together)).sum(axis=0)
-    worst = scipy.stats.rankdata(goodness, method="max", axis=0) <= share * count + 1e-9
-    return tuple(np.split(worst, [len(a)]))
+    most = (share * (~np.isnan(together)).sum(axis=0) + 1e-9).astype(int)
+    # The first score that is none of them.
+    first = np.take_along_axis(np.sort(goodness, axis=0), most[None], axis=0)
+    return tuple(np.split(goodness < first, [len(a)]))
 
 
 def worst_side_p(
@@ -86,8 +89,14 @@ def _tails(first: np.ndarray, worst: np.ndarray, size: np.ndarray, total: np.nda
     """P(X ≥ Σ first) and P(X ≤ Σ first) of the sum X of hypergeometric numbers, one of each stratum, (strata,)."""
     chance, least = np.ones(1), 0
     for count, of_group, of_both in zip(worst, size, total, strict=True):
-        low, high = max(0, count - (of_both - of_group)), min(count, of_group)
-        chance = np.convolve(chance, scipy.stats.hypergeom.pmf(np.arange(low, high + 1), of_both, of_group, count))
-        least += low
+        chance = np.convolve(chance, _chances(int(of_both), int(of_group), int(count)))
+        least += max(0, count - (of_both - of_group))
     place = first.sum() - least
     return min(1.0, chance[place:].sum()), min(1.0, chance[: place + 1].sum())
+
+
+@lru_cache(maxsize=1024)  # comparisons have the same texts, and as many of them are among the worst
+def _chances(of_both: int, of_group: int, count: int) -> np.ndarray:
+    """The chances of every number of texts of a group among so many that are drawn of both, from the least on."""
+    low, high = max(0, count - (of_both - of_group)), min(count, of_group)
+    return scipy.stats.hypergeom.pmf(np.arange(low, high + 1), of_both, of_group, count)
