@@ -29,8 +29,8 @@ MILLER = wikipedia.article_url("The Miller of Stonebeck")
 def corpus(fetch, store: Path) -> list[pd.DataFrame]:
     """The tables from the list of books to the paragraphs."""
     books = gutenberg.read_top_list(fetch(gutenberg.URL).html)
-    articles, doubtful = wikipedia.find_articles(books, fetch, FINDING, {})
-    return [books, articles, doubtful, wikipedia.paragraphs_of(books, articles, stored(store), EXTRACTING)[0]]
+    articles, doubtful = wikipedia.find_articles(books, fetch, wikipedia.Finding(**FINDING), {})
+    return [books, articles, doubtful, wikipedia.paragraphs_of(books, articles, stored(store), **EXTRACTING)[0]]
 
 
 @pytest.fixture(scope="module")
@@ -129,7 +129,7 @@ policy = browser.CrawlPolicy(contact="tests@example.org", wait=0.2)
 with browser.asking(name, policy, Site(port)) as ask:
     fetch = browser.remembering(browser.polite(ask, store, policy), store)
     books = gutenberg.read_top_list(fetch(gutenberg.URL).html)
-    wikipedia.find_articles(books, fetch, {FINDING}, {{}})
+    wikipedia.find_articles(books, fetch, wikipedia.Finding(**{FINDING}), {{}})
 """
 
 

@@ -43,7 +43,7 @@ from evenlight.core.tables import (
 from evenlight.engine import opening
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.progress import Progress
-from evenlight.engine.sentences import tokenize
+from evenlight.engine.sentences import ReadingSettings, tokenize
 from evenlight.engine.training import HISTORY, save_classifier
 from evenlight.explainers import Context, Explainer, explain
 from evenlight.explainers.attribution import Remark, note_of, remarks_on_items
@@ -448,15 +448,15 @@ def test_texts_without_counterparts_are_not_called_pairs(capsys):
     """Rows of a table of single texts, then of one where two are a pair."""
     test = pd.DataFrame({"item_id": ["a", "b", "c", "d"]})
     units = pd.DataFrame({"unit_id": test["item_id"], "item_id": test["item_id"], "factor": "all", "level": "all"})
-    tokens, settings = np.array([3, 4, 5, 90]), {"long_items": "drop", "pairs": 2, "factors": []}
-    _, notes = read_texts.left_out(test, units, tokens, 48, settings)
+    tokens, reading = np.array([3, 4, 5, 90]), ReadingSettings(long_items="drop", pairs=2, factors=[], max_tokens=48)
+    _, notes = read_texts.left_out(test, units, tokens, 48, reading)
     assert notes[0] == says("1 of 4 texts", "more than 48 tokens", "left out")
     assert re.fullmatch(r"[12] of 4 texts.*\(explain\.pairs\).*", notes[1])
     assert "left out 1 text" in capsys.readouterr().out
     with pytest.raises(InputError, match="every text"):
-        read_texts.left_out(test, units, tokens + 90, 48, settings)
+        read_texts.left_out(test, units, tokens + 90, 48, reading)
     paired = units.assign(unit_id=["a", "b", "c", "c"])
-    _, notes = read_texts.left_out(test, paired, tokens, 48, settings)
+    _, notes = read_texts.left_out(test, paired, tokens, 48, reading)
     assert notes[0] == says("1 of 3 pairs", "more than 48 tokens", "left out")
 
 

@@ -1,5 +1,6 @@
 """Finding a book's article and reading its plot."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -15,6 +16,7 @@ from evenlight.corpus.wikipedia import (
     Article,
     Book,
     Candidate,
+    Finding,
     article_url,
     author_evidence,
     extract_paragraphs,
@@ -31,7 +33,7 @@ from evenlight.corpus.wikipedia import (
 )
 
 DEMO = Path(__file__).parents[2] / "resources/demo/pages"
-SETTINGS = {"resolvers": ["search", "title"], "candidates": 3, "matched": 0.82, "doubtful": 0.5}
+FINDING = Finding(resolvers=["search", "title"], candidates=3, matched=0.82, doubtful=0.5)
 HEADINGS = ["Plot", "Plot summary", "Synopsis", "Story"]
 
 
@@ -226,7 +228,7 @@ def test_the_score_of_worked_cases():
     ],
 )
 def test_the_status_follows_from_the_scores(scores, status):
-    assert status_of([Candidate("a", "u", "u", value) for value in scores], SETTINGS) == status
+    assert status_of([Candidate("a", "u", "u", value) for value in scores], FINDING) == status
 
 
 # --- Finding -------------------------------------------------------------------------------------------------------
@@ -235,7 +237,7 @@ def test_the_status_follows_from_the_scores(scores, status):
 @pytest.fixture(scope="module")
 def demo():
     listed = gutenberg.read_top_list(stored(DEMO)(gutenberg.URL).html)
-    return listed, *find_articles(listed, stored(DEMO), SETTINGS, {})
+    return listed, *find_articles(listed, stored(DEMO), FINDING, {})
 
 
 def test_the_demo_articles(demo):
@@ -255,7 +257,7 @@ def test_the_demo_articles(demo):
 def test_both_resolvers_agree_on_the_demo(demo):
     listed, articles, _ = demo
     few = listed[listed["book_id"].isin([900001, 900003, 900004, 900005, 900008, 900009])]
-    again, _ = find_articles(few, stored(DEMO), SETTINGS | {"resolvers": ["title"]}, {})
+    again, _ = find_articles(few, stored(DEMO), replace(FINDING, resolvers=["title"]), {})
     both = again.merge(articles, on="book_id", suffixes=("", "_searched"))
     alike = both["book_id"] != 900008  # only the search knows the play of this title
     assert both["status"][alike].equals(both["status_searched"][alike])
@@ -265,7 +267,7 @@ def test_both_resolvers_agree_on_the_demo(demo):
 def test_two_equally_good_articles_are_for_a_person():
     novel = "<p><b>Emma</b> is a novel by J. Austen and a friend.</p>"
     pages = [page(novel, "Emma"), page(novel, "Emma (novel)")]
-    found, doubtful = find_articles(books((1, "Emma", "Jane Austen")), site(*pages), SETTINGS, {})
+    found, doubtful = find_articles(books((1, "Emma", "Jane Austen")), site(*pages), FINDING, {})
     assert found["status"].to_list() == ["doubtful"]
     assert doubtful["article"].to_list() == ["Emma", "Emma (novel)"]
     assert doubtful["score"].to_list() == [0.85, 0.85]
@@ -282,36 +284,36 @@ def test_a_search_that_robots_refuse_is_tried_once_and_replaced(capsys):
         return there(url)
 
     two = books((1, "Emma", "Jane Austen"), (2, "Lost", "Ann Lee"))
-    found, _ = find_articles(two, fetch, SETTINGS, {})
+    found, _ = find_articles(two, fetch, FINDING, {})
     assert found["status"].to_list() == ["matched", "missing"]
     assert searched == [search_url(Book("Emma", "Jane Austen"))]
     assert "the resolver 'search' is left out" in capsys.readouterr().out
     with pytest.raises(InputError, match="add another resolver"):
-        find_articles(two, fetch, SETTINGS | {"resolvers": ["search"]}, {})
+        find_articles(two, fetch, replace(FINDING, resolvers=["search"]), {})
 
 
 def test_a_disambiguation_page_is_followed_once():
     box = '<table id="disambigbox"></table>'
     loop = page(f'<ul><li><a href="/wiki/Emma_(novel)">Emma</a></li></ul>{box}')
     back = page(f'<ul><li><a href="/wiki/Emma">Emma</a></li></ul>{box}', "Emma (novel)")
-    found, _ = find_articles(books((1, "Emma", "Jane Austen")), site(loop, back), SETTINGS, {})
+    found, _ = find_articles(books((1, "Emma", "Jane Austen")), site(loop, back), FINDING, {})
     assert found["status"].to_list() == ["missing"]
 
 
 def test_a_resolver_can_be_plugged_in(monkeypatch):
     monkeypatch.setitem(wikipedia.RESOLVERS, "mine", lambda book, fetch, limit: [Candidate("A", "u", "u", 0.9)])
-    found, _ = find_articles(books((1, "Emma", "")), site(), SETTINGS | {"resolvers": ["mine"]}, {})
+    found, _ = find_articles(books((1, "Emma", "")), site(), replace(FINDING, resolvers=["mine"]), {})
     assert found[["status", "article"]].to_numpy().tolist() == [["matched", "A"]]
 
 
 def test_a_decision_goes_before_the_score():
     pages = [page("<p><b>Emma</b> is a novel by Jane Austen.</p>"), page("<p>A film.</p>", "Clueless")]
     both = books((1, "Emma", "Jane Austen"), (2, "Emma", "Jane Austen"))
-    found, doubtful = find_articles(both, site(*pages), SETTINGS, {1: "Clueless", 2: ""})
+    found, doubtful = find_articles(both, site(*pages), FINDING, {1: "Clueless", 2: ""})
     assert found[["status", "article"]].fillna("").to_numpy().tolist() == [["matched", "Clueless"], ["missing", ""]]
     assert doubtful.empty
     with pytest.raises(InputError, match="no article 'Nowhere'"):
-        find_articles(both, site(*pages), SETTINGS, {1: "Nowhere"})
+        find_articles(both, site(*pages), FINDING, {1: "Nowhere"})
 
 
 def test_the_list_for_a_person_can_be_read_as_decisions(demo, tmp_path):
@@ -394,7 +396,7 @@ def test_without_a_plot_section_a_setting_decides():
 
 def test_the_demo_paragraphs(demo):
     listed, articles, _ = demo
-    paragraphs, notes = paragraphs_of(listed, articles, stored(DEMO), {"headings": HEADINGS, "without_plot": "none"})
+    paragraphs, notes = paragraphs_of(listed, articles, stored(DEMO), headings=HEADINGS, without_plot="none")
     checked(pa.Table.from_pandas(paragraphs, preserve_index=False), PARAGRAPHS, "paragraphs")
     assert len(paragraphs) == 21
     assert paragraphs["paragraph_id"].is_unique
@@ -423,8 +425,8 @@ def test_an_article_counts_once():
     novel = page(f"<p>Emma is a novel by Jane Austen.</p>{NEW.format('Plot', 2)}<p>She lives.</p>")
     both = books((7, "Emma", "Jane Austen"), (3, "Emma", "Jane Austen"))
     fetch = site(novel)
-    articles, _ = find_articles(both, fetch, SETTINGS, {})
-    paragraphs, notes = paragraphs_of(both, articles, fetch, {"headings": HEADINGS, "without_plot": "none"})
+    articles, _ = find_articles(both, fetch, FINDING, {})
+    paragraphs, notes = paragraphs_of(both, articles, fetch, headings=HEADINGS, without_plot="none")
     assert paragraphs["paragraph_id"].to_list() == ["7-1"]
     assert "book 3 (Emma) has" in notes[0]
 
@@ -432,6 +434,6 @@ def test_an_article_counts_once():
 def test_no_paragraph_at_all_is_an_error():
     fetch = site(page("<p>Emma is a novel by Jane Austen.</p>"))
     one = books((1, "Emma", "Jane Austen"))
-    articles, _ = find_articles(one, fetch, SETTINGS, {})
+    articles, _ = find_articles(one, fetch, FINDING, {})
     with pytest.raises(InputError, match=r"no paragraph.*1 matched"):
-        paragraphs_of(one, articles, fetch, {"headings": HEADINGS, "without_plot": "none"})
+        paragraphs_of(one, articles, fetch, headings=HEADINGS, without_plot="none")

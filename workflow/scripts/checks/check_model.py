@@ -16,7 +16,7 @@ from evenlight.core.errors import InputError
 from evenlight.core.findings import Findings
 from evenlight.core.tables import read_metadata, read_table
 from evenlight.engine.evaluator import Evaluator
-from evenlight.engine.sentences import encoded, unexplained
+from evenlight.engine.sentences import ReadingSettings, encoded, unexplained
 from evenlight.engine.taking_over import taken_over
 from evenlight.engine.untrained import untrained
 from evenlight.explainers import Context, explain, training_items
@@ -130,7 +130,8 @@ def explained_texts(arguments: argparse.Namespace, classifier: Classifier, datas
     test = dataset.of("test")
     if dataset.is_stand_in:
         return test
-    reason = unexplained(classifier, test, dataset.units, arguments.settings["reading"])
+    reading = ReadingSettings.model_validate(arguments.settings["reading"])
+    reason = unexplained(classifier, test, dataset.units, reading)
     if is_comparable(arguments, dataset):
         check_explained(arguments.dataset, test, reason, dataset.units, arguments.compared)
     return test[np.equal(reason, None)]

@@ -17,7 +17,7 @@ def main(arguments: argparse.Namespace) -> None:
     books = read_table(arguments.books, BOOKS)
     articles = read_table(arguments.articles, ARTICLES)
     pages = stored(arguments.pages_store, REMEDY)
-    paragraphs, notes = wikipedia.paragraphs_of(books, articles, pages, arguments.settings)
+    paragraphs, notes = wikipedia.paragraphs_of(books, articles, pages, **arguments.settings)
     write_table(paragraphs, arguments.output, PARAGRAPHS, {"notes": notes})
     for note in notes:
         print(f"note: {note}")

@@ -17,7 +17,7 @@ def main(arguments: argparse.Namespace) -> None:
     if strangers:
         print(f"note: {arguments.decisions} decides about books that are not on the list: {strangers}")
     with browser.fetching_as_told(arguments) as fetch:
-        articles, doubtful = wikipedia.find_articles(books, fetch, arguments.settings, decisions)
+        articles, doubtful = wikipedia.find_articles(books, fetch, wikipedia.Finding(**arguments.settings), decisions)
     with replacing(arguments.doubtful) as temporary:
         doubtful.to_csv(temporary, index=False, float_format="%.3f")
     write_table(articles, arguments.output, ARTICLES)

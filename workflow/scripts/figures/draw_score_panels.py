@@ -12,10 +12,10 @@ from evenlight.reports.style import draw
 def main(arguments: argparse.Namespace) -> None:
     """Write the figure."""
     settings = keywords(arguments.settings)
-    metrics, names = settings["metrics"], [settings[part] for part in ("metrics", "explainers")]
-    scores, levels, title = model_scores(command_line.named_folders(arguments, *FOLDERS), list(metrics), settings)
-    modalities = settings["modalities"]
-    draw(arguments.output, lambda: draw_score_panels(scores, *names, levels, title, modalities), title)
+    metrics = settings.pop("metrics")
+    scores, levels, title = model_scores(command_line.named_folders(arguments, *FOLDERS), list(metrics), **settings)
+    explainers, modalities = settings["explainers"], settings["modalities"]
+    draw(arguments.output, lambda: draw_score_panels(scores, metrics, explainers, levels, title, modalities), title)
 
 
 if __name__ == "__main__":

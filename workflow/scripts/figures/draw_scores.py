@@ -12,9 +12,9 @@ from evenlight.reports.style import draw
 def main(arguments: argparse.Namespace) -> None:
     """Write the figure."""
     settings = keywords(arguments.settings)
-    metric = settings["metrics"][arguments.metric]
+    metric = settings.pop("metrics")[arguments.metric]
     scores, levels, model_on_dataset = model_scores(
-        command_line.named_folders(arguments, *FOLDERS), [metric.name], settings
+        command_line.named_folders(arguments, *FOLDERS), [metric.name], **settings
     )
     title = f"{metric.label}: {model_on_dataset}"
     draw(arguments.output, lambda: draw_scores(scores, metric, settings["explainers"], levels, title), title)

@@ -8,7 +8,7 @@ import pandas as pd
 
 from evenlight.core.contracts.texts import ITEMS, UNITS
 from evenlight.core.tables import read_table, replacing
-from evenlight.engine.sentences import encoded, left_out, token_counts
+from evenlight.engine.sentences import ReadingSettings, encoded, left_out, token_counts
 from evenlight.explainers import Explainer
 from evenlight.explainers.explained_again import explained_twice
 from evenlight.jobs.command_line import add_service_flags, run, settings_argument
@@ -50,7 +50,9 @@ def estimate(arguments: argparse.Namespace, classifier: ServedClassifier) -> lis
     test = items[items["split"] == "test"].reset_index(drop=True)
     tokens = token_counts(classifier, test)
     units = read_table(arguments.units, UNITS)
-    reason, _ = left_out(test, units, tokens, classifier.max_tokens, settings["reading"])
+    reason, _ = left_out(
+        test, units, tokens, classifier.max_tokens, ReadingSettings.model_validate(settings["reading"])
+    )
     is_explained = np.equal(reason, None)
     explained = test[is_explained]
     sample = chosen(explained, tokens[is_explained])

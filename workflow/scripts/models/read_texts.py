@@ -15,7 +15,7 @@ from evenlight.core.errors import InputError
 from evenlight.core.tables import read_arrow, read_groups, read_metadata, read_table, regrouped, write_groups
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.opening import open_evaluator
-from evenlight.engine.sentences import encoded, left_out, require_reads, token_counts
+from evenlight.engine.sentences import ReadingSettings, encoded, left_out, require_reads, token_counts
 from evenlight.explainers.empty_texts import empty_texts
 from evenlight.jobs.command_line import add_compared_flag, add_model_flags, run, settings_argument
 from evenlight.models.classifier import Classifier
@@ -76,15 +76,15 @@ def foils_by(path: Path, foil: str | None) -> Callable[[np.ndarray, np.ndarray],
 
 
 def predictions(
-    path: Path, is_read: np.ndarray, reason: np.ndarray, evaluator: Evaluator, settings: dict
+    path: Path, is_read: np.ndarray, reason: np.ndarray, evaluator: Evaluator, reading: ReadingSettings
 ) -> Iterator[pa.Table]:
     """The rows of the table, some at a time."""
     start = correct = asked = words = texts = 0
-    foil_of = foils_by(path, settings.get("foil"))
+    foil_of = foils_by(path, reading.foil)
     for items in texts_in_groups(path, is_read, ASKED_AT_ONCE):
         of_group = reason[start : start + len(items)]
         start += len(items)
-        tokens, rows, of_texts = tokens_of(items, evaluator.classifier, settings.get("overlap"))
+        tokens, rows, of_texts = tokens_of(items, evaluator.classifier, reading.overlap)
         words += of_texts.sum()
         texts += np.count_nonzero(of_texts)
         fits = of_group != TOO_LONG
@@ -96,7 +96,7 @@ def predictions(
         label, predicted = items["label"].to_numpy(), probability.argmax(axis=1)
         correct += (label == predicted)[fits].sum()
         asked += fits.sum()
-        explained = predicted if settings["target"] == "prediction" else label
+        explained = predicted if reading.target == "prediction" else label
         foil = foil_of(probability, explained)
         yield from regrouped(
             [predictions_table(tokens, "test", explained, of_group, probability, foil)], ROWS_PER_GROUP
@@ -109,7 +109,9 @@ def predictions(
         )
 
 
-def texts_to_read(arguments: argparse.Namespace, classifier: Classifier) -> tuple[np.ndarray, np.ndarray, list[str]]:
+def texts_to_read(
+    arguments: argparse.Namespace, classifier: Classifier, reading: ReadingSettings
+) -> tuple[np.ndarray, np.ndarray, list[str]]:
     """Which items are read, bool (items,), why each of them is not explained, and notes."""
     items = read_arrow(arguments.items, ITEMS.only("item_id", "label", "split"))
     is_read = np.asarray(pc.equal(items["split"], "test"))
@@ -120,32 +122,34 @@ def texts_to_read(arguments: argparse.Namespace, classifier: Classifier) -> tupl
         tokens.append(token_counts(classifier, group))
     test = items.filter(pa.array(is_read)).drop_columns("split").to_pandas()
     units = read_table(arguments.units, UNITS)
-    reason, notes = left_out(test, units, np.concatenate(tokens), classifier.max_tokens, arguments.settings)
+    reason, notes = left_out(test, units, np.concatenate(tokens), classifier.max_tokens, reading)
     if arguments.compared:
         check_explained(arguments.items.parent.name, test, reason, units, arguments.compared)
     return is_read, reason, notes
 
 
-def without_words(arguments: argparse.Namespace, is_read: np.ndarray, evaluator: Evaluator) -> dict[str, list[float]]:
+def without_words(
+    items: Path, is_read: np.ndarray, evaluator: Evaluator, overlap: int | None
+) -> dict[str, list[float]]:
     """The probabilities of texts of which every word is hidden; none of a service, which may refuse such texts."""
     if not isinstance(evaluator, Evaluator):
         return {}
     classifier = evaluator.classifier
-    items = next(texts_in_groups(arguments.items, is_read, EMPTY_TEXTS))
-    sentences = encoded(classifier, items, items["label"], arguments.settings.get("overlap"))
+    some = next(texts_in_groups(items, is_read, EMPTY_TEXTS))
+    sentences = encoded(classifier, some, some["label"], overlap)
     return empty_texts([text for text in sentences if len(text.token_id) <= classifier.max_tokens], evaluator)
 
 
 def main(arguments: argparse.Namespace) -> None:
     """Read and write."""
-    settings = arguments.settings
+    reading = ReadingSettings.model_validate(arguments.settings)
     evaluator = open_evaluator(arguments)
-    is_read, reason, notes = texts_to_read(arguments, evaluator.classifier)
-    rows = predictions(arguments.items, is_read, reason, evaluator, settings)
+    is_read, reason, notes = texts_to_read(arguments, evaluator.classifier, reading)
+    rows = predictions(arguments.items, is_read, reason, evaluator, reading)
     # What is to be said of the answers shows when the first are there.
     rows = chain([next(rows)], rows)
-    metadata = {"settings": settings, "notes": [*notes, *evaluator.notes]}
-    metadata["without_words"] = without_words(arguments, is_read, evaluator)
+    metadata = {"settings": arguments.settings, "notes": [*notes, *evaluator.notes]}
+    metadata["without_words"] = without_words(arguments.items, is_read, evaluator, reading.overlap)
     write_groups(rows, arguments.output, PREDICTIONS, metadata)
 
 

@@ -11,7 +11,7 @@ from evenlight.core.contracts.texts import ITEMS, UNITS
 from evenlight.core.errors import InputError
 from evenlight.core.tables import read_metadata, read_table, write_csv
 from evenlight.engine.checkpoints import add_checkpoint_flags, open_checkpoint
-from evenlight.engine.sentences import tokenize, unexplained
+from evenlight.engine.sentences import ReadingSettings, tokenize, unexplained
 from evenlight.engine.training import (
     LOOKED_AT,
     Diverged,
@@ -40,7 +40,8 @@ def refuse_test(
     dataset = arguments.items.parent.name
     compared = arguments.compared or {"comparisons": {}, "samples": {}, "strata": {}}
     sample = compared["samples"].get(dataset, {"pairs": None, "factors": []})
-    reading = {"long_items": model.long_items, "overlap": overlap_of(model)} | sample
+    limits = {name: getattr(model, name) for name in ("max_tokens", "long_items")}
+    reading = ReadingSettings(**limits, overlap=overlap_of(model), **sample)
     try:
         reason = unexplained(classifier, test, units, reading)
     except InputError as error:

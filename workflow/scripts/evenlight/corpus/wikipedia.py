@@ -3,7 +3,7 @@
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -289,7 +289,23 @@ def by_title(book: Book, fetch: Fetch, limit: int) -> list[Candidate]:
 RESOLVERS: dict[str, Resolver] = {"search": by_search, "title": by_title}
 
 
-def find_candidates(book: Book, fetch: Fetch, settings: dict, refused: set[str]) -> list[Candidate]:
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """How articles are found.
+
+    Attributes:
+        resolvers: names in :data:`RESOLVERS`.
+        candidates: pages read per book and resolver.
+        matched, doubtful: scores from which an article is the book's, or may be.
+    """
+
+    resolvers: Sequence[str]
+    candidates: int
+    matched: float
+    doubtful: float
+
+
+def find_candidates(book: Book, fetch: Fetch, finding: Finding, refused: set[str]) -> list[Candidate]:
     """The candidates of a book, best first, each article once.
 
     The ``resolvers`` are tried in their order, up to the first that finds an article which fits by itself
@@ -297,45 +313,44 @@ def find_candidates(book: Book, fetch: Fetch, settings: dict, refused: set[str])
     that was the last one.
     """
     by_article: dict[str, Candidate] = {}
-    for name in settings["resolvers"]:
+    for name in finding.resolvers:
         if name in refused:
             continue
         try:
-            candidates = RESOLVERS[name](book, fetch, settings["candidates"])
+            candidates = RESOLVERS[name](book, fetch, finding.candidates)
         except Refused as refusal:
             print(f"note: the resolver '{name}' is left out: {refusal}")
             refused.add(name)
-            if refused >= set(settings["resolvers"]):
+            if refused >= set(finding.resolvers):
                 raise InputError(f"{refusal}; add another resolver, such as 'title'") from None
             continue
         for candidate in candidates:
             known = by_article.setdefault(candidate.canonical, candidate)
             if candidate.score > known.score:
                 by_article[candidate.canonical] = candidate
-        if any(candidate.score >= settings["matched"] for candidate in candidates):
+        if any(candidate.score >= finding.matched for candidate in candidates):
             break
     return sorted(by_article.values(), key=lambda candidate: -candidate.score)
 
 
-def status_of(candidates: list[Candidate], settings: dict) -> str:
+def status_of(candidates: list[Candidate], finding: Finding) -> str:
     """``matched``, ``doubtful`` or ``missing``, from the scores of the candidates, best first.
 
     Matched: the best reaches ``matched`` and is ahead of the second by more than ``MARGIN``. Missing: none reaches
     ``doubtful``. All else is for a person to decide.
     """
     best, second = ([candidate.score for candidate in candidates] + [0.0, 0.0])[:2]
-    if best < settings["doubtful"]:
+    if best < finding.doubtful:
         return "missing"
-    return "matched" if best >= settings["matched"] and best - second > MARGIN else "doubtful"
+    return "matched" if best >= finding.matched and best - second > MARGIN else "doubtful"
 
 
 def find_articles(
-    books: pd.DataFrame, fetch: Fetch, settings: dict, decisions: dict[int, str]
+    books: pd.DataFrame, fetch: Fetch, finding: Finding, decisions: dict[int, str]
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Find the article of every book: rows of ``tables.ARTICLES``, and those that a person should look at.
 
-    ``settings`` has ``resolvers`` (names in ``RESOLVERS``), ``candidates`` (pages read per book and resolver),
-    ``matched`` and ``doubtful`` (scores). ``decisions`` gives by ``book_id`` an article's title, or "" for none, and
+    ``decisions`` gives by ``book_id`` an article's title, or "" for none, and
     goes before any score. ``url`` is the address under which the page store has the article. The second table has the
     alternatives of each doubtful book, best first, and an empty one for each missing book: deleting what is wrong
     makes it a table of decisions.
@@ -348,11 +363,11 @@ def find_articles(
             candidates = _decided(book, decisions[row.book_id], fetch)
             status = "matched" if candidates else "missing"
         else:
-            candidates = find_candidates(book, fetch, settings, refused)
-            status = status_of(candidates, settings)
+            candidates = find_candidates(book, fetch, finding, refused)
+            status = status_of(candidates, finding)
             if status != "matched":
                 listed = {"book_id": row.book_id, "title": row.title, "author": row.author}
-                alternatives = [vars(candidate) for candidate in candidates if candidate.score >= settings["doubtful"]]
+                alternatives = [vars(candidate) for candidate in candidates if candidate.score >= finding.doubtful]
                 doubtful += [listed | alternative for alternative in alternatives or [{}]]
         best = {} if status == "missing" else vars(candidates[0])
         rows.append({"book_id": row.book_id, "status": status} | {key: best.get(key) for key in _FOUND})
@@ -423,11 +438,11 @@ def extract_paragraphs(page: FetchedPage, headings: list[str], otherwise: str = 
 
 
 def paragraphs_of(
-    books: pd.DataFrame, articles: pd.DataFrame, fetch: Fetch, settings: dict
+    books: pd.DataFrame, articles: pd.DataFrame, fetch: Fetch, *, headings: Sequence[str], without_plot: str
 ) -> tuple[pd.DataFrame, list[str]]:
     """The plot's paragraphs of all matched books, rows of ``tables.PARAGRAPHS``, and notes for the log.
 
-    ``settings`` has ``headings`` and ``without_plot``, see :func:`extract_paragraphs`. ``url`` is the article's
+    ``headings`` and ``without_plot`` are as of :func:`extract_paragraphs`. ``url`` is the article's
     canonical address. An article that two books share counts for the one that is ranked higher.
     """
     rows, notes = [], []
@@ -440,7 +455,7 @@ def paragraphs_of(
             notes.append(f"book {row.book_id} ({row.title}) has the same article as book {taken[url]}, left out")
             continue
         taken[url] = row.book_id
-        paragraphs = extract_paragraphs(page, settings["headings"], settings["without_plot"])
+        paragraphs = extract_paragraphs(page, headings, without_plot)
         if not paragraphs:
             notes.append(f"book {row.book_id} ({row.title}): no section of the plot in {url}")
         for number, (section, text) in enumerate(paragraphs, start=1):

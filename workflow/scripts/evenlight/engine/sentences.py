@@ -1,16 +1,19 @@
 """Sentences as the model reads them: token ids, the word that each token belongs to, the class to explain."""
 
 from collections.abc import Sequence
+from typing import Literal
 
 import numpy as np
 import pandas as pd
 
 from evenlight.core.errors import InputError
 from evenlight.models.classifier import Classifier
+from evenlight.models.fields import LongItems
 from evenlight.models.readable import require_readable
 from evenlight.models.tokenizers import Reading, read_words, token_ids
 from evenlight.models.two_parts import require_reads_parts, types_for
 from evenlight.models.windows import windows_of_text
+from evenlight.settings import Settings
 from evenlight.texts.items import groups_kept_together, sampled_units
 from evenlight.texts.predictions import COUNTERPART_TOO_LONG, NOT_SAMPLED, TOO_LONG, Sentence
 from evenlight.texts.words import texts_in
@@ -75,8 +78,26 @@ def groups_to_drop(
     return dropped
 
 
+class ReadingSettings(Settings):
+    """How a model reads the texts of a dataset, and which of them are explained, as ``read_texts`` is told.
+
+    Attributes:
+        target, foil: the class that is explained, and the one that it is contrasted with.
+        pairs, factors: how many units are explained, and by which factors they are drawn; None, and none, for all.
+        max_tokens, long_items, overlap: as of a model; without windows there is no overlap.
+    """
+
+    target: Literal["label", "prediction"] = "label"
+    foil: str | None = None
+    pairs: int | None
+    factors: list[str]
+    max_tokens: int
+    long_items: LongItems
+    overlap: int | None = None
+
+
 def left_out(
-    test: pd.DataFrame, units: pd.DataFrame, tokens: np.ndarray, max_tokens: int, settings: dict
+    test: pd.DataFrame, units: pd.DataFrame, tokens: np.ndarray, max_tokens: int, reading: ReadingSettings
 ) -> tuple[np.ndarray, list[str]]:
     """Why each text is not explained, None where it is, and notes for readers of the tables.
 
@@ -85,7 +106,7 @@ def left_out(
         units: table of the contract ``units``.
         tokens: of each, (texts,).
         max_tokens: the limit.
-        settings: ``long_items``, of ``windows`` the ``overlap``, ``pairs``, and ``factors``, those that are compared.
+        reading: what is done with longer texts, and how many are explained.
 
     Raises:
         InputError: a text is too long and may not be left out, or nothing is left to explain.
@@ -94,13 +115,13 @@ def left_out(
     kept_together = groups_kept_together(test, units)
     unit_name, text_in_unit = ("text", "") if kept_together.is_unique else ("pair", "a text of ")
     notes, count = [], kept_together.nunique()
-    if settings["long_items"] == "windows" and (windowed := int((tokens > max_tokens).sum())):
+    if reading.long_items == "windows" and (windowed := int((tokens > max_tokens).sum())):
         joined = "read in windows whose logits are averaged"
         notes.append(f"{windowed} of {len(tokens)} texts have more than {max_tokens} tokens and are {joined}")
         tokens = np.minimum(tokens, max_tokens)
-    dropped = groups_to_drop(test["item_id"], kept_together, tokens, max_tokens, settings["long_items"] == "drop")
+    dropped = groups_to_drop(test["item_id"], kept_together, tokens, max_tokens, reading.long_items == "drop")
     # Drawn before, so that every model is compared on the same pairs, whatever it takes for too long.
-    drawn = sampled_units(test, units, settings["pairs"], settings["factors"] or None)
+    drawn = sampled_units(test, units, reading.pairs, reading.factors or None)
     reason = np.where(test["item_id"].isin(drawn["item_id"]), None, NOT_SAMPLED)
     reason[kept_together.isin(dropped)] = COUNTERPART_TOO_LONG
     reason[tokens > max_tokens] = TOO_LONG
@@ -121,14 +142,16 @@ def left_out(
     return reason, notes
 
 
-def unexplained(classifier: Classifier, test: pd.DataFrame, units: pd.DataFrame, reading: dict) -> np.ndarray:
+def unexplained(
+    classifier: Classifier, test: pd.DataFrame, units: pd.DataFrame, reading: ReadingSettings
+) -> np.ndarray:
     """Why each text is not explained, as :func:`left_out` says of how many tokens they have.
 
     Args:
         classifier: reads the texts.
         test: the texts, with ``item_id``, ``words``, ``label``, ``part``.
         units: table of the contract ``units``.
-        reading: settings of :func:`left_out`; ``overlap`` None where texts are read in no windows.
+        reading: as there.
 
     Raises:
         InputError: as there; or a text cannot be divided into windows.
@@ -136,8 +159,8 @@ def unexplained(classifier: Classifier, test: pd.DataFrame, units: pd.DataFrame,
     tokens = token_counts(classifier, test)
     reason, _ = left_out(test, units, tokens, classifier.max_tokens, reading)
     is_long = tokens > classifier.max_tokens
-    if is_long.any() and reading.get("overlap") is not None:
-        encoded(classifier, test[is_long], test.loc[is_long, "label"], reading["overlap"])
+    if is_long.any() and reading.overlap is not None:
+        encoded(classifier, test[is_long], test.loc[is_long, "label"], reading.overlap)
     return reason
 
 

@@ -1,7 +1,8 @@
 """The scores of one model on one dataset, as the commands that draw them need them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -15,21 +16,38 @@ FOLDERS = tuple(dict.fromkeys(["scores", *(modality.units for modality in MODALI
 
 
 def model_scores(
-    folders: Mapping[str, Path], metrics: Sequence[str], settings: dict
+    folders: Mapping[str, Path],
+    metrics: Sequence[str],
+    *,
+    datasets: Mapping[str, str],
+    models: Mapping[str, str],
+    seeds: Sequence[int],
+    explainers: Iterable[str],
+    factors: Sequence[str],
+    levels: Sequence[str],
+    modalities: Mapping[str, Mapping[str, Any]],
+    families: Mapping[str, str],
 ) -> tuple[pd.DataFrame, list[str], str]:
     """(all scores of some metrics, the groups in their order, "model on dataset" for a title).
 
-    ``folders`` are those of the scores, and of the items and units that have them. ``settings`` are a figure's: the one
-    dataset and the one model with their labels, and ``seeds``, ``explainers``, ``factors``, ``levels``, ``modalities``
-    and the ``families`` of the metrics. For the table see :func:`evenlight.statistics.summary.grouped_scores`.
+    For the table see :func:`evenlight.statistics.summary.grouped_scores`.
+
+    Args:
+        folders: of the scores, and of the items and units that have them.
+        metrics: which scores.
+        datasets, models: the one dataset and the one model, with their labels.
+        seeds: of the model.
+        explainers, modalities: as of :class:`evenlight.statistics.study.StudyScores`.
+        factors, levels: of groups; levels in their order.
+        families: of the metrics.
     """
-    (dataset, on_dataset), (model, of_model) = (next(iter(settings[part].items())) for part in ("datasets", "models"))
+    [(dataset, on_dataset)], [(model, of_model)] = datasets.items(), models.items()
     study = StudyScores(
         datasets=[dataset],
-        models={model: settings["seeds"]},
-        explainers=list(settings["explainers"]),
-        metrics={metric: settings["families"][metric] for metric in metrics},
-        modalities=settings["modalities"],
+        models={model: seeds},
+        explainers=list(explainers),
+        metrics={metric: families[metric] for metric in metrics},
+        modalities=modalities,
     )
-    table = grouped_scores(Inputs(folders).located(study), settings["factors"])
-    return table, ordered_levels(table["group"], settings["levels"]), f"{of_model} on {on_dataset}"
+    table = grouped_scores(Inputs(folders).located(study), factors)
+    return table, ordered_levels(table["group"], levels), f"{of_model} on {on_dataset}"
