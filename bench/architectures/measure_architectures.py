@@ -7,6 +7,7 @@ call goes on where the first one ended. The tables are made from all files.
 import argparse
 import json
 import os
+import re
 import sys
 import warnings
 from pathlib import Path
@@ -43,6 +44,26 @@ def written(path: Path, first: str | None, second: str | None) -> str:
     return (old if first is None else f"{first}\n") + second
 
 
+def with_table_beside(text: str, page: Path, name: str) -> str:
+    """A part of a page, whose table of types goes into a file beside the page, which names them.
+
+    Args:
+        text: of the part; what is taken out is its longest table.
+        page: where the page stands.
+        name: of the part, as the file has it behind the page's name.
+    """
+    tables = re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE)
+    table = max(tables, key=lambda each: each.count("\n"))
+    cells = [re.split(r" (?<!\\)\| ", line.strip("| ")) for line in table.splitlines()]
+    heading, _, *lines = [[cell.replace("\\|", "|") for cell in row] for row in cells]
+    beside = page.with_name(f"{page.stem}_{name}.csv")
+    with replacing(beside) as temporary:
+        rows = pd.DataFrame([line + [""] * (len(heading) - len(line)) for line in lines], columns=heading)
+        rows.replace("`", "", regex=True).to_csv(temporary, index=False)
+    types = ", ".join(dict.fromkeys(line[0] for line in lines))
+    return text.replace(table, f"[{beside.name}]({beside.name}) has a row for each: {types}.\n")
+
+
 def main(arguments: argparse.Namespace) -> None:
     """Measure what is not measured yet, and write the tables."""
     os.environ["TOKENIZERS_PARALLELISM"] = "false"
@@ -63,6 +84,8 @@ def main(arguments: argparse.Namespace) -> None:
         with replacing(arguments.folder / f"{part}.csv") as temporary:
             pd.DataFrame(map(flat, rows)).to_csv(temporary, index=False)
         tables[part] = parts[part].table(rows)
+        if arguments.output:
+            tables[part] = with_table_beside(tables[part], arguments.output, part)
     if arguments.output:
         with replacing(arguments.output) as temporary:
             temporary.write_text(written(arguments.output, *tables.values()), encoding="utf-8")

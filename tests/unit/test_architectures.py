@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import torch
 from combinations import few
-from measure_architectures import written
+from measure_architectures import with_table_beside, written
 from measure_classifiers import MAX_TOKENS, MODEL, TEXTS, TRAINING, explainers, plain_network, sentences_for, table
 from models_for_tests import by_hand, context_of, new_model
 from tiny_models import write_model
@@ -362,3 +362,15 @@ def test_a_table_that_is_not_made_again_stays_on_the_page(tmp_path):
     page.write_text("# First\n\n" + second)
     assert written(page, "# Other\n", None) == "# Other\n\n" + second
     assert written(page, None, second.replace("old", "new")) == "# First\n\n" + second.replace("old", "new")
+
+
+def test_a_table_of_types_stands_beside_the_page(tmp_path):
+    tables = (
+        "| column | means |\n| --- | --- |\n| a | b |\n\n| type | by |\n| --- | --- |\n| `x` | i\\|j |\n| `y` |  |\n"
+    )
+    text = f"First\n\n{tables}\nLast\n"
+    page = with_table_beside(text, tmp_path / "page.md", "models")
+    assert page.startswith("First\n\n| column | means |")
+    assert "`x`, `y`." in page
+    assert page.endswith("\n\nLast\n")
+    assert (tmp_path / "page_models.csv").read_text().splitlines() == ["type,by", "x,i|j", "y,"]
