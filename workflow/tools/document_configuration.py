@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -54,8 +55,7 @@ refused. What the links of this page and of the studies lead to is in the reposi
 A single key can be given on the command line, as in `--config seeds='[0, 1]'`.
 
 A key that is unknown, has a wrong type or contradicts another is refused before anything runs; the message lists
-such keys with the value found and what is allowed, and for keys of earlier versions what to write instead. Numbers may
-be written as `0.001` or `1e-3`.
+such keys with the value found and what is allowed. Numbers may be written as `0.001` or `1e-3`.
 
 A reader, an explainer or a metric may be a class of your own, named by its file: `parts/last_layer.py:LastLayer`
 ([docs/own_parts.md](../docs/own_parts.md)).
@@ -64,6 +64,15 @@ Editors that know JSON Schema (VS Code with its YAML extension, and others) comp
 where the first line of the file is `# yaml-language-server: $schema=` and the path of
 [config.schema.yaml](../workflow/schemas/config.schema.yaml) from there.
 """
+
+
+# Where the entries of a section are described at length; their whole descriptions stand in the JSON Schema, too.
+PAGES = {
+    "datasets": "[Datasets](../docs/datasets.md)",
+    "models": "[Models](../docs/models.md)",
+    "explainers": "[Definitions](../docs/definitions.md#explainers)",
+    "metrics": "[Definitions](../docs/definitions.md#metrics)",
+}
 
 
 def readme(schema: dict) -> str:
@@ -169,23 +178,60 @@ def _top_level(schema: dict) -> Iterator[str]:
         if is_mapping(part):
             yield from _heading(2, name)
             yield part["description"] + "\n"
-            yield from _section(part, described)
+            yield from _section(name, part, described)
 
 
-def _section(part: dict, described: set[str]) -> Iterator[str]:
+def _section(name: str, part: dict, described: set[str]) -> Iterator[str]:
     entries = part.get("additionalProperties")
     if not entries or "oneOf" not in entries:
         yield from _table(entries or part)
         yield from _shared_mappings(entries or part, described)
         return
+    if name in PAGES:
+        yield f"{PAGES[name]} says more of each; the schema has all of every description.\n"
+    shared = _keys_of_several(entries["oneOf"])
+    if shared:
+        yield "Keys that several of them have; each entry names those that not all have, with their defaults:\n"
+        yield "| key | values | meaning |"
+        yield "| --- | --- | --- |"
+        yield from (
+            _line(f"`{name}`", _values(name, inner), _first_sentence(inner["description"]))
+            for name, inner in shared.values()
+        )
+        yield ""
+    said_by = [{_with_default(*key) for key in entry["properties"].items()} for entry in entries["oneOf"]]
+    of_all = set.intersection(*said_by)
     for entry in entries["oneOf"]:
         [(key, name)] = [(key, inner["const"]) for key, inner in entry["properties"].items() if "const" in inner]
         yield from _heading(3, f"`{key}: {name}`")
-        yield f"**{entry['title']}.** {entry['description']}\n"
-        yield from _annotations(entry)
-        yield from _table(entry)
+        yield f"**{entry['title']}.** {_first_sentence(entry['description'])}{_direction(entry)}\n"
+        keys = {name: inner for name, inner in entry["properties"].items() if "const" not in inner}
+        own = {name: inner for name, inner in keys.items() if (name, _definition(inner)) not in shared}
+        yield from (
+            f"- {_with_default(name, inner)} ({_values(name, inner)}): {_first_sentence(inner['description'])}"
+            for name, inner in own.items()
+        )
+        others = [_with_default(name, inner) for name, inner in keys.items() if name not in own]
+        if others := [said for said in others if said not in of_all]:
+            yield f"- {'also' if own else 'keys'}: {', '.join(others)}"
+        yield ""
     for entry in entries["oneOf"]:
         yield from _shared_mappings(entry, described)
+
+
+def _keys_of_several(entries: list[dict]) -> dict[tuple[str, str], tuple[str, dict]]:
+    """The keys that several entries have alike, but for their default, by name and definition."""
+    keys = [(name, inner) for entry in entries for name, inner in entry["properties"].items() if "const" not in inner]
+    alike = Counter((name, _definition(inner)) for name, inner in keys)
+    found = {(name, _definition(inner)): (name, inner) for name, inner in keys}
+    return {key: found[key] for key, count in alike.items() if count > 1}
+
+
+def _with_default(name: str, part: dict) -> str:
+    """A key of several entries, with the default that it has in one of them."""
+    if "default" not in part:
+        return f"`{name}` (required)"
+    return f"`{name}`" if part["default"] in (None, {}) else f"`{name}: {json.dumps(part['default'])}`"
 
 
 def _shared_mappings(part: dict, described: set[str]) -> Iterator[str]:
@@ -213,11 +259,18 @@ def _is_open(part: dict) -> bool:
     return values is True or (isinstance(values, dict) and (not is_mapping(values) or _is_open(values)))
 
 
-def _annotations(entry: dict) -> Iterator[str]:
-    if "x-better" in entry:
-        yield f"The {entry['x-better']} the better. Computed with the family `{entry['x-family']}`.\n"
-    elif "x-family" in entry:
-        yield f"Computed with the family `{entry['x-family']}`.\n"
+def _first_sentence(text: str) -> str:
+    """What stands before the first period that ends a sentence; the pages of the section say the rest.
+
+    >>> _first_sentence("As in Abnar et al. 2020, by weights. Never negative.")
+    'As in Abnar et al. 2020, by weights.'
+    """
+    return re.split(r"(?<=[a-z0-9)`”]\.)(?<!al\.)(?<!e\.g\.)(?<!i\.e\.)(?<!Eq\.) (?=[A-Z`\"])", text, maxsplit=1)[0]
+
+
+def _direction(entry: dict) -> str:
+    """Whether higher or lower values of a metric are better."""
+    return f" The {entry['x-better']} the better." if "x-better" in entry else ""
 
 
 def _table(part: dict) -> Iterator[str]:
@@ -232,11 +285,26 @@ def _table(part: dict) -> Iterator[str]:
 
 
 def _row(name: str, part: dict) -> str:
-    cells = (f"`{name}`", _values(name, part), _default(part), part["description"])
+    return _line(f"`{name}`", _values(name, part), _default(part), part["description"])
+
+
+def _line(*cells: str) -> str:
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
 def _values(name: str, part: dict) -> str:
+    """What a key may have, in few words."""
+    said = _allowed(name, part).replace(", not empty", "")
+    for words, sign in (
+        ("an integer, at least", "integer ≥"),
+        ("a number, at least", "number ≥"),
+        (" and at most", ", ≤"),
+    ):
+        said = said.replace(words, sign)
+    return said.replace("a number, above", "number >").replace("an integer, above", "integer >")
+
+
+def _allowed(name: str, part: dict) -> str:
     if part.get("additionalProperties") is True:
         return "a mapping of names to any values"
     if is_mapping(part) and _is_open(part):
