@@ -138,7 +138,7 @@ clean:  ## remove the demo's results, the site and the caches of the tools, keep
 	find tests workflow -name __pycache__ -prune -exec rm -rf {} +
 
 clean-all: clean  ## also remove the environment; results of studies stay
-	rm -rf .venv .venv-archive .venv-docs .venv-ferret .venv-kubernetes .venv-mutation .venv-peers .venv-progress .venv-torch
+	rm -rf .venv .venv-archive .venv-docs .venv-ferret .venv-kubernetes .venv-peers .venv-progress .venv-torch
 
 ##@ Development
 
@@ -208,12 +208,6 @@ documents: .venv/ready  ## write again what is made from the code: config/README
 
 prose: .venv/ready-for-tests  ## long sentences, old words and unlinked terms of all documents: make prose PAGES="docs/use.md results/demo/tables/effects.html"
 	$(BIN)/python bench/prose.py --terms $(PAGES)
-
-MODULES :=
-MUTATION := nice -n 10 .venv-mutation/bin/python tests/measure_mutants.py --folder results/mutation
-
-mutation: .venv-mutation/ready  ## which small changes of the code no test notices: make mutation MODULES="core/tables texts/items"
-	$(MUTATION) $(if $(MODULES),--modules $(MODULES))
 
 architectures: .venv/ready-for-tests  ## which types of models work: docs/architectures.md (two hours; goes on where it ended)
 	$(BIN)/python bench/architectures/measure_architectures.py --folder results/architectures --output docs/architectures.md
@@ -360,9 +354,6 @@ bench-statistics: .venv/ready  ## memory and time of the statistics of 100,000 i
 	@touch $@
 
 # Its interpreter finds the packages of .venv behind its own; the library is not among them, as that is what changes.
-.venv-mutation/ready: envs/mutation.txt .venv/ready-for-tests
-	$(BESIDE)
-
 .venv-torch/ready: bench/torch.txt .venv/ready
 	$(BESIDE)
 

@@ -14,8 +14,6 @@ pytest_plugins = ("durations",)
 
 # A busy machine is no failure.
 settings.register_profile("evenlight", deadline=None, max_examples=40)
-# For `make mutation`: the same examples in every run, and fewer.
-settings.register_profile("mutation", deadline=None, derandomize=True, max_examples=30)
 settings.load_profile("evenlight")
 
 # Commands that the tests start find the library of this working tree, whatever is installed.

@@ -55,7 +55,6 @@ NAVIGATION = {
         "docs/architecture.md",
         "docs/decisions/*",
         "docs/performance.md",
-        "docs/mutation.md",
         "docs/*.md",  # what has no other place
         "CONTRIBUTING.md",
         "SECURITY.md",

@@ -117,8 +117,8 @@ def test_constraints_pin_everything_that_is_needed():
     assert needed - set(pins("constraints")) == set()
 
 
-# What has an environment of its own: peers whose answers are recorded, and mutmut.
-ELSEWHERE = {"ferret", "gim", "inseq", "lxt", "mutmut"}
+# What has an environment of its own: peers whose answers are recorded.
+ELSEWHERE = {"ferret", "gim", "inseq", "lxt"}
 
 
 def imported_packages(folder: Path) -> dict[str, list[str]]:
