@@ -22,7 +22,6 @@ from evenlight.configuration.combinations import explains_effects as explains_ef
 from evenlight.configuration.combinations import for_some_datasets as for_some_datasets
 from evenlight.configuration.combinations import modalities as modalities
 from evenlight.configuration.combinations import modality as modality
-from evenlight.configuration.outdated import outdated_keys
 from evenlight.configuration.own import kept as kept
 from evenlight.configuration.own import register
 from evenlight.configuration.runs import answers_only as answers_only
@@ -77,7 +76,7 @@ def complete(config: dict) -> dict:
     try:
         completed = _validated(Study, config)
     except ValidationError as error:
-        found = problems_of(error, config, schema_of(Study), outdated_keys(config))
+        found = problems_of(error, config, schema_of(Study))
         problems += [problem for problem in found if not problem.startswith(tuple(f"{key}:" for key in of_own))]
         completed = _sound_sections(config, error)
     if missing := _missing_explainers(config, completed):
@@ -166,7 +165,7 @@ def completed_sections(sections: dict) -> dict:
     try:
         return _validated(part, sections)
     except ValidationError as error:
-        raise InputError("; ".join(problems_of(error, sections, schema_of(Study), outdated_keys(sections)))) from None
+        raise InputError("; ".join(problems_of(error, sections, schema_of(Study)))) from None
 
 
 def _check_size(config: dict) -> None:

@@ -1,8 +1,6 @@
 """What is wrong with a configuration, in the reader's words: key, value found, what is allowed."""
 
 import difflib
-from collections.abc import Mapping
-from typing import NamedTuple
 
 from pydantic import ValidationError
 
@@ -12,31 +10,16 @@ from evenlight.settings import TAGS, shown
 MISSING = "is missing"
 
 
-class Outdated(NamedTuple):
-    """An old key: what is said of it, and which new keys need not be reported as missing beside it."""
-
-    said: str
-    in_place_of: tuple[str, ...] = ()
-
-
-def problems_of(
-    error: ValidationError, config: dict, schema: dict, old: Mapping[str, Outdated] | None = None
-) -> list[str]:
+def problems_of(error: ValidationError, config: dict, schema: dict) -> list[str]:
     """The problems that pydantic found in ``config``, each at its own key, in the reader's words.
 
     Args:
         error: what was found.
         config: what was checked.
         schema: of what it should be.
-        old: the keys of ``config`` that only an earlier version had, by dotted key.
     """
-    old = old or {}
-    problems = [_problem(problem, config, schema) for problem in error.errors(include_url=False)]
-    covered = {key for outdated in old.values() for key in outdated.in_place_of}
     return [
-        f"{key}: {old[key].said if key in old else said}"
-        for key, said in problems
-        if not (key in covered and said.startswith(MISSING))
+        f"{key}: {said}" for key, said in (_problem(each, config, schema) for each in error.errors(include_url=False))
     ]
 
 
