@@ -19,7 +19,7 @@ RESULTS |= {
     "classify_empty_texts": Result(
         "Which class each model has for texts without words.",
         ["without_words"],
-        as_argument(runs_of_study() | {"hidden": hidden_tokens()}),
+        as_argument(runs_of_models() | {"hidden": hidden_tokens()}),
         of_runs(PREDICTIONS, TEXTS),
     ),
     "find_examples": Result(

@@ -242,6 +242,18 @@ def there(*wildcards):
     return [pairs for pairs in product(*wildcards) if RUNS.has(**dict(pairs))]
 
 
+def of_run(path):
+    """An input of a job of a model or an explainer, as a function of the wildcards; one that is not for the dataset is
+    refused.
+    """
+
+    def found(wildcards):
+        RUNS.require(**wildcards)
+        return path
+
+    return found
+
+
 def every(paths, **values):
     """``paths`` for all runs of the study, or for those of a ``dataset`` or ``model``, and for all other ``values``."""
     paths = [paths] if isinstance(paths, str) else [in_study(path) for path in paths]

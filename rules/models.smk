@@ -17,7 +17,7 @@ rule train:
     """
     input:
         script=script("models/train.py"),
-        dataset="<results>/datasets/{dataset}/items.parquet",
+        dataset=of_run("<results>/datasets/{dataset}/items.parquet"),
         units="<results>/datasets/{dataset}/units.parquet",
         pretrained=pretrained_files,
     output:
@@ -56,7 +56,7 @@ rule try_learning_rate:
     """Train one model on one dataset with one learning rate and the first seed, and keep the course of it alone."""
     input:
         script=script("models/train.py"),
-        dataset="<results>/datasets/{dataset}/items.parquet",
+        dataset=of_run("<results>/datasets/{dataset}/items.parquet"),
         units="<results>/datasets/{dataset}/units.parquet",
         pretrained=pretrained_files,
     output:
@@ -91,7 +91,7 @@ rule load_model:
     """Take over a model that is trained already, with the classes of one dataset as its outputs."""
     input:
         script=script("models/load_model.py"),
-        dataset="<results>/datasets/{dataset}/items.parquet",
+        dataset=of_run("<results>/datasets/{dataset}/items.parquet"),
         checkpoint=checkpoint_files,
     output:
         weights="<results>/models/{dataset}/{model}/seed{seed}/model.safetensors",
@@ -122,7 +122,7 @@ rule describe_service:
     """Write down what a classifier behind an address is asked, and the words of the texts."""
     input:
         script=script("models/describe_service.py"),
-        dataset="<results>/datasets/{dataset}/items.parquet",
+        dataset=of_run("<results>/datasets/{dataset}/items.parquet"),
     output:
         description="<results>/models/{dataset}/{model}/seed{seed}/service.json",
         words="<results>/models/{dataset}/{model}/seed{seed}/tokenizer.json",

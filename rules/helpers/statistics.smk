@@ -51,6 +51,12 @@ def runs_of_study():
     return {name: value for name, value in vars(RUNS).items() if value}
 
 
+def runs_of_models():
+    """The same for what depends on no explainer."""
+    only = {section: of for section, of in RUNS.only.items() if section == "models"}
+    return {name: value for name, value in {**vars(RUNS), "only": only}.items() if value}
+
+
 def scored(of=None):
     """The names of all scores, metrics with their families; which are of which modality, where there are several.
 
@@ -72,19 +78,11 @@ def reliance_settings():
     """What the tables of words depend on."""
     return as_argument(
         runs_of_study()
-        | {"explainers": {name: repeated_by(name) for name in EXPLAINERS}}
+        | {"explainers": {name: configuration.repeated_by(config, name) for name in EXPLAINERS}}
         | {"comparisons": comparisons_of(kinds.TOKENS)}
         | {"words_of": datasets_shown(), "texts": (config["reliance"] or {}).get("texts")}
         | of_statistics("confidence")
     )
-
-
-def repeated_by(explainer):
-    """The explainer that does the same with other draws; itself where nothing is drawn, None where there is no other."""
-    settings = {name: entry | {"label": None, "datasets": None} for name, entry in config["explainers"].items()}
-    if configuration.same_again(settings[explainer]["method"]):
-        return explainer
-    return next((name for name in settings if name != explainer and settings[name] == settings[explainer]), None)
 
 
 def compared_settings(*keys, of=None, **more):

@@ -43,7 +43,7 @@ RESULTS |= {
     "measure_predictions": Result(
         "What the models take for what: confusions, and curves of true and false positives.",
         ["confusions", "roc_curves"],
-        as_argument(runs_of_study()),
+        as_argument(runs_of_models()),
         of_runs(TEXTS, PREDICTIONS),
     ),
     "summarise_masked_words": Result(

@@ -60,6 +60,8 @@ def explaining_said(
 ) -> list[str]:
     """A line for each explainer, and their sum over the runs of the model."""
     settings = arguments.settings
+    if not settings["explainers"]:
+        return ["  no explainer asks the model"]
     again = explained_twice((sentence.item_id for sentence in sentences), settings["seed"])
     middle = middle_sentence(arguments, sentences)
     entries = {
