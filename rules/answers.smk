@@ -72,7 +72,7 @@ rule record_answers:
     """Read recorded answers of a model from a table, and match them with the questions of a dataset."""
     input:
         script=study.script("answers/record_answers.py"),
-        dataset="<results>/datasets/{dataset}/items.parquet",
+        dataset=study.of_run("<results>/datasets/{dataset}/items.parquet"),
         units="<results>/datasets/{dataset}/units.parquet",
         table=study.recorded_table,
     output:
@@ -101,7 +101,7 @@ rule record_changed_answers:
     """Read recorded answers of a model to the questions of a dataset as they were and with one concept changed."""
     input:
         script=study.script("answers/record_changed_answers.py"),
-        dataset="<results>/datasets/{dataset}/items.parquet",
+        dataset=study.of_run("<results>/datasets/{dataset}/items.parquet"),
         units="<results>/datasets/{dataset}/units.parquet",
         table=study.recorded_table,
     output:
@@ -130,7 +130,7 @@ rule record_follow_ups:
     """Read recorded answers of a model to the questions that follow from its answers."""
     input:
         script=study.script("answers/record_follow_ups.py"),
-        dataset="<results>/datasets/{dataset}/items.parquet",
+        dataset=study.of_run("<results>/datasets/{dataset}/items.parquet"),
         units="<results>/datasets/{dataset}/units.parquet",
         table=study.recorded_table,
     output:
@@ -159,7 +159,7 @@ rule estimate_answers:
     """Say, before the first of them, how many questions a language model will be asked; refuse what the limits forbid."""
     input:
         script=study.script("answers/estimate_answers.py"),
-        dataset="<results>/datasets/{dataset}/items.parquet",
+        dataset=study.of_run("<results>/datasets/{dataset}/items.parquet"),
     output:
         QUESTIONS,
     log:
@@ -187,7 +187,7 @@ rule ask_answers:
     """Ask a language model behind an address about the questions of a dataset; what was asked before is not asked again."""
     input:
         script=study.script("answers/ask_answers.py"),
-        dataset="<results>/datasets/{dataset}/items.parquet",
+        dataset=study.of_run("<results>/datasets/{dataset}/items.parquet"),
         # Not ancient, as the estimate of classifiers.
         questions=QUESTIONS,
     output:
@@ -248,7 +248,7 @@ rule generate_answers:
     """Let a causal language model of the study answer the questions of a dataset; answers that are there stay."""
     input:
         script=study.script("explanations/generate_answers.py"),
-        dataset="<results>/datasets/{dataset}/items.parquet",
+        dataset=study.of_run("<results>/datasets/{dataset}/items.parquet"),
         predictions=study.predictions_of_writer,
         model=study.writer_files,
     output:

@@ -18,7 +18,7 @@ study.results |= {
     "classify_empty_texts": Result(
         "Which class each model has for texts without words.",
         ["without_words"],
-        as_argument(study.runs_of_study() | {"hidden": study.hidden_tokens()}),
+        as_argument(study.runs_of_models() | {"hidden": study.hidden_tokens()}),
         study.of_runs(PREDICTIONS, TEXTS),
     ),
     "find_examples": Result(

@@ -44,7 +44,7 @@ rule check_model:
     """Read a model, its tokenizer and its labels, and explain a text of a dataset by each explainer."""
     input:
         script=study.script("checks/check_model.py"),
-        dataset="<results>/checks/{dataset}/items.parquet",
+        dataset=study.of_run("<results>/checks/{dataset}/items.parquet"),
         units="<results>/checks/{dataset}/units.parquet",
     output:
         MODEL_CHECK,

@@ -199,7 +199,7 @@ rule estimate_changes:
     """Estimate by one explainer what every change of the test texts does to a model."""
     input:
         script=study.script("explanations/estimate_changes.py"),
-        dataset="<results>/datasets/{dataset}/items.parquet",
+        dataset=study.of_run("<results>/datasets/{dataset}/items.parquet"),
         changes="<results>/changes/{dataset}/changes.parquet",
         labels="<results>/changes/{dataset}/labels.parquet",
         representations=REPRESENTATION,

@@ -14,7 +14,7 @@ rule train:
     """
     input:
         script=study.script("models/train.py"),
-        dataset="<results>/datasets/{dataset}/items.parquet",
+        dataset=study.of_run("<results>/datasets/{dataset}/items.parquet"),
         units="<results>/datasets/{dataset}/units.parquet",
         pretrained=study.pretrained_files,
     output:
@@ -53,7 +53,7 @@ rule try_learning_rate:
     """Train one model on one dataset with one learning rate and the first seed, and keep the course of it alone."""
     input:
         script=study.script("models/train.py"),
-        dataset="<results>/datasets/{dataset}/items.parquet",
+        dataset=study.of_run("<results>/datasets/{dataset}/items.parquet"),
         units="<results>/datasets/{dataset}/units.parquet",
         pretrained=study.pretrained_files,
     output:
@@ -88,7 +88,7 @@ rule load_model:
     """Take over a model that is trained already, with the classes of one dataset as its outputs."""
     input:
         script=study.script("models/load_model.py"),
-        dataset="<results>/datasets/{dataset}/items.parquet",
+        dataset=study.of_run("<results>/datasets/{dataset}/items.parquet"),
         checkpoint=study.checkpoint_files,
     output:
         weights="<results>/models/{dataset}/{model}/seed{seed}/model.safetensors",
@@ -123,7 +123,7 @@ rule describe_service:
     """Write down what a classifier behind an address is asked, and the words of the texts."""
     input:
         script=study.script("models/describe_service.py"),
-        dataset="<results>/datasets/{dataset}/items.parquet",
+        dataset=study.of_run("<results>/datasets/{dataset}/items.parquet"),
     output:
         description="<results>/models/{dataset}/{model}/seed{seed}/service.json",
         words="<results>/models/{dataset}/{model}/seed{seed}/tokenizer.json",

@@ -22,13 +22,13 @@ study.results |= {
     "measure_quality": Result(
         "Accuracy, recall per class and group, and average prediction difference of every model, beside guessing.",
         ["models", "models_per_seed", "balanced_accuracy"],
-        as_argument(study.runs_of_study() | {"comparisons": study.comparisons_of(kinds.TOKENS)}),
+        as_argument(study.runs_of_models() | {"comparisons": study.comparisons_of(kinds.TOKENS)}),
         study.of_runs(TEXTS, PREDICTIONS),
     ),
     "summarise_learning_rates": Result(
         "Of every model the learning rates that were tried, and the one by which it classifies the validation split best.",
         ["learning_rates"],
-        as_argument(study.runs_of_study() | {"models": dict.fromkeys(study.trained_here, config["learning_rates"])}),
+        as_argument(study.runs_of_models() | {"models": dict.fromkeys(study.trained_here, config["learning_rates"])}),
         {
             "trainings": (
                 LEARNING_RATE,

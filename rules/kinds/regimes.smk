@@ -42,7 +42,7 @@ study.results |= {
     "measure_predictions": Result(
         "What the models take for what: confusions, and curves of true and false positives.",
         ["confusions", "roc_curves"],
-        as_argument(study.runs_of_study()),
+        as_argument(study.runs_of_models()),
         study.of_runs(TEXTS, PREDICTIONS),
     ),
     "summarise_masked_words": Result(

@@ -98,8 +98,7 @@ def variants(section: str, entry, needed: dict) -> Iterator[tuple[str, dict]]:
             entry.model_validate(given | {key: value})
         except ValidationError:
             continue
-        if (choice := f"{key}: {json.dumps(value)}") not in UNLIKE:
-            yield choice, _completed(section, given | {key: value})
+        yield f"{key}: {json.dumps(value)}", _completed(section, given | {key: value})
 
 
 def _completed(section: str, given: dict) -> dict:
@@ -118,10 +117,6 @@ FEWER = {
     "integrated_gradients": {"steps": 8},
     "path_gradient": {"steps": 8},
     "gradient_shap": {"samples": 5},
-}
-# Choices whose numbers another processor changes beyond rounding, with the reason.
-UNLIKE = {
-    'estimator: "chosen"': "it takes the subset that tells most, and of two that tell as much rounding decides",
 }
 
 

@@ -15,6 +15,7 @@ from evenlight.core.contracts.results import BALANCED_ACCURACY, QUALITY, QUALITY
 from evenlight.core.contracts.texts import PREDICTIONS
 from evenlight.core.contracts.texts import UNITS as UNITS_CONTRACT
 from evenlight.core.errors import InputError
+from evenlight.reports.page_parts import NO_RUN
 from evenlight.statistics.chance_level import said_of_chance
 from evenlight.statistics.files import Runs
 from evenlight.statistics.intervals import share_interval
@@ -159,6 +160,24 @@ def test_summary_over_seeds(files):
     assert accuracy["seeds"] == 2
     assert accuracy["mean"] == pytest.approx((5 / 6 + 1) / 2)
     assert accuracy["sd"] == pytest.approx(np.std([5 / 6, 1]))
+
+
+def test_the_page_leaves_a_run_empty_that_is_not_there(files):
+    summary = summarise_quality(measured(files)[0])
+    others = summary.assign(dataset="news", model="large")
+    # No pair is there to be compared.
+    others = others[others["measure"] != "average_prediction_difference"]
+    page = page_of(
+        "models",
+        pd.concat([summary, others]),
+        pd.DataFrame(),
+        datasets={"plots": "Plots", "news": "News"},
+        models={"small": "Small", "large": "Large"},
+    )
+    rows = {(dataset, model): cells for dataset, models in page.tables[0].rows for model, cells in models}
+    assert rows["Plots", "Large"] == rows["News", "Small"] == [NO_RUN] * len(rows["Plots", "Small"])
+    assert [cell.text for cell in rows["News", "Large"]][-1] == "–"
+    assert "–" not in [cell.text for cell in rows["Plots", "Small"]]
 
 
 def test_several_items_of_a_level_count_by_their_mean():

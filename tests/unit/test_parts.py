@@ -154,13 +154,14 @@ def test_parts_of_something_else_go_at_once(tmp_path):
     assert not stale.exists()
 
 
-def test_rows_that_were_edited_are_computed_again(tmp_path, capsys):
+@pytest.mark.parametrize("row", [0, 2])
+def test_rows_that_were_edited_are_computed_again(tmp_path, capsys, row):
     path = first_run(tmp_path)
     table, about = read_table(path, SCORES), read_metadata(path, SCORES)
-    table.loc[2, "value"] = 99.0
+    table.loc[row, "value"] = 99.0
     write_table(table, path, SCORES, about)
     work = Work(tmp_path).run(TEXTS)
-    assert work.computed == [("a", "text2")]
+    assert work.computed == [("a", f"text{row}")]
     assert work.found() == TEXTS
     said = capsys.readouterr().out
     assert f"{path}: 1 rows" in said

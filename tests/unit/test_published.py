@@ -409,6 +409,15 @@ def test_rates_are_accuracies_of_groups_on_geco_and_recalls_of_classes_elsewhere
     assert "fresh" not in table.index.get_level_values("model")  # Table 7 has fine-tuned models
 
 
+def test_a_model_that_is_for_some_datasets_has_no_row_of_another():
+    quality = qualities()
+    table = quality_beside(quality[quality["dataset"] != "compas"], PUBLISHED, **asked(quality_beside, SETTINGS))
+    whole = beside_quality()
+    pd.testing.assert_frame_equal(
+        table, whole[whole["dataset"] == "geco_all"].reset_index(drop=True), check_dtype=False
+    )
+
+
 def test_the_difference_of_other_groups_stands_beside_nothing():
     """Of men and women who are compared both ways round the first counts."""
     quality = qualities()

@@ -162,6 +162,14 @@ def test_of_noise_forms_differ_as_repeated_explanations_do(folder):
     assert row["beyond_null_low"] < 0 < row["beyond_null_high"]
 
 
+def test_what_explains_again_on_another_dataset_is_no_null_here(folder):
+    here, there = (measured(folder, only=only)[0] for only in ({}, {"explainers": {"lime_2": ["other"]}}))
+    for of_all, left in zip(*(table[table["explainer"] == "lime"].iloc for table in (here, there)), strict=True):
+        assert left["distance"] == of_all["distance"]
+        assert left[["null", "null_distance", "beyond_null"]].isna().all()
+    assert "lime_2" not in set(there["explainer"])
+
+
 @pytest.mark.parametrize("carries", ["first", None])
 def test_reliance_on_words_that_name_the_group(tmp_path, carries):
     write_study(tmp_path, carries)

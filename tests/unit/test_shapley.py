@@ -353,6 +353,21 @@ def test_the_subset_that_comes_next_lowers_the_variance_of_the_shapley_values_mo
         assert left(chosen[: count + 1]) == pytest.approx(best, rel=1e-6)
 
 
+def test_of_subsets_that_tell_as_much_rounding_decides_none(monkeypatch):
+    """Another processor adds in another order; where features are alike, many subsets tell the same."""
+    exact, rounding = surrogate._kernel, np.random.default_rng(0)
+    shown = shapley.all_subsets(6)[::-1][:32]
+    expected = surrogate.most_telling(shown, 1, 15, np.full(6, 0.3))
+
+    def kernel(*arguments):
+        found = exact(*arguments)
+        return found * (1 + 1e-15 * rounding.standard_normal(found.shape))
+
+    monkeypatch.setattr(surrogate, "_kernel", kernel)
+    for _ in range(5):
+        assert surrogate.most_telling(shown, 1, 15, np.full(6, 0.3)).tolist() == expected.tolist()
+
+
 def test_more_rows_make_no_worse_interactions_where_words_must_come_together():
     """Seven of ten words are needed; nearly all subsets are asked, so that nearly nothing is left to guess."""
     subsets = shapley.all_subsets(10)

@@ -124,6 +124,21 @@ def test_a_primary_family_without_a_comparison_is_refused(primary):
     complete(study(statistics=statistics | {"primary": {"models": ["theirs"], "explainers": ["grad"]}}))
 
 
+@pytest.mark.parametrize(
+    ("primary", "key", "name"),
+    [
+        ({"datasets": ["news"], "explainers": ["grad", "mine"]}, "explainers", "mine"),
+        ({"datasets": ["plots"], "models": ["ours", "theirs"]}, "models", "theirs"),
+        ({"datasets": ["plots", "news"], "explainers": ["mine"]}, "datasets", "news"),
+        ({"models": ["ours", "theirs"], "explainers": ["mine"]}, "models", "theirs"),
+    ],
+)
+def test_a_primary_family_names_nothing_that_is_for_none_of_its_datasets(primary, key, name):
+    with pytest.raises(InputError, match=rf"statistics\.primary\.{key}: found \"{name}\", .*take it out"):
+        complete(study(statistics=STUDY["statistics"] | {"primary": primary}))
+    complete(study(statistics=STUDY["statistics"] | {"primary": {"explainers": ["grad", "mine"]}}))
+
+
 SERVICE = {"architecture": "service", "address": "https://models.example.org/it", "datasets": ["news"]}
 WINDOWED = MODEL | {"long_items": "windows", "datasets": ["news"]}
 GENDER = {"gender": {"column": "gender", "levels": ["male", "female"]}}
@@ -248,3 +263,13 @@ def test_explainers_of_datasets_come_in_sets():
     assert runs.sets_of(["grad", "mine"]) == {("grad", "mine"): ["plots"], ("grad",): ["news", "films"]}
     assert runs.sets_of(["mine"]) == {("mine",): ["plots"]}
     assert list(runs.of("news")) == [Run("news", "ours", 0)]
+
+
+def test_a_file_of_a_run_that_is_not_there_is_refused():
+    runs = Runs(datasets=["plots", "news"], models={"ours": [0], "theirs": [0]}, only=ONLY)
+    with pytest.raises(InputError, match=r"models\.theirs\.datasets: found news, without plots; .*name plots there"):
+        runs.require(dataset="plots", model="theirs", seed="0")
+    with pytest.raises(InputError, match=r"explainers\.mine\.datasets: found plots, without news"):
+        runs.require(dataset="news", model="theirs", explainer="mine")
+    runs.require(dataset="news", model="theirs", explainer="grad")
+    runs.require(model="theirs")

@@ -18,6 +18,7 @@ from running import (
     chosen,
     configure,
     copy_of_project,
+    edited,
     environment,
     planned_jobs,
     snakemake,
@@ -59,6 +60,22 @@ def project(tmp_path_factory) -> Path:
 
 def test_study_is_the_full_grid(project):
     assert planned_jobs(project) == all_jobs(TINY)
+
+
+def test_random_layers_are_of_datasets_with_an_explainer_that_can_be_asked_again(project):
+    study = edited(TINY, "datasets", "other", value=TINY["datasets"]["demo"] | {"words": "subject"})
+    (project / "theirs.jsonl").touch()
+    explainers = {
+        "igxi": TINY["explainers"]["igxi"] | {"datasets": ["demo"]},
+        "theirs": {"method": "imported", "file": "theirs.jsonl", "datasets": ["other"]},
+    }
+    models = {"ola_cea": TINY["models"]["ola_cea"]}
+    configure(
+        project, study | {"seeds": [0], "models": models, "explainers": explainers, "randomisation": {"texts": 5}}
+    )
+    planned = planned_jobs(project)
+    assert {dict(wildcards)["dataset"] for _, wildcards in chosen(planned, "draw_randomisation")} == {"demo"}
+    assert {dict(wildcards)["explainer"] for _, wildcards in chosen(planned, "randomise_layers")} == {"igxi"}
 
 
 def test_random_explainers_alone_are_audited_without_what_is_beyond_them(project):

@@ -69,6 +69,17 @@ def test_configuration(project, study, messages):
     assert [message for message in messages if message not in said] == [], said
 
 
+def test_a_target_of_a_model_that_is_not_for_its_dataset(project):
+    other = TINY["datasets"]["demo"] | {"words": "subject"}
+    study = edited(TINY, "datasets", "other", value=other)
+    configure(project, edited(study, "models", "ola_cea", "datasets", value=["demo"]))
+    target = "results/tiny/predictions/{}/ola_cea/seed0.parquet"
+    assert planned_jobs(project, target.format("demo"))
+    refused = snakemake(project, "--dry-run", target.format("other"))
+    assert refused.returncode != 0
+    assert says(refused.stdout, "models.ola_cea.datasets", "found demo, without other")
+
+
 def test_a_name_that_stands_twice_is_refused_though_snakemake_has_read_the_file(project):
     configure(project, TINY)
     path = project / CONFIGURATION

@@ -351,6 +351,15 @@ def test_edit(finished_twice, copy_of, edit, expected):
     assert planned_jobs(project) == expected(project)
 
 
+def test_where_an_explainer_explains_concerns_no_model(finished_twice, copy_of):
+    project = copy_of(finished_twice)
+    study("explainers", "lime", "datasets", value=["demo"])(project)
+    planned = {rule for rule, _ in planned_jobs(project)}
+    assert {"measure_disparity", *COSTS} <= planned
+    assert planned.isdisjoint({"train", "read_texts", *QUALITY})
+    assert not any(rule.startswith("attribute_") for rule in planned)
+
+
 def test_redrawing_a_figure_is_one_job_without_torch(finished_smaller, copy_of, tmp_path):
     project = copy_of(finished_smaller)
     figure = results(project) / "figures" / "scores" / "demo" / "ola_cea" / "gini.svg"

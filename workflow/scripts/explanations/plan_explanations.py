@@ -47,6 +47,8 @@ def plan(arguments: argparse.Namespace, sentences: list[Sentence]) -> list[str]:
 
 def explaining_said(settings: dict, sentences: list[Sentence], seconds_of_row: np.ndarray) -> list[str]:
     """A line for each explainer, and their sum over the runs of the model."""
+    if not settings["explainers"]:
+        return ["  no explainer asks the model"]
     again = explained_twice((sentence.item_id for sentence in sentences), settings["seed"])
     entries = {
         name: each

@@ -350,6 +350,20 @@ def same_again(method: str) -> bool:
     return Explainer.entries[method].draws is False
 
 
+def repeated_by(config: dict, explainer: str) -> str | None:
+    """The explainer that does the same with other draws; itself where nothing is drawn, None where there is no other.
+
+    >>> lime = {"method": "lime", "label": None}
+    >>> study = {"explainers": {"grad": {"method": "saliency"}, "lime": lime, "again": lime | {"datasets": ["news"]}}}
+    >>> [repeated_by(study, name) for name in study["explainers"]]
+    ['grad', 'again', 'lime']
+    """
+    methods = without_labels(config["explainers"])
+    if same_again(methods[explainer]["method"]):
+        return explainer
+    return next((name for name in methods if name != explainer and methods[name] == methods[explainer]), None)
+
+
 def checkpoint(config: dict, model: str, dataset: str, seed: int) -> dict:
     """What a model that is trained already is in one run on a dataset: its settings, with one entry of each list."""
     settings = without(config["models"], "datasets")[model]

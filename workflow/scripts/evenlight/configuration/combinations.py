@@ -5,7 +5,7 @@ Checks get a completed configuration, or the part of it that is sound.
 
 from collections.abc import Iterator
 from functools import partial
-from itertools import combinations, pairwise
+from itertools import combinations, pairwise, product
 from typing import Any
 
 from evenlight.configuration.runs import answers_only, is_trained_here, seeds_of, services_of
@@ -509,12 +509,7 @@ def _check_primary(config: dict) -> Iterator[str]:
     ]
     if all(named) and not set.intersection(*named):
         yield "statistics.primary: no metric of these scores any of these explainers; name some that belong together"
-    only, shared = for_some_datasets(config), set(primary["datasets"] or config["datasets"])
-    for section in ("models", "explainers"):
-        of_section = only.get(section, {})
-        shared &= {dataset for name in primary[section] or config[section] for dataset in of_section.get(name, shared)}
-    if not shared:
-        yield "statistics.primary: none of these models and explainers is for any of these datasets; name others"
+    yield from _primary_of_no_run(config)
     key, compared = "compare", list(config["statistics"]["compare"])
     if regimes:
         key, compared = "claims", [REGIME, *config["statistics"]["claims"]]
@@ -523,6 +518,26 @@ def _check_primary(config: dict) -> Iterator[str]:
             listing = ", ".join(compared) or "none"
             there = f"statistics.{key} has {listing}{suggestion(factor, compared)}"
             yield f"statistics.primary.factors: found {shown(factor)}, which is not compared; {there}"
+
+
+def _primary_of_no_run(config: dict) -> Iterator[str]:
+    """Models, explainers and datasets of the primary family that have no run with the others, see their `datasets`."""
+    primary, only = config["statistics"]["primary"], for_some_datasets(config)
+    sections = ("datasets", "models", "explainers")
+    models, explainers = (only.get(section, {}) for section in sections[1:])
+    runs = [
+        (dataset, model, explainer)
+        for dataset, model, explainer in product(*(primary[section] or config[section] for section in sections))
+        if dataset in models.get(model, [dataset]) and dataset in explainers.get(explainer, [dataset])
+    ]
+    if not runs:
+        yield "statistics.primary: none of these models and explainers is for any of these datasets; name others"
+        return
+    for section, there in zip(sections, zip(*runs, strict=True), strict=True):
+        for name in primary[section]:
+            if name not in there:
+                remedy = "take it out, or name a dataset that they have in common"
+                yield f"statistics.primary.{section}: found {shown(name)}, which goes with none of the others; {remedy}"
 
 
 def _check_draws(config: dict) -> Iterator[str]:

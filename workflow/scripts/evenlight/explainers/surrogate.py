@@ -37,6 +37,9 @@ JITTER = 1e-8
 MOST_MISSED = 1e-3
 # What is left of a value's variance, relative to it, once it is known: above the rounding of a long elimination.
 LEAST_VARIANCE = 1e-6
+# Subsets that tell as much but for this share, by rounding, which is another one on another processor. Where features
+# are alike many tell the same, and others at least 1e-5 less.
+TIE = 1e-9
 # What is fitted: the function, its even part or its odd part.
 WHOLE, EVEN, ODD = 0, 1, -1
 # Matrices this small gain nothing by threads, and beside other work wait for them many times as long.
@@ -167,8 +170,9 @@ def most_telling(shown: np.ndarray, known: int, count: int, scale: np.ndarray) -
 
     The values at subsets and the Shapley values, which are linear in them, have a joint normal distribution under the
     process. An answer at S lowers the sum of the variances of the Shapley values by Σ_i cov(φ_i, f(S))² / var(f(S)),
-    given what is known. The subset that lowers it most comes next. That is Bayesian experimental design with a trace
-    for its criterion (Chaloner & Verdinelli 1995, Section 2.2), found greedily. It does not depend on the answers.
+    given what is known. The subset that lowers it most comes next, the first of those that lower it alike. That is
+    Bayesian experimental design with a trace for its criterion (Chaloner & Verdinelli 1995, Section 2.2), found
+    greedily. It does not depend on the answers.
 
     Args:
         shown: the subsets to choose from, no complements among them, bool (subsets, features).
@@ -188,7 +192,7 @@ def most_telling(shown: np.ndarray, known: int, count: int, scale: np.ndarray) -
     is_free = np.ones(len(shown), dtype=bool)
     for step in range(known + count):
         gain = np.where(is_free, (covariance**2).sum(axis=1) / variance, -1)
-        subset = order[step] = step if step < known else gain.argmax()
+        subset = order[step] = step if step < known else (gain >= (1 - TIE) * gain.max()).argmax()
         is_free[subset] = False
         kernel = _kernel(shown, shown[subset : subset + 1], scale, ODD)[:, 0]
         kernel[subset] += LEAST_VARIANCE

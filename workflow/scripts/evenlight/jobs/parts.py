@@ -98,8 +98,9 @@ class Rows:
 
     def are_all_of(self, path: Path) -> bool:
         """Whether a file has these rows in their order, and no others."""
-        in_order = np.array_equal(np.lexsort(self.place.T[::-1]), np.arange(len(self.place)))
-        return self.files() == [path] and in_order and count_rows(path, self.contract) == len(self.place)
+        if self.missing.any() or self.files() != [path] or count_rows(path, self.contract) != len(self.place):
+            return False
+        return np.array_equal(np.lexsort(self.place.T[::-1]), np.arange(len(self.place)))
 
     def files(self) -> list[Path]:
         """The files that rows are taken from, in the order of the first row of each."""

@@ -9,6 +9,8 @@ from evenlight.reports.html_table import Cell
 
 # Blue for the first group of a pair, orange for the second, at full strength; always beside a letter.
 BETTER_COLOURS = ((125, 184, 232), (245, 166, 91))
+# Of a model or an explainer that is not for a dataset.
+NO_RUN = Cell("", "no such combination in the study")
 
 
 def initials(level_a: str, level_b: str) -> tuple[str, str]:

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import ClassVar, Self
 
+from evenlight.core.errors import InputError
+
 
 @dataclass(frozen=True)
 class Run:
@@ -68,10 +70,26 @@ class Runs:
         >>> [runs.has(dataset=dataset, model="small", explainer="mine") for dataset in runs.datasets]
         [False, True]
         """
-        sections = {
-            f"{part}s": [names[part]] for part in ("model", "explainer") if part in names and "dataset" in names
-        }
-        return all(self._of(section, names["dataset"], of) for section, of in sections.items())
+        return not self._left_out(**names)
+
+    def require(self, **names: str) -> None:
+        """Refuse a file that :meth:`has` says is not there.
+
+        Raises:
+            InputError: names the key of the configuration, its datasets, and what to do.
+        """
+        for part in self._left_out(**names):
+            section, name, dataset = f"{part}s", names[part], names["dataset"]
+            those = ", ".join(self.only[section][name])
+            raise InputError(
+                f"{section}.{name}.datasets: found {those}, without {dataset}; "
+                f"ask for files of these datasets, or name {dataset} there"
+            )
+
+    def _left_out(self, **names: str) -> list[str]:
+        """Of ``model`` and ``explainer``, which of these names is not for the dataset."""
+        parts = [part for part in ("model", "explainer") if part in names and "dataset" in names]
+        return [part for part in parts if not self._of(f"{part}s", names["dataset"], [names[part]])]
 
     def sets_of(self, explainers: Sequence[str]) -> dict[tuple[str, ...], list[str]]:
         """Some explainers as datasets have them: each set of them, and the datasets that have it; no empty one."""

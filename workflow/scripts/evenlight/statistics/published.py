@@ -299,10 +299,12 @@ def quality_beside(
     # The pair of groups is named in the order of the configuration, which this measure does not depend on.
     mirrored = (quality["measure"] == PREDICTION_DIFFERENCE[0]) & (quality["subset"] == " – ".join(GROUPS[::-1]))
     quality = quality.assign(subset=quality["subset"].mask(mirrored, PREDICTION_DIFFERENCE[1]))
+    runs = set(zip(quality["dataset"], quality["model"], strict=True))
     asked = [
         (dataset, model, *ours, rate)
         for dataset in datasets
         for model in theirs["model"]
+        if (dataset, model) in runs
         for rate, ours in MEASURES.get(dataset, {}).items()
     ]
     keys = ["dataset", "model", "measure", "subset"]

@@ -230,6 +230,15 @@ class Base:
         """The combinations of pairs (wildcard, value) that the study has, for expand()."""
         return [pairs for pairs in product(*wildcards) if self.runs.has(**dict(pairs))]
 
+    def of_run(self, path):
+        """An input of a job of a model or an explainer, by the wildcards; one that is not for the dataset is refused."""
+
+        def found(wildcards):
+            self.runs.require(**wildcards)
+            return path
+
+        return found
+
     def every(self, paths, **values):
         """``paths`` for all runs of the study, or of a ``dataset`` or ``model``, and for all other ``values``."""
         paths = [paths] if isinstance(paths, str) else [self.in_study(path) for path in paths]

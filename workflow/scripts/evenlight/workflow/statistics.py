@@ -55,6 +55,11 @@ class Statistics:
         """What all runs are, in the configuration's order, see :class:`Runs`."""
         return {name: value for name, value in vars(self.runs).items() if value}
 
+    def runs_of_models(self):
+        """The same for what depends on no explainer."""
+        only = {section: of for section, of in self.runs.only.items() if section == "models"}
+        return {name: value for name, value in {**vars(self.runs), "only": only}.items() if value}
+
     def scored(self, of=None):
         """The names of all scores, metrics with their families; which are of which modality, where there are several.
 
@@ -74,20 +79,11 @@ class Statistics:
         """What the tables of words depend on."""
         return as_argument(
             self.runs_of_study()
-            | {"explainers": {name: self.repeated_by(name) for name in self.explainers}}
+            | {"explainers": {name: configuration.repeated_by(self.config, name) for name in self.explainers}}
             | {"comparisons": self.comparisons_of(kinds.TOKENS)}
             | {"words_of": self.datasets_shown(), "texts": (self.config["reliance"] or {}).get("texts")}
             | self.of_statistics("confidence")
         )
-
-    def repeated_by(self, explainer):
-        """The explainer that does the same with other draws, if any; itself where nothing is drawn."""
-        settings = {
-            name: entry | {"label": None, "datasets": None} for name, entry in self.config["explainers"].items()
-        }
-        if configuration.same_again(settings[explainer]["method"]):
-            return explainer
-        return next((name for name in settings if name != explainer and settings[name] == settings[explainer]), None)
 
     def compared_settings(self, *keys, of=None, **more):
         """What tables of comparisons depend on: the scores, the comparisons, ``keys`` of the statistics, and ``more``.

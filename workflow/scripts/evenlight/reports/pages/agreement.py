@@ -4,7 +4,7 @@ import pandas as pd
 
 from evenlight.core.contracts.results import AGREEMENT_SUMMARY
 from evenlight.reports.html_table import Cell, Page, Table
-from evenlight.reports.page_parts import rows_by_model, said_of_single_runs
+from evenlight.reports.page_parts import NO_RUN, rows_by_model, said_of_single_runs
 from evenlight.reports.plots.agreement import MEASURES
 from evenlight.reports.questions import CELL, HOLDS, LIMITS, answered
 from evenlight.reports.text import mean_over_seeds, signed, span
@@ -31,7 +31,7 @@ def page(
             return Cell("")
         part = by_pair.get((*keys, explainer, other), by_pair.get((*keys, other, explainer)))
         if part is None:
-            return Cell("–")
+            return NO_RUN
         groups = part[part["factor"].notna()]
         said = [
             f"{row.level_a} {signed(row.mean_a)}, {row.level_b} {signed(row.mean_b)}, d {signed(row.mean_d)}, "

@@ -4,7 +4,7 @@ import pandas as pd
 
 from evenlight.core.contracts.results import COVARIATE_ADJUSTED
 from evenlight.reports.html_table import Cell, Page, Table
-from evenlight.reports.page_parts import rows_by_model
+from evenlight.reports.page_parts import NO_RUN, rows_by_model
 from evenlight.reports.questions import CELL, HOLDS, LIMITS, SURE
 from evenlight.reports.text import signed
 from evenlight.statistics.covariate_adjusted import CALIPER, FEWEST
@@ -150,7 +150,7 @@ def _table(
 
 def _cell(row) -> Cell:
     if row is None:
-        return Cell("", "no such combination in the study")
+        return NO_RUN
     if row.seeds == 0:
         sign, said = UNDECIDED[row.undecided]
         return Cell(sign, said)

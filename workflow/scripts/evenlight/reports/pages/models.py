@@ -4,7 +4,7 @@ import pandas as pd
 
 from evenlight.core.contracts.results import QUALITY, QUALITY_PER_SEED
 from evenlight.reports.html_table import Cell, Page, Table
-from evenlight.reports.page_parts import said_of_single_runs
+from evenlight.reports.page_parts import NO_RUN, said_of_single_runs
 from evenlight.reports.questions import CELL, HOLDS, answered
 from evenlight.reports.text import mean_over_seeds, span
 
@@ -23,14 +23,15 @@ def page(summary: pd.DataFrame, per_seed: pd.DataFrame, *, datasets: dict[str, s
         (row.dataset, row.model, row.measure, row.subset): mean_over_seeds(row.mean, row.sd, row.seeds, 3)
         for row in summary.itertuples(index=False)
     }
+    runs = {names[:2] for names in by_names}
     subsets = {name: list(summary.loc[summary["measure"] == name, "subset"].unique()) for name in MEASURES}
     columns = [(name, subset) for name in MEASURES for subset in subsets[name]]
     rows = [
         (
             dataset_label,
             [
-                (label, [Cell(by_names.get((dataset, model, *column), "–")) for column in columns])
-                for model, label in models.items()
+                (label, [Cell(by_names.get((*run, *column), "–")) if run in runs else NO_RUN for column in columns])
+                for run, label in (((dataset, model), label) for model, label in models.items())
             ],
         )
         for dataset, dataset_label in datasets.items()

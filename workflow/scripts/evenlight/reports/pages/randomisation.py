@@ -4,7 +4,7 @@ import pandas as pd
 
 from evenlight.core.contracts.results import RANDOMISATION
 from evenlight.reports.html_table import Cell, Page, Table
-from evenlight.reports.page_parts import rows_by_model, said_of_single_runs
+from evenlight.reports.page_parts import NO_RUN, rows_by_model, said_of_single_runs
 from evenlight.reports.questions import CELL, HOLDS, answered
 from evenlight.reports.text import mean_over_seeds, span
 
@@ -28,7 +28,7 @@ def page(
     def cells(dataset: str, order: str, model: str, explainer: str) -> list[Cell]:
         part = by_cell.get((dataset, order, model, explainer))
         if part is None:
-            return [Cell("–")] * len(VALUES) * len(STAGES[order])
+            return [NO_RUN] * len(VALUES) * len(STAGES[order])
         part = part.set_index("stage")
         last = int(part.index.max())
         chosen = part.loc[[1, (last + 1) // 2, last]]
