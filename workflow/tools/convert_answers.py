@@ -12,9 +12,7 @@ else is known. Each row of the input is kept. What it lacks is counted and told 
 """
 
 import argparse
-import json
-import zipfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -23,9 +21,9 @@ import pandas as pd
 from evenlight.core.errors import InputError
 from evenlight.core.tables import replacing
 from evenlight.datasets.dialect import dialect_answers
-from evenlight.datasets.rows import json_lines
 from evenlight.datasets.walk_the_talk import walk_the_talk_answers
 from evenlight.jobs.command_line import run
+from evenlight.texts.logs import field_of, harness_rows, inspect_log
 
 BBQ = Path(__file__).parents[2] / "resources" / "published" / "walk_the_talk.yaml"
 COLUMNS = ("unit", "level", "draw", "model", "question", "decision", "text")
@@ -58,12 +56,12 @@ def inspect_ai_answers(paths: Iterable[Path], unit: str = "id", level: str | Non
     """
     rows = []
     for path in paths:
-        model, samples = _inspect_log(path)
+        run_of, samples = inspect_log(path)
         for number, sample in enumerate(samples):
             location = f"{path}, sample {number} (from 0)"
             try:
                 choices = sample["output"].get("choices") or []
-                row = {"draw": int(sample["epoch"]) - 1, "model": sample["output"].get("model") or model}
+                row = {"draw": int(sample["epoch"]) - 1, "model": sample["output"].get("model") or run_of["model"]}
                 row |= {"question": _said(sample["input"]), "text": _said(choices[0]["message"]) if choices else ""}
             except (KeyError, TypeError, ValueError, AttributeError) as error:
                 raise InputError(f"{location}: no {error} as inspect_ai 0.3 writes it; give its log") from None
@@ -75,24 +73,6 @@ def inspect_ai_answers(paths: Iterable[Path], unit: str = "id", level: str | Non
                 | {"correct": _decision(sample.get("target"))}
             )
     return pd.DataFrame(rows)
-
-
-def _inspect_log(path: Path) -> tuple[str, list[dict]]:
-    """The model's name and the samples of a log."""
-    try:
-        if zipfile.is_zipfile(path):
-            with zipfile.ZipFile(path) as packed:
-                header = json.loads(packed.read("header.json"))
-                names = sorted(name for name in packed.namelist() if name.startswith("samples/"))
-                samples = [json.loads(packed.read(name)) for name in names]
-        else:
-            header = json.loads(path.read_text(encoding="utf-8"))
-            samples = header.get("samples") or []
-        if header["version"] != 2:
-            raise InputError(f"{path}: version {header['version']} of inspect_ai's logs; convert it by `inspect log`")
-        return header["eval"]["model"], samples
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, NotImplementedError) as error:
-        raise InputError(f"{path}: not a log of inspect_ai ({error}); convert it by `inspect log convert`") from None
 
 
 def _said(message: str | dict | Sequence[dict]) -> str:
@@ -121,7 +101,7 @@ def harness_answers(
     """
     rows = []
     for path in paths:
-        samples = list(_lines(path))
+        samples = list(harness_rows(path))
         filters = sorted({sample.get("filter", "none") for _, sample in samples})
         if (filtered_by or (filters[0] if len(filters) == 1 else None)) not in filters:
             raise InputError(f"{path}: rows of the filters {', '.join(filters)}; choose one of them by --filter")
@@ -129,13 +109,6 @@ def harness_answers(
             if filtered_by in (None, sample.get("filter", "none")):
                 rows += _of_harness(path, location, sample, unit, level)
     return pd.DataFrame(rows)
-
-
-def _lines(path: Path) -> Iterator[tuple[str, dict]]:
-    for location, row in json_lines(path, "give what --log_samples wrote"):
-        if not isinstance(row, dict) or not {"doc", "resps", "arguments"} <= row.keys():
-            raise InputError(f"{location}: no doc, arguments and resps; give what --log_samples of version 0.4 wrote")
-        yield location, row
 
 
 def _of_harness(path: Path, location: str, sample: dict, unit: str, level: str | None) -> list[dict]:
@@ -167,15 +140,11 @@ def _decision(value) -> str | None:
 
 def _named(sample: dict, unit: str, level: str | None, location: str) -> dict[str, str]:
     """The unit and the level of a sample, by paths such as ``metadata.dialect``."""
-    named = {}
-    for flag, field in (("unit", unit), ("level", level)):
-        value = "all" if field is None else sample
-        for key in [] if field is None else field.split("."):
-            value = value.get(key) if isinstance(value, dict) else None
-        if value is None or isinstance(value, dict | list):
-            raise InputError(f"{location}: no value '{field}'; choose another field by --{flag}")
-        named[flag] = str(value)
-    return named
+    fields = {"unit": unit, "level": level}
+    return {
+        flag: "all" if field is None else field_of(sample, field, f"--{flag}", location)
+        for flag, field in fields.items()
+    }
 
 
 # Command line --------------------------------------------------------------------------------------------------------

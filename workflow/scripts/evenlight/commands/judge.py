@@ -11,7 +11,12 @@ DESCRIPTION = "Say of which group the scores of a table are better more often, i
 def add_parser(commands) -> None:
     """Add the command to those of the package."""
     parser = commands.add_parser("judge", help="verdicts for a table of scores", description=DESCRIPTION)
-    parser.add_argument("scores", metavar="FILE", help="a CSV or Parquet file with a row for each score")
+    parser.add_argument(
+        "scores",
+        nargs="+",
+        metavar="FILE",
+        help="a CSV or Parquet file with a row for each score, or logs of inspect_ai or lm-evaluation-harness",
+    )
     for name, what in (
         ("unit", "what is compared, such as a pair of texts"),
         ("group", "the groups"),
@@ -59,10 +64,12 @@ def command(arguments: argparse.Namespace) -> None:
     from evenlight.core.tables import write_csv
     from evenlight.judging import judge
 
+    # Of one file it may be a table.
+    scores = arguments.scores if len(arguments.scores) > 1 else arguments.scores[0]
     given = {name: getattr(arguments, name) for name in NAMED}
     given |= {"margin": _by_metric("margin", arguments.margin, _number)}
     given |= {"better": _by_metric("better", arguments.better, str)}
-    found = judge(arguments.scores, **{name: value for name, value in given.items() if value is not None})
+    found = judge(scores, **{name: value for name, value in given.items() if value is not None})
     found.summary()
     _print_named(found.verdicts)
     for path, write in (

@@ -116,6 +116,23 @@ def loaded_json(text: str, place: str) -> object:
     return value
 
 
+def json_lines(path: Path, remedy: str) -> Iterator[tuple[str, object]]:
+    """(file and row, value) of each line of a file of JSON Lines that is not empty; rows count from 1.
+
+    A line ends with a line feed and nowhere else: texts may have other separators of lines, such as U+2028, in them.
+
+    Raises:
+        InputError: the file cannot be read, or a line of it is no JSON; it ends with ``remedy``.
+    """
+    for number, line in enumerate(read_text(path, remedy).split("\n"), start=1):
+        location = f"{path}, row {number}"
+        try:
+            if line.strip():
+                yield location, loaded_json(line, location)
+        except (ValueError, RecursionError) as error:
+            raise InputError(f"{location}: not JSON ({error}); {remedy}") from None
+
+
 def refuse_half_characters(value: object, place: str) -> None:
     """Refuse a text, or one in lists and mappings, that has half a character, which no file can hold.
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from evenlight.core.errors import InputError
-from evenlight.core.files import loaded_json, other_encoding, read_text, refuse_zero_bytes
+from evenlight.core.files import json_lines, loaded_json, other_encoding, read_text, refuse_zero_bytes
 
 # Characters of a value; Python's own limit is shorter than a long text.
 LONGEST_VALUE = 2**24
@@ -80,23 +80,6 @@ def _located_rows(path: Path, remedy: str) -> Iterator[tuple[str, object]]:
             yield f"{path}, row {number}", row
     else:
         raise InputError(f"{path}: none of .parquet, .jsonl and .json; convert it to one of them")
-
-
-def json_lines(path: Path, remedy: str) -> Iterator[tuple[str, object]]:
-    """(file and row, value) of each line of a file of JSON Lines that is not empty; rows count from 1.
-
-    A line ends with a line feed and nowhere else: texts may have other separators of lines, such as U+2028, in them.
-
-    Raises:
-        InputError: the file cannot be read, or a line of it is no JSON; it ends with ``remedy``.
-    """
-    for number, line in enumerate(read_text(path, remedy).split("\n"), start=1):
-        location = f"{path}, row {number}"
-        try:
-            if line.strip():
-                yield location, loaded_json(line, location)
-        except (ValueError, RecursionError) as error:
-            raise InputError(f"{location}: not JSON ({error}); {remedy}") from None
 
 
 def _parquet_rows(path: Path, fields: Sequence[str] | None, remedy: str) -> Iterator[tuple[str, dict]]:

@@ -90,7 +90,7 @@ class Judgement:
 
 
 def judge(
-    scores: pd.DataFrame | str | Path,
+    scores: pd.DataFrame | str | Path | Sequence[str | Path],
     *,
     unit: str | None = None,
     group: str | None = None,
@@ -118,7 +118,8 @@ def judge(
     guessed from the names of columns, and the guess is printed.
 
     Args:
-        scores: a table with a row for each score, or the path of a CSV or Parquet file.
+        scores: a table with a row for each score, the path of a CSV or Parquet file, or the paths of logs of inspect_ai
+            or lm-evaluation-harness. Names of columns with a point, such as ``metadata.dialect``, are fields of these.
         unit: the column of what is compared: a pair of texts, a question, a text.
         group: the column of the groups: of people, or of models, prompts and versions that are compared.
         score: the column with scores; of several columns each is a metric. Empty scores are left out.

@@ -16,6 +16,7 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 
 from evenlight.core.errors import InputError, first_line, suggestion
+from evenlight.texts.logs import HARNESS, INSPECT, log_scores
 
 # What a cell is named by in the tables of a study. Columns of other names take the first of these that is free.
 NAMES = ("dataset", "model", "explainer", "metric")
@@ -116,20 +117,23 @@ class ScoreTable:
 
 
 def read_score_table(
-    scores: pd.DataFrame | str | Path, named: Mapping[str, str | Sequence[str] | None]
+    scores: pd.DataFrame | str | Path | Sequence[str | Path], named: Mapping[str, str | Sequence[str] | None]
 ) -> tuple[ScoreTable, list[str]]:
     """A table of scores, and what was guessed of its columns, a sentence each.
 
     Args:
-        scores: a table, or the path of a CSV or Parquet file.
+        scores: a table, the path of a CSV or Parquet file, or the paths of logs (:mod:`evenlight.texts.logs`), in which
+            names with a point are fields of samples.
         named: of the fields of :class:`Columns` those that a user has named; an empty name is for none.
 
     Raises:
         InputError: it cannot be read, has no such column, or something in it is no score or has no name.
     """
-    place = str(scores)
+    if _are_logs(scores):
+        paths = [Path(scores)] if isinstance(scores, str | Path) else [Path(path) for path in scores]
+        scores = log_scores(paths, _fields_of(named))
+    place = str(scores) if isinstance(scores, str | Path) else "the table of scores"
     if isinstance(scores, pd.DataFrame):
-        place = "the table of scores"
         scores = scores.reset_index() if any(name is not None for name in scores.index.names) else scores
     columns, guesses = _columns(place, _column_names(scores), named)
     frame = scores if isinstance(scores, pd.DataFrame) else _read_file(Path(scores), columns)
@@ -137,6 +141,23 @@ def read_score_table(
         raise InputError(f"{place}: has no row; give a row for each score")
     table, notes = _numbered(place, frame, columns)
     return replace(table, notes=tuple(notes)), guesses
+
+
+def _are_logs(scores: object) -> bool:
+    """Whether these are paths of logs; of several files all must be."""
+    paths = [scores] if isinstance(scores, str | Path) else scores
+    if not isinstance(paths, list | tuple) or not all(isinstance(path, str | Path) for path in paths):
+        return False
+    tables = [str(path) for path in paths if Path(path).suffix.lower() not in INSPECT + HARNESS]
+    if tables and len(paths) > 1:
+        raise InputError(f"{tables[0]}: is no log, and only logs may be several files; put tables into one")
+    return not tables
+
+
+def _fields_of(named: Mapping) -> dict[str, str]:
+    """The fields of samples that columns are named by, and the arguments that name them."""
+    listed = [(role, name) for role, value in named.items() for name in _names_in({role: value})]
+    return {name: role for role, name in listed if "." in name}
 
 
 # Which columns --------------------------------------------------------------------------------------------------------
@@ -226,7 +247,9 @@ def _column_names(scores: pd.DataFrame | str | Path) -> list[str]:
     if isinstance(scores, pd.DataFrame):
         return list(scores.columns)
     if not isinstance(scores, str | Path):
-        raise InputError(f"scores: found {type(scores).__name__}; give a pandas DataFrame, or a CSV or Parquet file")
+        raise InputError(
+            f"scores: found {type(scores).__name__}; give a pandas DataFrame, a CSV or Parquet file, or logs"
+        )
     path = Path(scores)
     with _readable(path):
         if path.suffix.lower() == ".parquet":
@@ -234,7 +257,7 @@ def _column_names(scores: pd.DataFrame | str | Path) -> list[str]:
         if path.suffix.lower() == ".csv":
             with pa.csv.open_csv(path, parse_options=PARSING) as reader:
                 return reader.schema.names
-    raise InputError(f"{path}: ends in {path.suffix or 'nothing'}; give a file that ends in .csv or .parquet")
+    raise InputError(f"{path}: ends in {path.suffix or 'nothing'}; give a file that ends in .csv or .parquet, or a log")
 
 
 class _readable:
