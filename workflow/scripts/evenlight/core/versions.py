@@ -75,7 +75,7 @@ STAGES = {
 
 # A result is a module of ``evenlight.results``.
 RESULTS = {
-    "adjust_for_covariates": 1,
+    "adjust_for_covariates": 2,
     "check_ground_truth": 1,
     "check_looks": 1,
     "classify_empty_texts": 1,
