@@ -25,6 +25,7 @@ from evenlight.statistics.covariate_adjusted import (
     COVARIATES,
     FEW,
     HARDLY_VARIES,
+    MOSTLY_EQUAL,
     NO_OVERLAP,
     PART_OF_METRIC,
     Split,
@@ -62,11 +63,11 @@ def split_of_groups(a, b, x_a, x_b, random=None, clusters=None) -> Split | str:
 
 
 def test_pairs_by_hand():
-    # 8 equal pairs differ by 1, the 8 others by 3: 2 of all, of which 1 is associated with the tokens.
-    x = np.repeat([0.0, 1.0], 8)
-    b = np.tile([0.0, 2.0], 8)
-    split = split_of_pairs(1 + 2 * x, x, scores_b=b)
-    sd = pooled_sd(b + 1 + 2 * x, b)
+    # 8 equal pairs differ by 1 on average, the 8 others by 3: 2 of all, of which 1 is associated with the tokens.
+    x, b = np.repeat([0.0, 1.0], 8), np.tile([0.0, 2.0], 8)
+    differences = 1 + 2 * x + np.tile([0, 0.1, -0.1, 0.2, -0.2, 0.3, -0.3, 0], 2)
+    split = split_of_pairs(differences, x, scores_b=b)
+    sd = pooled_sd(b + differences, b)
     assert split.whole == pytest.approx(np.array([1, 1]) / sd)
     assert split.support == 0.5
     assert split.degrees == 7
@@ -268,8 +269,27 @@ def test_the_interval_of_an_adjusted_disparity_is_too_short_for_rare_scores(shap
         if not isinstance(split, str):
             columns = part_columns([split], 0.95)
             held.append(columns["adjusted_low"] <= 0 <= columns["adjusted_high"])
-    published = {"log-normal": 0.87, "rare": 0.85, "mostly zero": 0.60}[shape]
-    assert np.mean(held) == pytest.approx(published, abs=0.02)
+    # Of mostly equal scores no adjusted disparity is told, which 0.60 of the intervals held.
+    if shape == "mostly zero":
+        assert not held
+    else:
+        assert np.mean(held) == pytest.approx({"log-normal": 0.87, "rare": 0.85}[shape], abs=0.02)
+
+
+def test_few_scores_that_differ_from_the_commonest_one_are_not_split():
+    x_a, x_b = np.tile([0.0, 1.0], 30), np.tile([0.0, 0, 1], 20)
+    other = np.arange(60.0)
+    for differing in (4, 5):
+        few, differences = np.zeros((2, 60))
+        few[:differing], differences[: 2 * differing : 2] = 1 + np.arange(differing), 0.1 + np.arange(differing)
+        for split in (
+            split_of_groups(few, other, x_a, x_b),
+            split_of_groups(other, few, x_b, x_a),
+            split_of_pairs(differences, x_a, scores_b=np.zeros(60)),
+        ):
+            assert split == MOSTLY_EQUAL if differing == 4 else isinstance(split, Split)
+    # Of the five, two belong together.
+    assert split_of_groups(few, other, x_a, x_b, clusters=np.r_[0, np.arange(119)]) == MOSTLY_EQUAL
 
 
 @pytest.mark.slow
@@ -480,8 +500,8 @@ def test_script_writes_the_table_and_its_page_says_why_cells_are_not_split(study
     summary = page_of("covariate_adjusted", table, **about).tables[0]
     lines = dict(dict(summary.rows)["Plots"])
     assert [cell.text for cell in lines["tokens of ground-truth words"]][:2] == ["1", "1"]
-    # Undecided: hardly varies, no overlap, part of the metric, constant, too few.
-    assert [cell.text for cell in lines["confidence"]][-5:] == ["0", "1", "1", "0", "0"]
+    # Undecided: hardly varies, no overlap, part of the metric, constant, mostly equal, too few.
+    assert [cell.text for cell in lines["confidence"]][-6:] == ["0", "1", "1", "0", "0", "0"]
     # A model that is for other datasets has empty cells.
     elsewhere = about | {"models": about["models"] | {"elsewhere": "Elsewhere"}}
     rows = dict(page_of("covariate_adjusted", table, **elsewhere).tables[1].rows)

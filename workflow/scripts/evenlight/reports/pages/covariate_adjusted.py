@@ -23,6 +23,7 @@ UNDECIDED = {
     "no overlap": ("|", "not decidable: too few pairs or texts of both groups have equal values of the covariate"),
     "part of the metric": ("p", "not split: the probability is part of the metric itself"),
     "constant scores": ("c", "not split: the scores are constant"),
+    "mostly equal": ("=", "not split: too few scores differ from the commonest one"),
     "too few": ("–", "not split: too few scores"),
 }
 
