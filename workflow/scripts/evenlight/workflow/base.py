@@ -231,7 +231,7 @@ class Base:
         return [pairs for pairs in product(*wildcards) if self.runs.has(**dict(pairs))]
 
     def of_run(self, path):
-        """An input of a job of a model or an explainer, by the wildcards; one that is not for the dataset is refused."""
+        """An input of a job, by the wildcards; a model or an explainer that is not for the dataset is refused."""
 
         def found(wildcards):
             self.runs.require(**wildcards)
