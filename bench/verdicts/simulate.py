@@ -27,13 +27,13 @@ from evenlight.core.seeds import generator_for
 from evenlight.core.tables import replacing
 from evenlight.statistics.arrays.discoveries import at_least
 from evenlight.statistics.arrays.flips import simes_thresholds
+from evenlight.statistics.arrays.holm import holm
 from evenlight.statistics.arrays.limits import share_limits
 from evenlight.statistics.arrays.mean import difference_limits, mean_limits
 from evenlight.statistics.arrays.repeated import mean_of_known
 from evenlight.statistics.cells import ExplainerScores
 from evenlight.statistics.designs import Design, Side
 from evenlight.statistics.looks import ONE_LOOK, POCOCK, Looks
-from evenlight.statistics.many_groups import holm
 from evenlight.statistics.paired_tests import SignFlips
 from evenlight.statistics.study import AS_OFTEN, Comparison, VerdictSettings
 from evenlight.statistics.verdicts import judged

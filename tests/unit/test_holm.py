@@ -8,9 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from statsmodels.stats.multitest import multipletests
 
-from evenlight.statistics.arrays.holm import over_analyses, sides_adjusted
+from evenlight.statistics.arrays.holm import holm, over_analyses, sides_adjusted
 from evenlight.statistics.arrays.signs import side_p, sign_p
-from evenlight.statistics.many_groups import holm
 
 FAMILIES = st.lists(st.tuples(st.integers(0, 60), st.integers(0, 60)), min_size=1, max_size=12)
 

@@ -28,6 +28,7 @@ from evenlight.core.contracts.explanations import ANSWERS
 from evenlight.core.contracts.results import DECISIONS
 from evenlight.core.seeds import generator_for
 from evenlight.explainers.copies import is_repeated, why_answers_are_copies
+from evenlight.statistics.arrays.holm import holm
 from evenlight.statistics.arrays.mean import mean_limits
 from evenlight.statistics.arrays.repeated import cluster_means, mean_of_known
 from evenlight.statistics.blocks import row_blocks
@@ -35,7 +36,6 @@ from evenlight.statistics.compared import read_compared
 from evenlight.statistics.draws import between_and_within
 from evenlight.statistics.families import hypothesis_family
 from evenlight.statistics.files import Run, explainer_path
-from evenlight.statistics.many_groups import holm
 from evenlight.statistics.study import UNDECIDABLE, UNDECIDED, StudyScores, VerdictSettings
 
 CHANGES = "changes more often than by chance"

@@ -5,10 +5,11 @@ import pandas as pd
 
 from evenlight.core.contracts.results import GROUP_PAIRS, GROUPS
 from evenlight.core.errors import InputError
+from evenlight.statistics.arrays.holm import holm
 from evenlight.statistics.cells import ExplainerScores, ModelScores, read_models
 from evenlight.statistics.designs import Side, side_of
 from evenlight.statistics.disparity import with_adjusted_p
-from evenlight.statistics.many_groups import dunn, friedman_p, holm, kruskal_wallis, kruskal_wallis_within
+from evenlight.statistics.many_groups import dunn, friedman_p, kruskal_wallis, kruskal_wallis_within
 from evenlight.statistics.rank_sum import van_elteren
 from evenlight.statistics.rounding import settled
 from evenlight.statistics.study import StudyScores, larger_sets_of

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import chi2, f, friedmanchisquare, kruskal, norm, rankdata, t, tiecorrect
 
+from evenlight.statistics.arrays.holm import holm
 from evenlight.statistics.effect_sizes import defined
 
 
@@ -254,19 +255,3 @@ def friedman_p(blocks: np.ndarray, clusters: ArrayLike | None = None) -> float:
         added = np.stack([np.bincount(codes, part, minlength=count) for part in (ranks - means).T]) / len(codes)
         return _of_clusters(means, count / (count - 1) * added @ added.T, int(count) - 1)
     return 1.0 if (np.ptp(blocks, axis=1) == 0).all() else float(friedmanchisquare(*blocks.T).pvalue)
-
-
-def holm(p: ArrayLike) -> np.ndarray:
-    """Holm's (1979) adjusted p of one family; those that are NaN do not count and stay so.
-
-    As statsmodels' ``multipletests(p, method="holm")``, which is thousands of times slower for a few p, because it
-    collects garbage first.
-
-    >>> holm([0.01, float("nan"), 0.04, 0.03]).tolist()
-    [0.03, nan, 0.06, 0.06]
-    """
-    p = np.asarray(p, dtype=float)
-    order = np.argsort(p)[: np.count_nonzero(~np.isnan(p))]  # NaN are sorted to the end
-    adjusted = np.full(len(p), np.nan)
-    adjusted[order] = np.minimum(np.maximum.accumulate(p[order] * np.arange(len(order), 0, -1)), 1)
-    return adjusted

@@ -17,8 +17,8 @@ from evenlight.core.contracts.explanations import EXPLAINED
 from evenlight.core.contracts.results import ATTRIBUTION_DIFFERENCES
 from evenlight.core.contracts.texts import ITEMS, UNITS
 from evenlight.metrics.explanations import Explanation, explanations_of
+from evenlight.statistics.arrays.holm import holm
 from evenlight.statistics.files import Run, Runs, attribution_path, items_path, predictions_path, units_path
-from evenlight.statistics.many_groups import holm
 from evenlight.statistics.paired_tests import signed_rank_p
 from evenlight.statistics.rounding import differences
 from evenlight.statistics.study import Comparison
