@@ -32,7 +32,6 @@ HIDDEN = ("PYTHONPATH", "EVENLIGHT_MIRROR", "EVENLIGHT_PEER_DATA", "CI")
 TESTED_BY = {
     "statistics/verdicts": ("effects",),
     "statistics/wins": ("effects",),
-    "statistics/counted": ("effects",),
     "statistics/faithfulness": ("changed_questions",),
     "statistics/rank_sum": ("rank_sum", "strata"),
     "metrics/explanations": ("metrics",),

@@ -11,11 +11,9 @@ from evenlight.statistics.arrays.holm import sides_adjusted
 from evenlight.statistics.arrays.limits import (
     as_often_p,
     family_limits,
-    most_decided,
     net_benefit_limits,
     of_hundred,
     share_limits,
-    win_share_limits,
 )
 from evenlight.statistics.arrays.signs import side_p, sign_p
 
@@ -27,12 +25,10 @@ def test_as_statsmodels_and_scipy_have_them():
     np.testing.assert_allclose(
         share_limits(count, total, 0.025), proportion_confint(count, total, 0.05, method="beta"), rtol=1e-10
     )
-    assert win_share_limits(np.array([22]), np.array([2]), 0.01)[0] == pytest.approx(
-        binomtest(22, 24).proportion_ci(0.99).low
-    )
+    assert share_limits(22, 24, 0.005)[0] == pytest.approx(binomtest(22, 24).proportion_ci(0.99).low)
     assert [end.tolist() for end in share_limits(0, 0, 0.025)] == [0, 1]
     # Published by hand: of 0 in n, 1 − tail^(1/n).
-    assert most_decided(0, 322, 0.05 / 117) == pytest.approx(1 - (0.05 / 117) ** (1 / 322))
+    assert share_limits(0, 322, 0.05 / 117)[1] == pytest.approx(1 - (0.05 / 117) ** (1 / 322))
 
 
 @given(FAMILIES, st.sampled_from([0.01, 0.05, 0.3]))
@@ -43,7 +39,7 @@ def test_limits_are_at_one_with_the_verdict(family, alpha):
     found = adjusted <= alpha
     np.testing.assert_array_equal(found & (wins > losses), low >= 0.5)
     np.testing.assert_array_equal(found & (wins < losses), high <= 0.5)
-    alone = win_share_limits(wins, losses, alpha)
+    alone = share_limits(wins, wins + losses, alpha / 2)
     np.testing.assert_array_equal(sign_p(wins, losses) <= alpha, (alone[0] >= 0.5) | (alone[1] <= 0.5))
     # Exchanged groups have exchanged limits.
     swapped = family_limits(losses, wins, adjusted, alpha)

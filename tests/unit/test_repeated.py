@@ -9,8 +9,6 @@ from evenlight.statistics.arrays.repeated import (
     cluster_means,
     design_effect,
     mean_of_known,
-    net_benefit_by_seed,
-    seeds_that_agree,
 )
 from evenlight.statistics.arrays.signs import signs
 
@@ -31,14 +29,13 @@ def test_a_cluster_has_one_vote():
 
 def test_seeds_as_one_vote_each():
     scores = np.random.default_rng(1).normal(0.3, 1, size=(7, 40, 3))
-    benefit = net_benefit_by_seed(signs(scores))
+    benefit = mean_of_known(signs(scores), axis=1)
     benefit[2, 1], benefit[3, 1] = 0, NAN
     p = across_seeds_p(benefit)
     for column, (first, second) in enumerate(p.T):
         wins, losses = ((sign * benefit[:, column] > 0).sum() for sign in (1, -1))
         assert first == pytest.approx(binomtest(wins, wins + losses, alternative="greater").pvalue)
         assert second == pytest.approx(binomtest(losses, wins + losses, alternative="greater").pvalue)
-    assert seeds_that_agree(np.array([[0.2, -0.1], [0.3, 0.0], [-0.1, -1]]), np.array([1, -1])).tolist() == [2, 2]
 
 
 def test_a_design_effect_is_the_ratio_of_variances_by_hand():

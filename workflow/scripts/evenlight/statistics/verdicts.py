@@ -16,7 +16,6 @@ from evenlight.statistics.arrays.flips import step_down
 from evenlight.statistics.arrays.holm import holm, over_analyses, sides_adjusted
 from evenlight.statistics.arrays.limits import family_limits
 from evenlight.statistics.arrays.relative_effect import effect_limits
-from evenlight.statistics.arrays.repeated import seeds_that_agree
 from evenlight.statistics.arrays.sample_size import least_decided
 from evenlight.statistics.cells import CELL
 from evenlight.statistics.families import hypothesis_family
@@ -151,7 +150,7 @@ def _judged(
         "level": level,
         "least_decided": pd.array(np.where(paired & np.isfinite(least), least, np.nan), dtype="Int64"),
         "seeds_agree": [
-            int(seeds_that_agree(of[:, None], way)[0]) for of, way in zip(table["by_seed"], majority, strict=True)
+            int((np.sign(benefits) == way).sum()) for benefits, way in zip(table["by_seed"], majority, strict=True)
         ],
         "seeds_needed": pd.array(np.full(size, np.nan if np.isinf(least) else least), dtype="Int64"),
         "apart": (table["mean_side"] * majority < 0).to_numpy(),

@@ -15,19 +15,19 @@ import pandas as pd
 import scipy
 
 from evenlight.core.seeds import generator_for
-from evenlight.statistics.arrays.limits import as_often_p, most_decided, net_benefit_limits, win_share_limits
+from evenlight.statistics.arrays.limits import as_often_p, net_benefit_limits, share_limits
 from evenlight.statistics.arrays.mean import MeanDifference, difference_limits, mean_limits
 from evenlight.statistics.arrays.relative_effect import relative_effect
 from evenlight.statistics.arrays.repeated import (
     across_seeds_p,
     cluster_means,
+    counted_seeds,
     mean_of_known,
-    net_benefit_by_seed,
+    within_strata,
 )
 from evenlight.statistics.arrays.signs import counted, margins, side_p, signs
 from evenlight.statistics.arrays.worst import in_worst, texts_in_worst, worst_side_p
 from evenlight.statistics.cells import ExplainerScores
-from evenlight.statistics.counted import counted_seeds, within_strata
 from evenlight.statistics.designs import Design, numbered
 from evenlight.statistics.robustness import robustness_value
 from evenlight.statistics.study import VerdictSettings
@@ -162,7 +162,7 @@ def _of_pairs(
     votes, pairs = wins + losses + ties, (~np.isnan(differences)).sum(axis=0)
     level = 1 - judging.confidence
     share = np.divide(wins, wins + losses, out=np.full(len(cells), np.nan), where=wins + losses > 0)
-    ends = win_share_limits(wins, losses, level), net_benefit_limits(wins, losses, votes, level)
+    ends = share_limits(wins, wins + losses, level / 2), net_benefit_limits(wins, losses, votes, level)
     benefit = np.divide(wins - losses, votes, out=np.full(len(cells), np.nan), where=votes > 0)
     generator = generator_for(0, "mean", scores.dataset, *design.comparison.levels)
     with np.errstate(invalid="ignore"):
@@ -176,14 +176,14 @@ def _of_pairs(
         **{"share": share, "low": ends[0][0], "high": ends[0][1]},
         "p_as_often": as_often_p(wins, losses, votes, judging.as_often_bound),
         **{"net_benefit": benefit, "net_benefit_low": ends[1][0], "net_benefit_high": ends[1][1]},
-        "most_differ": most_decided(wins + losses, votes, level),
+        "most_differ": share_limits(wins + losses, votes, level)[1],
         **dict(zip(P_SIDES, side_p(wins, losses), strict=True)),
         "mean": mean,
         # Which way the mean points, if any.
         "mean_side": np.where(np.abs(mean.value) > margin - smallest, better * np.sign(mean.value), 0),
         **{"worst_a": worst_a, "worst_b": worst_b},
         **dict(zip(P_WORST, side_p(worst_a, worst_b), strict=True)),
-        "by_seed": list(net_benefit_by_seed(better * signs(by_seed, margin)).T),
+        "by_seed": list(mean_of_known(better * signs(by_seed, margin), axis=1).T),
     }
     return columns, [(scores.dataset, name) for name in design.clusters[0][first]], signed
 
@@ -216,7 +216,7 @@ def _of_texts(
     ]
     asked = np.minimum(*sizes) >= LEAST_TEXTS
     worst, p_worst = _of_worst(voted_a, voted_b, better > 0, (code_a, code_b), clusters)
-    low, high = effect.limits((1 - judging.confidence) / 2, student=True)
+    low, high = effect.limits((1 - judging.confidence) / 2)
     net_benefit, bound = 2 * effect.effect - 1, judging.as_often_bound
     ends = [scipy.stats.t.sf(np.sqrt(effect.c2((1 + end) / 2)), effect.degrees) for end in (bound, -bound)]
     p_as_often = np.where(asked & (np.abs(net_benefit) < bound), np.nan_to_num(np.maximum(*ends), nan=1.0), 1.0)
@@ -231,7 +231,7 @@ def _of_texts(
         ]
     nothing = np.full(len(better), np.nan)
     of_pairs = ("wins", "losses", "ties", "margin", "most_differ")
-    p_sides = np.where(asked, np.nan_to_num(effect.side_p(student=True), nan=1.0), 1.0)
+    p_sides = np.where(asked, np.nan_to_num(effect.side_p(), nan=1.0), 1.0)
     return {
         **{"unit": TEXTS, "units_a": sizes[0], "units_b": sizes[1]},
         **dict.fromkeys(of_pairs, nothing),

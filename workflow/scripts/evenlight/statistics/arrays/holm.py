@@ -16,6 +16,22 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 
+def holm(p: ArrayLike) -> np.ndarray:
+    """Holm's (1979) adjusted p of one family; those that are NaN do not count and stay so.
+
+    As statsmodels' ``multipletests(p, method="holm")``, which is thousands of times slower for a few p, because it
+    collects garbage first.
+
+    >>> holm([0.01, float("nan"), 0.04, 0.03]).tolist()
+    [0.03, nan, 0.06, 0.06]
+    """
+    p = np.asarray(p, dtype=float)
+    order = np.argsort(p)[: np.count_nonzero(~np.isnan(p))]  # NaN are sorted to the end
+    adjusted = np.full(len(p), np.nan)
+    adjusted[order] = np.minimum(np.maximum.accumulate(p[order] * np.arange(len(order), 0, -1)), 1)
+    return adjusted
+
+
 def sides_adjusted(p_sides: np.ndarray) -> np.ndarray:
     """Holm's adjusted p over both sides, that of the likelier side, float (comparisons,).
 
@@ -56,19 +72,3 @@ def over_analyses(p_sides: Sequence[np.ndarray], increments: Sequence[float]) ->
         now = ~before & (sides_adjusted(np.where(before, 0, p)) <= level) & (level > 0)
         found[:, now] = [np.full(now.sum(), number), np.where(p[0, now] < p[1, now], 1, -1)]
     return found[0], found[1]
-
-
-def holm(p: ArrayLike) -> np.ndarray:
-    """Holm's (1979) adjusted p of one family; those that are NaN do not count and stay so.
-
-    As statsmodels' ``multipletests(p, method="holm")``, which is thousands of times slower for a few p, because it
-    collects garbage first.
-
-    >>> holm([0.01, float("nan"), 0.04, 0.03]).tolist()
-    [0.03, nan, 0.06, 0.06]
-    """
-    p = np.asarray(p, dtype=float)
-    order = np.argsort(p)[: np.count_nonzero(~np.isnan(p))]  # NaN are sorted to the end
-    adjusted = np.full(len(p), np.nan)
-    adjusted[order] = np.minimum(np.maximum.accumulate(p[order] * np.arange(len(order), 0, -1)), 1)
-    return adjusted

@@ -25,18 +25,14 @@ def share_limits(count: ArrayLike, total: ArrayLike, tail: ArrayLike) -> tuple[n
     return np.where(count > 0, low, 0.0), np.where(count < total, high, 1.0)
 
 
-def win_share_limits(wins: np.ndarray, losses: np.ndarray, alpha: float) -> tuple[np.ndarray, np.ndarray]:
-    """Limits of the share of wins among decided units, for each comparison alone, (comparisons,)."""
-    return share_limits(wins, np.add(wins, losses), alpha / 2)
-
-
 def family_limits(
     wins: np.ndarray, losses: np.ndarray, adjusted: np.ndarray, alpha: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The same for all m comparisons at once: without 1/2 inside where the verdict finds a side, and only there.
+    """Limits of the share of wins among decided units, for all m comparisons at once.
 
-    They are those of alpha / m (Bonferroni). A comparison that Holm's method finds in its first step has limits without
-    1/2, since both ask whether the one-sided p is at most alpha / 2 m. One that a later step finds ends at 1/2.
+    They are those of alpha / m (Bonferroni), without 1/2 inside where the verdict finds a side, and only there. A
+    comparison that Holm's method finds in its first step has limits without 1/2, since both ask whether the one-sided p
+    is at most alpha / 2 m. One that a later step finds ends at 1/2.
 
     All limits hold at once in 1 − alpha of studies, and so do all verdicts. Where F of the m comparisons truly differ,
     verdicts and limits hold together in 1 − alpha (1 + F / 2 m), which is more than 1 − 1.5 alpha (Bonferroni).
@@ -76,15 +72,6 @@ def net_benefit_limits(
     alpha = np.asarray(alpha)
     (low_win, high_win), (low_loss, high_loss) = (share_limits(side, units, alpha / 4) for side in (wins, losses))
     return low_win - high_loss, high_win - low_loss
-
-
-def most_decided(decided: ArrayLike, units: ArrayLike, alpha: ArrayLike) -> np.ndarray:
-    """The upper limit of the share of units that differ beyond the margin: "at most so many of 100 do".
-
-    >>> most_decided(0, 24, 0.05).round(2).item()
-    0.12
-    """
-    return share_limits(decided, units, alpha)[1]
 
 
 def as_often_p(wins: ArrayLike, losses: ArrayLike, units: ArrayLike, bound: ArrayLike) -> np.ndarray:

@@ -47,19 +47,17 @@ class RelativeEffect:
         """(θ̂ − θ)² / (ratio · θ (1 − θ)); 4 θ̂ (1 − θ̂) (θ̂ − 1/2)² / variance at one half, or Wilcoxon's z²."""
         return (self.effect - effect) ** 2 / (self.ratio * effect * (1 - np.asarray(effect)))
 
-    def side_p(self, student: bool = False) -> np.ndarray:
+    def side_p(self) -> np.ndarray:
         """One-sided p of both sides, (2, comparisons): that the first group is no higher, that it is no lower.
 
-        Args:
-            student: by Student's t of C, which is more careful than its chi-squared, with :attr:`degrees`.
+        By Student's t of C with :attr:`degrees`, which is more careful than the chi-squared of C².
         """
-        c2 = self.c2()
-        half = scipy.stats.t.sf(np.sqrt(c2), self.degrees) if student else scipy.stats.chi2.sf(c2, 1) / 2
+        half = scipy.stats.t.sf(np.sqrt(self.c2()), self.degrees)
         return np.where(self.effect > 0.5, [half, 1 - half], [1 - half, half])
 
-    def limits(self, tail: ArrayLike, student: bool = False) -> tuple[np.ndarray, np.ndarray]:
+    def limits(self, tail: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
         """Both limits of θ, each wrong in about ``tail`` of studies: all θ with a smaller C². Within 0 and 1."""
-        return effect_limits(self.effect, self.ratio, tail, self.degrees if student else np.inf)
+        return effect_limits(self.effect, self.ratio, tail, self.degrees)
 
 
 def effect_limits(
