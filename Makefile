@@ -236,25 +236,6 @@ pictures: gallery  ## the same
 page-figures: .venv/ready  ## draw the figures of docs/results again, of the tables beside the pages
 	$(BIN)/python bench/page_figures.py
 
-PARSER ?= en_core_web_sm
-GECO_FILES := $(foreach classes,binary non_binary,$(foreach words,all subj,$(foreach split,train test,geco/$(classes)_gender_$(words)/$(split).jsonl)))
-SOURCES := $(addprefix results/sources/,$(GECO_FILES) geco_annotation/merged_labelling_v2.json)
-GECO_SHEETS := $(foreach name,Artur_v2 hjalmar rick,results/sources/geco_annotation/intersection_template_$(name).xlsx)
-MEASURED := results/corpus_measured
-
-measure-corpus: .venv/ready  ## hold filter, drafts and import against GECO: make measure-corpus PARSER=...
-	$(BIN)/snakemake --cores 1 $(SOURCES) $(GECO_SHEETS)
-	$(BIN)/python bench/corpus/measure_filter.py --annotation results/sources/geco_annotation/merged_labelling_v2.json \
-		--parser $(PARSER) --output $(MEASURED)/filter.csv --losses $(MEASURED)/filter_losses.csv
-	$(BIN)/python bench/corpus/measure_drafts.py --geco results/sources/geco --parser $(PARSER) \
-		--words resources/lexicons/gendered_words.yaml --names resources/lexicons/given_names.yaml \
-		--output $(MEASURED)/drafts.csv --differences $(MEASURED)/drafts_differences.csv
-	$(BIN)/python bench/corpus/reproduce_geco.py --annotation results/sources/geco_annotation/merged_labelling_v2.json \
-		--geco results/sources/geco --output $(MEASURED)/geco.csv --differences $(MEASURED)/geco_differences.csv
-	$(BIN)/python workflow/scripts/corpus/import_annotations.py --input $(GECO_SHEETS) --output $(MEASURED)/sheets.parquet
-	$(BIN)/python workflow/scripts/corpus/measure_agreement.py --annotations $(MEASURED)/sheets.parquet \
-		--output $(MEASURED)/agreement.csv --disagreements $(MEASURED)/disagreements.csv
-
 BENCH := results/bench
 BENCH_MODELS := $(foreach model,small_bert minilm,$(BENCH)/models/geco_all/$(model)/seed0)
 BENCH_NAMED := $(foreach model,$(BENCH_MODELS),$(notdir $(patsubst %/,%,$(dir $(model))))=$(model))
