@@ -304,9 +304,6 @@ bench-start: .venv/ready  ## how much of the demo's processor time goes into sta
 bench-audit: .venv/ready-for-tests  ## what an audit of 100,000 texts costs, by kind of job
 	$(BIN)/python bench/large_audit.py --folder results/large_audit_texts --cores $(CORES)
 
-bench-minutes: $(MINILM)  ## how many minutes each explainer of an audit takes on this machine (ten minutes)
-	$(BIN)/python bench/explainer_minutes.py --model $(<D) --device cpu --threads $$(nproc) --output results/bench/explainer_minutes.md
-
 populations: .venv/ready  ## real scores without a difference, from which `make verdicts` draws (half an hour)
 	$(BIN)/snakemake --cores $(CORES) --until score --configfile config/studies/populations_cpu.yaml
 	$(BIN)/snakemake --cores $(CORES) --until score_changes --configfile config/studies/populations_concepts_cpu.yaml

@@ -53,23 +53,6 @@ class Chart:
     logarithmic: str = "x"
 
 
-def chance(page: Path) -> pd.DataFrame:
-    """A panel for each method, a line for each of its settings."""
-    table = pd.read_csv(page.with_suffix(".csv"))
-    parts = table["setting"].str.partition(", ")
-    series = parts[2].where(parts[2] != "", "default")
-    return table.assign(panel=parts[0], series=series, x=table["rows"], y=table["error"])
-
-
-def shapley(page: Path) -> pd.DataFrame:
-    """A panel for each kind of estimator, or for each model."""
-    table = pd.read_csv(page.with_suffix(".csv"))
-    table = table.rename(columns={"estimator": "series", "rows": "x", "error_median": "y"})
-    if "games" in table:
-        return table.assign(panel=table["games"])
-    return table.assign(panel=table["kind"].map({"ours": "Evenlight", "peer": "other packages", "lime": "LIME"}))
-
-
 def time_to_error(page: Path) -> pd.DataFrame:
     """A panel for each model and length, a line for each estimator of Shapley values."""
     table = pd.read_csv(page.with_suffix(".csv"))
@@ -77,23 +60,6 @@ def time_to_error(page: Path) -> pd.DataFrame:
     table = table[~table["task"].str.contains("lime", case=False) & (table["error"] <= 10)]
     panel = table["model"] + ", " + table["tokens"].astype(str) + " tokens"
     return table.assign(panel=panel, series=table["task"], x=table["seconds"], y=table["error"])
-
-
-def sensitivity(page: Path) -> pd.DataFrame:
-    """A panel for each metric and model, a line for each explainer."""
-    table = pd.read_csv(page.with_suffix(".csv"))
-    table = table[~table["setting"].str.contains("the last of")]
-    panel = table["setting"].str.partition(",")[0] + ", " + table["model"]
-    return table.assign(panel=panel, series=table["explainer"], x=table["explanations"], y=table["error"])
-
-
-def fewer(page: Path) -> pd.DataFrame:
-    """A panel for each method: what fewer rows change, beside what other draws do."""
-    table = first_table(page)
-    numbers = table.assign(x=table["rows"].astype(float), y=table["distance"].astype(float), panel=table["method"])
-    asked = numbers[~numbers["way"].isin(["as defined", "other draws"])].assign(series="fewer rows")
-    other = numbers[numbers["way"] == "other draws"].assign(series="other draws, all rows")
-    return pd.concat([asked, other, other.assign(x=asked["x"].min())])
 
 
 def training(page: Path) -> pd.DataFrame:
@@ -113,30 +79,6 @@ def benchmark(page: Path) -> pd.DataFrame:
 
 
 CHARTS = {
-    "chance_by_rows": Chart(
-        chance,
-        "How much of a score is chance, by the number of rows",
-        "A line that falls faster needs fewer rows; at 1 a score is nothing but chance.",
-        "rows per sentence",
-        "error",
-        "xy",
-    ),
-    "shapley_error": Chart(
-        shapley,
-        "The error of every estimator by the number of rows",
-        "The lower a line, the closer is an estimate to the exact values; solid lines are of Evenlight.",
-        "rows",
-        "relative error, median",
-        "xy",
-    ),
-    "shapley_longer": Chart(
-        shapley,
-        "The error of every estimator by the number of rows, for three models",
-        "The lower a line, the closer is an estimate to the truth; dashed lines are of other packages.",
-        "rows",
-        "relative error, median",
-        "xy",
-    ),
     "time_to_error": Chart(
         time_to_error,
         "The error of every estimator of Shapley values by the seconds that it takes",
@@ -144,20 +86,6 @@ CHARTS = {
         "seconds of the processor",
         "relative error, median",
         "xy",
-    ),
-    "sensitivity_error": Chart(
-        sensitivity,
-        "The error of both metrics by the number of perturbations, for every explainer",
-        "Where a line is near 0, so many explanations of a text are enough.",
-        "explanations of a text",
-        "error, median",
-    ),
-    "fewer_rows": Chart(
-        fewer,
-        "How far attributions move with fewer rows, beside other draws",
-        "Below the level line, fewer rows change less than other draws of the definition do.",
-        "share of the rows",
-        "distance of the attributions",
     ),
     "training": Chart(
         training,
@@ -173,8 +101,6 @@ CHARTS = {
         "times as fast",
     ),
 }
-# What pages of another name are made by the same script.
-PAGES = {name: name for name in CHARTS} | {"chance_by_rows_longer": "chance_by_rows"}
 
 
 def first_table(page: Path) -> pd.DataFrame:
@@ -264,12 +190,12 @@ def illustrate(page: Path, name: str) -> None:
 def main(arguments: argparse.Namespace) -> None:
     """Draw the figures of the named pages again."""
     for page in arguments.pages:
-        illustrate(arguments.folder / f"{page}.md", PAGES[page])
+        illustrate(arguments.folder / f"{page}.md", page)
         print(arguments.folder / f"{page}.svg")
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--pages", nargs="+", choices=PAGES, default=list(PAGES), help="default: all")
+    parser.add_argument("--pages", nargs="+", choices=CHARTS, default=list(CHARTS), help="default: all")
     parser.add_argument("--folder", type=Path, default=RESULTS, help="of the pages")
     command_line.run(main, parser)
