@@ -279,7 +279,7 @@ def families_of(modality, section, families):
 
 
 def comparisons_of(modality):
-    """What is compared of the units that have explanations of a modality, none where none has: factor to sets of levels."""
+    """What is compared of the units that have explanations of a modality, none where none has: factor to pairs of levels."""
     return configuration.comparisons_of(config, modality) if modality in MODALITIES else {}
 
 

@@ -64,7 +64,7 @@ def scored(of=None):
 
 
 def comparisons():
-    """What is compared: factor to sets of levels."""
+    """What is compared: factor to pairs of levels."""
     return config["statistics"]["compare"]
 
 
