@@ -13,12 +13,13 @@ from evenlight.core.errors import InputError
 from evenlight.core.tables import read_table, write_table
 from evenlight.corpus.annotation import GROUPS, SCOPES
 from evenlight.corpus.annotation.drafting import draft, draft_rows, drafted_words, drafts, name_drawer
-from evenlight.corpus.annotation.grammar import plural_verb
-from evenlight.corpus.annotation.lexicon import counterpart, like, read_gendered_lexicon
-from evenlight.corpus.annotation.reference import gender_of_subject, words_of_subject
-from evenlight.corpus.parse import Parse
-from evenlight.datasets import geco_drafts
-from evenlight.datasets.geco_drafts import DraftPair, grammatical_subject, measure, word_differences
+from evenlight.corpus.annotation.grammar import gender_of_pronoun, plural_verb, pronoun_case
+from evenlight.corpus.annotation.lexicon import GenderedLexicon, counterpart, like, read_gendered_lexicon
+from evenlight.corpus.annotation.reference import gender_of_subject, is_gendered_noun, words_of_subject
+from evenlight.corpus.filtering import ParsedSentence
+from evenlight.corpus.parse import Parse, noun_phrase
+from evenlight.datasets.base import load
+from evenlight.datasets.readers.geco import Geco
 
 ROOT = Path(__file__).parents[2]
 WORDS, NAMES = (ROOT / "resources" / "lexicons" / name for name in ("gendered_words.yaml", "given_names.yaml"))
@@ -38,6 +39,20 @@ def tagged(text: str) -> Parse:
     """A parse of words and tags alone, "word/tag"; every word hangs from the first."""
     pairs = [word.rsplit("/", 1) for word in text.split(" ")]
     return parsed(" ".join(f"{word}/{tag}/0/{'dep' if i else 'root'}" for i, (word, tag) in enumerate(pairs)))
+
+
+def can_be_subject(parse: Parse, word: int, lexicon: GenderedLexicon) -> bool:
+    if gender_of_pronoun(parse.words[word]):
+        return pronoun_case(parse, word) == "subject"
+    return any(is_gendered_noun(parse, word, lexicon, group) for group in ("male", "female"))
+
+
+def grammatical_subject(parse: Parse, lexicon: GenderedLexicon) -> list[int]:
+    """The words of the subject of the main clause, the head first; where there is none, of a person in its place."""
+    head = ParsedSentence(parse, "", 0, "").subject if len(parse) else None
+    if head is None or parse.tags[head] in ("WP", "WDT"):
+        head = next((i for i in range(len(parse)) if can_be_subject(parse, i, lexicon)), None)
+    return [] if head is None else noun_phrase(parse, head)
 
 
 def text_of(parse: Parse, group: str, scope: str = "all") -> str:
@@ -245,46 +260,13 @@ def test_the_script_writes_the_contract(tmp_path, names):
     assert (table.words.map(len) == table.ground_truth.map(len)).all()
 
 
-def test_differences_are_told_by_kind():
-    parse = parsed("He/PRP/1/nsubj sees/VBZ/1/root his/PRP$/3/nmod:poss son/NN/1/obj and/CC/5/cc tries/VBZ/1/conj")
-    published = ("They", "sees", "them", "kid", "and", "trie")
-    form = draft(parse, [0], "all", "neutral", LEXICON)
-    found = {
-        row["published"]: row["kind"]
-        for row in word_differences(DraftPair(parse, published, (1,) * 6), form, "neutral", LEXICON)
-    }
-    assert found == {
-        "sees": "slip: verb left singular",
-        "them": "slip: them for their",
-        "kid": "noun: other counterpart",
-        "trie": "slip: word without its s",
-    }
-    # A draft that is wrong itself is no slip of the others.
-    wrong = draft(parse, [0], "all", "female", LEXICON)
-    kinds = {row["kind"] for row in word_differences(DraftPair(parse, published, (1,) * 6), wrong, "neutral", LEXICON)}
-    assert not kinds & set(geco_drafts.SLIPS) - {"slip: verb left singular"}
-
-
-def test_figures_count_sentences():
-    parse = parsed("He/PRP/1/nsubj waits/VBZ/1/root ././1/punct")
-    pairs = [
-        DraftPair(parse, ("They", "wait", "."), (1, 1, 0)),
-        DraftPair(parse, ("They", "waits", "."), (1, 0, 0)),
-        DraftPair(parse, ("They", "rest", "."), (1, 1, 0)),
-        DraftPair(parse, ("They", "wait"), (1, 1)),
-    ]
-    figures, differing = measure(pairs, "all", "neutral", LEXICON)
-    assert figures["sentences"] == 4
-    assert figures["identical"] == 1 / 4
-    assert figures["identical_but_slips"] == 2 / 4
-    assert figures["same_ground_truth"] == 2 / 4
-    assert list(differing.sentence) == [1, 2, 3]
-
-
 def test_published_forms_keep_their_gender_and_most_come_back(mirror):
     # Word order and tags of the published male forms, without a parser: pronouns and nouns alone.
-    forms = geco_drafts.read_draft_pairs(mirror / "geco", "all", "train")
-    parses = [tagged(" ".join(f"{word.replace(' ', '_')}/NN" for word in words)) for words, _ in forms["male"]]
+    reader = Geco(reader="geco", classes="three_class", words="all")
+    dataset = load({name: mirror / name for name in reader.sources()}, reader)
+    males = dataset.units.loc[dataset.units["level"] == "male", "item_id"]
+    items = dataset.items[(dataset.items["split"] == "train") & dataset.items["item_id"].isin(males)]
+    parses = [tagged(" ".join(f"{word.replace(' ', '_')}/NN" for word in words)) for words in items["words"]]
     stays = [drafted_words(parse, [], "all", "male", LEXICON) == parse.words for parse in parses]
     back = [redrafted(redrafted(parse.words, parse, "female"), parse, "male") for parse in parses]
     same = [as_one(words) == as_one(parse.words) for words, parse in zip(back, parses, strict=True)]

@@ -1,5 +1,6 @@
 """Every rule of the filter by cases, near-duplicates against a plain count, and the table of what was removed."""
 
+import json
 import time
 from dataclasses import asdict
 from itertools import pairwise
@@ -8,7 +9,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from hand_made_parses import hand_made
-from measure_filter import accepted_sentences
 
 from evenlight.core.contracts.corpus import CANDIDATES, SENTENCES
 from evenlight.core.errors import InputError
@@ -273,19 +273,10 @@ def test_candidates_are_rows_of_the_table_with_verb_and_subject(tmp_path):
     assert (row["sentence_id"], row["root"], list(row["subject"])) == ("s1", 2, [1, 0])
 
 
-def test_the_measurement_refuses_another_file(tmp_path):
-    path = tmp_path / "other.json"
-    path.write_text('{"sentences": {"0": {"words": []}}}')
-    with pytest.raises(InputError, match=r"other\.json: not GECO's labelling file"):
-        accepted_sentences(path)
-    path.write_text('{"sentences": {}}')
-    with pytest.raises(InputError, match="no sentence"):
-        accepted_sentences(path)
-
-
 def test_accepted_sentences_are_kept(mirror):
     nlp = parsers.load_parser(mirror / "parsers/en_ewt_sm")
-    words = list(accepted_sentences(mirror / "geco_annotation/merged_labelling_v2.json").values())
+    labelled = json.loads((mirror / "geco_annotation/merged_labelling_v2.json").read_text(encoding="utf-8"))
+    words = [entry["sentence"] for entry in labelled["sentences"].values()]
     assert len(words) == 1610
     sentences = [ParsedSentence(parse, " ".join(parse.words), 0, "") for parse in parsers.parse_words(nlp, words[::10])]
     third, subject = (

@@ -269,7 +269,6 @@ OPTIONAL_CAPTIONS = (
     "draws_table",
     "faithfulness_table",
     "ground_truth_table",
-    "groups_table",
     "learning_rates_table",
     "looks_table",
     "masked_words",

@@ -277,7 +277,7 @@ EDITS = {
     ),
     "coverage of the intervals changed": (
         study("statistics", "confidence", value=0.9),
-        of("measure_disparity", *SUMMARY, *EFFECTS, *COVARIATE_ADJUSTED),
+        of(*EFFECTS, *COVARIATE_ADJUSTED),
     ),
     "figures in one format": (study("figures", value={"formats": ["svg"]}), nothing),
     "speed changed": (what_changes_speed_only, nothing),

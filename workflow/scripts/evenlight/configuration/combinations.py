@@ -652,7 +652,7 @@ def compared_by(of_modality: str, settings: dict) -> dict[str, list[str]]:
 
 
 def comparisons_of(config: dict, of_modality: str) -> dict[str, list[list[str]]]:
-    """What a study compares of the units that have explanations of a modality: factor to sets of levels."""
+    """What a study compares of the units that have explanations of a modality: factor to pairs of levels."""
     of_datasets = [compared_by(of_modality, settings) for settings in config["datasets"].values()]
     return {
         factor: sets

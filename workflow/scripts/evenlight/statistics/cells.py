@@ -88,7 +88,7 @@ class ModelScores:
         strata: the stratum of each item under each seed, int (seeds, items), -1 where it is not known; None where the
             dataset is not stratified.
         smallest_group: units that a level must have to be compared.
-        comparisons: what of these units is compared, factor to sets of levels.
+        comparisons: what of these units is compared, factor to pairs of levels.
     """
 
     dataset: str

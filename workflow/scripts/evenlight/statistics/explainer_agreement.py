@@ -161,7 +161,7 @@ def summarise_agreement(
         agreement: folder of the tables of the contract ``agreement`` (:mod:`evenlight.statistics.files`).
         datasets_folder: that of the texts and units.
         runs: those of the study.
-        comparisons: factor to sets of levels.
+        comparisons: factor to pairs of levels.
         alpha: from which p on a difference is significant.
 
     Returns:

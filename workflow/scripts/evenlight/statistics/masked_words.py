@@ -41,7 +41,7 @@ def masked_summary(
         folder: of the scores (:mod:`evenlight.statistics.files`).
         datasets_folder: of the texts and units.
         runs: those that have scores.
-        comparisons: factor to sets of levels; those of two count.
+        comparisons: factor to pairs of levels.
         confidence: of intervals.
         bootstrap_draws: resamples behind them.
         without: models of which no score was asked, because no source has the head.

@@ -55,7 +55,7 @@ def model_quality(
     Args:
         items: one row per test item with ``item_id``, ``label``, ``predicted``, ``true_probability``.
         units: those of the dataset.
-        comparisons: factor to sets of levels; without any all factors of the dataset have rows of accuracy.
+        comparisons: factor to pairs of levels; without any all factors of the dataset have rows of accuracy.
         classes: their names, in the order of the labels.
 
     Columns of the result: ``measure``, ``factor`` (None for all items and for classes), ``subset`` (``all``, or names

@@ -191,7 +191,7 @@ def measure_reliance(
         runs: those of the study.
         explainers: names to the explainer that does the same with other draws; to themselves where nothing is drawn,
             to None where there is no other.
-        comparisons: factors to sets of levels.
+        comparisons: factors to pairs of levels.
         words_of: the datasets whose words may stand in a table.
         texts: fewest texts of a level with a word that stands in the table.
         confidence: of the intervals, which are over clusters of texts; values are means over seeds.

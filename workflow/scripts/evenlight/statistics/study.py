@@ -77,7 +77,7 @@ class StudyScores(Runs):
         datasets, models, only: as of all runs.
         explainers: names, in configured order.
         metrics: name to family.
-        comparisons: factor to sets of levels.
+        comparisons: factor to pairs of levels.
         strata: of a dataset, by what it is stratified (:data:`evenlight.statistics.cells.STRATA`).
         smallest_group: pairs of levels of which one has fewer scored units are not compared; None for no such limit.
         regimes: where a study compares these, the model of each regime of each architecture.

@@ -38,7 +38,7 @@ def count_texts(
         scores, folder: of the scores and the datasets.
         runs: those of the study.
         family, explainers: whose scores say which texts were explained; those that no look has closed have all.
-        comparisons: factors to sets of levels.
+        comparisons: factors to pairs of levels.
     """
     rows, groups, different = [], [], []
     for name in runs.datasets:

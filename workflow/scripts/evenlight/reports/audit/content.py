@@ -172,7 +172,7 @@ def audit_content(
         metrics: names to ``label`` and ``better``, ``higher`` or ``lower``.
         seeds: of each model.
         families: of the metrics.
-        comparisons: factors to sets of levels.
+        comparisons: factors to pairs of levels.
         target: ``label`` or ``prediction``, the class that is explained.
         alpha, as_often_bound, power: of the statistics.
         reliance: what :func:`evenlight.reports.audit.reliance.said_of_reliance` is told beside names and comparisons.

@@ -54,7 +54,7 @@ def said_of_reliance(
     Args:
         found: the tables.
         datasets, models, explainers: names to labels.
-        comparisons: factors to sets of levels.
+        comparisons: factors to pairs of levels.
         random: the explainers that know nothing, which stand in the tables only.
         confidence: of the intervals.
         words: whether words of the data may be told.

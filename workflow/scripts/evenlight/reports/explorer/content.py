@@ -93,7 +93,7 @@ def study_content(
         seeds: of each model.
         families: of the metrics.
         modalities: what the explanations are, of the same units, with the ``explainers`` and ``metrics`` of each.
-        comparisons: factors to sets of levels; where there are none, all levels of every factor stand side by side.
+        comparisons: factors to pairs of levels; where there are none, all levels of every factor stand side by side.
         target: ``label`` or ``prediction``, the class that is explained.
         formats: of the study's figures.
         as_often_bound, alpha: of the verdicts.
