@@ -183,7 +183,7 @@ def audit(study, effects) -> dict:
 
 def test_the_file_for_programs_keeps_to_its_schema(audit, effects):
     schema_of("audit").validate(json.loads(json.dumps(audit)))
-    with pytest.raises(jsonschema.ValidationError, match="side|2"):
+    with pytest.raises(jsonschema.ValidationError, match=r"side|2"):
         schema_of("audit").validate(audit | {"comparisons": [audit["comparisons"][0] | {"side": 2}]})
     asked = effects[effects["family"] != "control"]
     told = {(row["explainer"], row["metric"]): row["verdict"] for row in audit["comparisons"]}
