@@ -7,6 +7,7 @@ from html import unescape
 from html.parser import HTMLParser
 from itertools import combinations
 
+import jsonschema
 import numpy as np
 import pandas as pd
 import prose
@@ -14,6 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from explorer_study import SUBJECTS, ExplorerStudy, with_verdicts
+from schemas import schema_of
 from scipy.stats import binom
 from wording import says
 
@@ -179,6 +181,18 @@ def audit(study, effects) -> dict:
     return study.audit(effects)
 
 
+def test_the_file_for_programs_keeps_to_its_schema(audit, effects):
+    schema_of("audit").validate(json.loads(json.dumps(audit)))
+    with pytest.raises(jsonschema.ValidationError, match=r"side|2"):
+        schema_of("audit").validate(audit | {"comparisons": [audit["comparisons"][0] | {"side": 2}]})
+    asked = effects[effects["family"] != "control"]
+    told = {(row["explainer"], row["metric"]): row["verdict"] for row in audit["comparisons"]}
+    assert len(told) == len(asked)
+    assert {key: told[key] for key in told} == dict(
+        zip(zip(asked["explainer"], asked["metric"], strict=True), asked["verdict"], strict=True)
+    )
+
+
 def test_the_card_of_the_made_study(audit, snapshot):
     """All that an audit says, as Markdown; the page is made of the same content."""
     snapshot(re.sub(r"\b[0-9a-f]{64}\b", "a digest", card(audit)))
@@ -284,7 +298,7 @@ def test_a_model_that_only_guesses_is_told_of_before_everything_else(study, effe
     guessing = LEARNT.assign(value=0.0, low=0.0, high=0.1)
     content = study.audit(effects, balanced=guessing)
     snapshot(*content["warnings"])
-    assert list(content)[:2] == ["study", "warnings"]
+    assert list(content)[:3] == ["version", "study", "warnings"]
     html, markdown = page(content), card(content)
     assert html.index("Read this first.") < html.index("Of 4 comparisons")
     assert markdown.index("Read this first.") < markdown.index("Of 4 comparisons")

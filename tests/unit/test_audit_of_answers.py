@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from answers_study import AnswersStudy
+from schemas import schema_of
 from study_files import taken
 
 from evenlight.core.contracts.results import VERDICT_CONTROL
@@ -73,7 +74,9 @@ def audit(
         "as_often_bound": 0.2,
         "power": 0.8,
     }
-    return answers_content(found, **settings | changed)
+    content = answers_content(found, **settings | changed)
+    schema_of("audit").validate(content)
+    return content
 
 
 def test_decisions_are_counted_and_held_against_draws_by_hand(tmp_path):

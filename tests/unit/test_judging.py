@@ -163,6 +163,15 @@ def test_a_file_says_what_the_table_says(tmp_path):
         pd.testing.assert_frame_equal(judge(scores, **HOW, cell="metric").verdicts, expected)
 
 
+def test_models_with_other_units_are_judged_by_their_own():
+    parts = [pairs(units, 0.5, seed=units, model=f"of {units}") for units in (30, 40, 40, 25)]
+    parts[2] = parts[2].assign(model="shuffled").sample(frac=1, random_state=0)
+    together = judge(pd.concat(parts), **HOW, cell="model").verdicts
+    alone = pd.concat([judge(part, **HOW, cell="model").verdicts for part in parts])
+    assert together["wins"].tolist() == alone["wins"].tolist()
+    assert together["units_a"].tolist() == [30, 40, 40, 25]
+
+
 def test_truth_values_and_several_columns_are_scores(tmp_path):
     table = pairs().assign(right=lambda rows: rows["score"] > 0).rename(columns={"score": "loss"})
     how = HOW | {"score": ["loss", "right"], "better": {"loss": "lower", "right": "higher"}}

@@ -3,7 +3,7 @@
 import argparse
 from importlib.metadata import PackageNotFoundError, version
 
-from evenlight.commands import judge
+from evenlight.commands import check_verdicts, judge
 from evenlight.jobs import command_line
 
 
@@ -13,6 +13,7 @@ def main() -> None:
     parser.add_argument("--version", action="version", version=f"evenlight {_version()}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     judge.add_parser(commands)
+    check_verdicts.add_parser(commands)
     command_line.run(lambda arguments: arguments.command(arguments), parser)
 
 

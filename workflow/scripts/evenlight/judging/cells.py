@@ -1,16 +1,17 @@
 """The cells of a table of scores, as statistics read those of a study."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from evenlight.core.errors import InputError
 from evenlight.statistics.cells import ExplainerScores, ModelScores
-from evenlight.statistics.designs import design_of, numbered
+from evenlight.statistics.designs import Design, design_of, numbered
 from evenlight.statistics.study import ALL, Comparison
 from evenlight.texts.score_tables import ScoreTable, telling_column
 
@@ -31,6 +32,7 @@ class Cells:
     table: ScoreTable
     pairs: Sequence[tuple[str, str]]
     averaged: set[int] = field(default_factory=set, init=False)
+    _same: dict[str, Any] = field(default_factory=dict, init=False)
 
     @property
     def metrics(self) -> list[str]:
@@ -71,27 +73,44 @@ class Cells:
 
     def _model(self, table: ScoreTable) -> ModelScores:
         """The scores of one model on one dataset."""
-        groups = len(table.names["group"])
-        item, first = numbered(table.codes["unit"].astype(np.int64) * groups + table.codes["group"])
-        unit = np.array(table.names["unit"], dtype=object)[table.codes["unit"][first]]
-        level = np.array(table.names["group"], dtype=object)[table.codes["group"][first]]
-        items = pd.DataFrame({"item_id": np.arange(len(first)), "cluster": _clusters(table)[first]})
-        rows = pd.DataFrame({"item_id": items["item_id"], "unit_id": unit, "level": level})
+        item, items, rows = self._items(table)
         seed, first_seed = numbered(_codes(table, "repeat"))
         seeds = [table.names["repeat"][code] for code in table.codes["repeat"][first_seed]] if _has(table) else ["0"]
         strata = _strata(table, item, seed, (len(seeds), len(items)))
-        comparisons = [Comparison(table.columns.group, *pair) for pair in self.pairs]
-        designs = [design_of(comparison, rows, items, strata) for comparison in comparisons]
         names = [_name(table, role, 0) for role in ("dataset", "model")]
-        return ModelScores(
-            *names,
-            seeds,
-            items,
-            rows,
-            [design for design in designs if design is not None],
-            self._explainers(table, names, item, seed, seeds),
-            strata,
-        )
+        designs = self._designs(items, rows, strata)
+        scores = self._explainers(table, names, item, seed, seeds)
+        return ModelScores(*names, seeds, items, rows, designs, scores, strata)
+
+    def _items(self, table: ScoreTable) -> tuple[np.ndarray, pd.DataFrame, pd.DataFrame]:
+        """The item of each row, ``item_id`` and ``cluster`` of all items, and their units and levels.
+
+        Models mostly have the same rows, one after the other. What was made of them is given again.
+        """
+        key = tuple(table.codes[role].tobytes() for role in ("unit", "group", "cluster") if role in table.codes)
+        if self._same.get("key") != key:
+            unit, group = table.codes["unit"], table.codes["group"]
+            item, first = numbered(unit.astype(np.int64) * len(table.names["group"]) + group)
+            items = pd.DataFrame({"item_id": np.arange(len(first)), "cluster": _clusters(table, self._names)[first]})
+            named = {"unit_id": self._names["unit"][unit[first]], "level": self._names["group"][group[first]]}
+            rows = pd.DataFrame({"item_id": items["item_id"], **named})
+            self._same.clear()
+            self._same.update(key=key, items=(item, items, rows))
+        return self._same["items"]
+
+    def _designs(self, items: pd.DataFrame, rows: pd.DataFrame, strata: np.ndarray | None) -> list[Design]:
+        """The designs of the compared groups; those of the same items without strata are given again."""
+        if strata is None and "designs" in self._same:
+            return self._same["designs"]
+        comparisons = [Comparison(self.table.columns.group, *pair) for pair in self.pairs]
+        designs = [design_of(comparison, rows, items, strata) for comparison in comparisons]
+        self._same["designs"] = [design for design in designs if design is not None]
+        return self._same["designs"]
+
+    @cached_property
+    def _names(self) -> dict[str, np.ndarray]:
+        """The names of each role, object (names,)."""
+        return {role: np.array(names, dtype=object) for role, names in self.table.names.items()}
 
     def _explainers(
         self, table: ScoreTable, names: Sequence[str], item: np.ndarray, seed: np.ndarray, seeds: Sequence[str]
@@ -191,23 +210,23 @@ def _split(codes: np.ndarray) -> list[np.ndarray]:
     return [parts[number] for number in np.argsort(first)]
 
 
-def _clusters(table: ScoreTable) -> np.ndarray:
-    """The cluster of each row, object (rows,), its unit where no column says more.
+def _clusters(table: ScoreTable, names: Mapping[str, np.ndarray]) -> np.ndarray:
+    """The cluster of each row, object (rows,), its unit where no column says more; ``names`` are those of roles.
 
     Raises:
         InputError: rows of one unit have several.
     """
-    role = "cluster" if "cluster" in table.codes else "unit"
-    codes, unit = table.codes[role], table.codes["unit"]
-    if role == "cluster":
-        number, first = numbered(unit)
-        other = np.flatnonzero(codes != codes[first][number])
-        if len(other):
-            raise InputError(
-                f"{table.place}: column '{table.columns.cluster}' has several clusters for unit "
-                f"'{table.names['unit'][unit[other[0]]]}'; give all rows of a unit one cluster"
-            )
-    return np.array(table.names[role], dtype=object)[codes]
+    if "cluster" not in table.codes:
+        return names["unit"][table.codes["unit"]]
+    codes, unit = table.codes["cluster"], table.codes["unit"]
+    number, first = numbered(unit)
+    other = np.flatnonzero(codes != codes[first][number])
+    if len(other):
+        raise InputError(
+            f"{table.place}: column '{table.columns.cluster}' has several clusters for unit "
+            f"'{names['unit'][unit[other[0]]]}'; give all rows of a unit one cluster"
+        )
+    return names["cluster"][codes]
 
 
 def _strata(table: ScoreTable, item: np.ndarray, seed: np.ndarray, shape: tuple[int, int]) -> np.ndarray | None:

@@ -28,7 +28,9 @@ from evenlight.reports.audit.audited import file_said
 from evenlight.reports.audit.content import NO_ANALYSES, Analyses, judged_of, notes_of, read_analyses_of
 from evenlight.reports.audit.found import (
     NOT_NAMED,
+    VERSION,
     Judged,
+    comparisons_told,
     json_row,
     open_comparisons,
     undecidable_comparisons,
@@ -126,6 +128,7 @@ def answers_content(
     of_parts = asked["metric"].map(parts)
     told = {part: verdicts_told(asked[of_parts == part], judged, hoped=f"{part} are equal") for part in PARTS}
     return {
+        "version": VERSION,
         "study": study,
         "warnings": list(found.analyses.warnings),
         "interim_analyses": list(found.analyses.rows),
@@ -134,6 +137,7 @@ def answers_content(
         "verdicts": told,
         "signs": verdicts_told(asked, judged)["signs"],
         "compared": compared,
+        "comparisons": comparisons_told(asked),
         "error": f"{how_sure(asked, level)} Changes of decision are a family of their own, with the same chance.",
         "control": said_of_control(found.control).strip(),
         "audited": {

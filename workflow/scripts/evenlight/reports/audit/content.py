@@ -28,7 +28,7 @@ from evenlight.core.contracts.results import (
 )
 from evenlight.core.contracts.texts import ITEMS
 from evenlight.reports.audit import audited
-from evenlight.reports.audit.found import Judged, number, told_of_comparison, verdicts_told
+from evenlight.reports.audit.found import VERSION, Judged, comparisons_told, number, told_of_comparison, verdicts_told
 from evenlight.reports.audit.reliance import RelianceTables, read_reliance, said_of_reliance
 from evenlight.reports.pages.effects import said_of_control
 from evenlight.reports.text import json_number
@@ -206,6 +206,7 @@ def audit_content(
         said_of_control(found.control).strip(),
     ]
     return {
+        "version": VERSION,
         "study": study,
         "warnings": [*said_of_chance(found.balanced, datasets, models), *found.analyses.warnings],
         "interim_analyses": list(found.analyses.rows),
@@ -221,6 +222,7 @@ def audit_content(
         },
         "quality": audited.quality_said(found.quality, judged, comparisons),
         "found": compared,
+        "comparisons": comparisons_told(asked),
         "error": how_sure(asked, found.analyses.level_at_most(alpha)),
         "without_words": defaults,
         "controls": [text for text in controls if text],

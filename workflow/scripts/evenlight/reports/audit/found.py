@@ -87,6 +87,18 @@ def _json(value: Any) -> Any:
     return json_number(value) if isinstance(value, float) else value
 
 
+# The version of what an audit says for programs (``workflow/schemas/audit.schema.json``).
+VERSION = 1
+# What of a row of the effects an audit says for programs of every comparison, in the names of its contract.
+COMPARED = [*CELL, "family", "verdict", "side", "reason", "unit", "units_a", "units_b", "wins", "losses", "ties"]
+COMPARED += ["share", "family_low", "family_high", "net_benefit", "p_adjusted", "level"]
+
+
+def comparisons_told(cells: pd.DataFrame) -> list[dict[str, Any]]:
+    """Every comparison, those that are open among them, as JSON values."""
+    return [json_row(row, ()) for row in cells[COMPARED].itertuples(index=False)]
+
+
 # How many -------------------------------------------------------------------------------------------------------------
 
 

@@ -1,0 +1,286 @@
+"""What a policy makes of verdicts: passed, a disparity that matters, or open; for continuous integration.
+
+An open comparison never counts as one in which a disparity is ruled out.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+import pandas as pd
+
+from evenlight.core import tables
+from evenlight.core.contracts.results import EFFECTS
+from evenlight.core.errors import InputError, suggestion
+from evenlight.core.files import read_yaml
+from evenlight.reports.audit.found import COMPARED
+from evenlight.reports.verdict_words import SCORED, capitalised, won
+from evenlight.statistics.arrays.limits import as_often_p
+from evenlight.statistics.families import CONTROL
+from evenlight.statistics.many_groups import holm
+from evenlight.statistics.study import ALL, AS_OFTEN
+from evenlight.statistics.wins import TEXTS
+
+# What becomes of a comparison, in the order in which they are told.
+DISPARITY, OPEN, ALLOWED, EXCEPTED, PASSED = "disparity", "open", "open, allowed", "excepted", "passed"
+# The status of the command: all that must be decided is, and passes; a disparity; something is open that must not be.
+STATUS = {PASSED: 0, DISPARITY: 1, OPEN: 2}
+REFUSED = 3  # input that cannot be used
+NAMES = ("dataset", "model", "explainer", "metric")
+LEVELS = ("level_a", "level_b")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Policy:
+    """What is asked of verdicts.
+
+    Attributes:
+        bound: the largest net benefit, P(win) − P(loss), that does not matter. A verdict that names a group is a
+            disparity where its surplus of wins is larger, and what passes is shown to be within the bound. None takes
+            the verdicts as they are: a named group is a disparity, and *as often* passes.
+        groups: pairs of groups that are looked at; all where there are none.
+        datasets, models, explainers, metrics: the same of names.
+        smallest_units: with fewer pairs, or texts of a group, a comparison does not pass.
+        decide: which comparisons must not stay open, each by names with ``/`` between them; ``all``, or none.
+        excepted: which comparisons are not looked at, in the same way.
+    """
+
+    bound: float | None = None
+    groups: tuple[tuple[str, str], ...] = ()
+    datasets: tuple[str, ...] = ()
+    models: tuple[str, ...] = ()
+    explainers: tuple[str, ...] = ()
+    metrics: tuple[str, ...] = ()
+    smallest_units: int = 0
+    decide: tuple[str, ...] = (ALL,)
+    excepted: tuple[str, ...] = ()
+
+
+def read_policy(path: Path | None, **changed: Any) -> Policy:
+    """The policy of a YAML file, whose keys are those of :class:`Policy` (``except`` for ``excepted``).
+
+    Raises:
+        InputError: a key is unknown, or a value is not of its kind.
+    """
+    place = path or "the policy"
+    said = (read_yaml(path, "write a policy, or leave --policy out") or {}) if path else {}
+    if not isinstance(said, Mapping):
+        raise InputError(f"{path}: found {type(said).__name__}; write keys and values, such as `bound: 0.1`")
+    said = {"excepted" if key == "except" else key: value for key, value in said.items()}
+    said |= {key: value for key, value in changed.items() if value is not None}
+    known = [field.name for field in fields(Policy)]
+    for key in said:
+        if key not in known:
+            shown = ["except" if name == "excepted" else name for name in known]
+            raise InputError(f"{place}: unknown key '{key}'; a policy has {', '.join(shown)}{suggestion(key, shown)}")
+    return Policy(**{key: _of_kind(place, key, value) for key, value in said.items()})
+
+
+def _of_kind(place: Path | str, key: str, value: Any) -> Any:
+    """The value of a key as a policy has it."""
+    if key == "bound":
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1:
+            raise InputError(f"{place}: bound: found {value!r}; give a number between 0 and 1, such as 0.2")
+        return float(value)
+    if key == "smallest_units":
+        if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+            raise InputError(f"{place}: smallest_units: found {value!r}; give a whole number, such as 100")
+        return value
+    listed = [value] if isinstance(value, str) else value
+    if not isinstance(listed, list | tuple):
+        raise InputError(f"{place}: {key}: found {value!r}; give a list")
+    if key != "groups":
+        return tuple(map(str, listed))
+    pairs = [tuple(map(str, pair)) if isinstance(pair, list | tuple) else (str(pair),) for pair in listed]
+    for pair in pairs:
+        if len(pair) != 2:
+            raise InputError(f"{place}: groups: found {list(pair)}; give pairs, such as [[male, female]]")
+    return tuple(pairs)
+
+
+def read_verdicts(path: Path) -> pd.DataFrame:
+    """The comparisons of a table of effects (Parquet, or CSV as ``evenlight judge --csv`` writes it), or of an audit.
+
+    Raises:
+        InputError: it is none of these.
+    """
+    if path.suffix == ".parquet":
+        table = tables.read_exactly(path, EFFECTS)
+    elif path.suffix in (".json", ".csv"):
+        table = _read_text(path)
+    else:
+        raise InputError(f"{path}: found no .parquet, .csv or .json; give a table of verdicts, or audit.json")
+    return table[table["family"] != CONTROL].reset_index(drop=True)
+
+
+def _read_text(path: Path) -> pd.DataFrame:
+    try:
+        if path.suffix == ".csv":
+            table = pd.read_csv(path, keep_default_na=False, na_values=[""])
+        else:
+            table = pd.DataFrame(json.loads(path.read_text(encoding="utf-8"))["comparisons"], columns=COMPARED)
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file; make it by a study, or by evenlight judge --csv") from None
+    except (KeyError, TypeError):
+        raise InputError(f"{path}: has no comparisons; make the audit again by this version of Evenlight") from None
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path}: cannot be read ({error}); make it again") from None
+    for name in COMPARED:
+        if name not in table:
+            raise InputError(f"{path}: has no column '{name}'; give a table of verdicts, or audit.json")
+    return table
+
+
+def assess(verdicts: pd.DataFrame, policy: Policy) -> pd.DataFrame:
+    """The comparisons that a policy looks at, with ``outcome`` and ``why``, those that matter most first.
+
+    Raises:
+        InputError: the policy names what is not there, or nothing is left to look at.
+    """
+    for name in NAMES:
+        _require(f"{name}s", getattr(policy, f"{name}s"), verdicts[name].unique())
+    pairs = list(dict.fromkeys(zip(verdicts["level_a"], verdicts["level_b"], strict=True)))
+    for pair in policy.groups:
+        if pair not in pairs and pair[::-1] not in pairs:
+            there = "; ".join(", ".join(each) for each in pairs)
+            raise InputError(f"groups: found {', '.join(pair)}, which nobody compared; there are {there}")
+    known = {name for column in (*NAMES, *LEVELS) for name in verdicts[column]} | {ALL}
+    for key, patterns in (("decide", policy.decide), ("except", policy.excepted)):
+        for pattern in patterns:
+            _require(key, pattern.split("/"), known)
+    chosen = verdicts[[_is_chosen(row, policy) for row in _rows(verdicts)]]
+    if chosen.empty:
+        raise InputError("the policy looks at no comparison; name datasets, models, metrics and groups of one study")
+    found = [_outcome(row, within, policy) for row, within in zip(_rows(chosen), _within(chosen, policy), strict=True)]
+    table = chosen.assign(outcome=[outcome for outcome, _ in found], why=[why for _, why in found])
+    order = [DISPARITY, OPEN, ALLOWED, EXCEPTED, PASSED]
+    return table.sort_values("outcome", key=lambda outcomes: outcomes.map(order.index), kind="stable")
+
+
+def _is_chosen(row: Mapping, policy: Policy) -> bool:
+    """Whether a policy looks at a comparison."""
+    named = all(not (of := getattr(policy, f"{name}s")) or row[name] in of for name in NAMES)
+    wanted = {frozenset(pair) for pair in policy.groups}
+    return named and (not wanted or frozenset((row["level_a"], row["level_b"])) in wanted)
+
+
+def _within(table: pd.DataFrame, policy: Policy) -> np.ndarray:
+    """Of which comparisons a disparity beyond the bound is ruled out, all at the level of the study together."""
+    if policy.bound is None:
+        return (table["verdict"] == AS_OFTEN).to_numpy()
+    texts = (table["unit"] == TEXTS).to_numpy()
+    wins, losses, ties = (table[name].fillna(0).to_numpy(float) for name in ("wins", "losses", "ties"))
+    p = np.where(texts, 1.0, as_often_p(wins, losses, wins + losses + ties, policy.bound))
+    # The limits of the relative effect hold for the whole family; of pairs they are those of decided ones.
+    low, high = (2 * table[name].to_numpy(float) - 1 for name in ("family_low", "family_high"))
+    return np.where(texts, (low >= -policy.bound) & (high <= policy.bound), holm(p) <= table["level"].to_numpy(float))
+
+
+def _rows(table: pd.DataFrame) -> list[dict]:
+    return table.to_dict("records")
+
+
+def _require(key: str, names: Sequence[str], there: Sequence[str]) -> None:
+    for name in names:
+        if name not in set(there):
+            listed = f"{', '.join(sorted(map(str, there)))}{suggestion(name, there)}"
+            raise InputError(f"{key}: found '{name}', which no comparison has; there are {listed}")
+
+
+def _matches(row: Mapping, patterns: Sequence[str]) -> bool:
+    """Whether a comparison has all names of a pattern."""
+    names = {row[column] for column in (*NAMES, *LEVELS)} | {ALL}
+    return any(set(pattern.split("/")) <= names for pattern in patterns)
+
+
+def _outcome(row: Mapping, within: bool, policy: Policy) -> tuple[str, str]:
+    """What becomes of a comparison, and why; ``within`` says that a disparity beyond the bound is ruled out."""
+    if _matches(row, policy.excepted):
+        return EXCEPTED, f"the policy leaves it out; its verdict is “{row['verdict']}”"
+    still_open = OPEN if _matches(row, policy.decide) else ALLOWED
+    counts = (row[name] for name in ("wins", "losses", "ties", "share"))
+    said = capitalised(won((row["level_a"], row["level_b"]), *counts, row["unit"], SCORED))
+    if row["side"] and abs(row["net_benefit"]) > (policy.bound or 0.0):
+        return DISPARITY, f"{said} (adjusted p {row['p_adjusted']:.2g})"
+    units = int(min(row["units_a"], row["units_b"]))
+    if units < policy.smallest_units:
+        return still_open, f"{units:,} {row['unit']} are fewer than the policy asks for ({policy.smallest_units:,})"
+    if within:
+        return PASSED, f"{said}; the verdict is “{row['verdict']}”"
+    if row["side"] or row["verdict"] == AS_OFTEN:
+        return still_open, f"{said}; that the surplus is within {policy.bound:g} is not shown"
+    reason = f": {row['reason']}" if isinstance(row["reason"], str) and row["reason"] else ""
+    return still_open, f"{row['verdict']}{reason}"
+
+
+def status_of(assessed: pd.DataFrame) -> int:
+    """The exit status: 1 where a disparity matters, else 2 where something is open that must not be, else 0."""
+    outcomes = set(assessed["outcome"])
+    return next((STATUS[outcome] for outcome in (DISPARITY, OPEN) if outcome in outcomes), STATUS[PASSED])
+
+
+def counted(assessed: pd.DataFrame) -> str:
+    """How many comparisons there are of each outcome, in a line."""
+    counts = assessed["outcome"].value_counts()
+    told = [f"{counts.get(outcome, 0):,} {outcome}" for outcome in (DISPARITY, OPEN, ALLOWED, EXCEPTED, PASSED)]
+    return f"{len(assessed):,} comparisons: {'; '.join(told)}"
+
+
+def name_of(row: Mapping) -> str:
+    """What a comparison is called.
+
+    >>> row = {"dataset": "all", "model": "bert", "explainer": "all", "metric": "f1", "level_a": "m", "level_b": "f"}
+    >>> name_of(row)
+    'bert/f1 (m, f)'
+    """
+    return f"{'/'.join(row[name] for name in NAMES if row[name] != ALL)} ({row['level_a']}, {row['level_b']})"
+
+
+def junit(assessed: pd.DataFrame) -> str:
+    """A report that forges show: a disparity is a failure, what must be decided an error, and what is open skipped."""
+    counts = assessed["outcome"].value_counts()
+    of_suite = {"tests": len(assessed), "failures": counts.get(DISPARITY, 0), "errors": counts.get(OPEN, 0)}
+    of_suite["skipped"] = counts.get(ALLOWED, 0) + counts.get(EXCEPTED, 0)
+    suite = ElementTree.Element("testsuite", name="evenlight", **{name: str(count) for name, count in of_suite.items()})
+    kinds = {DISPARITY: "failure", OPEN: "error", ALLOWED: "skipped", EXCEPTED: "skipped"}
+    for row in _rows(assessed):
+        named = {"classname": f"evenlight.{row['model']}", "name": name_of(row)}
+        case = ElementTree.SubElement(suite, "testcase", {key: _printed(name) for key, name in named.items()})
+        if row["outcome"] in kinds:
+            ElementTree.SubElement(case, kinds[row["outcome"]], message=_printed(row["why"]))
+    ElementTree.indent(suite)
+    return ElementTree.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def _printed(text: str) -> str:
+    """Text without signs that XML cannot hold."""
+    return "".join(sign if sign.isprintable() else " " for sign in text)
+
+
+# Comparisons that a summary has in its table.
+MOST = 50
+
+
+def markdown(assessed: pd.DataFrame) -> str:
+    """The same as a summary in Markdown: the counts, and what did not pass."""
+    status = status_of(assessed)
+    heading = {0: "No disparity that matters", 1: "A disparity matters", 2: "Not decided"}[status]
+    lines = [f"## Verdicts: {heading}", "", f"{counted(assessed)}.", ""]
+    shown = assessed[assessed["outcome"] != PASSED]
+    if len(shown):
+        lines += ["| outcome | comparison | why |", "| --- | --- | --- |"]
+        lines += [
+            f"| {row['outcome']} | {_plain(name_of(row))} | {_plain(row['why'])} |" for row in _rows(shown.head(MOST))
+        ]
+    if len(shown) > MOST:
+        lines += ["", f"{len(shown) - MOST:,} more are not shown."]
+    return "\n".join(lines) + "\n"
+
+
+def _plain(text: str) -> str:
+    """Text that is no markup in a table."""
+    return " ".join(text.replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;").split())
