@@ -32,22 +32,19 @@ from evenlight.core.contracts.results import QUALITY, SUMMARY
 from evenlight.core.seeds import generator_for
 from evenlight.results import Computed, Inputs
 
-PLOTS = {
-    "datasets": ["plots"],
-    "models": {"small": list(SEEDS)},
-    "explainers": ["lime", "grad"],
-    "metrics": dict.fromkeys(METRICS, "complexity"),
-    "comparisons": {"gender": [["male", "female"]]},
-}
+GROUPS = ("male", "female")
+# What is compared: pairs, pairs and texts alone, more than two groups, and groups by two factors.
+PAIRS = {"comparisons": {"gender": [list(GROUPS)]}}
+COMPARED = {"comparisons": {"gender": [list(GROUPS)], "source": [["paper", "radio"]]}}
+THREE = {"comparisons": {"gender": [["male", "female", "other"]]}}
+JOINT = {"comparisons": COMPARED["comparisons"] | {"gender+source": [["male+paper", "female+radio"]]}}
+# Runs of both datasets, and scores of one.
+RUNS = {"datasets": ["plots", "news"], "models": {"small": list(SEEDS)}}
+SCORED = RUNS | {"explainers": ["lime", "grad"], "metrics": dict.fromkeys(METRICS, "complexity")}
+NEWS = SCORED | COMPARED | {"datasets": ["news"]}
 JUDGED = {"alpha": 0.05, "as_often_bound": 0.2, "confidence": 0.95, "bootstrap_draws": 200}
 VERDICTS = {"smallest_effects": {"gini": 0.1}, "primary": {}, "noise": ["grad"]} | JUDGED
 DRAWN = {"confidence": 0.95, "bootstrap_draws": 100}
-NEWS = PLOTS | {"datasets": ["news"], "comparisons": {"gender": [["male", "female"]], "source": [["paper", "radio"]]}}
-# Runs of both datasets, of which more is known than scores.
-RUNS = {"datasets": ["plots", "news"], "models": {"small": list(SEEDS)}}
-COMPARED = {"comparisons": NEWS["comparisons"]}
-GROUPS = ("male", "female")
-THREE = {"comparisons": {"gender": [["male", "female", "other"]]}}
 REGIMES = NEWS | {
     "models": {"small": list(SEEDS), "large": list(SEEDS)},
     "regimes": {"bert": {"C": "small", "CE": "large"}},
@@ -55,7 +52,7 @@ REGIMES = NEWS | {
     "comparisons": {},
 }
 ANSWERS = NEWS | {"explainers": [ANSWERING], "metrics": {"words": "answers", "refusal": "answers"}}
-ANSWERS |= {"comparisons": {"gender": [["male", "female"]]}}
+ANSWERS |= PAIRS
 PLANNED = {"looks": {"looks": [10, 20], "plan": "first", "spending": "pocock", "spending_shares": [], "settings": ""}}
 PUBLISHED = {"dataset": ["geco_all", "compas"], "model": ["base", "fresh"], "explainer": ["grad", "lime"]}
 # Metrics of changed and of follow-up questions.
@@ -111,9 +108,9 @@ def made(name: str) -> list[pd.DataFrame]:
     return list(compute(name, asked.settings | settings, read).tables)
 
 
-def effects_of_news() -> list[pd.DataFrame]:
-    """The effects of the texts of which there are explanations, too."""
-    return list(compute("estimate_effects", NEWS | VERDICTS).tables[:1])
+def effects_of_both() -> list[pd.DataFrame]:
+    """The effects of both datasets; the clearest are no hypothesis."""
+    return list(compute("estimate_effects", SCORED | COMPARED | VERDICTS | {"noise": ["lime"]}).tables[:1])
 
 
 def cells_beside_published() -> list[pd.DataFrame]:
@@ -135,19 +132,23 @@ def cells_beside_published() -> list[pd.DataFrame]:
 
 # Results about verdicts, and what is asked of the same cells.
 RESULTS = {
-    "measure_disparity": Asked(PLOTS | {"confidence": 0.95, "sign_flips": 200}),
-    "summarise_scores": Asked(PLOTS),
+    "measure_disparity": Asked(NEWS | {"strata": {"news": "label"}} | {"confidence": 0.95, "sign_flips": 200}),
+    "summarise_scores": Asked(NEWS | {"factors": ["gender", "source"]}),
     "summarise_disparity": Asked(
         {"higher_is_better": dict.fromkeys(METRICS, True), "alpha": 0.05, "considerable_effect": 0.2},
         lambda: made("measure_disparity"),
     ),
-    "estimate_effects": Asked(PLOTS | VERDICTS),
-    "permute_verdicts": Asked(PLOTS | VERDICTS | {"verdict_permutations": 2}),
-    "measure_beyond_random": Asked(PLOTS | VERDICTS | {"random": ["grad"], "attainable": {"gini": "lime"}}),
+    "estimate_effects": Asked(NEWS | VERDICTS),
+    # Of few cells at a high level, else hardly any permutation has a verdict.
+    "permute_verdicts": Asked(NEWS | VERDICTS | PAIRS | {"alpha": 0.9, "verdict_permutations": 6}),
+    "measure_beyond_random": Asked(NEWS | VERDICTS | {"random": ["grad"], "attainable": {"gini": "lime"}}),
     "compare_challengers": Asked(
-        REGIMES | VERDICTS | {"challengers": ["lime"], "rivals": ["grad", "again"], "primary_metrics": ["gini"]}
+        REGIMES
+        | VERDICTS
+        | {"challengers": ["lime"], "rivals": ["grad", "again"], "primary_metrics": ["gini"]}
+        | {"higher_is_better": {"gini": True, "sparsity": False}}
     ),
-    "find_examples": Asked(NEWS, effects_of_news),
+    "find_examples": Asked(SCORED | COMPARED, effects_of_both),
     "record_analyses": Asked(
         NEWS | {"plan": "", "pairs": {"news": 20}, "alpha": 0.05}, earlier={"first": 10, "alpha": 0.1}
     ),
@@ -185,7 +186,7 @@ RESULTS = {
     "measure_predictions": Asked(RUNS),
     "classify_empty_texts": Asked(RUNS | {"hidden": ["mask", "delete"]}),
     "check_ground_truth": Asked({"datasets": RUNS["datasets"], "permutations": 50, "alpha": 0.05}),
-    "count_texts": Asked(RUNS | COMPARED | {"family": "complexity", "explainers": ["lime", "grad"]}),
+    "count_texts": Asked(RUNS | JOINT | {"family": "complexity", "explainers": ["lime", "grad"]}),
     # Of explanations.
     "compare_attributions": Asked(RUNS | THREE | {"explainers": ["lime", "grad"]}),
     "measure_reliance": Asked(
@@ -203,7 +204,9 @@ RESULTS = {
     ),
     # Of answers in words.
     "compare_draws": Asked(ANSWERS | DRAWN),
-    "compare_decisions": Asked(ANSWERS | VERDICTS),
+    "compare_decisions": Asked(
+        ANSWERS | VERDICTS | {"comparisons": {"gender": [["male", "female"], ["other", "female"]]}}
+    ),
     "count_decisions": Asked(ANSWERS),
     "count_questions": Asked(
         {part: ANSWERS[part] for part in ("datasets", "models", "explainers", "comparisons")} | {"family": "answers"}
