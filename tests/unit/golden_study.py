@@ -111,8 +111,8 @@ def _news() -> Iterator[dict]:
         # One text is a copy of another.
         draws = generator_for("golden", "news", 2 if unit == 23 else unit)
         text = _text(draws, marks_owner=True, longer=unit % 7 == 3)
-        label, source = unit % 3 if unit % 5 else 0, ("paper", "radio")[int(draws.random() < 0.5)]
-        cluster = f"c{unit // 3}" if unit < 12 else f"c{unit}"
+        label, source = unit % 3 if unit % 5 else 0, ("paper", "radio")[unit % 2 if unit < 4 else draws.integers(2)]
+        cluster = f"c{unit // 4}" if unit < 12 else f"c{unit}"
         split = "test" if unit < 26 else "train"
         for group in FORMS if unit % 4 != 1 else ("male", "female"):
             words, truth, _ = text(group)
