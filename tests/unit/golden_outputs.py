@@ -18,7 +18,7 @@ import torch
 from chat_server import answered
 from golden_models import ASKED, NOT_HELD, TRAINED_HERE, trained
 from golden_readers import READ, texts_of
-from golden_results import NOT_YET, RESULTS, tables_of
+from golden_results import RESULTS, tables_of
 from http_services import serving
 from models_for_tests import context_of, items_of, sentences_of, tiny_classifier
 from pydantic import ValidationError
@@ -419,13 +419,10 @@ OUTPUTS: dict[str, Output] = {
     **{f"readers/{name}": partial(texts_of, name) for name in READ},
     **{f"architectures/{name}": partial(trained, name, WORDS) for name in TRAINED_HERE},
     **{f"architectures/{name}": partial(made, WORDS) for name, made in ASKED.items()},
-    **{f"results/{name}": partial(tables_of, name) for name in RESULTS},
+    **{f"results/{name}": lambda folder, name=name: tables_of(name) for name in RESULTS},
 }
 # Why a method has none.
-WITHOUT_OUTPUT: dict[str, str] = {
-    **{f"architectures/{name}": reason for name, reason in NOT_HELD.items()},
-    **{f"results/{name}": "not held yet; the statistics are being rewritten" for name in NOT_YET},
-}
+WITHOUT_OUTPUT: dict[str, str] = {f"architectures/{name}": reason for name, reason in NOT_HELD.items()}
 
 
 def methods() -> set[str]:

@@ -1,107 +1,244 @@
-"""What results give of a small folder of scores: two seeds, two explainers, eight pairs.
+"""What results give of the study of golden_study.py.
 
-To hold a result, add a function to :data:`RESULTS` and take its name out of :data:`NOT_YET`.
+To hold a result, add what it is asked to :data:`RESULTS`.
 """
 
-from collections.abc import Callable, Sequence
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from typing import Any
 
-import numpy as np
 import pandas as pd
-from study_files import StudyFiles
-
-from evenlight.core.seeds import generator_for
-from evenlight.statistics.base import Inputs
-from evenlight.statistics.results import Result
-
-PAIRS, SEEDS, METRICS = 8, (0, 1), ("gini", "sparsity")
-STUDY = {
-    "datasets": ["plots"],
-    "models": {"small": list(SEEDS)},
-    "explainers": ["lime", "grad"],
-    "metrics": dict.fromkeys(METRICS, "complexity"),
-    "comparisons": {"gender": [["male", "female"]]},
-}
-JUDGED = {"alpha": 0.05, "as_often_bound": 0.2, "confidence": 0.95, "bootstrap_draws": 200}
-VERDICTS = STUDY | JUDGED | {"smallest_effects": {"gini": 0.1}, "primary": {}, "noise": ["grad"]}
-SUMMED = {"higher_is_better": dict.fromkeys(METRICS, True), "alpha": 0.05, "considerable_effect": 0.2}
-
-
-def study(folder: Path) -> dict[str, Path]:
-    """The folders of a study, with scores of which those about men are higher by lime."""
-    files = StudyFiles(folder)
-    for seed in SEEDS:
-        draws = generator_for("golden", "scores", seed)
-        rows = [
-            {"item_id": f"{pair}-{group}", "pair_id": str(pair), "group": group, "explainer": explainer}
-            | dict(zip(METRICS, base + draws.normal(size=2) + (explainer == "lime") * (group == "male"), strict=True))
-            for explainer in STUDY["explainers"]
-            for pair, base in enumerate(np.linspace(0, 3, PAIRS))
-            for group in ("male", "female")
-        ]
-        files.write(pd.DataFrame(rows), seed)
-    return {"scores": files.scores, "datasets": files.datasets}
-
-
-def made(name: str, folder: Path, settings: dict, tables: Sequence[pd.DataFrame] = ()) -> list[pd.DataFrame]:
-    """The tables of a result."""
-    inputs = Inputs(study(folder), tables, [[] for _ in tables])
-    return list(Result.parse({"result": name, **settings}).compute(inputs).tables)
-
-
-def _disparity(folder: Path) -> list[pd.DataFrame]:
-    return made("measure_disparity", folder, STUDY)
-
-
-RESULTS: dict[str, Callable[[Path], list[pd.DataFrame]]] = {
-    "measure_disparity": _disparity,
-    "summarise_scores": lambda folder: made("summarise_scores", folder, STUDY),
-    "summarise_disparity": lambda folder: made("summarise_disparity", folder, SUMMED, _disparity(folder)),
-    "estimate_effects": lambda folder: made("estimate_effects", folder, VERDICTS),
-    "permute_verdicts": lambda folder: made("permute_verdicts", folder, VERDICTS | {"verdict_permutations": 2}),
-    "measure_beyond_random": lambda folder: made(
-        "measure_beyond_random", folder, VERDICTS | {"random": ["grad"], "attainable": {"gini": "lime"}}
-    ),
-    "estimate_texts_needed": lambda folder: made(
-        *("estimate_texts_needed", folder, {"as_often_bound": 0.2, "power": 0.8}),
-        made("estimate_effects", folder, VERDICTS)[:1],
-    ),
-}
-
-# Results of which nothing is held.
-NOT_YET = (
-    "adjust_for_covariates",
-    "check_ground_truth",
-    "check_looks",
-    "classify_empty_texts",
-    "compare_attributions",
-    "compare_challengers",
-    "compare_decisions",
-    "compare_definitions",
-    "compare_draws",
-    "compare_published",
-    "count_decisions",
-    "count_questions",
-    "count_texts",
-    "find_examples",
-    "measure_faithfulness",
-    "measure_predictions",
-    "measure_quality",
-    "measure_reliance",
-    "measure_specifications",
-    "permute_groups",
-    "record_analyses",
-    "record_looks",
-    "summarise_agreement",
-    "summarise_concepts",
-    "summarise_costs",
-    "summarise_learning_rates",
-    "summarise_masked_words",
-    "summarise_randomisation",
-    "summarise_regimes",
+from golden_study import (
+    ANSWERING,
+    CHANGE_METRICS,
+    CONCEPTS,
+    ESTIMATING,
+    EXPLAINERS,
+    METRICS,
+    RATES,
+    SEEDS,
+    drawn,
+    rows_of,
+    write_study,
 )
 
+from evenlight.core import tables
+from evenlight.core.contracts.results import QUALITY, SUMMARY
+from evenlight.core.seeds import generator_for
+from evenlight.statistics.base import Computed, Inputs
+from evenlight.statistics.results import Result
 
-def tables_of(name: str, folder: Path) -> dict[str, pd.DataFrame]:
-    """The tables of a result by their place."""
-    return {f"table {place}": table for place, table in enumerate(RESULTS[name](folder), start=1)}
+GROUPS = ("male", "female")
+# What is compared: pairs, pairs and texts alone, more than two groups, and groups by two factors.
+PAIRS = {"comparisons": {"gender": [list(GROUPS)]}}
+COMPARED = {"comparisons": {"gender": [list(GROUPS)], "source": [["paper", "radio"]]}}
+THREE = {"comparisons": {"gender": [["male", "female", "other"]]}}
+JOINT = {"comparisons": COMPARED["comparisons"] | {"gender+source": [["male+paper", "female+radio"]]}}
+# Runs of both datasets, and scores of one.
+RUNS = {"datasets": ["plots", "news"], "models": {"small": list(SEEDS)}}
+SCORED = RUNS | {"explainers": ["lime", "grad"], "metrics": dict.fromkeys(METRICS, "complexity")}
+NEWS = SCORED | COMPARED | {"datasets": ["news"]}
+JUDGED = {"alpha": 0.05, "as_often_bound": 0.2, "confidence": 0.95, "bootstrap_draws": 200}
+VERDICTS = {"smallest_effects": {"gini": 0.1}, "primary": {}, "noise": ["grad"]} | JUDGED
+DRAWN = {"confidence": 0.95, "bootstrap_draws": 100}
+REGIMES = NEWS | {
+    "models": {"small": list(SEEDS), "large": list(SEEDS)},
+    "regimes": {"bert": {"C": "small", "CE": "large"}},
+    "explainers": list(EXPLAINERS),
+    "comparisons": {},
+}
+ANSWERS = NEWS | {"explainers": [ANSWERING], "metrics": {"words": "answers", "refusal": "answers"}}
+ANSWERS |= PAIRS
+PLANNED = {"looks": {"looks": [10, 20], "plan": "first", "spending": "pocock", "spending_shares": [], "settings": ""}}
+PUBLISHED = {"dataset": ["geco_all", "compas"], "model": ["base", "fresh"], "explainer": ["grad", "lime"]}
+# Metrics of changed and of follow-up questions.
+OF_ANSWERS = {
+    "questions": ["concept_faithfulness", "phi_correlational_test"],
+    "follow_ups": ["hint_told", "redaction_consistency"],
+}
+
+
+@cache
+def _folder() -> tempfile.TemporaryDirectory:
+    """A folder that is there as long as this process is."""
+    return tempfile.TemporaryDirectory()
+
+
+@cache
+def study() -> Mapping[str, Path]:
+    """The folders of the study."""
+    return write_study(Path(_folder().name))
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a result is asked.
+
+    Attributes:
+        settings: as its rule gives them.
+        reads: makes the tables that it reads.
+        earlier: where there is a record, what was other when a result that adds to its table was made before.
+    """
+
+    settings: Mapping[str, Any]
+    reads: Callable[[], list[pd.DataFrame]] = list
+    earlier: Mapping[str, Any] | None = None
+
+
+def compute(name: str, settings: Mapping[str, Any], read: Sequence[pd.DataFrame] = ()) -> Computed:
+    """What a result gives: the one place that knows how it is called."""
+    inputs = Inputs(study(), read, [[] for _ in read])
+    return Result.parse({"result": name, **settings}).compute(inputs)
+
+
+@cache
+def made(name: str) -> list[pd.DataFrame]:
+    """The tables of a result."""
+    asked = RESULTS[name]
+    read, record = asked.reads(), study()["results"] / f"{name}.parquet"
+    settings = {"record": str(record)} if asked.earlier is not None else {}
+    if asked.earlier:
+        before = compute(name, asked.settings | asked.earlier | settings, read)
+        [contract] = Result.entries[name].tables.values()
+        tables.write_table(before.tables[0], record, contract, before.about)
+    return list(compute(name, asked.settings | settings, read).tables)
+
+
+def effects_of_both() -> list[pd.DataFrame]:
+    """The effects of both datasets; the clearest are no hypothesis."""
+    return list(compute("estimate_effects", SCORED | COMPARED | VERDICTS | {"noise": ["lime"]}).tables[:1])
+
+
+def cells_beside_published() -> list[pd.DataFrame]:
+    """A summary of disparities, and the quality of models."""
+    names = rows_of(**PUBLISHED, metric=[*METRICS, "comprehensiveness"], factor=["gender"])
+    compared = [GROUPS, GROUPS, GROUPS, GROUPS[::-1], ("male", "other")]
+    level_a, level_b = zip(*(compared[row % len(compared)] for row in names.index), strict=True)
+    draws = generator_for("golden", "cells")
+    summary = drawn(
+        SUMMARY,
+        names,
+        "beside published",
+        level_a=level_a,
+        level_b=level_b,
+        seeds=3,
+        significant_seeds=draws.integers(0, 4, len(names)),
+    )
+    quality = rows_of(
+        **{part: PUBLISHED[part] for part in ("dataset", "model")},
+        subset=["male", "female", "recidivism", "female – male"],
+    )
+    measure = quality["subset"].map({"recidivism": "recall", "female – male": "average_prediction_difference"})
+    return [summary, drawn(QUALITY, quality, "beside published", measure=measure.fillna("accuracy"))]
+
+
+# Results about verdicts, and what is asked of the same cells.
+RESULTS = {
+    "measure_disparity": Asked(NEWS | {"strata": {"news": "label"}}),
+    "summarise_scores": Asked(NEWS | {"factors": ["gender", "source"]}),
+    "summarise_disparity": Asked(
+        {"higher_is_better": dict.fromkeys(METRICS, True), "alpha": 0.05, "considerable_effect": 0.2},
+        lambda: made("measure_disparity"),
+    ),
+    "estimate_effects": Asked(NEWS | VERDICTS),
+    # Of few cells at a high level, else hardly any permutation has a verdict.
+    "permute_verdicts": Asked(NEWS | VERDICTS | PAIRS | {"alpha": 0.9, "verdict_permutations": 6}),
+    "measure_beyond_random": Asked(NEWS | VERDICTS | {"random": ["grad"], "attainable": {"gini": "lime"}}),
+    "compare_challengers": Asked(
+        REGIMES
+        | VERDICTS
+        | {"challengers": ["lime"], "rivals": ["grad", "again"], "primary_metrics": ["gini"]}
+        | {"higher_is_better": {"gini": True, "sparsity": False}}
+    ),
+    "find_examples": Asked(SCORED | COMPARED, effects_of_both),
+    "record_analyses": Asked(
+        NEWS | {"plan": "", "pairs": {"news": 20}, "alpha": 0.05}, earlier={"first": 10, "alpha": 0.1}
+    ),
+    "check_looks": Asked(NEWS | VERDICTS | PLANNED | {"pairs": 20}, earlier={}),
+    "record_looks": Asked(
+        NEWS | VERDICTS | PLANNED | {"pairs": 20}, lambda: made("check_looks"), earlier={"pairs": 10}
+    ),
+    "adjust_for_covariates": Asked(
+        NEWS
+        | {"explainers": ["lime", "again"]}
+        | {"confidence": 0.95, "control_draws": 20, "from_probability": ["sparsity"]}
+    ),
+    "permute_groups": Asked(NEWS | {"strata": {"news": "label"}, "alpha": 0.05, "control_draws": 20}),
+    "measure_specifications": Asked(
+        NEWS
+        | {
+            "models": REGIMES["models"],
+            "explainers": ["lime", "again"],
+            "comparisons": {"gender": [["male", "female"]]},
+        }
+        | {"kinds": {"complexity": list(METRICS)}, "methods": {"lime": "lime", "again": "lime"}}
+        | {"higher_is_better": {"gini": True, "sparsity": False}, "alpha": 0.05, "control_draws": 50}
+    ),
+    "compare_definitions": Asked({"disputed": {"complexity": list(METRICS)}}, lambda: cells_beside_published()[:1]),
+    "compare_published": Asked(
+        {f"{part}s": names for part, names in PUBLISHED.items()}
+        | {"metrics": [*METRICS, "comprehensiveness"], "beside": {"base": "BERT", "fresh": "BERT from scratch"}},
+        cells_beside_published,
+    ),
+    # Of regimes, of models and of texts.
+    "summarise_regimes": Asked(
+        REGIMES | DRAWN | {"together": ["lime", "grad"], "mass_accuracies": {"gini": "paper", "sparsity": "released"}}
+    ),
+    "summarise_masked_words": Asked(RUNS | COMPARED | DRAWN),
+    "measure_quality": Asked(RUNS | COMPARED),
+    "measure_predictions": Asked(RUNS),
+    "classify_empty_texts": Asked(RUNS | {"hidden": ["mask", "delete"]}),
+    "check_ground_truth": Asked({"datasets": RUNS["datasets"], "permutations": 50, "alpha": 0.05}),
+    "count_texts": Asked(RUNS | JOINT | {"family": "complexity", "explainers": ["lime", "grad"]}),
+    # Of explanations.
+    "compare_attributions": Asked(RUNS | THREE | {"explainers": ["lime", "grad"]}),
+    "measure_reliance": Asked(
+        RUNS
+        | COMPARED
+        | {"explainers": {"lime": "again", "again": None, "grad": "grad"}}
+        | {"words_of": ["news"], "texts": 12, "confidence": 0.95}
+    ),
+    "summarise_agreement": Asked(RUNS | COMPARED | {"alpha": 0.05}),
+    "summarise_randomisation": Asked(RUNS | {"explainers": ["lime", "grad"]}),
+    "summarise_concepts": Asked(
+        {"models": RUNS["models"], "concepts": {"reviews": CONCEPTS}, "forgetting": []}
+        | {"explainers": list(ESTIMATING), "metrics": list(CHANGE_METRICS)}
+        | DRAWN
+    ),
+    # Of answers in words.
+    "compare_draws": Asked(ANSWERS | DRAWN),
+    "compare_decisions": Asked(
+        ANSWERS | VERDICTS | {"comparisons": {"gender": [["male", "female"], ["other", "female"]]}}
+    ),
+    "count_decisions": Asked(ANSWERS),
+    "count_questions": Asked(
+        {part: ANSWERS[part] for part in ("datasets", "models", "explainers", "comparisons")} | {"family": "answers"}
+    ),
+    "measure_faithfulness": Asked(
+        {"datasets": ["news"], "models": {"small": [0]}, "explainers": [ANSWERING], "factors": ["source"]}
+        | {part: {name: {"metric": name} for name in names} for part, names in OF_ANSWERS.items()}
+        | DRAWN
+    ),
+    # Of costs and plans.
+    "summarise_costs": Asked(RUNS | {"explainers": list(EXPLAINERS)}),
+    "summarise_learning_rates": Asked({"datasets": ["plots"], "models": {"small": list(RATES)}}),
+    "estimate_texts_needed": Asked({"as_often_bound": 0.2, "power": 0.8}, lambda: made("estimate_effects")[:1]),
+}
+
+# What is not held of a table: when it was made, and digests of Parquet files, whose bytes depend on pyarrow's version.
+NOT_HELD = ["made", "sha256"]
+
+
+def held(table: pd.DataFrame) -> pd.DataFrame:
+    """What is held of a table, in an order of rows that follows from its names and counts."""
+    kept = table.drop(columns=NOT_HELD, errors="ignore")
+    keys = [name for name in kept if kept[name].map(lambda value: isinstance(value, (str, int, type(None)))).all()]
+    return kept.sort_values(keys, key=lambda column: column.astype(str), kind="stable") if keys else kept
+
+
+def tables_of(name: str) -> dict[str, pd.DataFrame]:
+    """What is held of the tables of a result, by their place."""
+    return {f"table {place}": held(table) for place, table in enumerate(made(name), start=1)}

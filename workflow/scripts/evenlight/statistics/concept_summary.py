@@ -225,6 +225,7 @@ class SummariseConcepts(Result):
         forgetting: the explainers that train networks of their own.
     """
 
+    version: ClassVar[int] = 2
     tables: ClassVar[Mapping[str, Contract]] = {"concept_errors": CONCEPT_ERRORS, "concept_effects": CONCEPT_EFFECTS}
 
     result: Literal["summarise_concepts"]
