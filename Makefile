@@ -101,6 +101,9 @@ verdicts: .venv/ready  ## how often verdicts are wrong, and what they find: docs
 	OMP_NUM_THREADS=1 $(BIN)/python bench/verdicts/simulate.py --processes $(if $(filter all,$(CORES)),$$(nproc),$(CORES)) \
 		--kept results/verdicts --page docs/results/verdicts.md $(QUICK)
 
+release-check: .venv/ready  ## build wheel and sdist, check them, and try both in empty environments (minutes)
+	$(BIN)/python bench/check_release.py
+
 # A browser and, for slow tests, Slurm; where they are not and cannot be installed, the tests say so.
 system:
 	@{ command -v chromium && command -v chromedriver $(if $(SLURM),&& command -v sbatch); } >/dev/null || { \

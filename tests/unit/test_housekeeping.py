@@ -4,7 +4,9 @@ import ast
 import re
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
+from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
@@ -37,6 +39,19 @@ def test_no_path_of_one_machine_is_tracked(tracked_files):
     texts = {path: path.read_bytes().decode(errors="replace") for path in tracked_files}
     found = {str(path.relative_to(REPOSITORY)): MACHINE_PATH.findall(text) for path, text in texts.items()}
     assert {path: paths for path, paths in found.items() if paths} == {}
+
+
+def test_one_place_names_the_address_of_the_repository(tracked_files):
+    owner = "OWN" + "ER"
+    named = {path.name for path in tracked_files if f"{owner}/" in path.read_bytes().decode(errors="replace")}
+    assert named == {"pyproject.toml"}
+
+
+def test_a_wheel_has_what_the_library_reads_beside_its_modules(tracked_files):
+    patterns = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["tool"]["setuptools"]["package-data"]["*"]
+    read = [path for path in tracked_files if LIBRARY in path.parents and path.suffix != ".py"]
+    assert len(read) > 5
+    assert [path.name for path in read if not any(fnmatch(path.name, pattern) for pattern in patterns)] == []
 
 
 def test_every_kind_of_study_has_its_rules():
