@@ -232,7 +232,7 @@ RESULTS = {
 NOT_HELD = ["made", "sha256"]
 
 
-def held(table: pd.DataFrame) -> pd.DataFrame:
+def rows_held(table: pd.DataFrame) -> pd.DataFrame:
     """What is held of a table, in an order of rows that follows from its names and counts."""
     kept = table.drop(columns=NOT_HELD, errors="ignore")
     keys = [name for name in kept if kept[name].map(lambda value: isinstance(value, (str, int, type(None)))).all()]
@@ -241,4 +241,4 @@ def held(table: pd.DataFrame) -> pd.DataFrame:
 
 def tables_of(name: str) -> dict[str, pd.DataFrame]:
     """What is held of the tables of a result, by their place."""
-    return {f"table {place}": held(table) for place, table in enumerate(made(name), start=1)}
+    return {f"table {place}": rows_held(table) for place, table in enumerate(made(name), start=1)}

@@ -2,9 +2,11 @@
 
 import json
 
+import pandas as pd
 import pytest
-from golden_files import ABSOLUTE, FOLDER, RELATIVE, VARIABLE, problem_of
+from golden_files import ABSOLUTE, FOLDER, RELATIVE, VARIABLE, plain, problem_of
 from golden_outputs import OUTPUTS, WITHOUT_OUTPUT, methods, versions_of
+from golden_results import rows_held
 
 
 @pytest.mark.parametrize("name", OUTPUTS)
@@ -20,6 +22,12 @@ def test_every_method_has_a_golden_output_or_a_reason():
     assert not (OUTPUTS.keys() | WITHOUT_OUTPUT.keys()) - methods(), "these are no methods any more"
     files = {path.relative_to(FOLDER).with_suffix("").as_posix() for path in FOLDER.rglob("*.json")}
     assert files <= OUTPUTS.keys(), "these are of no method, and can be deleted"
+
+
+def test_the_order_of_rows_is_not_held():
+    table = pd.DataFrame({"name": ["b", "a", "a"], "seed": [0, 1, 0], "value": [0.1, 0.2, 0.3], "made": "today"})
+    assert plain(rows_held(table)) == {"name": ["a", "a", "b"], "seed": [0, 1, 0], "value": [0.3, 0.2, 0.1]}
+    assert plain(rows_held(table[::-1])) == plain(rows_held(table))
 
 
 # How a change is told ---------------------------------------------------------------------------------------------
