@@ -339,7 +339,7 @@ def get(url: str):
     opener = build_opener()
     for handler in opener.handlers:
         handler.http_error_default = lambda request, answer, *rest: answer  # a status is no failure here
-    with opener.open(Request(url, headers={"User-Agent": "tester"}), timeout=10) as answer:
+    with opener.open(Request(url, headers={"User-Agent": "tester"}), timeout=60) as answer:
         return answer.status, answer.url, dict(answer.headers), answer.read().decode()
 
 

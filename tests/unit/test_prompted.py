@@ -443,6 +443,12 @@ def with_mask(folder: Path, name: str, **changes) -> Classifier:
     return classifier
 
 
+@pytest.fixture(scope="session")
+def masked_of(folders):
+    """:func:`with_mask` of one of :data:`NETWORKS` by name, made when it is first asked for."""
+    return cache(lambda name: with_mask(folders(name), name))
+
+
 ATTRIBUTING = [name for name, entry in Explainer.entries.items() if entry.modality == TOKENS]
 
 
@@ -468,8 +474,9 @@ def without_label(method: str, given: dict) -> dict:
     [name for name in ATTRIBUTING if name not in ("imported", "pattern_variant", "quoted")],
     ("gpt2", "bert"),
 )
-def test_no_explainer_hides_or_scores_the_prompt(folders, method, name):
-    classifier = with_mask(folders(name), name, **({"label_words": WHOLE_WORDS} if method == "attnlrp" else {}))
+def test_no_explainer_hides_or_scores_the_prompt(folders, masked_of, method, name):
+    whole = method == "attnlrp"
+    classifier = with_mask(folders(name), name, label_words=WHOLE_WORDS) if whole else masked_of(name)
     settings = without_label(method, SMALL.get(method, {}))
     evaluator, sentences = Watched(classifier), sentences_of(classifier)[:2]
 

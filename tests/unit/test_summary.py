@@ -138,12 +138,13 @@ def test_seeds_that_point_in_opposite_directions_are_counted():
         "gini": [(0.01, 0.5, 0.5), (0.02, 0.5, -0.4)],
         "sparsity": [(0.01, 0.5, 0.5), (0.02, -0.5, 0.4), (0.03, 0.1, 0.1)],
         "area": [(0.01, 0.5, 0.5), (0.2, -0.5, -0.4)],
+        "l2": [(0.01, -0.5, -0.5), (0.02, -0.5, -0.4)],
     }
     settings = SETTINGS | {"metrics": {name: {"better": "lower"} for name in cells}}
     table = pd.concat([disparity(metric, outcomes) for metric, outcomes in cells.items()])
     summary = summarise_disparity(table, **asked(summarise_disparity, settings))
-    assert seeds_that_disagree(summary) == (2, 1)
-    assert direction_notes(summary) == [says("2 cells", "1 (50%)", "opposite directions")]
+    assert seeds_that_disagree(summary) == (3, 1)
+    assert direction_notes(summary) == [says("3 cells", "1 (33%)", "opposite directions")]
     contradicted = summarise_disparity(disparity("area", [(0.01, 0.5, -0.5)]), **asked(summarise_disparity, settings))
     assert direction_notes(contradicted) == [says("1 cells", "in 1", "Cohen's d", "other direction", "Cliff's delta")]
     assert direction_notes(summary.head(0)) == []

@@ -117,15 +117,15 @@ def test_interim_analyses_of_one_permutation_have_the_same_labels(tmp_path):
     study = won_by_one_form(tmp_path)
     judging = VerdictSettings.plain(alpha=0.4, as_often_bound=0.2, confidence=0.95, bootstrap_draws=1)
     looks = Looks((12, 24), (0, 1), (0.5, 1.0))
-    found = permuted_verdicts(study, judging, verdict_permutations=40, looks=looks)
+    found = permuted_verdicts(study, judging, verdict_permutations=16, looks=looks)
     [every], [first] = ([*read_compared(replace(study, first=units))] for units in (None, 12))
     [design] = every.designs
-    labels = permuted_labels(design, 40)[1:, :24]
+    labels = permuted_labels(design, 16)[1:, :24]
     early = np.isin(design.a.items, first.items["item_id"])
     assert early.sum() == 12
     p = [sign_p(of.sum(axis=1), (~of).sum(axis=1)) for of in (labels[:, early], labels)]
     assert found["disparities"].tolist() == ((p[0] <= 0.2) | (p[1] <= 0.2)).astype(int).tolist()
-    assert 0 < found["disparities"].sum() < 40
+    assert 0 < found["disparities"].sum() < 16
 
 
 def test_permuted_verdicts_are_adjusted_as_those_of_the_study(tmp_path):
@@ -133,8 +133,8 @@ def test_permuted_verdicts_are_adjusted_as_those_of_the_study(tmp_path):
     study = won_by_one_form(tmp_path)
     judging = VerdictSettings.plain(alpha=0.4, as_often_bound=0.2, confidence=0.95, bootstrap_draws=2000)
     by_holm, by_flips = (
-        permuted_verdicts(study, replace(judging, adjustment=adjustment), verdict_permutations=40)["disparities"]
+        permuted_verdicts(study, replace(judging, adjustment=adjustment), verdict_permutations=16)["disparities"]
         for adjustment in ("holm", "flips")
     )
-    assert by_flips.sum() == pytest.approx(by_holm.sum(), abs=2)
-    assert by_holm.sum() > 5
+    assert by_flips.sum() == pytest.approx(by_holm.sum(), abs=1)
+    assert by_holm.sum() > 1

@@ -61,7 +61,8 @@ def test_ten_lines_audit_a_model_and_a_table_of_ones_own(finished_smaller, copy_
     assert len([line for line in text.splitlines() if not line.startswith("#")]) <= 10
     source = {"mine": {"architecture": "trained", "source": "results/tiny/models/demo/ola_cea/seed0"}}
     study = edited(yaml.safe_load(text), "statistics", "verdict_permutations", value=1)
-    configure(project, edited(study, "statistics", "bootstrap_draws", value=200) | {"models": source, "device": "cpu"})
+    study = edited(study, "statistics", "bootstrap_draws", value=200)
+    configure(project, study | {"models": source, "device": "cpu", "explain": {"pairs": 12}})
     done = snakemake(project, "--cores", "2", "audit")
     assert done.returncode == 0, done.stdout
     assert_planned_before(done.stdout, "lime")

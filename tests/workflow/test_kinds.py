@@ -1,5 +1,6 @@
 """Kinds of study other than the disparity study, which is that of all other tests."""
 
+import shutil
 from pathlib import Path
 
 import pandas as pd
@@ -22,12 +23,18 @@ DESCRIPTION = {key: value for key, value in SMALLER.items() if key != "statistic
 
 
 @pytest.fixture(scope="module")
-def described(tmp_path_factory) -> Path:
-    """A project after a study that describes."""
-    project = copy_of_project(tmp_path_factory.mktemp("described") / "project", DESCRIPTION)
-    assert planned_jobs(project) == all_jobs(DESCRIPTION)
+def described(finished_smaller, tmp_path_factory) -> Path:
+    """A project after a study that describes, with the scores of one that compares."""
+    project = Path(shutil.copytree(finished_smaller, tmp_path_factory.mktemp("described") / "project"))
+    configure(project, DESCRIPTION)
+    for part in ("tables", "figures"):
+        shutil.rmtree(results(project) / part)
     run_study(project)
     return project
+
+
+def test_a_description_alone_has_its_own_jobs_and_no_other(tmp_path):
+    assert planned_jobs(copy_of_project(tmp_path / "project", DESCRIPTION)) == all_jobs(DESCRIPTION)
 
 
 def test_a_description_has_scores_and_models_and_compares_nothing(described):
@@ -37,7 +44,7 @@ def test_a_description_has_scores_and_models_and_compares_nothing(described):
     assert tables == pages | {"models_per_seed.parquet", "models_per_seed.csv", "balanced_accuracy.parquet"}
     figures = {path for path in made if path.startswith("figures/")}
     assert {path.split("/")[1] for path in figures} == {"scores", "panels"}
-    assert len(figures) == 2 * (len(SMALLER["metrics"]) + 1)
+    assert len(figures) == len(SMALLER["metrics"]) + 1
 
 
 def test_a_description_shows_every_group(described):
