@@ -131,6 +131,26 @@ def test_the_snakefile_statistics_and_figures_import_no_torch():
     assert done.returncode == 0, f"torch was imported by {done.stderr}"
 
 
+# What makes typed settings of a mapping, or a mapping of nothing but settings; and a digest of JSON values.
+DOORS = {"reader_of", "recipe_of", "keywords", "digest_of_inputs"}
+
+
+def test_no_function_takes_the_settings_of_a_method_as_a_mapping():
+    """But for the rooms that read, check and complete what users write."""
+    rooms = set(library_order()) - {"settings", "configuration", "notebook"}
+    found = {
+        function.name
+        for path in LIBRARY.rglob("*.py")
+        if path.relative_to(LIBRARY).parts[0].removesuffix(".py") in rooms
+        for function in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(function, ast.FunctionDef)
+        for argument in (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)
+        if "settings" in argument.arg and argument.annotation is not None
+        if re.match(r"(dict|Mapping)\b", ast.unparse(argument.annotation))
+    }
+    assert found == DOORS
+
+
 def test_every_command_has_a_version():
     """Downloads go by their checksums, and checks make no results."""
     scripts = REPOSITORY / "workflow" / "scripts"

@@ -301,7 +301,7 @@ EDITS = {
                     "metrics/families/complexity.py",
                     "reports/explorer/page.html",
                     "reports/style.py",
-                    "results/summarise_disparity.py",
+                    "statistics/summary.py",
                 )
             ),
         ),
