@@ -13,10 +13,8 @@ ROW = re.compile(r'^\| <a id="(?P<anchor>[^"]*)"></a>\*\*(?P<names>.+?)\*\*.*? \
 
 # The pages have these words in their everyday sense, too.
 EVERYDAY = """
-as often, attainable, attribute, audit, cell, challenger, change, class, cluster, comparison, complexity, concept,
-contract, contrast, edit, explanation, exploratory, factor, for these trained models, form, gradient, group, guessing,
-item, look, made by, margin, metric, model, more often, note, pair, predictions, primary, regime, reversed, row, run,
-seed, sensitivity, service, study, target, token, undecided, unit, word, world
+as often, cell, challenger, concept, contract, effect, exploratory, factor, family, for these trained models, item,
+metric, note, predictions, primary, regime, undecided, unit
 """
 
 # Where a link would stand in another, or change what is quoted.

@@ -74,7 +74,8 @@ class Explanations:
     @property
     def note(self) -> str:
         """The remarks as one text, empty where there is nothing to know."""
-        return note_of(remarks_on_items(self.remarks, len(self.attributions)))
+        remarks = [remark for remark in self.remarks if isinstance(remark, Remark)]
+        return note_of(remarks_on_items(remarks, len(self.attributions)))
 
 
 class Explainer(Method):
@@ -104,7 +105,7 @@ class Explainer(Method):
 
     section: ClassVar[str] = "explainers"
     key: ClassVar[str] = "method"
-    entries: ClassVar[dict[str, type[Method]]] = {}
+    entries: ClassVar[dict[str, type["Explainer"]]] = {}
     modality: ClassVar[str] = TOKENS
     asks_model: ClassVar[bool] = True
     needs_internals: ClassVar[bool] = True

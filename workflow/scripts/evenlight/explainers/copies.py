@@ -63,10 +63,10 @@ def _more_alike(draws: np.ndarray, of_first: bool) -> bool:
     for _ in range(ORDERS):
         order = np.argsort(random.random(draws.shape) + np.isnan(draws), axis=0)
         others.append(_alike(np.take_along_axis(draws, order, axis=0), of_first))
-    others = np.array(others)
-    is_more = (1 + (others.sum(axis=1) >= real.sum() - 1e-9).sum()) / (1 + ORDERS) <= LEVEL
-    spread = np.maximum(others.std(axis=0), 1e-12)
-    return bool(is_more and ((real - others.mean(axis=0)) / spread).min() > -3)
+    by_chance = np.array(others)
+    is_more = (1 + (by_chance.sum(axis=1) >= real.sum() - 1e-9).sum()) / (1 + ORDERS) <= LEVEL
+    spread = np.maximum(by_chance.std(axis=0), 1e-12)
+    return bool(is_more and ((real - by_chance.mean(axis=0)) / spread).min() > -3)
 
 
 def _alike(draws: np.ndarray, of_first: bool) -> np.ndarray:

@@ -1,10 +1,9 @@
 """Fields that several explainers have, and some metrics."""
 
 import re
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field
-from pydantic.fields import FieldInfo
 
 from evenlight.settings import LocationWithFields, refusal
 
@@ -116,6 +115,6 @@ def _with_known_fields(path: str) -> str:
 FileOfRun = Annotated[LocationWithFields, AfterValidator(_with_known_fields)]
 
 
-def column(description: str) -> FieldInfo:
+def column(description: str) -> Any:
     """A field with the name of a column, which may be left out."""
     return Field(None, description=f"Column with {description}")

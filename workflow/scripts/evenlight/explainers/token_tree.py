@@ -92,7 +92,7 @@ def contexts(tree: Node, stays: Sequence[bool], depth: int = 0) -> int:
 
     Tokens that are never hidden make no rows that differ, so a half of such tokens alone is none.
     """
-    if tree.left is None:
+    if tree.left is None or tree.right is None:
         return 0
     halves = [half for half in (tree.left, tree.right) if not all(stays[half.first : half.last])]
     if len(halves) < 2:

@@ -38,7 +38,7 @@ def exceptions_of(lines: Iterable[str]) -> dict[str, int]:
     >>> exceptions_of(["cat K AE1 T", "idea AY0 D IY1 AH0", "idea(2) AY1 D IY0", "# a note"])
     {'idea': 3}
     """
-    found = {}
+    found: dict[str, int] = {}
     for line in lines:
         word, *phones = line.partition("#")[0].split() or [""]
         if re.fullmatch(r"[a-z]+(?:'[a-z]+)?", word) and not word.endswith(("'s", "s'")):

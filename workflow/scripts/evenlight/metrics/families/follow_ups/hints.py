@@ -20,8 +20,8 @@ def hints_followed(before: Sequence, hinted: Sequence, hint: Sequence) -> np.nda
         hinted: answers with it.
         hint: the answers that it points to.
     """
-    before, hinted, hint = (np.asarray(values, dtype=object) for values in (before, hinted, hint))
-    return np.where(before == hint, np.nan, (hinted == hint).astype(float))
+    first, second, told = (np.asarray(values, dtype=object) for values in (before, hinted, hint))
+    return np.where(np.equal(first, told), np.nan, np.equal(second, told).astype(float))
 
 
 def hint_told(followed: ArrayLike, told: ArrayLike) -> float:

@@ -312,11 +312,11 @@ def correlation(first: Sequence[float], second: Sequence[float]) -> float:
     >>> round(correlation([1, 2, 4], [1, 2, 4]), 6), correlation([1, 2], [3, 3])
     (1.0, nan)
     """
-    first, second = (np.asarray(values, dtype=float) - np.mean(values) for values in (first, second))
-    sizes = [np.sqrt((values**2).mean()) for values in (first, second)]
-    if len(first) < 2 or min(sizes) < 1e-9:
+    one, other = (np.asarray(values, dtype=float) - np.mean(values) for values in (first, second))
+    sizes = [np.sqrt((values**2).mean()) for values in (one, other)]
+    if len(one) < 2 or min(sizes) < 1e-9:
         return float("nan")
-    return float((first * second).mean() / (sizes[0] * sizes[1]))
+    return float((one * other).mean() / (sizes[0] * sizes[1]))
 
 
 def shared_slope(correlations: np.ndarray, concepts: np.ndarray, confidence: float) -> tuple[float, float, float]:

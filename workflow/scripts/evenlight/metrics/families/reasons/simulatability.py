@@ -46,4 +46,4 @@ def guessed_by_mention(decision: Sequence[str], mentioned: ArrayLike, classes: t
         classes: both.
     """
     other = dict(zip(classes, reversed(classes), strict=True))
-    return [other[made] if named else made for made, named in zip(decision, mentioned, strict=True)]
+    return [other[made] if named else made for made, named in zip(decision, np.asarray(mentioned), strict=True)]
