@@ -9,7 +9,7 @@ CONTROLLED = kinds.TOKENS if EXPLAINERS else None
 
 def compared_datasets(of=None):
     """The datasets that have both levels of a compared pair, of the units of one modality or of any."""
-    pairs = [(factor, set(levels)) for factor, sets in comparisons().items() for levels in sets if len(levels) == 2]
+    pairs = [(factor, set(levels)) for factor, sets in comparisons().items() for levels in sets]
     compared_by = {
         name: [configuration.compared_by(modality, settings) for modality in ([of] if of else MODALITIES)]
         for name, settings in config["datasets"].items()
