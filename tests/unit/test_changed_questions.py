@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
+from reasons_world import WRITERS, answers
 from rendering import page_of
 from wording import says
 
@@ -17,7 +18,6 @@ from evenlight.core.contracts.texts import UNITS
 from evenlight.core.errors import InputError
 from evenlight.datasets import Reader
 from evenlight.datasets.readers.causal_world import CAUSAL_CONCEPTS, CONCEPTS, WORLD_LANGUAGES
-from evenlight.datasets.reasons_world import WRITERS, answers
 from evenlight.datasets.released import RELEASES
 from evenlight.datasets.world_texts import read_language
 from evenlight.explainers import Explainer
@@ -125,7 +125,7 @@ def test_a_question_by_hand():
 
 
 def test_where_no_change_does_anything_decisions_are_those_on_the_question_as_it_was():
-    rows = answers("oracle", ENGLISH, 20, draws=6, dials={"noise": 0.2})
+    rows = answers("oracle", ENGLISH, 20, draws=6, noise=0.2)
     rows = rows.assign(item_id=rows["unit"] + rows["level"], mentioned=rows["implied"])
     known = asked(rows[CHANGED_ANSWERS.schema.names])
     drawn = [with_nothing_changed(known, np.random.default_rng(number)).changes.counts for number in range(30)]
@@ -150,7 +150,7 @@ def worlds(tmp_path_factory) -> dict[str, pd.DataFrame]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(statistics, "REDRAWN", 2)
         for writer in WRITERS:
-            rows = answers(writer, ENGLISH, 30, draws=2, dials={"noise": 0.05})
+            rows = answers(writer, ENGLISH, 30, draws=2, noise=0.05)
             folders = of_study(rows, tmp_path_factory.mktemp(writer), writer, mentioned="implied")
             found[writer] = table_of(folders, writer)
     return found
@@ -197,7 +197,7 @@ def test_the_gain_of_guesses_has_its_ends_in_the_writers(worlds):
 
 
 def test_a_group_with_unfaithful_reasons_is_seen(tmp_path):
-    rows = answers("oracle", ENGLISH, 40, draws=1, dials={"unfaithful": 1.0})
+    rows = answers("oracle", ENGLISH, 40, draws=1, unfaithful=1.0)
     table = table_of(of_study(rows, tmp_path, "oracle", mentioned="implied"), "oracle")
     assert measured(table, "mention_gain", "male") > 0.9
     assert abs(measured(table, "mention_gain", "female")) < 0.2

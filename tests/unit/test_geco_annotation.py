@@ -10,7 +10,6 @@ from evenlight.corpus.annotation.agreement import annotator_agreement, disagreem
 from evenlight.corpus.annotation.geco_annotation import (
     NameLists,
     drawn_names,
-    named_positions,
     read_labelling,
     read_name_list,
     read_sheet,
@@ -83,7 +82,6 @@ def test_replacements_word_by_word(labelling):
         ("subject", "male"): ("He tells his son about Mr. Lopez .", [1, 0, 0, 0, 0, 0, 0, 0]),
         ("subject", "female"): ("She tells his son about Mr. Lopez .", [1, 0, 0, 0, 0, 0, 0, 0]),
     }
-    assert named_positions(path) == {"00007": frozenset({0, 6})}
 
 
 def test_a_replacement_by_nothing_leaves_an_empty_word(labelling):

@@ -10,7 +10,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
-from rooms import files_of, library_order
+from rooms import LIBRARY, files_of, library_order
 
 from evenlight.core.kinds import KINDS
 from evenlight.core.versions import STAGES

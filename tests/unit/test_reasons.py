@@ -6,11 +6,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from reasons_world import WRITERS, answers
 from scipy.spatial.distance import cosine
 from sklearn.metrics import matthews_corrcoef
 
 from evenlight.datasets.readers.causal_world import CAUSAL_CONCEPTS, CLASSES, CONCEPTS, WORLD_LANGUAGES
-from evenlight.datasets.reasons_world import WRITERS, answers
 from evenlight.datasets.world_texts import read_language
 from evenlight.explainers.contributions import shares
 from evenlight.metrics.families.follow_ups.contributions import cc_shap
@@ -235,7 +235,7 @@ def faithful() -> dict:
     """Causal concept faithfulness of each writer, with six draws of which a tenth is reversed."""
     found = {}
     for writer in WRITERS:
-        table = answers(writer, ENGLISH, 12, draws=6, dials={"noise": 0.1})
+        table = answers(writer, ENGLISH, 12, draws=6, noise=0.1)
         table = table.assign(unit=table["unit"] + "/" + table["level"])
         of_writer = changes_of(table)
         found[writer] = faithfulness(by_concept(of_writer, empirical_bayes(of_writer)), implied_effects(table))

@@ -19,9 +19,7 @@ class Disparity:
 
     def compared_datasets(self, of=None):
         """The datasets that have both levels of a compared pair, of the units of one modality or of any."""
-        pairs = [
-            (factor, set(levels)) for factor, sets in self.comparisons().items() for levels in sets if len(levels) == 2
-        ]
+        pairs = [(factor, set(levels)) for factor, sets in self.comparisons().items() for levels in sets]
         compared_by = {
             name: [configuration.compared_by(modality, settings) for modality in ([of] if of else self.modalities)]
             for name, settings in self.config["datasets"].items()

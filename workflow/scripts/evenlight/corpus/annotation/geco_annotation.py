@@ -21,7 +21,6 @@ from evenlight.corpus.annotation.annotations import annotation, read_json
 SCOPES = {"all": "all", "subj": "subject"}
 # The labelling has an empty non-binary form, which was not annotated there.
 GENDERS = GROUPS[:2]
-NAME_TAGS = ("name_female", "name_male", "surname", "surname_pl", "name")
 ANNOTATOR = "geco"  # of the labelling, on which its annotators agreed
 SHEET_FORMS = {
     "All Female": ("all", "female"),
@@ -67,16 +66,6 @@ def read_labelling(path: str | Path, names: NameLists | None = None) -> list[dic
     data. With ``names``, words that a form tags as names get drawn ones, see :func:`drawn_names`.
     """
     return [_labelled(entry, tags, names) for _, entry, tags in _entries(path)]
-
-
-def named_positions(path: str | Path) -> dict[str, frozenset[int]]:
-    """By sentence_id, the positions (from 0) of the words that the labelling tags as names."""
-    return {
-        _sentence_id(entry["idx"]): frozenset(
-            int(position) for position, label in entry["tags"].items() if tags.get(label.get("tag")) in NAME_TAGS
-        )
-        for _, entry, tags in _entries(path)
-    }
 
 
 def _sentence_id(index: int) -> str:
