@@ -259,6 +259,8 @@ def test_summary_page_and_picture(tmp_path, capsys):
     one = str(judge(pairs(shift=1.5), **HOW))
     assert "pairs “male” has the better score" in one
     assert "“male more often”" in one
+    money = judge(pairs(metric="$x_"), **HOW, cell="metric").plot()
+    assert money._repr_png_()
     many = judge(cells(*[0.1] * 50, units=10), **HOW, cell="metric")
     assert len(many.plot().axes[0].texts) == 2 * 40
 
@@ -290,6 +292,11 @@ REFUSED = {
     "falling": (pairs(), {"planned": [30, 20]}, ["planned", "rise"]),
     "forgotten cell": (cells(0, 1), {}, ["unit 'u0'", "'metric'", "cell="]),
     "two clusters": (pairs().assign(book=[0, 1] * 40), {"cluster": "book"}, ["'book'", "'u0'", "one cluster"]),
+    "no cell": (
+        pd.concat([pairs(model="a")[::2], pairs(model="b")[1::2]]),
+        {"cell": "model"},
+        ["no cell", "cell=", "compare="],
+    ),
     "primary": (cells(0), {"cell": "metric", "primary": {"metric": ["m"]}}, ["primary", "'m'", "'m0'"]),
     "many groups": (
         pairs(120).assign(group=lambda rows: rows.index // 20),
