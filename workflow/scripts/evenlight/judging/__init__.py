@@ -38,7 +38,7 @@ from evenlight.texts.score_tables import pairs_compared, read_score_table
 LEAST_DRAWS = 100
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Judgement:
     """What may be claimed of a table of scores.
 
@@ -61,6 +61,8 @@ class Judgement:
             f"and they hold for further {' or '.join(dict.fromkeys(self.verdicts['unit']))} like these."
         )
         return "\n".join([_compared(self.verdicts), _found(self.verdicts, self.counts), sure])
+
+    __repr__ = __str__
 
     def summary(self) -> None:
         """Print the same, and the notes."""
