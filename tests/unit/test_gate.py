@@ -163,6 +163,7 @@ def test_the_command_ends_with_the_status(tmp_path, verdicts, monkeypatch, capsy
     assert ElementTree.parse(tmp_path / "report.xml").getroot().get("failures") == "2"
     assert status("--except", "large", "small") == 2
     assert status("--except", "large", "small", "--decide") == 0
+    assert status("--polcy", "x") == status("--summary", f"{tmp_path}/none/summary.md") == 3
     assert status("--except", "nobody") == 3
     assert "error: except" in capsys.readouterr().err
 

@@ -222,6 +222,17 @@ def test_counts_of_what_does_not_count_are_told():
     assert constant.verdicts["ties"].tolist() == [40]
 
 
+def test_a_comparison_in_which_nothing_counts_is_told():
+    """No pair has both forms in one stratum, or both scores."""
+    apart = judge(pairs().assign(label=[0, 1] * 40), **HOW, stratum="label").verdicts.iloc[0]
+    table = pairs()
+    table.loc[np.arange(80) % 4 // 2 == np.arange(80) % 2, "score"] = np.nan
+    missing = judge(table, **HOW).verdicts.iloc[0]
+    for row in (apart, missing):
+        assert (row["units_a"], row["verdict"], row["seeds"]) == (0, "not decidable", 0)
+        assert "0 decided pairs" in row["reason"]
+
+
 def test_a_column_of_another_name_stands_where_there_is_room():
     found = judge(cells(1, 0).rename(columns={"metric": "task"}), **HOW, cell="task")
     assert found.verdicts["dataset"].tolist() == ["m0", "m1"]
@@ -260,6 +271,8 @@ def test_summary_page_and_picture(tmp_path, capsys):
     one = str(judge(pairs(shift=1.5), **HOW))
     assert "pairs “male” has the better score" in one
     assert "“male more often”" in one
+    money = judge(pairs(metric="$x_"), **HOW, cell="metric").plot()
+    assert money._repr_png_()
     many = judge(cells(*[0.1] * 50, units=10), **HOW, cell="metric")
     assert len(many.plot().axes[0].texts) == 2 * 40
 
@@ -291,6 +304,13 @@ REFUSED = {
     "falling": (pairs(), {"planned": [30, 20]}, ["planned", "rise"]),
     "forgotten cell": (cells(0, 1), {}, ["unit 'u0'", "'metric'", "cell="]),
     "two clusters": (pairs().assign(book=[0, 1] * 40), {"cluster": "book"}, ["'book'", "'u0'", "one cluster"]),
+    "compare one": (pairs(), {"compare": "male"}, ["compare", "'male'", "two groups"]),
+    "planned one": (pairs(), {"planned": 50}, ["planned", "50", "40"]),
+    "no cell": (
+        pd.concat([pairs(model="a")[::2], pairs(model="b")[1::2]]),
+        {"cell": "model"},
+        ["no cell", "cell=", "compare="],
+    ),
     "primary": (cells(0), {"cell": "metric", "primary": {"metric": ["m"]}}, ["primary", "'m'", "'m0'"]),
     "many groups": (
         pairs(120).assign(group=lambda rows: rows.index // 20),
@@ -323,6 +343,13 @@ def test_bad_files_are_refused(tmp_path):
         with pytest.raises(InputError) as refused:
             judge(tmp_path / name, **HOW)
         assert [word for word in [name, *words] if word not in str(refused.value)] == []
+
+
+def test_columns_and_groups_need_not_be_text():
+    table = pairs().assign(group=lambda rows: rows["group"] == "male").set_axis([0, 1, 2], axis=1)
+    row = judge(table, unit=0, group=1, score=2, cell=[], compare=(True, False), better="higher", draws=100)
+    assert row.verdicts["wins"].tolist() == judge(pairs(), **HOW).verdicts["wins"].tolist()
+    assert str(row) == repr(row)
 
 
 def test_units_of_another_type_are_the_same_by_name():

@@ -1,15 +1,26 @@
 """The command ``evenlight``; ``python -m evenlight`` is the same."""
 
 import argparse
+import sys
 from importlib.metadata import PackageNotFoundError, version
+from typing import NoReturn
 
-from evenlight.commands import check_verdicts, judge
+from evenlight.commands import UNUSABLE, check_verdicts, judge
 from evenlight.jobs import command_line
+
+
+class Parser(argparse.ArgumentParser):
+    """Flags that are wrong end with a status of their own."""
+
+    def error(self, message: str) -> NoReturn:
+        """Tell it, and end."""
+        self.print_usage(sys.stderr)
+        self.exit(UNUSABLE, f"error: {message}\n")
 
 
 def main() -> None:
     """Read which command is meant, and run it."""
-    parser = argparse.ArgumentParser(prog="evenlight", description="Are scores equally good for every group?")
+    parser = Parser(prog="evenlight", description="Are scores equally good for every group?")
     parser.add_argument("--version", action="version", version=f"evenlight {_version()}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     judge.add_parser(commands)

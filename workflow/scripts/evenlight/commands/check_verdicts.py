@@ -4,7 +4,8 @@ import argparse
 import sys
 from pathlib import Path
 
-from evenlight.core.errors import InputError
+from evenlight.commands import UNUSABLE
+from evenlight.core.errors import InputError, unwritable
 
 DESCRIPTION = """\
 Hold verdicts against a policy. The status is 0 where all that must be decided is, and no disparity matters; 1 where one
@@ -35,17 +36,22 @@ def add_parser(commands) -> None:
 
 def command(arguments: argparse.Namespace) -> None:
     """Print what did not pass, write the reports, and exit with the status."""
+    try:
+        status = _checked(arguments)
+    except (InputError, OSError) as error:
+        problems = error.problems if isinstance(error, InputError) else [unwritable(error) or str(error)]
+        print(*(f"error: {problem}" for problem in problems), sep="\n", file=sys.stderr)
+        status = UNUSABLE
+    sys.exit(status)
+
+
+def _checked(arguments: argparse.Namespace) -> int:
     from evenlight.core.tables import replacing
     from evenlight.judging import gate
 
-    try:
-        given = {name: getattr(arguments, name) for name in ("bound", "excepted", "decide")}
-        policy = gate.read_policy(arguments.policy, **given)
-        assessed = gate.assess(gate.read_verdicts(arguments.verdicts), policy)
-    except InputError as error:
-        # 1 says that there is a disparity.
-        print(*(f"error: {problem}" for problem in error.problems), sep="\n", file=sys.stderr)
-        sys.exit(gate.REFUSED)
+    given = {name: getattr(arguments, name) for name in ("bound", "excepted", "decide")}
+    policy = gate.read_policy(arguments.policy, **given)
+    assessed = gate.assess(gate.read_verdicts(arguments.verdicts), policy)
     for row in assessed[assessed["outcome"] != gate.PASSED].to_dict("records"):
         print(f"{row['outcome']}: {gate.name_of(row)}: {row['why']}")
     print(f"{gate.counted(assessed)}.")
@@ -56,4 +62,4 @@ def command(arguments: argparse.Namespace) -> None:
         # A forge's summary has what other steps say, too.
         with arguments.summary.open("a", encoding="utf-8") as file:
             file.write(gate.markdown(assessed))
-    sys.exit(gate.status_of(assessed))
+    return gate.status_of(assessed)

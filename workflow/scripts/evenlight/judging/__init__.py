@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from evenlight.core.contracts.results import EFFECTS
+from evenlight.core.errors import InputError
 from evenlight.judging.arguments import (
     constant_notes,
     directions,
@@ -37,7 +38,7 @@ from evenlight.texts.score_tables import pairs_compared, read_score_table
 LEAST_DRAWS = 100
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Judgement:
     """What may be claimed of a table of scores.
 
@@ -55,13 +56,13 @@ class Judgement:
 
     def __str__(self) -> str:
         """What was compared, what was found, and how sure that is: a line each."""
-        if self.verdicts.empty:
-            return "Nothing was compared: no unit has scores of both groups."
         sure = (
             f"The chance that any of these verdicts names a wrong group is at most {self.settings.alpha:.0%}, "
             f"and they hold for further {' or '.join(dict.fromkeys(self.verdicts['unit']))} like these."
         )
         return "\n".join([_compared(self.verdicts), _found(self.verdicts, self.counts), sure])
+
+    __repr__ = __str__
 
     def summary(self) -> None:
         """Print the same, and the notes."""
@@ -165,6 +166,9 @@ def judge(
         print(f"guessed {guess}", file=sys.stderr)
     present = None if looks.is_one else looks.units[-1]
     verdicts, counts = tables_of(lambda units: cells.read(present if units is None else units), settings, looks)
+    if verdicts.empty:
+        said = f"{table.place}: no cell has scores of both groups"
+        raise InputError(f"{said}; let cell= name fewer columns, or name other groups by compare=")
     notes = [
         *table.notes,
         *moved_notes(cells),

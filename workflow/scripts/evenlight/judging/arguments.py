@@ -132,6 +132,7 @@ def looks_planned(planned: Sequence[int] | None, spending: str, cells: Cells) ->
     """
     if planned is None:
         return ONE_LOOK
+    planned = planned if isinstance(planned, list | tuple) else [planned]
     numbers = tuple(whole("planned", number, LEAST_PLANNED) for number in planned)
     if not numbers or list(numbers) != sorted(set(numbers)):
         raise InputError(f"planned: found {list(planned)}; give numbers of units that rise, such as [100, 200, 400]")

@@ -29,7 +29,6 @@ from evenlight.statistics.wins import TEXTS
 DISPARITY, OPEN, ALLOWED, EXCEPTED, PASSED = "disparity", "open", "open, allowed", "excepted", "passed"
 # The status of the command: all that must be decided is, and passes; a disparity; something is open that must not be.
 STATUS = {PASSED: 0, DISPARITY: 1, OPEN: 2}
-REFUSED = 3  # input that cannot be used
 NAMES = ("dataset", "model", "explainer", "metric")
 LEVELS = ("level_a", "level_b")
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+import matplotlib
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -21,6 +22,7 @@ HEAD = 0.95  # inches above the bars of two groups, and below them
 MOST = 40
 
 
+@matplotlib.rc_context({"text.parse_math": False})  # a $ in a name is a $
 def draw_verdict_bars(effects: pd.DataFrame, metrics: dict[str, MetricLabel], title: str) -> Figure:
     """Of every comparison a bar of its wins to the right, its losses to the left and its ties between them.
 

@@ -76,9 +76,12 @@ def bootstrap_intervals(
     With ``strata``, int (seeds, units) of both groups and below 0 for a unit in none, the effects are those within
     strata: means of the strata's differences and deltas with the weights n_a n_b / (n_a + n_b + 1), d in units of the
     root of the variances' mean with these weights. Strata that are the same under all seeds keep their units in every
-    resample. With ``clusters``, (units,) of both groups, a resample draws clusters with all their units.
+    resample. With ``clusters``, (units,) of both groups, a resample draws clusters with all their units. Without a seed
+    nothing is defined.
     """
     a, b = settled(a, b)
+    if not len(a):
+        return dict.fromkeys(EFFECTS, Interval(*[float("nan")] * 3))
     drawn = _drawn(a.shape[1], b.shape[1], paired, strata, clusters)
     by_stratum = [(a, b)] if strata is None else _by_stratum(a, b, *strata)
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -134,6 +134,7 @@ def read_score_table(
         scores = log_scores(paths, _fields_of(named))
     place = str(scores) if isinstance(scores, str | Path) else "the table of scores"
     if isinstance(scores, pd.DataFrame):
+        scores = scores.set_axis([str(name) for name in scores.columns], axis=1)
         scores = scores.reset_index() if any(name is not None for name in scores.index.names) else scores
     columns, guesses = _columns(place, _column_names(scores), named)
     frame = scores if isinstance(scores, pd.DataFrame) else _read_file(Path(scores), columns)
@@ -156,7 +157,7 @@ def _are_logs(scores: object) -> bool:
 
 def _fields_of(named: Mapping) -> dict[str, str]:
     """The fields of samples that columns are named by, and the arguments that name them."""
-    listed = [(role, name) for role, value in named.items() for name in _names_in({role: value})]
+    listed = [(role, name) for role, value in named.items() for name in _names_given(value)]
     return {name: role for role, name in listed if "." in name}
 
 
@@ -171,15 +172,13 @@ def _columns(place: str, there: Sequence[str], named: Mapping) -> tuple[Columns,
     chosen: dict[str, Any] = {}
     problems = []
     for role in (field.name for field in fields(Columns)):
-        given = named.get(role)
-        several = role in ("score", "cell")
-        names = [given] if isinstance(given, str) else list(given or ())
-        if names and not several and len(names) > 1:
+        several, names = role in ("score", "cell"), _names_given(named.get(role))
+        if not several and len(names) > 1:
             problems.append(f"{role}: found {names}; name one column")
-        for name in filter(None, names):
+        for name in names:
             if name not in there:
                 problems.append(f"{place}: has no column {name!r}, which {role} names; {_there(name, there)}")
-        chosen[role] = tuple(filter(None, names)) if several else next(iter(names), None) or None
+        chosen[role] = tuple(names) if several else next(iter(names), None)
     if problems:
         raise InputError(*problems)
     guesses = _guess(place, there, chosen, {role for role in named if named[role] is not None})
@@ -189,6 +188,14 @@ def _columns(place: str, there: Sequence[str], named: Mapping) -> tuple[Columns,
             roles = [role for role, value in chosen.items() if name in _names_in({role: value})]
             raise InputError(f"{place}: column '{name}' is named as {' and as '.join(roles)}; name another one")
     return Columns(**chosen), guesses
+
+
+def _names_given(given: object) -> list[str]:
+    """The columns that a user has named for a role; an empty name is for none."""
+    if given is None:
+        return []
+    names = given if isinstance(given, list | tuple) else [given]
+    return [str(name) for name in names if str(name)]
 
 
 def _names_in(chosen: Mapping[str, Any]) -> list[str]:
@@ -408,7 +415,8 @@ def _rows(rows: np.ndarray) -> str:
 
 def _numbers(place: str, name: str, column: pd.Series) -> np.ndarray:
     """The scores of a column, float (rows,), NaN where one is not there."""
-    if pd.api.types.is_bool_dtype(column) or pd.api.types.is_numeric_dtype(column):
+    kinds = pd.api.types
+    if kinds.is_bool_dtype(column) or (kinds.is_numeric_dtype(column) and not kinds.is_complex_dtype(column)):
         numbers = column.to_numpy(dtype=float, na_value=np.nan)
     else:
         words = column.astype(object).where(column.notna(), "").astype(str).str.strip()
@@ -474,8 +482,10 @@ def pairs_compared(table: ScoreTable, compare: Iterable | None) -> tuple[list[tu
         pairs = [(a, b) for number, a in enumerate(there) for b in list(there)[number + 1 :]]
         guesses = [f"compare: {' and '.join(f'{a} with {b}' for a, b in pairs)}"]
     else:
+        if isinstance(compare, str) or not isinstance(compare, Iterable):
+            raise InputError(f"compare: found {compare!r}; name two groups, such as {tuple(there)[:2]}")
         given = list(compare)
-        given = [tuple(given)] if len(given) == 2 and all(isinstance(each, str) for each in given) else given
+        given = given if all(isinstance(each, list | tuple) for each in given) else [given]
         pairs, guesses = [_pair(table, pair, there) for pair in given], []
     for group in dict.fromkeys(group for pair in pairs for group in pair):
         if there[group] < 2:
@@ -486,8 +496,8 @@ def pairs_compared(table: ScoreTable, compare: Iterable | None) -> tuple[list[tu
     return pairs, guesses
 
 
-def _pair(table: ScoreTable, pair: Iterable, there: Mapping[str, int]) -> tuple[str, str]:
-    names = tuple(map(_name, pair)) if not isinstance(pair, str) else (pair,)
+def _pair(table: ScoreTable, pair: Sequence, there: Mapping[str, int]) -> tuple[str, str]:
+    names = tuple(map(_name, pair))
     if len(names) != 2 or names[0] == names[1]:
         raise InputError(f"compare: found {names}; name two different groups, such as {tuple(there)[:2]}")
     for name in names:
