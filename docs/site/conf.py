@@ -81,8 +81,8 @@ include_patterns = [
 # Not walked through.
 exclude_patterns = [".*", "results", "logs", "benchmarks", "docs/_build", "tests", "workflow"]
 
-# Languages of code that are not coloured, such as CSV, are no mistake.
-suppress_warnings = ["misc.highlighting_failure"]
+# Languages of code that are not coloured, such as CSV, are no mistake, nor is a class of a name that two modules have.
+suppress_warnings = ["misc.highlighting_failure", "ref.python"]
 
 extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "glossary"]
 myst_enable_extensions = ["dollarmath"]
