@@ -340,7 +340,7 @@ populations: .venv/ready  ## real scores without a difference, from which `make 
 			--output resources/populations || exit 1; \
 	done
 
-verdicts: .venv/ready  ## how often verdicts are wrong, and what they find: docs/results/verdicts.md (two hours); QUICK=--quick: half a minute
+verdicts: .venv/ready  ## how often verdicts are wrong, and what they find: docs/results/verdicts.md (half an hour; goes on where it ended)
 	OMP_NUM_THREADS=1 $(BIN)/python bench/verdicts/simulate.py --processes $(if $(filter all,$(CORES)),$$(nproc),$(CORES)) \
 		--kept results/verdicts --page docs/results/verdicts.md $(QUICK)
 
