@@ -97,7 +97,7 @@ documents: .venv/ready  ## write again what is made from the code: config/README
 	$(BIN)/python workflow/tools/document_configuration.py
 	$(BIN)/python bench/document_files.py
 
-verdicts: .venv/ready  ## how often verdicts are wrong, and what they find: docs/results/verdicts.md (two hours); QUICK=--quick: half a minute
+verdicts: .venv/ready  ## how often verdicts are wrong, and what they find: docs/results/verdicts.md (half an hour; goes on where it ended)
 	OMP_NUM_THREADS=1 $(BIN)/python bench/verdicts/simulate.py --processes $(if $(filter all,$(CORES)),$$(nproc),$(CORES)) \
 		--kept results/verdicts --page docs/results/verdicts.md $(QUICK)
 

@@ -1,16 +1,19 @@
 """How often verdicts are wrong, and how much they find, in studies drawn at random: docs/results/verdicts.md.
 
-``make verdicts`` draws 1,000 studies a row, in less than two hours on two idle cores; ``--quick`` draws a few of each
-row. Studies are judged as the workflow judges them (:func:`evenlight.statistics.wins.counted_wins`,
-:func:`evenlight.statistics.verdicts.judged`). Real scores come first, then made ones (:mod:`laws`).
+``make verdicts`` draws 1,000 studies a row, in half an hour of two idle cores, and goes on where it was stopped: delete
+``results/verdicts`` to draw all anew. ``--quick`` draws a few of each row. Studies are judged as the workflow judges
+them (:func:`evenlight.statistics.wins.counted_wins`, :func:`evenlight.statistics.verdicts.judged`). Real scores come
+first, then made ones (:mod:`laws`).
 """
 
 import argparse
+import re
 import sys
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import laws
 import numpy as np
@@ -346,17 +349,17 @@ def drawn(studies: int, processes: int, kept: Path) -> pd.DataFrame:
     They are drawn block by block, the first block of all rows first. A block that is in the folder ``kept`` is not
     drawn again, so that an interruption loses nothing.
     """
-    rows = [(of_row, (title, number)) for title, of in SECTIONS.items() for number in range(len(of))]
-    rows += [(of_means, (name, sizes)) for name in SHAPES for sizes in SIZES]
-    starts = range(0, studies, BLOCK)
+    rows = {
+        (title, row.name, _units(row.units)): (of_row, (title, number))
+        for title, of in SECTIONS.items()
+        for number, row in enumerate(of)
+    }
+    rows |= {(MEANS, name, _units(sizes)): (of_means, (name, sizes)) for name in SHAPES for sizes in SIZES}
+    numbers = [range(studies)[start : start + BLOCK] for start in range(0, studies, BLOCK)]
     blocks = {
-        kept / f"{number:03}_{start:04}_{min(BLOCK, studies - start)}.parquet": (
-            draw,
-            place,
-            range(studies)[start:][:BLOCK],
-        )
-        for start in starts
-        for number, (draw, place) in enumerate(rows)
+        kept / f"{_in_files(*name)}_{of.start}_{len(of)}.parquet": (draw, place, of)
+        for of in numbers
+        for name, (draw, place) in rows.items()
     }
     kept.mkdir(parents=True, exist_ok=True)
     with ProcessPoolExecutor(processes) as pool:
@@ -365,7 +368,11 @@ def drawn(studies: int, processes: int, kept: Path) -> pd.DataFrame:
             with replacing(left[future]) as temporary:
                 future.result().to_parquet(temporary)
             print(left[future], flush=True)
-    return pd.concat([pd.read_parquet(path) for path in sorted(blocks)], ignore_index=True)
+    return pd.concat([pd.read_parquet(path) for path in blocks], ignore_index=True)
+
+
+def _in_files(*names: str) -> str:
+    return re.sub(r"\W+", "_", " ".join(names))
 
 
 # The page -------------------------------------------------------------------------------------------------------------
@@ -452,9 +459,9 @@ def main() -> None:
     parser.add_argument("--page", type=Path, required=True, metavar="FILE", help="whose tables are written anew")
     arguments = parser.parse_args()
     studies = 3 if arguments.quick else arguments.studies
-    text = page(
-        drawn(studies, arguments.processes, arguments.kept), studies, arguments.page.read_text(encoding="utf-8")
-    )
+    with TemporaryDirectory() as folder:
+        rows = drawn(studies, arguments.processes, Path(folder) if arguments.quick else arguments.kept)
+    text = page(rows, studies, arguments.page.read_text(encoding="utf-8"))
     with replacing(arguments.page) as temporary:
         temporary.write_text(text, encoding="utf-8")
 

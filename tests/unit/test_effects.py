@@ -221,6 +221,14 @@ def test_texts_without_pairs_have_a_relative_effect_within_strata(monkeypatch):
     assert str(LEAST_TEXTS) in few["reason"]
 
 
+def test_a_metric_of_few_texts_takes_no_verdict_from_another(monkeypatch):
+    a, b = np.random.default_rng(6).normal(size=(2, 2, 1, 60))
+    a[1, 0, LEAST_TEXTS - 1 :] = np.nan
+    table = judged(monkeypatch, compared(a, b, paired=False))[0]
+    assert table["verdict"].tolist() == ["undecided", "not decidable"]
+    assert table["reason"].isna().tolist() == [True, False]
+
+
 def test_texts_of_a_cluster_in_several_strata_are_one(monkeypatch):
     """Each cluster has the same score in two strata: it counts once, and not as two texts."""
     random = np.random.default_rng(5)

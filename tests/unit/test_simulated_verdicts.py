@@ -120,9 +120,9 @@ def test_tables_are_written_below_what_people_wrote():
 
 def test_blocks_that_are_there_are_not_drawn_again(tmp_path, monkeypatch):
     monkeypatch.setattr(simulate, "SHAPES", {})
-    monkeypatch.setattr(simulate, "SECTIONS", {"Pairs": [None]})
+    monkeypatch.setattr(simulate, "SECTIONS", {"Pairs": [simulate.Row("one: a half", None, (24,))]})
     for start, size in ((0, 100), (100, 30)):
-        table([float(start)] * size, "one").to_parquet(tmp_path / f"000_{start:04}_{size}.parquet")
+        table([float(start)] * size, "one").to_parquet(tmp_path / f"Pairs_one_a_half_24_{start}_{size}.parquet")
     assert simulate.drawn(130, 1, tmp_path)["wrong"].value_counts().to_dict() == {0.0: 100, 100.0: 30}
 
 
