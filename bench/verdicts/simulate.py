@@ -391,7 +391,7 @@ def page(drawn: pd.DataFrame, studies: int, old: str) -> str:
         if title != MEANS:
             said = f"{title}: {_summary(table['wrong'].dropna(), studies)}"
             table["wrong"] = [_with_limits(share, studies) for share in table["wrong"]]
-        parts += [f"### {title}", _markdown(table), said]
+        parts += [f"## {title}", _markdown(table), said]
     return "\n\n".join(parts) + "\n"
 
 
