@@ -191,14 +191,14 @@ def _as_text(value) -> str:
 
 def score_arguments(study: Path, attribution_files: list[Path], output: Path, family: str, size: int):
     """The flags of score.py; ``output`` is a folder."""
-    asks_model = family == "faithfulness"
-    limits = {"precision": "float32", "max_tokens": 48} if asks_model else {}
+    needs_model = family == "faithfulness"
+    limits = {"precision": "float32", "max_tokens": 48} if needs_model else {}
     settings = {"family": family, "metrics": METRICS[family]}
     return argparse.Namespace(
         items=study / "items.parquet",
         predictions=study / "predictions.parquet",
         attributions=attribution_files,
-        model=study / "model" if asks_model else None,
+        model=study / "model" if needs_model else None,
         settings=settings | limits,
         versions={"stages": {"score": 1}, "explainers": {"saliency": 1, "input_x_gradient": 1}},
         tokens_per_batch=0,

@@ -154,7 +154,7 @@ def test_errors_of_a_kind_are_said_in_other_words():
 TRIED = {name: given for name, (given, _) in METHODS.items() if name != "kernel_shap of all"} | {
     method: {"method": method}
     for method, entry in Explainer.entries.items()
-    if entry.modality == TOKENS and not entry.is_made_elsewhere and method not in ("pattern_variant", *METHODS)
+    if entry.modality == TOKENS and not entry.external and method not in ("pattern_variant", *METHODS)
 }
 TRIED |= {
     f"{method} {estimator}": {"method": method, "estimator": estimator}

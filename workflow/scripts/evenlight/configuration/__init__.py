@@ -293,7 +293,7 @@ def random_explainers(config: dict) -> list[str]:
 
 def no_hypotheses(config: dict) -> list[str]:
     """The explainers of a complete configuration that are yardsticks: those that know nothing, and the attainable."""
-    return explainers_with(config, "is_yardstick")
+    return explainers_with(config, "is_reference")
 
 
 def beyond_random(config: dict) -> bool:
@@ -307,9 +307,9 @@ def explaining_methods(config: dict) -> dict[str, str]:
     Explanations that other tools have made are a method each.
     """
     return {
-        name: name if _explainer(settings).is_made_elsewhere else settings["method"]
+        name: name if _explainer(settings).external else settings["method"]
         for name, settings in config["explainers"].items()
-        if not _explainer(settings).is_yardstick
+        if not _explainer(settings).is_reference
     }
 
 
@@ -331,9 +331,9 @@ def attainable(config: dict) -> dict[str, str]:
     return found
 
 
-def asks_model(section: str, family: str) -> bool:
+def needs_model(section: str, family: str) -> bool:
     """Whether a family of ``explainers`` or ``metrics`` asks the trained model, as opposed to data or scores alone."""
-    return any(entry.asks_model for entry in REGISTRIES[section].entries.values() if entry.family == family)
+    return any(entry.needs_model for entry in REGISTRIES[section].entries.values() if entry.family == family)
 
 
 def explains_again(family: str) -> bool:

@@ -107,16 +107,16 @@ class Explainer(Method):
     key: ClassVar[str] = "method"
     entries: ClassVar[dict[str, type["Explainer"]]] = {}
     modality: ClassVar[str] = TOKENS
-    asks_model: ClassVar[bool] = True
+    needs_model: ClassVar[bool] = True
     needs_internals: ClassVar[bool] = True
     needs_training: ClassVar[bool] = False
     needs_other_texts: ClassVar[bool] = False
     draws: ClassVar[bool | None] = False
     is_random: ClassVar[bool] = False
-    is_yardstick: ClassVar[bool] = False
-    is_made_elsewhere: ClassVar[bool] = False
-    asks_once: ClassVar[bool] = False
-    adds_up: ClassVar[bool] = False
+    is_reference: ClassVar[bool] = False
+    external: ClassVar[bool] = False
+    target_independent: ClassVar[bool] = False
+    additive: ClassVar[bool] = False
     sums_explainer: ClassVar[bool] = False
     trains_network: ClassVar[bool] = False
     answered_by: ClassVar[tuple[str, ...]] = ()
@@ -129,7 +129,7 @@ class Explainer(Method):
     @classmethod
     def __pydantic_init_subclass__(cls, **more: Any) -> None:
         """Register the class; others are held against explanations that know nothing of the model."""
-        cls.is_yardstick = cls.is_yardstick or cls.is_random
+        cls.is_reference = cls.is_reference or cls.is_random
         super().__pydantic_init_subclass__(**more)
 
     @classmethod

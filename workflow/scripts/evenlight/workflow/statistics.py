@@ -109,7 +109,7 @@ class Statistics:
         explaining = [name for name in configuration.explaining_methods(self.config) if name not in self.challengers()]
         methods = {name: self.config["explainers"][name]["method"] for name in explaining}
         families = {name: configuration.family_of("explainers", method) for name, method in methods.items()}
-        return [name for name, family in families.items() if configuration.asks_model("explainers", family)]
+        return [name for name, family in families.items() if configuration.needs_model("explainers", family)]
 
     def challengers(self):
         """The explainers that are held against the others."""

@@ -102,7 +102,7 @@ class InputXGradient(Gradient):
     """
 
     title: ClassVar[str] = "Input × Gradient"
-    adds_up: ClassVar[bool] = True
+    additive: ClassVar[bool] = True
 
     method: Literal["input_x_gradient"]
 

@@ -27,7 +27,7 @@ class GradientShap(GradientExplainer):
 
     title: ClassVar[str] = "Gradient SHAP"
     draws: ClassVar[bool] = True
-    adds_up: ClassVar[bool] = True
+    additive: ClassVar[bool] = True
 
     method: Literal["gradient_shap"]
     layer: Layer = "word_embeddings"

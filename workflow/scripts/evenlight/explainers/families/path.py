@@ -101,7 +101,7 @@ class IntegratedGradients(Path):
     """
 
     title: ClassVar[str] = "Integrated Gradients"
-    adds_up: ClassVar[bool] = True
+    additive: ClassVar[bool] = True
 
     method: Literal["integrated_gradients"]
 

@@ -46,10 +46,10 @@ class Quoted(Explainer):
     """
 
     title: ClassVar[str] = "Quoted words"
-    asks_model: ClassVar[bool] = False
+    needs_model: ClassVar[bool] = False
     needs_internals: ClassVar[bool] = False
     draws: ClassVar[bool | None] = None
-    is_made_elsewhere: ClassVar[bool] = True
+    external: ClassVar[bool] = True
 
     method: Literal["quoted"]
     file: FileOfRun = Field(

@@ -26,7 +26,7 @@ class AdaptiveIntegratedGradients(GradientExplainer):
     """
 
     title: ClassVar[str] = "Integrated Gradients, adaptive"
-    adds_up: ClassVar[bool] = True
+    additive: ClassVar[bool] = True
 
     method: Literal["adaptive_integrated_gradients"]
     layer: Layer = "word_embeddings"

@@ -23,7 +23,7 @@ class Attainable(Explainer):
 
     title: ClassVar[str] = "Attainable"
     needs_internals: ClassVar[bool] = False
-    is_yardstick: ClassVar[bool] = True
+    is_reference: ClassVar[bool] = True
 
     method: Literal["attainable"]
     goal: Literal["comprehensiveness", "sufficiency"] = Field(
