@@ -22,7 +22,7 @@ from evenlight.metrics import Metric, Origin, score
 from evenlight.metrics.explanations import Explanation, explanation_of
 from evenlight.metrics.families.flip_area.corrected import top_places
 from evenlight.metrics.families.worst_change.balls import ascent, draws_in_ball, into_ball, radii_of
-from evenlight.metrics.moved_inputs import Input, Moved, loss_gradients
+from evenlight.metrics.perturbed_inputs import Input, Moved, loss_gradients
 from evenlight.models.classifier import prepared
 from evenlight.models.fast_layers import whole_last_layer
 

@@ -15,7 +15,7 @@ from evenlight.explainers.families.lime import Lime
 from evenlight.metrics import Origin
 from evenlight.metrics.explanations import Explanation
 from evenlight.metrics.families.worst_change import ExplainedAgain, MaxSensitivity, WorstChange
-from evenlight.metrics.moved_inputs import REACH, Input, Moved, loss_gradients
+from evenlight.metrics.perturbed_inputs import REACH, Input, Moved, loss_gradients
 from evenlight.models.classifier import Classifier
 from evenlight.models.transfers import fetched, sent
 from evenlight.texts.predictions import Sentence
