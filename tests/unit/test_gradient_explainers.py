@@ -30,12 +30,12 @@ from evenlight.core.tables import read_table, write_table
 from evenlight.engine.batches import Batch
 from evenlight.explainers import Explainer, explain
 from evenlight.explainers.attribution import attribution_table
+from evenlight.explainers.baselines import path_ends
 from evenlight.explainers.derivatives import target_output
 from evenlight.explainers.families.adaptive_path.refined import clenshaw_curtis
 from evenlight.explainers.families.deeplift.paper import STAND_INS, log_logarithmic_mean
 from evenlight.explainers.families.rectified.paper import RECTIFIERS
 from evenlight.explainers.operations import Operations, modules_replaced
-from evenlight.explainers.starts import path_ends
 from evenlight.models.classifier import Classifier
 
 TRANSFORMERS = ("bert", "roberta", "distilbert", "gpt2")

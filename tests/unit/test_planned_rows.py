@@ -9,9 +9,9 @@ from combinations import spread
 from models_for_tests import WORDS, context_of, sentences_of, tiny_classifier
 
 from evenlight.engine.evaluator import Evaluator
-from evenlight.engine.pace import seconds_per_row
 from evenlight.engine.progress import Progress
 from evenlight.engine.sentences import encoded
+from evenlight.engine.throughput import seconds_per_row
 from evenlight.explainers import Explainer, explain
 from evenlight.explainers.planned import planned_of_classes, planned_rows
 from evenlight.metrics import Metric, score

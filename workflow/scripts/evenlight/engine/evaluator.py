@@ -45,7 +45,7 @@ class Evaluator(FullBatches):
 
     Attributes:
         found_out: what explainers have found out about the model, where metrics explain again. It is told by texts of
-            the vocabulary (``explainers.starts.probes``) and holds nothing of vectors that were moved meanwhile.
+            the vocabulary (``explainers.baselines.probes``) and holds nothing of vectors that were moved meanwhile.
         notes: what readers of the results must know of the answers, which a service may change; none of a network's.
     """
 
