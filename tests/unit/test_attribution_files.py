@@ -40,7 +40,7 @@ from evenlight.core.tables import (
     write_groups,
     write_table,
 )
-from evenlight.engine import opening
+from evenlight.engine import loading
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.progress import Progress
 from evenlight.engine.sentences import ReadingSettings, tokenize
@@ -266,7 +266,7 @@ def test_a_model_is_loaded_once_for_all_of_its_random_layers(study, tmp_path, mo
     flags.settings |= {"orders": ["cascading", "independent"], "texts": 1}
     flags.attributions, flags.output = tmp_path / "gxi.parquet", tmp_path / "randomised.parquet"
     loaded = []
-    monkeypatch.setattr(opening, "load_saved", lambda *given: loaded.append(given) or load_saved(*given))
+    monkeypatch.setattr(loading, "load_saved", lambda *given: loaded.append(given) or load_saved(*given))
     randomise_layers.main(flags)
     assert len(loaded) == 1
     found = read_table(flags.output, RANDOMISED).set_index(["item_id", "order", "stage"])["rank_correlation"]
