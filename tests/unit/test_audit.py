@@ -26,8 +26,8 @@ from evenlight.core.contracts.texts import ITEMS, PREDICTIONS, UNITS
 from evenlight.reports.audit.content import Found, audit_content
 from evenlight.reports.audit.found import Judged, open_comparisons
 from evenlight.reports.audit.page import card, page, write_audit
-from evenlight.reports.audit.reliance import WORDS, RelianceTables, read_reliance, said_of_reliance
-from evenlight.reports.verdict_words import at_least, said_of_counts
+from evenlight.reports.audit.reliance import WORDS, RelianceTables, describe_reliance, read_reliance
+from evenlight.reports.verdict_words import at_least, describe_counts
 from evenlight.statistics.examples import PAIRS, example_pairs
 from evenlight.statistics.files import Run, Runs, attribution_path, items_path, predictions_path, units_path
 from evenlight.statistics.planning import texts_needed
@@ -268,7 +268,7 @@ def test_counts_of_a_section_are_those_of_sets_that_make_it(study, effects):
     assert at_least(with_verdicts(both, "undecided"), counts) == (5, 2, 3)
     assert at_least(effects, counts) == (2, 1, 1)
     assert at_least(other, counts) == (3, 1, 2)
-    assert "“female”" not in said_of_counts(both, counts)
+    assert "“female”" not in describe_counts(both, counts)
     # Nothing is known of a set that no others make, but what its verdicts say.
     assert at_least(both.iloc[:5], counts) == (3, 2, 1)
     assert at_least(with_verdicts(both.iloc[:5], "undecided"), counts) == (0, 0, 0)
@@ -667,7 +667,7 @@ def test_forms_are_held_against_one_text_explained_twice(study):
     no_names, no_words = (table.iloc[:0] for table in (study.reliance().names, study.reliance().words))
 
     def said(rows: pd.DataFrame) -> tuple[str, list[bool]]:
-        told = said_of_reliance(
+        told = describe_reliance(
             RelianceTables(rows, no_names, no_words),
             datasets={"plots": "Plots"},
             models={"small": "Small"},

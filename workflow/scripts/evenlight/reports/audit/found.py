@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from evenlight.reports.text import json_number, signed
-from evenlight.reports.verdict_words import Words, by_sign, capitalised, said_of_counts, sentences, won
+from evenlight.reports.verdict_words import Words, by_sign, capitalised, describe_counts, sentences, won
 from evenlight.statistics.beyond_random import EXPLAINER, GONE, LEFT, MODEL, REVERSED
 from evenlight.statistics.cells import CELL
 from evenlight.statistics.families import EXPLORATORY, PRIMARY, STUDY
@@ -124,7 +124,7 @@ def verdicts_told(
     }
     still_open = counts[UNDECIDED] + counts[UNDECIDABLE]
     said = [
-        said_of_counts(cells[cells["family"] == family], judged.counts, kind)
+        describe_counts(cells[cells["family"] == family], judged.counts, kind)
         for family, kind in KINDS.items()
         if family in set(cells["family"])
     ]
@@ -200,7 +200,7 @@ def _finding(row, judged: Judged, held: Mapping[tuple, Any], different: Sequence
     rests_on = f"This rests on {_units(row, different)}." if different else ""
     behind = [rests_on, *said[parts:], NOT_NAMED * (row.family == EXPLORATORY)]
     if of is not None:
-        behind += [_made_said(row, of), _no_better_than_random(row, of, metric, explainer)]
+        behind += [_describe_maker(row, of), _no_better_than_random(row, of, metric, explainer)]
     behind = " ".join(filter(None, behind))
     return {
         **json_row(row, ()),
@@ -216,7 +216,7 @@ def _finding(row, judged: Judged, held: Mapping[tuple, Any], different: Sequence
     }
 
 
-def _made_said(row, held: pd.Series) -> str:
+def _describe_maker(row, held: pd.Series) -> str:
     """Who makes it, as far as the yardsticks tell: random explanations, and the best attainable ones."""
     if pd.isna(held["made_by"]):
         return OUTCOMES.get(held["outcome"], "")

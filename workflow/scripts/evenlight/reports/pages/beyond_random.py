@@ -12,9 +12,9 @@ from evenlight.reports.verdict_words import (
     FAMILIES,
     Words,
     capitalised,
+    describe_adjustment,
     legend_of,
     numbers_of,
-    said_of_adjustment,
     sign_of,
     won,
 )
@@ -118,7 +118,7 @@ def _details(table: pd.DataFrame) -> list[tuple[str, str]]:
         (
             SURE,
             "Verdicts on the scores, and verdicts beyond random, are adjusted over all comparisons of a family, each "
-            f"by themselves. {said_of_adjustment(table)} Of each kind the chance that any names a wrong side is at "
+            f"by themselves. {describe_adjustment(table)} Of each kind the chance that any names a wrong side is at "
             "most the study's level.",
         ),
         ("What is said where the best attainable explanations are known?", SAID_OF_ATTAINABLE if attainable else ""),
