@@ -589,7 +589,7 @@ def test_the_model_is_tried_out_once(monkeypatch, settings):
     counting = replace(classifier, on_rows=rows.append)
     explanations = [replace(each, origin=Origin("ig", IG, 0)) for each in of_sentences(classifier, 4)]
     original = baselines.share_of_the_start
-    monkeypatch.setattr(starts, "share_of_the_start", lambda *given: tried.append(1) or original(*given))
+    monkeypatch.setattr(baselines, "share_of_the_start", lambda *given: tried.append(1) or original(*given))
     together = sensitivity(counting, explanations, settings)
     assert len(tried) == 1
     needed = sum(rows)

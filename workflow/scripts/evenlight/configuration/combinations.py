@@ -610,16 +610,16 @@ def _check_regimes(config: dict) -> Iterator[str]:
         yield f"explainers.{ALL_TOGETHER}: this name is that of all explainers together; choose another name"
 
 
-def _check_challengers(config: dict) -> Iterator[str]:
-    key, challengers = "statistics.challengers", config["statistics"]["challengers"]
-    if challengers and config["kind"] != "regimes":
+def _check_proposed_methods(config: dict) -> Iterator[str]:
+    key, proposed_methods = "statistics.proposed_methods", config["statistics"]["proposed_methods"]
+    if proposed_methods and config["kind"] != "regimes":
         yield f"{key}: a study of the kind {config['kind']} holds explainers against no others; write kind: regimes"
-    for name in challengers:
+    for name in proposed_methods:
         if name not in config["explainers"]:
             yield f"{key}: found {shown(name)}, {_not_there('explainer', name, config)}"
     asking = {name for name, said in config["explainers"].items() if Explainer.entries[said["method"]].needs_model}
-    if challengers and asking <= set(challengers):
-        yield f"{key}: found {shown(challengers)}, beside which no explainer asks the model; add one, or take one out"
+    if proposed_methods and asking <= set(proposed_methods):
+        yield (f"{key}: found {shown(proposed_methods)}, beside which no explainer asks the model; add one")
 
 
 def _check_published(config: dict) -> Iterator[str]:
@@ -817,7 +817,7 @@ CHECKS = (
     (("statistics",), _check_draws),
     (("kind", "statistics"), _check_needs),
     (("kind", "models", "seeds", "explainers", "statistics"), _check_regimes),
-    (("kind", "explainers", "statistics"), _check_challengers),
+    (("kind", "explainers", "statistics"), _check_proposed_methods),
     (("statistics",), _check_twice),
     (("kind", "explainers", "metrics"), _check_modalities),
     (("datasets", "models", "explainers"), _check_concepts),

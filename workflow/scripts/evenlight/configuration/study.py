@@ -180,13 +180,13 @@ class Statistics(Settings):
             "`{embeddings: [[CE, CEf], [C, CEfAf]]}`, in every architecture that has them all."
         ),
     )
-    challengers: Different[Name] = Field(
+    proposed_methods: Different[Name] = Field(
         [],
         description=(
             "Explainers that are said to be better than all others, such as `[gim, attnlrp]`. In a study of the `kind: "
             "regimes` each is held against every other explainer of the study that asks the model and is no "
-            "challenger, in the mean of all models that are regimes and in each of them. They do not count in the mean "
-            "over all explainers."
+            "proposed method, in the mean of all models that are regimes and in each of them. They do not count in "
+            "the mean over all explainers."
         ),
     )
     strata: dict[Name, Literal["label", "prediction", "correct"]] = Field(

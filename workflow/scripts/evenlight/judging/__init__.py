@@ -207,6 +207,6 @@ def _found(verdicts: pd.DataFrame, counts: pd.DataFrame) -> str:
     kind = "primary " if len(asked) < len(verdicts) else ""
     named, alike = int((asked["side"] != 0).sum()), int((asked["verdict"] == AS_OFTEN).sum())
     return (
-        f"{describe_counts(asked, counts, kind)} A verdict names a group in {named:,} and says “as often” in {alike:,}; "
-        f"{len(asked) - named - alike:,} are open, which does not show that groups are alike."
+        f"{describe_counts(asked, counts, kind)} A verdict names a group in {named:,} and says “as often” in "
+        f"{alike:,}; {len(asked) - named - alike:,} are open, which does not show that groups are alike."
     )
