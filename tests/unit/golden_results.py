@@ -146,7 +146,7 @@ RESULTS = {
     "estimate_effects": Asked(NEWS | VERDICTS),
     # Of few cells at a high level, else hardly any permutation has a verdict.
     "permute_verdicts": Asked(NEWS | VERDICTS | PAIRS | {"alpha": 0.9, "verdict_permutations": 6}),
-    "measure_beyond_random": Asked(NEWS | VERDICTS | {"random": ["grad"], "attainable": {"gini": "lime"}}),
+    "measure_beyond_random": Asked(NEWS | VERDICTS | {"random": ["grad"], "upper_bound": {"gini": "lime"}}),
     "compare_proposed_methods": Asked(
         REGIMES
         | VERDICTS

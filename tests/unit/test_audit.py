@@ -458,19 +458,19 @@ def held_against(cells: pd.DataFrame, **columns) -> pd.DataFrame:
     """Rows of the table beyond random for these cells, in another order."""
     names = ["dataset", "model", "explainer", "metric", "factor", "level_a", "level_b"]
     means = {"score_a": 0.01, "score_b": 0.9, "random_a": -0.004, "random_b": 0.3}
-    means |= {"attainable_a": 0.02, "attainable_b": 0.95, "own_wins": 3, "own_losses": 22, "own_ties": 1}
-    return cells[names].assign(**means | {"own_share": 0.12, "outcome": "left", "made_by": None} | columns)[::-1]
+    means |= {"upper_bound_a": 0.02, "upper_bound_b": 0.95, "own_wins": 3, "own_losses": 22, "own_ties": 1}
+    return cells[names].assign(**means | {"own_share": 0.12, "outcome": "persists", "made_by": None} | columns)[::-1]
 
 
 def test_what_is_left_beyond_random_is_that_of_the_same_cell(study, effects):
     cells = effects[effects["side"] != 0]
-    found = study.audit(effects, texts=False, beyond=held_against(cells, outcome=["gone", None]))["found"][0]
-    assert [finding["beyond_random"]["outcome"] for finding in found["findings"]] == ["gone", None]
+    found = study.audit(effects, texts=False, beyond=held_against(cells, outcome=["explained away", None]))["found"][0]
+    assert [finding["beyond_random"]["outcome"] for finding in found["findings"]] == ["explained away", None]
     alone = study.audit(effects, texts=False, beyond=held_against(cells[:1]))["found"][0]
     assert [finding["beyond_random"] is None for finding in alone["findings"]] == [False, True]
 
 
-def test_a_finding_says_what_is_attainable_and_who_makes_it(study, effects, snapshot):
+def test_a_finding_says_what_is_upper_bound_and_who_makes_it(study, effects, snapshot):
     cells = effects[effects["side"] != 0]
     content = study.audit(effects, beyond=held_against(cells, made_by=["model", None]))
     first, second = content["found"][0]["findings"]
@@ -480,7 +480,7 @@ def test_a_finding_says_what_is_attainable_and_who_makes_it(study, effects, snap
     row = "<td>0.01 (0.00, 0.02)</td><td>0.90 (0.30, 0.95)</td><td>3–22–1</td>"
     assert f'{row}<td class="text">model</td>' in html
     assert html.count("(0.00, 0.02)") == 1
-    # Without the upper yardstick nobody is said to have a part in it.
+    # Without the upper reference nobody is said to have a part in it.
     snapshot(content["verdicts"]["said"], first["said"], second["said"])
     assert "Who makes them" not in page(study.audit(effects))
 

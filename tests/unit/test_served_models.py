@@ -135,7 +135,7 @@ METHODS = {
     "orders": {"method": "shapley_sampling", "permutations": 3},
     "tree": {"method": "partition_shap", "evaluations": 30},
     "occlusion": {"method": "occlusion", "output": "contrast"},
-    "best": {"method": "attainable"},
+    "best": {"method": "upper_bound"},
 }
 
 

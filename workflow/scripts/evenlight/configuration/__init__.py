@@ -292,7 +292,7 @@ def random_explainers(config: dict) -> list[str]:
 
 
 def no_hypotheses(config: dict) -> list[str]:
-    """The explainers of a complete configuration that are yardsticks: those that know nothing, and the attainable."""
+    """The explainers of a complete configuration that are references: those that know nothing, and the attainable."""
     return explainers_with(config, "is_reference")
 
 
@@ -302,7 +302,7 @@ def beyond_random(config: dict) -> bool:
 
 
 def explaining_methods(config: dict) -> dict[str, str]:
-    """The method of each explainer of a complete configuration that explains: neither random ones nor yardsticks.
+    """The method of each explainer of a complete configuration that explains: neither random ones nor references.
 
     Explanations that other tools have made are a method each.
     """
@@ -313,10 +313,12 @@ def explaining_methods(config: dict) -> dict[str, str]:
     }
 
 
-def attainable(config: dict) -> dict[str, str]:
+def upper_bound(config: dict) -> dict[str, str]:
     """The metrics of a complete configuration of which an explainer seeks the best scores, and the explainer."""
     found: dict[str, str] = {}
-    sought = [(name, settings) for name, settings in config["explainers"].items() if settings["method"] == "attainable"]
+    sought = [
+        (name, settings) for name, settings in config["explainers"].items() if settings["method"] == "upper_bound"
+    ]
     for metric, settings in config["metrics"].items():
         for name, search in sought:
             measured = {

@@ -430,15 +430,15 @@ class Study(Settings):
             "lime": {"method": "lime", "samples": 5000, "asked": 256},
             "occlusion": {"method": "occlusion"},
             "random": {"method": "uniform_random"},
-            "best": {"method": "attainable", "asked": 256},
-            "best_kept": {"method": "attainable", "goal": "sufficiency", "asked": 256},
+            "best": {"method": "upper_bound", "asked": 256},
+            "best_kept": {"method": "upper_bound", "goal": "sufficiency", "asked": 256},
         },
         min_length=1,
         validate_default=True,
         description=(
             "The explainers of the study, each under a name of your choice; the same method may occur several times "
             "with different parameters. Left out, they are two that every model can be asked by, LIME with 256 of its "
-            "5,000 texts asked and occlusion, beside two yardsticks: random explanations, and the best attainable ones."
+            "5,000 texts asked and occlusion, beside two references: random explanations, and the best attainable ones."
         ),
     )
     explain: Explain = Field(default_factory=Explain, description="What is explained.")

@@ -93,7 +93,7 @@ class Explainer(Method):
             explanations none is taken over when other texts change.
         draws: whether it draws at random, so that another seed may give another explanation; None where nobody knows.
         is_random: whether its explanations know nothing of the model, so that others must get beyond them.
-        is_yardstick: whether others are read beside it, and it is no explainer that a verdict is about.
+        is_reference: whether others are read beside it, and it is no explainer that a verdict is about.
         is_made_elsewhere: whether its explanations are read from a file, so that it cannot explain again.
         asks_once: whether it asks the model the same, whichever class it explains.
         adds_up: whether a score says what a token adds to the output, so that a sum of scores says what they all add.

@@ -40,7 +40,7 @@ class Disparity:
         """As of all verdicts; the random explainers, and of which metrics the best attainable scores are sought."""
         ends = {
             "random": configuration.random_explainers(self.config),
-            "attainable": configuration.attainable(self.config),
+            "upper_bound": configuration.upper_bound(self.config),
         }
         return self.verdict_settings(**ends, **self.looks())
 

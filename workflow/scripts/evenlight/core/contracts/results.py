@@ -639,7 +639,7 @@ BEYOND_RANDOM = Contract(
             pa.field("outcome", pa.string()),  # where there is a disparity: what becomes of it beyond random
             pa.field("made_by", pa.string()),  # where there is a disparity: the model, the explainer, or undecided
             *columns(pa.float64(), "score_a", "score_b", "random_a", "random_b", missing=True),
-            *columns(pa.float64(), "attainable_a", "attainable_b", "reached_a", "reached_b", missing=True),
+            *columns(pa.float64(), "upper_bound_a", "upper_bound_b", "reached_a", "reached_b", missing=True),
         ]
     ),
 )

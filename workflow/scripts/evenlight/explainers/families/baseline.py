@@ -1,4 +1,4 @@
-"""Two yardsticks of GECOBench that do not ask the model."""
+"""Two references of GECOBench that do not ask the model."""
 
 from __future__ import annotations
 

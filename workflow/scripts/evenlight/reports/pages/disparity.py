@@ -34,7 +34,7 @@ def page(
     """Per pair of groups the table of counts and the table of effect sizes, laid out as Tables 3 and 8 of Dhaini et
     al. (2025), from :func:`evenlight.statistics.summary.summarise_disparity`.
 
-    ``noise``: the explainers that are yardsticks, whose cells ask no question.
+    ``noise``: the explainers that are references, whose cells ask no question.
     """
     pairs = comparisons_in(summary)
     layout = datasets, models, explainers, metrics

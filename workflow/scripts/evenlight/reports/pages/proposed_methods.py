@@ -90,7 +90,7 @@ def _details(confidence: float) -> list[tuple[str, str]]:
             "When is an explainer better than all others?",
             "It is where it is better more often than each of them, so that the least convincing of these comparisons "
             "decides. It is not the best where any of them is better more often, which is adjusted for their number. "
-            "Random explanations and yardsticks stand beside it and do not count.",
+            "Random explanations and references stand beside it and do not count.",
         ),
         (HOLDS, "All is said for these trained models and further texts."),
         (
