@@ -157,8 +157,8 @@ class Statistics(Settings):
             "Pairs of levels by factor, such as `{gender: [[male, female]]}`. Each is compared on every dataset that "
             "has both; effects are positive where the first has the higher value. Two factors together, such as "
             "`gender+race`, have levels such as `female+asian`. As a negative control every dataset has the factor "
-            "`placebo`, about half of whose units, drawn by their names, are `placebo_a` and the others `placebo_b`: "
-            "what is found between these is chance."
+            "`negative_control`, about half of whose units, drawn by their names, are `control_a` and the others "
+            "`control_b`: what is found between these is chance."
         ),
     )
     regimes: dict[Name, Annotated[dict[Text, Name], Field(min_length=1)]] = Field(

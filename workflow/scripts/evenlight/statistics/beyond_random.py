@@ -229,10 +229,10 @@ def _outcomes(table: pd.DataFrame, name: str) -> list[str | None]:
 def outcome_of(side: int, beyond: str, side_beyond: int) -> str | None:
     """What becomes of a disparity, by the side that has it, the verdict beyond random, and the side of that.
 
-    None where there is no disparity. ``gone`` is what both groups have as often, and not what is merely not shown.
+    None where there is no disparity. ``explained away`` is what both groups have as often, not what is merely not shown.
 
     >>> outcome_of(1, "female more often", 1), outcome_of(1, "male more often", -1), outcome_of(1, "as often", 0)
-    ('left', 'reversed', 'gone')
+    ('persists', 'reversed', 'explained away')
     >>> outcome_of(1, "undecided", 0), outcome_of(0, "female more often", 1)
     ('undecided', None)
     """
@@ -250,7 +250,7 @@ def maker_of(own: str | None) -> str | None:
     Where it reaches as much for both as often, or more for the other group, the model makes it, or the metric. None
     where there is no disparity, or where nothing is known of the attainable.
 
-    >>> maker_of("left"), maker_of("gone"), maker_of("reversed"), maker_of("undecided")
+    >>> maker_of("persists"), maker_of("explained away"), maker_of("reversed"), maker_of("undecided")
     ('explainer', 'model', 'model', 'undecided')
     """
     return {PERSISTS: EXPLAINER, EXPLAINED_AWAY: MODEL, REVERSED: MODEL}.get(own, own)

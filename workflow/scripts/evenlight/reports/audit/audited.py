@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from evenlight.core.factors import JOINT, PLACEBO
+from evenlight.core.factors import JOINT, NEGATIVE_CONTROL
 from evenlight.core.sources import SOURCES
 from evenlight.reports.audit.found import Judged, number
 from evenlight.reports.text import json_number, three_digits
@@ -116,7 +116,7 @@ def describe_random(effects: pd.DataFrame, random: Collection[str]) -> str:
     """What the random explainers and groups show, which are no hypothesis; the attainable is none either."""
     control = effects[effects["family"] == CONTROL]
     control = control[
-        control["explainer"].isin(random) | control["factor"].str.split(JOINT).apply(lambda of: PLACEBO in of)
+        control["explainer"].isin(random) | control["factor"].str.split(JOINT).apply(lambda of: NEGATIVE_CONTROL in of)
     ]
     if control.empty:
         return ""
@@ -160,7 +160,7 @@ def not_tested(
     """
     told = []
     factors = zip(effects["dataset"], effects["factor"], strict=True)
-    compared = {(dataset, factor) for dataset, factor in factors if PLACEBO not in factor.split(JOINT)}
+    compared = {(dataset, factor) for dataset, factor in factors if NEGATIVE_CONTROL not in factor.split(JOINT)}
     for dataset in datasets:
         where = f"dataset {dataset['label']}"
         if kept := dataset["texts"] - dataset["test_texts"]:
