@@ -229,7 +229,7 @@ def _outcomes(table: pd.DataFrame, name: str) -> list[str | None]:
 def outcome_of(side: int, beyond: str, side_beyond: int) -> str | None:
     """What becomes of a disparity, by the side that has it, the verdict beyond random, and the side of that.
 
-    None where there is no disparity. ``explained away`` is what both groups have as often, not what is merely not shown.
+    None where there is no disparity. ``explained away`` is what both groups have as often, not what is not shown.
 
     >>> outcome_of(1, "female more often", 1), outcome_of(1, "male more often", -1), outcome_of(1, "as often", 0)
     ('persists', 'reversed', 'explained away')
