@@ -342,7 +342,7 @@ LEARNING_RATE = "trainings.short.learning_rate"
         (
             "statistics.compare.gender",
             [["male"]],
-            r'statistics\.compare\.gender\[0\]: found \["male"\].*list of at least 2',
+            r'statistics\.compare\.gender\[0\]: found \["male"\].*list of 2 different',
         ),
         (
             "statistics.compare.gender",
