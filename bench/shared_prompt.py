@@ -1,8 +1,8 @@
-"""What it saves that the rows of a prompted decoder share the beginning of their prompt.
+"""What it saves that the rows of a prompted decoder share the prefix of their prompt.
 
 A decoder of GPT-2's architecture with random weights reads sentences of the demo behind
 prompts of several lengths. Occlusion, Kernel SHAP and both AOPC metrics ask about the same rows with the keys and
-values of the beginning, and with the beginning in every row, in turn. It prints ratios of processor time, and how far
+values of the prefix, and with the prefix in every row, in turn. It prints ratios of processor time, and how far
 the probabilities are apart. Nothing is downloaded.
 """
 
@@ -120,7 +120,7 @@ def main(arguments: argparse.Namespace) -> None:
         for examples in arguments.examples:
             template = example_prompt(sentences, examples)
             shared = prompted(Path(name), template, explained, Path(name) / f"prompt{examples}")
-            alone = replace(shared, model_inputs=replace(shared.model_inputs, beginning=(), longest_in_tree=0))
+            alone = replace(shared, model_inputs=replace(shared.model_inputs, prefix=(), longest_in_tree=0))
             tasks = {True: work(shared, explained), False: work(alone, explained)}
             apart = np.abs(tasks[True]["probabilities"]() - tasks[False]["probabilities"]()).max()
             tokens = np.mean([len(sentence.token_id) for sentence in tokenized(shared, explained)])
@@ -128,7 +128,7 @@ def main(arguments: argparse.Namespace) -> None:
                 ratio = [seconds(tasks[False][task]) / seconds(tasks[True][task]) for _ in range(arguments.repeats)]
                 rows.append(
                     {
-                        "tokens before the text": len(shared.model_inputs.beginning),
+                        "tokens before the text": len(shared.model_inputs.prefix),
                         "tokens of a row": f"{tokens:.0f}",
                         "task": task,
                         "without sharing / with": f"{np.median(ratio):.1f} ({min(ratio):.1f}–{max(ratio):.1f})",

@@ -99,7 +99,7 @@ for family, (rule_name, explainers, on) in [
             device=config["device"],
             in_groups=study.in_groups,
             asking=study.asking,
-            gpu=study.gpu * configuration.asks_model("explainers", family),
+            gpu=study.gpu * configuration.needs_model("explainers", family),
             mem_mb=growing(8000),
             runtime=growing(240),
         params:
@@ -140,7 +140,7 @@ for rule_name, explainers, on in study.jobs_of("score", study.explainers):
             device=config["device"],
             in_groups=study.in_groups,
             asking=study.asking,
-            gpu=lambda wildcards: study.gpu * configuration.asks_model("metrics", wildcards.family),
+            gpu=lambda wildcards: study.gpu * configuration.needs_model("metrics", wildcards.family),
             mem_mb=growing(8000),
             runtime=growing(240),
         params:

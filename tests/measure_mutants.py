@@ -48,7 +48,7 @@ TESTED_BY = {
     "metrics/families/correctness/paper": ("metrics", "plausibility"),
     "metrics/families/correctness/released": ("metrics",),
     "metrics/families/faithfulness/curves": ("metrics", "aopc_of_words"),
-    "metrics/moved_inputs": ("sensitivity",),
+    "metrics/perturbed_inputs": ("sensitivity",),
     "metrics/planned": ("planned_rows",),
     "metrics/questions": ("served_models",),
     "metrics/families/follow_ups/contributions": ("reasons", "follow_ups"),

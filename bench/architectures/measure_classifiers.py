@@ -64,7 +64,7 @@ def explainers() -> dict[str, tuple[str, dict]]:
     chosen = {}
     for method, entry in Explainer.entries.items():
         # Ranks, which rounding may exchange, have no share by which they differ.
-        if entry.asks_model and method != "attainable":
+        if entry.needs_model and method != "upper_bound":
             settings = entry.model_validate({"method": method} | SMALL.get(method, {})).model_dump()
             chosen[method] = (entry.family, settings)
     layer = {"layer": "embedding_output"}

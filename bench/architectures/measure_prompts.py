@@ -88,8 +88,8 @@ def measured(name: str, folder: Path) -> dict:
     except Exception as error:
         return row | {"outcome": "traceback", "reason": line(error), "where": where(error)}
     row |= works(classifier) | {
-        "shared": len(classifier.model_inputs.beginning),
-        "prompt": len(classifier.network.prompt.beginning),
+        "shared": len(classifier.model_inputs.prefix),
+        "prompt": len(classifier.network.prompt.prefix),
     }
     try:
         tokenizer = AutoTokenizer.from_pretrained(source)
@@ -101,7 +101,7 @@ def measured(name: str, folder: Path) -> dict:
         row |= {"difference": np.abs(found - expected).max(), "spread": np.ptp(expected, axis=0).mean()}
         row |= {"odds_difference": np.abs(own - odds).max(), "odds_spread": np.ptp(odds)}
         if row["shared"]:
-            alone = replace(classifier, model_inputs=replace(classifier.model_inputs, beginning=()))
+            alone = replace(classifier, model_inputs=replace(classifier.model_inputs, prefix=()))
             row |= {"difference_of_sharing": np.abs(found - probabilities(alone, sentences)).max()}
         row |= explanations(classifier, folder, sentences, EXPLAINERS)
     except Exception as error:

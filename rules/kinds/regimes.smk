@@ -23,10 +23,10 @@ study.results |= {
         study.of_runs(ATTRIBUTION_FILE, TEXTS, PREDICTIONS),
         minutes=60,
     ),
-    "compare_challengers": Result(
+    "compare_proposed_methods": Result(
         "Whether explainers that challenge all others are better than each of them.",
-        ["challengers", "challenger_pairs"],
-        study.challenger_settings(),
+        ["proposed_methods", "proposed_method_pairs"],
+        study.proposed_method_settings(),
         study.of_runs(SCORES, TEXTS),
         reads=["looks"] if study.planned_looks else [],
         minutes=60,
@@ -230,14 +230,14 @@ study.figures = [
     *study.explainer_figures,
 ]
 # What only some studies have.
-if study.challengers():
-    study.tables["challengers"] = Page(
-        ["challengers", "challenger_pairs"],
+if study.proposed_methods():
+    study.tables["proposed_methods"] = Page(
+        ["proposed_methods", "proposed_method_pairs"],
         study.shown(
             "datasets",
             "explainers",
             "metrics",
-            challengers=study.challengers(),
+            proposed_methods=study.proposed_methods(),
             regimes=config["statistics"]["regimes"],
             **study.of_statistics("confidence"),
         ),

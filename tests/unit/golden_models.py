@@ -16,7 +16,7 @@ from test_ready import settings_for, taken_over
 from evenlight.configuration import completed_entry
 from evenlight.engine import training
 from evenlight.engine.evaluator import Evaluator
-from evenlight.engine.opening import open_evaluator
+from evenlight.engine.loading import open_evaluator
 from evenlight.engine.sentences import encoded
 from evenlight.models import Architecture
 from evenlight.models.prompted import prompted_classifier

@@ -125,8 +125,8 @@ def attributions(entry, folder: Path) -> dict:
     network = classifier(rectified=entry.family == "rectified")
     method = get_args(entry.model_fields["method"].annotation)[0]
     needed = FEWER.get(method, {})
-    if entry.is_made_elsewhere:
-        needed = MADE_ELSEWHERE[method](folder)
+    if entry.external:
+        needed = EXTERNAL[method](folder)
     found = {}
     for name, settings in variants("explainers", entry, needed):
         context = context_of(network, training=training_items() if entry.needs_training else None)
@@ -162,7 +162,7 @@ def _lines(path: Path, rows: list[dict]) -> str:
     return str(path)
 
 
-MADE_ELSEWHERE = {"imported": _imported, "quoted": _quoted}
+EXTERNAL = {"imported": _imported, "quoted": _quoted}
 
 
 # Explainers by concepts ------------------------------------------------------------------------------------------
@@ -389,7 +389,7 @@ def scores(entry, folder: Path) -> dict:
 def _scores(entry, settings: dict):
     entries = Metric.parse_all(settings)
     if entry.modality == TOKENS:
-        evaluator = context_of(classifier()).evaluator if entry.asks_model else None
+        evaluator = context_of(classifier()).evaluator if entry.needs_model else None
         return score(entries, explanations(), evaluator)["it"]
     if entry.modality == EFFECTS:
         asked = question()
@@ -453,7 +453,7 @@ def _stages_of(kind: str, method: str, entry) -> list[str]:
     if kind == "architectures":
         made_by = "train" if method in TRAINED_HERE else OF_MODELS.get(method, "load_model")
         return [made_by, "ask_model"]
-    asks = ["ask_model"] if entry.asks_model and entry.modality == TOKENS else []
+    asks = ["ask_model"] if entry.needs_model and entry.modality == TOKENS else []
     if kind == "metrics":
         return [OF_METRICS[entry.modality], *asks]
     return [OF_EXPLAINERS.get(entry.modality) or ANSWERED_BY[method], *asks]

@@ -146,11 +146,11 @@ RESULTS = {
     "estimate_effects": Asked(NEWS | VERDICTS),
     # Of few cells at a high level, else hardly any permutation has a verdict.
     "permute_verdicts": Asked(NEWS | VERDICTS | PAIRS | {"alpha": 0.9, "verdict_permutations": 6}),
-    "measure_beyond_random": Asked(NEWS | VERDICTS | {"random": ["grad"], "attainable": {"gini": "lime"}}),
-    "compare_challengers": Asked(
+    "measure_beyond_random": Asked(NEWS | VERDICTS | {"random": ["grad"], "upper_bound": {"gini": "lime"}}),
+    "compare_proposed_methods": Asked(
         REGIMES
         | VERDICTS
-        | {"challengers": ["lime"], "rivals": ["grad", "again"], "primary_metrics": ["gini"]}
+        | {"proposed_methods": ["lime"], "rivals": ["grad", "again"], "primary_metrics": ["gini"]}
         | {"higher_is_better": {"gini": True, "sparsity": False}}
     ),
     "find_examples": Asked(SCORED | COMPARED, effects_of_both),

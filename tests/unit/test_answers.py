@@ -460,8 +460,8 @@ def test_a_model_that_only_answers_needs_nothing(example):
     assert configuration.seeds_of(example, "plain") == [0]
     assert not configuration.is_trained_here(example, "plain")
     assert configuration.modalities(example) == [TEXT]
-    assert not configuration.asks_model("explainers", "recorded")
-    assert not configuration.asks_model("metrics", "answers")
+    assert not configuration.needs_model("explainers", "recorded")
+    assert not configuration.needs_model("metrics", "answers")
 
 
 @pytest.mark.parametrize(

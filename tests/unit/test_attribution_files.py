@@ -40,7 +40,7 @@ from evenlight.core.tables import (
     write_groups,
     write_table,
 )
-from evenlight.engine import opening
+from evenlight.engine import loading
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.progress import Progress
 from evenlight.engine.sentences import ReadingSettings, tokenize
@@ -191,14 +191,14 @@ def _as_text(value) -> str:
 
 def score_arguments(study: Path, attribution_files: list[Path], output: Path, family: str, size: int):
     """The flags of score.py; ``output`` is a folder."""
-    asks_model = family == "faithfulness"
-    limits = {"precision": "float32", "max_tokens": 48} if asks_model else {}
+    needs_model = family == "faithfulness"
+    limits = {"precision": "float32", "max_tokens": 48} if needs_model else {}
     settings = {"family": family, "metrics": METRICS[family]}
     return argparse.Namespace(
         items=study / "items.parquet",
         predictions=study / "predictions.parquet",
         attributions=attribution_files,
-        model=study / "model" if asks_model else None,
+        model=study / "model" if needs_model else None,
         settings=settings | limits,
         versions={"stages": {"score": 1}, "explainers": {"saliency": 1, "input_x_gradient": 1}},
         tokens_per_batch=0,
@@ -266,7 +266,7 @@ def test_a_model_is_loaded_once_for_all_of_its_random_layers(study, tmp_path, mo
     flags.settings |= {"orders": ["cascading", "independent"], "texts": 1}
     flags.attributions, flags.output = tmp_path / "gxi.parquet", tmp_path / "randomised.parquet"
     loaded = []
-    monkeypatch.setattr(opening, "load_saved", lambda *given: loaded.append(given) or load_saved(*given))
+    monkeypatch.setattr(loading, "load_saved", lambda *given: loaded.append(given) or load_saved(*given))
     randomise_layers.main(flags)
     assert len(loaded) == 1
     found = read_table(flags.output, RANDOMISED).set_index(["item_id", "order", "stage"])["rank_correlation"]

@@ -26,8 +26,8 @@ from evenlight.core.contracts.texts import ITEMS, PREDICTIONS, UNITS
 from evenlight.reports.audit.content import Found, audit_content
 from evenlight.reports.audit.found import Judged, open_comparisons
 from evenlight.reports.audit.page import card, page, write_audit
-from evenlight.reports.audit.reliance import WORDS, RelianceTables, read_reliance, said_of_reliance
-from evenlight.reports.verdict_words import at_least, said_of_counts
+from evenlight.reports.audit.reliance import WORDS, RelianceTables, describe_reliance, read_reliance
+from evenlight.reports.verdict_words import at_least, describe_counts
 from evenlight.statistics.examples import PAIRS, example_pairs
 from evenlight.statistics.files import Run, Runs, attribution_path, items_path, predictions_path, units_path
 from evenlight.statistics.planning import texts_needed
@@ -268,7 +268,7 @@ def test_counts_of_a_section_are_those_of_sets_that_make_it(study, effects):
     assert at_least(with_verdicts(both, "undecided"), counts) == (5, 2, 3)
     assert at_least(effects, counts) == (2, 1, 1)
     assert at_least(other, counts) == (3, 1, 2)
-    assert "“female”" not in said_of_counts(both, counts)
+    assert "“female”" not in describe_counts(both, counts)
     # Nothing is known of a set that no others make, but what its verdicts say.
     assert at_least(both.iloc[:5], counts) == (3, 2, 1)
     assert at_least(with_verdicts(both.iloc[:5], "undecided"), counts) == (0, 0, 0)
@@ -458,19 +458,19 @@ def held_against(cells: pd.DataFrame, **columns) -> pd.DataFrame:
     """Rows of the table beyond random for these cells, in another order."""
     names = ["dataset", "model", "explainer", "metric", "factor", "level_a", "level_b"]
     means = {"score_a": 0.01, "score_b": 0.9, "random_a": -0.004, "random_b": 0.3}
-    means |= {"attainable_a": 0.02, "attainable_b": 0.95, "own_wins": 3, "own_losses": 22, "own_ties": 1}
-    return cells[names].assign(**means | {"own_share": 0.12, "outcome": "left", "made_by": None} | columns)[::-1]
+    means |= {"upper_bound_a": 0.02, "upper_bound_b": 0.95, "own_wins": 3, "own_losses": 22, "own_ties": 1}
+    return cells[names].assign(**means | {"own_share": 0.12, "outcome": "persists", "made_by": None} | columns)[::-1]
 
 
 def test_what_is_left_beyond_random_is_that_of_the_same_cell(study, effects):
     cells = effects[effects["side"] != 0]
-    found = study.audit(effects, texts=False, beyond=held_against(cells, outcome=["gone", None]))["found"][0]
-    assert [finding["beyond_random"]["outcome"] for finding in found["findings"]] == ["gone", None]
+    found = study.audit(effects, texts=False, beyond=held_against(cells, outcome=["explained away", None]))["found"][0]
+    assert [finding["beyond_random"]["outcome"] for finding in found["findings"]] == ["explained away", None]
     alone = study.audit(effects, texts=False, beyond=held_against(cells[:1]))["found"][0]
     assert [finding["beyond_random"] is None for finding in alone["findings"]] == [False, True]
 
 
-def test_a_finding_says_what_is_attainable_and_who_makes_it(study, effects, snapshot):
+def test_a_finding_says_what_is_upper_bound_and_who_makes_it(study, effects, snapshot):
     cells = effects[effects["side"] != 0]
     content = study.audit(effects, beyond=held_against(cells, made_by=["model", None]))
     first, second = content["found"][0]["findings"]
@@ -480,7 +480,7 @@ def test_a_finding_says_what_is_attainable_and_who_makes_it(study, effects, snap
     row = "<td>0.01 (0.00, 0.02)</td><td>0.90 (0.30, 0.95)</td><td>3–22–1</td>"
     assert f'{row}<td class="text">model</td>' in html
     assert html.count("(0.00, 0.02)") == 1
-    # Without the upper yardstick nobody is said to have a part in it.
+    # Without the upper reference nobody is said to have a part in it.
     snapshot(content["verdicts"]["said"], first["said"], second["said"])
     assert "Who makes them" not in page(study.audit(effects))
 
@@ -667,7 +667,7 @@ def test_forms_are_held_against_one_text_explained_twice(study):
     no_names, no_words = (table.iloc[:0] for table in (study.reliance().names, study.reliance().words))
 
     def said(rows: pd.DataFrame) -> tuple[str, list[bool]]:
-        told = said_of_reliance(
+        told = describe_reliance(
             RelianceTables(rows, no_names, no_words),
             datasets={"plots": "Plots"},
             models={"small": "Small"},

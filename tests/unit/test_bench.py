@@ -469,7 +469,7 @@ def test_other_scores_where_memory_is_kept_are_refused(monkeypatch):
 # Shared prompts, and settings of all scripts --------------------------------------------------------------------------
 
 
-def test_a_shared_beginning_changes_no_answer(tmp_path, monkeypatch, capsys):
+def test_a_shared_prefix_changes_no_answer(tmp_path, monkeypatch, capsys):
     shared = script("shared_prompt")
     words = [["Mara", "sails"], ["He", "waits", "."]]
     template = shared.example_prompt(words, 2)
@@ -482,16 +482,16 @@ def test_a_shared_beginning_changes_no_answer(tmp_path, monkeypatch, capsys):
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in capsys.readouterr().out.splitlines()]
     rows = [row for row in rows if len(row) == 5][2:]
     assert [row[2] for row in rows] == ["occlusion", "both AOPC metrics"]
-    for beginning, tokens, _, _, apart in rows:
-        assert 5 < int(beginning) < int(tokens)
+    for prefix, tokens, _, _, apart in rows:
+        assert 5 < int(prefix) < int(tokens)
         assert float(apart) < 1e-5
 
 
-def test_beginnings_are_counted_and_timed(monkeypatch, capsys):
-    beginnings = script("shared_beginnings")
+def test_prefixes_are_counted_and_timed(monkeypatch, capsys):
+    prefixes = script("shared_prefixes")
     for name, small in (("LAYERS", 1), ("WIDTH", 64), ("EXPLAINERS", {"occlusion": {}}), ("OFTEN", {})):
-        monkeypatch.setattr(beginnings, name, small)
-    beginnings.main(argparse.Namespace(kinds=["llama"], tokens=[10], repeats=1))
+        monkeypatch.setattr(prefixes, name, small)
+    prefixes.main(argparse.Namespace(kinds=["llama"], tokens=[10], repeats=1))
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in capsys.readouterr().out.splitlines()]
     rows = [row for row in rows if len(row) == 5][2:]
     assert [row[2] for row in rows] == ["occlusion", "both AOPC metrics"]

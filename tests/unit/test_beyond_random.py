@@ -7,8 +7,8 @@ from rendering import COMPARED, page_of, run_result, shown, tabulated
 from scipy.stats import binom, binomtest
 from study_files import StudyFiles, asked, called
 
-from evenlight.configuration import attainable, complete, random_explainers
 from evenlight.configuration import beyond_random as beyond_random_of
+from evenlight.configuration import complete, random_explainers, upper_bound
 from evenlight.core import tables
 from evenlight.core.contracts.results import BEYOND_RANDOM
 from evenlight.core.seeds import generator_for
@@ -93,7 +93,7 @@ def test_the_margin_of_a_metric_counts_beyond_random_and_not_for_shares():
     assert parts[OWN][["wins", "ties", "side"]].tolist() == [40, 0, 1]
 
 
-def test_shares_of_the_attainable_by_hand():
+def test_shares_of_the_upper_bound_by_hand():
     """In three pairs 0.5 of 2 against 0.5 of 1, in one 1 of 1 against 0.5 of 2; nothing can be attained in the last."""
     a, b = np.array([0.5, 0.5, 0.5, 1, 0.5]), np.array([0.5, 0.5, 0.5, 0.5, 0.7])
     best = np.r_[[2, 2, 2, 1, 0], [1, 1, 1, 2, 0]]
@@ -103,17 +103,17 @@ def test_shares_of_the_attainable_by_hand():
 
 
 @pytest.mark.parametrize(
-    ("attainable_of", "share", "side"),
+    ("upper_bound_of", "share", "side"),
     [((0.8, 0.3), (0.8, 0.8), 0), ((0.7, 0.7), (0.8, 0.5), 1), ((0.3, 0.8), (0.8, 0.5), 1)],
 )
-def test_the_own_part_does_not_depend_on_how_much_there_is_to_attain(attainable_of, share, side):
+def test_the_own_part_does_not_depend_on_how_much_there_is_to_attain(upper_bound_of, share, side):
     """Of shares of one law nothing is found, and larger ones are, whichever group has more to attain."""
-    random = numbers("worlds", str(attainable_of), str(share))
-    best = np.repeat(attainable_of, 100) * random.uniform(0.5, 1.5, 200)
+    random = numbers("worlds", str(upper_bound_of), str(share))
+    best = np.repeat(upper_bound_of, 100) * random.uniform(0.5, 1.5, 200)
     scores = best * (np.repeat(share, 100) + random.uniform(-0.2, 0.2, 200))
     parts = parts_of(scores, np.zeros(200), best)
     assert parts[OWN]["side"] == side
-    assert parts[PLAIN]["side"] == np.sign(attainable_of[0] * share[0] - attainable_of[1] * share[1])
+    assert parts[PLAIN]["side"] == np.sign(upper_bound_of[0] * share[0] - upper_bound_of[1] * share[1])
 
 
 def test_what_is_rounding_is_said_by_each_metric_alone():
@@ -155,7 +155,7 @@ def study_settings() -> dict:
         "statistics": {
             "groups": [["male", "female"]],
             **{"alpha": 0.05, "as_often_bound": 0.3, "confidence": 0.95, "bootstrap_draws": 99},
-            **{"noise": ["dice", "coin", "best"], "random": ["dice", "coin"], "attainable": {"drop": "best"}},
+            **{"noise": ["dice", "coin", "best"], "random": ["dice", "coin"], "upper_bound": {"drop": "best"}},
         },
     }
 
@@ -193,13 +193,13 @@ def test_the_table_of_a_study(study):
     found = table.set_index(["explainer", "metric"])
     drop, gini = found.loc[("lime", "drop")], found.loc[("lime", "gini")]
     assert drop[["plain_losses", "plain_verdict", "beyond_ties"]].tolist() == [30, "female more often", 30]
-    assert drop[["beyond_verdict", "outcome"]].tolist() == ["as often", "gone"]
+    assert drop[["beyond_verdict", "outcome"]].tolist() == ["as often", "explained away"]
     assert (drop["beyond_difference"], drop["plain_difference"]) == (pytest.approx(0), pytest.approx(-2, abs=0.1))
     assert drop["random_difference"] == pytest.approx(drop["plain_difference"])
     # Half of what the best adds is reached by every text.
     assert (drop["reached_a"], drop["reached_b"]) == pytest.approx((0.5, 0.5))
     assert drop[["own_ties", "own_verdict", "made_by"]].tolist() == [30, "as often", "model"]
-    assert gini[["outcome", "beyond_side"]].tolist() == ["left", -1]
+    assert gini[["outcome", "beyond_side"]].tolist() == ["persists", -1]
     assert gini[["own_verdict", "made_by"]].isna().all()
     assert found.loc[("best", "drop"), "reached_a"] == pytest.approx(1)
     assert (table[["seeds", "units_a"]] == [2, 30]).all(axis=None)
@@ -219,13 +219,13 @@ def test_the_scores_have_the_verdicts_of_the_table_of_effects(study):
     assert lime["random_difference"].to_dict() == pytest.approx(own.to_dict())
 
 
-def test_what_any_explainer_reaches_is_attainable(study):
+def test_what_any_explainer_reaches_is_upper_bound(study):
     """LIME is better than the search here, and lower where the lowest scores are the best."""
-    lime = {"attainable": {"drop": "dice"}, "explainers": ["lime", "dice", "coin"]}
+    lime = {"upper_bound": {"drop": "dice"}, "explainers": ["lime", "dice", "coin"]}
     drop = computed(study, **lime).set_index("metric").loc["drop"]
-    assert (drop["attainable_a"], drop["attainable_b"]) == pytest.approx((drop["score_a"], drop["score_b"]))
+    assert (drop["upper_bound_a"], drop["upper_bound_b"]) == pytest.approx((drop["score_a"], drop["score_b"]))
     lowest = computed(study, **lime, higher_is_better={"drop": False}).set_index("metric").loc["drop"]
-    assert lowest["attainable_a"] == pytest.approx(drop["random_a"] - 0.1)
+    assert lowest["upper_bound_a"] == pytest.approx(drop["random_a"] - 0.1)
     assert drop["random_a"] == pytest.approx(drop["score_a"] - 1)
 
 
@@ -253,7 +253,7 @@ def test_a_page_says_what_becomes_of_disparities(study, snapshot):
     cell = computed(study).iloc[1].to_dict() | {"plain_verdict": "male more often", "plain_side": 1}
     rows = [
         cell | {"explainer": "lime", "beyond_side": -1, "outcome": "reversed"},
-        cell | {"explainer": "best", "beyond_verdict": "as often", "beyond_side": 0, "outcome": "gone"},
+        cell | {"explainer": "best", "beyond_verdict": "as often", "beyond_side": 0, "outcome": "explained away"},
         cell | {"explainer": "other", "plain_verdict": "undecided", "plain_side": 0, "outcome": None},
         cell | {"explainer": "fourth", "beyond_verdict": "undecided", "beyond_side": 0, "outcome": "undecided"},
     ]
@@ -293,14 +293,14 @@ def test_random_explainers_alone_have_nothing_beyond_them(study):
     assert list(table.columns) == BEYOND_RANDOM.schema.names
 
 
-def test_random_and_attainable_explainers_of_a_configuration():
+def test_random_and_upper_bound_explainers_of_a_configuration():
     config = configured(
         {
             "lime": {"method": "lime"},
             "dice": {"method": "uniform_random"},
-            "best": {"method": "attainable"},
+            "best": {"method": "upper_bound"},
             "coin": {"method": "uniform_random"},
-            "alone": {"method": "attainable", "goal": "sufficiency"},
+            "alone": {"method": "upper_bound", "goal": "sufficiency"},
         },
         {
             "drop": {"metric": "aopc_comprehensiveness"},
@@ -312,7 +312,7 @@ def test_random_and_attainable_explainers_of_a_configuration():
         },
     )
     assert random_explainers(config) == ["dice", "coin"]
-    assert attainable(config) == {"drop": "best", "kept": "alone"}
+    assert upper_bound(config) == {"drop": "best", "kept": "alone"}
 
 
 def test_earlier_analyses_and_what_is_reached_draw_no_interval(study, monkeypatch):

@@ -11,7 +11,7 @@ from wording import says
 from evenlight import configuration
 from evenlight.concepts.changes import compared_changes, listed_changes
 from evenlight.concepts.files import changes_of, represented_texts
-from evenlight.concepts.labels import predicted_levels, said_of_levels
+from evenlight.concepts.labels import describe_levels, predicted_levels
 from evenlight.core.contracts.texts import UNITS
 from evenlight.core.errors import InputError
 from evenlight.datasets import Reader
@@ -109,10 +109,10 @@ def test_levels_that_words_tell_are_predicted():
     predicted = predicted_levels(items, CONCEPTS)
     assert predicted["item_id"].tolist() == items.loc[items["split"] == "test", "item_id"].tolist()
     assert predicted["food"].tolist() == [level for split, level in rows if split == "test"]
-    said = said_of_levels(items, predicted, CONCEPTS)
+    said = describe_levels(items, predicted, CONCEPTS)
     assert said == says("food 100.0% of 11", "54.5%", "noise 100.0% of 12")
     # One of eleven wrong; the text without a label does not count.
-    said = said_of_levels(items, predicted.assign(food=["positive", *predicted["food"][1:]]), CONCEPTS)
+    said = describe_levels(items, predicted.assign(food=["positive", *predicted["food"][1:]]), CONCEPTS)
     assert "food 90.9% of 11" in said
     with pytest.raises(InputError, match="concept noise: no training text"):
         predicted_levels(items.assign(**{"attribute.noise": None}), CONCEPTS)

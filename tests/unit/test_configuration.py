@@ -342,7 +342,7 @@ LEARNING_RATE = "trainings.short.learning_rate"
         (
             "statistics.compare.gender",
             [["male"]],
-            r'statistics\.compare\.gender\[0\]: found \["male"\].*list of at least 2',
+            r'statistics\.compare\.gender\[0\]: found \["male"\].*list of 2 different',
         ),
         (
             "statistics.compare.gender",
@@ -439,9 +439,9 @@ def test_two_factors_can_be_compared_together():
     assert problem.startswith(expected)
 
 
-def test_a_placebo_can_be_compared_on_every_dataset():
-    placebo = {"placebo": [["placebo_a", "placebo_b"]]}
-    assert complete(changed(("statistics.compare", placebo)))["statistics"]["compare"] == placebo
+def test_a_negative_control_can_be_compared_on_every_dataset():
+    negative_control = {"negative_control": [["control_a", "control_b"]]}
+    assert complete(changed(("statistics.compare", negative_control)))["statistics"]["compare"] == negative_control
 
 
 def test_two_factors_of_a_dataset_share_no_level():

@@ -19,7 +19,7 @@ from evenlight.configuration import completed_entry, family_of, without_labels
 from evenlight.configuration.own import BUILTIN
 from evenlight.core.contracts.texts import ITEMS, UNITS
 from evenlight.core.errors import InputError, all_of, reworded, unless
-from evenlight.core.findings import Findings, joined, others_said, problems_said
+from evenlight.core.findings import Findings, describe_others, describe_problems, joined
 from evenlight.core.kinds import TOKENS
 from evenlight.core.tables import read_metadata, read_table
 from evenlight.engine.evaluator import Evaluator
@@ -53,7 +53,7 @@ def test_what_is_refused_in_one_place_hides_nothing_elsewhere(capsys):
         ["explainers.lime", "", says("KeyError: 'unforeseen'", "log")],
     ]
     assert "Traceback" in capsys.readouterr().err
-    assert others_said(findings) == [says("1 model can")]
+    assert describe_others(findings) == [says("1 model can")]
 
 
 def test_findings_of_several_checks_are_told_together(tmp_path):
@@ -65,12 +65,12 @@ def test_findings_of_several_checks_are_told_together(tmp_path):
     for path, findings in zip(paths, (first, second), strict=True):
         findings.write(path)
     every = joined(paths)
-    assert problems_said(Findings([["datasets.x", "", "not YAML:\n  line 1,\n  column 2"]])) == [
+    assert describe_problems(Findings([["datasets.x", "", "not YAML:\n  line 1,\n  column 2"]])) == [
         "datasets.x: not YAML: line 1, column 2"
     ]
-    assert problems_said(every) == [says("models.a on x, y: gone"), "datasets.y: empty"]
-    assert others_said(every) == ["note: datasets.y: few", "not checked: b", says("2 models, 1 file")]
-    assert others_said(Findings()) == [says("nothing could")]
+    assert describe_problems(every) == [says("models.a on x, y: gone"), "datasets.y: empty"]
+    assert describe_others(every) == ["note: datasets.y: few", "not checked: b", says("2 models, 1 file")]
+    assert describe_others(Findings()) == [says("nothing could")]
 
 
 @pytest.mark.parametrize("key", ["s3cret", None])
@@ -154,7 +154,7 @@ def test_errors_of_a_kind_are_said_in_other_words():
 TRIED = {name: given for name, (given, _) in METHODS.items() if name != "kernel_shap of all"} | {
     method: {"method": method}
     for method, entry in Explainer.entries.items()
-    if entry.modality == TOKENS and not entry.is_made_elsewhere and method not in ("pattern_variant", *METHODS)
+    if entry.modality == TOKENS and not entry.external and method not in ("pattern_variant", *METHODS)
 }
 TRIED |= {
     f"{method} {estimator}": {"method": method, "estimator": estimator}

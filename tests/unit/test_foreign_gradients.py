@@ -18,8 +18,8 @@ from evenlight.core.errors import InputError
 from evenlight.engine.batches import Batch
 from evenlight.explainers import explain
 from evenlight.explainers.attribution import remarks_on_items
+from evenlight.explainers.baselines import probes
 from evenlight.explainers.families.deeplift import paper
-from evenlight.explainers.starts import probes
 from evenlight.models.classifier import prepared
 from evenlight.models.tokenizers import token_ids
 

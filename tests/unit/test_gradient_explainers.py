@@ -30,12 +30,12 @@ from evenlight.core.tables import read_table, write_table
 from evenlight.engine.batches import Batch
 from evenlight.explainers import Explainer, explain
 from evenlight.explainers.attribution import attribution_table
+from evenlight.explainers.baselines import path_ends
 from evenlight.explainers.derivatives import target_output
 from evenlight.explainers.families.adaptive_path.refined import clenshaw_curtis
 from evenlight.explainers.families.deeplift.paper import STAND_INS, log_logarithmic_mean
 from evenlight.explainers.families.rectified.paper import RECTIFIERS
 from evenlight.explainers.operations import Operations, modules_replaced
-from evenlight.explainers.starts import path_ends
 from evenlight.models.classifier import Classifier
 
 TRANSFORMERS = ("bert", "roberta", "distilbert", "gpt2")
@@ -175,8 +175,8 @@ def test_the_configuration_s_defaults_are_what_the_explainers_ask_for(tmp_path):
         path = tmp_path / f"{name}.parquet"
         write_table(attribution_table(sentences, explanations.attributions), path, ATTRIBUTIONS, {"explainer": name})
         table = read_table(path, ATTRIBUTIONS)
-        adds_up = method in ("integrated_gradients", "adaptive_integrated_gradients", "deeplift")
-        assert table["completeness_gap"].notna().all() == adds_up
+        additive = method in ("integrated_gradients", "adaptive_integrated_gradients", "deeplift")
+        assert table["completeness_gap"].notna().all() == additive
         assert (table["forward_rows"] > 0).all()
         for scores_of_item, sentence in zip(table["token_score"], sentences, strict=True):
             assert len(scores_of_item) == len(sentence.token_id)

@@ -17,10 +17,10 @@ from evenlight.core.errors import InputError
 from evenlight.core.tables import read_table, write_table
 from evenlight.datasets import levels_of
 from evenlight.texts.items import (
+    CONTROL_LEVELS,
     EDIT,
+    NEGATIVE_CONTROL,
     ORIGINAL,
-    PLACEBO,
-    PLACEBO_LEVELS,
     assign_test,
     assign_validation,
     check_items,
@@ -555,34 +555,34 @@ def test_an_intersection_of_three():
     assert levels.tolist()[:2] == ["male+black+old", "female+black+old"]
 
 
-def test_every_dataset_has_a_placebo():
+def test_every_dataset_has_a_negative_control():
     _, units = separated(two_factors(), ["gender", "race"])
-    drawn = units_of(units, PLACEBO)
+    drawn = units_of(units, NEGATIVE_CONTROL)
     assert len(drawn) == units["item_id"].nunique()
     # All items of a unit have one level, which its name alone decides.
     assert (drawn.groupby("unit_id")["level"].nunique() == 1).all()
-    again = units_of(units[::-1].assign(factor="other"), PLACEBO).set_index("item_id")["level"]
+    again = units_of(units[::-1].assign(factor="other"), NEGATIVE_CONTROL).set_index("item_id")["level"]
     assert again.to_dict() == drawn.set_index("item_id")["level"].to_dict()
-    pd.testing.assert_frame_equal(forms_of(units, PLACEBO), drawn)
-    assert set(units_of(units, f"gender+{PLACEBO}")["level"].str.split("+").str[1]) <= set(PLACEBO_LEVELS)
-    assert forms_of(units.head(0), PLACEBO).empty
+    pd.testing.assert_frame_equal(forms_of(units, NEGATIVE_CONTROL), drawn)
+    assert set(units_of(units, f"gender+{NEGATIVE_CONTROL}")["level"].str.split("+").str[1]) <= set(CONTROL_LEVELS)
+    assert forms_of(units.head(0), NEGATIVE_CONTROL).empty
 
 
-def test_a_placebo_is_half_of_the_units():
+def test_a_negative_control_is_half_of_the_units():
     names = [str(number) for number in range(2000)]
     units = pd.DataFrame([(name, name, "form", "gender", "male") for name in names], columns=UNITS.schema.names)
     # Four standard errors of 2,000 coins.
-    assert (units_of(units, PLACEBO)["level"] == PLACEBO_LEVELS[0]).mean() == pytest.approx(0.5, abs=0.045)
+    assert (units_of(units, NEGATIVE_CONTROL)["level"] == CONTROL_LEVELS[0]).mean() == pytest.approx(0.5, abs=0.045)
 
 
-def test_a_datasets_own_placebo_goes_before():
-    units = pd.DataFrame([("u", "i", "form", PLACEBO, "sugar")], columns=UNITS.schema.names)
-    assert units_of(units, PLACEBO)["level"].tolist() == ["sugar"]
-    assert levels_of({PLACEBO: ["sugar"]}, PLACEBO) == ["sugar"]
+def test_a_datasets_own_negative_control_goes_before():
+    units = pd.DataFrame([("u", "i", "form", NEGATIVE_CONTROL, "sugar")], columns=UNITS.schema.names)
+    assert units_of(units, NEGATIVE_CONTROL)["level"].tolist() == ["sugar"]
+    assert levels_of({NEGATIVE_CONTROL: ["sugar"]}, NEGATIVE_CONTROL) == ["sugar"]
 
 
-def test_the_configuration_knows_the_placebo():
-    assert levels_of({}, PLACEBO) == list(PLACEBO_LEVELS)
+def test_the_configuration_knows_the_negative_control():
+    assert levels_of({}, NEGATIVE_CONTROL) == list(CONTROL_LEVELS)
 
 
 # What the published studies use must stay: digests of items and draws, from the code before texts and units were apart.

@@ -24,7 +24,7 @@ from evenlight.statistics.cells import read_models
 from evenlight.statistics.effects import effect_tables
 from evenlight.statistics.files import Run, items_path, predictions_path
 from evenlight.statistics.look_plans import Plan, read_record, record_digest, settings_as_written
-from evenlight.statistics.look_records import looks_of, looks_said, texts_digest, with_look
+from evenlight.statistics.look_records import describe_looks, looks_of, texts_digest, with_look
 from evenlight.statistics.looks import POCOCK, Looks
 from evenlight.statistics.study import StudyScores
 
@@ -136,12 +136,12 @@ def test_each_look_is_written_down_once():
     assert record[["look", "units"]].to_numpy().tolist() == [[1, 20], [2, 40]]
     assert looks_of(PLAN, record) == Looks((20, 40, 60), (0, 1), POCOCK)
     assert record["spent"].tolist() == pytest.approx(looks_of(PLAN, record).spent(0.05).tolist())
-    [said] = looks_said(PLAN, record)
+    [said] = describe_looks(PLAN, record)
     assert said.startswith("look 2 of 3, with 40 of 60 pairs")
 
 
 def test_a_skipped_look_is_said():
-    assert "look 1" in looks_said(PLAN, recorded(40))[1]
+    assert "look 1" in describe_looks(PLAN, recorded(40))[1]
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from evenlight.core.contracts.texts import PREDICTIONS
 from evenlight.core.contracts.texts import UNITS as UNITS_CONTRACT
 from evenlight.core.errors import InputError
 from evenlight.reports.page_parts import NO_RUN
-from evenlight.statistics.chance_level import said_of_chance
+from evenlight.statistics.chance_level import describe_chance
 from evenlight.statistics.files import Runs
 from evenlight.statistics.intervals import share_interval
 from evenlight.statistics.model_quality import (
@@ -306,7 +306,7 @@ def test_scripts_write_all_tables(files, tmp_path):
     assert of_runs["value"].tolist() == pytest.approx([5 / 6, 1])
     assert of_runs[["size", "clusters", "chance"]].to_numpy().tolist() == [[6, 3, 0.5]] * 2
     # So few texts show of neither run that it has learnt.
-    assert done.stdout.endswith(f"\nwarning: {said_of_chance(of_runs)[0]}\n")
+    assert done.stdout.endswith(f"\nwarning: {describe_chance(of_runs)[0]}\n")
     page = tabulated(tmp_path, "models", *read, datasets={"plots": "Plots"}, models={"small": "Small"})
     assert list(page.csv[1].columns) == ["dataset", "model", "seed", "measure", "factor", "subset", "size", "value"]
     assert set(page.csv[1]["seed"]) == {0, 1}
@@ -432,7 +432,7 @@ def test_few_clusters_tell_little():
 
 def test_one_class_cannot_tell_a_model_from_guessing():
     told = balanced_accuracy(answers([1] * 200, [0] * 200))
-    [said] = said_of_chance(pd.DataFrame([{"dataset": "texts", "model": "mine", "seed": 0} | told]))
+    [said] = describe_chance(pd.DataFrame([{"dataset": "texts", "model": "mine", "seed": 0} | told]))
     assert said.startswith("mine on texts cannot")
     assert "right about 0.0%" in said
 
@@ -448,11 +448,11 @@ def test_one_class_cannot_tell_a_model_from_guessing():
 def test_who_has_learnt_nothing_is_told_and_nobody_else(value, low, high, said):
     runs = {"dataset": "plots", "model": "small", "seed": [0, 1], "chance": 0.5}
     balanced = pd.DataFrame(runs | {"value": [0.9, value], "low": [0.8, low], "high": [0.95, high]})
-    told = said_of_chance(balanced.iloc[1:], {"plots": "Plots"}, {"small": "Small BERT"})
+    told = describe_chance(balanced.iloc[1:], {"plots": "Plots"}, {"small": "Small BERT"})
     assert bool(told) == bool(said)
     if said:
         assert told[0].startswith(f"Small BERT on Plots {said}")
         assert ("(key classes)" in told[0]) == (high < 0.5)
-        assert "in 1 of 2 runs (seed 1; here the worst)" in said_of_chance(balanced)[0]
+        assert "in 1 of 2 runs (seed 1; here the worst)" in describe_chance(balanced)[0]
     # A dataset with one class has no such question.
-    assert "have one class" in said_of_chance(balanced.assign(chance=1.0))[0]
+    assert "have one class" in describe_chance(balanced.assign(chance=1.0))[0]

@@ -133,7 +133,7 @@ def test_a_metric_is_that_of_its_formula(folder):
     found = score(metrics.Metric.parse_all(configuration.without_labels(config["metrics"])), explanations)["top"]
     np.testing.assert_allclose(found, [7 / 8, np.nan])
     assert configuration.metric_annotations(config)["top"]["better"] == "higher"
-    assert not configuration.asks_model("metrics", configuration.family_of("metrics", TOP))
+    assert not configuration.needs_model("metrics", configuration.family_of("metrics", TOP))
 
 
 def reviews(folder: Path, rows: list[dict]) -> dict:
@@ -263,7 +263,7 @@ def test_what_knows_nothing_of_the_model_is_held_against_and_not_judged(folder):
     path.write_text(text.replace(title, f"{title}\n    is_random: ClassVar[bool] = True\n"))
     config = study(explainers={"mine": {"method": LAST}, "grad": {"method": "saliency"}})
     config = completed(folder, config)
-    assert configuration.explainers_with(config, "is_yardstick") == ["mine"]
+    assert configuration.explainers_with(config, "is_reference") == ["mine"]
 
 
 def test_a_package_declares_classes(folder, monkeypatch):

@@ -9,9 +9,9 @@ from combinations import spread
 from models_for_tests import WORDS, context_of, sentences_of, tiny_classifier
 
 from evenlight.engine.evaluator import Evaluator
-from evenlight.engine.pace import seconds_per_row
 from evenlight.engine.progress import Progress
 from evenlight.engine.sentences import encoded
+from evenlight.engine.throughput import seconds_per_row
 from evenlight.explainers import Explainer, explain
 from evenlight.explainers.planned import planned_of_classes, planned_rows
 from evenlight.metrics import Metric, score
@@ -36,8 +36,8 @@ METHODS = {
     "paired orders": ({"method": "shapley_sampling", "permutations": 3, "estimator": "paired"}, 0.05),
     "partition_shap": ({"method": "partition_shap", "evaluations": 40}, 0.2),
     "partition_shap to the end": ({"method": "partition_shap", "evaluations": 5000}, 0),
-    "attainable": ({"method": "attainable", "exact": 6}, 0.02),
-    "attainable of few": ({"method": "attainable", "exact": 6, "asked": 50}, 0.1),
+    "upper_bound": ({"method": "upper_bound", "exact": 6}, 0.02),
+    "attainable of few": ({"method": "upper_bound", "exact": 6, "asked": 50}, 0.1),
     "saliency": ({"method": "saliency"}, 0),
     "saliency behind positions": ({"method": "saliency", "layer": "embedding_output"}, 0),
     "integrated_gradients": ({"method": "integrated_gradients", "steps": 7}, 0.3),

@@ -307,10 +307,10 @@ def test_a_classifier_that_was_saved_is_the_same_and_transformers_loads_it_as_a_
 
 
 @pytest.mark.parametrize("name", DECODERS)
-def test_rows_have_the_same_answers_where_their_beginning_is_read_once(classifier_of, name):
+def test_rows_have_the_same_answers_where_their_prefix_is_read_once(classifier_of, name):
     classifier = classifier_of(name)
-    assert len(classifier.model_inputs.beginning) >= 3
-    without = replace(classifier, model_inputs=replace(classifier.model_inputs, beginning=()))
+    assert len(classifier.model_inputs.prefix) >= 3
+    without = replace(classifier, model_inputs=replace(classifier.model_inputs, prefix=()))
     lengths: list[int] = []
     read = classifier.embed
 
@@ -321,21 +321,21 @@ def test_rows_have_the_same_answers_where_their_beginning_is_read_once(classifie
 
     fields = {name: getattr(classifier, name) for name in Classifier.__dataclass_fields__}
     np.testing.assert_allclose(answers(Counting(**fields)), answers(without), atol=2e-6)
-    # The beginning by itself, and then rows without it.
+    # The prefix by itself, and then rows without it.
     longest = max(len(sentence.token_id) for sentence in sentences_of(classifier))
-    assert lengths[0] == len(classifier.model_inputs.beginning)
+    assert lengths[0] == len(classifier.model_inputs.prefix)
     assert max(lengths[1:]) == longest - lengths[0]
 
 
-def test_a_beginning_is_read_once_for_windows_and_whole_texts_alike(classifier_of):
+def test_a_prefix_is_read_once_for_windows_and_whole_texts_alike(classifier_of):
     """Of long texts before each window, and not for a window of which nothing else is left."""
     classifier = replace(classifier_of("llama"), max_tokens=60)
-    without = replace(classifier, model_inputs=replace(classifier.model_inputs, beginning=()))
+    without = replace(classifier, model_inputs=replace(classifier.model_inputs, prefix=()))
     words = [[word for text in WORDS for word in text], WORDS[0]]
     long, short = encoded(classifier, items_of(words), [0, 1], 10)
     number = long.windows[:, 1].max()
     assert number > 1
-    shared = len(classifier.model_inputs.beginning)
+    shared = len(classifier.model_inputs.prefix)
     begins = np.arange(len(long.row)) < shared
     emptied = long.row[begins | (long.windows[:, 0] > 0)]
     rows = [long.row, short.row, long.row[~((long.windows[:, 0] == 0) & (long.windows[:, 1] == 0))], emptied]
@@ -343,7 +343,7 @@ def test_a_beginning_is_read_once_for_windows_and_whole_texts_alike(classifier_o
     np.testing.assert_allclose(
         Evaluator(classifier).probabilities(rows), Evaluator(without).probabilities(rows), atol=2e-6
     )
-    behind = stand_behind(Rows.of(rows), np.array(classifier.model_inputs.beginning))
+    behind = stand_behind(Rows.of(rows), np.array(classifier.model_inputs.prefix))
     assert behind.tolist() == [True] * 3 + [False] * 4
     lengths: list[int] = []
     network = classifier.network
@@ -358,13 +358,13 @@ def test_a_beginning_is_read_once_for_windows_and_whole_texts_alike(classifier_o
     assert max(lengths[1:]) <= 60 - shared + network.prompt.longest_insertion
 
 
-def test_a_window_that_lost_all_but_the_beginning_is_read_as_it_is(folders):
+def test_a_window_that_lost_all_but_the_prefix_is_read_as_it_is(folders):
     """Nothing of the prompt stands behind the text."""
     settings = settings_for(folders("llama"), "llama", template=BEFORE + "{text} {label}", max_tokens=60)
     classifier = prompted(settings, CLASSES, WORDS)[0]
-    without = replace(classifier, model_inputs=replace(classifier.model_inputs, beginning=()))
+    without = replace(classifier, model_inputs=replace(classifier.model_inputs, prefix=()))
     [sentence] = encoded(classifier, items_of([[word for text in WORDS for word in text]]), [0], 5)
-    shared = np.array(classifier.model_inputs.beginning)
+    shared = np.array(classifier.model_inputs.prefix)
     left = sentence.row[sentence.is_special | (sentence.windows[:, 0] > 0)]
     assert len(shared)
     rows = [sentence.row, left]
@@ -374,20 +374,20 @@ def test_a_window_that_lost_all_but_the_beginning_is_read_as_it_is(folders):
     )
 
 
-def test_a_beginning_is_shared_where_the_first_words_leave_a_space_over(folders):
+def test_a_prefix_is_shared_where_the_first_words_leave_a_space_over(folders):
     """It is a token of its own before them, and part of the word that the model inputs are tried with."""
     texts = [["Unforgivable", "debts"], ["Unforgivable", "."]]
     classifier, _ = prompted(settings_for(folders("gpt2"), "gpt2"), CLASSES, texts)
     tokens = classifier.tokenizer.convert_ids_to_tokens
-    assert tokens(list(classifier.network.prompt.beginning)) == ["They", "Ġsay", "Ġ:", "Ġ"]
-    assert tokens(list(classifier.model_inputs.beginning)) == ["They", "Ġsay", "Ġ:"]
+    assert tokens(list(classifier.network.prompt.prefix)) == ["They", "Ġsay", "Ġ:", "Ġ"]
+    assert tokens(list(classifier.model_inputs.prefix)) == ["They", "Ġsay", "Ġ:"]
 
 
-def test_a_beginning_that_a_window_cuts_is_read_with_every_row(folders):
+def test_a_prefix_that_a_window_cuts_is_read_with_every_row(folders):
     template = " ".join(["harbour"] * 9) + " " + DECODER_TEMPLATE
     classifier, _ = prompted(settings_for(folders("mistral"), "mistral", template=template), CLASSES, WORDS)
-    assert len(classifier.network.prompt.beginning) > 8
-    assert classifier.model_inputs.beginning == ()
+    assert len(classifier.network.prompt.prefix) > 8
+    assert classifier.model_inputs.prefix == ()
     np.testing.assert_allclose(logits_of(classifier), theirs(folders("mistral"), "mistral", template), atol=5e-5)
 
 

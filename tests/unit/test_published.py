@@ -26,7 +26,7 @@ from evenlight.statistics.published import (
     COMPARISON,
     agreement_beside,
     counterparts,
-    lay_beside,
+    join_published,
     quality_beside,
     read_published,
     within_one,
@@ -81,7 +81,7 @@ def as_summary(rows: list[dict]) -> pd.DataFrame:
 
 
 def compare(*cells: dict) -> pd.DataFrame:
-    return lay_beside(pd.DataFrame(cells), PUBLISHED, **asked(lay_beside, SETTINGS))
+    return join_published(pd.DataFrame(cells), PUBLISHED, **asked(join_published, SETTINGS))
 
 
 # The printed figures ----------------------------------------------------------------------------------
@@ -272,7 +272,7 @@ def test_impossible_counterparts_are_refused(models, message):
 
 
 def test_no_counterparts():
-    table = lay_beside(pd.DataFrame([cell()]), PUBLISHED, **asked(lay_beside, SETTINGS) | {"beside": {}})
+    table = join_published(pd.DataFrame([cell()]), PUBLISHED, **asked(join_published, SETTINGS) | {"beside": {}})
     assert table.empty
     assert list(table.columns) == COMPARISON
 
@@ -335,7 +335,7 @@ def as_ours(**changed) -> pd.DataFrame:
 
 def test_a_study_agrees_with_itself():
     table = agreement_beside(
-        lay_beside(as_ours(), PUBLISHED, **asked(lay_beside, SETTINGS)), **asked(agreement_beside, SETTINGS)
+        join_published(as_ours(), PUBLISHED, **asked(join_published, SETTINGS)), **asked(agreement_beside, SETTINGS)
     )
     assert table["part"].tolist() == ["overall"] + ["dataset"] * 4 + ["model"] + ["explainer"] * 2 + ["metric"] * 7
     assert (table["within_one"] == 1).all()
@@ -350,7 +350,7 @@ def test_kappa_is_that_of_statsmodels():
     ours["mean_d_significant"] = np.where(
         ours["mean_d_significant"].isna(), np.nan, random.normal(size=len(ours)) + ours["mean_d_significant"]
     )
-    table = lay_beside(ours, PUBLISHED, **asked(lay_beside, SETTINGS))
+    table = join_published(ours, PUBLISHED, **asked(join_published, SETTINGS))
     directed = table.dropna(subset="same_direction")
     counts = pd.crosstab(directed["mean_d_significant"] > 0, directed["published_d"] > 0)
     expected = cohens_kappa(counts.to_numpy(), return_results=False)
@@ -517,7 +517,7 @@ def test_script(tmp_path, model):
     )
     tables.write_table(qualities(), paths["models"], QUALITY)
     flags = ("--tables", *list(paths.values())[:2], "--output", *list(paths.values())[2:])
-    settings = asked(lay_beside, SETTINGS)
+    settings = asked(join_published, SETTINGS)
     settings |= {part: list(settings[part]) for part in ("models", "metrics")}
     done = run_result("compare_published", settings, "--published", FOLDER, *flags)
     assert done.returncode == 0, done.stderr

@@ -17,12 +17,12 @@ from models_for_tests import by_hand, context_of, sentences_of, tiny_classifier
 from evenlight.configuration import completed_entry
 from evenlight.core.errors import InputError
 from evenlight.engine.evaluator import Evaluator
-from evenlight.explainers import Explainer, explain, starts
+from evenlight.explainers import Explainer, baselines, explain
 from evenlight.metrics import Metric, Origin, score
 from evenlight.metrics.explanations import Explanation, explanation_of
 from evenlight.metrics.families.flip_area.corrected import top_places
 from evenlight.metrics.families.worst_change.balls import ascent, draws_in_ball, into_ball, radii_of
-from evenlight.metrics.moved_inputs import Input, Moved, loss_gradients
+from evenlight.metrics.perturbed_inputs import Input, Moved, loss_gradients
 from evenlight.models.classifier import prepared
 from evenlight.models.fast_layers import whole_last_layer
 
@@ -588,8 +588,8 @@ def test_the_model_is_tried_out_once(monkeypatch, settings):
     rows, tried = [], []
     counting = replace(classifier, on_rows=rows.append)
     explanations = [replace(each, origin=Origin("ig", IG, 0)) for each in of_sentences(classifier, 4)]
-    original = starts.share_of_the_start
-    monkeypatch.setattr(starts, "share_of_the_start", lambda *given: tried.append(1) or original(*given))
+    original = baselines.share_of_the_start
+    monkeypatch.setattr(baselines, "share_of_the_start", lambda *given: tried.append(1) or original(*given))
     together = sensitivity(counting, explanations, settings)
     assert len(tried) == 1
     needed = sum(rows)

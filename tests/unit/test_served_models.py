@@ -12,7 +12,7 @@ from http_services import scored, serving
 
 from evenlight import configuration
 from evenlight.core.errors import InputError
-from evenlight.engine.opening import open_evaluator
+from evenlight.engine.loading import open_evaluator
 from evenlight.engine.sentences import encoded
 from evenlight.explainers import Context, Explainer, explain
 from evenlight.metrics import Metric, score
@@ -135,7 +135,7 @@ METHODS = {
     "orders": {"method": "shapley_sampling", "permutations": 3},
     "tree": {"method": "partition_shap", "evaluations": 30},
     "occlusion": {"method": "occlusion", "output": "contrast"},
-    "best": {"method": "attainable"},
+    "best": {"method": "upper_bound"},
 }
 
 

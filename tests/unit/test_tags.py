@@ -16,8 +16,8 @@ from evenlight.metrics import Metric, Origin, score
 from evenlight.metrics.explanations import explanation_of
 
 METHODS = [method for method, entry in Explainer.entries.items() if entry.modality == TOKENS]
-MADE_HERE = [method for method in METHODS if not Explainer.entries[method].is_made_elsewhere]
-ASKING = [method for method in MADE_HERE if Explainer.entries[method].asks_model]
+MADE_HERE = [method for method in METHODS if not Explainer.entries[method].external]
+ASKING = [method for method in MADE_HERE if Explainer.entries[method].needs_model]
 # Of the other concept explainers the estimates come from attributions, or from networks, of the same seed.
 OF_CONCEPTS = {name for name, entry in Explainer.entries.items() if entry.modality == EFFECTS} - {
     "summed_attributions",
@@ -102,7 +102,7 @@ def test_who_draws_among_explainers_by_concepts(method):
 
 def test_nobody_knows_of_draws_elsewhere_or_of_another_explainer():
     unknown = {method for method, entry in Explainer.entries.items() if entry.draws is None and not entry.is_own}
-    assert unknown == set(configuration.explainers_with(of_all(), "is_made_elsewhere")) | set(
+    assert unknown == set(configuration.explainers_with(of_all(), "external")) | set(
         configuration.explainers_with(of_all(), "sums_explainer")
     )
     assert not any(configuration.same_again(method) for method in unknown)
@@ -142,7 +142,7 @@ def test_who_asks_no_model_needs_none(method):
     def explained():
         return explain({"it": entry_of(method)}, sentences, Context(None, 0, TRAINING))["it"]
 
-    if entry.asks_model:
+    if entry.needs_model:
         with pytest.raises(AttributeError, match="NoneType"):
             explained()
     else:
@@ -172,7 +172,7 @@ def test_who_asks_once_takes_no_more_rows_for_all_classes(method):
         rows.clear()
         scores(method, classifier, [replace(sentence, target=target) for target in targets])
         counts.append(sum(rows))
-    assert (counts[1] == counts[0]) == Explainer.entries[method].asks_once
+    assert (counts[1] == counts[0]) == Explainer.entries[method].target_independent
 
 
 @pytest.mark.parametrize("method", MADE_HERE)
@@ -185,7 +185,7 @@ def test_who_is_random_knows_nothing_of_the_model_or_of_the_words(method):
     same = not far_apart(scores(method, classifier, sentences), scores(method, tiny_classifier("gpt2"), others))
     entry = Explainer.entries[method]
     assert entry.is_random == (same and entry.draws)
-    assert entry.is_yardstick or not entry.is_random
+    assert entry.is_reference or not entry.is_random
 
 
 @pytest.mark.parametrize("method", ASKING)

@@ -203,14 +203,14 @@ def test_all_rows_of_a_question_wait_once(architecture, how):
     assert len(batches) > 4
 
 
-@pytest.mark.parametrize("beginning", [(), (3, 4)])
-def test_a_language_model_waits_once(beginning):
-    """Also where it reads the beginning of its prompt once."""
+@pytest.mark.parametrize("prefix", [(), (3, 4)])
+def test_a_language_model_waits_once(prefix):
+    """Also where it reads the prefix of its prompt once."""
     tokenizer = tiny_tokenizer()
     config = GPT2Config(vocab_size=len(tokenizer), n_embd=16, n_layer=2, n_head=2, n_positions=MAX_TOKENS)
-    prompt = Prompt(DECODER, (((5,),), ((6, 7),)), -1, None, beginning, (0.0, 0.5))
+    prompt = Prompt(DECODER, (((5,),), ((6, 7),)), -1, None, prefix, (0.0, 0.5))
     network = as_classifier(GPT2LMHeadModel(config).eval().requires_grad_(False), prompt)
-    classifier = on_card(Classifier(network, tokenizer, MAX_TOKENS, model_inputs=ModelInputs(beginning=beginning)))
+    classifier = on_card(Classifier(network, tokenizer, MAX_TOKENS, model_inputs=ModelInputs(prefix=prefix)))
     with waits_for_card() as waits:
         Evaluator(classifier, TOKENS).probabilities([np.arange(3, length) for length in range(6, 18)])
     assert len(waits) == 1

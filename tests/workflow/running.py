@@ -259,7 +259,7 @@ OPTIONAL_CAPTIONS = (
     "attribution_differences",
     "attribution_differences_table",
     "beyond_random_table",
-    "challengers_table",
+    "proposed_methods_table",
     "concept_grid",
     "concepts",
     "concepts_table",

@@ -113,7 +113,7 @@ def test_what_a_default_class_makes_is_not_said_to_be_the_explainers(finished_sm
     held = finding["beyond_random"]
     assert (finding["level_a"], finding["verdict"], held["outcome"]) == ("male", "female more often", "left")
     assert held["made_by"] == "model"
-    assert held["attainable_a"] < 0.01 < 0.8 < held["attainable_b"]
+    assert held["upper_bound_a"] < 0.01 < 0.8 < held["upper_bound_b"]
     assert "metric, makes it" in finding["said"]
     assert "explainer has a" not in finding["said"]
 

@@ -85,7 +85,7 @@ STUDY = TINY | {
             "electra": {"C": "electra_c", "CE": "electra_ce"},
             "gpt2": {"ZS": "gpt2_zs", "C": "gpt2_c", "CE": "gpt2_ce"},
         },
-        "challengers": ["gxi"],
+        "proposed_methods": ["gxi"],
         "bootstrap_draws": 200,
         "verdict_permutations": 1,
     },
@@ -146,8 +146,8 @@ def test_masked_words_are_scored_where_there_is_a_head_and_others_are_named(fini
 
 
 @pytest.mark.slow
-def test_a_challenger_is_held_against_the_others(finished):
-    table = pd.read_csv(results(finished) / "tables" / "challengers.csv")
+def test_a_proposed_method_is_held_against_the_others(finished):
+    table = pd.read_csv(results(finished) / "tables" / "proposed_methods.csv")
     assert set(table["explainer"]) == {"gxi"}
     assert set(table["model"]) == {"all", *STUDY["models"]}
     # Random scores are no rival.

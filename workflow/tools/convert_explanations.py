@@ -81,14 +81,14 @@ def rows_of_inseq(
             f"{path}: explained is '{explained.removesuffix('_fn')}', which falls where the label becomes more "
             "probable; explain 'logit' or 'probability' (attributed_fn)"
         )
-    adds_up = explained == "probability_fn" and info.get("attributed_fn_args", {}).get("logprob", False)
+    additive = explained == "probability_fn" and info.get("attributed_fn_args", {}).get("logprob", False)
     rows = []
     for number, (sequence, prompt) in enumerate(zip(sequences, info["input_texts"], strict=True)):
         location = f"{path}, sequence {number} (from 0)"
         tokens, scores, generated = _attributed(sequence, location)
         pieces = _spelled([*tokens, *generated])
         target = _class_of(generated, pieces[len(tokens) :], label_words, location)
-        scores = scores[:, _chosen(generated, steps, adds_up, location)].sum(1)
+        scores = scores[:, _chosen(generated, steps, additive, location)].sum(1)
         scores = _aggregated(scores, sequence, aggregation, location)
         text, place = _text_in(prompt, template, tokens, pieces[: len(tokens)], location)
         if not np.isfinite(scores[place]).all():
@@ -159,12 +159,12 @@ def _class_of(generated: list[str], pieces: list[bytes], label_words: Sequence[s
     return numbers[0]
 
 
-def _chosen(generated: list[str], steps: Sequence[int] | None, adds_up: bool, location: str) -> list[int]:
+def _chosen(generated: list[str], steps: Sequence[int] | None, additive: bool, location: str) -> list[int]:
     """The columns of the generated tokens that are explained."""
     word = [number for number, token in enumerate(generated) if not _is_special(token)]
     chosen = list(word if steps is None else steps)
     is_there = bool(chosen) and set(chosen) <= set(range(len(generated)))
-    if not is_there or (steps is None and len(word) > 1 and not adds_up):
+    if not is_there or (steps is None and len(word) > 1 and not additive):
         listed = ", ".join(f"{number} '{token}'" for number, token in enumerate(generated))
         raise InputError(
             f"{location}: generated tokens are {listed}; choose by --steps which are explained, or explain the word's "

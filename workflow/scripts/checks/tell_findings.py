@@ -5,7 +5,7 @@ import shutil
 from pathlib import Path
 
 from evenlight.core.errors import InputError
-from evenlight.core.findings import Findings, joined, others_said, problems_said
+from evenlight.core.findings import Findings, describe_others, describe_problems, joined
 from evenlight.jobs.command_line import of_model, run, settings_argument
 from evenlight.models.services.client import Client, RequestPolicy
 from evenlight.statistics.files import Runs
@@ -33,8 +33,8 @@ def main(arguments: argparse.Namespace) -> None:
     shutil.rmtree(arguments.folder)
     findings.problems += keys_missing(arguments.settings["chats"])
     findings.unchecked += arguments.settings["unchecked"]
-    print(*others_said(findings), sep="\n", flush=True)
-    if problems := problems_said(findings):
+    print(*describe_others(findings), sep="\n", flush=True)
+    if problems := describe_problems(findings):
         what = "1 problem stands" if len(problems) == 1 else f"{len(problems)} problems stand"
         # In the log, which is said where the run ends, below Snakemake's own lines.
         raise InputError(*problems, f"{what} above, with what to do; nothing of the study was run")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from evenlight.concepts.labels import predicted_levels, said_of_levels
+from evenlight.concepts.labels import describe_levels, predicted_levels
 from evenlight.core.contracts.explanations import CONCEPT_LABELS, PREDICTED_LEVELS
 from evenlight.core.contracts.texts import ITEMS
 from evenlight.core.tables import read_table, write_table
@@ -21,7 +21,7 @@ def main(arguments: argparse.Namespace) -> None:
         by = f"by networks like the model '{arguments.settings['model']}'"
     else:
         predicted, by = predicted_levels(items, concepts), "from words"
-    note = f"levels predicted {by} {said_of_levels(items, predicted, concepts)}"
+    note = f"levels predicted {by} {describe_levels(items, predicted, concepts)}"
     print(note)
     write_table(predicted, arguments.output, CONCEPT_LABELS, {"notes": [note]})
 

@@ -86,7 +86,7 @@ class Metric(metrics.Metric):
     """
 
     is_own: ClassVar[bool] = True
-    asks_model: ClassVar[bool] = False
+    needs_model: ClassVar[bool] = False
     needs_other_texts: ClassVar[bool] = True
     text_columns: ClassVar[tuple[str, ...]] = ("words", "spaces")
 

@@ -57,7 +57,7 @@ def digests_of_rows(arguments: argparse.Namespace) -> dict[str, str]:
             common
             | {"explainer": name, "settings": settings_of(entry)}
             | {"versions": versions_for(arguments.versions, entry.method)},
-            [Path(entry.file)] if entry.is_made_elsewhere else [],
+            [Path(entry.file)] if entry.external else [],
         )
         for name, entry in arguments.explainers.items()
     }
@@ -186,7 +186,7 @@ def write_cost_of(arguments: argparse.Namespace, name: str, rows: Rows) -> None:
     """Write what the explanations of an explainer have cost; those made elsewhere were only read."""
     [path] = [path for path in arguments.costs if path.stem == name]
     known = {}
-    if not arguments.explainers[name].is_made_elsewhere:
+    if not arguments.explainers[name].external:
         parts = [part for part in rows.files() if part not in arguments.output]
         costs = [
             read_metadata(part, ATTRIBUTIONS) | read_arrow(part, ATTRIBUTIONS.only(MADE_OF)).to_pydict()

@@ -6,10 +6,10 @@ from pathlib import Path
 import numpy as np
 
 from evenlight.core.tables import replacing
-from evenlight.engine.opening import open_evaluator
-from evenlight.engine.pace import seconds_per_row
+from evenlight.engine.loading import open_evaluator
 from evenlight.engine.progress import duration
 from evenlight.engine.sentences import Sentence
+from evenlight.engine.throughput import seconds_per_row
 from evenlight.explainers import Explainer
 from evenlight.explainers.explained_again import explained_twice
 from evenlight.explainers.planned import planned_rows

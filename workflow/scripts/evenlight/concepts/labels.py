@@ -15,7 +15,7 @@ def predicted_levels(items: pd.DataFrame, concepts: Mapping[str, Sequence[str]])
     """``item_id`` of the test texts, and a column of levels for each concept, as their words tell.
 
     A logistic regression for each concept on the tf-idf of words and pairs of words, learned from the training texts
-    with a label. The paper trains language models in its place; this needs none, and :func:`said_of_levels` says what
+    with a label. The paper trains language models in its place; this needs none, and :func:`describe_levels` says what
     that costs. ``concepts`` are names to levels.
     """
     text = items["words"].map(" ".join)
@@ -33,7 +33,7 @@ def predicted_levels(items: pd.DataFrame, concepts: Mapping[str, Sequence[str]])
     return predicted
 
 
-def said_of_levels(items: pd.DataFrame, predicted: pd.DataFrame, concepts: Mapping[str, Sequence[str]]) -> str:
+def describe_levels(items: pd.DataFrame, predicted: pd.DataFrame, concepts: Mapping[str, Sequence[str]]) -> str:
     """How often the levels that are predicted of the test texts are right, and how often the most frequent one is.
 
     Texts without a label do not count. ``predicted`` has ``item_id`` and a column of levels for each concept.

@@ -292,8 +292,8 @@ def random_explainers(config: dict) -> list[str]:
 
 
 def no_hypotheses(config: dict) -> list[str]:
-    """The explainers of a complete configuration that are yardsticks: those that know nothing, and the attainable."""
-    return explainers_with(config, "is_yardstick")
+    """The explainers of a complete configuration that are references: those that know nothing, and the attainable."""
+    return explainers_with(config, "is_reference")
 
 
 def beyond_random(config: dict) -> bool:
@@ -302,21 +302,23 @@ def beyond_random(config: dict) -> bool:
 
 
 def explaining_methods(config: dict) -> dict[str, str]:
-    """The method of each explainer of a complete configuration that explains: neither random ones nor yardsticks.
+    """The method of each explainer of a complete configuration that explains: neither random ones nor references.
 
     Explanations that other tools have made are a method each.
     """
     return {
-        name: name if _explainer(settings).is_made_elsewhere else settings["method"]
+        name: name if _explainer(settings).external else settings["method"]
         for name, settings in config["explainers"].items()
-        if not _explainer(settings).is_yardstick
+        if not _explainer(settings).is_reference
     }
 
 
-def attainable(config: dict) -> dict[str, str]:
+def upper_bound(config: dict) -> dict[str, str]:
     """The metrics of a complete configuration of which an explainer seeks the best scores, and the explainer."""
     found: dict[str, str] = {}
-    sought = [(name, settings) for name, settings in config["explainers"].items() if settings["method"] == "attainable"]
+    sought = [
+        (name, settings) for name, settings in config["explainers"].items() if settings["method"] == "upper_bound"
+    ]
     for metric, settings in config["metrics"].items():
         for name, search in sought:
             measured = {
@@ -331,9 +333,9 @@ def attainable(config: dict) -> dict[str, str]:
     return found
 
 
-def asks_model(section: str, family: str) -> bool:
+def needs_model(section: str, family: str) -> bool:
     """Whether a family of ``explainers`` or ``metrics`` asks the trained model, as opposed to data or scores alone."""
-    return any(entry.asks_model for entry in REGISTRIES[section].entries.values() if entry.family == family)
+    return any(entry.needs_model for entry in REGISTRIES[section].entries.values() if entry.family == family)
 
 
 def explains_again(family: str) -> bool:

@@ -85,7 +85,7 @@ def _check_for_datasets(config: dict) -> Iterator[str]:
                     yield f"{key}: found {shown(dataset)}, {_not_there('dataset', dataset, config)}"
             if config["kind"] == "regimes":
                 yield f"{key}: a study of the kind regimes compares models on each of its datasets; leave the key out"
-            elif section == "explainers" and Explainer.entries[config[section][name]["method"]].is_yardstick:
+            elif section == "explainers" and Explainer.entries[config[section][name]["method"]].is_reference:
                 yield f"{key}: others are held against {name} on every dataset; leave the key out"
     if any(set(names) - set(config["datasets"]) for of_section in named.values() for names in of_section.values()):
         return
@@ -94,7 +94,7 @@ def _check_for_datasets(config: dict) -> Iterator[str]:
         explaining = [
             explainer
             for explainer, settings in config["explainers"].items()
-            if modality("explainers", settings) == name and not Explainer.entries[settings["method"]].is_yardstick
+            if modality("explainers", settings) == name and not Explainer.entries[settings["method"]].is_reference
         ]
         yield from _without("explainers", explaining, f"explainer of {MODALITIES[name].about}", config)
 
@@ -322,7 +322,7 @@ def beyond_probabilities(section: str, settings: dict, why: str) -> Iterator[tup
     """
     registry = {"explainers": Explainer, "metrics": Metric}[section]
     entry = registry.entries[settings[registry.key]]
-    if entry.asks_model and entry.needs_internals:
+    if entry.needs_model and entry.needs_internals:
         able = [name for name, each in registry.entries.items() if _asks_probabilities(each)]
         found = f"found {shown(settings[registry.key])}, which looks into the network"
         yield registry.key, f"{found}, {why}; use one of {', '.join(able)}"
@@ -333,7 +333,7 @@ def beyond_probabilities(section: str, settings: dict, why: str) -> Iterator[tup
 
 
 def _asks_probabilities(entry: type[Explainer] | type[Metric]) -> bool:
-    return entry.asks_model and not entry.needs_internals and (issubclass(entry, Metric) or not entry.is_yardstick)
+    return entry.needs_model and not entry.needs_internals and (issubclass(entry, Metric) or not entry.is_reference)
 
 
 def _check_answers_only(config: dict) -> Iterator[str]:
@@ -558,7 +558,7 @@ def _check_files(config: dict) -> Iterator[str]:
         names_of_runs = {"dataset": datasets, "model": models, "seed": sorted(seeds)}
         for part in FILE_FIELDS:
             told = f"{{{part}}}" in settings.get("file", "") or (part == "model" and settings.get("model"))
-            if Explainer.entries[settings["method"]].is_made_elsewhere and len(names_of_runs[part]) > 1 and not told:
+            if Explainer.entries[settings["method"]].external and len(names_of_runs[part]) > 1 and not told:
                 listing = ", ".join(map(str, names_of_runs[part]))
                 remedy = "give each a file" + ", or name its datasets" * (part == "dataset")
                 yield f"explainers.{name}.file: has no {{{part}}}, and the {part}s are {listing}; {remedy}"
@@ -610,16 +610,16 @@ def _check_regimes(config: dict) -> Iterator[str]:
         yield f"explainers.{ALL_TOGETHER}: this name is that of all explainers together; choose another name"
 
 
-def _check_challengers(config: dict) -> Iterator[str]:
-    key, challengers = "statistics.challengers", config["statistics"]["challengers"]
-    if challengers and config["kind"] != "regimes":
+def _check_proposed_methods(config: dict) -> Iterator[str]:
+    key, proposed_methods = "statistics.proposed_methods", config["statistics"]["proposed_methods"]
+    if proposed_methods and config["kind"] != "regimes":
         yield f"{key}: a study of the kind {config['kind']} holds explainers against no others; write kind: regimes"
-    for name in challengers:
+    for name in proposed_methods:
         if name not in config["explainers"]:
             yield f"{key}: found {shown(name)}, {_not_there('explainer', name, config)}"
-    asking = {name for name, said in config["explainers"].items() if Explainer.entries[said["method"]].asks_model}
-    if challengers and asking <= set(challengers):
-        yield f"{key}: found {shown(challengers)}, beside which no explainer asks the model; add one, or take one out"
+    asking = {name for name, said in config["explainers"].items() if Explainer.entries[said["method"]].needs_model}
+    if proposed_methods and asking <= set(proposed_methods):
+        yield (f"{key}: found {shown(proposed_methods)}, beside which no explainer asks the model; add one")
 
 
 def _check_published(config: dict) -> Iterator[str]:
@@ -817,7 +817,7 @@ CHECKS = (
     (("statistics",), _check_draws),
     (("kind", "statistics"), _check_needs),
     (("kind", "models", "seeds", "explainers", "statistics"), _check_regimes),
-    (("kind", "explainers", "statistics"), _check_challengers),
+    (("kind", "explainers", "statistics"), _check_proposed_methods),
     (("statistics",), _check_twice),
     (("kind", "explainers", "metrics"), _check_modalities),
     (("datasets", "models", "explainers"), _check_concepts),

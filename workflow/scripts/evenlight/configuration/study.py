@@ -157,8 +157,8 @@ class Statistics(Settings):
             "Pairs of levels by factor, such as `{gender: [[male, female]]}`. Each is compared on every dataset that "
             "has both; effects are positive where the first has the higher value. Two factors together, such as "
             "`gender+race`, have levels such as `female+asian`. As a negative control every dataset has the factor "
-            "`placebo`, about half of whose units, drawn by their names, are `placebo_a` and the others `placebo_b`: "
-            "what is found between these is chance."
+            "`negative_control`, about half of whose units, drawn by their names, are `control_a` and the others "
+            "`control_b`: what is found between these is chance."
         ),
     )
     regimes: dict[Name, Annotated[dict[Text, Name], Field(min_length=1)]] = Field(
@@ -180,13 +180,13 @@ class Statistics(Settings):
             "`{embeddings: [[CE, CEf], [C, CEfAf]]}`, in every architecture that has them all."
         ),
     )
-    challengers: Different[Name] = Field(
+    proposed_methods: Different[Name] = Field(
         [],
         description=(
             "Explainers that are said to be better than all others, such as `[gim, attnlrp]`. In a study of the `kind: "
             "regimes` each is held against every other explainer of the study that asks the model and is no "
-            "challenger, in the mean of all models that are regimes and in each of them. They do not count in the mean "
-            "over all explainers."
+            "proposed method, in the mean of all models that are regimes and in each of them. They do not count in "
+            "the mean over all explainers."
         ),
     )
     strata: dict[Name, Literal["label", "prediction", "correct"]] = Field(
@@ -430,15 +430,15 @@ class Study(Settings):
             "lime": {"method": "lime", "samples": 5000, "asked": 256},
             "occlusion": {"method": "occlusion"},
             "random": {"method": "uniform_random"},
-            "best": {"method": "attainable", "asked": 256},
-            "best_kept": {"method": "attainable", "goal": "sufficiency", "asked": 256},
+            "best": {"method": "upper_bound", "asked": 256},
+            "best_kept": {"method": "upper_bound", "goal": "sufficiency", "asked": 256},
         },
         min_length=1,
         validate_default=True,
         description=(
             "The explainers of the study, each under a name of your choice; the same method may occur several times "
             "with different parameters. Left out, they are two that every model can be asked by, LIME with 256 of its "
-            "5,000 texts asked and occlusion, beside two yardsticks: random explanations, and the best attainable ones."
+            "5,000 texts asked and occlusion, beside two references: random explanations, and the best attainable ones."
         ),
     )
     explain: Explain = Field(default_factory=Explain, description="What is explained.")

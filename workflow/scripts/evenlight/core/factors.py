@@ -2,6 +2,6 @@
 
 JOINT = "+"  # between the factors of an intersection, and between their levels
 # A factor that every dataset has and that means nothing: half of the units, by their names, have either level.
-PLACEBO, PLACEBO_LEVELS = "placebo", ("placebo_a", "placebo_b")
+NEGATIVE_CONTROL, CONTROL_LEVELS = "negative_control", ("control_a", "control_b")
 # How the columns begin that say what a text has of each attribute, such as attribute.gender.
 ATTRIBUTE = "attribute."

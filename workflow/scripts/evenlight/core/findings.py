@@ -62,11 +62,11 @@ def joined(paths: Iterable[str | Path]) -> Findings:
     return every
 
 
-def problems_said(findings: Findings) -> list[str]:
+def describe_problems(findings: Findings) -> list[str]:
     """The problems in words, a line each; what is the same on several datasets, once.
 
     >>> same = [["models.a", "x", "no such folder"], ["models.a", "y", "no such folder"]]
-    >>> problems_said(Findings(same))
+    >>> describe_problems(Findings(same))
     ['models.a on x, y: no such folder']
     """
     places: dict[tuple[str, str], list[str]] = {}
@@ -76,10 +76,10 @@ def problems_said(findings: Findings) -> list[str]:
     return [" ".join(f"{place}{_on(names)}: {problem}".split()) for (place, problem), names in places.items()]
 
 
-def others_said(findings: Findings) -> list[str]:
+def describe_others(findings: Findings) -> list[str]:
     """All else in words, a line each.
 
-    >>> others_said(Findings(unchecked=["models.b, made here"], notes=["datasets.x: 2"], read={"files": ["x"]}))
+    >>> describe_others(Findings(unchecked=["models.b, made here"], notes=["datasets.x: 2"], read={"files": ["x"]}))
     ['note: datasets.x: 2', 'not checked: models.b, made here', '1 file can be read']
     """
     notes = [f"note: {what}" for what in dict.fromkeys(findings.notes)]

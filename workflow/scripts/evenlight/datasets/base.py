@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, ClassVar
 from pydantic import Field
 
 from evenlight.core.errors import InputError
-from evenlight.core.factors import JOINT, PLACEBO, PLACEBO_LEVELS
+from evenlight.core.factors import CONTROL_LEVELS, JOINT, NEGATIVE_CONTROL
 from evenlight.settings import Entry
 
 if TYPE_CHECKING:
@@ -138,12 +138,12 @@ def change_name(before: str, after: str) -> str:
 def levels_of(factors: dict[str, list[str]], name: str) -> list[str]:
     """The levels of a factor, or of an intersection of ``factors`` such as ``gender+race``; none of an unknown one.
 
-    Every dataset has the factor :data:`evenlight.core.factors.PLACEBO`, unless it has one of this name itself.
+    Every dataset has the factor :data:`evenlight.core.factors.NEGATIVE_CONTROL`, unless it has one of this name itself.
 
     >>> levels_of({"gender": ["male", "female"], "race": ["asian", "other"]}, "gender+race")
     ['male+asian', 'male+other', 'female+asian', 'female+other']
     """
-    factors = {PLACEBO: PLACEBO_LEVELS} | factors
+    factors = {NEGATIVE_CONTROL: CONTROL_LEVELS} | factors
     return [JOINT.join(levels) for levels in product(*(factors.get(part, []) for part in name.split(JOINT)))]
 
 

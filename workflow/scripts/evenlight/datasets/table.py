@@ -74,8 +74,8 @@ def dataset_of(
     if problems := [*_row_problems(refused, origin), *_unit_problems(rows, places, table, origin, broken)]:
         raise _refusal(problems, in_no_group, columns, origin)
     clusters = joined_clusters(rows)
-    notes = _copies_said(rows, clusters, names_clusters=table.cluster is not None)
-    notes += _no_texts_said(rows, table)
+    notes = _describe_copies(rows, clusters, names_clusters=table.cluster is not None)
+    notes += _describe_missing_texts(rows, table)
     rows["cluster"] = clusters
     if split is None:
         rows = assign_test(rows, rows["cluster"], table.test_share, table.split_seed)
@@ -120,7 +120,7 @@ def _unit_problems(
     return problems
 
 
-def _no_texts_said(rows: pd.DataFrame, table: Columns) -> list[str]:
+def _describe_missing_texts(rows: pd.DataFrame, table: Columns) -> list[str]:
     """What is said of a column whose values are numbers or identifiers, and no texts."""
     field = table.text
     texts = [joined_text(text) for text in texts_in(rows)] if field and not table.second else []
@@ -136,7 +136,7 @@ def _no_texts_said(rows: pd.DataFrame, table: Columns) -> list[str]:
 def _row_problems(refused: dict[str, list[tuple[str, str]]], origin: Path | str) -> list[str]:
     """What is wrong with rows, each problem once; ``refused`` has the rows that have it, and what is said of each."""
     problems = [
-        said if len(rows) == 1 else f"{said}; {_rows_said([row for row, _ in rows])} have this"
+        said if len(rows) == 1 else f"{said}; {_describe_rows([row for row, _ in rows])} have this"
         for rows in refused.values()
         for said in [rows[0][1]]
     ]
@@ -150,21 +150,21 @@ def _refusal(
     """All that is wrong with a table; as notes, which rows are in no group of an attribute, by its column."""
     error = InputError(*problems)
     for name, rows in in_no_group.items():
-        error.add_note(f"{origin}: field '{columns[name]}' is empty in {_rows_said(rows)}: in no group of {name}")
+        error.add_note(f"{origin}: field '{columns[name]}' is empty in {_describe_rows(rows)}: in no group of {name}")
     return error
 
 
-def _rows_said(rows: Sequence[str]) -> str:
+def _describe_rows(rows: Sequence[str]) -> str:
     """How many rows there are, and the first of them.
 
-    >>> _rows_said("7"), _rows_said("79"), _rows_said([*map(str, range(1, 1235))])
+    >>> _describe_rows("7"), _describe_rows("79"), _describe_rows([*map(str, range(1, 1235))])
     ('1 row (7)', '2 rows (7, 9)', '1,234 rows (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, …)')
     """
     first = [*rows[:MOST], *["…"] * (len(rows) > MOST)]
     return f"{len(rows):,} row{'s' * (len(rows) != 1)} ({', '.join(first)})"
 
 
-def _copies_said(rows: pd.DataFrame, clusters: pd.Series, names_clusters: bool) -> list[str]:
+def _describe_copies(rows: pd.DataFrame, clusters: pd.Series, names_clusters: bool) -> list[str]:
     """What is said of equal texts: how many there are, which clusters they join, and that they are in both splits."""
     text = text_keys(rows)
     copies = int(text.duplicated().sum())

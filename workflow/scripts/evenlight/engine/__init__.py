@@ -9,7 +9,7 @@ def open_evaluator(flags: Namespace, on_rows: Callable[[int], None]):
     """What asks the model of a command, an :class:`evenlight.engine.evaluator.Evaluator`; None where it asks none.
 
     It is imported here and by its name: so a job that asks no model does without torch, and the digest of its code
-    without the engine. The rule of a job that asks names ``evenlight.engine.opening`` beside the command.
+    without the engine. The rule of a job that asks names ``evenlight.engine.loading`` beside the command.
 
     Args:
         flags: of :func:`evenlight.jobs.command_line.add_model_flags`, and ``settings`` (``max_tokens``, ``precision``).

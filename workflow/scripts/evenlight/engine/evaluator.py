@@ -12,7 +12,7 @@ from evenlight.core.errors import first_line
 from evenlight.engine.full_batches import FullBatches
 from evenlight.models.classifier import Classifier
 from evenlight.models.readable import require_numbers
-from evenlight.texts.beginnings import in_order, shared_with_the_last
+from evenlight.texts.prefixes import in_order, shared_with_the_last
 from evenlight.texts.rows import Rows, marks_of, stand_behind
 
 # What fills a graphics card.
@@ -22,7 +22,7 @@ TOKENS_ON_CUDA = 32768
 NUMBERS_ON_CPU, LEAST_ON_CPU = 3 * 2**18, 1024
 # Padding that takes a processor about the time in which a batch is begun, tokens × the square of their width.
 PADDING_ON_CPU = 6 * 2**20
-# Of the tokens of some rows, the share from which on it is less work to compute each beginning once; how many times a
+# Of the tokens of some rows, the share from which on it is less work to compute each prefix once; how many times a
 # batch's tokens its rows may have, whose keys and values are laid out for attention.
 LEAST_SHARED, LAID_OUT = 0.05, 4
 # What a question yields (rows, as a matrix or one by one) and is sent back (their probabilities, rows × classes).
@@ -45,7 +45,7 @@ class Evaluator(FullBatches):
 
     Attributes:
         found_out: what explainers have found out about the model, where metrics explain again. It is told by texts of
-            the vocabulary (``explainers.starts.probes``) and holds nothing of vectors that were moved meanwhile.
+            the vocabulary (``explainers.baselines.probes``) and holds nothing of vectors that were moved meanwhile.
         notes: what readers of the results must know of the answers, which a service may change; none of a network's.
     """
 
@@ -69,9 +69,9 @@ class Evaluator(FullBatches):
         return replace(self.classifier, network=_compiled(self.classifier.network))
 
     @cached_property
-    def _beginning(self) -> Cache | None:
-        """What the network keeps of the beginning of its prompt."""
-        return self._asked.read_beginning()
+    def _prefix(self) -> Cache | None:
+        """What the network keeps of the prefix of its prompt."""
+        return self._asked.read_prefix()
 
     @torch.inference_mode()
     def probabilities(self, rows: Rows | Sequence[np.ndarray]) -> np.ndarray:
@@ -93,29 +93,29 @@ class Evaluator(FullBatches):
     def _answers(self, rows: Rows) -> Iterator[Part]:
         """The probabilities (rows, classes) of rows in full batches."""
         whole, behind = np.arange(len(rows)), np.arange(0)
-        beginning = np.array(self._asked.model_inputs.beginning, dtype=np.int64)
-        if len(beginning):
-            is_behind = stand_behind(rows, beginning)
+        prefix = np.array(self._asked.model_inputs.prefix, dtype=np.int64)
+        if len(prefix):
+            is_behind = stand_behind(rows, prefix)
             whole, behind = np.flatnonzero(~is_behind), np.flatnonzero(is_behind)
         if len(whole):
             yield from self._read(rows.taken(whole) if len(behind) else rows, whole)
         if len(behind):
             rows = rows.taken(behind)
-            rows = Rows(rows.token[:, len(beginning) :], rows.length - len(beginning))
-            yield from self._read(rows, behind, self._beginning)
+            rows = Rows(rows.token[:, len(prefix) :], rows.length - len(prefix))
+            yield from self._read(rows, behind, self._prefix)
 
-    def _read(self, rows: Rows, place: np.ndarray, beginning: Cache | None = None) -> Iterator[Part]:
-        """The probabilities of rows that stand behind ``beginning``, each with its ``place``."""
-        in_tree = self._worth_a_tree(rows, beginning)
+    def _read(self, rows: Rows, place: np.ndarray, prefix: Cache | None = None) -> Iterator[Part]:
+        """The probabilities of rows that stand behind ``prefix``, each with its ``place``."""
+        in_tree = self._worth_a_tree(rows, prefix)
         alone = np.delete(np.arange(len(rows)), in_tree)
 
         def compute(batch: np.ndarray) -> tuple[torch.Tensor]:
             token_id, mask = self._asked.padded(rows.taken(alone[batch]))
-            logits = self._asked.logits(self._asked.embed(token_id), mask, beginning)
+            logits = self._asked.logits(self._asked.embed(token_id), mask, prefix)
             return (logits.float().softmax(-1),)
 
         def compute_in_tree(batch: np.ndarray) -> tuple[torch.Tensor]:
-            logits = self._asked.tree_logits(rows.taken(in_tree[batch]), beginning)
+            logits = self._asked.tree_logits(rows.taken(in_tree[batch]), prefix)
             return (logits.float().softmax(-1),)
 
         for batch, found in self._computed(rows.length[alone], compute, rows=1):
@@ -124,14 +124,14 @@ class Evaluator(FullBatches):
             for batch, found in self._in_memory(of_tree, compute_in_tree, self.tokens_per_batch):
                 yield place[in_tree[batch]], found
 
-    def _worth_a_tree(self, rows: Rows, beginning: Cache | None) -> np.ndarray:
+    def _worth_a_tree(self, rows: Rows, prefix: Cache | None) -> np.ndarray:
         """Those of some rows, in order, that begin alike so often that a tree of them is less work; (in tree,)."""
         nothing = np.arange(0)
         most = self._asked.model_inputs.longest_in_tree
         # Compiled networks have an attention of their own, and marks say more than a row's ids.
         if most < 1 or self._asked is not self.classifier:
             return nothing
-        most -= 0 if beginning is None else beginning.get_seq_length()
+        most -= 0 if prefix is None else prefix.get_seq_length()
         found = np.flatnonzero((rows.length > 0) & (rows.length <= most) & ~marks_of(rows.token).any(axis=1))
         if len(found) < 2:
             return nothing

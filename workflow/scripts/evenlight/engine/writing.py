@@ -13,10 +13,10 @@ import torch
 
 from evenlight.core.errors import InputError
 from evenlight.engine.full_batches import FullBatches
-from evenlight.models.decoder import Beginning, Decoder
+from evenlight.models.decoder import Decoder, Prefix
 from evenlight.models.language_model import DECODER, Prompt
 from evenlight.models.transfers import sent
-from evenlight.texts.rows import common_beginning
+from evenlight.texts.rows import common_prefix
 
 # How many logits may be there at once where those of many tokens are wanted, numbers of float32.
 LOGITS = 2**26
@@ -104,11 +104,11 @@ class Writer(FullBatches):
     @torch.inference_mode()
     def written(self, asked: Sequence[Asked]) -> list[Written]:
         """An answer to each, in their order."""
-        beginning = self._beginning([each.prompt for each in asked])
+        prefix = self._prefix([each.prompt for each in asked])
 
         def compute(batch: np.ndarray) -> list[Written]:
             started = time.monotonic()
-            rows, finish = self._written([asked[index] for index in batch], beginning)
+            rows, finish = self._written([asked[index] for index in batch], prefix)
             seconds = (time.monotonic() - started) / len(batch)
             if self.on_answers:
                 self.on_answers(len(batch))
@@ -121,17 +121,17 @@ class Writer(FullBatches):
         found = self.in_batches([len(each.prompt) + self.most_tokens for each in asked], compute)
         return [found[place] for place in np.argsort(order, kind="stable")]
 
-    def _beginning(self, prompts: Sequence[np.ndarray], last: int = 1) -> Beginning | None:
+    def _prefix(self, prompts: Sequence[np.ndarray], last: int = 1) -> Prefix | None:
         """What all prompts begin with, read once; each has ``last`` tokens behind it."""
         shortest = min(map(len, prompts), default=0)
-        return self.decoder.read_beginning(common_beginning(prompts)[: max(0, shortest - last)])
+        return self.decoder.read_prefix(common_prefix(prompts)[: max(0, shortest - last)])
 
-    def _written(self, asked: list[Asked], beginning: Beginning | None) -> tuple[list[list[int]], list[str]]:
+    def _written(self, asked: list[Asked], prefix: Prefix | None) -> tuple[list[list[int]], list[str]]:
         """Of each answer its token ids, and why it ends."""
         decoder, rows, finish = self.decoder, [[] for _ in asked], [CUT_OFF] * len(asked)
         distinct: dict[bytes, int] = {each.prompt.tobytes(): number for number, each in enumerate(asked)}
         prompt = {name: place for place, name in enumerate(distinct)}
-        kept, logits = decoder.read([asked[number].prompt for number in distinct.values()], beginning)
+        kept, logits = decoder.read([asked[number].prompt for number in distinct.values()], prefix)
         of_row = sent([prompt[each.prompt.tobytes()] for each in asked], decoder.device)
         kept, logits = kept.of_rows(of_row), logits[of_row, 0]
         # Which answers go on, by number.
@@ -198,10 +198,10 @@ class Writer(FullBatches):
         for given, read in prompt.passes.items():
             rows = [np.concatenate([row, np.array(given, dtype=np.int64)]) for row in prompts]
             last = len(given) + 1
-            beginning = self._beginning(rows, last)
+            prefix = self._prefix(rows, last)
 
-            def compute(batch: np.ndarray, rows=rows, read=read, last=last, beginning=beginning) -> tuple[torch.Tensor]:
-                _, logits = self.decoder.read([rows[index] for index in batch], beginning, last)
+            def compute(batch: np.ndarray, rows=rows, read=read, last=last, prefix=prefix) -> tuple[torch.Tensor]:
+                _, logits = self.decoder.read([rows[index] for index in batch], prefix, last)
                 log_probability = logits.log_softmax(-1)
                 return (torch.stack([log_probability[:, place, token] for place, token, _ in read], dim=1),)
 
@@ -227,13 +227,13 @@ class Writer(FullBatches):
         last, device = len(token_id), self.decoder.device
         wanted = sent(list(token_id), device)[None, :, None]
         rows = [np.concatenate([row, np.array(token_id[:-1], dtype=np.int64)]) for row in prompts]
-        beginning, found = self._beginning(rows, last), []
+        prefix, found = self._prefix(rows, last), []
         several = max(1, LOGITS // (last * self.decoder.network.config.get_text_config().vocab_size))
         for start in range(0, len(rows), several):
             some = rows[start : start + several]
 
             def compute(batch: np.ndarray, some=some) -> tuple[torch.Tensor]:
-                _, logits = self.decoder.read([some[index] for index in batch], beginning, last)
+                _, logits = self.decoder.read([some[index] for index in batch], prefix, last)
                 return (logits.log_softmax(-1).gather(-1, wanted.expand(len(batch), -1, -1))[..., 0],)
 
             found += [value for (value,) in self.fetched([len(row) for row in some], compute)]

@@ -188,7 +188,7 @@ class Position:
 def label_probabilities(positions: Sequence[Position], words: Mapping[str, Sequence[str]]) -> dict[str, float]:
     """The probability with which an answer begins with the words of each decision, as far as tokens are known.
 
-    A word may be several tokens. Beginnings that more than one decision has are followed along the tokens that were
+    A word may be several tokens. Prefixes that more than one decision has are followed along the tokens that were
     written; those that another token would have begun are not known, and count for none. White space before a word
     does not count.
 
@@ -199,16 +199,16 @@ def label_probabilities(positions: Sequence[Position], words: Mapping[str, Seque
     found, begun, logarithm = dict.fromkeys(words, 0.0), "", 0.0
     for position in positions:
         for token, more in position.top.items():
-            possible = _beginning(begun + token, words)
+            possible = _prefix(begun + token, words)
             if len(possible) == 1:
                 found[possible.pop()] += math.exp(logarithm + more)
         begun, logarithm = begun + position.token, logarithm + position.top[position.token]
-        if len(_beginning(begun, words)) < 2:
+        if len(_prefix(begun, words)) < 2:
             break
     return found
 
 
-def _beginning(said: str, words: Mapping[str, Sequence[str]]) -> set[str]:
+def _prefix(said: str, words: Mapping[str, Sequence[str]]) -> set[str]:
     """The decisions of which a word begins so, or that begins with one of their words."""
     said = said.lstrip()
     return {name for name, its in words.items() for word in its if is_begun(word, said) or begins_with(said, word)}

@@ -93,7 +93,7 @@ class Explainer(Method):
             explanations none is taken over when other texts change.
         draws: whether it draws at random, so that another seed may give another explanation; None where nobody knows.
         is_random: whether its explanations know nothing of the model, so that others must get beyond them.
-        is_yardstick: whether others are read beside it, and it is no explainer that a verdict is about.
+        is_reference: whether others are read beside it, and it is no explainer that a verdict is about.
         is_made_elsewhere: whether its explanations are read from a file, so that it cannot explain again.
         asks_once: whether it asks the model the same, whichever class it explains.
         adds_up: whether a score says what a token adds to the output, so that a sum of scores says what they all add.
@@ -107,16 +107,16 @@ class Explainer(Method):
     key: ClassVar[str] = "method"
     entries: ClassVar[dict[str, type["Explainer"]]] = {}
     modality: ClassVar[str] = TOKENS
-    asks_model: ClassVar[bool] = True
+    needs_model: ClassVar[bool] = True
     needs_internals: ClassVar[bool] = True
     needs_training: ClassVar[bool] = False
     needs_other_texts: ClassVar[bool] = False
     draws: ClassVar[bool | None] = False
     is_random: ClassVar[bool] = False
-    is_yardstick: ClassVar[bool] = False
-    is_made_elsewhere: ClassVar[bool] = False
-    asks_once: ClassVar[bool] = False
-    adds_up: ClassVar[bool] = False
+    is_reference: ClassVar[bool] = False
+    external: ClassVar[bool] = False
+    target_independent: ClassVar[bool] = False
+    additive: ClassVar[bool] = False
     sums_explainer: ClassVar[bool] = False
     trains_network: ClassVar[bool] = False
     answered_by: ClassVar[tuple[str, ...]] = ()
@@ -129,7 +129,7 @@ class Explainer(Method):
     @classmethod
     def __pydantic_init_subclass__(cls, **more: Any) -> None:
         """Register the class; others are held against explanations that know nothing of the model."""
-        cls.is_yardstick = cls.is_yardstick or cls.is_random
+        cls.is_reference = cls.is_reference or cls.is_random
         super().__pydantic_init_subclass__(**more)
 
     @classmethod

@@ -27,7 +27,7 @@ class ConceptExplainer(Explainer):
 
     family: ClassVar[str] = "concepts"
     modality: ClassVar[str] = EFFECTS
-    asks_model: ClassVar[bool] = False
+    needs_model: ClassVar[bool] = False
     needs_internals: ClassVar[bool] = False
 
     def estimate(self, question: Question) -> np.ndarray:
@@ -47,7 +47,7 @@ TextLevels = Annotated[
 
 
 def _adding_up() -> str:
-    return ", ".join(method for method, entry in Explainer.entries.items() if entry.adds_up)
+    return ", ".join(method for method, entry in Explainer.entries.items() if entry.additive)
 
 
 class SummedAttributions(ConceptExplainer):
@@ -97,7 +97,7 @@ class SummedAttributions(ConceptExplainer):
         from evenlight.settings.schema import entry_schema
 
         entry = Explainer.entries.get(value.get("method"))
-        if entry is None or not entry.adds_up:
+        if entry is None or not entry.additive:
             raise refusal((("method",), f"found {shown(value.get('method'))}; allowed is one of {_adding_up()}"))
         try:
             completed = entry.model_validate(value).model_dump(exclude={"label", "datasets"})
@@ -127,7 +127,7 @@ class RandomEffects(ConceptExplainer):
     title: ClassVar[str] = "Random effects"
     draws: ClassVar[bool] = True
     is_random: ClassVar[bool] = True
-    is_yardstick: ClassVar[bool] = True
+    is_reference: ClassVar[bool] = True
 
     method: Literal["random_effects"]
 

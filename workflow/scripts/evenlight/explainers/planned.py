@@ -37,4 +37,4 @@ def planned_rows(
 
 def planned_of_classes(entry: Explainer, sentences: Sequence[Sentence], classes: int) -> np.ndarray:
     """Rows that one explainer takes to explain every class of each sentence, float64 (sentences,)."""
-    return (1 if entry.asks_once else classes) * planned_rows({"it": entry}, sentences)
+    return (1 if entry.target_independent else classes) * planned_rows({"it": entry}, sentences)

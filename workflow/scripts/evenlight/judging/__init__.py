@@ -26,7 +26,7 @@ from evenlight.judging.arguments import (
     whole,
 )
 from evenlight.judging.cells import Cells, unit_notes
-from evenlight.reports.verdict_words import SCORED, said_of_counts, sentences
+from evenlight.reports.verdict_words import SCORED, describe_counts, sentences
 from evenlight.statistics.effects import missing_notes, tables_of, tied_notes
 from evenlight.statistics.families import EXPLORATORY, PRIMARY
 from evenlight.statistics.looks import OBRIEN_FLEMING, POCOCK
@@ -207,6 +207,6 @@ def _found(verdicts: pd.DataFrame, counts: pd.DataFrame) -> str:
     kind = "primary " if len(asked) < len(verdicts) else ""
     named, alike = int((asked["side"] != 0).sum()), int((asked["verdict"] == AS_OFTEN).sum())
     return (
-        f"{said_of_counts(asked, counts, kind)} A verdict names a group in {named:,} and says “as often” in {alike:,}; "
-        f"{len(asked) - named - alike:,} are open, which does not show that groups are alike."
+        f"{describe_counts(asked, counts, kind)} A verdict names a group in {named:,} and says “as often” in "
+        f"{alike:,}; {len(asked) - named - alike:,} are open, which does not show that groups are alike."
     )

@@ -35,7 +35,7 @@ class MetricOfAnswers(Metric):
     """What the metrics of answers in words have in common: they ask no model."""
 
     modality: ClassVar[str] = TEXT
-    asks_model: ClassVar[bool] = False
+    needs_model: ClassVar[bool] = False
     needs_internals: ClassVar[bool] = False
 
     @classmethod

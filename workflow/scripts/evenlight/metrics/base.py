@@ -44,7 +44,7 @@ class Metric(Method):
     key: ClassVar[str] = "metric"
     entries: ClassVar[dict[str, type[Metric]]] = {}
     modality: ClassVar[str] = TOKENS
-    asks_model: ClassVar[bool] = True
+    needs_model: ClassVar[bool] = True
     needs_internals: ClassVar[bool] = True
     explains_again: ClassVar[bool] = False
     needs_other_texts: ClassVar[bool] = False

@@ -169,38 +169,38 @@ class Classifier:
             return []
         return [each.on(self.device) for each in split(mask, self.model_inputs.places, self.model_inputs.reads_padding)]
 
-    def logits(self, embedding: torch.Tensor, mask: torch.Tensor, beginning: Cache | None = None) -> torch.Tensor:
+    def logits(self, embedding: torch.Tensor, mask: torch.Tensor, prefix: Cache | None = None) -> torch.Tensor:
         """Logits (rows, classes) of word embeddings (rows, tokens, hidden) under a mask of :meth:`padded`.
 
         Those of a text in windows are the mean of its windows', see :mod:`evenlight.models.windows`. With what
-        :meth:`read_beginning` gives, the rows are without the beginning, and padding is on the right.
+        :meth:`read_prefix` gives, the rows are without the prefix, and padding is on the right.
         """
         windows = self.windows(mask)
         if windows:
             pad = torch.full((1, 1), self._fill, device=self.device)
             padding = self.embed(pad)[0, 0].detach().to(embedding)
-            parts = (each.joined(self._read(each.taken(embedding, padding), each.mask, beginning)) for each in windows)
+            parts = (each.joined(self._read(each.taken(embedding, padding), each.mask, prefix)) for each in windows)
             logits = sum(parts)
         else:
-            logits = self._read(embedding, mask, beginning)
+            logits = self._read(embedding, mask, prefix)
         # After it: what ends before its end is asked again.
         if self.on_rows:
             self.on_rows(len(embedding))
         return logits
 
-    def tree_logits(self, rows: Rows | Sequence[np.ndarray], beginning: Cache | None = None) -> torch.Tensor:
-        """Logits (rows, classes) of rows of ids, of whose beginnings each is computed once.
+    def tree_logits(self, rows: Rows | Sequence[np.ndarray], prefix: Cache | None = None) -> torch.Tensor:
+        """Logits (rows, classes) of rows of ids, of whose prefixes each is computed once.
 
-        The rows are in order (:func:`evenlight.texts.beginnings.in_order`), and none is longer than the model inputs
-        say. With what :meth:`read_beginning` gives, they are without the beginning.
+        The rows are in order (:func:`evenlight.texts.prefixes.in_order`), and none is longer than the model inputs
+        say. With what :meth:`read_prefix` gives, they are without the prefix.
         """
         with self._autocast():
-            logits = tree_logits(self.network, rows, beginning, embed=self.embed)
+            logits = tree_logits(self.network, rows, prefix, embed=self.embed)
         if self.on_rows:
             self.on_rows(len(rows))
         return logits.float() if self._is_autocast else logits
 
-    def _read(self, embedding: torch.Tensor, mask: torch.Tensor, beginning: Cache | None = None) -> torch.Tensor:
+    def _read(self, embedding: torch.Tensor, mask: torch.Tensor, prefix: Cache | None = None) -> torch.Tensor:
         """Logits of rows that the network reads as they are."""
         # Networks may do another thing with types that are all 0 than without any (XLNet).
         mark = (mask - 1).clamp(min=0)
@@ -210,16 +210,16 @@ class Classifier:
         inside = mask > 0
         with self._autocast(), self._padding_known(not inside.all()):
             logits = self.model_inputs.logits(
-                self.network, embedding, sent(inside, self.device).long(), beginning, types, is_padding
+                self.network, embedding, sent(inside, self.device).long(), prefix, types, is_padding
             )
         return logits.float() if self._is_autocast else logits
 
-    def read_beginning(self) -> Cache | None:
-        """What a decoder keeps of the beginning of its prompt, to be computed once; None where that cannot be."""
-        if not self.model_inputs.beginning:
+    def read_prefix(self) -> Cache | None:
+        """What a decoder keeps of the prefix of its prompt, to be computed once; None where that cannot be."""
+        if not self.model_inputs.prefix:
             return None
         with self._autocast(), self._padding_known(False):
-            return self.network.read_beginning(self.embed(sent([self.model_inputs.beginning], self.device)))
+            return self.network.read_prefix(self.embed(sent([self.model_inputs.prefix], self.device)))
 
     @property
     def _is_autocast(self) -> bool:

@@ -79,7 +79,7 @@ class Decoder:
     keeps: bool | None = None
 
     def __post_init__(self):
-        """Try out whether the network gives the logits of whole rows from what it keeps of their beginnings."""
+        """Try out whether the network gives the logits of whole rows from what it keeps of their prefixes."""
         object.__setattr__(self, "chats", self.chats and bool(self.tokenizer.chat_template))
         if self.keeps is None:
             object.__setattr__(self, "keeps", _keeps(replace(self, keeps=True)))
@@ -166,7 +166,7 @@ class Decoder:
         return [np.array(row, dtype=np.int64) for row in encoded]
 
     def label_tokens(self, rendered: Sequence[str], word: str) -> tuple[int, ...]:
-        """Token ids of a word at the beginning of the answers to prompts as :meth:`rendered` gives them.
+        """Token ids of a word at the prefix of the answers to prompts as :meth:`rendered` gives them.
 
         Raises:
             InputError: the tokenizer reads the word together with a prompt, or otherwise than behind another one.
@@ -187,16 +187,16 @@ class Decoder:
     # Reading and going on --------------------------------------------------------------------------------------------
 
     def read(
-        self, rows: Sequence[np.ndarray], beginning: "Beginning | None" = None, last: int = 1
+        self, rows: Sequence[np.ndarray], prefix: "Prefix | None" = None, last: int = 1
     ) -> tuple[Kept, torch.Tensor]:
         """What is kept of some rows (tokens,), and the logits at their last tokens, float32 (rows, last, vocabulary).
 
         Args:
             rows: of any lengths where the network ``keeps``, else of one.
-            beginning: what all rows begin with; behind it each has ``last`` tokens at least.
+            prefix: what all rows begin with; behind it each has ``last`` tokens at least.
             last: at how many tokens of each row logits are wanted.
         """
-        before = len(beginning.token_id) if beginning else 0
+        before = len(prefix.token_id) if prefix else 0
         length = np.array([len(row) for row in rows]) - before
         inside = np.arange(length.max()) < length[:, None]
         token_id = np.zeros(inside.shape, dtype=np.int64)
@@ -206,7 +206,7 @@ class Decoder:
         columns = length[:, None] - last + np.arange(last)
         if not self.keeps:
             return Kept(None, mask, token_id), self._logits(token_id, mask, columns)
-        cache = beginning.of_rows(len(rows)) if beginning else DynamicCache()
+        cache = prefix.of_rows(len(rows)) if prefix else DynamicCache()
         logits = self._logits(token_id, mask, columns, cache, before + torch.arange(token_id.shape[1]))
         padding = sent(length.max() - length, self.device)
         if length.min() < length.max():
@@ -225,12 +225,12 @@ class Decoder:
         position = mask.sum(1, keepdim=True) - 1
         return Kept(kept.cache, mask), self._logits(token[:, None], mask, columns, kept.cache, position)[:, 0]
 
-    def read_beginning(self, token_id: Sequence[int]) -> "Beginning | None":
+    def read_prefix(self, token_id: Sequence[int]) -> "Prefix | None":
         """What is kept of ids that many rows begin with; None where nothing is."""
         if not self.keeps or not len(token_id):
             return None
         kept, _ = self.read([np.array(token_id, dtype=np.int64)])
-        return Beginning(tuple(token_id), kept.cache)
+        return Prefix(tuple(token_id), kept.cache)
 
     @cached_property
     def _options(self) -> frozenset[str]:
@@ -265,7 +265,7 @@ class Decoder:
 
 
 @dataclass(frozen=True)
-class Beginning:
+class Prefix:
     """What many rows begin with.
 
     Attributes:
@@ -349,7 +349,7 @@ def _keeps(decoder: Decoder) -> bool:
     alone = [sent(row[None], decoder.device) for row in rows]
     expected = torch.stack([decoder.network(input_ids=row).logits[0, -FURTHER - 1 :].float() for row in alone])
     try:
-        kept, logits = decoder.read([row[:-FURTHER] for row in rows], decoder.read_beginning(shared))
+        kept, logits = decoder.read([row[:-FURTHER] for row in rows], decoder.read_prefix(shared))
         found = [logits[:, 0]]
         for step in range(-FURTHER, 0):
             kept, logits = decoder.go_on(kept, sent([row[step] for row in rows], decoder.device))

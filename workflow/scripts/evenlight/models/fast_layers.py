@@ -35,7 +35,7 @@ from transformers.models.xlm_roberta import modeling_xlm_roberta as xlm_roberta
 from transformers.pytorch_utils import Conv1D
 
 from evenlight.models.attention import KNOWN_TYPES
-from evenlight.models.beginnings import SHORT, of_leaves
+from evenlight.models.prefixes import SHORT, of_leaves
 
 # The operation that torch's own compiler uses for linear layers on processors.
 AVAILABLE = torch.backends.mkldnn.is_available() and hasattr(torch.ops.mkldnn, "_linear_pointwise")

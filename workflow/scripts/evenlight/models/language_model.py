@@ -24,10 +24,10 @@ from transformers import AutoModelForCausalLM, AutoModelForMaskedLM, DynamicCach
 from transformers.cache_utils import DynamicLayer, DynamicSlidingWindowLayer
 from transformers.modeling_outputs import SequenceClassifierOutput
 
-from evenlight.models.beginnings import TreeOnDevice, reading
 from evenlight.models.networks import embedded, evaluating, word_table
+from evenlight.models.prefixes import TreeOnDevice, reading
 from evenlight.models.transfers import sent
-from evenlight.texts.beginnings import Tree
+from evenlight.texts.prefixes import Tree
 
 # The key of config.json that makes a language model a classifier.
 PROMPT = "prompt"
@@ -45,7 +45,7 @@ class Prompt:
         slot: index of the token in a row whose output is read first: the last one, -1, of a decoder, and the mask of
             a masked model, counted from the side of the row from which it is the same for all texts.
         mask_token: id of the mask; None for decoders.
-        beginning: ids with which every row begins.
+        prefix: ids with which every row begins.
         log_prior: what is taken from the logit of each class.
     """
 
@@ -53,7 +53,7 @@ class Prompt:
     label_tokens: tuple[tuple[tuple[int, ...], ...], ...]
     slot: int
     mask_token: int | None
-    beginning: tuple[int, ...]
+    prefix: tuple[int, ...]
     log_prior: tuple[float, ...]
 
     @cached_property
@@ -94,7 +94,7 @@ class Prompt:
     def from_json(cls, values: dict) -> "Prompt":
         """What :meth:`to_json` made."""
         words = tuple(tuple(map(tuple, words)) for words in values["label_tokens"])
-        tuples = {name: tuple(values[name]) for name in ("beginning", "log_prior")}
+        tuples = {name: tuple(values[name]) for name in ("prefix", "log_prior")}
         return cls(**(values | tuples | {"label_tokens": words}))
 
 
@@ -115,7 +115,7 @@ def token_logits() -> Iterator[None]:
         _without_softmax.reset(token)
 
 
-class _Beginning(DynamicLayer):
+class _Prefix(DynamicLayer):
     """Keys and values of what all rows begin with, (1, heads, tokens, size). Those of the rows are not kept."""
 
     def __init__(self, layer: DynamicLayer):
@@ -138,7 +138,7 @@ class ClassifyingLanguageModel:
         attention_mask: torch.Tensor | None = None,
         inputs_embeds: torch.Tensor | None = None,
         position_ids: torch.Tensor | None = None,
-        beginning: DynamicCache | None = None,
+        prefix: DynamicCache | None = None,
     ) -> SequenceClassifierOutput:
         """Logits (rows, classes) of ids (rows, tokens) or embeddings (rows, tokens, hidden).
 
@@ -147,7 +147,7 @@ class ClassifyingLanguageModel:
             attention_mask: (rows, tokens).
             inputs_embeds: in place of the ids.
             position_ids: used by being given: then the network is told the positions.
-            beginning: of :meth:`read_beginning`; what is given comes behind it, with padding on the right.
+            prefix: of :meth:`read_prefix`; what is given comes behind it, with padding on the right.
         """
         values = input_ids if inputs_embeds is None else inputs_embeds
         mask = torch.ones(values.shape[:2], dtype=torch.long, device=values.device)
@@ -160,7 +160,7 @@ class ClassifyingLanguageModel:
                 *self._with_tokens(values, mask, given, slot + 1 if behind else slot),
                 slot[:, None] + sent(places, slot.device),
                 position_ids is not None,
-                beginning,
+                prefix,
             )
 
         return SequenceClassifierOutput(logits=self._class_logits(ask))
@@ -168,13 +168,13 @@ class ClassifyingLanguageModel:
     def tree_logits(
         self,
         rows: Sequence[np.ndarray],
-        beginning: DynamicCache | None = None,
+        prefix: DynamicCache | None = None,
         *,
         embed: Callable[[torch.Tensor], torch.Tensor],
     ) -> torch.Tensor:
-        """Logits (rows, classes) of a decoder's rows of ids, of whose beginnings each is computed once.
+        """Logits (rows, classes) of a decoder's rows of ids, of whose prefixes each is computed once.
 
-        With a ``beginning`` of :meth:`read_beginning`, the rows are what comes behind it.
+        With a ``prefix`` of :meth:`read_prefix`, the rows are what comes behind it.
         """
 
         read = {given: sorted({place for place, _, _ in of_words}) for given, of_words in self.prompt.passes.items()}
@@ -183,9 +183,9 @@ class ClassifyingLanguageModel:
         path = tree.path.reshape(len(rows), len(read), -1)
         row, last = np.arange(len(rows))[:, None], np.array([len(row) - 1 for row in rows])[:, None]
         nodes = [path[row, number, last + places] for number, places in enumerate(read.values())]
-        before = 0 if beginning is None else beginning.get_seq_length()
+        before = 0 if prefix is None else prefix.get_seq_length()
         on_device = TreeOnDevice.of(tree, self.device, before)
-        options = {"use_cache": False} if beginning is None else {"past_key_values": beginning}
+        options = {"use_cache": False} if prefix is None else {"past_key_values": prefix}
         with reading(self, on_device):
             found = self._logits_at(
                 sent(np.concatenate(nodes, axis=1).reshape(1, -1), self.device),
@@ -253,7 +253,7 @@ class ClassifyingLanguageModel:
         mask: torch.Tensor,
         places: torch.Tensor,
         counts_positions: bool = False,
-        beginning: DynamicCache | None = None,
+        prefix: DynamicCache | None = None,
     ) -> torch.Tensor:
         """Logits of all tokens of the vocabulary at some places, (rows, places, vocabulary).
 
@@ -262,10 +262,10 @@ class ClassifyingLanguageModel:
         options = {"use_cache": False} if "use_cache" in self.known_options else {}
         if counts_positions:
             options["position_ids"] = (mask.cumsum(1) - 1).clamp(min=0)
-        if beginning is not None:
-            before = beginning.get_seq_length()
+        if prefix is not None:
+            before = prefix.get_seq_length()
             mask = torch.cat([torch.ones_like(mask[:, :1]).expand(-1, before), mask], dim=1)
-            options["past_key_values"] = beginning
+            options["past_key_values"] = prefix
         values = {"inputs_embeds" if values.dim() == 3 else "input_ids": values}
         return self._logits_at(places, attention_mask=mask, **values, **options)
 
@@ -287,7 +287,7 @@ class ClassifyingLanguageModel:
                 handle.remove()
         return logits if chosen else at_places(logits, places)
 
-    def read_beginning(self, embedding: torch.Tensor) -> DynamicCache | None:
+    def read_prefix(self, embedding: torch.Tensor) -> DynamicCache | None:
         """Keys and values of what all rows begin with, of its embeddings (1, tokens, hidden).
 
         None where the network keeps something else of a text, or less of it.
@@ -300,7 +300,7 @@ class ClassifyingLanguageModel:
         if any(layer.keys is None or layer.keys.shape[-2] != embedding.shape[1] for layer in layers):
             return None
         shared = DynamicCache()
-        shared.layers, shared.layer_class_to_replicate = [_Beginning(layer) for layer in layers], None
+        shared.layers, shared.layer_class_to_replicate = [_Prefix(layer) for layer in layers], None
         return shared
 
 

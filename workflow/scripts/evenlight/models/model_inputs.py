@@ -21,7 +21,6 @@ from torch import nn
 from transformers import Cache, PreTrainedModel, PreTrainedTokenizerBase
 
 from evenlight.core.errors import InputError
-from evenlight.models.beginnings import TreeOnDevice, reading
 from evenlight.models.fast_layers import whole_last_layer
 from evenlight.models.language_model import DECODER, ClassifyingLanguageModel
 from evenlight.models.networks import (
@@ -39,9 +38,10 @@ from evenlight.models.networks import (
     text_config,
     word_table,
 )
+from evenlight.models.prefixes import TreeOnDevice, reading
 from evenlight.models.tokenizers import read_words, required_token_id
-from evenlight.texts.beginnings import Tree, in_order
-from evenlight.texts.rows import Rows, common_beginning
+from evenlight.texts.prefixes import Tree, in_order
+from evenlight.texts.rows import Rows, common_prefix
 
 # How far logits may be apart, as a share of the largest: rounding is a hundred times smaller, a text that is moved or
 # mixed with padding a hundred times larger.
@@ -121,8 +121,8 @@ class ModelInputs:
         pad: id that the network is lent for padding where its configuration names none.
         rows: how many ids its word embeddings know; 0 where that was not asked.
         shortest: how many tokens a batch must have at least, padding included; shorter ones end in an error (Funnel's).
-        beginning: ids with which texts begin that need to be read once only, see :meth:`Classifier.read_beginning`.
-        longest_in_tree: how many tokens rows may have of whose beginnings each is computed once
+        prefix: ids with which texts begin that need to be read once only, see :meth:`Classifier.read_prefix`.
+        longest_in_tree: how many tokens rows may have of whose prefixes each is computed once
             (:meth:`Classifier.tree_logits`); 0 where the network does not take rows so.
     """
 
@@ -138,7 +138,7 @@ class ModelInputs:
     pad: int = 0
     rows: int = 0
     shortest: int = 1
-    beginning: tuple[int, ...] = ()
+    prefix: tuple[int, ...] = ()
     longest_in_tree: int = 0
 
     def lend(self, network: nn.Module) -> None:
@@ -169,19 +169,19 @@ class ModelInputs:
         network: nn.Module,
         embedding: torch.Tensor,
         mask: torch.Tensor,
-        beginning: Cache | None = None,
+        prefix: Cache | None = None,
         types: torch.Tensor | None = None,
         is_padding: torch.Tensor | None = None,
     ) -> torch.Tensor:
         """Logits (rows, classes) of word embeddings (rows, tokens, hidden) under a mask (rows, tokens) of 0 and 1.
 
-        With what the network keeps of a ``beginning``, the rows are what comes behind it. ``types`` (rows, tokens) are
+        With what the network keeps of a ``prefix``, the rows are what comes behind it. ``types`` (rows, tokens) are
         those of the tokens where the network is told them; ``is_padding``, bool (rows, tokens), says which it takes for
         padding.
         """
         more = {"position_ids": (mask.cumsum(1) - 1).clamp(min=0)} if self.counts_positions else {}
-        if beginning is not None:
-            more["beginning"] = beginning
+        if prefix is not None:
+            more["prefix"] = prefix
         if types is not None:
             more["token_type_ids"] = types
         classes = network.config.num_labels
@@ -455,7 +455,7 @@ def _alone(network: nn.Module, trial: _Trial, row: list[int]) -> torch.Tensor:
 
 
 def _with(trial: _Trial, token: int) -> list[list[int]]:
-    """Texts with a token: within and at the end, at the beginning, twice at the end, and nothing else."""
+    """Texts with a token: within and at the end, at the prefix, twice at the end, and nothing else."""
     first, second = trial.ordinary[0], trial.ordinary[len(trial.ordinary) // 2]
     return [
         trial.around(*tokens)
@@ -527,7 +527,7 @@ def _tried(network: nn.Module, tells: ModelInputs, trial: _Trial, expected: _Exp
     return replace(
         inputs,
         shortest=_shortest(network, inputs, trial),
-        beginning=_shared_beginning(network, inputs, trial, expected),
+        prefix=_shared_prefix(network, inputs, trial, expected),
         longest_in_tree=_longest_in_tree(network, inputs, trial, expected),
     )
 
@@ -581,39 +581,39 @@ def _asked(network: nn.Module, inputs: ModelInputs, trial: _Trial, rows: list[li
     return inputs.logits(network, embedded(network, token_id), mask, **more)
 
 
-def _shared_beginning(network: nn.Module, inputs: ModelInputs, trial: _Trial, expected: _Expected) -> tuple[int, ...]:
-    """The beginning of a decoder's prompt, if texts get the same logits when it is read once for all of them."""
+def _shared_prefix(network: nn.Module, inputs: ModelInputs, trial: _Trial, expected: _Expected) -> tuple[int, ...]:
+    """The prefix of a decoder's prompt, if texts get the same logits when it is read once for all of them."""
     is_usual = not (inputs.pads_left or inputs.counts_positions or inputs.reads_padding or inputs.tells_types)
     if inputs.stand_ins is not None or not is_usual or not isinstance(network, ClassifyingLanguageModel):
         return ()
     rows = [*trial.texts] if expected.long is None else [*trial.texts, *trial.long]
     logits_alone = expected.texts if expected.long is None else torch.cat([expected.texts, expected.long])
     # The last token of the prompt may be another one where another word follows.
-    beginning = common_beginning([network.prompt.beginning, *rows])
-    length = len(beginning)
+    prefix = common_prefix([network.prompt.prefix, *rows])
+    length = len(prefix)
     if not length:
         return ()
 
     def ask() -> torch.Tensor:
-        kept = network.read_beginning(embedded(network, torch.tensor([beginning], device=device_of(network))))
+        kept = network.read_prefix(embedded(network, torch.tensor([prefix], device=device_of(network))))
         token_id, mask = _batch(network, inputs, [row[length:] for row in rows], pad=0)
         return inputs.logits(network, embedded(network, token_id), mask, kept)
 
     logits, _ = _answer(ask)
     same = logits is not None and (logits - logits_alone).abs().max() <= _close(network, logits_alone)
-    return beginning if same else ()
+    return prefix if same else ()
 
 
 def tree_logits(
     network: PreTrainedModel,
     rows: Rows | Sequence[np.ndarray],
-    beginning: Cache | None = None,
+    prefix: Cache | None = None,
     *,
     embed: Callable[[torch.Tensor], torch.Tensor],
 ) -> torch.Tensor:
     """See :meth:`evenlight.models.classifier.Classifier.tree_logits`, whose ``embed`` it takes."""
     if isinstance(network, ClassifyingLanguageModel):
-        return network.tree_logits(rows, beginning, embed=embed)
+        return network.tree_logits(rows, prefix, embed=embed)
     tree = TreeOnDevice.of(Tree.of(rows), device_of(network))
     with reading(network, tree):
         states = network.base_model(
@@ -623,7 +623,7 @@ def tree_logits(
 
 
 def _longest_in_tree(network: nn.Module, inputs: ModelInputs, trial: _Trial, expected: _Expected) -> int:
-    """Up to which length rows get the same logits when each of their beginnings is computed once; 0 for none."""
+    """Up to which length rows get the same logits when each of their prefixes is computed once; 0 for none."""
     is_decoder = isinstance(network, ClassifyingLanguageModel) and network.prompt.kind == DECODER
     if inputs.stand_ins is not None or inputs.tells_types or not (is_decoder or hasattr(network, "score")):
         return 0

@@ -32,7 +32,7 @@ from evenlight.models.tokenizers import (
     special_token_id,
     token_ids,
 )
-from evenlight.texts.rows import common_beginning, row_of
+from evenlight.texts.rows import common_prefix, row_of
 from evenlight.texts.words import joined_text
 
 TEXT, LABEL = "{text}", "{label}"
@@ -100,7 +100,7 @@ def prompted_classifier(
         label_tokens=tuple(tuple(of_words[word] for word in words[name]) for name in classes),
         slot=tokens.slot,
         mask_token=special_token_id(tokenizer, "mask") if kind == MASKED else None,
-        beginning=tokens.beginning if kind == DECODER else (),
+        prefix=tokens.prefix if kind == DECODER else (),
         log_prior=(0.0,) * len(classes),
     )
     network = as_classifier(network, prompt)
@@ -241,7 +241,7 @@ class _Tokens:
         words: all label words.
         of_words: token ids of each.
         slot: where the mask stands, or -1, see :class:`evenlight.models.language_model.Prompt`.
-        beginning: ids with which all rows begin, before anything of the text.
+        prefix: ids with which all rows begin, before anything of the text.
     """
 
     template: Template
@@ -249,7 +249,7 @@ class _Tokens:
     words: Sequence[str]
     of_words: dict[str, tuple[int, ...]] = field(default_factory=dict)
     slot: int | None = None
-    beginning: tuple[int, ...] | None = None
+    prefix: tuple[int, ...] | None = None
 
     def read(self, sentences: Sentences) -> None:
         """Look at some more texts, given as words."""
@@ -268,7 +268,7 @@ class _Tokens:
             self.slot = slot
             before = reading.token_id[: np.flatnonzero(reading.word_id >= 0).min(initial=len(reading.token_id))]
             before = tuple(before.tolist())
-            self.beginning = common_beginning([before, before if self.beginning is None else self.beginning])
+            self.prefix = common_prefix([before, before if self.prefix is None else self.prefix])
         for word in dict.fromkeys(self.words):
             filled = self.tokenizer([self.template.filled(words, word) for words in sentences], verbose=False)
             for words, reading, with_word in zip(sentences, encodings, filled["input_ids"], strict=True):

@@ -158,7 +158,7 @@ def score(
     entry = Metric.parse(settings)
     explanations = explanations_given("explanations", explanations, "score takes")
     with progress(metric, len(explanations)) as bar:
-        evaluator = _evaluator(classifier, bar) if entry.asks_model else None
+        evaluator = _evaluator(classifier, bar) if entry.needs_model else None
         values = [metrics.score({metric: entry}, group, evaluator)[metric] for group in bar.groups(explanations)]
     found = np.concatenate([np.zeros(0), *values])
     if note := note_on_undefined(metric, explanations, found):

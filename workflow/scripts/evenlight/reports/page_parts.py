@@ -28,11 +28,11 @@ def shade(colour: tuple[int, int, int], share: float) -> str:
     return "#" + "".join(f"{round(255 - strength * (255 - part)):02x}" for part in colour)
 
 
-def said_of_single_runs(table: pd.DataFrame, models: dict[str, str]) -> str:
+def describe_single_runs(table: pd.DataFrame, models: dict[str, str]) -> str:
     """What a page must say of the models (names to labels) that have one run, if any; ``table`` has their ``seeds``.
 
     >>> table = pd.DataFrame({"model": ["a", "b", "b"], "seeds": [5, 1, 1]})
-    >>> said_of_single_runs(table, {"a": "A", "b": "B"})
+    >>> describe_single_runs(table, {"a": "A", "b": "B"})
     'One run each: B. What is said of it holds for these weights and not across retraining.'
     """
     most = table.groupby("model")["seeds"].max()

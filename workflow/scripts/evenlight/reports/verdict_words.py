@@ -242,7 +242,7 @@ def at_least_of_set(row) -> Least:
     return Least(max(row.differ, first + second), first, second)
 
 
-def said_of_counts(effects: pd.DataFrame, effect_counts: pd.DataFrame, kind: str = "") -> str:
+def describe_counts(effects: pd.DataFrame, effect_counts: pd.DataFrame, kind: str = "") -> str:
     """In how many of these comparisons of one family either group is better more often, in a sentence.
 
     Args:
@@ -263,7 +263,7 @@ def said_of_counts(effects: pd.DataFrame, effect_counts: pd.DataFrame, kind: str
     )
 
 
-def said_of_adjustment(table: pd.DataFrame) -> str:
+def describe_adjustment(table: pd.DataFrame) -> str:
     """How the verdicts of a table are adjusted, and whether their level is proven, in a sentence."""
     if FLIPS not in set(table["adjusted_by"]):
         return "The method is Holm's."
@@ -278,7 +278,7 @@ def how_sure(effects: pd.DataFrame, alpha: float) -> str:
     apart = ", those named beforehand and the others apart" if effects["family"].nunique() > 1 else ""
     said = (
         f"Over all comparisons of the study{apart}, the chance that any verdict names a group that is not better more "
-        f"often is at most {alpha:.0%}. {said_of_adjustment(effects)} The chance that any “as often” is wrong is at "
+        f"often is at most {alpha:.0%}. {describe_adjustment(effects)} The chance that any “as often” is wrong is at "
         f"most {alpha:.0%}, too, by itself. "
     )
     asymptotic = (effects["unit"] == TEXTS).any()

@@ -27,7 +27,7 @@ def schema_of(settings: type[Settings]) -> dict:
 @cache
 def entry_schema(entry: type[Entry]) -> dict:
     """The JSON Schema of an entry of a registry, with what is known of the method or metric beside its keys."""
-    known = {"x-family": "family", "x-asks-model": "asks_model", "x-better": "better"}
+    known = {"x-family": "family", "x-asks-model": "needs_model", "x-better": "better"}
     annotations = {key: getattr(entry, name) for key, name in known.items() if hasattr(entry, name)}
     return schema_of(entry) | annotations
 

@@ -142,10 +142,10 @@ class JudgedAtLooks(Judged):
         return looks_of(self.plan(), inputs.tables[0]) if self.looks else ONE_LOOK
 
 
-def said_of_left_out(explainers: Sequence[str]) -> list[str]:
+def describe_left_out(explainers: Sequence[str]) -> list[str]:
     """What a table of explained tokens says where the study explains in words or by changes, too, by these explainers.
 
-    >>> said_of_left_out(["leace", "tcav"]), said_of_left_out([])
+    >>> describe_left_out(["leace", "tcav"]), describe_left_out([])
     (["explanations of changes of a concept, or in words, are not in this table: 'leace', 'tcav'"], [])
     """
     listed = ", ".join(map(repr, explainers))

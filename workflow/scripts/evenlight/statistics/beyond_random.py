@@ -34,10 +34,10 @@ from evenlight.statistics.wins import Counted, Described, counted_wins
 # The scores, what of them is beyond random, and what of the attainable they reach.
 PLAIN, BEYOND, OWN = "plain", "beyond", "own"
 # What becomes of a disparity beyond random, or of the explainer's own part.
-LEFT, REVERSED, GONE = "left", "reversed", "gone"
+PERSISTS, REVERSED, EXPLAINED_AWAY = "persists", "reversed", "explained away"
 # Who makes a disparity: the model or the metric, whatever explains; or the explainer, at least a part of it.
 MODEL, EXPLAINER = "model", "explainer"
-_ENDS = ("random", "attainable")
+_ENDS = ("random", "upper_bound")
 _MEANS = [f"{of}_{level}" for of in ("score", *_ENDS) for level in "ab"]
 # What a table has of each part; the mean of what is reached of the attainable says little, and is left out.
 _JUDGED = ["wins", "losses", "ties", "share", "p_adjusted", "side", "verdict", "reason"]
@@ -50,7 +50,7 @@ def beyond_random_table(
     study: StudyScores,
     judging: VerdictSettings,
     *,
-    attainable: Mapping[str, str],
+    upper_bound: Mapping[str, str],
     random: Sequence[str],
     looks: Looks = ONE_LOOK,
 ) -> pd.DataFrame:
@@ -65,12 +65,12 @@ def beyond_random_table(
     Returns:
         Rows of :data:`BEYOND_RANDOM`. Each of the three parts (``plain``, ``beyond``, ``own``) has its wins, losses,
         ties, share, adjusted p, side, verdict and reason, judged by itself; the first two have the mean difference
-        with its limits. ``random_difference`` is the one less the other. ``score_a``, ``random_a``, ``attainable_a``
+        with its limits. ``random_difference`` is the one less the other. ``score_a``, ``random_a``, ``upper_bound_a``
         and those of ``_b`` are mean scores; ``reached_a`` and ``reached_b`` where they stand between both ends.
         ``outcome`` is what becomes of a disparity beyond random (:func:`outcome_of`), ``made_by`` who makes it
         (:func:`maker_of`).
     """
-    here = partial(_read, judging=judging, attainable=attainable, random=random)
+    here = partial(_read, judging=judging, upper_bound=upper_bound, random=random)
     present = here(study, intervals=True)
     if not present[PLAIN]:
         return pd.DataFrame(columns=BEYOND_RANDOM.schema.names)
@@ -86,7 +86,7 @@ def beyond_random_table(
     table["random_difference"] = table["plain_difference"] - table["beyond_difference"]
     with np.errstate(divide="ignore", invalid="ignore"):
         for level in "ab":
-            room = table[f"attainable_{level}"] - table[f"random_{level}"]
+            room = table[f"upper_bound_{level}"] - table[f"random_{level}"]
             table[f"reached_{level}"] = (table[f"score_{level}"] - table[f"random_{level}"]) / room.where(room != 0)
     table["outcome"] = _outcomes(table, BEYOND)
     table["made_by"] = [maker_of(outcome) for outcome in _outcomes(table, OWN)]
@@ -103,7 +103,7 @@ def _read(
     study: StudyScores,
     *,
     judging: VerdictSettings,
-    attainable: Mapping[str, str],
+    upper_bound: Mapping[str, str],
     random: Sequence[str],
     intervals: bool = False,
 ) -> dict[str, list[Counted]]:
@@ -118,7 +118,7 @@ def _read(
             read_models(replace(source, explainers=names)) for names in (explainers, [*noise, *explainers])
         )
         for model, again in zip(models, models_again, strict=True):
-            ends = _ends(model, again, noise, attainable, judging.higher_is_better)
+            ends = _ends(model, again, noise, upper_bound, judging.higher_is_better)
             for name, parts in counted_parts(list(model.explainers), model.designs, *ends, judging, intervals).items():
                 found[name] += parts
     return found
@@ -128,7 +128,7 @@ def _ends(
     model: ModelScores,
     again: ModelScores,
     random: Sequence[str],
-    attainable: Mapping[str, str],
+    upper_bound: Mapping[str, str],
     higher_is_better: Mapping[str, bool],
 ) -> tuple[np.ndarray, np.ndarray]:
     """The mean scores of the random explainers and the best of all, as :func:`counted_parts` has them.
@@ -143,7 +143,7 @@ def _ends(
         sign = np.array([1.0 if higher_is_better.get(metric, True) else -1.0 for metric in scores.metrics])
         sign = sign[:, None, None]
         best = sign * values if best is None else np.fmax(best, sign * values)
-    is_sought = np.array([metric in attainable for metric in scores.metrics])[:, None, None]
+    is_sought = np.array([metric in upper_bound for metric in scores.metrics])[:, None, None]
     return _mean(np.stack([noise[name] for name in random])), np.where(is_sought, sign * best, np.nan)
 
 
@@ -229,18 +229,18 @@ def _outcomes(table: pd.DataFrame, name: str) -> list[str | None]:
 def outcome_of(side: int, beyond: str, side_beyond: int) -> str | None:
     """What becomes of a disparity, by the side that has it, the verdict beyond random, and the side of that.
 
-    None where there is no disparity. ``gone`` is what both groups have as often, and not what is merely not shown.
+    None where there is no disparity. ``explained away`` is what both groups have as often, not what is not shown.
 
     >>> outcome_of(1, "female more often", 1), outcome_of(1, "male more often", -1), outcome_of(1, "as often", 0)
-    ('left', 'reversed', 'gone')
+    ('persists', 'reversed', 'explained away')
     >>> outcome_of(1, "undecided", 0), outcome_of(0, "female more often", 1)
     ('undecided', None)
     """
     if not side:
         return None
     if side_beyond:
-        return LEFT if side_beyond == side else REVERSED
-    return GONE if beyond == AS_OFTEN else beyond
+        return PERSISTS if side_beyond == side else REVERSED
+    return EXPLAINED_AWAY if beyond == AS_OFTEN else beyond
 
 
 def maker_of(own: str | None) -> str | None:
@@ -250,10 +250,10 @@ def maker_of(own: str | None) -> str | None:
     Where it reaches as much for both as often, or more for the other group, the model makes it, or the metric. None
     where there is no disparity, or where nothing is known of the attainable.
 
-    >>> maker_of("left"), maker_of("gone"), maker_of("reversed"), maker_of("undecided")
+    >>> maker_of("persists"), maker_of("explained away"), maker_of("reversed"), maker_of("undecided")
     ('explainer', 'model', 'model', 'undecided')
     """
-    return {LEFT: EXPLAINER, GONE: MODEL, REVERSED: MODEL}.get(own, own)
+    return {PERSISTS: EXPLAINER, EXPLAINED_AWAY: MODEL, REVERSED: MODEL}.get(own, own)
 
 
 class MeasureBeyondRandom(JudgedAtLooks):
@@ -264,10 +264,10 @@ class MeasureBeyondRandom(JudgedAtLooks):
 
     result: Literal["measure_beyond_random"]
     random: list[str]
-    attainable: dict[str, str]
+    upper_bound: dict[str, str]
 
     def compute(self, inputs: Inputs) -> Computed:
         """The effects beyond random, with their verdicts."""
         study, looks = inputs.located(self.study), self.looks_made(inputs)
-        table = beyond_random_table(study, self.judging, random=self.random, attainable=self.attainable, looks=looks)
+        table = beyond_random_table(study, self.judging, random=self.random, upper_bound=self.upper_bound, looks=looks)
         return Computed([table], score_notes(study))

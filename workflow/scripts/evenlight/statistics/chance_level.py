@@ -7,7 +7,7 @@ import pandas as pd
 WHY = "Explanations of a model that has learnt nothing say nothing"
 
 
-def said_of_chance(
+def describe_chance(
     balanced: pd.DataFrame, datasets: Mapping[str, str] | None = None, models: Mapping[str, str] | None = None
 ) -> list[str]:
     """A sentence or two on each model and dataset of which a run may be as right as guessing; none where all learnt.
@@ -17,7 +17,7 @@ def said_of_chance(
         datasets, models: names to labels; what is not there is told by its name.
 
     >>> run = {"dataset": "texts", "model": "mine", "seed": 0, "value": 0.0, "low": 0.0, "high": 0.05, "chance": 0.5}
-    >>> print(*said_of_chance(pd.DataFrame([run])))
+    >>> print(*describe_chance(pd.DataFrame([run])))
     mine on texts is worse than guessing: with every class counted alike it is right about 0.0% of the test texts \
 (0.0% to 5.0%), and guessing about 50.0%. Its labels may stand for other classes than the dataset's (key classes). \
 Explanations of a model that has learnt nothing say nothing.

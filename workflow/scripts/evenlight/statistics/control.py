@@ -31,7 +31,7 @@ from pydantic import Field
 from evenlight.core.contracts.results import CONTROL
 from evenlight.core.seeds import generator_for
 from evenlight.core.tables import Contract
-from evenlight.statistics.base import Computed, Inputs, OfScores, said_of_left_out
+from evenlight.statistics.base import Computed, Inputs, OfScores, describe_left_out
 from evenlight.statistics.cells import ExplainerScores, read_models
 from evenlight.statistics.designs import Design, numbered
 from evenlight.statistics.paired_tests import signed_rank_p
@@ -190,4 +190,4 @@ class PermuteGroups(OfScores):
         """The rates of significant cells, real and permuted."""
         study = inputs.located(self.study)
         rates = permuted_rates(study, alpha=self.alpha, control_draws=self.control_draws)
-        return Computed([rates], said_of_left_out(self.left_out) + score_notes(study))
+        return Computed([rates], describe_left_out(self.left_out) + score_notes(study))

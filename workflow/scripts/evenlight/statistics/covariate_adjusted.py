@@ -33,7 +33,7 @@ from evenlight.core.contracts.texts import ITEMS, PREDICTIONS
 from evenlight.core.errors import InputError
 from evenlight.core.seeds import generator_for
 from evenlight.core.tables import Contract
-from evenlight.statistics.base import Computed, Inputs, OfScores, said_of_left_out
+from evenlight.statistics.base import Computed, Inputs, OfScores, describe_left_out
 from evenlight.statistics.cells import CELL, ExplainerScores, read_models, rows_by_comparison
 from evenlight.statistics.designs import Design
 from evenlight.statistics.effect_sizes import pooled_sd
@@ -382,4 +382,4 @@ class AdjustForCovariates(OfScores):
             control_draws=self.control_draws,
             from_probability=self.from_probability,
         )
-        return Computed([table], said_of_left_out(self.left_out) + score_notes(study))
+        return Computed([table], describe_left_out(self.left_out) + score_notes(study))

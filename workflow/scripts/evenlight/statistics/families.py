@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from evenlight.core.factors import JOINT, PLACEBO
+from evenlight.core.factors import JOINT, NEGATIVE_CONTROL
 from evenlight.statistics.study import StudyScores, pairs_of
 
 STUDY, PRIMARY, EXPLORATORY, CONTROL = "study", "primary", "exploratory", "control"
@@ -23,10 +23,10 @@ def hypothesis_family(cell: Mapping[str, str], primary: Mapping[str, Collection[
 
     >>> hypothesis_family({"explainer": "lime", "factor": "gender"}, {"explainer": ["lime"]}, [])
     'primary'
-    >>> hypothesis_family({"explainer": "lime", "factor": "placebo"}, {}, [])
+    >>> hypothesis_family({"explainer": "lime", "factor": "negative_control"}, {}, [])
     'control'
     """
-    if cell["explainer"] in noise or PLACEBO in cell["factor"].split(JOINT):
+    if cell["explainer"] in noise or NEGATIVE_CONTROL in cell["factor"].split(JOINT):
         return CONTROL
     if not primary:
         return STUDY

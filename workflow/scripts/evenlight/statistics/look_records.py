@@ -90,7 +90,7 @@ def with_look(record: pd.DataFrame, plan: Plan, units: int, digests: Mapping[int
     return pd.concat([record, pd.DataFrame([row])], ignore_index=True)[LOOKS.schema.names]
 
 
-def looks_said(plan: Plan, record: pd.DataFrame) -> list[str]:
+def describe_looks(plan: Plan, record: pd.DataFrame) -> list[str]:
     """What a reader must know of the looks that were made."""
     looks = looks_of(plan, record)
     spent = looks.spent(plan.alpha)
@@ -168,4 +168,4 @@ class RecordLooks(PlannedLooks):
         # The table that is there is the record of earlier looks.
         before = read_record(Path(self.record), plan)
         record = with_look(before, plan, self.pairs, dict(zip(texts["units"], texts["texts"], strict=True)), now)
-        return Computed([record], looks_said(plan, record), [record.to_string()], {"digest": record_digest(record)})
+        return Computed([record], describe_looks(plan, record), [record.to_string()], {"digest": record_digest(record)})

@@ -20,7 +20,7 @@ from evenlight.core.contracts.texts import ITEMS, PREDICTIONS, UNITS
 from evenlight.core.errors import InputError
 from evenlight.core.tables import Contract
 from evenlight.statistics.base import Computed, Inputs, OfRuns
-from evenlight.statistics.chance_level import said_of_chance
+from evenlight.statistics.chance_level import describe_chance
 from evenlight.statistics.files import Runs, items_path, notes_of_runs, predictions_path, units_path
 from evenlight.statistics.intervals import share_interval
 from evenlight.statistics.study import ALL, Comparison, ordered_levels, pairs_of
@@ -226,5 +226,5 @@ class MeasureQuality(OfRuns):
         predicted = inputs.folders["datasets"], inputs.folders["predictions"], self.runs
         per_seed, notes = quality_per_seed(*predicted, comparisons=self.comparisons)
         balanced = balanced_accuracies(*predicted)
-        guessing = [f"warning: {text}" for text in said_of_chance(balanced)]
+        guessing = [f"warning: {text}" for text in describe_chance(balanced)]
         return Computed([summarise_quality(per_seed), per_seed, balanced], notes, guessing)

@@ -161,7 +161,7 @@ def _oriented(summary: pd.DataFrame) -> pd.DataFrame:
     return pd.concat([straight, mirrored]).drop_duplicates(PARTS)  # they may be compared both ways round
 
 
-def lay_beside(
+def join_published(
     summary: pd.DataFrame,
     published: Published,
     *,
@@ -222,7 +222,7 @@ def agreement_beside(
 ) -> pd.DataFrame:
     """How far the two studies agree, overall and per dataset, model, explainer and metric (``part`` and ``name``).
 
-    ``comparison`` is that of :func:`lay_beside`. Columns: ``cells``; ``within_one``, the share of cells within one;
+    ``comparison`` is that of :func:`join_published`. Columns: ``cells``; ``within_one``, the share of cells within one;
     ``directed``, the cells with a direction on both sides; ``same_direction``, the share of these with the same one;
     ``kappa``, Cohen's (1960). The last three again for our mean over all seeds, ending in ``_all_seeds``. Columns
     ending in ``_by_chance`` are the shares expected if our cells were shuffled among those of the same row: from
@@ -335,6 +335,6 @@ class ComparePublished(Result):
         summary, models = inputs.tables
         names = {name: getattr(self, name) for name in ("datasets", "models", "explainers", "metrics")}
         published = read_published(inputs.folders["published"])
-        cells = lay_beside(summary, published, **names, beside=self.beside)
+        cells = join_published(summary, published, **names, beside=self.beside)
         quality = quality_beside(models, published, datasets=self.datasets, beside=self.beside)
         return Computed([cells, agreement_beside(cells, **names), quality], inputs.notes[0])

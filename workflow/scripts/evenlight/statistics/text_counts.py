@@ -10,7 +10,7 @@ from evenlight.core import tables
 from evenlight.core.contracts.explanations import SCORES
 from evenlight.core.contracts.results import AUDITED_GROUPS, AUDITED_QUESTIONS, AUDITED_TEXTS, DIFFERENT_TEXTS
 from evenlight.core.contracts.texts import ITEMS, UNITS
-from evenlight.core.factors import JOINT, PLACEBO
+from evenlight.core.factors import JOINT, NEGATIVE_CONTROL
 from evenlight.core.sources import digest
 from evenlight.core.tables import Contract
 from evenlight.datasets.columns import level_names
@@ -89,7 +89,7 @@ def _groups(
     units: pd.DataFrame, test: set[str], comparisons: Mapping[str, list[list[str]]], order: Mapping[str, list[str]]
 ) -> list[dict]:
     """How many texts of the test split each level has; of combinations, those that are compared."""
-    units = units[units["item_id"].isin(test) & (units["factor"] != PLACEBO)]
+    units = units[units["item_id"].isin(test) & (units["factor"] != NEGATIVE_CONTROL)]
     there = set(units["factor"])
     joint = [
         units_of(units, factor) for factor in comparisons if JOINT in factor and there.issuperset(factor.split(JOINT))

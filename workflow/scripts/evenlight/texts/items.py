@@ -14,7 +14,7 @@ import pandas as pd
 
 from evenlight.core.contracts.texts import ATTRIBUTE, UNITS
 from evenlight.core.errors import InputError
-from evenlight.core.factors import JOINT, PLACEBO, PLACEBO_LEVELS
+from evenlight.core.factors import CONTROL_LEVELS, JOINT, NEGATIVE_CONTROL
 from evenlight.core.files import refuse_half_characters
 from evenlight.core.seeds import generator_for
 
@@ -203,8 +203,8 @@ def units_of(units: pd.DataFrame, factor: str) -> pd.DataFrame:
     """The rows of one factor, in the columns of :data:`evenlight.core.contracts.texts.UNITS`.
 
     A name with ``+`` (``gender+race``) is an intersection: an item has its levels of both in the same unit and role,
-    joined in this order (``female+asian``). Items without a level of one of them are left out. :data:`PLACEBO` is drawn
-    for each unit from its name, so that it is the same in every run; a dataset's own factor of this name goes before.
+    joined in this order (``female+asian``). Items without a level of one of them are left out. The negative control is
+    drawn for each unit from its name, the same in every run; a dataset's own factor of this name goes before.
 
     >>> levels = [("gender", "female"), ("race", "asian")]
     >>> units = pd.DataFrame([("u", "i", "form", *level) for level in levels], columns=UNITS.schema.names)
@@ -213,8 +213,8 @@ def units_of(units: pd.DataFrame, factor: str) -> pd.DataFrame:
 
     Raises :class:`InputError` where there is no such factor.
     """
-    if PLACEBO in factor.split(JOINT):
-        units = _with_placebo(units)
+    if NEGATIVE_CONTROL in factor.split(JOINT):
+        units = _with_negative_control(units)
     there = units["factor"].unique()
     for name in factor.split(JOINT):
         if name not in there:
@@ -227,18 +227,20 @@ def units_of(units: pd.DataFrame, factor: str) -> pd.DataFrame:
 
 def forms_of(units: pd.DataFrame, factor: str) -> pd.DataFrame:
     """The rows of a dataset's units that a comparison by ``factor`` looks at: its forms; none without such a factor."""
-    if not {PLACEBO, *units["factor"]}.issuperset(factor.split(JOINT)) or units.empty:
+    if not {NEGATIVE_CONTROL, *units["factor"]}.issuperset(factor.split(JOINT)) or units.empty:
         return units.iloc[:0]
     rows = units_of(units, factor)
     return rows[rows["role"] == FORM]
 
 
-def _with_placebo(units: pd.DataFrame) -> pd.DataFrame:
-    if (units["factor"] == PLACEBO).any():
+def _with_negative_control(units: pd.DataFrame) -> pd.DataFrame:
+    if (units["factor"] == NEGATIVE_CONTROL).any():
         return units
     rows = units[["unit_id", "item_id", "role"]].drop_duplicates()
-    levels = {name: PLACEBO_LEVELS[generator_for(0, name, PLACEBO).integers(2)] for name in rows["unit_id"].unique()}
-    return pd.concat([units, rows.assign(factor=PLACEBO, level=rows["unit_id"].map(levels))], ignore_index=True)
+    # Under the word that was used first, so that units stay in their group.
+    levels = {name: CONTROL_LEVELS[generator_for(0, name, "placebo").integers(2)] for name in rows["unit_id"].unique()}
+    drawn = rows.assign(factor=NEGATIVE_CONTROL, level=rows["unit_id"].map(levels))
+    return pd.concat([units, drawn], ignore_index=True)
 
 
 def _joined(merged: pd.DataFrame) -> pd.DataFrame:

@@ -76,7 +76,7 @@ def is_word(piece: str) -> bool:
 
 
 def places_of(phrase: str, words: Sequence[str]) -> list[range]:
-    """The runs of ``words`` that are a phrase; none where it is not there, or not from a word's beginning to an end.
+    """The runs of ``words`` that are a phrase; none where it is not there, or not from a word's prefix to an end.
 
     >>> places_of("don't rush", ["Do", "n't", "rush", ",", "I", "said"]), places_of("us", ["bus"])
     ([range(0, 3)], [])
@@ -144,9 +144,9 @@ def mentions(text: str, words: Sequence[str]) -> bool:
     return any(places_of(word, pieces) for word in words)
 
 
-def is_begun(text: str, beginning: str) -> bool:
+def is_begun(text: str, prefix: str) -> bool:
     """Whether a text begins so, in whatever normal form, within a word or not."""
-    return _decomposed(text).startswith(_decomposed(beginning))
+    return _decomposed(text).startswith(_decomposed(prefix))
 
 
 def _decomposed(text: str) -> str:

@@ -162,27 +162,27 @@ def left_of(row: np.ndarray, visible: np.ndarray) -> Rows:
     return Rows(token, length)
 
 
-def common_beginning(rows: Iterable[Sequence[int]]) -> tuple[int, ...]:
+def common_prefix(rows: Iterable[Sequence[int]]) -> tuple[int, ...]:
     """What all rows begin with.
 
-    >>> common_beginning([[3, 1, 4, 1], [3, 1, 4], [3, 1, 5, 9]])
+    >>> common_prefix([[3, 1, 4, 1], [3, 1, 4], [3, 1, 5, 9]])
     (3, 1)
     """
     columns = zip(*rows, strict=False)
     return tuple(column[0] for column in takewhile(lambda column: len(set(column)) == 1, columns))
 
 
-def stand_behind(rows: Rows, beginning: np.ndarray) -> np.ndarray:
-    """Which rows have something behind the ids ``beginning`` in each of their windows; bool (rows,)."""
-    length = len(beginning)
+def stand_behind(rows: Rows, prefix: np.ndarray) -> np.ndarray:
+    """Which rows have something behind the ids ``prefix`` in each of their windows; bool (rows,)."""
+    length = len(prefix)
     if rows.token.shape[1] < length:
         return np.zeros(len(rows), dtype=bool)
-    found = (ids_of(rows.token[:, :length]) == beginning).all(axis=1) & (rows.length >= length)
+    found = (ids_of(rows.token[:, :length]) == prefix).all(axis=1) & (rows.length >= length)
     first, last = windows_of(marks_of(rows.token))
-    of_beginning = last[:, :length].max(axis=1, initial=0)
-    for window in range(of_beginning.max(initial=0) + 1):
+    of_prefix = last[:, :length].max(axis=1, initial=0)
+    for window in range(of_prefix.max(initial=0) + 1):
         is_read = (first <= window) & (window <= last) & rows.inside
-        found &= (window > of_beginning) | is_read[:, :length].all(axis=1) & is_read[:, length:].any(axis=1)
+        found &= (window > of_prefix) | is_read[:, :length].all(axis=1) & is_read[:, length:].any(axis=1)
     return found
 
 

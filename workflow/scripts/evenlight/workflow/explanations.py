@@ -40,7 +40,7 @@ class Explanations:
     @cached_property
     def asking_families(self):
         """Those of the families that ask the model."""
-        return [family for family in self.attributing_families if configuration.asks_model("explainers", family)]
+        return [family for family in self.attributing_families if configuration.needs_model("explainers", family)]
 
     @cached_property
     def planned_models(self):
@@ -60,7 +60,7 @@ class Explanations:
     @cached_property
     def made_elsewhere(self):
         """Explainers whose explanations are made elsewhere, and cannot be asked about another model."""
-        return configuration.explainers_with(self.config, "is_made_elsewhere")
+        return configuration.explainers_with(self.config, "external")
 
     @cached_property
     def randomised_explainers(self):
@@ -91,7 +91,7 @@ class Explanations:
 
     def asked_model(self, section, family):
         """The files of the model, where the family asks it, as a function of the wildcards."""
-        asks = configuration.asks_model(section, family)
+        asks = configuration.needs_model(section, family)
         return lambda wildcards: (
             [*self.answering(wildcards), *self.beside_weights, *self.questions(wildcards)] if asks else []
         )
@@ -102,7 +102,7 @@ class Explanations:
 
     def asking_settings(self, section, family, model):
         """What the answers of a model depend on, where the family asks it."""
-        if not configuration.asks_model(section, family):
+        if not configuration.needs_model(section, family):
             return {}
         return {
             "precision": self.config["explain"]["precision"],
@@ -156,7 +156,7 @@ class Explanations:
                     {name: self.config["metrics"][name] for name in self.families_of_metrics[family]}
                 )
                 for family in self.scored_families
-                if configuration.asks_model("metrics", family)
+                if configuration.needs_model("metrics", family)
             },
             explanations=len(self.runs.explainers_of(wildcards.dataset, self.explainers)),
             runs=len(seeds),
@@ -180,7 +180,7 @@ class Explanations:
 
     def asking_versions(self, section, family, model):
         """What asks a model, and what the model is, where the family asks it: stages and architectures."""
-        asks = configuration.asks_model(section, family)
+        asks = configuration.needs_model(section, family)
         return (["ask_model"], {"models": [model]}) if asks else ([], {})
 
     def attribute_versions(self, family):

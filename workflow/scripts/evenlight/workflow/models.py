@@ -157,12 +157,12 @@ class Models:
             "explainers": {
                 family: methods
                 for family, methods in self.methods_on(wildcards, self.families_of_explainers).items()
-                if configuration.asks_model("explainers", family)
+                if configuration.needs_model("explainers", family)
             },
             "metrics": {
                 family: configuration.without_labels({name: self.config["metrics"][name] for name in names})
                 for family, names in self.families_of_metrics.items()
-                if configuration.asks_model("metrics", family)
+                if configuration.needs_model("metrics", family)
             },
         }
         asked = {name for methods in asking["explainers"].values() for name in methods}

@@ -42,10 +42,10 @@ class Regimes:
             if dataset["reader"] == "geco"
         }
 
-    def challenger_settings(self):
-        """What the verdicts on challengers depend on."""
+    def proposed_method_settings(self):
+        """What the verdicts on proposed methods depend on."""
         judged = ("alpha", "smallest_effects", "as_often_bound", "confidence", "bootstrap_draws")
-        settings = self.of_statistics("regimes", "challengers", *judged)
+        settings = self.of_statistics("regimes", "proposed_methods", *judged)
         # Not sorted: the order of the configuration is that of the tables.
         settings |= {"higher_is_better": self.higher_is_better(), "primary": {}, "noise": []}
         settings |= {"primary_metrics": self.config["statistics"]["primary"]["metrics"], "rivals": self.together()}

@@ -106,14 +106,16 @@ class Statistics:
 
     def together(self):
         """The explainers that ask the model and challenge no others, whose mean stands beside each of them."""
-        explaining = [name for name in configuration.explaining_methods(self.config) if name not in self.challengers()]
+        explaining = [
+            name for name in configuration.explaining_methods(self.config) if name not in self.proposed_methods()
+        ]
         methods = {name: self.config["explainers"][name]["method"] for name in explaining}
         families = {name: configuration.family_of("explainers", method) for name, method in methods.items()}
-        return [name for name, family in families.items() if configuration.asks_model("explainers", family)]
+        return [name for name, family in families.items() if configuration.needs_model("explainers", family)]
 
-    def challengers(self):
+    def proposed_methods(self):
         """The explainers that are held against the others."""
-        return self.config["statistics"]["challengers"]
+        return self.config["statistics"]["proposed_methods"]
 
     def compared_levels(self):
         """The levels that stand in a comparison of two, in the configuration's order."""

@@ -341,11 +341,11 @@ ATTRIBUTION_DIFFERENCES = Contract(
         ]
     ),
 )
-# `tables/challengers.parquet`, in a study of regimes that names challengers: an explainer that challenges all others.
+# `tables/proposed_methods.parquet`, in a study of regimes that names some: one that is held against all others.
 # Whether an explainer is better than all others, and its difference from each of them.
-CHALLENGERS = Contract(
-    "the verdicts on challengers",
-    "compare_challengers",
+PROPOSED_METHODS = Contract(
+    "the verdicts on proposed methods",
+    "compare_proposed_methods",
     pa.schema(
         [
             *columns(pa.string(), "dataset", "model", "explainer", "metric", "family"),
@@ -358,15 +358,17 @@ CHALLENGERS = Contract(
         ]
     ),
 )
-# `tables/challenger_pairs.parquet`: a challenger beside one of the others.
-CHALLENGER_PAIRS = Contract(
-    "challengers beside the others",
-    "compare_challengers",
+# `tables/proposed_method_pairs.parquet`: a proposed method beside one of the others.
+PROPOSED_METHOD_PAIRS = Contract(
+    "proposed methods beside the others",
+    "compare_proposed_methods",
     pa.schema(
         [
             *columns(pa.string(), "dataset", "model", "explainer", "other", "metric"),
             *columns(pa.int64(), "seeds", "texts", "wins", "losses", "ties"),
-            *columns(pa.float64(), "share", "low", "high", missing=True),  # of decided texts, that the challenger wins
+            *columns(
+                pa.float64(), "share", "low", "high", missing=True
+            ),  # of decided texts, that the proposed method wins
             *columns(pa.float64(), "p_better", "p_worse"),
             *columns(pa.float64(), "mean", "mean_other", "difference"),
             *columns(pa.float64(), "difference_low", "difference_high", missing=True),
@@ -637,7 +639,7 @@ BEYOND_RANDOM = Contract(
             pa.field("outcome", pa.string()),  # where there is a disparity: what becomes of it beyond random
             pa.field("made_by", pa.string()),  # where there is a disparity: the model, the explainer, or undecided
             *columns(pa.float64(), "score_a", "score_b", "random_a", "random_b", missing=True),
-            *columns(pa.float64(), "attainable_a", "attainable_b", "reached_a", "reached_b", missing=True),
+            *columns(pa.float64(), "upper_bound_a", "upper_bound_b", "reached_a", "reached_b", missing=True),
         ]
     ),
 )

@@ -1,4 +1,4 @@
-"""Two yardsticks of GECOBench that do not ask the model."""
+"""Two references of GECOBench that do not ask the model."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ class UniformRandom(Explainer):
     """Scores drawn uniformly at random, without the model; what any explainer should beat."""
 
     title: ClassVar[str] = "Uniform random"
-    asks_model: ClassVar[bool] = False
+    needs_model: ClassVar[bool] = False
     draws: ClassVar[bool] = True
     is_random: ClassVar[bool] = True
-    is_yardstick: ClassVar[bool] = True
+    is_reference: ClassVar[bool] = True
     needs_internals: ClassVar[bool] = False
 
     method: Literal["uniform_random"]
@@ -47,7 +47,7 @@ class PatternVariant(Explainer):
     """
 
     title: ClassVar[str] = "Pattern Variant"
-    asks_model: ClassVar[bool] = False
+    needs_model: ClassVar[bool] = False
     needs_training: ClassVar[bool] = True
     needs_other_texts: ClassVar[bool] = True
     needs_internals: ClassVar[bool] = False

@@ -102,7 +102,7 @@ class InputXGradient(Gradient):
     """
 
     title: ClassVar[str] = "Input × Gradient"
-    adds_up: ClassVar[bool] = True
+    additive: ClassVar[bool] = True
 
     method: Literal["input_x_gradient"]
 
@@ -131,7 +131,7 @@ def _turns_embeddings(evaluator: Evaluator) -> bool:
 
     from evenlight.core.errors import InputError
     from evenlight.engine.batches import sentences_in_batches
-    from evenlight.explainers.starts import probes
+    from evenlight.explainers.baselines import probes
 
     classifier = evaluator.classifier
 

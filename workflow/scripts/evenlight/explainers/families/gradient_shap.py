@@ -27,7 +27,7 @@ class GradientShap(GradientExplainer):
 
     title: ClassVar[str] = "Gradient SHAP"
     draws: ClassVar[bool] = True
-    adds_up: ClassVar[bool] = True
+    additive: ClassVar[bool] = True
 
     method: Literal["gradient_shap"]
     layer: Layer = "word_embeddings"
@@ -67,9 +67,9 @@ class GradientShap(GradientExplainer):
 
         from evenlight.engine.batches import sentences_in_batches
         from evenlight.explainers.aggregation import aggregated
+        from evenlight.explainers.baselines import path_ends, sound_baseline
         from evenlight.explainers.derivatives import target_gradient
         from evenlight.explainers.embedding_layers import EMBEDDING_LAYERS
-        from evenlight.explainers.starts import path_ends, sound_baseline
         from evenlight.models.transfers import sent
 
         evaluator = context.evaluator

@@ -45,10 +45,10 @@ class Imported(Explainer):
     """
 
     title: ClassVar[str] = "Imported"
-    asks_model: ClassVar[bool] = False
+    needs_model: ClassVar[bool] = False
     needs_internals: ClassVar[bool] = False
     draws: ClassVar[bool | None] = None
-    is_made_elsewhere: ClassVar[bool] = True
+    external: ClassVar[bool] = True
 
     method: Literal["imported"]
     file: FileOfRun = Field(

@@ -20,8 +20,8 @@ class Occlusion(Explainer):
 
     title: ClassVar[str] = "Occlusion"
     needs_internals: ClassVar[bool] = False
-    asks_once: ClassVar[bool] = True
-    adds_up: ClassVar[bool] = True
+    target_independent: ClassVar[bool] = True
+    additive: ClassVar[bool] = True
 
     method: Literal["occlusion"]
     features: Players = "token"

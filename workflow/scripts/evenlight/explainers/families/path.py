@@ -101,7 +101,7 @@ class IntegratedGradients(Path):
     """
 
     title: ClassVar[str] = "Integrated Gradients"
-    adds_up: ClassVar[bool] = True
+    additive: ClassVar[bool] = True
 
     method: Literal["integrated_gradients"]
 
@@ -144,6 +144,7 @@ def _along_one_path(
 
     from evenlight.engine.batches import sentences_in_batches
     from evenlight.explainers.aggregation import aggregated
+    from evenlight.explainers.baselines import path_ends, sound_baseline
     from evenlight.explainers.derivatives import (
         left_over,
         remarks_on_gaps,
@@ -151,7 +152,6 @@ def _along_one_path(
         target_gradient,
         target_output,
     )
-    from evenlight.explainers.starts import path_ends, sound_baseline
     from evenlight.models.transfers import sent
 
     entry = next(iter(wanted.values()))

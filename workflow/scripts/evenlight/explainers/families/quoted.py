@@ -3,7 +3,7 @@
 A table (CSV, JSON Lines, JSON, Parquet) has an answer in each row: the item, and a list of words or phrases, or a text
 in which they stand in quotation marks. A word scores the share of the answers that name it, 0 where none does.
 
-A phrase is found from the beginning of a word to the end of one, see :func:`evenlight.texts.matching.places_of`; every
+A phrase is found from the prefix of a word to the end of one, see :func:`evenlight.texts.matching.places_of`; every
 place counts. What is not found is counted, as it is no explanation of this text.
 """
 
@@ -46,10 +46,10 @@ class Quoted(Explainer):
     """
 
     title: ClassVar[str] = "Quoted words"
-    asks_model: ClassVar[bool] = False
+    needs_model: ClassVar[bool] = False
     needs_internals: ClassVar[bool] = False
     draws: ClassVar[bool | None] = None
-    is_made_elsewhere: ClassVar[bool] = True
+    external: ClassVar[bool] = True
 
     method: Literal["quoted"]
     file: FileOfRun = Field(

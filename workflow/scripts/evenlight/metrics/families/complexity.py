@@ -29,7 +29,7 @@ ScoredSpecialTokens = Annotated[
 class ComplexityMetric(Metric):
     """What the metrics have in common that look at the scores alone."""
 
-    asks_model: ClassVar[bool] = False
+    needs_model: ClassVar[bool] = False
 
     special_tokens: ScoredSpecialTokens = "included"
 

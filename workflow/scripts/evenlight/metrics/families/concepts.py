@@ -20,7 +20,7 @@ class IcaceError(Metric):
 
     title: ClassVar[str] = "ICaCE-Error"
     modality: ClassVar[str] = EFFECTS
-    asks_model: ClassVar[bool] = False
+    needs_model: ClassVar[bool] = False
     better: ClassVar[str] = "lower"
 
     metric: Literal["icace_error"]

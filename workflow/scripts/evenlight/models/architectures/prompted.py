@@ -105,6 +105,6 @@ class Prompted(BroughtAlong):
         classifier, about = prompted_classifier(self, classes, sentences)
         for name, words in about["label_tokens"].items():
             print(f"class {name}: {', '.join(f'{word} ({chr(32).join(tokens)})' for word, tokens in words.items())}")
-        if beginning := classifier.model_inputs.beginning:
-            print(f"the first {len(beginning)} tokens of the prompt are computed once for all texts")
+        if prefix := classifier.model_inputs.prefix:
+            print(f"the first {len(prefix)} tokens of the prompt are computed once for all texts")
         return classifier, about

@@ -13,12 +13,12 @@ from typing import Any
 from evenlight.models.architectures.chat import Chat
 from evenlight.models.services.asking import Limit, ask_each
 from evenlight.models.services.client import Client, RequestPolicy
-from evenlight.models.services.shapes import ADDRESS, UnusableAnswer, beginning
+from evenlight.models.services.shapes import ADDRESS, UnusableAnswer, prefix
 from evenlight.models.services.store import Replies
 
 # Settings of a model that say whose answers they are.
 IDENTITY = ("address", "called", "version")
-# Of how many tokens from the beginning the probabilities are kept, and of each those of how many others are asked for;
+# Of how many tokens from the prefix the probabilities are kept, and of each those of how many others are asked for;
 # no service gives more.
 POSITIONS, ALTERNATIVES = 16, 20
 # Why an answer ended, where a filter took it away or let no question pass.
@@ -85,7 +85,7 @@ def reply_of(answer: Any, seconds: float, with_probabilities: bool = False) -> d
     choice = next(iter(_at(answer, "choices", list) or []), None)
     message = _at(choice, "message", dict)
     if message is None:
-        said = f"it gives no message (choices[0].message): {beginning(answer)}"
+        said = f"it gives no message (choices[0].message): {prefix(answer)}"
         raise UnusableAnswer(said, f"look whether {ADDRESS} speaks the chat API")
     text = _text_of(message)
     if with_probabilities and text:
@@ -112,7 +112,7 @@ def _text_of(message: dict) -> str:
     if isinstance(content, list):
         content = "".join(_at(part, "text", str) or "" for part in content)
     if content is not None and not isinstance(content, str):
-        raise UnusableAnswer(f"the content of its message is no text: {beginning(content)}")
+        raise UnusableAnswer(f"the content of its message is no text: {prefix(content)}")
     # Half of a pair of UTF-16, which JSON may have, is no character that a table could hold.
     whole = (content or _at(message, "refusal", str) or "").encode("utf-16", "surrogatepass")
     return whole.decode("utf-16", "replace")
@@ -129,8 +129,7 @@ def _positions(content: list | None, answer: Any) -> list[dict]:
         found.append({"token": entry["token"], "top": top})
     if not found:
         raise UnusableAnswer(
-            "it gives no probabilities of tokens (logprobs), by which the decision was to be found: "
-            f"{beginning(answer)}",
+            f"it gives no probabilities of tokens (logprobs), by which the decision was to be found: {prefix(answer)}",
             "ask for a pattern or a field (explainers.<explainer>.decision)",
         )
     return found

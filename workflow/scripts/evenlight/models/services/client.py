@@ -12,7 +12,7 @@ from evenlight.core.addresses import checked_address, is_loopback, without_secre
 from evenlight.core.errors import InputError, first_line
 from evenlight.core.waiting import asked_wait
 from evenlight.models.services.bounded import BoundedAdapter
-from evenlight.models.services.shapes import ADDRESS, UnusableAnswer, beginning, parsed
+from evenlight.models.services.shapes import ADDRESS, UnusableAnswer, parsed, prefix
 
 # Seconds before the second attempt, which double from one to the next, and the most that is waited.
 FIRST_WAIT, LONGEST_WAIT = 1.0, 60.0
@@ -214,7 +214,7 @@ class Client:
             return content, time.monotonic() - start
         said = f"HTTP {status} {response.reason or ''}".strip()
         if content:
-            said += f": {beginning(content)}"
+            said += f": {prefix(content)}"
         if status in MAY_PASS or status >= 500:
             slower = "ask more slowly (models.<model>.asking.requests_per_minute)" if status == 429 else ""
             raise _Failed(said, slower, asked_wait(response.headers.get("Retry-After")))

@@ -77,7 +77,7 @@ def parsed(content: bytes) -> Any:
     try:
         return json.loads(content, parse_constant=no_number)
     except (ValueError, RecursionError) as error:
-        said = f"its answer is no JSON ({first_line(error)}): {beginning(content)}"
+        said = f"its answer is no JSON ({first_line(error)}): {prefix(content)}"
         raise UnusableAnswer(said, f"look at {ADDRESS}") from None
 
 
@@ -114,7 +114,7 @@ def probabilities_in(answer: Any, expression: str, count: int, excluding: bool =
         found = [found]  # as Hugging Face answers about one text
     if not isinstance(found, list) or len(found) != count:
         said = f"{len(found)} answers" if isinstance(found, list) else "no list of answers"
-        raise UnusableAnswer(f"it gives {said} to {count} texts: {beginning(answer)}")
+        raise UnusableAnswer(f"it gives {said} to {count} texts: {prefix(answer)}")
     return [_by_label(of_text, excluding) for of_text in found]
 
 
@@ -134,11 +134,11 @@ def _by_label(answer: Any, excluding: bool) -> dict[str, float]:
     else:
         pairs = []
     if not pairs or len(dict(pairs)) < len(pairs):
-        raise UnusableAnswer(f"it gives no scores by label, or one twice: {beginning(answer)}")
+        raise UnusableAnswer(f"it gives no scores by label, or one twice: {prefix(answer)}")
     for label, score in pairs:
         is_number = isinstance(score, int | float) and not isinstance(score, bool)
         if not is_number or not math.isfinite(score) or not 0 <= score <= 1:
-            raise UnusableAnswer(f"the score of label {label} is {beginning(score)}, which is no probability")
+            raise UnusableAnswer(f"the score of label {label} is {prefix(score)}, which is no probability")
     total = math.fsum(score for _, score in pairs)
     if excluding and abs(total - 1) > ROUNDING:
         raise UnusableAnswer(
@@ -166,7 +166,7 @@ def with_labels(answers: list[dict[str, float]], labels: Sequence[str] = ()) -> 
     return answers
 
 
-def beginning(value: Any) -> str:
+def prefix(value: Any) -> str:
     """The first characters of what a service said, in one line."""
     text = value.decode(errors="replace") if isinstance(value, bytes) else json.dumps(value, ensure_ascii=False)
     text = " ".join(text.split())

@@ -24,7 +24,7 @@ from evenlight.core.contracts.results import (
     TEXTS_NEEDED,
     VERDICT_CONTROL,
 )
-from evenlight.reports.audit.audited import file_said
+from evenlight.reports.audit.audited import describe_file
 from evenlight.reports.audit.content import NO_ANALYSES, Analyses, judged_of, notes_of, read_analyses_of
 from evenlight.reports.audit.found import (
     NOT_NAMED,
@@ -36,7 +36,7 @@ from evenlight.reports.audit.found import (
     undecidable_comparisons,
     verdicts_told,
 )
-from evenlight.reports.pages.effects import said_of_control
+from evenlight.reports.pages.effects import describe_control
 from evenlight.reports.text import json_number, signed, three_digits
 from evenlight.reports.verdict_words import HIGHER, LOWER, how_sure, sentences
 from evenlight.statistics.decisions import CHANGES
@@ -139,7 +139,7 @@ def answers_content(
         "compared": compared,
         "comparisons": comparisons_told(asked),
         "error": f"{how_sure(asked, level)} Changes of decision are a family of their own, with the same chance.",
-        "control": said_of_control(found.control).strip(),
+        "control": describe_control(found.control).strip(),
         "audited": {
             "models": list(models.values()),
             "explainers": list(explainers.values()),
@@ -149,7 +149,7 @@ def answers_content(
             "datasets": [
                 {
                     "label": datasets[row.dataset],
-                    "files": [file_said(name, sha) for name, sha in zip(row.files, row.files_sha256, strict=True)],
+                    "files": [describe_file(name, sha) for name, sha in zip(row.files, row.files_sha256, strict=True)],
                     "sha256": row.sha256,
                     "questions": int(row.test_texts),
                     "answered": int(row.explained_texts),
@@ -186,7 +186,7 @@ def _compared(
         "comparisons": told,
         "findings": [each["said"] for each in told if each["said"]],
         "groups": [_group(row, here["decided"], texts) for row in here["answered"].itertuples(index=False)],
-        "changes": [_changes_said(row) for row in here["changes"].itertuples(index=False)] or [UNKNOWN_CHANCE],
+        "changes": [_describe_changes(row) for row in here["changes"].itertuples(index=False)] or [UNKNOWN_CHANCE],
         "open": open_comparisons(here["needed"], judged, None)
         + undecidable_comparisons(cells[cells["verdict"] == UNDECIDABLE], judged),
     }
@@ -214,7 +214,7 @@ def _told(row, judged: Judged, part: str, draws: Any, once: bool) -> dict:
     """One comparison by one metric: its row, the null of draws, and, where a verdict names a group, sentences."""
     metric = judged.metrics[row.metric]
     counts, *more = sentences(row, judged.sizes[row.family], HIGHER if metric.higher_is_better else LOWER)
-    said = [f"{metric.label}: {counts[:1].lower()}{counts[1:]}", *more, _draws_said(draws, once)]
+    said = [f"{metric.label}: {counts[:1].lower()}{counts[1:]}", *more, _describe_draws(draws, once)]
     said += [NOT_NAMED] * (row.family == EXPLORATORY)
     return {
         **json_row(row, _PLACE),
@@ -228,7 +228,7 @@ def _told(row, judged: Judged, part: str, draws: Any, once: bool) -> dict:
     }
 
 
-def _draws_said(draws, once: bool) -> str:
+def _describe_draws(draws, once: bool) -> str:
     """How far two answers to one form differ; nothing where a score is of all answers to a question."""
     if draws is None or pd.isna(draws.null):
         unknown = (
@@ -270,7 +270,7 @@ UNKNOWN_CHANCE = (
 )
 
 
-def _changes_said(row) -> str:
+def _describe_changes(row) -> str:
     """How often the decision changes with the form, beside how often it does from draw to draw, and the verdict."""
     said = (
         f"Change of decision: of {row.units:,} questions, an answer to either form decides differently in "

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from evenlight.core.factors import JOINT, PLACEBO
+from evenlight.core.factors import JOINT, NEGATIVE_CONTROL
 from evenlight.core.sources import SOURCES
 from evenlight.reports.audit.found import Judged, number
 from evenlight.reports.text import json_number, three_digits
@@ -25,7 +25,7 @@ def manifests_of(folder: Path, runs: Runs) -> dict[Run, Mapping]:
     return {run: json.loads(text) for run, text in texts.items()}
 
 
-def model_said(name: str, label: str, manifests: Mapping[Run, Mapping]) -> dict:
+def describe_model(name: str, label: str, manifests: Mapping[Run, Mapping]) -> dict:
     """A model's label and, of each of its runs, where it comes from."""
     origins = {}
     for run, manifest in manifests.items():
@@ -49,12 +49,12 @@ def _origin(manifest: Mapping) -> str:
     return f"{loaded['source']}{revision}{f', SHA-256 of its files: {files}' if files else ''}"
 
 
-def dataset_said(row, groups: pd.DataFrame, label: str) -> dict:
+def describe_dataset(row, groups: pd.DataFrame, label: str) -> dict:
     """A dataset's label, digest, classes, and how many texts of its test split each level of each factor has."""
     return {
         "name": row.dataset,
         "label": label,
-        "files": [file_said(name, sha) for name, sha in zip(row.files, row.files_sha256, strict=True)],
+        "files": [describe_file(name, sha) for name, sha in zip(row.files, row.files_sha256, strict=True)],
         "sha256": row.sha256,
         "classes": list(row.classes),
         "texts": row.texts,
@@ -66,16 +66,16 @@ def dataset_said(row, groups: pd.DataFrame, label: str) -> dict:
     }
 
 
-def file_said(name: str, sha256: str) -> dict[str, str]:
+def describe_file(name: str, sha256: str) -> dict[str, str]:
     """A file that a dataset was read from: a published one as it is published, of others not the folder.
 
-    >>> [file_said(name, "ab")["name"] for name in ("my/folder/tickets.csv", "compas/compas-scores-two-years.csv")]
+    >>> [describe_file(name, "ab")["name"] for name in ("my/folder/tickets.csv", "compas/compas-scores-two-years.csv")]
     ['tickets.csv', 'compas/compas-scores-two-years.csv']
     """
     return {"name": name if name in SOURCES else Path(name).name, "sha256": sha256}
 
 
-def costs_said(costs: pd.DataFrame, judged: Judged) -> list[str]:
+def describe_costs(costs: pd.DataFrame, judged: Judged) -> list[str]:
     """What an explanation costs, a sentence for each model, dataset and device; explainers with one time together."""
     known = costs[costs["texts"] > 0].drop_duplicates(["dataset", "model", "together", "device", "threads"])
     told = []
@@ -92,7 +92,7 @@ def costs_said(costs: pd.DataFrame, judged: Judged) -> list[str]:
     return told
 
 
-def quality_said(quality: pd.DataFrame, judged: Judged, comparisons: Mapping[str, list[list[str]]]) -> list[dict]:
+def describe_quality(quality: pd.DataFrame, judged: Judged, comparisons: Mapping[str, list[list[str]]]) -> list[dict]:
     """The accuracy of each model on each dataset, of all texts and of each compared level."""
     levels = {level for sets in comparisons.values() for of_set in sets for level in of_set}
     shown = quality[(quality["measure"] == "accuracy") & (quality["factor"].isna() | quality["subset"].isin(levels))]
@@ -112,11 +112,11 @@ def quality_said(quality: pd.DataFrame, judged: Judged, comparisons: Mapping[str
 # Controls ---------------------------------------------------------------------------------------------------------
 
 
-def random_said(effects: pd.DataFrame, random: Collection[str]) -> str:
+def describe_random(effects: pd.DataFrame, random: Collection[str]) -> str:
     """What the random explainers and groups show, which are no hypothesis; the attainable is none either."""
     control = effects[effects["family"] == CONTROL]
     control = control[
-        control["explainer"].isin(random) | control["factor"].str.split(JOINT).apply(lambda of: PLACEBO in of)
+        control["explainer"].isin(random) | control["factor"].str.split(JOINT).apply(lambda of: NEGATIVE_CONTROL in of)
     ]
     if control.empty:
         return ""
@@ -129,7 +129,7 @@ def random_said(effects: pd.DataFrame, random: Collection[str]) -> str:
     return said + (why if count else "")
 
 
-def defaults_said(defaults: Sequence[Mapping], judged: Judged) -> list[str]:
+def describe_defaults(defaults: Sequence[Mapping], judged: Judged) -> list[str]:
     """The same as sentences, one for each model, dataset and way of hiding."""
     said: dict[tuple, list[str]] = {}
     for of in defaults:
@@ -160,7 +160,7 @@ def not_tested(
     """
     told = []
     factors = zip(effects["dataset"], effects["factor"], strict=True)
-    compared = {(dataset, factor) for dataset, factor in factors if PLACEBO not in factor.split(JOINT)}
+    compared = {(dataset, factor) for dataset, factor in factors if NEGATIVE_CONTROL not in factor.split(JOINT)}
     for dataset in datasets:
         where = f"dataset {dataset['label']}"
         if kept := dataset["texts"] - dataset["test_texts"]:

@@ -29,12 +29,12 @@ from evenlight.core.contracts.results import (
 from evenlight.core.contracts.texts import ITEMS
 from evenlight.reports.audit import audited
 from evenlight.reports.audit.found import VERSION, Judged, comparisons_told, number, told_of_comparison, verdicts_told
-from evenlight.reports.audit.reliance import RelianceTables, read_reliance, said_of_reliance
-from evenlight.reports.pages.effects import said_of_control
+from evenlight.reports.audit.reliance import RelianceTables, describe_reliance, read_reliance
+from evenlight.reports.pages.effects import describe_control
 from evenlight.reports.text import json_number
 from evenlight.reports.verdict_words import how_sure
 from evenlight.statistics.cells import CELL
-from evenlight.statistics.chance_level import said_of_chance
+from evenlight.statistics.chance_level import describe_chance
 from evenlight.statistics.families import CONTROL
 from evenlight.statistics.files import Run, items_path
 from evenlight.statistics.study import Comparison, MetricLabel
@@ -175,7 +175,7 @@ def audit_content(
         comparisons: factors to pairs of levels.
         target: ``label`` or ``prediction``, the class that is explained.
         alpha, as_often_bound, power: of the statistics.
-        reliance: what :func:`evenlight.reports.audit.reliance.said_of_reliance` is told beside names and comparisons.
+        reliance: what :func:`evenlight.reports.audit.reliance.describe_reliance` is told beside names and comparisons.
         beside: the page of the study's answers in words, where it has any.
     """
     named = {"datasets": datasets, "models": models, "explainers": explainers}
@@ -194,40 +194,40 @@ def audit_content(
         for place, part in asked.groupby(_COMPARED, sort=False)
     ]
     of_datasets = [
-        audited.dataset_said(row, found.groups[found.groups["dataset"] == row.dataset], datasets[row.dataset])
+        audited.describe_dataset(row, found.groups[found.groups["dataset"] == row.dataset], datasets[row.dataset])
         for row in found.texts.itertuples(index=False)
     ]
     defaults = [
         row | {"probability": json_number(row["probability"])} for row in found.without_words.to_dict("records")
     ]
     controls = [
-        audited.random_said(found.effects, reliance["random"]),
-        *audited.defaults_said(defaults, judged),
-        said_of_control(found.control).strip(),
+        audited.describe_random(found.effects, reliance["random"]),
+        *audited.describe_defaults(defaults, judged),
+        describe_control(found.control).strip(),
     ]
     return {
         "version": VERSION,
         "study": study,
-        "warnings": [*said_of_chance(found.balanced, datasets, models), *found.analyses.warnings],
+        "warnings": [*describe_chance(found.balanced, datasets, models), *found.analyses.warnings],
         "interim_analyses": list(found.analyses.rows),
         "beside": beside,
         "verdicts": _verdicts(asked, compared, judged, len(found.effects)),
         "audited": {
-            "models": [audited.model_said(name, label, manifests) for name, label in models.items()],
+            "models": [audited.describe_model(name, label, manifests) for name, label in models.items()],
             "datasets": of_datasets,
             "explainers": list(explainers.values()),
-            "costs": audited.costs_said(found.costs, judged),
+            "costs": audited.describe_costs(found.costs, judged),
             "metrics": [metric.label for metric in judged.metrics.values()],
             "explained": "each text's label" if target == "label" else "the model's prediction for each text",
         },
-        "quality": audited.quality_said(found.quality, judged, comparisons),
+        "quality": audited.describe_quality(found.quality, judged, comparisons),
         "found": compared,
         "comparisons": comparisons_told(asked),
         "error": how_sure(asked, found.analyses.level_at_most(alpha)),
         "without_words": defaults,
         "controls": [text for text in controls if text],
         "pairs": [] if found.examples is None else _examples(found.examples, found.words, judged),
-        "reliance": found.reliance and said_of_reliance(found.reliance, **named, comparisons=comparisons, **reliance),
+        "reliance": found.reliance and describe_reliance(found.reliance, **named, comparisons=comparisons, **reliance),
         "not_tested": audited.not_tested(of_datasets, judged, seeds, found.effects, "correctness" in families.values())
         + others,
         "notes": found.notes,
@@ -283,7 +283,10 @@ def _examples(examples: pd.DataFrame, words: Mapping[str, pd.Series], judged: Ju
             "metric": judged.metrics[part["metric"].iloc[0]].label_with_direction,
             "verdict": part["verdict"].iloc[0],
             "pairs": [
-                {"unit": unit, "texts": [_text_said(row, words[row.dataset]) for row in both.itertuples(index=False)]}
+                {
+                    "unit": unit,
+                    "texts": [_describe_text(row, words[row.dataset]) for row in both.itertuples(index=False)],
+                }
                 for unit, both in part.groupby("unit_id", sort=False)
             ],
         }
@@ -291,7 +294,7 @@ def _examples(examples: pd.DataFrame, words: Mapping[str, pd.Series], judged: Ju
     ]
 
 
-def _text_said(row, words: pd.Series) -> dict:
+def _describe_text(row, words: pd.Series) -> dict:
     return {
         "level": row.level,
         "score": json_number(row.score),

@@ -13,8 +13,8 @@ import numpy as np
 import pandas as pd
 
 from evenlight.reports.text import json_number, signed
-from evenlight.reports.verdict_words import Words, by_sign, capitalised, said_of_counts, sentences, won
-from evenlight.statistics.beyond_random import EXPLAINER, GONE, LEFT, MODEL, REVERSED
+from evenlight.reports.verdict_words import Words, by_sign, capitalised, describe_counts, sentences, won
+from evenlight.statistics.beyond_random import EXPLAINED_AWAY, EXPLAINER, MODEL, PERSISTS, REVERSED
 from evenlight.statistics.cells import CELL
 from evenlight.statistics.families import EXPLORATORY, PRIMARY, STUDY
 from evenlight.statistics.study import AS_OFTEN, UNDECIDABLE, UNDECIDED, MetricLabel
@@ -31,14 +31,15 @@ NAMED = 3
 ROUNDING = 1e-9
 # What becomes of a verdict beyond random explanations, where it is not known what is attainable.
 OUTCOMES = {
-    LEFT: "It is there beyond random explanations, too. What is attainable by this metric is not known, so the model "
-    "may make it still.",
-    GONE: "Beyond random explanations both groups are better as often: texts and model make it, whatever explains.",
+    PERSISTS: "It is there beyond random explanations, too. What is attainable by this metric is not known, so the "
+    "model may make it still.",
+    EXPLAINED_AWAY: "Beyond random explanations both groups are better as often: texts and model make it, whatever "
+    "explains.",
     REVERSED: "Beyond random explanations it is reversed: the explainer works against it.",
     UNDECIDED: "Whether it is there beyond random explanations is undecided.",
     UNDECIDABLE: "Whether it is there beyond random explanations cannot be decided with these texts.",
 }
-# Who makes it, by both yardsticks.
+# Who makes it, by both references.
 MAKERS = {
     MODEL: "So the model, or the metric, makes it: the explainer reaches no more of that for this group more often.",
     EXPLAINER: "So the explainer has a part in it: it reaches more of that for this group more often.",
@@ -124,7 +125,7 @@ def verdicts_told(
     }
     still_open = counts[UNDECIDED] + counts[UNDECIDABLE]
     said = [
-        said_of_counts(cells[cells["family"] == family], judged.counts, kind)
+        describe_counts(cells[cells["family"] == family], judged.counts, kind)
         for family, kind in KINDS.items()
         if family in set(cells["family"])
     ]
@@ -200,7 +201,7 @@ def _finding(row, judged: Judged, held: Mapping[tuple, Any], different: Sequence
     rests_on = f"This rests on {_units(row, different)}." if different else ""
     behind = [rests_on, *said[parts:], NOT_NAMED * (row.family == EXPLORATORY)]
     if of is not None:
-        behind += [_made_said(row, of), _no_better_than_random(row, of, metric, explainer)]
+        behind += [_describe_maker(row, of), _no_better_than_random(row, of, metric, explainer)]
     behind = " ".join(filter(None, behind))
     return {
         **json_row(row, ()),
@@ -216,12 +217,12 @@ def _finding(row, judged: Judged, held: Mapping[tuple, Any], different: Sequence
     }
 
 
-def _made_said(row, held: pd.Series) -> str:
-    """Who makes it, as far as the yardsticks tell: random explanations, and the best attainable ones."""
+def _describe_maker(row, held: pd.Series) -> str:
+    """Who makes it, as far as the references tell: random explanations, and the best attainable ones."""
     if pd.isna(held["made_by"]):
         return OUTCOMES.get(held["outcome"], "")
     (a, low_a, high_a), (b, low_b, high_b) = (
-        [signed(held[f"{of}_{end}"]) for of in ("score", "random", "attainable")] for end in "ab"
+        [signed(held[f"{of}_{end}"]) for of in ("score", "random", "upper_bound")] for end in "ab"
     )
     own = [held[f"own_{of}"] for of in ("wins", "losses", "ties", "share")]
     reached = won((row.level_a, row.level_b), *own, row.unit, _REACHES)

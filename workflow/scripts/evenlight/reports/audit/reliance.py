@@ -38,7 +38,7 @@ def read_reliance(folder: Path) -> RelianceTables:
     return RelianceTables(*(tables.read_exactly(folder / f"{name}.parquet", of) for name, of in contracts.items()))
 
 
-def said_of_reliance(
+def describe_reliance(
     found: RelianceTables,
     *,
     datasets: Mapping[str, str],
@@ -90,7 +90,7 @@ def _forms(rows: pd.DataFrame, explainers: Mapping[str, str], random: list[str],
     """
     return {
         "said": [
-            _forms_said(label, part)
+            _describe_forms(label, part)
             for name, label in explainers.items()
             if name not in random and len(part := rows[rows["explainer"] == name].dropna(subset="distance"))
         ],
@@ -115,7 +115,7 @@ def _forms(rows: pd.DataFrame, explainers: Mapping[str, str], random: list[str],
     }
 
 
-def _forms_said(label: str, rows: pd.DataFrame) -> str:
+def _describe_forms(label: str, rows: pd.DataFrame) -> str:
     """One explainer over all pairs of groups; ``rows`` have a distance."""
     said = f"{label}: the forms are {_over_pairs(rows, 'distance')} apart"
     (null,) = rows["null"].unique()
@@ -169,7 +169,7 @@ def _names(rows: pd.DataFrame, explainers: Mapping[str, str], random: list[str])
     known = rows.dropna(subset="absolute")
     return {
         "said": [
-            _names_said(label, part)
+            _describe_names(label, part)
             for name, label in explainers.items()
             if name not in random
             for _, part in known[known["explainer"] == name].groupby("factor", sort=False)
@@ -189,11 +189,11 @@ def _names(rows: pd.DataFrame, explainers: Mapping[str, str], random: list[str])
     }
 
 
-def _names_said(label: str, rows: pd.DataFrame) -> str:
+def _describe_names(label: str, rows: pd.DataFrame) -> str:
     """One explainer and attribute over its groups.
 
     >>> row = {"level": "male", "absolute": 0.3, "absolute_low": 0.2, "absolute_high": 0.4, "tokens": 0.1}
-    >>> _names_said("IG", pd.DataFrame([row]))
+    >>> _describe_names("IG", pd.DataFrame([row]))
     'IG: the words that name the group have 30% of the scores in male texts (20% to 40%; they are 10% of the tokens).'
     """
     ordered = rows.sort_values("absolute", kind="stable")

@@ -6,7 +6,7 @@ import pandas as pd
 
 from evenlight.core.kinds import EFFECTS, TEXT, TOKENS
 from evenlight.reports.questions import CELL, SURE, answered
-from evenlight.reports.verdict_words import EXPLAINED, SCORED, Words, how_sure, legend_of, said_of_counts, won
+from evenlight.reports.verdict_words import EXPLAINED, SCORED, Words, describe_counts, how_sure, legend_of, won
 from evenlight.statistics.families import CONTROL, EXPLORATORY, PRIMARY, STUDY
 from evenlight.statistics.study import AS_OFTEN, UNDECIDABLE, UNDECIDED, comparisons_in
 
@@ -51,7 +51,7 @@ def opening(
     asked = effects[effects["family"] == family]
     if asked.empty:
         return [f"{question} Only controls were compared."]
-    said = said_of_counts(asked, effect_counts, "primary " if family == PRIMARY else "")
+    said = describe_counts(asked, effect_counts, "primary " if family == PRIMARY else "")
     return [f"{question} {said}", *_clearest(asked, named or {}, words_of), _open(asked)]
 
 

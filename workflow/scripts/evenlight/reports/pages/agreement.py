@@ -4,7 +4,7 @@ import pandas as pd
 
 from evenlight.core.contracts.results import AGREEMENT_SUMMARY
 from evenlight.reports.html_table import Cell, Page, Table
-from evenlight.reports.page_parts import NO_RUN, rows_by_model, said_of_single_runs
+from evenlight.reports.page_parts import NO_RUN, describe_single_runs, rows_by_model
 from evenlight.reports.plots.agreement import MEASURES
 from evenlight.reports.questions import CELL, HOLDS, LIMITS, answered
 from evenlight.reports.text import mean_over_seeds, signed, span
@@ -86,7 +86,7 @@ def _details(summary: pd.DataFrame, models: dict[str, str], top: int) -> list[tu
             f"{top} tokens with the highest absolute scores (Krishna et al. 2024). The third is the share that they "
             "have in common with the same sign. A cell has – where nothing is defined.",
         ),
-        (HOLDS, said_of_single_runs(summary, models)),
+        (HOLDS, describe_single_runs(summary, models)),
         (
             LIMITS,
             f"By chance, the share in common is {top} divided by the number of tokens. So groups whose texts differ in "

@@ -12,13 +12,13 @@ from evenlight.reports.verdict_words import (
     FAMILIES,
     Words,
     capitalised,
+    describe_adjustment,
     legend_of,
     numbers_of,
-    said_of_adjustment,
     sign_of,
     won,
 )
-from evenlight.statistics.beyond_random import EXPLAINER, GONE, LEFT, MODEL, REVERSED
+from evenlight.statistics.beyond_random import EXPLAINED_AWAY, EXPLAINER, MODEL, PERSISTS, REVERSED
 from evenlight.statistics.families import CONTROL
 from evenlight.statistics.study import MetricLabel, comparisons_in
 from evenlight.statistics.verdicts import UNDECIDED
@@ -26,7 +26,7 @@ from evenlight.statistics.verdicts import UNDECIDED
 TABLES = (BEYOND_RANDOM,)
 MAKERS = [MODEL, EXPLAINER]
 REACHED = Words("reaches more", "less", "higher")
-SAID_OF_ATTAINABLE = (
+SAID_OF_UPPER_BOUND = (
     "There a pointer on a cell tells three things more. The first is what share of the way from random to attainable "
     "each group's mean score goes. The second is the explainer's own part: in how many pairs it reaches more of the "
     "attainable for one group. The third is who is shown to make the disparity. It is the explainer where its own part "
@@ -34,7 +34,7 @@ SAID_OF_ATTAINABLE = (
 )
 COUNTS = [
     ("Comparisons", ["all", "one group more often"]),
-    ("Of these, beyond random", [LEFT, REVERSED, GONE, UNDECIDED]),
+    ("Of these, beyond random", [PERSISTS, REVERSED, EXPLAINED_AWAY, UNDECIDED]),
     ("Of the others", ["more often beyond random"]),
     ("Shown to make it", MAKERS),
     ("Median of absolute mean differences", ["scores", "random", "beyond random"]),
@@ -79,12 +79,12 @@ def page(
 def _said_of_outcomes(cells: pd.DataFrame) -> str:
     """What becomes of the disparities of cells that ask a question.
 
-    >>> _said_of_outcomes(pd.DataFrame({"outcome": [LEFT, GONE, None, UNDECIDED]}))
+    >>> _said_of_outcomes(pd.DataFrame({"outcome": [PERSISTS, EXPLAINED_AWAY, None, UNDECIDED]}))
     'In 3 of 4 comparisons one group is explained better more often. Beyond random this is left in 1, reversed in 0, \
 gone in 1 and undecided in 1. '
     """
     found = cells["outcome"].dropna()
-    decided = [int((found == outcome).sum()) for outcome in (LEFT, REVERSED, GONE)]
+    decided = [int((found == outcome).sum()) for outcome in (PERSISTS, REVERSED, EXPLAINED_AWAY)]
     left, reversed_, gone = decided
     if found.empty:
         return f"In none of {len(cells):,} comparisons one group is explained better more often. " if len(cells) else ""
@@ -96,7 +96,7 @@ gone in 1 and undecided in 1. '
 
 
 def _details(table: pd.DataFrame) -> list[tuple[str, str]]:
-    attainable = bool(table["reached_a"].notna().any())
+    upper_bound = bool(table["reached_a"].notna().any())
     return answered(
         (
             CELL,
@@ -118,16 +118,16 @@ def _details(table: pd.DataFrame) -> list[tuple[str, str]]:
         (
             SURE,
             "Verdicts on the scores, and verdicts beyond random, are adjusted over all comparisons of a family, each "
-            f"by themselves. {said_of_adjustment(table)} Of each kind the chance that any names a wrong side is at "
+            f"by themselves. {describe_adjustment(table)} Of each kind the chance that any names a wrong side is at "
             "most the study's level.",
         ),
-        ("What is said where the best attainable explanations are known?", SAID_OF_ATTAINABLE if attainable else ""),
+        ("What is said where the best attainable explanations are known?", SAID_OF_UPPER_BOUND if upper_bound else ""),
         (
             LIMITS,
             "What is undecided beyond random need not be gone. An explainer may be as good as can be for both groups, "
             "as often in sufficiency. Then what is beyond random is the disparity of the random explanations "
             "reversed: the room that they leave."
-            + (" Where the explainer is shown to make a disparity, the model may make a part, too." * attainable),
+            + (" Where the explainer is shown to make a disparity, the model may make a part, too." * upper_bound),
         ),
         READ,
     )
@@ -150,7 +150,7 @@ def _summary(caption: str, table: pd.DataFrame, datasets: dict[str, str], metric
 
 def _summary_cells(cells: pd.DataFrame) -> list[Cell]:
     there = cells["outcome"].notna()
-    decided = [(cells["outcome"] == outcome).sum() for outcome in (LEFT, REVERSED, GONE)]
+    decided = [(cells["outcome"] == outcome).sum() for outcome in (PERSISTS, REVERSED, EXPLAINED_AWAY)]
     other = ~there & (cells["beyond_side"] != 0)
     counts = [len(cells), there.sum(), *decided, there.sum() - sum(decided), other.sum()]
     known = cells["made_by"].notna().any()
@@ -194,7 +194,7 @@ def _cell(row, confidence: float) -> Cell:
     text = " → ".join(
         f"{sign} {numbers_of(*_counts(row, part))}" for (sign, _), part in zip(signs, ("plain", "beyond"), strict=True)
     )
-    return Cell(text, " ".join(said), signs[1][1], bold=row.outcome == LEFT)
+    return Cell(text, " ".join(said), signs[1][1], bold=row.outcome == PERSISTS)
 
 
 def _counts(row, part: str) -> list[float]:

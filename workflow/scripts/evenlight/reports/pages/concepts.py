@@ -4,7 +4,7 @@ import pandas as pd
 
 from evenlight.core.contracts.results import CONCEPT_EFFECTS, CONCEPT_ERRORS
 from evenlight.reports.html_table import Cell, Page, Table
-from evenlight.reports.page_parts import rows_by_model, said_of_single_runs
+from evenlight.reports.page_parts import describe_single_runs, rows_by_model
 from evenlight.reports.questions import CELL, HOLDS, answered
 from evenlight.reports.text import mean_over_seeds, signed
 from evenlight.statistics.study import ALL, MetricLabel
@@ -44,7 +44,7 @@ def page(
             "sees its direction, the norm difference its size. Order faithfulness is the share of each text's pairs of "
             "concepts that are ranked rightly by the size of their effects; 0.5 is chance.",
         ),
-        (HOLDS, said_of_single_runs(errors, models)),
+        (HOLDS, describe_single_runs(errors, models)),
     )
     return Page("Effects of concepts", introduction, tables, details=details)
 

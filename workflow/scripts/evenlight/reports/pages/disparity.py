@@ -7,7 +7,7 @@ import pandas as pd
 
 from evenlight.core.contracts.results import SUMMARY
 from evenlight.reports.html_table import Cell, Page, Table
-from evenlight.reports.page_parts import BETTER_COLOURS, initials, rows_by_model, said_of_single_runs, shade
+from evenlight.reports.page_parts import BETTER_COLOURS, describe_single_runs, initials, rows_by_model, shade
 from evenlight.reports.questions import CELL, HOLDS, SURE, answered
 from evenlight.reports.text import mean_sd, signed
 from evenlight.statistics.families import CONTROL, hypothesis_family
@@ -34,7 +34,7 @@ def page(
     """Per pair of groups the table of counts and the table of effect sizes, laid out as Tables 3 and 8 of Dhaini et
     al. (2025), from :func:`evenlight.statistics.summary.summarise_disparity`.
 
-    ``noise``: the explainers that are yardsticks, whose cells ask no question.
+    ``noise``: the explainers that are references, whose cells ask no question.
     """
     pairs = comparisons_in(summary)
     layout = datasets, models, explainers, metrics
@@ -77,7 +77,7 @@ def _details(summary: pd.DataFrame, controls: int, models: dict[str, str], alpha
             "An arrow beside a metric says which scores are the better ones, higher (↑) or lower (↓).",
         ),
         ("Which cells are not counted?", _said_of_controls(controls)),
-        (HOLDS, said_of_single_runs(summary, models)),
+        (HOLDS, describe_single_runs(summary, models)),
         (
             SURE,
             "The tests are not corrected for their number. Of tests without any disparity a share as large as the "

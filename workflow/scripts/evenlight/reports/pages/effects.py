@@ -12,14 +12,14 @@ from evenlight.reports.verdict_words import (
     FAMILIES,
     Words,
     at_least_of_set,
+    describe_adjustment,
+    describe_counts,
     legend_of,
     numbers_of,
-    said_of_adjustment,
-    said_of_counts,
     sentences,
     sign_of,
 )
-from evenlight.statistics.chance_level import said_of_chance
+from evenlight.statistics.chance_level import describe_chance
 from evenlight.statistics.families import CONTROL, EXPLORATORY, PRIMARY, STUDY
 from evenlight.statistics.intervals import share_interval
 from evenlight.statistics.study import (
@@ -90,7 +90,7 @@ def page(
         answer_of(effects, effect_counts, words),
         parts,
         legend_of(pairs, as_often_bound, words) if pairs else [],
-        warnings=[] if balanced is None else said_of_chance(balanced, datasets, models),
+        warnings=[] if balanced is None else describe_chance(balanced, datasets, models),
         details=_details(effects, control, explainers, metrics, confidence, words) if pairs else [],
     )
 
@@ -105,7 +105,7 @@ def answer_of(effects: pd.DataFrame, effect_counts: pd.DataFrame, words: Words =
     found = asked[asked["side"] != 0]
     apart = int(found["apart"].sum())
     return (
-        f"{question} {said_of_counts(asked, effect_counts, 'primary ' if family == PRIMARY else '')} A verdict names "
+        f"{question} {describe_counts(asked, effect_counts, 'primary ' if family == PRIMARY else '')} A verdict names "
         f"{len(found):,}. " + (f"In {apart:,} of these the mean points the other way." if apart else "")
     ).strip()
 
@@ -197,7 +197,7 @@ def _details(
             ("The sign test of pairs is exact for any shape of the scores. " if len(pairs) else "")
             + ("The test of texts is asymptotic, and needs 50 texts a group. " if len(texts) else "")
             + "Verdicts are adjusted over both sides of all comparisons of a family. "
-            + f"{said_of_adjustment(effects)} The chance that any names a wrong side is at most the study's level. "
+            + f"{describe_adjustment(effects)} The chance that any names a wrong side is at most the study's level. "
             "Limits with all comparisons considered hold at the same level. Counts have it once more, and hold "
             "together for every set of comparisons. Where verdicts name more than a count, they stand in its place. "
             + _of_thresholds(pairs, texts),
@@ -208,7 +208,7 @@ def _details(
             f"In {len(worst):,} of {len(asked):,} comparisons one group has more of the scores that are as bad as this "
             "study's worst tenth. This claim has the level to itself.",
         ),
-        ("What does chance alone find?", "" if control is None else said_of_control(control)),
+        ("What does chance alone find?", "" if control is None else describe_control(control)),
         (
             ELSE,
             "A pointer on a cell of the tables tells its robustness against an unmeasured confounder (Cinelli and "
@@ -256,10 +256,10 @@ def _said_of_apart(apart: pd.DataFrame, explainers: dict[str, str], metrics: dic
     )
 
 
-def said_of_control(control: pd.DataFrame) -> str:
+def describe_control(control: pd.DataFrame) -> str:
     """In how many permutations of the labels there is a verdict of disparity, by family, and what that does not tell.
 
-    >>> said_of_control(pd.DataFrame({"family": "study", "cells": 9, "disparities": [0, 2]}))[:93]
+    >>> describe_control(pd.DataFrame({"family": "study", "cells": 9, "disparities": [0, 2]}))[:93]
     "With the labels of the groups permuted, 1 of 2 studies has any verdict among the study's ques"
     """
     said = []

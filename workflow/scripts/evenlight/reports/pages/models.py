@@ -4,7 +4,7 @@ import pandas as pd
 
 from evenlight.core.contracts.results import QUALITY, QUALITY_PER_SEED
 from evenlight.reports.html_table import Cell, Page, Table
-from evenlight.reports.page_parts import NO_RUN, said_of_single_runs
+from evenlight.reports.page_parts import NO_RUN, describe_single_runs
 from evenlight.reports.questions import CELL, HOLDS, answered
 from evenlight.reports.text import mean_over_seeds, span
 
@@ -49,7 +49,7 @@ def page(summary: pd.DataFrame, per_seed: pd.DataFrame, *, datasets: dict[str, s
             "average, the probabilities of the true class are in the two forms of one sentence. There 0 is equal "
             "treatment. A cell has – where a dataset has no such group, class or pair.",
         ),
-        (HOLDS, said_of_single_runs(summary, models)),
+        (HOLDS, describe_single_runs(summary, models)),
     )
     table = Table("Quality on the test items", ("Dataset", "Model"), headings, rows)
     return Page("Quality of the models", introduction, [table], details=details)

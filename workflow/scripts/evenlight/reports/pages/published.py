@@ -83,7 +83,7 @@ def page(
     metrics: dict[str, MetricLabel],
     considerable_effect: float,
 ) -> Page:
-    """The page of both studies, from :func:`evenlight.statistics.published.lay_beside`, ``agreement_beside`` and
+    """The page of both studies, from :func:`evenlight.statistics.published.join_published`, ``agreement_beside`` and
     ``quality_beside``. Without a cell in common it says so, and what would make one."""
     layout = datasets, models, explainers, metrics
     published_tables = [

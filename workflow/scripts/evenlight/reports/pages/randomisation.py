@@ -4,7 +4,7 @@ import pandas as pd
 
 from evenlight.core.contracts.results import RANDOMISATION
 from evenlight.reports.html_table import Cell, Page, Table
-from evenlight.reports.page_parts import NO_RUN, rows_by_model, said_of_single_runs
+from evenlight.reports.page_parts import NO_RUN, describe_single_runs, rows_by_model
 from evenlight.reports.questions import CELL, HOLDS, answered
 from evenlight.reports.text import mean_over_seeds, span
 
@@ -62,7 +62,7 @@ def page(
             "it is. The number is Spearman's correlation over the tokens of words, mean over texts, ± standard "
             "deviation over seeds. A cell has – where no correlation is defined.",
         ),
-        (HOLDS, said_of_single_runs(summary, models)),
+        (HOLDS, describe_single_runs(summary, models)),
     )
     return Page("Random layers", introduction, shown, details=details)
 

@@ -4,7 +4,7 @@ import pandas as pd
 
 from evenlight.core.contracts.results import GROUP_RELIANCE, PAIR_INVARIANCE, WORDS_BY_GROUP
 from evenlight.reports.html_table import Cell, Page, Table
-from evenlight.reports.page_parts import said_of_single_runs
+from evenlight.reports.page_parts import describe_single_runs
 from evenlight.reports.questions import CELL, HOLDS, SURE, answered
 from evenlight.reports.text import signed
 
@@ -84,7 +84,7 @@ def _details(pairs: pd.DataFrame, models: dict[str, str], confidence: float) -> 
             "What do the tables of words have?",
             "They have the mean share of a word over the texts of a group that have it, with the number of texts.",
         ),
-        (HOLDS, said_of_single_runs(pairs, models)),
+        (HOLDS, describe_single_runs(pairs, models)),
         (
             SURE,
             "In the intervals, texts of one cluster are not taken for independent. Nothing is adjusted for the number "

@@ -4,7 +4,7 @@ import pandas as pd
 
 from evenlight.core.contracts.results import SCORE_SUMMARY
 from evenlight.reports.html_table import Cell, Page, Table
-from evenlight.reports.page_parts import rows_by_model, said_of_single_runs
+from evenlight.reports.page_parts import describe_single_runs, rows_by_model
 from evenlight.reports.questions import CELL, HOLDS, SURE, answered
 from evenlight.reports.text import mean_over_seeds
 from evenlight.statistics.study import MetricLabel, ordered_levels
@@ -56,7 +56,7 @@ def page(
             "It is every seed's mean over the test items, then the mean over seeds. A cell has – where a metric is "
             f"undefined. {_said_of_modalities(parts)}",
         ),
-        (HOLDS, said_of_single_runs(summary, models)),
+        (HOLDS, describe_single_runs(summary, models)),
         (
             SURE,
             "Of metrics that draw at random, a cell's title has the error that the draws leave in a seed's mean.",

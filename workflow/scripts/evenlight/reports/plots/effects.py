@@ -76,7 +76,7 @@ def draw_effects(
         said = f"“{pair.level_b}” better ← 0 → “{pair.level_a}” better, in % of pairs or texts"
         block.supxlabel(f"{said}{factor_in_brackets(pair, pairs)}", fontsize=10)
     figure.suptitle(title, x=0.01, ha="left")
-    legend_below(figure, _handles(effects, pairs, confidence), title=_signs_said(effects))
+    legend_below(figure, _handles(effects, pairs, confidence), title=_describe_signs(effects))
     return figure
 
 
@@ -95,7 +95,7 @@ def _handles(effects: pd.DataFrame, pairs: Sequence[Comparison], confidence: flo
     return handles
 
 
-def _signs_said(effects: pd.DataFrame) -> str:
+def _describe_signs(effects: pd.DataFrame) -> str:
     said = "Behind a row stands its verdict: the letter of the group that is better more often;\n"
     said += "= as often; ? undecided; – not decidable."
     return said + f" {APART}: the mean is better for the other group." * bool(effects["apart"].any())

@@ -26,7 +26,7 @@ class AdaptiveIntegratedGradients(GradientExplainer):
     """
 
     title: ClassVar[str] = "Integrated Gradients, adaptive"
-    adds_up: ClassVar[bool] = True
+    additive: ClassVar[bool] = True
 
     method: Literal["adaptive_integrated_gradients"]
     layer: Layer = "word_embeddings"
@@ -55,8 +55,8 @@ class AdaptiveIntegratedGradients(GradientExplainer):
 
     def explain(self, sentences: Sequence[Sentence], context: Context) -> Explanations:
         """Each explainer refines its own paths."""
+        from evenlight.explainers.baselines import sound_baseline
         from evenlight.explainers.families.adaptive_path.refined import adaptive_integrated_gradients
-        from evenlight.explainers.starts import sound_baseline
 
         embedding_layer = context.evaluator.classifier.embedding_layer(self.layer)
         baseline, remarks = sound_baseline(context, embedding_layer, self.baseline)

@@ -10,9 +10,9 @@ from evenlight.engine.batches import Batch, without_padding
 from evenlight.engine.sentences import Sentence
 from evenlight.explainers.attribution import Attribution
 from evenlight.explainers.base import Context
+from evenlight.explainers.baselines import path_ends
 from evenlight.explainers.derivatives import target_gradient
 from evenlight.explainers.families.adaptive_path import AdaptiveIntegratedGradients
-from evenlight.explainers.starts import path_ends
 from evenlight.models.transfers import sent
 
 # The coarsest rule that is tried; its 9 points contain the 5 of the rule that it is compared with.

@@ -21,7 +21,7 @@ class Deeplift(GradientExplainer):
     """
 
     title: ClassVar[str] = "DeepLIFT"
-    adds_up: ClassVar[bool] = True
+    additive: ClassVar[bool] = True
 
     method: Literal["deeplift"]
     layer: Layer = "word_embeddings"

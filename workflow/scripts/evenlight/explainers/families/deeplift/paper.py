@@ -14,10 +14,10 @@ from evenlight.engine.sentences import Sentence
 from evenlight.explainers.aggregation import aggregated
 from evenlight.explainers.attribution import Attribution, Remark
 from evenlight.explainers.base import Context, Explanations
+from evenlight.explainers.baselines import path_ends, probes
 from evenlight.explainers.derivatives import sizes_of_change, target_output
 from evenlight.explainers.families.deeplift import Deeplift
 from evenlight.explainers.operations import PRODUCTS, QUOTIENTS, Operations, StandIn, depends, modules_replaced
-from evenlight.explainers.starts import path_ends, probes
 from evenlight.models.classifier import Classifier, EmbeddingLayer
 
 # The largest share of the change of the output that the scores may miss, in the median of the texts by which a model is

@@ -13,11 +13,11 @@ from evenlight.explainers import embedding_layers
 from evenlight.explainers.aggregation import aggregated
 from evenlight.explainers.attribution import Attribution, Remark
 from evenlight.explainers.base import Context, Explanations
+from evenlight.explainers.baselines import baseline_ids, probes
 from evenlight.explainers.derivatives import left_over, remarks_on_cancelling
 from evenlight.explainers.families.deeplift import Deeplift
 from evenlight.explainers.families.deeplift.paper import multipliers, remarks_on
 from evenlight.explainers.operations import Operations
-from evenlight.explainers.starts import baseline_ids, probes
 
 # The modules to which captum's DeepLift applies the rescale rule, and no subclasses of them.
 RESCALED = (nn.ReLU, nn.ELU, nn.LeakyReLU, nn.Sigmoid, nn.Tanh, nn.Softplus)

@@ -141,16 +141,16 @@ class Generator:
         """The tokens of an answer, and at which of them the reason begins: behind the word that says the decision."""
         tokenizer = self.writer.decoder.tokenizer
         token_id = tokenizer(each.text, add_special_tokens=False, verbose=False)["input_ids"]
-        beginnings = [
+        prefixes = [
             tokenizer.decode(token_id[:count], clean_up_tokenization_spaces=False).strip()
             for count in range(1, len(token_id) + 1)
         ]
-        whole = beginnings[-1] if beginnings else ""
+        whole = prefixes[-1] if prefixes else ""
         # A drawn answer may begin with another decision than the most probable one.
         every = [word for words in self._label_words.values() for word in words]
         for words in (self._label_words[each.decision], every):
             begun = [word for word in words if begins_with(whole, word)]
-            for count, said in enumerate(beginnings, start=1):
+            for count, said in enumerate(prefixes, start=1):
                 if any(is_begun(said, word) for word in begun):
                     return token_id, count
         return token_id, 0

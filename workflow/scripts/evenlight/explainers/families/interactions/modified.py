@@ -19,6 +19,7 @@ from evenlight.engine.sentences import Sentence
 from evenlight.explainers.aggregation import aggregated
 from evenlight.explainers.attribution import Attribution
 from evenlight.explainers.base import Context, Explanations
+from evenlight.explainers.baselines import path_ends
 from evenlight.explainers.derivatives import target_gradient
 from evenlight.explainers.families.interactions import Gim
 from evenlight.explainers.families.relevance.rules import (
@@ -30,7 +31,6 @@ from evenlight.explainers.families.relevance.rules import (
     normalised,
 )
 from evenlight.explainers.operations import depends
-from evenlight.explainers.starts import path_ends
 from evenlight.models.attention import (
     AttentionFunction,
     attention_replaced,

@@ -24,8 +24,8 @@ class KernelShap(Explainer):
     title: ClassVar[str] = "Kernel SHAP"
     needs_internals: ClassVar[bool] = False
     draws: ClassVar[bool] = True
-    asks_once: ClassVar[bool] = True
-    adds_up: ClassVar[bool] = True
+    target_independent: ClassVar[bool] = True
+    additive: ClassVar[bool] = True
 
     method: Literal["kernel_shap"]
     evaluations: int | None = Field(

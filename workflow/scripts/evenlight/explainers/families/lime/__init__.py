@@ -30,8 +30,8 @@ class Lime(Explainer):
     title: ClassVar[str] = "LIME"
     needs_internals: ClassVar[bool] = False
     draws: ClassVar[bool] = True
-    asks_once: ClassVar[bool] = True
-    adds_up: ClassVar[bool] = True
+    target_independent: ClassVar[bool] = True
+    additive: ClassVar[bool] = True
 
     method: Literal["lime"]
     features: Literal["token", "word", "sentence"] = Field(

@@ -23,8 +23,8 @@ class PartitionShap(Explainer):
     title: ClassVar[str] = "Partition SHAP"
     needs_internals: ClassVar[bool] = False
     draws: ClassVar[bool] = True
-    asks_once: ClassVar[bool] = True
-    adds_up: ClassVar[bool] = True
+    target_independent: ClassVar[bool] = True
+    additive: ClassVar[bool] = True
 
     method: Literal["partition_shap"]
     evaluations: int = Field(500, ge=2, description="Most masked texts per item.")

@@ -18,10 +18,10 @@ class Recorded(Explainer):
 
     title: ClassVar[str] = "Recorded answers"
     modality: ClassVar[str] = TEXT
-    asks_model: ClassVar[bool] = False
+    needs_model: ClassVar[bool] = False
     needs_internals: ClassVar[bool] = False
     draws: ClassVar[bool | None] = None
-    is_made_elsewhere: ClassVar[bool] = True
+    external: ClassVar[bool] = True
     follows: ClassVar[tuple[str, ...]] = ("hint", "counterfactual", "redaction")
 
     method: Literal["recorded"]

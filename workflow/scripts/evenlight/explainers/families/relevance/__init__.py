@@ -22,7 +22,7 @@ class Attnlrp(Explainer):
     """
 
     title: ClassVar[str] = "AttnLRP"
-    adds_up: ClassVar[bool] = True
+    additive: ClassVar[bool] = True
 
     method: Literal["attnlrp"]
     layer: Literal["word_embeddings", "embedding_output"] = Field(

@@ -24,8 +24,8 @@ class ShapleySampling(Explainer):
     title: ClassVar[str] = "Shapley sampling"
     needs_internals: ClassVar[bool] = False
     draws: ClassVar[bool] = True
-    asks_once: ClassVar[bool] = True
-    adds_up: ClassVar[bool] = True
+    target_independent: ClassVar[bool] = True
+    additive: ClassVar[bool] = True
 
     method: Literal["shapley_sampling"]
     permutations: int = Field(

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 class CorrectnessMetric(Metric):
     """What the metrics have in common that hold scores against the ground truth."""
 
-    asks_model: ClassVar[bool] = False
+    needs_model: ClassVar[bool] = False
     better: ClassVar[str] = "higher"
 
 

@@ -11,7 +11,7 @@ import torch
 
 from evenlight.engine.evaluator import Evaluator
 from evenlight.metrics.explanations import Explanation
-from evenlight.metrics.moved_inputs import REACH, Input, Moved, are_flipped, loss_gradients
+from evenlight.metrics.perturbed_inputs import REACH, Input, Moved, are_flipped, loss_gradients
 from evenlight.models.classifier import Classifier
 from evenlight.models.transfers import fetched, sent
 

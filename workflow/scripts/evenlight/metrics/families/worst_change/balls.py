@@ -15,7 +15,7 @@ from evenlight.explainers.families.lime import Lime
 from evenlight.metrics import Origin
 from evenlight.metrics.explanations import Explanation
 from evenlight.metrics.families.worst_change import ExplainedAgain, MaxSensitivity, WorstChange
-from evenlight.metrics.moved_inputs import REACH, Input, Moved, loss_gradients
+from evenlight.metrics.perturbed_inputs import REACH, Input, Moved, loss_gradients
 from evenlight.models.classifier import Classifier
 from evenlight.models.transfers import fetched, sent
 from evenlight.texts.predictions import Sentence
@@ -195,7 +195,7 @@ def explained_again(
     families: dict[tuple[str, int], dict[str, Explainer]] = {}
     for origin in origins:
         require_explains_again(origin)
-        if not origin.entry.asks_model:
+        if not origin.entry.needs_model:
             continue
         families.setdefault((origin.entry.family, origin.seed), {})[origin.explainer] = origin.entry
     scores = {}
@@ -300,7 +300,7 @@ def groups_of_sentences(explanations: Sequence[Explanation]) -> Iterator[list[li
     by_sentence: dict[tuple, list[int]] = {}
     for index, explanation in enumerate(explanations):
         # Special tokens do not move.
-        if (explanation.origin.settings and explanation.origin.entry.is_made_elsewhere) or explanation.is_special.all():
+        if (explanation.origin.settings and explanation.origin.entry.external) or explanation.is_special.all():
             continue
         key = (explanation.item_id, explanation.target, explanation.token_id.tobytes())
         by_sentence.setdefault(key, []).append(index)

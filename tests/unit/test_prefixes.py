@@ -1,4 +1,4 @@
-"""Rows of a decoder as a tree of their beginnings: the answers are those of one row at a time, from fewer tokens."""
+"""Rows of a decoder as a tree of their prefixes: the answers are those of one row at a time, from fewer tokens."""
 
 from contextlib import contextmanager
 from dataclasses import replace
@@ -15,10 +15,10 @@ from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 
 from evenlight.engine import training
 from evenlight.engine.evaluator import Evaluator
-from evenlight.models import Architecture, beginnings
+from evenlight.models import Architecture, prefixes
 from evenlight.models.classifier import Classifier, load_saved
 from evenlight.models.prompted import prompted_classifier
-from evenlight.texts.beginnings import Tree, in_order
+from evenlight.texts.prefixes import Tree, in_order
 from evenlight.texts.rows import row_of
 
 SIZES = {"num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 32, "head_dim": 8}
@@ -48,7 +48,7 @@ def decoder(model_type: str) -> Classifier:
 
 
 def variants(classifier: Classifier, tokens: int, rows: int = 40) -> list[np.ndarray]:
-    """Rows that differ from one text in a third of its tokens, and beginnings of it."""
+    """Rows that differ from one text in a third of its tokens, and prefixes of it."""
     random = np.random.default_rng(0)
     text = random.integers(10, len(classifier.tokenizer), tokens)
     changed = [np.where(random.random(tokens) < 0.3, 9, text) for _ in range(rows)]
@@ -75,18 +75,18 @@ def counting(network):
         handle.remove()
 
 
-def distinct_beginnings(rows: list[np.ndarray]) -> int:
+def distinct_prefixes(rows: list[np.ndarray]) -> int:
     """Counted one by one."""
     return len({tuple(row[:length]) for row in rows for length in range(1, len(row) + 1)})
 
 
 @given(st.lists(st.lists(st.integers(0, 2), min_size=1, max_size=6), min_size=1, max_size=20))
 @settings(deadline=None, max_examples=50)
-def test_a_tree_has_each_beginning_once(texts):
+def test_a_tree_has_each_prefix_once(texts):
     rows = [np.array(text) for text in texts]
     rows = [rows[index] for index in in_order(rows)]
     tree = Tree.of(rows)
-    assert len(tree.token) == distinct_beginnings(rows)
+    assert len(tree.token) == distinct_prefixes(rows)
     for row, path, leaf in zip(rows, tree.path, tree.leaf, strict=True):
         node = path[: len(row)]
         assert tree.token[node].tolist() == row.tolist()
@@ -104,11 +104,11 @@ def test_answers_are_those_of_one_row_at_a_time(model_type):
     assert np.ptp(expected, axis=0).min() > 0.01
     with counting(classifier.network) as tokens:
         found = Evaluator(classifier, 4096).probabilities(rows)
-    assert sum(tokens) == distinct_beginnings(rows) < 0.8 * sum(map(len, rows))
+    assert sum(tokens) == distinct_prefixes(rows) < 0.8 * sum(map(len, rows))
     np.testing.assert_allclose(found, expected, atol=1e-6)
-    # In batches of few tokens some beginnings are computed again.
+    # In batches of few tokens some prefixes are computed again.
     np.testing.assert_allclose(Evaluator(classifier, 40).probabilities(rows), expected, atol=1e-6)
-    assert classifier.network.config._attn_implementation != beginnings.ATTENTION
+    assert classifier.network.config._attn_implementation != prefixes.ATTENTION
 
 
 @pytest.mark.parametrize("model_type", ["mistral", "gemma2"])
@@ -125,7 +125,7 @@ def test_rows_that_are_longer_than_a_window_are_read_by_themselves(model_type):
 def test_long_rows_have_torchs_own_attention(monkeypatch):
     classifier = decoder("llama")
     rows = variants(classifier, 30)
-    monkeypatch.setattr(beginnings, "SHORT", 20)
+    monkeypatch.setattr(prefixes, "SHORT", 20)
     np.testing.assert_allclose(Evaluator(classifier, 4096).probabilities(rows), alone(classifier, rows), atol=1e-6)
 
 
@@ -142,16 +142,16 @@ def test_a_saved_decoder_computes_its_last_layer_for_the_ends_of_rows(model_type
     rows = variants(saved, 25)
     with counting(saved.network) as tokens:
         found = Evaluator(saved, 4096).probabilities(rows)
-    assert sum(tokens) == distinct_beginnings(rows)
+    assert sum(tokens) == distinct_prefixes(rows)
     np.testing.assert_allclose(found, alone(classifier, rows), atol=1e-6)
 
 
 def test_what_the_ends_of_rows_get_may_have_fewer_bits_than_what_goes_in():
     """As on a graphics card in half the bits, where a normalisation gives float32 and a product bfloat16."""
     network, states = decoder("llama").network, torch.rand(1, 4, 16)
-    tree = beginnings.TreeOnDevice.of(Tree.of([row_of([5, 6, 7]), row_of([5, 6, 8])]), network.device)
-    with beginnings.reading(network, tree):
-        found = beginnings.of_leaves(torch.Tensor.bfloat16, (states,))
+    tree = prefixes.TreeOnDevice.of(Tree.of([row_of([5, 6, 7]), row_of([5, 6, 8])]), network.device)
+    with prefixes.reading(network, tree):
+        found = prefixes.of_leaves(torch.Tensor.bfloat16, (states,))
     assert found.dtype == torch.bfloat16
     assert torch.equal(found[0, 2:], states[0, 2:].bfloat16())
     assert not found[0, :2].any()
@@ -167,7 +167,7 @@ def test_rows_that_share_little_or_have_marks_are_read_by_themselves():
         assert sum(tokens) >= sum(len(row) for row in {row.tobytes(): row for row in asked}.values())
 
 
-def test_label_words_and_the_beginning_of_a_prompt_go_with_it(tmp_path):
+def test_label_words_and_the_prefix_of_a_prompt_go_with_it(tmp_path):
     """Words of several tokens stand behind the rows, and the prompt is read once before all of them."""
     torch.manual_seed(0)
     write_tokenizer("llama3", tmp_path, [*WORDS, ["They", "say", ":", "the", "harbour", "captain"]])
@@ -179,17 +179,17 @@ def test_label_words_and_the_beginning_of_a_prompt_go_with_it(tmp_path):
     classifier, _ = prompted_classifier(
         Architecture.parse({"architecture": "prompted"} | given), ["sea", "land"], WORDS
     )
-    beginning, passes = np.array(classifier.model_inputs.beginning), classifier.network.prompt.passes
-    assert len(beginning)
+    prefix, passes = np.array(classifier.model_inputs.prefix), classifier.network.prompt.passes
+    assert len(prefix)
     assert sorted(map(len, passes)) == [1, 1]
     behind = variants(classifier, 20)
-    rows = [np.append(beginning, row) for row in behind]
+    rows = [np.append(prefix, row) for row in behind]
     with torch.no_grad():
         expected = [classifier.network(torch.from_numpy(row)[None]).logits.softmax(-1)[0].numpy() for row in rows]
     with counting(classifier.network) as tokens:
         found = Evaluator(classifier, 4096).probabilities(rows)
     assert np.ptp(np.log(found[:, 0])) > 1
     ended = [np.append(row, token) for row in behind for token in passes]
-    assert sum(tokens) == len(beginning) + distinct_beginnings(ended)
+    assert sum(tokens) == len(prefix) + distinct_prefixes(ended)
     np.testing.assert_allclose(found, expected, atol=1e-6)
     np.testing.assert_allclose(np.log(found), np.log(expected), atol=2e-5)

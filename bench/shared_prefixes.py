@@ -1,8 +1,8 @@
-"""What it saves that each beginning of a decoder's rows is computed once.
+"""What it saves that each prefix of a decoder's rows is computed once.
 
 Classifiers of GPT-2's and of Llama's architecture with random weights, 6 layers of
 width 384, read a text of 20, 28 and 60 tokens. LIME and Kernel SHAP of 400 rows, Occlusion and both AOPC metrics ask
-about the same rows as a tree of their beginnings, and each row whole, in turn. It prints which share of the tokens the
+about the same rows as a tree of their prefixes, and each row whole, in turn. It prints which share of the tokens the
 tree has less, and ratios of processor time. Nothing is downloaded.
 """
 
@@ -51,14 +51,14 @@ OFTEN = {"occlusion": 5, "both AOPC metrics": 5}
 
 
 class Counting(Evaluator):
-    """An evaluator that counts tokens of distinct rows, and their distinct beginnings."""
+    """An evaluator that counts tokens of distinct rows, and their distinct prefixes."""
 
-    tokens = beginnings = 0
+    tokens = prefixes = 0
 
     def probabilities(self, rows: list[np.ndarray]) -> np.ndarray:
         """See :meth:`Evaluator.probabilities`."""
         self.tokens += sum(len(row) for row in {row.tobytes(): row for row in rows}.values())
-        self.beginnings += len({row[:length].tobytes() for row in rows for length in range(1, len(row) + 1)})
+        self.prefixes += len({row[:length].tobytes() for row in rows for length in range(1, len(row) + 1)})
         return super().probabilities(rows)
 
 
@@ -138,7 +138,7 @@ def main(arguments: argparse.Namespace) -> None:
                         "shape": kind,
                         "tokens": len(sentence.token_id),
                         "task": name,
-                        "share of tokens saved": f"{1 - counted.beginnings / counted.tokens:.0%}",
+                        "share of tokens saved": f"{1 - counted.prefixes / counted.tokens:.0%}",
                         "whole rows / tree": f"{np.median(ratio):.2f} ({min(ratio):.2f}–{max(ratio):.2f})",
                     }
                 )

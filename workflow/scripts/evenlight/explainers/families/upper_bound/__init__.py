@@ -15,17 +15,17 @@ if TYPE_CHECKING:
     from evenlight.texts.predictions import Sentence
 
 
-class Attainable(Explainer):
+class UpperBound(Explainer):
     """The best order of the tokens for AOPC itself, found by asking about sets of them: no explanation, but what any
     could attain, by which the scores of others can be read. Of texts with few tokens it is the best of all orders, of
     longer ones each step takes the best next token, or several at once where `asked` says so.
     """
 
-    title: ClassVar[str] = "Attainable"
+    title: ClassVar[str] = "UpperBound"
     needs_internals: ClassVar[bool] = False
-    is_yardstick: ClassVar[bool] = True
+    is_reference: ClassVar[bool] = True
 
-    method: Literal["attainable"]
+    method: Literal["upper_bound"]
     goal: Literal["comprehensiveness", "sufficiency"] = Field(
         "comprehensiveness",
         description=(
@@ -64,7 +64,7 @@ class Attainable(Explainer):
 
     def explain(self, sentences: Sequence[Sentence], context: Context) -> Explanations:
         """All subsets of the tokens of short texts, of longer ones some n² / 2 rows."""
-        from evenlight.explainers.families.attainable.search import best_order
+        from evenlight.explainers.families.upper_bound.search import best_order
         from evenlight.explainers.hiding import explained_by_hiding
 
         return explained_by_hiding(partial(best_order, self), self.hidden_token, sentences, context)

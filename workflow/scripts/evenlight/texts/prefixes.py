@@ -1,4 +1,4 @@
-"""Rows as a tree of their beginnings: what several rows begin with is there once.
+"""Rows as a tree of their prefixes: what several rows begin with is there once.
 
 A decoder computes of a token what stands before it says, and nothing of what follows. So rows that begin alike, as the
 variants of one text do, have the same keys and values there.
@@ -14,7 +14,7 @@ from evenlight.texts.rows import Rows
 
 @dataclass(frozen=True)
 class Tree:
-    """The distinct beginnings of some rows. Each is a node, which its last token stands for.
+    """The distinct prefixes of some rows. Each is a node, which its last token stands for.
 
     Attributes:
         token: the last token of each node, (nodes,). Those of a row that no row before it has follow one another.

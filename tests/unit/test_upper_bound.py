@@ -16,7 +16,7 @@ GOALS = ("comprehensiveness", "sufficiency")
 
 def completed(goal: str, **settings) -> tuple[dict, dict]:
     """The settings of the search and of its metric."""
-    search = completed_entry("explainers", "best", {"method": "attainable", "goal": goal} | settings)
+    search = completed_entry("explainers", "best", {"method": "upper_bound", "goal": goal} | settings)
     for key in ("exact", "asked"):
         settings.pop(key, None)
     return search, completed_entry("metrics", "aopc", {"metric": f"aopc_{goal}"} | settings)

@@ -7,7 +7,7 @@ import numpy as np
 from evenlight.engine.evaluator import Question
 from evenlight.engine.sentences import Sentence
 from evenlight.explainers.attribution import Attribution
-from evenlight.explainers.families.attainable import Attainable, steps_of
+from evenlight.explainers.families.upper_bound import UpperBound, steps_of
 from evenlight.explainers.hiding import hideable, reduced_rows
 from evenlight.texts.predictions import explained_output
 
@@ -17,7 +17,7 @@ SHARES = np.arange(1, 11) / 10
 GOALS = {"comprehensiveness": (np.logical_not, -1), "sufficiency": (lambda sets: sets, 1)}
 
 
-def best_order(entry: Attainable, sentence: Sentence, replacement: int | None) -> Question:
+def best_order(entry: UpperBound, sentence: Sentence, replacement: int | None) -> Question:
     """Scores that rank the tokens in the best order found, those that are better not named at 0 or below."""
     token_index = hideable(sentence, "excluded")
     features, asked = len(token_index), 0

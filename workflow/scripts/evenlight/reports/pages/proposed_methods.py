@@ -2,17 +2,17 @@
 
 import pandas as pd
 
-from evenlight.core.contracts.results import CHALLENGER_PAIRS, CHALLENGERS
+from evenlight.core.contracts.results import PROPOSED_METHOD_PAIRS, PROPOSED_METHODS
 from evenlight.reports.html_table import Cell, Page, Table
 from evenlight.reports.page_parts import BETTER_COLOURS, shade
 from evenlight.reports.questions import CELL, HOLDS, LIMITS, SURE
 from evenlight.reports.text import signed
 from evenlight.reports.verdict_words import GREY, numbers_of
 from evenlight.statistics.arrays.limits import of_hundred
-from evenlight.statistics.challengers import BEHIND, BEST
+from evenlight.statistics.proposed_methods import BEHIND, BEST
 from evenlight.statistics.study import ALL, MetricLabel
 
-TABLES = (CHALLENGERS, CHALLENGER_PAIRS)
+TABLES = (PROPOSED_METHODS, PROPOSED_METHOD_PAIRS)
 ALL_MODELS = "all models together"
 
 
@@ -23,42 +23,42 @@ def page(
     datasets: dict[str, str],
     explainers: dict[str, str],
     metrics: dict[str, MetricLabel],
-    challengers: list[str],
+    proposed_methods: list[str],
     regimes: dict[str, dict[str, str]],
     confidence: float,
 ) -> Page:
-    """A table per dataset and metric, from :func:`evenlight.statistics.challengers.challenger_tables`."""
+    """A table per dataset and metric, from :func:`evenlight.statistics.proposed_methods.proposed_method_tables`."""
     models = {ALL: ALL_MODELS} | {
         model: f"{architecture} {regime}" for architecture, of in regimes.items() for regime, model in of.items()
     }
     keys = ["dataset", "metric", "explainer", "model"]
     rows = {tuple(getattr(row, key) for key in keys): row for row in verdicts.itertuples(index=False)}
     beside = {tuple(getattr(row, key) for key in [*keys, "other"]): row for row in pairs.itertuples(index=False)}
-    others = [name for name in explainers if name not in challengers]
+    others = [name for name in explainers if name not in proposed_methods]
     tables = []
     for dataset, label in datasets.items():
         for name, metric in metrics.items():
-            of_challengers = []
-            for challenger in challengers:
+            of_proposed_methods = []
+            for proposed_method in proposed_methods:
                 of_models = [
                     (said, _cells(rows.get(cell), [beside.get((*cell, other)) for other in others], explainers))
                     for model, said in models.items()
-                    for cell in [(dataset, name, challenger, model)]
+                    for cell in [(dataset, name, proposed_method, model)]
                     if cell in rows
                 ]
-                of_challengers += [(explainers[challenger], of_models)] if of_models else []
+                of_proposed_methods += [(explainers[proposed_method], of_models)] if of_models else []
             columns = [
                 ("", ["verdict", "mean", "best rival"]),
                 ("Better, worse and as good as", [explainers[o] for o in others]),
             ]
             caption = f"{metric.label_with_direction} on {label}"
-            tables.append(Table(caption, ("Explainer", "Model"), columns, of_challengers))
+            tables.append(Table(caption, ("Explainer", "Model"), columns, of_proposed_methods))
     introduction = (
         "Is an explainer better than all others that ask the model? "
         f"{_said_of_verdicts(verdicts['verdict'])}"
         "A row has the verdict, the explainer's mean, its best rival, and how often it is better, worse and as good."
     )
-    return Page("Challengers", introduction, tables, details=_details(confidence))
+    return Page("ProposedMethods", introduction, tables, details=_details(confidence))
 
 
 def _said_of_verdicts(verdicts: pd.Series) -> str:
@@ -90,12 +90,12 @@ def _details(confidence: float) -> list[tuple[str, str]]:
             "When is an explainer better than all others?",
             "It is where it is better more often than each of them, so that the least convincing of these comparisons "
             "decides. It is not the best where any of them is better more often, which is adjusted for their number. "
-            "Random explanations and yardsticks stand beside it and do not count.",
+            "Random explanations and references stand beside it and do not count.",
         ),
         (HOLDS, "All is said for these trained models and further texts."),
         (
             SURE,
-            "For all models together in the primary metrics, the p of a verdict is adjusted over challengers and "
+            "For all models together in the primary metrics, the p of a verdict is adjusted over proposed methods and "
             "datasets, by Holm's method. All other verdicts are adjusted together, as exploratory.",
         ),
         (

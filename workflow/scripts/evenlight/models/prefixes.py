@@ -1,6 +1,6 @@
-"""Decoders that read rows as a tree of their beginnings, so that each beginning is computed once.
+"""Decoders that read rows as a tree of their prefixes, so that each prefix is computed once.
 
-All nodes of a tree (:mod:`evenlight.texts.beginnings`) go through the network as one text. Linear layers,
+All nodes of a tree (:mod:`evenlight.texts.prefixes`) go through the network as one text. Linear layers,
 normalisations and activations take a token by itself, and positions are given. Attention alone takes several tokens:
 here it lays queries, keys and values out in rows, which costs copies and no product with weights. Whether all of this
 holds for a network is found by trying (:mod:`evenlight.models.model_inputs`).
@@ -19,7 +19,7 @@ from transformers import PreTrainedModel
 from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
 
 from evenlight.models.transfers import sent
-from evenlight.texts.beginnings import Tree
+from evenlight.texts.prefixes import Tree
 
 # It has no entry among Transformers' masks, so that none is made of all nodes by all nodes.
 ATTENTION = "evenlight_tree"
@@ -34,7 +34,7 @@ class _Rows:
     Attributes:
         query: the nodes that ask, the last ones of each row; (rows, queries).
         key: the node of each token, (rows, keys).
-        hidden: the keys that stand behind each query, those of a common beginning included; bool (rows or 1, queries,
+        hidden: the keys that stand behind each query, those of a common prefix included; bool (rows or 1, queries,
             before + keys).
     """
 
@@ -44,7 +44,7 @@ class _Rows:
 
     @classmethod
     def of(cls, tree: Tree, rows: np.ndarray, queries: int, before: int, device: torch.device) -> "_Rows":
-        """The ``rows`` of ``tree``, each with so many queries, behind a beginning of ``before`` tokens."""
+        """The ``rows`` of ``tree``, each with so many queries, behind a prefix of ``before`` tokens."""
         length, path = tree.length[rows], tree.path[rows, : tree.length[rows].max()]
         column = (length[:, None] - queries + np.arange(queries)).clip(min=0)
         # Variants of a text are often equally long, and one mask is that of all.
@@ -57,7 +57,7 @@ class _Rows:
     ) -> torch.Tensor:
         """What these rows attend to, (heads, rows · queries, size), of states (heads, nodes, size).
 
-        Queries are scaled. Keys and values begin with those of the common beginning.
+        Queries are scaled. Keys and values begin with those of the common prefix.
         """
         before = self.hidden.shape[-1] - self.key.shape[1]
         query = _laid_out(query, self.query, 0)
@@ -89,7 +89,7 @@ class TreeOnDevice:
 
     Attributes:
         token: ids of the nodes, (1, nodes).
-        position: of each node, behind a beginning that all rows have; (1, nodes).
+        position: of each node, behind a prefix that all rows have; (1, nodes).
         leaf: the node of the last token of each row, (rows,).
         groups: the rows, those together that have about as many nodes of their own.
         place: where each node stands among all queries of the groups, (nodes,).
@@ -103,7 +103,7 @@ class TreeOnDevice:
 
     @classmethod
     def of(cls, tree: Tree, device: torch.device, before: int = 0) -> "TreeOnDevice":
-        """``tree`` on a device, behind a beginning of ``before`` tokens."""
+        """``tree`` on a device, behind a prefix of ``before`` tokens."""
         chosen, start, first = [], np.zeros(len(tree.own), dtype=np.int64), 0
         for rows, queries in _alike(tree.own):
             chosen.append(_Rows.of(tree, rows, queries, before, device))

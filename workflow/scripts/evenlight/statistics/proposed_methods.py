@@ -1,6 +1,6 @@
-"""Is an explainer better than all others that ask the model? Each challenger beside every other one, on the same texts.
+"""Is an explainer better than all others that ask the model? Each proposed one beside every other, on the same texts.
 
-A challenger is better than another explainer where its explanation of a text is better more often than the other's. It
+It is better than another explainer where its explanation of a text is better more often than the other's. It
 is the best where it is better than each of the others. So the least convincing of these comparisons decides, at the
 level of a single one (an intersection-union test, Berger 1982), and nothing has to be guessed about which of them is
 the best. It is not the best where any other is better than it, which is adjusted for their number (Bonferroni).
@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import pandas as pd
 
-from evenlight.core.contracts.results import CHALLENGER_PAIRS, CHALLENGERS
+from evenlight.core.contracts.results import PROPOSED_METHOD_PAIRS, PROPOSED_METHODS
 from evenlight.core.tables import Contract
 from evenlight.statistics.arrays.holm import over_analyses, sides_adjusted
 from evenlight.statistics.arrays.repeated import mean_of_known
@@ -37,47 +37,49 @@ _NAMES = ["dataset", "model", "explainer", "metric"]
 _CLAIMS = ["p_best", "p_behind"]
 
 
-def challenger_tables(
+def proposed_method_tables(
     study: StudyScores,
     judging: VerdictSettings,
     *,
-    challengers: Sequence[str],
+    proposed_methods: Sequence[str],
     rivals: Sequence[str],
     primary_metrics: Sequence[str],
     looks: Looks = ONE_LOOK,
 ) -> tuple[pd.DataFrame, pd.DataFrame, list[str]]:
-    """The verdict on every challenger, and what it is made of: how often it is better than each of the others.
+    """The verdict on every proposed method, and what it is made of: how often it is better than each of the others.
 
     Models that are no regime do not count. The model ``all`` is the mean over all models, text by text.
 
     Args:
         study: its scores, those of the present interim analysis.
         judging: the level and the margins; its families do not count.
-        challengers: names of explainers.
-        rivals: the explainers that a challenger has to be better than: not random ones, nor yardsticks that know the
+        proposed_methods: names of explainers.
+        rivals: the explainers that these have to be better than: not random ones, nor references that know the
             data and not the model, beside which it stands all the same.
         primary_metrics: the metrics that the study is about, all where it is empty.
         looks: the interim analyses that are planned; verdicts hold over all of them.
 
     Returns:
-        Rows of :data:`CHALLENGERS`, one for each dataset, model, metric and challenger. The family is ``primary`` for
+        Rows of :data:`PROPOSED_METHODS`, one for each dataset, model, metric and method. The family is ``primary`` for
         primary metrics in the mean of all models, else ``exploratory``. ``p_best`` is the largest one-sided p of the
         pairs, ``p_behind`` the smallest of the other side times their number. ``side`` and ``verdict`` say what of
-        this is found among all rows of a family. Rows of :data:`CHALLENGER_PAIRS`, of all texts of which both
+        this is found among all rows of a family. Rows of :data:`PROPOSED_METHOD_PAIRS`, of all texts of which both
         explainers have a score. And notes on rivals of which there is no such text.
     """
     of_regimes = {model: study.models[model] for named in study.regimes.values() for model in named.values()}
-    others = [name for name in study.explainers if name not in challengers]
+    others = [name for name in study.explainers if name not in proposed_methods]
 
     def seen(first: int | None, intervals: bool) -> tuple[pd.DataFrame, list[pd.DataFrame]]:
-        """The rows of challengers, and those of their pairs, of the first units."""
+        """The rows of proposed methods, and those of their pairs, of the first units."""
         rows, pairs = [], []
         for dataset in study.datasets:
-            of_dataset = replace(study.of(dataset), first=first, models=of_regimes, explainers=[*challengers, *others])
+            of_dataset = replace(
+                study.of(dataset), first=first, models=of_regimes, explainers=[*proposed_methods, *others]
+            )
             for model, seeds, items, values in read_scores_of(of_dataset):
-                for challenger in challengers:
-                    beside = {other: (values[challenger], values[other]) for other in others}
-                    names = (dataset, model, challenger)
+                for proposed_method in proposed_methods:
+                    beside = {other: (values[proposed_method], values[other]) for other in others}
+                    names = (dataset, model, proposed_method)
                     table = _pairs(names, seeds, items, beside, list(study.metrics), judging, intervals)
                     pairs.append(table)
                     for metric in dict.fromkeys(table["metric"]):
@@ -88,27 +90,27 @@ def challenger_tables(
         return pd.DataFrame(rows), pairs
 
     verdicts, by_model = seen(study.first, intervals=True)
-    pairs = pd.concat(by_model) if by_model else pd.DataFrame(columns=CHALLENGER_PAIRS.schema.names)
-    notes = _rivals_without_scores(pairs, challengers, [name for name in others if name in rivals])
+    pairs = pd.concat(by_model) if by_model else pd.DataFrame(columns=PROPOSED_METHOD_PAIRS.schema.names)
+    notes = _rivals_without_scores(pairs, proposed_methods, [name for name in others if name in rivals])
     if verdicts.empty:
-        return pd.DataFrame(columns=CHALLENGERS.schema.names), pairs[CHALLENGER_PAIRS.schema.names], notes
+        return pd.DataFrame(columns=PROPOSED_METHODS.schema.names), pairs[PROPOSED_METHOD_PAIRS.schema.names], notes
     earlier = [seen(units, intervals=False)[0] for units in looks.units[:-1]]
     judged = _judged([*earlier, verdicts], primary_metrics, judging.alpha, looks)
-    return judged, pairs[CHALLENGER_PAIRS.schema.names], notes
+    return judged, pairs[PROPOSED_METHOD_PAIRS.schema.names], notes
 
 
-def _rivals_without_scores(pairs: pd.DataFrame, challengers: Sequence[str], rivals: Sequence[str]) -> list[str]:
+def _rivals_without_scores(pairs: pd.DataFrame, proposed_methods: Sequence[str], rivals: Sequence[str]) -> list[str]:
     """Which rivals have no text with a score of both, where others have: a claim of all others leaves them out."""
     missing: dict[tuple, list[str]] = {}
     for (dataset, model, metric), of_metric in pairs.groupby(["dataset", "model", "metric"], sort=False):
         there = set(zip(of_metric["explainer"], of_metric["other"], strict=True))
-        for pair in product(challengers, rivals):
+        for pair in product(proposed_methods, rivals):
             if pair not in there:
                 missing.setdefault((dataset, metric, *pair), []).append(model)
     return [
-        f"dataset '{dataset}', metric '{metric}': no text has a score of both '{challenger}' and '{rival}' "
+        f"dataset '{dataset}', metric '{metric}': no text has a score of both '{proposed_method}' and '{rival}' "
         f"({', '.join(models)}), so that this rival has no part in what is claimed"
-        for (dataset, metric, challenger, rival), models in missing.items()
+        for (dataset, metric, proposed_method, rival), models in missing.items()
     ]
 
 
@@ -128,7 +130,7 @@ def _judged(seen: Sequence[pd.DataFrame], primary: Sequence[str], alpha: float, 
         tested = [p[:, rows] for p in of_looks]
         adjusted[rows], side[rows] = sides_adjusted(tested[-1]), over_analyses(tested, increments)[1]
     verdict = [{1: BEST, -1: BEHIND}.get(of_row, UNDECIDED) for of_row in side]
-    return table.assign(p_adjusted=adjusted, side=side, verdict=verdict)[CHALLENGERS.schema.names]
+    return table.assign(p_adjusted=adjusted, side=side, verdict=verdict)[PROPOSED_METHODS.schema.names]
 
 
 def read_scores_of(study: StudyScores) -> Iterator[tuple[str, list[int], pd.DataFrame, dict[str, np.ndarray]]]:
@@ -176,7 +178,7 @@ def _pairs(
 ) -> pd.DataFrame:
     """A row for each metric and other explainer.
 
-    ``pairs`` has the scores (metrics, seeds, texts) of the challenger and of each of the others.
+    ``pairs`` has the scores (metrics, seeds, texts) of the proposed method and of each of the others.
     """
     texts = len(items)
     identifiers, clusters = (items[name].to_numpy(object) for name in ("item_id", "cluster"))
@@ -200,7 +202,7 @@ def _pairs(
     scores = ExplainerScores(*names, seeds, metrics, values, present)
     counted = counted_wins([scores], designs, judging, intervals=intervals)
     if not counted:
-        return pd.DataFrame(columns=CHALLENGER_PAIRS.schema.names)
+        return pd.DataFrame(columns=PROPOSED_METHOD_PAIRS.schema.names)
     table = pd.concat([part.rows for part in counted], ignore_index=True)
     found = [means[of_row] for of_row in zip(table["level_b"], table["metric"], strict=True)]
     return table.assign(
@@ -220,7 +222,7 @@ def _described(own: np.ndarray, other: np.ndarray) -> tuple[float, float, int]:
 
 
 def _of_pairs(pairs: pd.DataFrame, higher_is_better: bool) -> dict[str, Any]:
-    """What follows for a challenger from its rows, one for each rival."""
+    """What follows for a proposed method from its rows, one for each rival."""
     lead = pairs["difference"].to_numpy() * (1 if higher_is_better else -1)
     return {
         "others": len(pairs),
@@ -230,23 +232,26 @@ def _of_pairs(pairs: pd.DataFrame, higher_is_better: bool) -> dict[str, Any]:
     }
 
 
-class CompareChallengers(JudgedAtLooks):
+class CompareProposedMethods(JudgedAtLooks):
     """Say whether explainers that challenge all others are better than each of them."""
 
-    tables: ClassVar[Mapping[str, Contract]] = {"challengers": CHALLENGERS, "challenger_pairs": CHALLENGER_PAIRS}
+    tables: ClassVar[Mapping[str, Contract]] = {
+        "proposed_methods": PROPOSED_METHODS,
+        "proposed_method_pairs": PROPOSED_METHOD_PAIRS,
+    }
 
-    result: Literal["compare_challengers"]
-    challengers: list[str]
+    result: Literal["compare_proposed_methods"]
+    proposed_methods: list[str]
     rivals: list[str]
     primary_metrics: list[str]
 
     def compute(self, inputs: Inputs) -> Computed:
         """The verdicts, and the pairs of explainers behind them."""
         study = inputs.located(self.study)
-        verdicts, pairs, missing = challenger_tables(
+        verdicts, pairs, missing = proposed_method_tables(
             study,
             self.judging,
-            challengers=self.challengers,
+            proposed_methods=self.proposed_methods,
             rivals=self.rivals,
             primary_metrics=self.primary_metrics,
             looks=self.looks_made(inputs),

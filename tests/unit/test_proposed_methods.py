@@ -15,8 +15,8 @@ from evenlight.statistics import wins
 from evenlight.statistics.arrays.mean import mean_limits
 from evenlight.statistics.arrays.signs import side_p
 from evenlight.statistics.cells import read_models
-from evenlight.statistics.challengers import BEHIND, BEST, challenger_tables
 from evenlight.statistics.looks import Looks
+from evenlight.statistics.proposed_methods import BEHIND, BEST, proposed_method_tables
 from evenlight.statistics.study import StudyScores
 
 MODELS = {"head": [0, 1, 2], "whole": [0, 1, 2], "zero": [0]}
@@ -28,7 +28,7 @@ ASKED = {
     "explainers": list(SHIFTS),
     "metrics": {"mass": "correctness", "count": "correctness"},
     "regimes": {"bert": {"ZS": "zero", "C": "head", "CE": "whole"}},
-    "challengers": ["new", "tied", "last"],
+    "proposed_methods": ["new", "tied", "last"],
     "rivals": ["grad", "lime"],
     "higher_is_better": {"mass": True, "count": False},
     "primary_metrics": ["mass"],
@@ -63,7 +63,7 @@ def files(tmp_path_factory) -> StudyFiles:
 
 @pytest.fixture(scope="module")
 def made(files) -> tuple[pd.DataFrame, pd.DataFrame]:
-    return called(challenger_tables, *files.folders, **ASKED)[:2]
+    return called(proposed_method_tables, *files.folders, **ASKED)[:2]
 
 
 def test_the_verdict_is_that_of_all_pairs(made):
@@ -154,21 +154,26 @@ def test_few_texts_show_no_more_than_their_signs_can(tmp_path):
     table["mass"] += 3 * ((table["explainer"] == "new").astype(float) - (table["explainer"] == "last"))
     files.write(table[table["pair_id"].astype(int) < 10], 0, "correctness", model="zero")
     asked = ASKED | {"models": {"zero": [0]}, "regimes": {"bert": {"ZS": "zero"}}, "metrics": {"mass": "correctness"}}
-    verdicts, *_ = called(challenger_tables, *files.folders, **asked)
+    verdicts, *_ = called(proposed_method_tables, *files.folders, **asked)
     rows = verdicts.set_index("explainer")
     assert rows.loc["new", ["p_best", "p_behind"]].tolist() == [2.0**-10, 1]
     assert rows.loc["last", ["p_best", "p_behind"]].tolist() == [1, 2.0**-9]
 
 
 def test_scores_that_are_the_same_decide_nothing(tmp_path):
-    """A challenger that scores as another one is not better than it, and nothing is decidable beside this one alone."""
+    """A method that scores as another one is not better than it, and nothing is decidable beside this one alone."""
     files = StudyFiles(tmp_path)
     table = scores_of("zero", 0)
     other = table[table["explainer"] == "grad"]
     same = pd.concat([other, other.assign(explainer="new")], ignore_index=True)
     files.write(same, 0, "correctness", model="zero")
-    asked = ASKED | {"models": {"zero": [0]}, "explainers": ["grad", "new"], "challengers": ["new"], "rivals": ["grad"]}
-    verdicts, pairs, _ = called(challenger_tables, *files.folders, **asked | {"regimes": {"bert": {"ZS": "zero"}}})
+    asked = ASKED | {
+        "models": {"zero": [0]},
+        "explainers": ["grad", "new"],
+        "proposed_methods": ["new"],
+        "rivals": ["grad"],
+    }
+    verdicts, pairs, _ = called(proposed_method_tables, *files.folders, **asked | {"regimes": {"bert": {"ZS": "zero"}}})
     assert set(verdicts["verdict"]) == {"undecided"}
     assert set(verdicts["model"]) == {"zero"}
     assert pairs[["wins", "losses"]].to_numpy().sum() == 0
@@ -180,8 +185,8 @@ def test_a_rival_without_scores_is_told(tmp_path):
     files, table = StudyFiles(tmp_path), scores_of("zero", 0)
     table.loc[table["explainer"] == "lime", "mass"] = np.nan
     files.write(table, 0, "correctness", model="zero")
-    asked = ASKED | {"models": {"zero": [0]}, "regimes": {"bert": {"ZS": "zero"}}, "challengers": ["new"]}
-    verdicts, pairs, [note] = called(challenger_tables, *files.folders, **asked)
+    asked = ASKED | {"models": {"zero": [0]}, "regimes": {"bert": {"ZS": "zero"}}, "proposed_methods": ["new"]}
+    verdicts, pairs, [note] = called(proposed_method_tables, *files.folders, **asked)
     assert verdicts.set_index("metric")["others"].to_dict() == {"mass": 1, "count": 2}
     assert "lime" not in set(pairs.loc[pairs["metric"] == "mass", "other"])
     for name in ("'plots'", "'mass'", "'new'", "'lime'", "zero"):
@@ -193,13 +198,13 @@ def test_earlier_analyses_draw_no_interval(tmp_path, monkeypatch):
     files.write(scores_of("zero", 0), 0, "correctness", model="zero")
     drawn = []
     monkeypatch.setattr(wins, "mean_limits", lambda *given: drawn.append(given[2]) or mean_limits(*given))
-    asked = ASKED | {"models": {"zero": [0]}, "regimes": {"bert": {"ZS": "zero"}}, "challengers": ["new"]}
-    called(challenger_tables, *files.folders, **asked, looks=Looks((14, 20), (0, 1)))
+    asked = ASKED | {"models": {"zero": [0]}, "regimes": {"bert": {"ZS": "zero"}}, "proposed_methods": ["new"]}
+    called(proposed_method_tables, *files.folders, **asked, looks=Looks((14, 20), (0, 1)))
     assert sorted(set(drawn)) == [0, ASKED["bootstrap_draws"]]
 
 
 def test_what_an_earlier_analysis_has_found_stays_found(tmp_path):
-    """Of the first fourteen texts the challenger wins all, of the others none."""
+    """Of the first fourteen texts the proposed method wins all, of the others none."""
     files, table = StudyFiles(tmp_path), scores_of("zero", 0).drop_duplicates(["pair_id", "explainer"])
     files.write(table, 0, "correctness", model="zero")
     named = {"datasets": ["plots"], "models": {"zero": [0]}, "explainers": ["new"], "metrics": {"mass": "correctness"}}
@@ -207,12 +212,17 @@ def test_what_an_earlier_analysis_has_found_stays_found(tmp_path):
     early = table["item_id"].isin(first.items["item_id"])
     table["mass"] = np.where(table["explainer"] == "new", np.where(early, 5.0, -5.0), table["mass"])
     files.write(table, 0, "correctness", model="zero")
-    asked = ASKED | {"models": {"zero": [0]}, "explainers": ["grad", "new"], "challengers": ["new"], "rivals": ["grad"]}
+    asked = ASKED | {
+        "models": {"zero": [0]},
+        "explainers": ["grad", "new"],
+        "proposed_methods": ["new"],
+        "rivals": ["grad"],
+    }
     asked |= {"regimes": {"bert": {"ZS": "zero"}}, "metrics": {"mass": "correctness"}}
-    [alone] = called(challenger_tables, *files.folders, **asked)[0].to_dict("records")
-    [grown] = called(challenger_tables, *files.folders, **asked, looks=Looks((14, 20), (0, 1), (0.5, 1.0)))[0].to_dict(
-        "records"
-    )
+    [alone] = called(proposed_method_tables, *files.folders, **asked)[0].to_dict("records")
+    [grown] = called(proposed_method_tables, *files.folders, **asked, looks=Looks((14, 20), (0, 1), (0.5, 1.0)))[
+        0
+    ].to_dict("records")
     assert alone["verdict"] == "undecided"
     assert (grown["verdict"], grown["side"], grown["p_best"]) == (BEST, 1, alone["p_best"])
 
@@ -227,7 +237,7 @@ def test_the_page_shows_every_verdict(made):
         },
         "regimes": ASKED["regimes"],
     }
-    page = page_of("challengers", *made, **settings, challengers=ASKED["challengers"], confidence=0.95)
+    page = page_of("proposed_methods", *made, **settings, proposed_methods=ASKED["proposed_methods"], confidence=0.95)
     assert [table.caption for table in page.tables] == ["Mass accuracy\u00a0↑ on Plots", "Count\u00a0↓ on Plots"]
     rows = dict(page.tables[0].rows)
     models = dict(rows["New"])
@@ -243,27 +253,27 @@ def test_the_page_shows_every_verdict(made):
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
-        ({"challengers": ["grd"]}, 'statistics.challengers: found "grd", no such explainer'),
-        ({"challengers": ["grad"]}, "no explainer asks"),
+        ({"proposed_methods": ["grd"]}, 'statistics.proposed_methods: found "grd", no such explainer'),
+        ({"proposed_methods": ["grad"]}, "no explainer asks"),
     ],
 )
-def test_challengers_are_explainers_beside_others(change, problem):
+def test_proposed_methods_are_explainers_beside_others(change, problem):
     regimes = {"regimes": {"ola": {"C": "c", "CE": "ce"}}}
     with pytest.raises(InputError) as refusal:
         complete(STUDY | {"statistics": regimes | change})
     assert problem in str(refusal.value)
 
 
-def test_only_studies_of_regimes_have_challengers():
+def test_only_studies_of_regimes_have_proposed_methods():
     study = {key: value for key, value in STUDY.items() if key != "kind"}
     study["explainers"] = {"grad": {"method": "saliency"}, "gim": {"method": "gim"}}
     with pytest.raises(InputError, match=r"kind disparity.*write kind: regimes"):
-        complete(study | {"statistics": {"compare": {"gender": [["male", "female"]]}, "challengers": ["gim"]}})
+        complete(study | {"statistics": {"compare": {"gender": [["male", "female"]]}, "proposed_methods": ["gim"]}})
 
 
 def test_yardsticks_stand_beside_and_do_not_count(made, files):
-    """Without the only one that is better than it, a challenger that was behind is so no longer."""
-    verdicts, pairs, _ = called(challenger_tables, *files.folders, **ASKED | {"rivals": ["random", "lime"]})
+    """Without the only one that is better than it, a proposed method that was behind is so no longer."""
+    verdicts, pairs, _ = called(proposed_method_tables, *files.folders, **ASKED | {"rivals": ["random", "lime"]})
     assert set(verdicts["best_other"]) <= {"lime", "random"}
     assert (verdicts["others"] == 2).all()
     pd.testing.assert_frame_equal(pairs, made[1])
