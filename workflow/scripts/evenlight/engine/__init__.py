@@ -15,7 +15,7 @@ def open_evaluator(flags: Namespace, on_rows: Callable[[int], None]):
         flags: of :func:`evenlight.jobs.command_line.add_model_flags`, and ``settings`` (``max_tokens``, ``precision``).
         on_rows: called with the number of rows of every question.
     """
-    return importlib.import_module(f"{__name__}.opening").open_evaluator(flags, on_rows) if flags.model else None
+    return importlib.import_module(f"{__name__}.loading").open_evaluator(flags, on_rows) if flags.model else None
 
 
 def rounding_of(flags: Namespace) -> str:

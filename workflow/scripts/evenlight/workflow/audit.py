@@ -12,6 +12,7 @@ from evenlight.workflow.patterns import COMPARED, SCORES, TEXTS
 AUDITED_OF_ANSWERS = (
     "effects",
     "effect_counts",
+    "disparity",
     "verdict_control",
     "interim_analyses",
     "audited_questions",
