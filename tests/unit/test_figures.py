@@ -242,7 +242,8 @@ def score_files(tmp_path) -> StudyFiles:
 
 
 SCORED = {"seeds": [0, 1], "factors": ["gender"]}
-BOXES = shown(SETTINGS, *COMPARED, **SCORED, families={"gini": "complexity"}, levels=["male", "female"], modalities={})
+ONE_MODEL = SETTINGS | {"models": {"small": SETTINGS["models"]["small"]}}
+BOXES = shown(ONE_MODEL, *COMPARED, **SCORED, families={"gini": "complexity"}, levels=["male", "female"], modalities={})
 MAP = shown(SETTINGS, "models", "explainers", "metrics", dataset="Plots", considerable_effect=0.2)
 
 

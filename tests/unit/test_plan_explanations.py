@@ -1,7 +1,5 @@
 """What is told of the time that explanations will take."""
 
-import argparse
-
 import numpy as np
 from wording import says
 
@@ -9,5 +7,5 @@ from explanations.plan_explanations import explaining_said
 
 
 def test_where_no_explainer_asks_the_model_no_rows_are_told():
-    arguments = argparse.Namespace(settings={"explainers": {}, "seed": 0, "runs": 2})
-    assert explaining_said(arguments, [], np.zeros(0), None) == [says("no explainer asks")]
+    settings = {"explainers": {}, "seed": 0, "runs": 2}
+    assert explaining_said(settings, [], np.zeros(0)) == [says("no explainer asks")]

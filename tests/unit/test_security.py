@@ -74,7 +74,8 @@ def unsafe(name: str, given: dict[str, str]) -> bool:
         or given.get("use_safetensors", "True") != "True"
         or given.get("shell", "False") != "False"
         or name in ("yaml.load", "yaml.unsafe_load", "eval", "exec", "os.system", "joblib.load")
-        or re.search(r"(^|\.)(read_pickle|pickle\.loads?|Unpickler|dill\.loads?|extractall)$", name) is not None
+        or (name.endswith("extractall") and given.get("filter") != "'data'")
+        or re.search(r"(^|\.)(read_pickle|pickle\.loads?|Unpickler|dill\.loads?)$", name) is not None
     )
 
 

@@ -260,7 +260,7 @@ class MeasureBeyondRandom(JudgedAtLooks):
     """What is left of every disparity beyond that of random explanations?"""
 
     tables: ClassVar[Mapping[str, Contract]] = {"beyond_random": BEYOND_RANDOM}
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
 
     result: Literal["measure_beyond_random"]
     random: list[str]
