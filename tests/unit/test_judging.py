@@ -73,7 +73,8 @@ def written(folder, paired: bool) -> tuple[dict, pd.DataFrame]:
 @pytest.mark.parametrize("paired", [True, False])
 def test_a_table_gets_the_verdicts_of_the_study_that_has_its_scores(tmp_path, paired):
     folders, table = written(tmp_path, paired)
-    study = SCORED | PAIRS | VERDICTS | {"datasets": ["plots"], "models": {"small": [0, 1], "large": [0, 1]}, "noise": []}
+    study = SCORED | PAIRS | VERDICTS
+    study |= {"datasets": ["plots"], "models": {"small": [0, 1], "large": [0, 1]}, "noise": []}
     study |= {"higher_is_better": {"sparsity": False}, "primary": {"metric": ["gini"]}}
     effects, counts = Result.parse({"result": "estimate_effects", **study}).compute(Inputs(folders)).tables
     found = judge(
