@@ -130,6 +130,12 @@ def test_a_policy_that_is_none_is_refused(tmp_path, text, words):
     assert [word for word in words if word not in str(refused.value)] == []
 
 
+def test_what_an_earlier_analysis_found_is_a_disparity_where_all_is_even_now(verdicts):
+    found = verdicts[verdicts["metric"] == "large"].assign(net_benefit=0.0)
+    assert outcomes(found) == {"large": "disparity"}
+    assert outcomes(found, bound=0.2) != {"large": "disparity"}
+
+
 def test_verdicts_are_read_from_tables_and_audits(tmp_path, verdicts):
     expected = assess(verdicts, Policy())[["metric", "outcome", "why"]].to_numpy().tolist()
     tables.write_table(verdicts, tmp_path / "effects.parquet", EFFECTS)
@@ -138,6 +144,13 @@ def test_verdicts_are_read_from_tables_and_audits(tmp_path, verdicts):
     for name in ("effects.parquet", "effects.csv", "audit.json"):
         read = assess(read_verdicts(tmp_path / name), Policy())
         assert read[["metric", "outcome", "why"]].to_numpy().tolist() == expected
+    # Names that are numbers or truth values are names.
+    tables.write_csv(verdicts.assign(model="7", level_a="1", level_b="True"), tmp_path / "numbers.csv")
+    named = assess(
+        read_verdicts(tmp_path / "numbers.csv"), Policy(models=["7"], decide=["7/1"], groups=[("1", "True")])
+    )
+    assert named[["metric", "outcome", "why"]].shape == (len(expected), 3)
+    assert "7" in markdown(named)
     for name, content, word in (
         ("old.json", "{}", "audit again"),
         ("half.json", "{", "cannot be read"),

@@ -120,6 +120,19 @@ def test_pairs_have_the_exact_test_and_holm_s_adjustment_by_hand():
     assert found["verdict"].tolist()[::2] == ["male more often", "undecided"]
 
 
+def test_columns_of_lists_are_no_names_and_indices_need_names_of_their_own():
+    table = cells(1.5).assign(tokens=[["a"]] * 80)
+    assert len(judge(table, **HOW).verdicts) == 1
+    twice = pd.concat([table.assign(run=1), table.assign(run=2)], ignore_index=True)
+    with pytest.raises(InputError, match="'run'"):
+        judge(twice, **HOW)
+    with pytest.raises(InputError, match="'tokens' has lists or mappings"):
+        judge(table, **HOW | {"unit": "tokens"})
+    with pytest.raises(InputError, match="two columns 'pair'"):
+        judge(table.set_index("pair", drop=False), **HOW)
+    assert len(judge(table.rename(columns={"pair": 0}).set_index(0), **HOW | {"unit": "0"}).verdicts) == 1
+
+
 @pytest.mark.slow  # hundreds of tables are judged
 def test_all_verdicts_of_a_table_hold_the_level_together_and_find_what_is_there():
     def sides(seed: int, *shifts: float) -> pd.Series:

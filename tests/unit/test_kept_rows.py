@@ -480,6 +480,9 @@ def test_scores_by_an_explainer_that_needs_other_texts_are_not_taken_over(copy, 
     about = read_metadata(path, ATTRIBUTIONS)
     write_table(read_table(path, ATTRIBUTIONS), path, ATTRIBUTIONS, about | {"settings": {"method": "pattern_variant"}})
     score.main(scored(copy, "complexity"))
+    gone = copy / "attributions" / "gone.parquet"
+    write_table(read_table(path, ATTRIBUTIONS), gone, ATTRIBUTIONS, about | {"settings": {"method": "gone.py:Gone"}})
+    assert not score.needs_other_texts(Metric.parse_all({"it": {"metric": "gini"}}), gone)
     for metric in ("gini", "worst_change"):
         assert score.needs_other_texts(Metric.parse_all({"it": {"metric": metric}}), path) == (metric == "worst_change")
 

@@ -203,8 +203,8 @@ def main(arguments: argparse.Namespace) -> None:
     """Explain and write one attribution file per explainer, and beside each what it has cost."""
     arguments.explainers = Explainer.parse_all(arguments.settings["explainers"])
     common = digests_of_rows(arguments)
-    texts = digest_of_inputs({}, [arguments.items, arguments.predictions])
     needing = [name for name, entry in arguments.explainers.items() if entry.needs_other_texts or entry.needs_training]
+    texts = digest_of_inputs({}, [arguments.items, arguments.predictions]) if needing else ""
     make_rows(
         arguments.output,
         ATTRIBUTIONS,

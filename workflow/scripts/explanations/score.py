@@ -62,8 +62,10 @@ def origin_of(path: Path) -> dict:
 
 def needs_other_texts(metrics: dict[str, Metric], path: Path) -> bool:
     """Whether a score of the explanations in an attribution file may depend on more than one text."""
-    explains_so = read_origin(path).entry.needs_other_texts
-    return any(metric.needs_other_texts or (metric.explains_again and explains_so) for metric in metrics.values())
+    if any(metric.needs_other_texts for metric in metrics.values()):
+        return True
+    # Only metrics that explain again need the explainer, which may be a user's code.
+    return any(metric.explains_again for metric in metrics.values()) and read_origin(path).entry.needs_other_texts
 
 
 def made_of(
@@ -81,7 +83,7 @@ def made_of(
             of_rows = [digest_of(common[name], rounding, text, explanation) for text, explanation in of_pairs]
             digests.append(np.array(of_rows, DIGEST))
     of_names = {name: np.concatenate(digests) for name, digests in found.items()}
-    texts = digest_of_inputs({}, [arguments.items, arguments.predictions])
+    texts = digest_of_inputs({}, [arguments.items, arguments.predictions]) if needing else ""
     for name in needing:
         of_rows = of_names[name].astype(str).tolist()
         all_of_it = digest_of(texts, of_rows)

@@ -26,7 +26,8 @@ from evenlight.statistics.study import ALL, AS_OFTEN
 from evenlight.statistics.wins import TEXTS
 
 # What becomes of a comparison, in the order in which they are told.
-DISPARITY, OPEN, ALLOWED, EXCEPTED, PASSED = "disparity", "open", "open, allowed", "excepted", "passed"
+OUTCOMES = ("disparity", "open", "open, allowed", "excepted", "passed")
+DISPARITY, OPEN, ALLOWED, EXCEPTED, PASSED = OUTCOMES
 # The status of the command: all that must be decided is, and passes; a disparity; something is open that must not be.
 STATUS = {PASSED: 0, DISPARITY: 1, OPEN: 2}
 NAMES = ("dataset", "model", "explainer", "metric")
@@ -119,7 +120,8 @@ def read_verdicts(path: Path) -> pd.DataFrame:
 def _read_text(path: Path) -> pd.DataFrame:
     try:
         if path.suffix == ".csv":
-            table = pd.read_csv(path, keep_default_na=False, na_values=[""])
+            names = dict.fromkeys((*NAMES, *LEVELS), str)
+            table = pd.read_csv(path, dtype=names, keep_default_na=False, na_values=[""])
         else:
             table = pd.DataFrame(json.loads(path.read_text(encoding="utf-8"))["comparisons"], columns=COMPARED)
     except FileNotFoundError:
@@ -156,8 +158,7 @@ def assess(verdicts: pd.DataFrame, policy: Policy) -> pd.DataFrame:
         raise InputError("the policy looks at no comparison; name datasets, models, metrics and groups of one study")
     found = [_outcome(row, within, policy) for row, within in zip(_rows(chosen), _within(chosen, policy), strict=True)]
     table = chosen.assign(outcome=[outcome for outcome, _ in found], why=[why for _, why in found])
-    order = [DISPARITY, OPEN, ALLOWED, EXCEPTED, PASSED]
-    return table.sort_values("outcome", key=lambda outcomes: outcomes.map(order.index), kind="stable")
+    return table.sort_values("outcome", key=lambda outcomes: outcomes.map(OUTCOMES.index), kind="stable")
 
 
 def _is_chosen(row: Mapping, policy: Policy) -> bool:
@@ -203,7 +204,7 @@ def _outcome(row: Mapping, within: bool, policy: Policy) -> tuple[str, str]:
     still_open = OPEN if _matches(row, policy.decide) else ALLOWED
     counts = (row[name] for name in ("wins", "losses", "ties", "share"))
     said = capitalised(won((row["level_a"], row["level_b"]), *counts, row["unit"], SCORED))
-    if row["side"] and abs(row["net_benefit"]) > (policy.bound or 0.0):
+    if row["side"] and (policy.bound is None or abs(row["net_benefit"]) > policy.bound):
         return DISPARITY, f"{said} (adjusted p {row['p_adjusted']:.2g})"
     units = int(min(row["units_a"], row["units_b"]))
     if units < policy.smallest_units:
@@ -225,7 +226,7 @@ def status_of(assessed: pd.DataFrame) -> int:
 def counted(assessed: pd.DataFrame) -> str:
     """How many comparisons there are of each outcome, in a line."""
     counts = assessed["outcome"].value_counts()
-    told = [f"{counts.get(outcome, 0):,} {outcome}" for outcome in (DISPARITY, OPEN, ALLOWED, EXCEPTED, PASSED)]
+    told = [f"{counts.get(outcome, 0):,} {outcome}" for outcome in OUTCOMES]
     return f"{len(assessed):,} comparisons: {'; '.join(told)}"
 
 

@@ -134,8 +134,9 @@ def read_score_table(
         scores = log_scores(paths, _fields_of(named))
     place = str(scores) if isinstance(scores, str | Path) else "the table of scores"
     if isinstance(scores, pd.DataFrame):
+        if any(name is not None for name in scores.index.names):
+            scores = scores.reset_index(allow_duplicates=True)
         scores = scores.set_axis([str(name) for name in scores.columns], axis=1)
-        scores = scores.reset_index() if any(name is not None for name in scores.index.names) else scores
     columns, guesses = _columns(place, _column_names(scores), named)
     frame = scores if isinstance(scores, pd.DataFrame) else _read_file(Path(scores), columns)
     if frame.empty:
@@ -375,7 +376,12 @@ def _codes(column: pd.Series) -> tuple[np.ndarray, list[str]]:
     >>> codes.tolist(), names
     ([0, -1, 1, 0], ['2', '1'])
     """
-    codes, values = pd.factorize(column)
+    try:
+        codes, values = pd.factorize(column)
+    except TypeError:
+        raise InputError(
+            f"the table of scores: column '{column.name}' has lists or mappings, which name nothing; name another"
+        ) from None
     names = [_name(value) for value in values]
     if len(set(names)) == len(names) and "" not in names:
         return codes, names
@@ -447,9 +453,12 @@ def telling_column(table: ScoreTable, rows: np.ndarray) -> str | None:
     used = {*table.columns.names, *table.columns.score}
     some = table.frame.iloc[table.places[rows]]
     for name in table.frame.columns:
-        tells = name not in used and some[name].nunique(dropna=False) == len(some)
-        if tells and table.frame[name].nunique() <= FEW_VALUES:
-            return name
+        try:
+            tells = name not in used and some[name].nunique(dropna=False) == len(some)
+            if tells and table.frame[name].nunique() <= FEW_VALUES:
+                return name
+        except TypeError:  # lists and mappings
+            continue
     return None
 
 
