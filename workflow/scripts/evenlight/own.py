@@ -81,7 +81,7 @@ class Metric(metrics.Metric):
     """A metric of your own, which gives a number to each explanation.
 
     ``better`` is to be set to ``higher`` or ``lower``; other tags are those of
-    :class:`evenlight.metrics.Metric`. One that asks the model says ``asks_model = True``;
+    :class:`evenlight.metrics.Metric`. One that asks the model says ``needs_model = True``;
     ``needs_other_texts`` is as for an explainer.
     """
 
@@ -107,7 +107,7 @@ class Metric(metrics.Metric):
 
         Args:
             explanation: what is scored, with its text.
-            evaluator: answers rows with ``probabilities`` (rows, classes); None where ``asks_model`` is not set.
+            evaluator: answers rows with ``probabilities`` (rows, classes); None where ``needs_model`` is not set.
         """
 
 

@@ -86,7 +86,7 @@ class Explainer(Method):
 
     Attributes:
         modality: what its explanations are, see :data:`evenlight.core.kinds.MODALITIES`.
-        asks_model: False where the family never asks the model, so that its jobs claim no graphics card.
+        needs_model: False where the family never asks the model, so that its jobs claim no graphics card.
         needs_internals: False where probabilities are all that it asks the model for, so that it explains services too.
         needs_training: whether it learns from the texts of the training split.
         needs_other_texts: whether an explanation may depend on more than its text, the settings and the model. Of such
@@ -94,9 +94,9 @@ class Explainer(Method):
         draws: whether it draws at random, so that another seed may give another explanation; None where nobody knows.
         is_random: whether its explanations know nothing of the model, so that others must get beyond them.
         is_reference: whether others are read beside it, and it is no explainer that a verdict is about.
-        is_made_elsewhere: whether its explanations are read from a file, so that it cannot explain again.
-        asks_once: whether it asks the model the same, whichever class it explains.
-        adds_up: whether a score says what a token adds to the output, so that a sum of scores says what they all add.
+        external: whether its explanations are read from a file, so that it cannot explain again.
+        target_independent: whether it asks the model the same, whichever class it explains.
+        additive: whether a score says what a token adds to the output, so that a sum of scores says what they all add.
         sums_explainer: whether it sums up the scores of another explainer, that of its key `explainer`.
         trains_network: whether it trains a network of its own for each concept.
         answered_by: of answers in words, the architectures of models that can be asked for them; none where any can.

@@ -127,7 +127,6 @@ class RandomEffects(ConceptExplainer):
     title: ClassVar[str] = "Random effects"
     draws: ClassVar[bool] = True
     is_random: ClassVar[bool] = True
-    is_reference: ClassVar[bool] = True
 
     method: Literal["random_effects"]
 

@@ -126,7 +126,7 @@ class Answering(Explainer):
     """What explainers have in common that let a language model answer in words."""
 
     modality: ClassVar[str] = TEXT
-    draws: ClassVar[bool | None] = None
+    draws: ClassVar[bool | None] = True
     follows: ClassVar[tuple[str, ...]] = ("hint", "counterfactual", "redaction")
 
     template: Text = Field(

@@ -26,7 +26,7 @@ class Metric(Method):
 
     Attributes:
         modality: which explanations it scores, see :data:`evenlight.core.kinds.MODALITIES`.
-        asks_model: False where the family never asks the model, so that its jobs claim no graphics card.
+        needs_model: False where the family never asks the model, so that its jobs claim no graphics card.
         needs_internals: False where probabilities are all that it asks for, so that it judges explanations of services
             too.
         explains_again: whether it calls the explainers, whose code and words it then needs.

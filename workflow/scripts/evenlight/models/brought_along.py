@@ -2,15 +2,15 @@
 
 from typing import Annotated, Self
 
-from pydantic import Discriminator, Field, Tag, model_validator
+from pydantic import Field, Tag, model_validator
 
 from evenlight.models.base import Architecture
-from evenlight.settings import LIST, TEXT, LocationWithFields, refusal
+from evenlight.settings import LIST, TEXT, TEXT_OR_LIST, LocationWithFields, refusal
 
 # A text for all runs of a model, or one for each.
 OfRuns = Annotated[
     Annotated[LocationWithFields, Tag(TEXT)] | Annotated[list[LocationWithFields], Field(min_length=1), Tag(LIST)],
-    Discriminator(lambda value: LIST if isinstance(value, list) else TEXT),
+    TEXT_OR_LIST,
 ]
 
 # The keys of a model that is trained already that may differ from run to run.

@@ -166,7 +166,7 @@ class Decoder:
         return [np.array(row, dtype=np.int64) for row in encoded]
 
     def label_tokens(self, rendered: Sequence[str], word: str) -> tuple[int, ...]:
-        """Token ids of a word at the prefix of the answers to prompts as :meth:`rendered` gives them.
+        """Token ids of a word at the beginning of the answers to prompts as :meth:`rendered` gives them.
 
         Raises:
             InputError: the tokenizer reads the word together with a prompt, or otherwise than behind another one.

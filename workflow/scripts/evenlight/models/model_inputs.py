@@ -455,7 +455,7 @@ def _alone(network: nn.Module, trial: _Trial, row: list[int]) -> torch.Tensor:
 
 
 def _with(trial: _Trial, token: int) -> list[list[int]]:
-    """Texts with a token: within and at the end, at the prefix, twice at the end, and nothing else."""
+    """Texts with a token: within and at the end, at the beginning, twice at the end, and nothing else."""
     first, second = trial.ordinary[0], trial.ordinary[len(trial.ordinary) // 2]
     return [
         trial.around(*tokens)

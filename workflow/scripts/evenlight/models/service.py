@@ -115,7 +115,7 @@ def _tokenizer_of(pieces: Iterable[str]) -> PreTrainedTokenizerBase:
 
 
 def _begun(text: str) -> str:
-    """A text without the mark of its prefix, or without the space before what has become its first word."""
+    """A text without the mark of its beginning, or without the space before what has become its first word."""
     return text.removeprefix(BEGINNING) if text.startswith(BEGINNING) else text.lstrip()
 
 

@@ -11,6 +11,7 @@ from evenlight.settings import (
     MAPPING,
     NUMBER,
     TEXT,
+    TEXT_OR_LIST,
     Different,
     Name,
     Settings,
@@ -55,7 +56,7 @@ class Lora(Settings):
     target_modules: (
         Annotated[
             Annotated[Text, Tag(TEXT)] | Annotated[list[Text], Field(min_length=1), Tag(LIST)],
-            Discriminator(lambda value: LIST if isinstance(value, list) else TEXT),
+            TEXT_OR_LIST,
         ]
         | None
     ) = Field(

@@ -12,6 +12,7 @@ from pydantic import (
     AfterValidator,
     BaseModel,
     ConfigDict,
+    Discriminator,
     Field,
     ValidationError,
     WrapValidator,
@@ -30,6 +31,8 @@ SPELLED_NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
 
 # Tags of a value that may be of one of two kinds; pydantic puts them into the place of an error.
 NUMBER, MAPPING, TEXT, LIST = TAGS = ("(number)", "(mapping)", "(text)", "(list)")
+# Of a text, or a list of them.
+TEXT_OR_LIST = Discriminator(lambda value: LIST if isinstance(value, list) else TEXT)
 
 # The largest seed that numpy and torch take.
 LARGEST_SEED = 2**32 - 1

@@ -59,7 +59,7 @@ def beyond_random_table(
     Args:
         study, judging, looks: as for :func:`evenlight.statistics.effects.effect_tables`. The margins of metrics count
             for the scores and beyond random.
-        attainable: of metrics, the explainer that searches the best scores.
+        upper_bound: of metrics, the explainer that searches the best scores.
         random: the random explainers.
 
     Returns:

@@ -34,7 +34,15 @@ from evenlight.core.tables import Contract, read_metadata, read_table
 from evenlight.datasets import change_name
 from evenlight.statistics.arrays.mean import limits_over_texts
 from evenlight.statistics.base import Computed, Inputs, Result
-from evenlight.statistics.files import Runs, explainer_path, notes_of_datasets
+from evenlight.statistics.files import (
+    Run,
+    Runs,
+    explainer_path,
+    items_path,
+    notes_of_datasets,
+    run_path,
+    score_path,
+)
 
 ALL = "all"
 # Not an error, and of texts, not of changes: more is better.
@@ -68,28 +76,24 @@ def concept_tables(
     """
     errors, effects, folder = [], [], Path(folder)
     for dataset, levels in concepts.items():
-        items = read_table(folder / "datasets" / dataset / "items.parquet", ITEMS)
+        items = read_table(items_path(folder / "datasets", dataset), ITEMS)
         listed = read_table(folder / "changes" / dataset / "changes.parquet", CHANGES)
         listed = listed[listed["split"] == "test"].reset_index(drop=True)
         cluster = listed["base"].map(items.set_index("item_id")["cluster"])
         label, people = items.set_index("item_id")["label"], peoples_levels(items, levels)
         for model, seeds in runs.models_of(dataset).items():
-            texts = []
-            for seed in seeds:
-                path = folder / "representations" / dataset / model / f"seed{seed}.parquet"
-                table = read_table(path, REPRESENTATIONS)
+            of_model, texts = [Run(dataset, model, seed) for seed in seeds], []
+            for run in of_model:
+                table = read_table(run_path(folder / "representations", run), REPRESENTATIONS)
                 table = table[table["split"] == "test"]
                 texts.append(represented_texts(table, people, levels))
             changes = changes_of(listed, texts[0], levels)
             true = [true_effects(of_seed, changes) for of_seed in texts]
             names = {"dataset": dataset, "model": model}
             effects += [names | row for row in effect_rows(texts, changes, label, levels)]
-            of_model = [Path(dataset) / model / f"seed{seed}" for seed in seeds]
             for explainer in runs.explainers_of(dataset, explainers):
                 scores = [
-                    read_table(folder / "scores" / run / "concepts" / f"{explainer}.parquet", SCORES).set_index(
-                        "item_id"
-                    )
+                    read_table(score_path(folder / "scores", run, "concepts", explainer), SCORES).set_index("item_id")
                     for run in of_model
                 ]
                 values = np.stack([table.loc[listed["change_id"], list(metrics)].to_numpy() for table in scores])
@@ -98,7 +102,7 @@ def concept_tables(
                     errors.append(names | {"explainer": explainer} | row)
                 order = []
                 for run, of_seed in zip(of_model, true, strict=True):
-                    path = folder / "concept_effects" / run / f"{explainer}.parquet"
+                    path = explainer_path(folder / "concept_effects", run, explainer)
                     said = read_table(path, CHANGE_EFFECTS).set_index("change_id").loc[listed["change_id"], "effect"]
                     order.append(order_faithfulness(of_seed, np.stack(said), changes))
                 errors.append(names | {"explainer": explainer} | _order_row(order))

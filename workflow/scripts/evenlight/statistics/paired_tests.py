@@ -1,8 +1,8 @@
-"""Tests of two forms of the same pairs: is the difference within a pair centred at zero?
+"""A test of two forms of the same pairs: is the difference within a pair centred at zero? And signs for other tests.
 
-Both tests take many cells at once, and many exchanges of the two forms: rows of signs, −1 where the forms of a pair
+The test takes many cells at once, and many exchanges of the two forms: rows of signs, −1 where the forms of a pair
 change places. By default there is one row, without any exchange. A pair counts where both forms have a score. With
-fewer than two such pairs a test has no value, NaN.
+fewer than two such pairs the test has no value, NaN.
 """
 
 from collections.abc import Iterator
@@ -83,7 +83,7 @@ def _products(signs: np.ndarray, columns: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class SignFlips:
-    """Signs with which :func:`sign_flip_p` turns the differences of ``pairs`` pairs.
+    """Signs with which :mod:`evenlight.statistics.arrays.flips` turns all comparisons of ``pairs`` pairs.
 
     All 2^``pairs`` rows where they are at most ``draws``; else ``draws`` rows, random but for the first, which turns
     nothing. ``seed`` are the parts of the generator's seed, so that one matrix serves all cells that name the same; it

@@ -16,9 +16,8 @@ from evenlight.statistics.arrays.flips import step_down
 from evenlight.statistics.arrays.holm import holm, over_analyses, sides_adjusted
 from evenlight.statistics.arrays.limits import family_limits
 from evenlight.statistics.arrays.relative_effect import effect_limits
-from evenlight.statistics.arrays.sample_size import least_decided
 from evenlight.statistics.cells import CELL
-from evenlight.statistics.families import hypothesis_family
+from evenlight.statistics.families import hypothesis_family, least_decided
 from evenlight.statistics.looks import ONE_LOOK, Looks
 from evenlight.statistics.paired_tests import SignFlips
 from evenlight.statistics.study import AS_OFTEN, FLIPS, HOLM, UNDECIDABLE, UNDECIDED, Comparison, VerdictSettings

@@ -76,7 +76,7 @@ def is_word(piece: str) -> bool:
 
 
 def places_of(phrase: str, words: Sequence[str]) -> list[range]:
-    """The runs of ``words`` that are a phrase; none where it is not there, or not from a word's prefix to an end.
+    """The runs of ``words`` that are a phrase; none where it is not there, or not from a word's beginning to an end.
 
     >>> places_of("don't rush", ["Do", "n't", "rush", ",", "I", "said"]), places_of("us", ["bus"])
     ([range(0, 3)], [])

@@ -65,7 +65,7 @@ def read_labelling(path: str | Path, names: NameLists | None = None) -> list[dic
     A word belongs to the ground truth where the male and the female form of the scope differ, as in the published
     data. With ``names``, words that a form tags as names get drawn ones, see :func:`drawn_names`.
     """
-    return [_labelled(entry, tags, names) for _, entry, tags in _entries(path)]
+    return [_labelled(entry, tags, names) for entry, tags in _entries(path)]
 
 
 def _sentence_id(index: int) -> str:
@@ -73,8 +73,8 @@ def _sentence_id(index: int) -> str:
     return f"{index:05d}"
 
 
-def _entries(path: str | Path) -> Iterator[tuple[str, dict, dict[int, str]]]:
-    """(file and sentence, its entry, name of each tag) of the labelling, its structure checked."""
+def _entries(path: str | Path) -> Iterator[tuple[dict, dict[int, str]]]:
+    """(entry of a sentence, name of each tag) of the labelling, its structure checked."""
     content = read_json(path)
     if not isinstance(content, dict) or not {"tags", "sentences"} <= set(content):
         raise InputError(f"{path}: no 'tags' and 'sentences'; give GECO's labelling, as published")
@@ -84,9 +84,8 @@ def _entries(path: str | Path) -> Iterator[tuple[str, dict, dict[int, str]]]:
     except (AttributeError, KeyError, TypeError):
         raise InputError(f"{path}: 'tags' or 'sentences' are not as published; restore the file") from None
     for key, entry in sentences:
-        location = f"{path}: sentence {key}"
-        _check_entry(entry, tags, location)
-        yield location, entry, tags
+        _check_entry(entry, tags, f"{path}: sentence {key}")
+        yield entry, tags
 
 
 def _check_entry(entry, tags: dict[int, str], location: str) -> None:

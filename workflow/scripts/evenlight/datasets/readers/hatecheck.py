@@ -59,6 +59,10 @@ class HatefulTexts(Reader):
     validation_share: ValidationShare = 0.1
     split_seed: SplitSeed = 0
 
+    def unbalanced(self) -> list[str]:
+        """All of its factors."""
+        return list(self.factors())
+
     def texts_of(self, files: Mapping[str, Path], languages: Sequence[str], segmenter: str) -> Dataset:
         """Every text of the templates that name all groups, as one form of its template.
 
@@ -105,10 +109,6 @@ class HateCheck(HatefulTexts):
             "direction": [GENERAL, DIRECTED],
         }
 
-    def unbalanced(self) -> list[str]:
-        """All of them."""
-        return list(self.factors())
-
     def read(self, files: Mapping[str, Path]) -> Dataset:
         """The English texts, with the words that they turn on as ground truth."""
         return self.texts_of(files, [ENGLISH], "unicode")
@@ -137,10 +137,6 @@ class MultilingualHateCheck(HatefulTexts):
         }
         of_all = {name: list(dict.fromkeys(levels)) for name, levels in factors.items()}
         return of_all | ({"language": list(self.languages)} if len(self.languages) > 1 else {})
-
-    def unbalanced(self) -> list[str]:
-        """All of them."""
-        return list(self.factors())
 
     def read(self, files: Mapping[str, Path]) -> Dataset:
         """The texts of all languages, without ground truth."""

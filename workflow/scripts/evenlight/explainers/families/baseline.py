@@ -22,7 +22,6 @@ class UniformRandom(Explainer):
     needs_model: ClassVar[bool] = False
     draws: ClassVar[bool] = True
     is_random: ClassVar[bool] = True
-    is_reference: ClassVar[bool] = True
     needs_internals: ClassVar[bool] = False
 
     method: Literal["uniform_random"]

@@ -3,7 +3,7 @@
 A table (CSV, JSON Lines, JSON, Parquet) has an answer in each row: the item, and a list of words or phrases, or a text
 in which they stand in quotation marks. A word scores the share of the answers that name it, 0 where none does.
 
-A phrase is found from the prefix of a word to the end of one, see :func:`evenlight.texts.matching.places_of`; every
+A phrase is found from the beginning of a word to the end of one, see :func:`evenlight.texts.matching.places_of`; every
 place counts. What is not found is counted, as it is no explanation of this text.
 """
 
@@ -65,7 +65,7 @@ class Quoted(Explainer):
     text: Text | None = column("an answer in words, in which phrases of the text stand in quotation marks.")
 
     @model_validator(mode="after")
-    def _names_onecolumn(self) -> Self:
+    def _names_one_column(self) -> Self:
         if (self.words is None) == (self.text is None):
             raise refusal((("words",), "exactly one of words and text must name a column, by which words are found"))
         return self

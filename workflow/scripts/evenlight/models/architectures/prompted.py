@@ -9,7 +9,7 @@ from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
 
 from evenlight.models.brought_along import BroughtAlong, listed_texts
 from evenlight.models.fields import LongItems, Overlap, SpecialTokens
-from evenlight.settings import LIST, MAPPING, TEXT, Name, Text, refusal, shown
+from evenlight.settings import LIST, MAPPING, TEXT, TEXT_OR_LIST, Name, Text, refusal, shown
 
 if TYPE_CHECKING:
     from evenlight.models.classifier import Classifier
@@ -30,7 +30,7 @@ Templates = Annotated[
     | Annotated[
         dict[
             Name,
-            Annotated[_Wording | _Wordings, Discriminator(lambda value: LIST if isinstance(value, list) else TEXT)],
+            Annotated[_Wording | _Wordings, TEXT_OR_LIST],
         ],
         AfterValidator(_with_default),
         Field(json_schema_extra={"required": ["default"]}),

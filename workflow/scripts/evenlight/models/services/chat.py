@@ -18,7 +18,7 @@ from evenlight.models.services.store import Replies
 
 # Settings of a model that say whose answers they are.
 IDENTITY = ("address", "called", "version")
-# Of how many tokens from the prefix the probabilities are kept, and of each those of how many others are asked for;
+# Of how many tokens from the beginning the probabilities are kept, and of each those of how many others are asked for;
 # no service gives more.
 POSITIONS, ALTERNATIVES = 16, 20
 # Why an answer ended, where a filter took it away or let no question pass.

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from evenlight.statistics.arrays.signs import side_p
+from evenlight.statistics.arrays.signs import side_p, sign_p
 from evenlight.statistics.blocks import row_blocks
 from evenlight.statistics.paired_tests import SignFlips
 
@@ -62,7 +62,7 @@ def step_down(signed: np.ndarray, flips: SignFlips) -> np.ndarray:
         as_small += (smallest <= likelier[order]).sum(axis=0)
     adjusted = np.empty(len(order))
     adjusted[order] = np.maximum.accumulate(as_small / flips.rows)
-    return np.maximum(adjusted, np.minimum(1, 2 * side_p(*counts).min(axis=0)))
+    return np.maximum(adjusted, sign_p(*counts))
 
 
 def simes_thresholds(signed: np.ndarray, flips: SignFlips, alpha: float) -> np.ndarray:

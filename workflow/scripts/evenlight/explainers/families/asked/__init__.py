@@ -12,7 +12,6 @@ class Asked(Answering):
     """
 
     title: ClassVar[str] = "Asked of a service"
-    draws: ClassVar[bool | None] = True
     needs_model: ClassVar[bool] = False
     needs_internals: ClassVar[bool] = False
     answered_by: ClassVar[tuple[str, ...]] = ("chat",)

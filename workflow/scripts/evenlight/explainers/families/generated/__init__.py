@@ -14,7 +14,6 @@ class Generated(Answering):
     """
 
     title: ClassVar[str] = "Generated answers"
-    draws: ClassVar[bool | None] = True
     answered_by: ClassVar[tuple[str, ...]] = ("prompted", "decoder")
     follows: ClassVar[tuple[str, ...]] = (*Answering.follows, "contributions")
 

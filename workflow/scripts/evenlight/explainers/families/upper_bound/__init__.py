@@ -21,7 +21,7 @@ class UpperBound(Explainer):
     longer ones each step takes the best next token, or several at once where `asked` says so.
     """
 
-    title: ClassVar[str] = "UpperBound"
+    title: ClassVar[str] = "Upper bound"
     needs_internals: ClassVar[bool] = False
     is_reference: ClassVar[bool] = True
 
