@@ -99,6 +99,13 @@ def test_names_of_earlier_versions_are_known(tmp_path, capsys):
     studies = study(tmp_path / "a", associated=older), study(tmp_path / "b", covariate_adjusted=newer)
     compare_studies.main(Namespace(first=studies[0], second=studies[1], renamed=None, tolerance=1e-9))
     assert capsys.readouterr().out == "covariate_adjusted: 3 rows, the same\n"
+    older = TABLE.assign(outcome=["left", "gone", "reversed"], attainable_a=1.0, factor="placebo", level_a="placebo_a")
+    newer = older.rename(columns={"attainable_a": "upper_bound_a"}).assign(
+        outcome=["persists", "explained away", "reversed"], factor="negative_control", level_a="control_a"
+    )
+    studies = study(tmp_path / "c", challengers=older), study(tmp_path / "d", proposed_methods=newer)
+    compare_studies.main(Namespace(first=studies[0], second=studies[1], renamed=None, tolerance=1e-9))
+    assert capsys.readouterr().out == "proposed_methods: 3 rows, the same\n"
 
 
 def test_what_cannot_be_compared_is_refused(tmp_path):

@@ -8,7 +8,7 @@ from rendering import page_of
 from wording import says
 
 from evenlight.reports.pages.effects import effect_cell
-from evenlight.reports.verdict_words import legend_of, sentence, sign_of
+from evenlight.reports.verdict_words import legend_of, sentences, sign_of
 from evenlight.statistics.study import Comparison
 
 NAN = float("nan")
@@ -23,7 +23,7 @@ ROW = {
 
 
 def said(**changes) -> str:
-    return sentence(SimpleNamespace(**ROW | changes), 140)
+    return " ".join(sentences(SimpleNamespace(**ROW | changes), 140))
 
 
 def test_a_row_is_told_from_the_side_that_wins():

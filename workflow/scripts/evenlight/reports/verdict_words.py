@@ -127,18 +127,27 @@ def won(
     return f"{said} ({losses:.0f} {words.worse}, {ties:.0f} {'tie' if ties == 1 else 'ties'})"
 
 
+def won_of_hundred(share: float | None, low: float | None, high: float | None) -> str:
+    """How often the first level wins of 100 decided pairs, with limits for all comparisons at once, rounded outward.
+
+    >>> won_of_hundred(0.88, 0.634, 0.981), won_of_hundred(None, None, None)
+    ('88 [63,\xa099]', '–')
+    """
+    if pd.isna(share):
+        return "–"
+    least, most = of_hundred(low, high)
+    return f"{100 * share:.0f} [{least},\N{NO-BREAK SPACE}{most}]"
+
+
 def capitalised(clause: str) -> str:
     """A clause with a capital letter, as a sentence begins."""
     return clause[:1].upper() + clause[1:]
 
 
-def sentence(row, size: int) -> str:
-    """What a row of the verdicts says, in plain sentences, of ``size`` comparisons."""
-    return " ".join(sentences(row, size))
-
-
 def sentences(row, size: int, words: Words = EXPLAINED) -> list[str]:
-    """The same one by one: how often which group is better, whether the mean points the other way, and all else."""
+    """What a row of the verdicts says, of ``size`` comparisons, one sentence after the other: how often which group is
+    better, whether the mean points the other way, and all else.
+    """
     first = row.net_benefit >= 0
     worse = row.level_b if first else row.level_a
     # Limits are those of the first level.

@@ -154,7 +154,7 @@ def not_tested(
     effects: pd.DataFrame,
     metrics_of_truth: bool,
 ) -> list[str]:
-    """What a reader might take for tested, and was not; ``datasets`` are those of :func:`_dataset_said`.
+    """What a reader might take for tested, and was not; ``datasets`` are those of :func:`describe_dataset`.
 
     A group of which only random explanations were compared was compared; that it is no hypothesis is said elsewhere.
     """

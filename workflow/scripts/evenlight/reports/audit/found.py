@@ -88,7 +88,7 @@ def _json(value: Any) -> Any:
     return json_number(value) if isinstance(value, float) else value
 
 
-# The version of what an audit says for programs (``workflow/schemas/audit.schema.json``).
+# The version of what an audit says for programs (``workflow/schemas/audit.schema.yaml``).
 VERSION = 1
 # What of a row of the effects an audit says for programs of every comparison, in the names of its contract.
 COMPARED = [*CELL, "family", "verdict", "side", "reason", "unit", "units_a", "units_b", "wins", "losses", "ties"]

@@ -11,9 +11,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from evenlight.core.tables import replacing
 from evenlight.reports.questions import READ
 from evenlight.reports.text import signed, three_digits
-from evenlight.reports.verdict_words import numbers_of
+from evenlight.reports.verdict_words import numbers_of, won_of_hundred
 from evenlight.reports.word_scores import word_scores_html
-from evenlight.statistics.arrays.limits import of_hundred
 
 HERE = Path(__file__).parent
 # What Markdown or HTML would take for markup.
@@ -117,10 +116,7 @@ def _counted(row: Mapping, part: str = "") -> str:
 
 def _share(row: Mapping) -> str:
     """How often the first level wins of 100 decided pairs, with limits for all comparisons at once."""
-    if row["share"] is None:
-        return "–"
-    low, high = of_hundred(row["family_low"], row["family_high"])
-    return f"{100 * row['share']:.0f} [{low},\N{NO-BREAK SPACE}{high}]"
+    return won_of_hundred(row["share"], row["family_low"], row["family_high"])
 
 
 def _difference(row: Mapping) -> str:

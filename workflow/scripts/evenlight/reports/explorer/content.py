@@ -20,8 +20,16 @@ from evenlight.core.kinds import TEXT, TOKENS
 from evenlight.reports.explorer import overview
 from evenlight.reports.explorer.answers import MOST_CHARACTERS, answers_of, stored_answers
 from evenlight.reports.explorer.store import Store
-from evenlight.reports.pages.effects import effect_cell
-from evenlight.reports.verdict_words import EXPLAINED, HIGHER, LOWER, Words, sentences
+from evenlight.reports.verdict_words import (
+    EXPLAINED,
+    HIGHER,
+    LOWER,
+    Words,
+    numbers_of,
+    sentences,
+    sign_of,
+    won_of_hundred,
+)
 from evenlight.statistics.cells import ModelScores, read_models
 from evenlight.statistics.explained_words import Explained, Level, known_mean, relative, shown_levels, unit_means
 from evenlight.statistics.files import items_path, notes_of_datasets
@@ -148,7 +156,7 @@ def study_content(
             of_dataset |= texts[dataset].stored(items_path(folders.datasets, dataset), store)
     return {
         "study": study,
-        "first": _first(overview.clearest(effects)),
+        "first": _first(overview.clearest(overview.asked_first(effects))),
         "opening": overview.opening(effects, effect_counts, modalities, labels, words_of),
         "details": overview.details(effects, whole, alpha),
         "legend": overview.legend(effects, as_often_bound, modalities),
@@ -325,7 +333,7 @@ def _level_means(means: np.ndarray, levels: list[Level], metrics: Sequence[str])
 
 def _effect_row(row, size: int, words: Words) -> dict:
     """What is shown of a comparison of ``size``, in these words."""
-    cell = effect_cell(row, size)
+    sign, colour = sign_of(row.verdict, row.side, row.level_a, row.level_b)
     return (
         {name: getattr(row, name) for name in ("model", "explainer", "metric", "factor", "level_a", "level_b")}
         | {"p": _number(row.p_adjusted), "benefit": _number(row.net_benefit)}
@@ -334,8 +342,9 @@ def _effect_row(row, size: int, words: Words) -> dict:
             "verdict": row.verdict,
             "side": int(row.side),
             "family": row.family,
-            "mark": cell.text,
-            "colour": cell.background,
+            "mark": f"{sign} {numbers_of(row.wins, row.losses, row.ties, row.share)}",
+            "colour": colour,
+            "won": won_of_hundred(row.share, row.family_low, row.family_high),
             "said": sentences(row, size, words),
         }
     )

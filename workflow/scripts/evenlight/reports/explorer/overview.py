@@ -31,6 +31,12 @@ def of_the_page(effects: pd.DataFrame, named: Mapping[str, Collection[str]]) -> 
     return effects[pd.concat(there, axis=1).all(axis=1)]
 
 
+def asked_first(effects: pd.DataFrame) -> pd.DataFrame:
+    """The comparisons that the page speaks of: those named beforehand, else all questions; none of controls alone."""
+    family = next((name for name in (PRIMARY, STUDY, EXPLORATORY) if name in set(effects["family"])), None)
+    return effects[effects["family"] == family]
+
+
 def opening(
     effects: pd.DataFrame,
     effect_counts: pd.DataFrame | None,
@@ -47,17 +53,16 @@ def opening(
     question = OF_BOTH if of_answers and len(modalities) > 1 else OF_ANSWERS if of_answers else QUESTION
     if effects.empty:
         return [f"{question} This page has no verdict on that: it shows scores, and tests no difference."]
-    family = next((name for name in (PRIMARY, STUDY, EXPLORATORY) if name in set(effects["family"])), None)
-    asked = effects[effects["family"] == family]
+    asked = asked_first(effects)
     if asked.empty:
         return [f"{question} Only controls were compared."]
-    said = describe_counts(asked, effect_counts, "primary " if family == PRIMARY else "")
+    said = describe_counts(asked, effect_counts, "primary " if (asked["family"] == PRIMARY).all() else "")
     return [f"{question} {said}", *_clearest(asked, named or {}, words_of), _open(asked)]
 
 
 def clearest(effects: pd.DataFrame) -> pd.Series | None:
-    """The comparison whose verdict names a group with the smallest p, controls aside; None where none does."""
-    found = effects[(effects["side"] != 0) & (effects["family"] != CONTROL)]
+    """The comparison whose verdict names a group with the smallest p; None where none does."""
+    found = effects[effects["side"] != 0]
     return None if found.empty else found.loc[found["p_adjusted"].idxmin()]
 
 

@@ -100,8 +100,7 @@ function fill(select, options, value) {
 }
 
 // Every question ---------------------------------------------------------------------------------------------------
-const address = ({ dataset, model, explainer, metric, groups }) =>
-  `#${new URLSearchParams({ dataset, model, explainer, metric, groups: groupsName(groups) })}`;
+const address = ({ dataset, model, explainer, metric, groups }) => `#${new URLSearchParams({ dataset, model, explainer, metric, groups })}`;
 
 /** What is asked of a dataset: each comparison of its effects, or else the mean scores of the groups. */
 async function questionsOf(name) {
@@ -134,7 +133,7 @@ const FILTERS = {
   verdict: [({ verdict }) => verdict, (name) => name],
   family: [({ family }) => family, (name) => study.families[name]],
 };
-let questions = [], asked = [], sorted = "verdict", seen = STEP;
+let questions = [], sorted = "verdict", seen = STEP;
 
 /** Every question of the study in a table, those of controls where they are asked for. */
 async function showQuestions() {
@@ -146,7 +145,7 @@ async function showQuestions() {
     const there = new Map(questions.filter((cell) => of(cell) !== undefined).map((cell) => [of(cell), label(of(cell), cell)]));
     const select = at(`of-${name}`);
     select.parentElement.hidden = there.size < 2;
-    fill(select, [["", "all"], ...there], name === "family" && there.size > 1 ? [...there.keys()].find((family) => family !== "control") : "");
+    fill(select, [["", "all"], ...there], name === "family" && there.size > 1 ? Object.keys(study.families).find((family) => there.has(family)) : "");
     select.addEventListener("change", () => { seen = STEP; listQuestions(); });
   }
   if (!study.legend.length) { sorted = "question"; for (const head of document.querySelectorAll("#questions .verdicts")) head.remove(); }
@@ -155,7 +154,7 @@ async function showQuestions() {
 
 function listQuestions() {
   const wanted = Object.entries(FILTERS).map(([name, [of]]) => [at(`of-${name}`).value, of]);
-  asked = questions.filter((cell) => wanted.every(([value, of]) => !value || of(cell) === value)).sort(SORTS[sorted]);
+  const asked = questions.filter((cell) => wanted.every(([value, of]) => !value || of(cell) === value)).sort(SORTS[sorted]);
   at("questions-found").textContent = `${count(asked.length, "question")} of ${questions.length.toLocaleString("en")}.`;
   for (const head of document.querySelectorAll("#questions th[data-sort]")) head.setAttribute("aria-sort", head.dataset.sort === sorted ? "ascending" : "none");
   at("questions").tBodies[0].replaceChildren(...asked.slice(0, seen).map(questionRow));
@@ -164,14 +163,14 @@ function listQuestions() {
 }
 
 function questionRow(cell) {
-  const name = made("th", { scope: "row" }, made("a", { href: address(cell), class: "question" }, questionName(cell)), made("small", {}, placeName(cell)));
-  if (cell.family === "control" || cell.family === "primary") name.append(made("small", { class: cell.family }, study.families[cell.family]));
+  const name = made("th", { scope: "row" }, made("a", { href: address({ ...cell, groups: groupsName(cell.groups) }), class: "question" }, questionName(cell)), made("small", {}, placeName(cell)));
+  if (cell.family === "control" || cell.family === "primary") name.append(made("small", {}, study.families[cell.family]));
   if (!cell.said) return made("tr", {}, name, made("td", {}, cell.mark));
   name.append(made("details", {}, made("summary", {}, "In words"), ...cell.said.map((text) => made("p", {}, text))));
-  const numbers = cell.mark.slice(cell.mark.indexOf(" ") + 1), limits = [cell.family_low, cell.family_high].map((end) => Math.round(100 * end));
+  const numbers = cell.mark.slice(cell.mark.indexOf(" ") + 1);
   return made("tr", {}, name, made("td", {}, barOf(cell, numbers)), made("td", {}, numbers),
     made("td", {}, chip(cell, `${cell.mark.split(" ")[0]} ${cell.verdict}`)),
-    made("td", {}, cell.share === null ? "–" : `${Math.round(100 * cell.share)} [${limits.join(",\u00a0")}]`));
+    made("td", {}, cell.won));
 }
 
 /** Wins of the first group to the right, of the second to the left, ties between; of texts without pairs the limits of a share. */
@@ -201,8 +200,7 @@ function chip({ colour }, text) {
 /** Show which row is the chosen question, where it is listed; its link. */
 function mark() {
   for (const row of document.querySelectorAll("#questions [aria-current]")) row.removeAttribute("aria-current");
-  const { dataset, model, explainer, metric, groups } = chosen();
-  const hash = `#${new URLSearchParams({ dataset, model, explainer, metric, groups })}`;
+  const hash = address(chosen());
   const link = [...document.querySelectorAll(".question")].find((each) => each.hash === hash);
   link?.closest("tr").setAttribute("aria-current", "true");
   return link;

@@ -70,7 +70,7 @@ def page(
         f"{_said_of_outcomes(table[table['family'] != CONTROL])}"
         "A cell has the counts of the scores and, behind the arrow, those beyond random."
     )
-    legend = [*legend_of(pairs, as_often_bound), (Cell("bold", bold=True), "a disparity that is left beyond random")]
+    legend = [*legend_of(pairs, as_often_bound), (Cell("bold", bold=True), "a disparity that persists beyond random")]
     return Page(
         "Disparities beyond random explanations", introduction, parts, legend if pairs else [], details=_details(table)
     )
@@ -80,18 +80,18 @@ def _said_of_outcomes(cells: pd.DataFrame) -> str:
     """What becomes of the disparities of cells that ask a question.
 
     >>> _said_of_outcomes(pd.DataFrame({"outcome": [PERSISTS, EXPLAINED_AWAY, None, UNDECIDED]}))
-    'In 3 of 4 comparisons one group is explained better more often. Beyond random this is left in 1, reversed in 0, \
-gone in 1 and undecided in 1. '
+    'In 3 of 4 comparisons one group is explained better more often. Beyond random it persists in 1, is reversed \
+in 0, explained away in 1 and undecided in 1. '
     """
     found = cells["outcome"].dropna()
     decided = [int((found == outcome).sum()) for outcome in (PERSISTS, REVERSED, EXPLAINED_AWAY)]
-    left, reversed_, gone = decided
+    persists, reversed_, explained_away = decided
     if found.empty:
         return f"In none of {len(cells):,} comparisons one group is explained better more often. " if len(cells) else ""
     return (
-        f"In {len(found):,} of {len(cells):,} comparisons one group is explained better more often. Beyond random this "
-        f"is left in {left:,}, reversed in {reversed_:,}, gone in {gone:,} and undecided in "
-        f"{len(found) - sum(decided):,}. "
+        f"In {len(found):,} of {len(cells):,} comparisons one group is explained better more often. Beyond random it "
+        f"persists in {persists:,}, is reversed in {reversed_:,}, explained away in {explained_away:,} and "
+        f"undecided in {len(found) - sum(decided):,}. "
     )
 
 
@@ -110,9 +110,9 @@ def _details(table: pd.DataFrame) -> list[tuple[str, str]]:
             "changed texts of either group.",
         ),
         (
-            "When is a disparity left, and when is it gone?",
-            "It is left where the same group is better more often beyond random, too. It is reversed where the other "
-            "group is. It is gone where both are as often. Where none of these can be said it is undecided.",
+            "When does a disparity persist, and when is it explained away?",
+            "It persists where the same group is better more often beyond random, too. It is reversed where the other "
+            "group is. It is explained away where both are as often. Where none of these can be said it is undecided.",
         ),
         (HOLDS, "All is said for further texts like these, and for these trained models."),
         (

@@ -58,7 +58,7 @@ def page(
         f"{_said_of_verdicts(verdicts['verdict'])}"
         "A row has the verdict, the explainer's mean, its best rival, and how often it is better, worse and as good."
     )
-    return Page("ProposedMethods", introduction, tables, details=_details(confidence))
+    return Page("Proposed methods", introduction, tables, details=_details(confidence))
 
 
 def _said_of_verdicts(verdicts: pd.Series) -> str:
