@@ -22,7 +22,6 @@ from worker_evenlight import FAMILY, STUDY
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "workflow" / "scripts"))
 
-from evenlight.configuration import explains_again, scores_need_other_texts
 from evenlight.core.contracts.texts import PREDICTIONS
 from evenlight.core.tables import read_exactly, read_metadata, write_table
 from evenlight.texts.predictions import NOT_SAMPLED
@@ -52,7 +51,8 @@ class Study:
 
     def read(self, pairs: int, without: "Study | None" = None) -> None:
         """Sample some pairs, and leave those of another study out."""
-        settings = {"target": "label", "pairs": pairs, "factors": [], "long_items": "drop", **LIMITS}
+        settings = {"target": "label", "pairs": pairs, "factors": [], "long_items": "drop"}
+        settings["max_tokens"] = LIMITS["max_tokens"]
         units = self.items.with_name("units.parquet")
         read_texts.main(self.flags(settings, units=units, compared=None, output=self.predictions))
         if without:
@@ -67,8 +67,7 @@ class Study:
         started = time.process_time()
         for names in EXPLAINING:
             self._explain(names)
-        settings = {"family": SCORED, "metrics": STUDY["metrics"], "explains_again": explains_again(SCORED)}
-        settings |= {"needs_other_texts": scores_need_other_texts(SCORED), **LIMITS}
+        settings = {"family": SCORED, "metrics": STUDY["metrics"], **LIMITS}
         score.main(
             self.flags(
                 settings,

@@ -21,13 +21,13 @@ from evenlight.core import tables
 from evenlight.core.contracts.explanations import SCORES
 from evenlight.core.contracts.texts import ITEMS, PREDICTIONS, UNITS
 from evenlight.statistics.files import Run, items_path, predictions_path, score_path, units_path
+from evenlight.statistics.results import Result
 
 COMPUTE = Path(__file__).parents[1] / "workflow" / "scripts" / "results" / "compute.py"
 FACTOR = "group"
-COUNTED = "count_wins"
 VERDICTS = {
     "alpha": 0.05,
-    "equivalence_bound": 0.2,
+    "as_often_bound": 0.2,
     "smallest_effects": {},
     "primary": {},
     "noise": [],
@@ -38,8 +38,7 @@ VERDICTS = {
 STEPS = {
     "summarise_scores": {"factors": [FACTOR]},
     "measure_disparity": {},
-    COUNTED: VERDICTS | {"as_often_bound": 0.2},
-    "estimate_effects": VERDICTS | {"power": 0.8},
+    "estimate_effects": VERDICTS,
     "permute_verdicts": VERDICTS | {"verdict_permutations": 20},
     "permute_groups": {"alpha": 0.05, "control_draws": 200},
     "adjust_for_covariates": {"confidence": 0.95, "control_draws": 200, "from_probability": []},
@@ -93,11 +92,9 @@ def command(step: str, folder: Path, names: dict, levels: list[str]) -> list:
     """The command of a step, on the study that lies below ``folder``."""
     compared = {"comparisons": {FACTOR: [levels[:2]]}}
     settings = names | STEPS[step] | ({} if step == "summarise_scores" else compared)
-    if step == COUNTED:
-        settings |= {"higher_is_better": dict.fromkeys(names["metrics"], True)}
     folders = ["scores", "datasets", *(["predictions"] if step == "adjust_for_covariates" else [])]
     flags = [part for name in folders for part in (f"--{name}", folder / name)]
-    outputs = [folder / f"{step}.parquet", *([folder / "second.parquet"] if step == COUNTED else [])]
+    outputs = [folder / f"{name}.parquet" for name in Result.entries[step].tables]
     return [sys.executable, COMPUTE, "--result", step, "--settings", json.dumps(settings), *flags, "--output", *outputs]
 
 

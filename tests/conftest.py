@@ -189,9 +189,3 @@ def slurm_programs() -> None:
     paths = os.pathsep.join([os.environ["PATH"], "/usr/sbin", "/sbin"])
     if missing := [name for name in programs if not shutil.which(name, path=paths)]:
         unavailable(f"no {', '.join(missing)} here", "apt install slurm-wlm munge")
-
-
-@pytest.fixture
-def without_reserve(monkeypatch) -> None:
-    """Estimates have no reserve for units that nobody saw, as those of other libraries."""
-    monkeypatch.setattr("evenlight.statistics.resamples.UNSEEN", 0)

@@ -249,7 +249,6 @@ def study_settings(**changes) -> dict:
         "statistics": {
             "groups": [["male", "female"], ["old", "young"]],
             "alpha": 0.05,
-            "equivalence_bound": 0.2,
             "confidence": 0.95,
             "control_draws": 99,
         },

@@ -245,7 +245,7 @@ def test_association_within_pairs_is_found_as_large_as_it_is(association, truth)
         return split_of_pairs(0.4 + f + noise, x, random, scores_b=10 * random.normal(size=120))
 
     found, mean, shuffled = coverage(draw, truth / 10)
-    assert found >= 0.92  # of 400 runs; bench/research/covariate_adjusted.py has more
+    assert found >= 0.92  # of 400 runs
     assert 10 * mean == pytest.approx(truth, abs=0.06)
     assert shuffled == pytest.approx(0, abs=0.003)
 
@@ -303,7 +303,7 @@ def test_association_between_groups_is_found_as_large_as_it_is(association, trut
 
     sd = 5**0.5 if association == "linear" else 2.0
     found, mean, shuffled = coverage(draw, truth / sd)
-    assert found >= 0.92  # of 400 runs; bench/research/covariate_adjusted.py has more
+    assert found >= 0.92  # of 400 runs
     assert mean == pytest.approx(truth / sd, abs=0.03)
     assert shuffled == pytest.approx(0, abs=0.01)
 

@@ -37,7 +37,7 @@ METHODS = {
     "partition_shap": ({"method": "partition_shap", "evaluations": 40}, 0.2),
     "partition_shap to the end": ({"method": "partition_shap", "evaluations": 5000}, 0),
     "upper_bound": ({"method": "upper_bound", "exact": 6}, 0.02),
-    "attainable of few": ({"method": "upper_bound", "exact": 6, "asked": 50}, 0.1),
+    "upper_bound of few": ({"method": "upper_bound", "exact": 6, "asked": 50}, 0.1),
     "saliency": ({"method": "saliency"}, 0),
     "saliency behind positions": ({"method": "saliency", "layer": "embedding_output"}, 0),
     "integrated_gradients": ({"method": "integrated_gradients", "steps": 7}, 0.3),

@@ -41,7 +41,7 @@ def test_each_job_that_asks_a_model_has_a_gpu_of_its_own(finished_smaller, tmp_p
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("warm", [pytest.param("0", marks=pytest.mark.slow), "1"], ids=["cold", "warm"])
+@pytest.mark.parametrize("warm", ["0", "1"], ids=["cold", "warm"])
 def test_torch_and_blas_have_the_threads_of_the_rule(tmp_path, warm):
     project = copy_of_project(tmp_path / "project", edited(SMALLER, "threads", value=2))
     script = project / "workflow" / "scripts" / "models" / "train.py"
