@@ -45,7 +45,7 @@ rule import_dataset:
     benchmark:
         "<benchmarks>/import_dataset/{dataset}.tsv"
     wildcard_constraints:
-        dataset=study.only_datasets(set(config["datasets"]) - set(SWAPPED)),
+        dataset=any_of(name for name in config["datasets"] if name not in SWAPPED),
     localrule: True
     conda:
         "../envs/data.yaml"
@@ -74,7 +74,7 @@ if SWAPPED:
         benchmark:
             "<benchmarks>/import_in_order/{dataset}.tsv"
         wildcard_constraints:
-            dataset=study.only_datasets(SWAPPED),
+            dataset=any_of(SWAPPED),
 
     rule swap_classes:
         """Give a dataset its classes in the other order, as a negative control."""
@@ -88,7 +88,7 @@ if SWAPPED:
         benchmark:
             "<benchmarks>/swap_classes/{dataset}.tsv"
         wildcard_constraints:
-            dataset=study.only_datasets(SWAPPED),
+            dataset=any_of(SWAPPED),
         localrule: True
         conda:
             "../envs/data.yaml"

@@ -73,8 +73,7 @@ class Answers:
 
     def metrics_of_family(self, family):
         """The metrics of a family of answers, each with its settings."""
-        names = self.answer_families.get(family, [])
-        return configuration.without_labels({name: self.config["metrics"][name] for name in names})
+        return self.metric_settings(self.answer_families.get(family, []))
 
     def faithfulness_metrics(self):
         """The metrics of the page of faithfulness: of changed questions, and of follow-up questions."""
@@ -193,9 +192,8 @@ class Answers:
 
     def answer_metrics(self, wildcards):
         """What the metrics of one family depend on."""
-        names = self.answer_families[wildcards.family]
         return as_json(
-            metrics=configuration.without_labels({name: self.config["metrics"][name] for name in names}),
+            metrics=self.metrics_of_family(wildcards.family),
             language=self.config["datasets"][wildcards.dataset].get("language"),
         )
 

@@ -34,7 +34,6 @@ EVIDENCE = (
     "covariate_adjusted",
     "models",
     "costs",
-    "groups",
     "beyond_random",
     "reliance",
     "looks",

@@ -152,6 +152,10 @@ class Base:
         """What is known of each metric: its family, label and direction."""
         return configuration.metric_annotations(self.config)
 
+    def metric_settings(self, names):
+        """The settings of some metrics, without what changes none of their jobs."""
+        return configuration.without_labels({name: self.config["metrics"][name] for name in names})
+
     @cached_property
     def runs(self):
         """The runs of models: on which datasets, with which seeds."""
@@ -187,7 +191,7 @@ class Base:
 
         But for one of the study itself, and one that is not there: some rule makes it.
         """
-        made = Path(path).is_relative_to(f"results/{self.config['study']}") or not Path(path).exists()
+        made = Path(path).is_relative_to(self.folder) or not Path(path).exists()
         if unsafe := set("<>").intersection(str(path)):
             # Snakemake's report writes commands, in which it stands, into a script of its page.
             raise WorkflowError(f"{path}: its name has {' and '.join(sorted(unsafe))}; rename the file or its folder")

@@ -6,7 +6,6 @@ from pathlib import Path
 from snakemake.exceptions import MissingInputException, WorkflowError
 from snakemake.io import expand
 
-from evenlight import configuration
 from evenlight.core import kinds, sources
 from evenlight.core.errors import reworded, unless
 from evenlight.jobs.arguments import as_argument
@@ -54,10 +53,7 @@ class Checks:
             precision=self.config["explain"]["precision"],
             asking=self.services[wildcards.model]["asking"] if wildcards.model in self.services else {},
             explainers=self.methods_on(wildcards, self.attributing_families),
-            metrics={
-                family: configuration.without_labels({name: self.config["metrics"][name] for name in names})
-                for family, names in self.scored_families.items()
-            },
+            metrics={family: self.metric_settings(names) for family, names in self.scored_families.items()},
         )
 
     def imported_paths(self, wildcards):
@@ -99,7 +95,7 @@ class Checks:
 
         A storage has the study's own files under other names, and elsewhere: what is missing of them, Snakemake says.
         """
-        is_kept = self.stored and Path(path).is_relative_to(f"results/{self.config['study']}")
+        is_kept = self.stored and Path(path).is_relative_to(self.folder)
         return not Path(path).exists() and (is_kept or self.inside.is_producer(path))
 
     def tables_and_models(self):

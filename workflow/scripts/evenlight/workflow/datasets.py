@@ -48,10 +48,6 @@ class Datasets:
         """The datasets whose texts and words may be printed."""
         return [name for name, settings in self.config["datasets"].items() if settings["show_texts"]]
 
-    def only_datasets(self, names):
-        """A constraint of the wildcard; no names match nothing."""
-        return "|".join(sorted(names)) or "(?!)"
-
     def named_sources(self, wildcards, input):
         """Flags that say which source each file is."""
         return [f"--source={self.in_study(path).removeprefix('results/sources/')}={path}" for path in input.sources]

@@ -32,10 +32,6 @@ class Disparity:
             )
         ]
 
-    def yardsticks(self):
-        """The explainers that others are held against, which are needed as long as one of these is."""
-        return [*configuration.no_hypotheses(self.config), *self.proposed_methods()]
-
     def yardstick_settings(self):
         """As of all verdicts; the random explainers, and of which metrics the best attainable scores are sought."""
         ends = {

@@ -171,9 +171,7 @@ class Effects:
 
     def concept_metrics(self):
         """The metrics of the study, each with its settings."""
-        return configuration.without_labels(
-            {name: self.config["metrics"][name] for name in self.modalities[kinds.EFFECTS]["metrics"]}
-        )
+        return self.metric_settings(self.modalities[kinds.EFFECTS]["metrics"])
 
     def summary_settings(self):
         """What the tables of concepts depend on."""

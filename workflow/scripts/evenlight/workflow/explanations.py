@@ -152,9 +152,7 @@ class Explanations:
         return as_json(
             explainers=explainers,
             metrics={
-                family: configuration.without_labels(
-                    {name: self.config["metrics"][name] for name in self.families_of_metrics[family]}
-                )
+                family: self.metric_settings(self.families_of_metrics[family])
                 for family in self.scored_families
                 if configuration.needs_model("metrics", family)
             },
@@ -167,11 +165,13 @@ class Explanations:
 
     def to_be_planned(self):
         """The plans of models of which explanations are missing; what is there needs none."""
-        results = Path("results", self.config["study"])
         explainers = [name for family in self.asking_families for name in self.attributing_families[family]]
         attribution_files = {
             PLAN.format(dataset=dataset, model=model): self.every(
-                ATTRIBUTION_FILE.replace("<results>", str(results)), dataset=dataset, model=model, explainer=explainers
+                ATTRIBUTION_FILE.replace("<results>", str(self.folder)),
+                dataset=dataset,
+                model=model,
+                explainer=explainers,
             )
             for dataset in self.config["datasets"]
             for model in self.planned_models
@@ -196,9 +196,7 @@ class Explanations:
         """What the metrics of one family depend on."""
         return as_json(
             family=wildcards.family,
-            metrics=configuration.without_labels(
-                {name: self.config["metrics"][name] for name in self.families_of_metrics[wildcards.family]}
-            ),
+            metrics=self.metric_settings(self.families_of_metrics[wildcards.family]),
             **self.asking_settings("metrics", wildcards.family, wildcards.model),
         )
 

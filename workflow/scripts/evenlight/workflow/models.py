@@ -160,7 +160,7 @@ class Models:
                 if configuration.needs_model("explainers", family)
             },
             "metrics": {
-                family: configuration.without_labels({name: self.config["metrics"][name] for name in names})
+                family: self.metric_settings(names)
                 for family, names in self.families_of_metrics.items()
                 if configuration.needs_model("metrics", family)
             },

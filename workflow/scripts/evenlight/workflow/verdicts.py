@@ -12,6 +12,7 @@ from evenlight.core.errors import InputError
 from evenlight.statistics import families, interim_analyses, look_plans
 from evenlight.statistics.looks import Looks
 from evenlight.statistics.study import StudyScores
+from evenlight.workflow.base import kept
 from evenlight.workflow.entries import Page
 from evenlight.workflow.patterns import COMPARED
 
@@ -64,7 +65,7 @@ class Verdicts:
     @cached_property
     def looks_made(self):
         """The record of those that were made."""
-        return f"results/{self.config['study']}/tables/looks.parquet"
+        return f"{self.folder}/tables/looks.parquet"
 
     def fixed(self, study):
         """What of a study was planned before the first look, and must not be changed by what it has shown."""
@@ -93,6 +94,7 @@ class Verdicts:
         statistics = {name: value for name, value in planned.items() if name not in self.config}
         return self.fixed(configuration.completed_sections(sections | {"statistics": statistics}))
 
+    @kept
     def looks(self):
         """The plan of looks, where there is one, and how the units of each look are found again."""
         if not self.planned_looks:
@@ -111,10 +113,14 @@ class Verdicts:
         }
         return {"looks": plan | {"settings": settings}, "drawn_by": drawn_by}
 
+    @cached_property
+    def plan(self):
+        """The plan of looks, of a study that has one."""
+        return look_plans.Plan.of(look_plans.Planned(**self.looks()["looks"]), self.config["statistics"]["alpha"])
+
     def refuse_what_voids_the_plan(self):
         """Refuse a record of looks that is lost or edited, and another plan than it has, when the study is planned."""
-        planned = self.looks()["looks"]
-        plan = look_plans.Plan.of(look_plans.Planned(**planned), self.config["statistics"]["alpha"])
+        plan = self.plan
         try:
             record = look_plans.read_record(Path(self.looks_made), plan)
             look_plans.refuse_another_plan(record, plan, self.config["explain"]["pairs"])
@@ -124,7 +130,7 @@ class Verdicts:
     @cached_property
     def analyses(self):
         """The record of interim analyses, of all studies that make verdicts."""
-        return f"results/{self.config['study']}/tables/interim_analyses.parquet"
+        return f"{self.folder}/tables/interim_analyses.parquet"
 
     def analysis_settings(self):
         """What an interim analysis is written down with, whatever makes its verdicts."""
@@ -160,8 +166,7 @@ class Verdicts:
         settings, compared = (json.loads(of()) for of in (self.verdict_settings, self.compared_settings))
         sizes = families.sizes_of_families(StudyScores(**compared), settings["primary"], settings["noise"])
         if self.planned_looks:
-            planned = self.of_statistics("looks", "spending", "spending_shares", "plan")
-            plan = look_plans.Plan.of(look_plans.Planned(**planned), self.config["statistics"]["alpha"])
+            plan = self.plan
             increments = Looks(plan.planned, tuple(range(len(plan.planned))), plan.spending).increments(plan.alpha)
             said = families.too_few_planned(sizes, plan.planned, increments)
         else:
