@@ -122,8 +122,9 @@ def left_out(
     dropped = groups_to_drop(test["item_id"], kept_together, tokens, max_tokens, reading.long_items == "drop")
     # Drawn before, so that every model is compared on the same pairs, whatever it takes for too long.
     drawn = sampled_units(test, units, reading.pairs, reading.factors or None)
-    reason = np.where(test["item_id"].isin(drawn["item_id"]), None, NOT_SAMPLED)
-    reason[kept_together.isin(dropped)] = COUNTERPART_TOO_LONG
+    reason = np.where(test.index.isin(drawn.index), None, NOT_SAMPLED)
+    if dropped:
+        reason[kept_together.isin(dropped)] = COUNTERPART_TOO_LONG
     reason[tokens > max_tokens] = TOO_LONG
     if all(reason):
         raise InputError(
