@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
+from unittest.mock import Mock
 
 import numpy as np
 import pandas as pd
@@ -17,7 +18,7 @@ from test_attribution_files import (
     Killed,
     attribute_arguments,
     costs_of,
-    killed_before_part,
+    kill_before_part,
     reading_arguments,
     score_arguments,
 )
@@ -83,9 +84,12 @@ def done(monkeypatch) -> SimpleNamespace:
     return done
 
 
+CONTRACTS = {"items": ITEMS, "predictions": PREDICTIONS}
+
+
 def edit_table(folder: Path, name: str, edit: Callable[[pd.DataFrame], object]) -> None:
     """Write a table of a study again as ``edit`` leaves it."""
-    path, contract = folder / f"{name}.parquet", {"items": ITEMS, "predictions": PREDICTIONS}[name]
+    path, contract = folder / f"{name}.parquet", CONTRACTS[name]
     table = read_table(path, contract)
     edit(table)
     write_table(table, path, contract, read_metadata(path, contract) | {"edited": True})
@@ -109,47 +113,37 @@ def renamed(folder: Path) -> None:
         with_cell(name, "item_id", lambda _: "another")(folder)
 
 
-def reversed_order(folder: Path) -> None:
-    for name, contract in (("items", ITEMS), ("predictions", PREDICTIONS)):
-        path = folder / f"{name}.parquet"
-        write_table(read_table(path, contract).iloc[::-1], path, contract, read_metadata(path, contract))
+def with_rows(chosen: Callable[[pd.DataFrame], pd.DataFrame]) -> Callable[[Path], None]:
+    """An edit of which texts there are, and in which order."""
+
+    def edit(folder: Path) -> None:
+        for name, contract in CONTRACTS.items():
+            path = folder / f"{name}.parquet"
+            write_table(chosen(read_table(path, contract)), path, contract, read_metadata(path, contract))
+
+    return edit
 
 
-def without_text(folder: Path) -> None:
-    for name, contract in (("items", ITEMS), ("predictions", PREDICTIONS)):
-        path = folder / f"{name}.parquet"
-        table = read_table(path, contract)
-        write_table(table[table["item_id"] != "item3"], path, contract, read_metadata(path, contract))
+reversed_order = with_rows(lambda table: table.iloc[::-1])
+without_text = with_rows(lambda table: table[table["item_id"] != "item3"])
 
 
-def with_windows(first: int, last: int) -> Callable[[Path], None]:
-    """An edit by which the text ``item3`` is read in windows, all tokens in the same ones."""
+def with_tokens(**values: int) -> Callable[[Path], None]:
+    """An edit by which all tokens of the text ``item3`` have these values."""
 
     def edit(folder: Path) -> None:
         def change(table: pd.DataFrame) -> None:
             [row] = table.index[table["item_id"] == "item3"]
-            tokens = len(table.at[row, "token_id"])
-            for column, window in (("first_window", first), ("last_window", last)):
+            for column, value in values.items():
                 table[column] = table[column].astype(object)
-                table.at[row, column] = np.full(tokens, window)
+                table.at[row, column] = np.full(len(table.at[row, "token_id"]), value)
 
         edit_table(folder, "predictions", change)
 
     return edit
 
 
-def with_types(value: int) -> Callable[[Path], None]:
-    """An edit by which all tokens of the text ``item3`` have a type."""
-
-    def edit(folder: Path) -> None:
-        def change(table: pd.DataFrame) -> None:
-            [row] = table.index[table["item_id"] == "item3"]
-            table["token_type"] = table["token_type"].astype(object)
-            table.at[row, "token_type"] = np.full(len(table.at[row, "token_id"]), value)
-
-        edit_table(folder, "predictions", change)
-
-    return edit
+ONE_WINDOW, TWO_WINDOWS = (with_tokens(first_window=0, last_window=last) for last in (0, 1))
 
 
 def nothing(folder: Path) -> None:
@@ -178,9 +172,9 @@ ROWS = {
     "words of tokens": (with_cell("predictions", "word_id", lambda words: words[::-1]), 1),
     "texts of tokens": (with_cell("predictions", "token_text", lambda texts: [text.upper() for text in texts]), 1),
     "no types of tokens": (with_cell("predictions", "token_type", lambda _: None), 0),
-    "types of tokens": (with_types(1), 1),
-    "windows": (with_windows(0, 0), 1),
-    "more windows": (with_windows(0, 1), 1),
+    "types of tokens": (with_tokens(token_type=1), 1),
+    "windows": (ONE_WINDOW, 1),
+    "more windows": (TWO_WINDOWS, 1),
     "target": (with_cell("predictions", "target", lambda target: 1 - target), 1),
     "foil": (with_cell("predictions", "foil", lambda _: 1.0), 1),
     "words": (with_cell("items", "words", lambda words: [*words[:-1], "?"]), 1),
@@ -201,7 +195,7 @@ def test_a_text_is_explained_again_by_what_explainers_are_told_of_it(copy, done,
 
 @pytest.mark.parametrize(
     ("before", "after"),
-    [(with_types(0), with_types(1)), (with_windows(0, 0), with_windows(0, 1))],
+    [(with_tokens(token_type=0), with_tokens(token_type=1)), (ONE_WINDOW, TWO_WINDOWS)],
     ids=["types of tokens", "windows"],
 )
 def test_a_text_that_was_read_otherwise_is_explained_and_scored_again(copy, done, before, after):
@@ -528,16 +522,12 @@ def test_a_record_is_kept_once_when_the_job_dies_behind_it(copy, monkeypatch):
     ROWS["target"][0](copy)
     arguments = of_study(copy)
     with monkeypatch.context() as patch:
-        patch.setattr("evenlight.jobs.parts.write_groups", _die)
+        patch.setattr("evenlight.jobs.parts.write_groups", Mock(side_effect=Killed))
         with pytest.raises(Killed):
             attribute.main(arguments)
     attribute.main(arguments)
     for parts, _ in costs_of(arguments).values():
         assert parts["texts"].tolist() == [5, 5, 2, 1]
-
-
-def _die(*_):
-    raise Killed
 
 
 def test_a_record_that_cannot_be_read_is_told_and_not_made_up(copy, capsys):
@@ -552,10 +542,7 @@ def test_a_record_that_cannot_be_read_is_told_and_not_made_up(copy, capsys):
 def test_a_job_that_dies_leaves_the_file_and_its_new_rows(copy, done, monkeypatch):
     before = (copy / "attributions" / "grad.parquet").read_bytes()
     arguments = of_study(copy, seed=1)
-    with monkeypatch.context() as patch:
-        killed_before_part(patch, attribute, 1)
-        with pytest.raises(Killed):
-            attribute.main(arguments)
+    kill_before_part(monkeypatch, attribute, 1, arguments)
     assert (copy / "attributions" / "grad.parquet").read_bytes() == before
     done.explained.clear()
     attribute.main(arguments)
