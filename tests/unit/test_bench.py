@@ -147,6 +147,7 @@ def test_agreement_is_a_rank_correlation_or_a_difference(compare):
 
 WORKER = """
 import sys
+import time
 sys.path.insert(0, {folder!r})
 from protocol import serve
 
@@ -228,15 +229,6 @@ def test_operations_have_their_kind_and_shares_of_the_time_add_up(profile):
     assert shares == dict.fromkeys(shares, 0.0) | {"products": 0.75, "other operations": 0.125, "outside": 0.125}
 
 
-def test_a_task_of_products_is_mostly_products(profile, monkeypatch):
-    monkeypatch.setattr(profile, "LEAST", 0.1)
-    matrix = torch.ones(400, 400)
-    shares = profile.shares(*profile.profiled(lambda sentences: [matrix @ matrix for _ in sentences], [{}] * 20))
-    assert sum(shares.values()) == pytest.approx(1)
-    assert min(shares.values()) >= 0
-    assert shares["products"] > 0.5
-
-
 def test_the_profile_has_a_table_for_each_model_and_precision(profile, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(profile, "LEAST", 1e-9)
     arguments = argparse.Namespace(
@@ -271,6 +263,24 @@ def test_tokens_with_padding(training):
     assert 24 < training.padded_tokens(texts, 2, False) < 32
     drawn, grouped = (training.padded_tokens(texts * 8, 2, by_length) for by_length in (False, True))
     assert 24 * 8 <= grouped < (24 * 8 + drawn) / 2
+
+
+def test_times_of_trainings_are_told_beside_the_plain_one(training, tmp_path):
+    rows = [
+        {"dataset": dataset, "recipe": recipe, "repeat": repeat, "seconds": seconds * (1 + repeat)}
+        | {"checkpoint_seconds": 1.0, "checkpoint_bytes": 300}
+        for dataset in training.DATASETS
+        for repeat in range(2)
+        for recipe, seconds in zip(training.RECIPES, [4.0, 2.0, 3.0, 1.0, 1.0, 1.0, 8.0], strict=True)
+    ]
+    rows[1]["seconds"] = 3.0
+    arguments = argparse.Namespace(texts=16, batch_size=4, repeats=2, threads=1)
+    page = training.page(pd.DataFrame(rows), pd.DataFrame({"texts": ["GECO, 4"]}), 100, arguments)
+    assert "| group_by_length | 0.62 (0.50–0.75) | 0.50 (0.50–0.50) |" in page
+    assert "| 2.00 (2.00–2.00) |" in page
+    # Plain steps take 1 and 2 seconds; the checkpoint 1.
+    said = "3.00 times the size"
+    assert said in page
 
 
 def test_a_checkpoint_is_timed_apart(training, tmp_path, monkeypatch):
@@ -366,6 +376,16 @@ def test_kept_memory_changes_time_and_no_score(tmp_path, capsys):
     assert all(float(peak) > 100 for peak in peaks.split("/"))
 
 
+def test_one_of_both_ways_leaves_memory_alone(tmp_path, monkeypatch):
+    kept_memory = script("kept_memory")
+    used = []
+    monkeypatch.setattr(kept_memory.worker_evenlight, "use_processor", lambda threads: used.append(threads))
+    folder = str(write_bert(tmp_path))
+    for way in ("kept", "left"):
+        kept_memory.tasks_of(way, folder, "float32")
+    assert used == [1]
+
+
 class Answering:
     """A worker of kept_memory that takes a second where memory is kept and two where it is not."""
 
@@ -397,20 +417,10 @@ def test_kept_memory_is_the_time_without_over_that_with_it_at_the_same_scores(mo
         kept_memory.measured(Path("model"), "float32", [], asked)
 
 
-def test_one_of_both_ways_leaves_memory_alone(tmp_path, monkeypatch):
-    kept_memory = script("kept_memory")
-    used = []
-    monkeypatch.setattr(kept_memory.worker_evenlight, "use_processor", lambda threads: used.append(threads))
-    folder = str(write_bert(tmp_path))
-    for way in ("kept", "left"):
-        kept_memory.tasks_of(way, folder, "float32")
-    assert used == [1]
-
-
 # Shared prompts, and settings of all scripts --------------------------------------------------------------------------
 
 
-def test_a_shared_prefix_changes_no_answer(tmp_path, monkeypatch, capsys):
+def test_a_shared_prefix_changes_no_answer(monkeypatch, capsys):
     shared = script("shared_prompt")
     words = [["Mara", "sails"], ["He", "waits", "."]]
     template = shared.example_prompt(words, 2)
