@@ -20,7 +20,6 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 import torch
-from combinations import spread
 from dataset_files import write_dataset
 from models_for_tests import WORDS, tiny_classifier
 from scipy.stats import spearmanr
@@ -29,11 +28,7 @@ from wording import says
 from evenlight.core.contracts.explanations import ATTRIBUTIONS, COSTS, RANDOMISED, SCORES
 from evenlight.core.contracts.texts import ITEMS, PREDICTIONS, UNITS
 from evenlight.core.errors import InputError
-from evenlight.core.tables import (
-    read_metadata,
-    read_table,
-    write_table,
-)
+from evenlight.core.tables import read_metadata, read_table, write_table
 from evenlight.engine import loading
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.progress import Progress
@@ -87,7 +82,7 @@ METRICS = {
             "positive_only": True,
             "features": "token",
             "hidden_token": "removed",
-        },
+        }
     },
     "complexity": {
         "gini": {"metric": "gini", "special_tokens": "included"},
@@ -800,66 +795,6 @@ def test_a_job_with_nothing_to_do_loads_no_model(study, tmp_path, monkeypatch):
     attribute.main(arguments)
     score.main(scores)
     assert attribution_files(tmp_path) == before
-
-
-@spread(
-    "family, change",
-    ("faithfulness", "complexity"),
-    [
-        "attribution_file",
-        "versions of the attribution file",
-        "metrics",
-        "version of one",
-        "predictions",
-        "model",
-        "time of the training",
-        "damaged",
-    ],
-)
-def test_scores_are_made_again_by_what_they_depend_on(study, tmp_path, capsys, family, change):
-    folder = Path(shutil.copytree(study, tmp_path / "study"))
-    attributed = attribute_arguments(folder, tmp_path)
-    attribute.main(attributed)
-    arguments = score_arguments(folder, attributed.output, tmp_path / "scores", family, 4)
-    score.main(arguments)
-    match change:
-        case "attribution_file":
-            table, metadata = (read(attributed.output[0], ATTRIBUTIONS) for read in (read_table, read_metadata))
-            table["token_score"] = [2 * scores for scores in table["token_score"]]
-            write_table(table, attributed.output[0], ATTRIBUTIONS, metadata)
-            kept = {"gxi"}
-        case "versions of the attribution file":
-            table, metadata = (read(attributed.output[0], ATTRIBUTIONS) for read in (read_table, read_metadata))
-            write_table(table, attributed.output[0], ATTRIBUTIONS, metadata | {"versions": {}})
-            kept = {"grad", "gxi"}
-        case "metrics":
-            arguments.settings["metrics"] = {"another": next(iter(arguments.settings["metrics"].values()))}
-            kept = set()
-        case "version of one":
-            arguments.versions = arguments.versions | {"explainers": {"saliency": 1, "input_x_gradient": 2}}
-            kept = {"grad"}
-        case "predictions":
-            table = read_table(folder / "predictions.parquet", PREDICTIONS)
-            write_table(table, folder / "predictions.parquet", PREDICTIONS, {"another": 1})
-            kept = {"grad", "gxi"}
-        case "model":
-            config = folder / "model" / "config.json"
-            config.write_text(config.read_text() + "\n")
-            # As of another model, whose files are whole.
-            (folder / "model" / "manifest.json").unlink()
-            kept = {"grad", "gxi"} if family == "complexity" else set()
-        case "time of the training":
-            (folder / "model" / "manifest.json").write_text('{"threads": 2}')
-            (folder / "model" / "history.csv").write_text("seconds\n2.5\n")
-            kept = {"grad", "gxi"}
-        case "damaged":
-            arguments.output[1].write_bytes(b"PAR1")
-            kept = {"grad"}
-    capsys.readouterr()
-    score.main(arguments)
-    assert said_unchanged(capsys.readouterr().out) == kept
-    for path in arguments.output:
-        assert list(read_table(path, SCORES).columns) == [*SCORES.schema.names, *arguments.settings["metrics"]]
 
 
 def test_a_remark_in_other_words_reaches_the_scores_and_scores_nothing_again(study, tmp_path, monkeypatch, capsys):
