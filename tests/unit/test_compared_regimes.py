@@ -395,7 +395,7 @@ def test_an_architecture_with_one_regime_has_means_and_no_comparison(files):
     assert [model.model for model in cells] == ["bert"]
 
 
-def test_models_without_a_common_seed_are_refused(files):
+def test_models_without_a_common_seed_are_refused():
     assert common_seeds("bert", {"a": [7], "b": [7]}) == [7]
     assert common_seeds("bert", {"a": [0, 1, 2], "b": [5], "c": [2, 1]}) == [1, 2]
     with pytest.raises(InputError, match=r"^statistics\.regimes\.bert: .*no seed"):
