@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from combinations import spread
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from models_for_tests import (
@@ -44,10 +45,10 @@ def rows_of(classifier):
 # Batches -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("architecture", NETWORKS)
-@pytest.mark.parametrize(("dtype", "tolerance"), [(torch.float32, 1e-6), (torch.float64, 1e-12)], ids=["32", "64"])
-def test_batch_of_one_equals_batch_of_many(architecture, dtype, tolerance):
+@spread("architecture, precision", NETWORKS, [(torch.float32, 1e-6), (torch.float64, 1e-12)])
+def test_batch_of_one_equals_batch_of_many(architecture, precision):
     """In double precision too: what is left is rounding, not a little attention to padding."""
+    dtype, tolerance = precision
     classifier = tiny_classifier(architecture, classes=3, dtype=dtype)
     rows = rows_of(classifier)
 
@@ -390,7 +391,7 @@ def test_word_sums_add_up_for_any_words(words):
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf")])
-def test_a_score_that_is_not_finite_is_refused(value, tmp_path):
+def test_a_score_that_is_not_finite_is_refused(value):
     sentence = sentences_of(tiny_classifier("bert"))[0]
     score = np.zeros(len(sentence.token_id))
     score[1] = value
