@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from combinations import spread
 from dataset_files import write_dataset
 from test_attribution_files import (
     METRICS,
@@ -421,34 +422,47 @@ def test_a_corrected_text_alone_is_explained_and_scored_again(copy, done):
 # Scores ----------------------------------------------------------------------------------------------------------
 
 
-def with_score(folder: Path) -> None:
+def with_explanations(change: Callable[[pd.DataFrame], object] = lambda table: None, **about) -> Callable[[Path], None]:
+    """An edit of the explanations, or of what their file says of itself."""
+
+    def edit(folder: Path) -> None:
+        path = folder / "attributions" / "grad.parquet"
+        table, before = read_table(path, ATTRIBUTIONS), read_metadata(path, ATTRIBUTIONS)
+        change(table)
+        write_table(table, path, ATTRIBUTIONS, before | about)
+
+    return edit
+
+
+def stretched(table: pd.DataFrame) -> None:
     """One explanation is another."""
-    path = folder / "attributions" / "grad.parquet"
-    table, about = read_table(path, ATTRIBUTIONS), read_metadata(path, ATTRIBUTIONS)
     table.at[3, "token_score"] = table.at[3, "token_score"] * [1.0, *[2.0] * (len(table.at[3, "token_score"]) - 1)]
-    write_table(table, path, ATTRIBUTIONS, about)
 
 
-def of_seed(folder: Path) -> None:
-    """The explanations are those of another seed, from which metrics draw, too."""
-    path = folder / "attributions" / "grad.parquet"
-    write_table(read_table(path, ATTRIBUTIONS), path, ATTRIBUTIONS, read_metadata(path, ATTRIBUTIONS) | {"seed": 1})
+def damaged(arguments: argparse.Namespace) -> None:
+    arguments.output[0].write_bytes(b"PAR1")
 
 
+OTHERS_VERSION = {"stages": {"score": 1}, "explainers": {"saliency": 2, "input_x_gradient": 1}}
 SCORED = {
     "notes": (nothing, lambda arguments: None, 0),
+    "history of the training": (lambda folder: with_history(of_study(folder)), lambda arguments: None, 0),
+    "versions of the explanations": (with_explanations(versions={}), lambda arguments: None, 0),
     "ground truth": (ROWS["ground truth"][0], lambda arguments: None, 1),
     "target": (ROWS["target"][0], lambda arguments: None, 1),
-    "explanation": (with_score, lambda arguments: None, 1),
-    "seed": (of_seed, lambda arguments: None, TEXTS),
+    "explanation": (with_explanations(stretched), lambda arguments: None, 1),
+    # From which metrics draw, too.
+    "seed": (with_explanations(seed=1), lambda arguments: None, TEXTS),
     "version": (nothing, with_flag("versions", {"stages": {"score": 2}}), TEXTS),
+    "version of the explainer": (nothing, with_flag("versions", OTHERS_VERSION), TEXTS),
     "settings": (nothing, lambda arguments: arguments.settings.update(more=1), TEXTS),
+    "damaged scores": (nothing, damaged, TEXTS),
 }
 
 
-@pytest.mark.parametrize("family", ["complexity", "faithfulness"])
-@pytest.mark.parametrize(("edit", "change", "texts"), SCORED.values(), ids=SCORED)
-def test_a_text_is_scored_again_by_what_metrics_are_told(copy, done, family, edit, change, texts):
+@spread("family, name", ["complexity", "faithfulness"], SCORED)
+def test_a_text_is_scored_again_by_what_metrics_are_told(copy, done, family, name):
+    edit, change, texts = SCORED[name]
     edit(copy)
     arguments = scored(copy, family)
     change(arguments)
@@ -468,7 +482,7 @@ def test_scores_that_ask_a_model_hold_for_that_model(copy, done, name):
         assert len(done.scored) == texts
 
 
-def test_scores_by_an_explainer_that_needs_other_texts_are_not_taken_over(copy, done):
+def test_scores_by_an_explainer_that_needs_other_texts_are_not_taken_over(copy):
     """By metrics that explain again."""
     path = copy / "attributions" / "grad.parquet"
     about = read_metadata(path, ATTRIBUTIONS)
