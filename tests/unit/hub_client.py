@@ -64,14 +64,7 @@ def train(items: str, units: str, settings: dict, output: str) -> dict:
     """Likewise of a model that is trained."""
     from models import train as command
 
-    about = {
-        "versions": {},
-        "compared": None,
-        "device": "cpu",
-        "threads": 1,
-        "checkpoint_minutes": 0,
-        "history": None,
-    }
+    about = {"versions": {}, "compared": None, "device": "cpu", "threads": 1, "checkpoint_minutes": 0, "history": None}
     about |= {"checkpoint_minutes": 0}
     paths = {"items": Path(items), "units": Path(units), "output": Path(output)}
     command.main(argparse.Namespace(settings=settings, **paths, **about))

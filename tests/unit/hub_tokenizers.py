@@ -10,17 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tokenizers import (
-    AddedToken,
-    Regex,
-    Tokenizer,
-    decoders,
-    models,
-    normalizers,
-    pre_tokenizers,
-    processors,
-    trainers,
-)
+from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 
 Sentences = Sequence[Sequence[str]]
 # Around two texts, by what stands around one, where that is not all but its first token once more.
@@ -367,6 +357,11 @@ def _named(*tokens: str) -> dict[str, str]:
     return dict(zip(("pad_token", "unk_token", "cls_token", "sep_token", "mask_token"), tokens, strict=True))
 
 
+def _of(name: str, model_max_length: int | None = None, **more) -> dict:
+    """The configuration of a tokenizer of a class."""
+    return {"tokenizer_class": name} | ({"model_max_length": model_max_length} if model_max_length else {}) | more
+
+
 _BERT = _named(*BERT_TOKENS)
 _ROBERTA = _named("<pad>", "<unk>", "<s>", "</s>", "<mask>") | {"bos_token": "<s>", "eos_token": "</s>"}
 _ALBERT = _named("<pad>", "<unk>", "[CLS]", "[SEP]", "[MASK]")
@@ -374,171 +369,56 @@ _END = {"bos_token": "<|endoftext|>", "eos_token": "<|endoftext|>", "unk_token":
 _LLAMA3 = {"bos_token": "<|begin_of_text|>", "eos_token": "<|end_of_text|>"}
 _LLAMA2 = {"bos_token": "<s>", "eos_token": "</s>", "unk_token": "<unk>"}
 _INPUTS = {"model_input_names": ["input_ids", "attention_mask"]}
+_UNCASED, _CASED = ({"do_lower_case": lower, "model_max_length": 512} for lower in (True, False))
+_FAST = "PreTrainedTokenizerFast"
+_OPT = {"errors": "replace", "pad_token": "<pad>"} | dict.fromkeys(("unk_token", "bos_token", "eos_token"), "</s>")
+_GEMMA = {"bos_token": "<bos>", "eos_token": "<eos>", "pad_token": "<pad>", "unk_token": "<unk>"}
+_MARKS = {"add_bos_token": True, "add_eos_token": False}
+_T5 = {"eos_token": "</s>", "unk_token": "<unk>", "pad_token": "<pad>", "extra_ids": 100}
+_T5 |= {"additional_special_tokens": [f"<extra_id_{i}>" for i in range(100)]}
+_FUNNEL = [f"<{name}>" for name in ("pad", "unk", "cls", "sep", "mask")]
 
 KINDS = {
-    "bert": Kind("bert", lambda texts: _word_piece(texts, True), {"do_lower_case": True, "model_max_length": 512}),
-    "bert_cased": Kind(
-        "bert", lambda texts: _word_piece(texts, False), {"do_lower_case": False, "model_max_length": 512}
-    ),
-    "sentence_transformers": Kind(
-        "bert",
-        _sentence_transformers,
-        {"tokenizer_class": "BertTokenizer", "model_max_length": 512, "max_length": 12, **_BERT},
-    ),
-    "funnel": Kind(
-        "funnel",
-        lambda texts: _word_piece(texts, True, [f"<{name}>" for name in ("pad", "unk", "cls", "sep", "mask")]),
-        {"do_lower_case": True, "model_max_length": 512},
-    ),
+    "bert": Kind("bert", lambda texts: _word_piece(texts, True), _UNCASED),
+    "bert_cased": Kind("bert", lambda texts: _word_piece(texts, False), _CASED),
+    "sentence_transformers": Kind("bert", _sentence_transformers, _of("BertTokenizer", 512, max_length=12, **_BERT)),
+    "funnel": Kind("funnel", lambda texts: _word_piece(texts, True, _FUNNEL), _UNCASED),
     "gpt2": Kind("gpt2", _gpt2, {"model_max_length": 1024}),
     "roberta": Kind("roberta", _roberta, {"model_max_length": 512}),
     "deberta": Kind("deberta", _deberta, {"do_lower_case": False, "vocab_type": "gpt2"}),
-    "opt": Kind(
-        "opt",
-        _opt,
-        {
-            "errors": "replace",
-            "unk_token": "</s>",
-            "bos_token": "</s>",
-            "eos_token": "</s>",
-            "pad_token": "<pad>",
-            "add_prefix_space": False,
-            "add_bos_token": True,
-            "tokenizer_class": "GPT2Tokenizer",
-        },
-    ),
-    "phi": Kind("phi", _gpt2, {"tokenizer_class": "CodeGenTokenizer", "model_max_length": 2048, **_END}),
-    "gpt_neox": Kind("gpt_neox", _gpt_neox, {"tokenizer_class": "GPTNeoXTokenizer", "add_prefix_space": False, **_END}),
-    "modernbert": Kind(
-        "modernbert",
-        _modernbert,
-        {"tokenizer_class": "PreTrainedTokenizerFast", "model_max_length": 8192, **_BERT, **_INPUTS},
-    ),
-    "llama3": Kind(
-        "llama",
-        _llama3,
-        {"tokenizer_class": "PreTrainedTokenizerFast", "model_max_length": 131072, **_LLAMA3, **_INPUTS},
-    ),
+    "opt": Kind("opt", _opt, _of("GPT2Tokenizer", add_prefix_space=False, add_bos_token=True, **_OPT)),
+    "phi": Kind("phi", _gpt2, _of("CodeGenTokenizer", 2048, **_END)),
+    "gpt_neox": Kind("gpt_neox", _gpt_neox, _of("GPTNeoXTokenizer", add_prefix_space=False, **_END)),
+    "modernbert": Kind("modernbert", _modernbert, _of(_FAST, 8192, **_BERT, **_INPUTS)),
+    "llama3": Kind("llama", _llama3, _of(_FAST, 131072, **_LLAMA3, **_INPUTS)),
     "qwen2": Kind(
         "qwen2",
         _qwen2,
-        {
-            "tokenizer_class": "Qwen2Tokenizer",
-            "add_prefix_space": False,
-            "eos_token": "<|im_end|>",
-            "pad_token": "<|endoftext|>",
-            "model_max_length": 131072,
-        },
+        _of("Qwen2Tokenizer", 131072, add_prefix_space=False, eos_token="<|im_end|>", pad_token="<|endoftext|>"),
     ),
     "bloom": Kind(
         "bloom",
         _bloom,
-        {
-            "tokenizer_class": "BloomTokenizerFast",
-            "unk_token": "<unk>",
-            "bos_token": "<s>",
-            "eos_token": "</s>",
-            "pad_token": "<pad>",
-            "padding_side": "left",
-            "add_prefix_space": False,
-        },
+        _of("BloomTokenizerFast", pad_token="<pad>", padding_side="left", add_prefix_space=False, **_LLAMA2),
     ),
-    "falcon": Kind(
-        "falcon",
-        _falcon,
-        {
-            "tokenizer_class": "PreTrainedTokenizerFast",
-            "eos_token": "<|endoftext|>",
-            "model_max_length": 2048,
-            **_INPUTS,
-        },
-    ),
+    "falcon": Kind("falcon", _falcon, _of(_FAST, 2048, eos_token="<|endoftext|>", **_INPUTS)),
     "llama2": Kind(
-        "llama",
-        _llama2,
-        {
-            "tokenizer_class": "LlamaTokenizer",
-            "legacy": False,
-            "add_bos_token": True,
-            "add_eos_token": False,
-            "model_max_length": NO_LIMIT,
-            "pad_token": None,
-            **_LLAMA2,
-        },
+        "llama", _llama2, _of("LlamaTokenizer", NO_LIMIT, legacy=False, pad_token=None, **_MARKS, **_LLAMA2)
     ),
-    "mistral": Kind(
-        "mistral",
-        _llama2,
-        {
-            "tokenizer_class": "LlamaTokenizer",
-            "legacy": True,
-            "add_bos_token": True,
-            "add_eos_token": False,
-            "model_max_length": NO_LIMIT,
-            **_LLAMA2,
-        },
-    ),
-    "phi3": Kind(
-        "phi3",
-        _llama2,
-        {
-            "tokenizer_class": "LlamaTokenizer",
-            "legacy": False,
-            "model_max_length": 4096,
-            "padding_side": "left",
-            **_LLAMA2,
-        },
-    ),
-    "gemma": Kind(
-        "gemma",
-        _gemma,
-        {
-            "tokenizer_class": "GemmaTokenizer",
-            "add_bos_token": True,
-            "add_eos_token": False,
-            "bos_token": "<bos>",
-            "eos_token": "<eos>",
-            "pad_token": "<pad>",
-            "unk_token": "<unk>",
-            "model_max_length": NO_LIMIT,
-        },
-    ),
-    "t5": Kind(
-        "t5",
-        _t5,
-        {
-            "tokenizer_class": "T5Tokenizer",
-            "eos_token": "</s>",
-            "unk_token": "<unk>",
-            "pad_token": "<pad>",
-            "extra_ids": 100,
-            "additional_special_tokens": [f"<extra_id_{i}>" for i in range(100)],
-            "model_max_length": 512,
-        },
-    ),
-    "xlm_roberta": Kind(
-        "xlm-roberta", _xlm_roberta, {"tokenizer_class": "XLMRobertaTokenizer", "model_max_length": 512, **_ROBERTA}
-    ),
-    "camembert": Kind("camembert", _camembert, {"tokenizer_class": "CamembertTokenizer", "model_max_length": 512}),
-    "albert": Kind("albert", _albert, {"tokenizer_class": "AlbertTokenizer", "model_max_length": 512, **_ALBERT}),
+    "mistral": Kind("mistral", _llama2, _of("LlamaTokenizer", NO_LIMIT, legacy=True, **_MARKS, **_LLAMA2)),
+    "phi3": Kind("phi3", _llama2, _of("LlamaTokenizer", 4096, legacy=False, padding_side="left", **_LLAMA2)),
+    "gemma": Kind("gemma", _gemma, _of("GemmaTokenizer", NO_LIMIT, **_MARKS, **_GEMMA)),
+    "t5": Kind("t5", _t5, _of("T5Tokenizer", 512, **_T5)),
+    "xlm_roberta": Kind("xlm-roberta", _xlm_roberta, _of("XLMRobertaTokenizer", 512, **_ROBERTA)),
+    "camembert": Kind("camembert", _camembert, _of("CamembertTokenizer", 512)),
+    "albert": Kind("albert", _albert, _of("AlbertTokenizer", 512, **_ALBERT)),
     "fnet": Kind(
         "fnet",
         lambda texts: _albert(texts, lowercase=False),
-        {
-            "tokenizer_class": "FNetTokenizer",
-            "model_max_length": 512,
-            "model_input_names": ["input_ids", "token_type_ids"],
-        }
-        | _ALBERT,
+        _of("FNetTokenizer", 512, model_input_names=["input_ids", "token_type_ids"], **_ALBERT),
     ),
-    "xlnet": Kind("xlnet", _xlnet, {"do_lower_case": False, "tokenizer_class": "XLNetTokenizer"}),
-    "deberta_v3": Kind(
-        "deberta-v2", _deberta_v3, {"tokenizer_class": "DebertaV2Tokenizer", "split_by_punct": False, **_BERT}
-    ),
-    "openai_gpt": Kind("openai-gpt", _openai_gpt, {"tokenizer_class": "OpenAIGPTTokenizer", "unk_token": "<unk>"}),
-    "across_words": Kind(
-        "llama",
-        _across_words,
-        {"tokenizer_class": "PreTrainedTokenizerFast", "unk_token": "<unk>", "pad_token": "<pad>"},
-    ),
+    "xlnet": Kind("xlnet", _xlnet, _of("XLNetTokenizer", do_lower_case=False)),
+    "deberta_v3": Kind("deberta-v2", _deberta_v3, _of("DebertaV2Tokenizer", split_by_punct=False, **_BERT)),
+    "openai_gpt": Kind("openai-gpt", _openai_gpt, _of("OpenAIGPTTokenizer", unk_token="<unk>")),
+    "across_words": Kind("llama", _across_words, _of(_FAST, unk_token="<unk>", pad_token="<pad>")),
 }

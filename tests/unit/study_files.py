@@ -12,6 +12,7 @@ from dataset_files import as_dataset
 from evenlight.core import tables
 from evenlight.core.contracts.explanations import SCORES
 from evenlight.core.contracts.texts import ITEMS, UNITS
+from evenlight.statistics.effects import effect_tables
 from evenlight.statistics.files import Run, Runs, items_path, score_path, units_path
 from evenlight.statistics.study import StudyScores, VerdictSettings
 
@@ -134,6 +135,12 @@ SETTINGS = {
         "bootstrap_draws": 300,
     },
 }
+
+
+def study_of(files: StudyFiles, settings: dict | None = None, **changed) -> StudyScores:
+    """The scores of a study, by default of :data:`SETTINGS`, and not what else its settings say."""
+    settings = asked(effect_tables, SETTINGS) if settings is None else settings
+    return taken(StudyScores, {"scores": files.scores, "units": files.datasets} | settings | changed)[0]
 
 
 def scores(seed: int, pairs: int = 60) -> pd.DataFrame:

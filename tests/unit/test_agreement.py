@@ -168,21 +168,15 @@ def test_a_word_cut_out_is_not_an_unchanged_one():
 
 
 def test_undefined_coefficients_are_missing_with_a_note():
-    table = annotator_agreement(
-        [accepted(name, who, SOURCE, [0] * 5) for name in ("s1", "s2") for who in ("Kim", "Lee")]
-    )
+    same = [accepted(name, who, SOURCE, [0] * 5) for name in ("s1", "s2") for who in ("Kim", "Lee")]
+    table = annotator_agreement(same)
     assert table.value.isna().all()
     assert [*set(table.note)] == [says("all ratings", "one category")]
     assert (table.observed == 1).all()
-
-
-def test_annotators_without_a_common_sentence_have_nothing_in_common():
-    table = annotator_agreement([accepted("s1", "Kim", HER_SON, [0] * 5), accepted("s2", "Lee", HER_SON, [0] * 5)])
-    assert set(table.units) == {0}
-    assert [*set(table.note)] == [says("no unit", "in common")]
-
-
-def test_one_annotator_alone_gives_empty_tables():
+    # Without a common sentence they have nothing in common, and of one alone there is nothing.
+    apart = annotator_agreement([accepted("s1", "Kim", HER_SON, [0] * 5), accepted("s2", "Lee", HER_SON, [0] * 5)])
+    assert set(apart.units) == {0}
+    assert [*set(apart.note)] == [says("no unit", "in common")]
     assert annotator_agreement(ANNOTATIONS[:1]).empty
     assert disagreements(ANNOTATIONS[:1]).empty
 
@@ -206,8 +200,6 @@ def test_disagreements_are_listed():
         {**place, "kind": "ground_truth", "Kim": 1, "Lee": 0},
         {**place, "kind": "word", "Kim": "daughter", "Lee": "son"},
     ]
-
-
-def test_white_space_around_a_word_is_no_disagreement():
+    # White space around a word is none.
     spaced = accepted("s1", "Lee", ["She ", *HER_DAUGHTER[1:]], [1, 0, 1, 1, 0])
     assert disagreements([ANNOTATIONS[0], spaced]).empty

@@ -110,11 +110,12 @@ def test_words_of_several_letters_scripts_and_none_pass_through_a_parquet_table(
     form = MALE | {"words": ["parent's sibling", "", "Ωλ🙂", "."]}
     rows = [annotation("s1", "Zoë", SOURCE, [form])]
     assert import_annotations([parquet(tmp_path / "a", table_rows(*rows))]) == rows
-
-
-def test_numbers_are_taken_as_names_from_a_parquet_table(tmp_path):
+    # Numbers are taken as names.
     (row,) = import_annotations([parquet(tmp_path / "a", table_rows(annotation(0, 7, SOURCE, [MALE])))])
     assert (row["sentence_id"], row["annotator"]) == ("0", "7")
+    (tmp_path / "a").write_bytes(b"PAR1 and nothing else")
+    with pytest.raises(InputError, match="readable Parquet"):
+        read_plain_table(tmp_path / "a")
 
 
 def test_several_files_are_put_together(written):
@@ -125,12 +126,9 @@ def test_several_files_are_put_together(written):
         ("s1", "Lee"),
         ("s2", "Kim"),
     ]
-
-
-def test_an_unfinished_sentence_of_the_review_page_is_no_decision(written):
+    # An unfinished sentence of the review page is no decision.
     unfinished = [{"sentence_id": "s3", "forms": [MALE]}]
-    path = written("a", review_export(ACCEPTED, open=1, unfinished=unfinished))
-    assert import_annotations([path]) == [ACCEPTED]
+    assert import_annotations([written("a", review_export(ACCEPTED, open=1, unfinished=unfinished))]) == [ACCEPTED]
 
 
 # Refusals --------------------------------------------------------------------------------------------------------
@@ -142,9 +140,6 @@ def test_an_unfinished_sentence_of_the_review_page_is_no_decision(written):
 def test_an_unknown_file_is_refused_with_the_formats(content, written):
     with pytest.raises(InputError, match=r"a\.b:.*not recognised.*review, label_studio, geco_labelling"):
         import_annotations([written("a.b", content)])
-
-
-def test_broken_json_is_named(written):
     with pytest.raises(InputError, match=r"a\.json: not JSON in UTF-8 \(.*line 1.*\); export it again"):
         import_annotations([written("a.json", '{"format": ')])
 
@@ -212,13 +207,6 @@ def test_a_wrong_table_is_refused_with_the_row(text, message, written):
         import_annotations([written("a.csv", text)])
 
 
-def test_a_damaged_parquet_table_is_refused(tmp_path):
-    path = tmp_path / "a"
-    path.write_bytes(b"PAR1 and nothing else")
-    with pytest.raises(InputError, match="readable Parquet"):
-        read_plain_table(path)
-
-
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
@@ -238,16 +226,13 @@ def test_rows_that_break_the_rules_are_refused(changed, message):
         check_annotations([ACCEPTED | changed], "a")
 
 
-def test_another_source_for_the_same_sentence_is_refused():
-    other = annotation("s1", "Lee", ["He", "saw", "Ana", "."], [MALE])
-    with pytest.raises(InputError, match=r"sentence 's1'.*'He saw Ana \.'.*'He sees Ana \.'"):
-        check_sources([(ACCEPTED, "a"), (other, "b")])
-
-
-def test_the_same_annotation_in_two_files_is_refused(written):
+def test_the_same_annotation_in_two_files_and_another_source_are_refused(written):
     one, other = written("one", review_export(ACCEPTED)), written("two", csv_text(table_rows(ACCEPTED)))
     with pytest.raises(InputError, match=r"two: sentence 's1' of annotator 'Kim' is in .*one, too"):
         import_annotations([one, other])
+    lee = annotation("s1", "Lee", ["He", "saw", "Ana", "."], [MALE])
+    with pytest.raises(InputError, match=r"sentence 's1'.*'He saw Ana \.'.*'He sees Ana \.'"):
+        check_sources([(ACCEPTED, "a"), (lee, "b")])
 
 
 # The command -----------------------------------------------------------------------------------------------------

@@ -85,23 +85,16 @@ def test_a_question_is_an_item_however_often_it_is_answered(tmp_path, suffix):
     assert dataset.units[["unit_id", "level"]].to_numpy().tolist()[:2] == [["q0", "one"], ["q0", "two"]]
 
 
-def test_one_form_has_one_wording(tmp_path):
-    rows = [*ASKED, ASKED[0] | {"asked": "other words?"}]
+def test_other_wordings_levels_and_empty_fields_are_refused(tmp_path):
+    path = tmp_path / "answers.csv"
     with pytest.raises(InputError, match=r"row 14: question 'q0/one'.*other words.*row 2;"):
-        questions_of(write(rows, tmp_path / "answers.csv"))
-
-
-def test_other_levels_are_refused_or_counted(tmp_path):
-    path = write([*ASKED, ASKED[0] | {"dialect": "thre"}], tmp_path / "answers.csv")
+        questions_of(write([*ASKED, ASKED[0] | {"asked": "other words?"}], path))
+    with pytest.raises(InputError, match=r"row 3: field 'dialect' \(level\) is empty"):
+        questions_of(write([ASKED[0], ASKED[1] | {"dialect": " "}], path))
+    write([*ASKED, ASKED[0] | {"dialect": "thre"}], path)
     with pytest.raises(InputError, match="'thre', not one of 'one', 'two'"):
         questions_of(path)
-    dataset = questions_of(path, other_levels="drop")
-    assert dataset.notes == [says("1 rows", "dialect", "left out: 'thre'")]
-
-
-def test_an_empty_field_has_its_row_and_column(tmp_path):
-    with pytest.raises(InputError, match=r"row 3: field 'dialect' \(level\) is empty"):
-        questions_of(write([ASKED[0], ASKED[1] | {"dialect": " "}], tmp_path / "answers.csv"))
+    assert questions_of(path, other_levels="drop").notes == [says("1 rows", "dialect", "left out: 'thre'")]
 
 
 # Recorded answers ---------------------------------------------------------------------------------------------------
@@ -130,11 +123,8 @@ def test_answers_are_the_same_from_every_kind_of_file(tmp_path, suffix):
     assert answers[["model", "temperature", "seconds"]].drop_duplicates().to_numpy().tolist() == [["m", 0.5, 2.0]]
     assert answers[["prompt", "seed", "tokens"]].isna().all().all()
     assert notes == ["12 answers, 2 to a question", "of 12 answers 6 without a decision"]
-
-
-def test_draws_are_numbered_where_nothing_numbers_them(tmp_path):
-    answers, _ = recorded(ASKED, tmp_path / "table.csv", draw=None)
-    assert answers["draw"].tolist() == [0, 1] * 6
+    unnumbered, _ = recorded(ASKED, tmp_path / f"table.{suffix}", draw=None)
+    assert unnumbered["draw"].tolist() == [0, 1] * 6
 
 
 def test_texts_stay_as_they_came_and_what_is_unusual_is_counted(tmp_path):
@@ -254,10 +244,12 @@ JUDGED = {"alpha": 0.05, "as_often_bound": 0.2, "smallest_effects": {}, "confide
 JUDGED |= {"primary": {}, "noise": []}
 
 
-def effects_of(files: AnswerFiles, seeds: tuple[int, ...] = (0,)) -> pd.DataFrame:
-    study = {"datasets": ["plots"], "models": {"small": seeds}, "explainers": ["reasons"]}
-    study |= {"metrics": {"words": "answers"}, "comparisons": {"gender": [["male", "female"]]}}
-    return called(effect_tables, *files.folders, **study, **JUDGED)[0]
+STUDY = {"datasets": ["plots"], "models": {"small": (0,)}, "explainers": ["reasons"], "metrics": {"words": "answers"}}
+STUDY |= {"comparisons": {"gender": [["male", "female"]]}}
+
+
+def effects_of(files: AnswerFiles, **study) -> pd.DataFrame:
+    return called(effect_tables, *files.folders, **STUDY | study, **JUDGED)[0]
 
 
 def test_scores_of_an_item_are_the_mean_of_its_answers(tmp_path):
@@ -303,7 +295,7 @@ def test_verdicts_hold_for_these_answers_and_across_trainings_for_these_models(t
     assert (row.side, row.repeated, row.seeds) == (1, "draws", 1)
     assert row.difference == pytest.approx(4, abs=0.6)
     files.write_answers(generator.normal(0, 1, (6, 60, 2)) + np.array([0.0, 4.0]), seed=1)
-    [row] = effects_of(files, (0, 1)).itertuples()
+    [row] = effects_of(files, models={"small": (0, 1)}).itertuples()
     assert (row.side, row.repeated, row.seeds, row.seeds_agree) == (1, "trainings", 2, 2)
 
 
@@ -346,10 +338,7 @@ def test_explainers_may_have_answered_other_questions(tmp_path):
     whole[:, :4] = np.nan
     files.write_answers(whole)
     files.write_answers(generator.normal(0, 1, (3, 40, 2)), explainer="others")
-    study = {"datasets": ["plots"], "models": {"small": [0]}, "explainers": ["reasons", "others"]}
-    study |= {"metrics": {"words": "answers"}, "comparisons": {"gender": [["male", "female"]]}}
-    table = called(effect_tables, *files.folders, **study, **JUDGED)[0]
-    assert table["units_a"].tolist() == [36, 40]
+    assert effects_of(files, explainers=["reasons", "others"])["units_a"].tolist() == [36, 40]
 
 
 # Draws against draws -----------------------------------------------------------------------------------------------
@@ -364,17 +353,6 @@ def test_between_and_within_by_hand():
     assert found["null"] == pytest.approx([(8 / 3 + 0) / 2])
     assert found["beyond"] == pytest.approx([10 / 6 - 8 / 6])
     assert np.isnan(between_and_within(a, b[:1])["beyond"]).all()
-
-
-def test_the_null_is_the_mean_over_random_halves():
-    generator = np.random.default_rng(6)
-    draws = generator.gamma(2.0, size=(8, 1))
-    halves = []
-    for _ in range(4000):
-        order = generator.permutation(8)
-        first, second = draws[order[:4]], draws[order[4:]]
-        halves.append(np.abs(first[:, None] - second[None]).mean())
-    assert between_and_within(draws, draws)["null"][0] == pytest.approx(np.mean(halves), rel=0.02)
 
 
 def test_forms_that_are_answered_alike_have_nothing_beyond():
@@ -411,9 +389,7 @@ def test_the_page_has_the_size_beside_that_of_draws(tmp_path):
     files = AnswerFiles(tmp_path)
     generator = np.random.default_rng(8)
     files.write_answers(generator.normal(0, 1, (5, 40, 2)))
-    study = {"datasets": ["plots"], "models": {"small": [0]}, "explainers": ["reasons"], "confidence": 0.95}
-    study |= {"metrics": {"words": "answers"}, "comparisons": {"gender": [["male", "female"]]}, "bootstrap_draws": 400}
-    table = called(draw_table, *files.folders, **study)
+    table = called(draw_table, *files.folders, **STUDY, confidence=0.95, bootstrap_draws=400)
     [row] = table.itertuples()
     assert (row.units, row.draws_a) == (40, 5)
     assert row.difference_low < 0 < row.difference_high
@@ -438,21 +414,20 @@ def test_the_example_is_read_as_it_was_written(example, tmp_path):
     items, units = (pq.read_table(tmp_path / f"{name}.parquet").to_pandas() for name in ("items", "units"))
     plain = pd.read_csv(path)
     for model in example["models"].values():
-        answers, _ = read_answers(
-            path, Explainer.parse(example["explainers"]["reasons"]), items, units, model["called"]
-        )
+        reasons = Explainer.parse(example["explainers"]["reasons"])
+        answers, _ = read_answers(path, reasons, items, units, model["called"])
         of_model = plain[plain["model"] == model["called"]]
         assert len(answers) == len(of_model)
-        scores, _ = scored(
-            Metric.parse_all({"undecided": {"metric": "no_decision"}, "words": {"metric": "words"}}), answers
-        )
+        metrics = {"undecided": {"metric": "no_decision"}, "words": {"metric": "words"}}
+        scores, _ = scored(Metric.parse_all(metrics), answers)
         assert scores["undecided"].mean() == pytest.approx(of_model["decision"].isna().mean())
-        words = scores["words"]
         # Tags are no words.
-        assert (
-            words.sum()
-            == of_model["reasons"].fillna("").str.replace("<[^>]*>", "", regex=True).str.split().map(len).sum()
-        )
+        untagged = of_model["reasons"].fillna("").str.replace("<[^>]*>", "", regex=True)
+        assert scores["words"].sum() == untagged.str.split().map(len).sum()
+
+
+TABLE = {"method": "recorded", "file": "a.csv", "text": "t"}
+SERVICE = {"architecture": "service", "address": "https://host/x"}
 
 
 def test_a_model_that_only_answers_needs_nothing(example):
@@ -487,31 +462,16 @@ def test_answers_without_explainers_are_refused_by_what_is_missing_alone(example
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (
-            {"explainers": {"lime": {"method": "lime"}}},
-            'explainers.lime.method: found "lime", and of models.plain only',
-        ),
+        ({"explainers": {"lime": {"method": "lime"}}}, 'explainers.lime.method: found "lime", and of models.plain'),
         ({"randomisation": {}}, "randomisation: makes layers"),
         ({"explain": {"pairs": 4}}, "explain.pairs: answers are"),
         ({"statistics": {"strata": {"cases": "correct"}}}, 'statistics.strata.cases: found "correct", and of'),
         ({"metrics": {"gini": {"metric": "gini"}}}, "about answers"),
-        (
-            {"models": {"net": {"architecture": "service", "address": "https://host/x"}}},
-            "models.net: datasets.cases has questions",
-        ),
-        ({"explainers": {"own": {"method": "recorded", "file": "a.csv", "text": "t"}}}, "exactly one of"),
-        (
-            {"explainers": {"own": {"method": "recorded", "file": "a.csv", "text": "t", "item": "i", "level": "l"}}},
-            "names a form",
-        ),
-        (
-            {"explainers": {"own": {"method": "recorded", "file": "a.csv", "text": "t", "unit": "u"}}},
-            "explainers.own.file: has no {model}",
-        ),
-        (
-            {"explainers": {"own": {"method": "recorded", "file": "https://h/a.csv", "text": "t", "item": "i"}}},
-            "of which sha256",
-        ),
+        ({"models": {"net": SERVICE}}, "models.net: datasets.cases has questions"),
+        ({"explainers": {"own": TABLE}}, "exactly one of"),
+        ({"explainers": {"own": TABLE | {"item": "i", "level": "l"}}}, "names a form"),
+        ({"explainers": {"own": TABLE | {"unit": "u"}}}, "explainers.own.file: has no {model}"),
+        ({"explainers": {"own": TABLE | {"file": "https://h/a.csv", "item": "i"}}}, "of which sha256"),
     ],
 )
 def test_what_does_not_go_together_is_refused(monkeypatch, change, message):

@@ -184,7 +184,7 @@ def test_requests_are_on_their_way_at_the_same_time(served, asking):
     assert len(table) == len(QUESTIONS)
 
 
-def test_questions_are_texts_as_they_came_with_the_attributes():
+def test_questions_are_texts_as_they_came_with_the_attributes(asking):
     items = pd.DataFrame(
         {
             "item_id": ["a", "b", "c"],
@@ -199,9 +199,6 @@ def test_questions_are_texts_as_they_came_with_the_attributes():
         Question("a", {"text": "Yes, no\n", "gender": "female"}),
         Question("c", {"text": "one", "second": "two"}),
     ]
-
-
-def test_a_field_that_the_question_has_not_is_refused(asking):
     with pytest.raises(InputError, match=r"explainers\.reasons: the prompt names \{age\}.*has \{gender\}, \{text\}"):
         asking(template="{text} {age}")
 
@@ -338,12 +335,9 @@ def test_the_most_probable_word_decides(served, asking):
     expected = ["complain" if share[seed] > 0.5 else "wait" for seed in table["seed"]]
     assert table["decision"].tolist() == expected
     assert len(set(expected)) == 2
-
-
-def test_who_gives_no_probabilities_is_refused(served, asking):
     served.usual = saying("Wait.")
     with pytest.raises(InputError, match=r"no probabilities.*\(logprobs\).*pattern"):
-        asking(decision={"words": {"complain": ["Complain"], "wait": ["Wait"]}})
+        asking(decision={"words": words}, seed=1)
 
 
 @pytest.mark.parametrize("wrong", ["0.5", None, 0.7, float("-inf"), True])
@@ -376,11 +370,7 @@ def test_what_is_left_is_estimated_and_limits_refuse(served, asking, tmp_path):
     none_left = {"reasons": replace(of_all["reasons"], left=0, read=0, written=0)}
     assert told(none_left, model, "it on mine")[0].endswith(f"{served.address}, which are all answered")
     check_limits(of_all, model, "it")
-    for key, limit, amount in (
-        ("questions", 11, "12 questions"),
-        ("tokens", 999, ""),
-        ("cost", 0.01, "0.01 are left"),
-    ):
+    for key, limit, amount in (("questions", 11, "12 questions"), ("tokens", 999, ""), ("cost", 0.01, "0.01 are left")):
         limits = model.limits.model_copy(update={"cost": None, key: limit})
         with pytest.raises(InputError, match=rf"models\.it\.limits\.{key}: {amount}.* more than {limit}"):
             check_limits(of_all, model.model_copy(update={"limits": limits}), "it")
@@ -440,8 +430,5 @@ def test_settings_that_cannot_be_asked_are_refused(section, entry, said):
     whole = {"models": {"architecture": "chat", "address": "https://h/v1"}, "explainers": {"method": "asked"}}
     with pytest.raises(InputError, match=said):
         configuration.completed_entry(section, "it", whole[section] | entry)
-
-
-@pytest.mark.parametrize("settings", [{"answers": 1, "temperature": 0}, {"answers": 2, "temperature": None}])
-def test_one_most_probable_answer_and_many_of_an_unknown_temperature_are_asked(settings):
-    assert settings.items() <= method_of(**settings).model_dump().items()
+    for settings in ({"answers": 1, "temperature": 0}, {"answers": 2, "temperature": None}):
+        assert settings.items() <= method_of(**settings).model_dump().items()

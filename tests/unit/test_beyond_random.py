@@ -1,5 +1,7 @@
 """What is left beyond random explanations: by hand, against scipy, where the truth is known, and from files."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -81,11 +83,7 @@ def test_an_explainer_that_adds_as_much_to_all_has_nothing_beyond_random():
 
 def test_the_margin_of_a_metric_counts_beyond_random_and_not_for_shares():
     noise = np.repeat([0.0, 0.0], 40)
-    judging = VerdictSettings.plain(
-        **{"alpha": 0.05, "as_often_bound": 0.3, "confidence": 0.95, "bootstrap_draws": 99},
-        smallest_effects={"drop": 0.5},
-        higher_is_better={"drop": False},
-    )
+    judging = replace(JUDGING, smallest_effects={"drop": 0.5}, higher_is_better={"drop": False})
     scores = np.r_[np.full(30, -0.4), np.full(10, -0.6), np.zeros(40)]
     parts = parts_of(scores, noise, np.full(80, -1.0), judging)
     assert parts[BEYOND][["wins", "ties"]].tolist() == [10, 30]
@@ -129,7 +127,7 @@ def test_shares_with_as_many_wins_as_losses_are_found_as_seldom_as_stated():
     share = np.full((cells, 1, 80), 0.5)
     share[..., :40] += 0.1 * (random.exponential(size=(cells, 1, 40)) - np.log(2))  # the median is 0, the mean is not
     metrics = [f"m{number}" for number in range(cells)]
-    judging = VerdictSettings.plain(alpha=0.05, as_often_bound=0.3, confidence=0.95, bootstrap_draws=1)
+    judging = replace(JUDGING, bootstrap_draws=1)
     values = best * share
     explainer = ExplainerScores("plots", "small", "lime", [0], metrics, values, np.ones((1, 80), dtype=bool))
     parts = counted_parts([explainer], [design_of(40)], np.zeros_like(values), best, judging, intervals=True)

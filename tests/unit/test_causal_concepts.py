@@ -140,17 +140,17 @@ def test_the_fast_estimate_is_the_mode():
         assert curvature == pytest.approx(np.linalg.inv(covariance)[:, place, place], rel=1e-3)
 
 
-def test_an_answer_that_nobody_gave_is_counted_once_on_either_side():
-    without = empirical_bayes(changes(((30, 20, 0), (10, 40, 0))))
-    assert without == pytest.approx(empirical_bayes(changes(((30, 20, 1), (10, 40, 1)))))
-
-
 def test_divergence_by_hand():
     log = np.log
     # Shares 1/2, 1/4, 1/4 become 1/4, 1/2, 1/4 (the reference last).
     intercept, slope = np.array([[log(2), 0]]), np.array([[-log(2), log(2)]])
     assert divergence(intercept, slope) == pytest.approx([0.25 * log(0.5) + 0.5 * log(2)])
     assert divergence(intercept, np.zeros((1, 2))) == pytest.approx([0])
+    # An answer that nobody gave is counted once on either side.
+    without = empirical_bayes(changes(((30, 20, 0), (10, 40, 0))))
+    assert without == pytest.approx(empirical_bayes(changes(((30, 20, 1), (10, 40, 1)))))
+    counts = np.array([[[2, 2], [1, 1]], [[2, 2], [2, 1]], [[50, 0], [50, 0]]], float)
+    assert moved(counts).tolist() == [False, True, False]
 
 
 def test_kinds_with_small_effects_draw_their_concepts_to_zero():
@@ -201,11 +201,6 @@ def test_changes_by_hand():
     assert shares.to_dict() == pytest.approx({("a", "who"): 2 / 3, ("a", "where"): 1 / 3})
 
 
-def test_moved_compares_shares():
-    counts = np.array([[[2, 2], [1, 1]], [[2, 2], [2, 1]], [[50, 0], [50, 0]]], float)
-    assert moved(counts).tolist() == [False, True, False]
-
-
 def test_tables_that_do_not_fit_are_refused():
     with pytest.raises(InputError, match=r"column 'concept': no answer.*question a"):
         changes_of(rows(("a", "who", "removed", "identity", "yes", "?", None)))
@@ -214,14 +209,6 @@ def test_tables_that_do_not_fit_are_refused():
     effects = pd.Series({("a", "who"): 1.0, ("a", "where"): 2.0})
     with pytest.raises(InputError, match=r"question a: concept where.*no implied effect"):
         faithfulness(effects, pd.Series({("a", "who"): 1.0}))
-
-
-def test_correlation_is_pearsons():
-    generator = np.random.default_rng(0)
-    first, second = generator.random((2, 9))
-    assert correlation(first, second) == pytest.approx(np.corrcoef(first, second)[0, 1])
-    assert np.isnan(correlation([1, 1, 1], [1, 2, 3]))
-    assert np.isnan(correlation([1], [1]))
 
 
 def test_the_slope_over_questions_is_that_of_the_whole_model():
@@ -252,6 +239,10 @@ def test_the_slope_over_questions_is_that_of_the_whole_model():
 
 
 def test_faithfulness_counts_what_has_no_correlation():
+    first, second = np.random.default_rng(0).random((2, 9))
+    assert correlation(first, second) == pytest.approx(np.corrcoef(first, second)[0, 1])
+    assert np.isnan(correlation([1, 1, 1], [1, 2, 3]))
+    assert np.isnan(correlation([1], [1]))
     index = pd.MultiIndex.from_product([["a", "b", "c"], [0, 1, 2]])
     causal = pd.Series([1.0, 2, 3, 1, 2, 3, 5, 5, 5], index=index)
     implied = pd.Series([0.1, 0.2, 0.3, 0.6, 0.4, 0.2, 0, 0.5, 1], index=index)
@@ -281,22 +272,15 @@ def found_by(name: str, answers: pd.DataFrame, *settings):
     return faithfulness(by_concept(of, ESTIMATES[name](of, *settings)), implied_effects(answers))
 
 
+@pytest.mark.parametrize(("name", "settings"), [("empirical_bayes", ()), ("hierarchical_bayes", (800,))])
 @pytest.mark.parametrize("model", list(PUBLISHED["faithfulness"]))
-def test_the_fast_estimate_is_what_was_published(mirror, model):
+def test_estimates_are_what_was_published(mirror, model, name, settings):
     estimate, low, high = PUBLISHED["faithfulness"][model]
-    found = found_by("empirical_bayes", released(mirror / "walk_the_talk", model))
+    answers = released(mirror / "walk_the_talk", model)
+    found = found_by(name, answers, *[np.random.default_rng(0), *settings][: 2 * len(settings)])
     assert found.slope == pytest.approx(estimate, abs=0.02)
     assert (found.low, found.high) == pytest.approx((low, high), abs=0.03)
     assert len(found.correlations) == 29
-
-
-@pytest.mark.parametrize("model", list(PUBLISHED["faithfulness"]))
-def test_the_sampled_estimate_is_what_was_published(mirror, model):
-    estimate, low, high = PUBLISHED["faithfulness"][model]
-    answers = released(mirror / "walk_the_talk", model)
-    found = found_by("hierarchical_bayes", answers, np.random.default_rng(0), 800)
-    assert found.slope == pytest.approx(estimate, abs=0.02)
-    assert (found.low, found.high) == pytest.approx((low, high), abs=0.03)
 
 
 @pytest.mark.parametrize("model", list(PUBLISHED["implied"]))

@@ -39,9 +39,14 @@ def only(items):
     return item
 
 
+def model_of(files: StudyFiles, **changes):
+    """The only model."""
+    return only(called(read_models, *files.folders, **names(**changes)))
+
+
 def sides(files: StudyFiles, **changes):
     """The design of the only comparison, and both sides' scores (metrics, seeds, units)."""
-    model = only(called(read_models, *files.folders, **names(**changes)))
+    model = model_of(files, **changes)
     design, scores = only(model.designs), only(model.explainers)
     return design, design.a.scores(scores.values), design.b.scores(scores.values)
 
@@ -60,31 +65,19 @@ def test_forms_of_a_pair_stand_in_one_column_whatever_their_order(files):
     assert list(design.a.clusters) == list(design.b.clusters) == ["1", "2", "3"]
 
 
-def test_a_cell_is_named_by_a_mapping(files):
-    files.write(table([("m1", "1", "male", 1), ("f1", "1", "female", 2)]))
-    model = only(called(read_models, *files.folders, **names()))
-    cell = only(only(model.explainers).cells(only(model.designs).comparison))
-    assert cell == {
-        "dataset": "plots",
-        "model": "small",
-        "explainer": "lime",
-        "metric": "gini",
-        "factor": "gender",
-        "level_a": "male",
-        "level_b": "female",
-    }
-
-
 def test_each_cell_stands_beside_the_scores_of_both_levels(files):
     rows = [("m1", "1", "male", 1, 10), ("f1", "1", "female", 2, 20), ("m2", "2", "male", 3, 30)]
     files.write(table([*rows, ("f2", "2", "female", 4, 40)], metrics=("gini", "sparsity")))
-    metrics = {"sparsity": "complexity", "gini": "complexity"}
-    model = only(called(read_models, *files.folders, **names(metrics=metrics)))
+    model = model_of(files, metrics={"sparsity": "complexity", "gini": "complexity"})
     found = [
-        (cell["metric"], cell["level_a"], a.tolist(), b.tolist())
-        for cell, a, b in only(model.explainers).cells_with_scores(only(model.designs))
+        (cell, a.tolist(), b.tolist()) for cell, a, b in only(model.explainers).cells_with_scores(only(model.designs))
     ]
-    assert found == [("sparsity", "male", [[10, 30]], [[20, 40]]), ("gini", "male", [[1, 3]], [[2, 4]])]
+    place = {"dataset": "plots", "model": "small", "explainer": "lime"}
+    pair = {"factor": "gender", "level_a": "male", "level_b": "female"}
+    assert found == [
+        (place | {"metric": "sparsity"} | pair, [[10, 30]], [[20, 40]]),
+        (place | {"metric": "gini"} | pair, [[1, 3]], [[2, 4]]),
+    ]
 
 
 def test_a_missing_form_and_an_undefined_score_are_nan(files):
@@ -106,12 +99,10 @@ def test_units_without_counterpart_stand_apart(files):
     np.testing.assert_array_equal(a, [[[1, 3]]])
     np.testing.assert_array_equal(b, [[[2]]])
     assert list(design.a.items) == ["x", "z"]
-
-
-def test_one_common_unit_is_no_paired_design(files):
+    # One common unit is no paired design.
     rows = [("m1", "1", "male", 1), ("f1", "1", "female", 2), ("m2", "2", "male", 3), ("f3", "3", "female", 4)]
-    files.write(table(rows))
-    assert not sides(files)[0].paired
+    files.write(table(rows), dataset="others")
+    assert not sides(files, datasets=["others"])[0].paired
 
 
 def test_several_items_of_a_level_are_one_unit_with_their_mean(files):
@@ -135,7 +126,7 @@ def test_seeds_are_rows_and_an_item_of_one_seed_alone_is_nan_in_the_other(files)
     _, a, b = sides(files, models={"small": [7, 3]})
     np.testing.assert_array_equal(a, [[[1, 3, NAN], [NAN, 30, 50]]])
     np.testing.assert_array_equal(b, [[[2, 4, NAN], [NAN, 40, 60]]])
-    model = only(called(read_models, *files.folders, **names(models={"small": [7, 3]})))
+    model = model_of(files, models={"small": [7, 3]})
     scores = only(model.explainers)
     assert list(model.seeds) == list(scores.seeds) == [7, 3]
     by_item = dict(zip(model.items["item_id"], scores.present.T.tolist(), strict=True))
@@ -150,7 +141,7 @@ def test_every_explainer_metric_and_family_is_in_its_place(files):
         moved = [(*row[:3], row[3] + 1000) for row in reversed(rows)]
         files.write(table(moved, metrics=("area",), explainer=explainer), family="second")
     metrics = {"area": "second", "gini": "first"}
-    model = only(called(read_models, *files.folders, **names(explainers=["grad", "lime"], metrics=metrics)))
+    model = model_of(files, explainers=["grad", "lime"], metrics=metrics)
     design = only(model.designs)
     found = {scores.explainer: design.a.scores(scores.values).tolist() for scores in model.explainers}
     # Items in the order of the first file; the second family has them the other way round.
@@ -195,13 +186,9 @@ def test_factors_and_their_intersections(files, comparisons, a, b):
     design, *_ = sides(files, comparisons=comparisons)
     assert (list(design.a.items), list(design.b.items)) == (a, b)
     assert not design.paired
-
-
-def test_several_factors_are_compared_side_by_side(files):
-    with_race(files)
-    comparisons = {"gender": [["male", "female"]], "race": [["asian", "white"]]}
-    model = only(called(read_models, *files.folders, **names(comparisons=comparisons)))
-    assert [design.comparison.factor for design in model.designs] == ["gender", "race"]
+    side_by_side = {"gender": [["male", "female"]], "race": [["asian", "white"]]}
+    factors = [design.comparison.factor for design in model_of(files, comparisons=side_by_side).designs]
+    assert factors == ["gender", "race"]
 
 
 def test_edits_are_not_compared_as_forms(files):
@@ -217,7 +204,7 @@ def test_edits_are_not_compared_as_forms(files):
 def test_a_comparison_that_the_dataset_lacks_is_noted_and_none_is_refused(files):
     files.write(table([(f"{level}{unit}", unit, level, 1) for unit in "12" for level in ("male", "female")]))
     comparisons = {"gender": [["male", "female"], ["male", "neutral"]], "race": [["asian", "white"]]}
-    model = only(called(read_models, *files.folders, **names(comparisons=comparisons)))
+    model = model_of(files, comparisons=comparisons)
     about = model.dataset, model.units, model.items["item_id"]
     assert check_compared(*about, comparisons) == [
         says("dataset 'plots'", "'male'", "'neutral'", "not compared", "'neutral'"),
@@ -274,7 +261,7 @@ def test_factors_stand_in_the_message_as_in_the_dataset_and_the_configuration():
 def test_an_explainer_with_other_items_is_refused(files):
     files.write(table([("m1", "1", "male", 1), ("f1", "1", "female", 2)]))
     files.write(table([("m1", "1", "male", 1), ("f2", "2", "female", 2)], explainer="grad"))
-    model = only(called(read_models, *files.folders, **names(explainers=["lime", "grad"])))
+    model = model_of(files, explainers=["lime", "grad"])
     message = "^dataset 'plots', model 'small', seed 0: explainer 'grad'.*item 'f2', explainer 'lime'.*delete.*both"
     with pytest.raises(InputError, match=message):
         list(model.explainers)
@@ -283,7 +270,7 @@ def test_an_explainer_with_other_items_is_refused(files):
 def test_only_one_explainer_is_read_at_a_time(files):
     """The second explainer's file may be missing until it is asked for: nothing is read ahead."""
     files.write(table([("m1", "1", "male", 1), ("f1", "1", "female", 2)]))
-    model = only(called(read_models, *files.folders, **names(explainers=["lime", "grad"])))
+    model = model_of(files, explainers=["lime", "grad"])
     assert next(model.explainers).explainer == "lime"
     with pytest.raises(InputError, match=r"grad\.parquet:.*no such file.*score"):
         next(model.explainers)
@@ -348,14 +335,14 @@ def few(files: StudyFiles) -> dict:
 @pytest.mark.parametrize(("smallest", "compared"), [(None, 3), (2, 2), (3, 2), (4, 1), (5, 1)])
 def test_intersections_of_few_texts_are_left_out_where_a_size_is_named(files, smallest, compared):
     comparisons = few(files)
-    model = only(called(read_models, *files.folders, **names(comparisons=comparisons, smallest_group=smallest)))
+    model = model_of(files, comparisons=comparisons, smallest_group=smallest)
     levels = [design.comparison.levels for design in model.designs]
     assert levels == [("m", "f"), ("m+a", "f+a"), ("m+b", "f+b")][:compared]
 
 
 def test_what_is_left_out_as_too_small_is_noted_with_its_size(files):
     comparisons = few(files)
-    model = only(called(read_models, *files.folders, **names(comparisons=comparisons)))
+    model = model_of(files, comparisons=comparisons)
     about = model.dataset, model.units, model.items["item_id"], comparisons
     with pytest.raises(InputError, match=r"one unit.*gender\+race 'f\+b'"):
         check_compared(*about)

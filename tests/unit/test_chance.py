@@ -23,9 +23,6 @@ def test_agreement_by_hand():
     first, second = np.array([6.0, 2.0, 4.0, 0.0]), np.array([4.0, 2.0, 6.0, 0.0])
     # Ranks 4, 2, 3, 1 and 3, 2, 4, 1: squared differences add up to 2, and 1 − 6 · 2 / (4 · 15) = 0.8.
     assert agreement(first, second) == {"error": float(f"{(1 / 5) ** 0.5:.3g}"), "rank": 0.8}
-
-
-def test_agreement_where_something_is_undefined():
     some, flat, nothing = np.array([1.0, 2.0]), np.zeros(2), np.zeros(0)
     assert agreement(some, some) == {"error": 0.0, "rank": 1.0}
     assert agreement(some, flat)["rank"] is None

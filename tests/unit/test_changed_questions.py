@@ -24,13 +24,7 @@ from evenlight.explainers import Explainer
 from evenlight.explainers.families.recorded.tables import read_answers, read_changed_answers
 from evenlight.metrics import Metric
 from evenlight.metrics.families.reasons import MentionMetric, counterfactual, simulatability
-from evenlight.metrics.families.reasons.of_questions import (
-    asked,
-    interventions,
-    scored,
-    sums_of,
-    with_nothing_changed,
-)
+from evenlight.metrics.families.reasons.of_questions import asked, interventions, scored, sums_of, with_nothing_changed
 from evenlight.statistics import faithfulness as statistics
 from evenlight.statistics.faithfulness import faithfulness_table
 from evenlight.statistics.files import Runs
@@ -63,7 +57,7 @@ def of_study(rows: pd.DataFrame, folder: Path, writer: str, **columns: str | Non
     return folder / "changed_answers", folder / "datasets"
 
 
-def table_of(folders: tuple[Path, Path], writer: str, metrics: dict = METRICS, draws: int = 400) -> pd.DataFrame:
+def table_of(folders: tuple[Path, Path], writer: str, metrics: dict = METRICS, draws: int = 100) -> pd.DataFrame:
     runs, study = Runs(datasets=["notes"], models={writer: [0]}), {"explainers": ["reasons"], "factors": ["gender"]}
     named = dict(zip(("changed_answers", "datasets"), folders, strict=True))
     return faithfulness_table(
@@ -208,8 +202,7 @@ def test_a_group_with_unfaithful_reasons_is_seen(tmp_path):
 
 def test_mentions_by_words_are_those_that_are_told(tmp_path):
     rows = answers("oracle", ENGLISH, 30, draws=1)
-    folders = [of_study(rows, tmp_path, "oracle", **{name: column}) for name, column in (("evidence", "evidence"),)]
-    by_words = table_of(folders[0], "oracle")
+    by_words = table_of(of_study(rows, tmp_path, "oracle", evidence="evidence"), "oracle")
     assert measured(by_words, "mention_gain") == pytest.approx(1, abs=0.05)
     # Of words alone nothing is known of the question as it was, and so no implied effect.
     assert np.isnan(measured(by_words, "correlation"))
@@ -226,9 +219,7 @@ def test_the_study_has_the_published_faithfulness(mirror, tmp_path, monkeypatch)
     rows = release.read(mirror, "questions", ROOT / release.resources)
     published = yaml.safe_load((ROOT / release.resources).read_text(encoding="utf-8"))
     units = rows[["unit", "level"]].drop_duplicates()
-    units = units.assign(
-        item_id=units["unit"], unit_id=units["unit"], cluster=units["unit"], factor="gender", role="form"
-    )
+    units = units.assign(item_id=units["unit"], unit_id=units["unit"], factor="gender", role="form")
     tables.write_table(units[UNITS.schema.names], tmp_path / "datasets" / "notes" / "units.parquet", UNITS)
     rows = rows.rename(columns={"unit": "item_id", "implied": "mentioned"}).astype({"concept": "str"})
     rows["concept"] = rows["concept"].where(rows["change"].notna(), None)
@@ -239,9 +230,8 @@ def test_the_study_has_the_published_faithfulness(mirror, tmp_path, monkeypatch)
         path = tmp_path / "changed_answers" / "notes" / model / "seed0" / "reasons.parquet"
         tables.write_table(given[CHANGED_ANSWERS.schema.names].reset_index(drop=True), path, CHANGED_ANSWERS)
         sampled = METRICS["concepts"] | {"estimate": "hierarchical_bayes"}
-        table = table_of(
-            (tmp_path / "changed_answers", tmp_path / "datasets"), model, METRICS | {"sampled": sampled}, 100
-        )
+        folders = tmp_path / "changed_answers", tmp_path / "datasets"
+        table = table_of(folders, model, METRICS | {"sampled": sampled})
         value, low, high = published["faithfulness"][model]
         slopes = table[(table["measure"] == "slope") & (table["level"] == "all")].set_index("metric")
         assert abs(slopes.loc["concepts", "value"] - value) < (high - low) / 2
@@ -251,11 +241,8 @@ def test_the_study_has_the_published_faithfulness(mirror, tmp_path, monkeypatch)
         # By plain counts: the share of changes that move the most frequent answer, and what reasons mention of them.
         decided = given[given["concept"].notna()].groupby(["item_id", "concept", "change"])["decision"]
         modes = decided.agg(lambda said: said.value_counts().sort_index().idxmax())
-        before = (
-            given[given["concept"].isna()]
-            .groupby("item_id")["decision"]
-            .agg(lambda said: said.value_counts().sort_index().idxmax())
-        )
+        asked_first = given[given["concept"].isna()].groupby("item_id")["decision"]
+        before = asked_first.agg(lambda said: said.value_counts().sort_index().idxmax())
         turned = modes.to_numpy() != before.reindex(modes.index.get_level_values(0)).to_numpy()
         assert measured(table, "changed") == pytest.approx(turned.mean())
         known = asked(given).implied
@@ -273,10 +260,7 @@ PLAIN |= {"change": "removed", "kind": "k", "reference": "A", "said": "who"}
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        (
-            [{"concept": None}, {"concept": "who"}, {"concept": "who"}],
-            r"second answer.*draw 0.*'u/male'.*concept who ch",
-        ),
+        ([{"concept": None}, *[{"concept": "who"}] * 2], r"second answer.*draw 0.*'u/male'.*concept who ch"),
         ([{"concept": None}, {"concept": "who", "draw": None}], r"no number.*'u/male'.*concept who.*number"),
         ([{"concept": None, "model": "n"}, {"concept": "who"}], r"no answer.*question 'u/male'"),
     ],
@@ -335,10 +319,15 @@ def test_metrics_of_changed_questions_need_their_columns(monkeypatch):
         configuration.complete(config)
 
 
-def test_the_page_says_what_each_metric_cannot_see(worlds):
+def page(table: pd.DataFrame):
+    """The page of the copier's table."""
     names = {"datasets": {"notes": "Notes"}, "models": {"copier": "Copier"}, "explainers": {"reasons": "Reasons"}}
     labels = {name: {"label": name, "better": "higher"} for name in METRICS}
-    shown = page_of("faithfulness", worlds["copier"], **names, metrics=labels, confidence=0.95)
+    return page_of("faithfulness", table, **names, metrics=labels, confidence=0.95)
+
+
+def test_the_page_says_what_each_metric_cannot_see(worlds):
+    shown = page(worlds["copier"])
     said = dict(shown.details)["What can the page not say?"]
     for words in ("copy of the", "large they are", "never changes", "reasons name the"):
         assert words in said
@@ -346,13 +335,8 @@ def test_the_page_says_what_each_metric_cannot_see(worlds):
     cells = dict(group[1])
     assert [cell.text for cell in cells["counterfactual_test\N{NO-BREAK SPACE}↑"]][1:3] == ["0", "1"]
     assert cells["concepts\N{NO-BREAK SPACE}↑, mean"][0].text == "–"
-
-
-@pytest.mark.parametrize(("low", "counted"), [(-0.1, False), (0.1, True)])
-def test_a_row_whose_interval_reaches_what_does_nothing_is_not_above_it(worlds, low, counted):
-    names = {"datasets": {"notes": "Notes"}, "models": {"copier": "Copier"}, "explainers": {"reasons": "Reasons"}}
-    labels = {name: {"label": name, "better": "higher"} for name in METRICS}
-    table = worlds["copier"].assign(value=1.0, low=low, null_high=0.0)
-    introduction = page_of("faithfulness", table, **names, metrics=labels, confidence=0.95).introduction
-    above, rows = re.search(r"In (\d+) of (\d+) rows", introduction).groups()
-    assert int(above) == counted * int(rows)
+    # A row whose interval reaches what does nothing is not above it.
+    for low, counted in ((-0.1, False), (0.1, True)):
+        introduction = page(worlds["copier"].assign(value=1.0, low=low, null_high=0.0)).introduction
+        above, rows = re.search(r"In (\d+) of (\d+) rows", introduction).groups()
+        assert int(above) == counted * int(rows)

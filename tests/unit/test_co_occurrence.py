@@ -16,19 +16,9 @@ SCRIPT = Path(co_occurrence.__file__).parents[2] / "datasets/measure_co_occurren
 
 def items_of(*sentences: tuple[str, str, str]) -> pd.DataFrame:
     """Items from (group, split, text)."""
-    rows = [
-        {
-            "item_id": f"{number}",
-            "words": text.split(),
-            "ground_truth": None,
-            "label": 0,
-            "split": split,
-            "cluster": f"{number}",
-            "attribute.gender": group,
-        }
-        for number, (group, split, text) in enumerate(sentences)
-    ]
-    return pd.DataFrame(rows)
+    table = pd.DataFrame(sentences, columns=["attribute.gender", "split", "words"])
+    table["item_id"] = table["cluster"] = table.index.astype(str)
+    return table.assign(words=table["words"].str.split(), ground_truth=None, label=0)
 
 
 @pytest.mark.parametrize(
@@ -62,25 +52,14 @@ def test_bias_is_the_share_of_the_train_split_as_published():
     assert bias.balance.unique().tolist() == [1 / 3]
 
 
-def test_two_groups_are_held_against_one_half():
+def test_two_groups_are_held_against_one_half_and_others_are_refused():
     bias = co_occurrence_bias(items_of(("female", "train", "she goes"), ("male", "train", "he goes")))
-    assert bias.to_dict("list") == {
-        "group": ["male", "female"],
-        "co_occurrences": [1, 1],
-        "bias": [0.5, 0.5],
-        "balance": [0.5, 0.5],
-    }
-
-
-def test_a_data_set_for_which_it_is_not_defined_is_refused():
+    assert bias.to_numpy().tolist() == [["male", 1, 0.5, 0.5], ["female", 1, 0.5, 0.5]]
+    without = co_occurrence_bias(items_of(("male", "train", "a man goes"), ("female", "train", "a woman goes")))
+    assert without["co_occurrences"].tolist() == [0, 0]
+    assert without["bias"].isna().all()
     with pytest.raises(InputError, match=r"no terms.*group older"):
         co_occurrence_bias(items_of(("older", "train", "he goes"), ("female", "train", "a woman goes")))
-
-
-def test_texts_without_pronouns_have_no_bias():
-    bias = co_occurrence_bias(items_of(("male", "train", "a man goes"), ("female", "train", "a woman goes")))
-    assert bias["co_occurrences"].tolist() == [0, 0]
-    assert bias["bias"].isna().all()
 
 
 def test_script(tmp_path):

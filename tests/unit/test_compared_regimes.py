@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from rendering import page_of
 from scipy.stats import t
 from statsmodels.regression.mixed_linear_model import MixedLM, VCSpec
-from study_files import StudyFiles, called
+from study_files import StudyFiles, called, study_of
 from wording import says
 
 from evenlight.configuration import complete
@@ -31,7 +31,6 @@ from evenlight.statistics.looks import POCOCK, Looks
 from evenlight.statistics.regime_summary import regime_table, truth_share
 from evenlight.statistics.regimes import Regimes, as_levels, common_seeds, read_regimes
 from evenlight.statistics.resamples import clusters_known, ends, means_of_draws
-from evenlight.statistics.study import StudyScores
 from evenlight.statistics.verdict_control import permuted_verdicts
 
 PAIRS = 20
@@ -212,22 +211,15 @@ def test_a_study_of_regimes_may_grow_by_a_plan_of_looks(files):
     assert at_last.loc[("regime_all_right", "CE", "all"), "units_a"] == len(both) / 2 - 1
 
 
-def test_texts_of_regimes_have_the_same_digest_before_they_are_scored(files):
-    """So that a plan which is void is refused before anything is explained."""
-    settings = {name: value for name, value in CLAIMED.items() if name in StudyScores.__dataclass_fields__}
-    scored = StudyScores(**folders(files), **settings)
-    few, every = (texts_digest(scored, units) for units in (16, PAIRS))
-    assert few != every
-    assert few == texts_digest(replace(scored, scores=None), 16)
-
-
 def test_each_comparison_of_regimes_knows_the_texts_that_it_judges(files):
-    settings = {name: value for name, value in CLAIMED.items() if name in StudyScores.__dataclass_fields__}
-    every = judged_texts(StudyScores(**folders(files), **settings))
-    few = judged_texts(StudyScores(**folders(files), **settings, first=16))
+    scored = study_of(files, CLAIMED, predictions=files.predictions)
+    every, few = judged_texts(scored), judged_texts(replace(scored, first=16))
     assert set(every["factor"]) >= {"regime", "regime_right", "regime_all_right"}
     assert (every["units_a"] > few["units_a"]).all()
     assert (every["texts"] != few["texts"]).all()
+    # Texts have the same digest before they are scored: a plan which is void is refused before anything is explained.
+    assert texts_digest(scored, 16) != texts_digest(scored, PAIRS)
+    assert texts_digest(scored, 16) == texts_digest(replace(scored, scores=None), 16)
 
 
 @pytest.mark.filterwarnings("ignore::statsmodels.tools.sm_exceptions.ConvergenceWarning")
@@ -322,6 +314,19 @@ def test_a_draw_is_the_mean_of_the_texts_that_it_repeats(number):
     np.testing.assert_allclose(found, np.mean(means) if means else np.nan)
 
 
+def coverage(cluster: np.ndarray, drawn, number: int) -> float:
+    """How often the interval of these texts' mean holds 0; ``drawn`` gives their scores."""
+    random, held, clusters = np.random.default_rng(8), [], cluster.max() + 1
+    for _ in range(600):
+        values = drawn(random)[None]
+        weights = random.multinomial(clusters, np.full(clusters, 1 / clusters), size=400).astype(float)
+        known = clusters_known(~np.isnan(values), cluster)
+        assert known == number
+        low, high = ends(means_of_draws(values, weights, cluster)[None], 0.95, known[None])
+        held.append(low[0] <= 0 <= high[0])
+    return float(np.mean(held))
+
+
 def test_an_interval_that_is_often_undefined_is_none():
     drawn = np.arange(1000.0)[None]
     # Of very many clusters the percentiles are the plain ones.
@@ -333,33 +338,19 @@ def test_an_interval_that_is_often_undefined_is_none():
 
 def test_intervals_hold_the_mean_as_often_as_they_say():
     """Of 12 pairs with normal scores; plain percentiles would hold it in 91 % of studies."""
-    random = np.random.default_rng(8)
     cluster = np.repeat(np.arange(12), 2)
-    held = []
-    for _ in range(600):
-        values = (random.normal(size=12)[cluster] + 0.3 * random.normal(size=24))[None]
-        weights = random.multinomial(12, np.full(12, 1 / 12), size=400).astype(float)
-        low, high = ends(means_of_draws(values, weights, cluster)[None], 0.95, 12)
-        held.append(low[0] <= 0 <= high[0])
-    assert np.mean(held) == pytest.approx(0.95, abs=0.02)
+    held = coverage(cluster, lambda random: random.normal(size=12)[cluster] + 0.3 * random.normal(size=24), 12)
+    assert held == pytest.approx(0.95, abs=0.02)
 
 
 def test_intervals_of_a_subset_are_as_wide_as_its_clusters_are_few():
     """Of 24 pairs, 6 have texts that are read rightly: as many as Student's interval is about."""
-    random = np.random.default_rng(8)
     cluster = np.repeat(np.arange(24), 2)
     known = np.broadcast_to(cluster < 6, (1, 1, 48)).copy()
-    assert clusters_known(known, cluster).tolist() == [6]
     known[..., 1] = False  # a pair with one text is a cluster all the same
     assert clusters_known(known, cluster).tolist() == [6]
-    held = []
-    for _ in range(600):
-        values = np.where(cluster < 6, random.normal(size=24)[cluster], np.nan)[None]
-        weights = random.multinomial(24, np.full(24, 1 / 24), size=400).astype(float)
-        drawn = means_of_draws(values, weights, cluster)
-        low, high = ends(drawn[None], 0.95, clusters_known(~np.isnan(values), cluster)[None])
-        held.append(low[0] <= 0 <= high[0])
-    assert np.mean(held) == pytest.approx(0.95, abs=0.025)
+    held = coverage(cluster, lambda random: np.where(cluster < 6, random.normal(size=24)[cluster], np.nan), 6)
+    assert held == pytest.approx(0.95, abs=0.025)
 
 
 def test_a_table_widens_the_intervals_of_ratios_by_its_own_clusters(monkeypatch, files):
@@ -404,7 +395,7 @@ def test_an_architecture_with_one_regime_has_means_and_no_comparison(files):
     assert [model.model for model in cells] == ["bert"]
 
 
-def test_models_without_a_common_seed_are_refused(files):
+def test_models_without_a_common_seed_are_refused():
     assert common_seeds("bert", {"a": [7], "b": [7]}) == [7]
     assert common_seeds("bert", {"a": [0, 1, 2], "b": [5], "c": [2, 1]}) == [1, 2]
     with pytest.raises(InputError, match=r"^statistics\.regimes\.bert: .*no seed"):
@@ -423,27 +414,16 @@ STUDY = {
     "explainers": {"grad": {"method": "saliency"}},
     "metrics": {"mass": {"metric": "mass_accuracy"}},
 }
+OLA = {"regimes": {"ola": {"C": "c", "CE": "ce"}}}
 PROBLEMS = [
     ({}, "statistics.regimes: is missing"),
     ({"regimes": {"ola": {"C": "c", "CE": "cee"}}}, "statistics.regimes.ola.CE: found 'cee', no such model"),
     ({"regimes": {"ola": {"C": "c", "CE": "c"}}}, "statistics.regimes.ola.C: found 'c'"),
     ({"regimes": {"ola": {"C": "c"}}}, "statistics.regimes: each architecture"),
-    (
-        {"regimes": {"ola": {"C": "c", "CE": "ce"}}, "claims": {"more": [["CE"], ["CEf"]]}},
-        "statistics.claims.more: no architecture has CE, CEf; ola has C, CE",
-    ),
-    (
-        {"regimes": {"ola": {"C": "c", "CE": "ce"}}, "claims": {"more": [["CE"], ["CE", "C"]]}},
-        "statistics.claims.more: found 'CE' on both sides",
-    ),
-    (
-        {"regimes": {"ola": {"C": "c", "CE": "ce"}}, "claims": {"regime_right": [["CE"], ["C"]]}},
-        "statistics.claims.regime_right: this name",
-    ),
-    (
-        {"regimes": {"ola": {"C": "c", "CE": "ce"}}, "primary": {"factors": ["gender"]}},
-        "statistics.primary.factors: found 'gender'",
-    ),
+    (OLA | {"claims": {"more": [["CE"], ["CEf"]]}}, "claims.more: no architecture has CE, CEf; ola has C, CE"),
+    (OLA | {"claims": {"more": [["CE"], ["CE", "C"]]}}, "statistics.claims.more: found 'CE' on both sides"),
+    (OLA | {"claims": {"regime_right": [["CE"], ["C"]]}}, "statistics.claims.regime_right: this name"),
+    (OLA | {"primary": {"factors": ["gender"]}}, "statistics.primary.factors: found 'gender'"),
 ]
 
 
@@ -455,17 +435,13 @@ def test_what_is_wrong_with_regimes_is_said(statistics, problem):
 
 
 def test_regimes_are_those_of_their_kind_of_study():
-    statistics = {"regimes": {"ola": {"C": "c", "CE": "ce"}}}
-    assert complete(STUDY | {"statistics": statistics})["statistics"]["regimes"] == statistics["regimes"]
+    assert complete(STUDY | {"statistics": OLA})["statistics"]["regimes"] == OLA["regimes"]
     named = {"models": ["ola"], "explainers": ["all"], "factors": ["regime"]}
-    assert complete(STUDY | {"statistics": statistics | {"primary": named}})["statistics"]["primary"]["models"] == [
-        "ola"
-    ]
+    assert complete(STUDY | {"statistics": OLA | {"primary": named}})["statistics"]["primary"]["models"] == ["ola"]
     with pytest.raises(InputError, match=r'statistics\.primary\.models: found "c", no such model.*ola'):
-        complete(STUDY | {"statistics": statistics | {"primary": {"models": ["c"]}}})
-    other = STUDY | {"kind": "description", "statistics": statistics}
+        complete(STUDY | {"statistics": OLA | {"primary": {"models": ["c"]}}})
     with pytest.raises(InputError, match=r"kind description.*write kind: regimes"):
-        complete(other)
+        complete(STUDY | {"kind": "description", "statistics": OLA})
 
 
 SHOWN = {

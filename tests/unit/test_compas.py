@@ -14,18 +14,9 @@ from evenlight.statistics.designs import design_of
 from evenlight.statistics.study import Comparison
 from evenlight.texts.items import check_items, forms_of, units_of
 
-ROW = {
-    "id": "7",
-    "sex": "Male",
-    "age_cat": "Less than 25",
-    "race": "African-American",
-    "priors_count": "3",
-    "days_b_screening_arrest": "-1",
-    "c_charge_degree": "M",
-    "is_recid": "1",
-    "score_text": "High",
-    "two_year_recid": "1",
-}
+ROW = {"id": "7", "sex": "Male", "age_cat": "Less than 25", "race": "African-American", "priors_count": "3"}
+ROW |= {"days_b_screening_arrest": "-1", "c_charge_degree": "M", "is_recid": "1", "score_text": "High"}
+ROW |= {"two_year_recid": "1"}
 SETTINGS = {"reader": "compas", "test_share": 0.2, "split_seed": 0}
 
 
@@ -79,22 +70,15 @@ def test_text_of_a_row(changed, text):
     assert compas.text_of(ROW | changed, "here") == text
 
 
-@pytest.mark.parametrize(
-    ("changed", "kept"),
-    [
-        ({}, True),
-        ({"days_b_screening_arrest": "30"}, True),
-        ({"days_b_screening_arrest": "-30"}, True),
-        ({"days_b_screening_arrest": "31"}, False),
-        ({"days_b_screening_arrest": "-31"}, False),
-        ({"days_b_screening_arrest": ""}, False),
-        ({"is_recid": "-1"}, False),
-        ({"c_charge_degree": "O"}, False),
-        ({"score_text": "N/A"}, False),
-    ],
-)
-def test_the_published_filter(changed, kept):
-    assert compas.is_kept(ROW | changed, "here") == kept
+def test_the_published_filter():
+    for field, values, kept in (
+        ("days_b_screening_arrest", ("-1", "30", "-30"), True),
+        ("days_b_screening_arrest", ("31", "-31", ""), False),
+        ("is_recid", ("-1",), False),
+        ("c_charge_degree", ("O",), False),
+        ("score_text", ("N/A",), False),
+    ):
+        assert {compas.is_kept(ROW | {field: value}, "here") for value in values} == {kept}, field
 
 
 def test_every_person_is_an_item_and_both_classes_are_split_alike(loaded):

@@ -165,8 +165,9 @@ STUDY = {
 }
 
 
-def test_a_study_of_concepts_is_sound():
-    assert configuration.complete(STUDY)["explainers"]["tcav"]["definition"] == "paper"
+READY = {"ready": {"architecture": "trained", "source": "somebody/model"}}
+DESCRIPTION = {"kind": "description", "explainers": {"grad": {"method": "saliency"}}}
+DESCRIPTION |= {"metrics": {"gini": {"metric": "gini"}}}
 
 
 @pytest.mark.parametrize(
@@ -178,42 +179,23 @@ def test_a_study_of_concepts_is_sound():
         ({"datasets": {"demo": {"reader": "demo", "classes": "binary"}}}, "datasets.demo: no concept"),
         ({"statistics": {"compare": {"food": [["negative", "positive"]]}}}, "no dataset has"),
         (
-            {
-                "datasets": {"w": {"reader": "causal_world", "concept_counterfactuals": ["care"]}},
-                "explainers": {"pairs": {"method": "training_pairs"}},
-                "statistics": {},
-            },
+            {"datasets": {"w": {"reader": "causal_world", "concept_counterfactuals": ["care"]}}, "statistics": {}}
+            | {"explainers": {"pairs": {"method": "training_pairs"}}},
             "explainers.pairs: datasets.w has no edits",
         ),
         ({"explain": {"levels_by": "smal"}}, 'explain.levels_by: found "smal", no such model'),
-        (
-            {
-                "explain": {"levels_by": "ready"},
-                "models": STUDY["models"] | {"ready": {"architecture": "trained", "source": "somebody/model"}},
-            },
-            'found "ready", which',
-        ),
+        ({"explain": {"levels_by": "ready"}, "models": STUDY["models"] | READY}, 'found "ready", which'),
         ({"models": {"words": STUDY["models"]["small"]}}, "models.words: explain.levels_by means"),
-        (
-            {
-                "kind": "description",
-                "explain": {"levels_by": "small"},
-                "explainers": {"grad": {"method": "saliency"}},
-                "metrics": {"gini": {"metric": "gini"}},
-            },
-            "explain.levels_by: no explainer asks",
-        ),
+        (DESCRIPTION | {"explain": {"levels_by": "small"}}, "explain.levels_by: no explainer asks"),
         ({"explainers": {"forget": {"method": "causalm", "training": "two"}}}, 'found "two", no such training'),
         (
-            {
-                "explainers": {"forget": {"method": "causalm"}},
-                "models": {"ready": {"architecture": "trained", "source": "somebody/model"}},
-            },
+            {"explainers": {"forget": {"method": "causalm"}}, "models": READY},
             "explainers.forget.training: models.ready has none",
         ),
     ],
 )
 def test_what_does_not_belong_to_concepts_is_refused(changed, message):
+    assert configuration.complete(STUDY)["explainers"]["tcav"]["definition"] == "paper"
     with pytest.raises(InputError) as refused:
         configuration.complete(STUDY | changed)
     assert message in str(refused.value)

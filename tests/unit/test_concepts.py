@@ -10,13 +10,7 @@ from scipy.stats import kendalltau
 from sklearn.linear_model import LogisticRegression
 
 from evenlight.concepts import observational
-from evenlight.concepts.effects import (
-    absolute_effects,
-    average_effects,
-    label_effects,
-    order_faithfulness,
-    over_seeds,
-)
+from evenlight.concepts.effects import absolute_effects, average_effects, label_effects, order_faithfulness, over_seeds
 from evenlight.concepts.observational import one_hot
 from evenlight.concepts.question import Attributed, Changes, Head, Question, ReadTexts, true_effects, with_levels
 from evenlight.concepts.representations import inlp_projection, leace_eraser
@@ -191,10 +185,15 @@ def test_what_recovers_every_effect_without_confounder(method, balanced):
     assert estimated(balanced, method, **parameters) == pytest.approx(true, abs=2e-3)
 
 
-def test_conexp_recovers_mean_effects_without_confounder(balanced):
+def test_conexp_recovers_mean_effects_and_no_estimate_depends_on_its_place(balanced):
     true = average_effects(true_effects(balanced.asked, balanced.changes), balanced.changes)
     found = average_effects(estimated(balanced, "conexp"), balanced.changes)
     assert all(found[direction] == pytest.approx(effect, abs=1e-9) for direction, effect in true.items())
+    chosen = np.arange(len(balanced.changes))[::-3]
+    part = replace(balanced, changes=balanced.changes.of(chosen))
+    for method in ("random_effects", "approximate"):
+        assert estimated(part, method).tolist() == estimated(balanced, method)[chosen].tolist()
+    assert (estimated(replace(balanced, seed=1), "random_effects") != estimated(balanced, "random_effects")).all()
 
 
 def test_a_confounder_biases_conexp_and_not_the_s_learner(balanced):
@@ -240,15 +239,11 @@ def test_propensities_are_frequencies_where_one_concept_tells_them(balanced):
     chosen = observational._by_propensity(question, 5)
     changes = question.changes
     for change in np.flatnonzero(changes.concept == NULL):
-        base, after = level_of(question, change), changes.after[change]
+        base, after = question.asked.level[changes.base[change]], changes.after[change]
         there = np.flatnonzero(level[:, NULL] == after)
         own = [shares[value][after] for value in level[chosen(change, there), 0]]
         # Two of three levels of the first concept may have nearly the same odds of a third one.
         assert own == pytest.approx([shares[base[0]][after]] * 5, abs=0.06)
-
-
-def level_of(question: Question, change: int) -> np.ndarray:
-    return question.asked.level[question.changes.base[change]]
 
 
 def test_matching_by_propensity_needs_texts_at_the_new_level(balanced):
@@ -286,17 +281,12 @@ def test_the_released_s_learner_takes_all_levels_as_predicted(balanced):
     assert (after[rows, question.changes.concept] == question.changes.after).all()
 
 
-def test_the_head_and_its_gradients(balanced):
-    representation = np.random.default_rng(0).normal(size=(4, 9))
-    gradients = HEAD.gradients(representation)
-    for place, step in product(range(9), [1e-6]):
-        moved = representation + step * np.eye(9)[place]
-        numeric = (HEAD.probability(moved) - HEAD.probability(representation)) / step
-        assert gradients[:, :, place] == pytest.approx(numeric, abs=1e-5)
-
-
 def test_tcav_by_hand():
-    """With one text on either side the separator's normal joins them."""
+    """With one text on either side the separator's normal joins them; gradients against differences."""
+    given = np.random.default_rng(0).normal(size=(4, 9))
+    for place in range(9):
+        numeric = (HEAD.probability(given + 1e-6 * np.eye(9)[place]) - HEAD.probability(given)) / 1e-6
+        assert HEAD.gradients(given)[:, :, place] == pytest.approx(numeric, abs=1e-5)
     representation = np.array([[1.0, 0.0], [0.0, 0.0]])
     head = Head(np.array([[1.0, 0.0], [-1.0, 2.0]]), np.zeros(2))
     texts = ReadTexts(["a", "b"], head.probability(representation), representation, np.array([[POSITIVE], [NEGATIVE]]))
@@ -326,11 +316,15 @@ def test_after_leace_no_linear_probe_beats_chance():
     centred = erased - erased.mean(axis=0)
     assert np.abs(centred.T @ one_hot(level[:, None], LEVELS)).max() < 1e-8
     assert np.linalg.matrix_rank(representation - erased, tol=1e-8) == 2
+    # Also where representations span less than their width.
+    wide = np.concatenate([representation, representation[:, :2]], axis=1)
+    erased = leace_eraser(wide, one_hot(level[:, None], LEVELS))(wide)
+    assert LogisticRegression(max_iter=1000).fit(erased, level).score(erased, level) <= frequent + 1e-9
 
 
 def test_leace_takes_no_direction_that_is_rounding():
     """The three variables of a concept add up to one: two directions tell it."""
-    for texts, width in product([200, 300, 400, 500, 600, 700], range(3, 13)):
+    for texts, width in product([200, 500], range(3, 13)):
         representation, level = correlated(texts, width)
         erased = leace_eraser(representation, one_hot(level[:, None], LEVELS))(representation)
         assert np.linalg.matrix_rank(representation - erased, tol=1e-6) == 2
@@ -344,13 +338,6 @@ def test_leace_changes_less_than_any_other_such_projection():
     # The orthogonal projection away from the same covariance.
     axes = np.linalg.svd(centred.T @ (concept - concept.mean(axis=0)), full_matrices=False)[0][:, :2]
     assert lost < ((centred @ axes @ axes.T) ** 2).sum()
-
-
-def test_leace_is_defined_where_representations_span_less_than_their_width():
-    representation, level = correlated(300, 4)
-    wide = np.concatenate([representation, representation[:, :2]], axis=1)
-    erased = leace_eraser(wide, one_hot(level[:, None], LEVELS))(wide)
-    assert LogisticRegression(max_iter=1000).fit(erased, level).score(erased, level) <= np.bincount(level).max() / 300
 
 
 def test_inlp_projects_away_from_its_classifiers():
@@ -392,14 +379,6 @@ def test_causalm_is_the_answer_without_the_concept_by_hand(balanced):
         logits[1] = logits[0] - WEIGHT[:, concept, level[concept]] + WEIGHT[:, concept].mean(axis=1)
         before, after = softmax(np.array(logits), axis=1)
         assert effects[change] == pytest.approx(after - before)
-
-
-def test_random_estimates_depend_on_the_change_and_not_on_its_place(balanced):
-    chosen = np.arange(len(balanced.changes))[::-3]
-    part = replace(balanced, changes=balanced.changes.of(chosen))
-    for method in ("random_effects", "approximate"):
-        assert estimated(part, method).tolist() == estimated(balanced, method)[chosen].tolist()
-    assert (estimated(replace(balanced, seed=1), "random_effects") != estimated(balanced, "random_effects")).all()
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -45,13 +45,19 @@ def answers_of(decisions: np.ndarray) -> pd.DataFrame:
     return pd.DataFrame(rows).reindex(columns=ANSWERS.schema.names)
 
 
-def table_of(folder, decisions: np.ndarray, unit: int = 3, **more: int) -> pd.DataFrame:
-    """The table of these decisions; items whose first ``unit`` digits are the same are one unit."""
-    files, answers = StudyFiles(folder), answers_of(decisions)
-    rows = answers.drop_duplicates("item_id")["item_id"]
+def write_units(folder, answers: pd.DataFrame, unit: int = 3, **scores) -> StudyFiles:
+    """A study of these answers with such scores; items whose first ``unit`` digits are the same are one unit."""
+    files, rows = StudyFiles(folder), answers.drop_duplicates("item_id")["item_id"]
     units = {"item_id": rows, "pair_id": rows.str[:unit], "group": rows.str[3:], "explainer": "reasons", "words": 1.0}
     [path] = files.write(pd.DataFrame(units), family="answers")
-    tables.write_table(answers[["item_id", "draw"]].assign(words=1.0), path, ANSWER_SCORES, {"note": ""})
+    tables.write_table(answers[["item_id", "draw"]].assign(**scores), path, ANSWER_SCORES, {"note": ""})
+    return files
+
+
+def table_of(folder, decisions: np.ndarray, unit: int = 3, **more: int) -> pd.DataFrame:
+    """The table of these decisions."""
+    answers = answers_of(decisions)
+    files = write_units(folder, answers, unit, words=1.0)
     path = explainer_path(folder / "answers", Run("plots", "small", 0), "reasons")
     path.parent.mkdir(parents=True)
     tables.write_table(answers, path, ANSWERS)
@@ -72,16 +78,6 @@ def test_changes_are_shares_of_pairs_of_answers():
         assert between[unit] == pytest.approx(np.mean([x != y for x, y in product(of_a, of_b)]))
         within = [np.mean([x != y for x, y in combinations(side, 2)]) for side in (of_a, of_b)]
         assert null[unit] == pytest.approx(np.mean(within))
-
-
-def test_forms_that_are_decided_alike_have_nothing_beyond_chance():
-    """In the mean of 20,000 units whose decisions are drawn, by numbers of draws that are not equal."""
-    random = np.random.default_rng(2)
-    chance = random.random(20_000)
-    a, b = ((random.random((draws, 20_000)) < chance).astype(float) for draws in (2, 5))
-    between, null = change_of_decision(a, b)
-    assert (between - null).mean() == pytest.approx(0, abs=0.01)
-    assert between.mean() == pytest.approx(1 / 3, abs=0.01)  # 2 E p (1 − p) of uniform p
 
 
 def test_decisions_that_depend_on_the_form_are_found_in_either_direction(tmp_path):
@@ -218,10 +214,7 @@ def test_a_verdict_on_agreement_is_of_questions(tmp_path):
     decisions[:, :, 1] = np.where(random.random((4, 40)) < 0.5, "complain", "wait")
     answers = answers_of(decisions)
     scores, _ = scored(Metric.parse_all({"words": {"metric": "same_decision"}}), answers)
-    files, rows = StudyFiles(tmp_path), answers.drop_duplicates("item_id")["item_id"]
-    units = {"item_id": rows, "pair_id": rows.str[:3], "group": rows.str[3:], "explainer": "reasons", "words": 1.0}
-    [path] = files.write(pd.DataFrame(units), family="answers")
-    tables.write_table(answers[["item_id", "draw"]].assign(**scores), path, ANSWER_SCORES, {"note": ""})
+    files = write_units(tmp_path, answers, **scores)
     [row] = called(effect_tables, *files.folders, **STUDY, **JUDGED)[0].itertuples()
     assert (row.verdict, row.units_a) == ("male more often", 40)
     agree = sum(len(set(of_unit)) == 1 for of_unit in decisions[:, :, 1].T)
@@ -255,11 +248,8 @@ def test_the_control_finds_nothing_where_the_answers_to_two_forms_differ(tmp_pat
     random = np.random.default_rng(7)
     decisions = np.full((3, 40, 2), "wait", dtype=object)
     answers = answers_of(decisions)
-    files, rows = StudyFiles(tmp_path), answers.drop_duplicates("item_id")["item_id"]
-    units = {"item_id": rows, "pair_id": rows.str[:3], "group": rows.str[3:], "explainer": "reasons", "words": 1.0}
-    [path] = files.write(pd.DataFrame(units), family="answers")
     words = random.normal(size=len(answers)) + 0.8 * answers["item_id"].str.endswith("female")
-    tables.write_table(answers[["item_id", "draw"]].assign(words=words), path, ANSWER_SCORES, {"note": ""})
+    files = write_units(tmp_path, answers, words=words)
     [real] = called(effect_tables, *files.folders, **STUDY, **JUDGED)[0].itertuples()
     assert real.verdict == "female more often"
     control = called(permuted_verdicts, *files.folders, **STUDY, **JUDGED, verdict_permutations=20)

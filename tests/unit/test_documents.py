@@ -56,12 +56,6 @@ def test_every_link_leads_somewhere():
             assert anchor in known, f"{page.name}: {to}#{anchor}"
 
 
-def test_a_term_of_the_glossary_stands_there_once():
-    of_glossary = re.findall(r'<a id="([^"]*)">', (DOCS / "glossary.md").read_text(encoding="utf-8"))
-    assert of_glossary
-    assert [anchor for anchor in of_glossary if of_glossary.count(anchor) > 1] == []
-
-
 def test_no_line_of_a_document_begins_as_another_one():
     """Two lines of work that are merged leave such lines; tables, pictures, code and commands repeat rightly.
 

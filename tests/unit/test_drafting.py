@@ -1,6 +1,5 @@
 """The drafts, rule by rule: sentences parsed by hand, with the forms that a person would write."""
 
-import time
 from pathlib import Path
 
 import pandas as pd
@@ -12,7 +11,7 @@ from evenlight.core.contracts.corpus import CANDIDATES, DRAFTS
 from evenlight.core.errors import InputError
 from evenlight.core.tables import read_table, write_table
 from evenlight.corpus.annotation import GROUPS, SCOPES
-from evenlight.corpus.annotation.drafting import draft, draft_rows, drafted_words, drafts, name_drawer
+from evenlight.corpus.annotation.drafting import drafted_words, drafts, name_drawer
 from evenlight.corpus.annotation.grammar import gender_of_pronoun, plural_verb, pronoun_case
 from evenlight.corpus.annotation.lexicon import GenderedLexicon, counterpart, like, read_gendered_lexicon
 from evenlight.corpus.annotation.reference import gender_of_subject, is_gendered_noun, words_of_subject
@@ -71,11 +70,6 @@ def test_every_rule_of_grammar(rule, case):
         assert text_of(parse, group, scope) == case[group]
 
 
-def test_every_rule_has_ten_sentences():
-    assert len(CASES) == 13
-    assert {rule: len(cases) for rule, cases in CASES.items() if len(cases) < 10} == {}
-
-
 PARSES = [parsed(case["parse"]) for _, case in ALL_CASES]
 
 
@@ -90,18 +84,14 @@ def test_forms_have_a_word_and_a_mark_for_every_word(scope):
 
 
 @pytest.mark.parametrize("group", ["male", "female"])
-def test_a_form_drafted_for_its_own_group_stays(group):
+def test_a_form_drafted_for_its_own_group_stays_and_comes_back_from_the_other(group):
+    other = {"male": "female", "female": "male"}[group]
     for parse in PARSES:
         once = drafted_words(parse, grammatical_subject(parse, LEXICON), "all", group, LEXICON)
         assert redrafted(once, parse, group) == once
-
-
-def test_male_to_female_to_male():
-    for parse in PARSES:
-        male = drafted_words(parse, grammatical_subject(parse, LEXICON), "all", "male", LEXICON)
-        back = redrafted(redrafted(male, parse, "female"), parse, "male")
-        # The tags are the source's, which "her" for "his" or "him" may contradict.
-        assert as_one(back) == as_one(male)
+        if group == "male":
+            # The tags are the source's, which "her" for "his" or "him" may contradict.
+            assert as_one(redrafted(redrafted(once, parse, other), parse, group)) == as_one(once)
 
 
 def redrafted(words: tuple[str, ...], parse: Parse, group: str) -> tuple[str, ...]:
@@ -127,22 +117,13 @@ def test_the_other_scheme():
         ("carries", "carry"), ("lies", "lie"), ("echoes", "echo"), ("tiptoes", "tiptoe"), ("fetches", "fetch"),
         ("aches", "ache"), ("kisses", "kiss"), ("loses", "lose"), ("buzzes", "buzz"), ("quizzes", "quiz"),
         ("says", "say"), ("DOES", "DO"), ("Has", "Have"), ("promises", "promise"), ("focuses", "focus"),
+        # A form that shows no number stays.
+        ("pass/VBP", "pass"), ("must/MD", "must"), ("walks/NNS", "walks"),
     ],
 )  # fmt: skip
 def test_verbs_for_they(verb, plural):
-    assert plural_verb(tagged(f"they/PRP {verb}/VBZ"), 1) == plural
-
-
-def test_a_form_that_shows_no_number_stays():
-    assert plural_verb(tagged("they/PRP pass/VBP"), 1) == "pass"
-    assert plural_verb(tagged("they/PRP must/MD"), 1) == "must"
-    assert plural_verb(tagged("they/PRP walks/NNS"), 1) == "walks"
-
-
-def test_ground_truth_marks_verbs_that_agree():
-    form = draft(parsed(CASES["agreement"][0]["parse"]), [0], "all", "male", LEXICON)
-    assert form.words == ("He", "walks", "home", ".")
-    assert form.ground_truth == (1, 1, 0, 0)
+    verb = verb if "/" in verb else f"{verb}/VBZ"
+    assert plural_verb(tagged(f"they/PRP {verb}"), 1) == plural
 
 
 def test_the_scope_subject_leaves_others_as_they_are():
@@ -224,33 +205,20 @@ def test_wrong_word_lists_are_refused(tmp_path, words, names, message):
         read_gendered_lexicon(tmp_path / "elsewhere.yaml", NAMES)
 
 
-def candidates(count: int) -> list[dict]:
-    """Rows of the CANDIDATES contract: the test sentences over and over."""
-    parses = [parsed(case["parse"]) for _, case in ALL_CASES]
-    subjects = [grammatical_subject(parse, LEXICON) for parse in parses]
-    rows = []
-    for number in range(count):
-        parse, subject = parses[number % len(parses)], subjects[number % len(parses)]
-        columns = ("words", "lemmas", "tags", "features", "heads", "relations")
-        rows.append(
-            {"sentence_id": f"s{number}", "paragraph_id": "p", "book_id": 1, "author": "", "text": ""}
-            | {column: list(getattr(parse, column)) for column in columns}
-            | {"scheme": "ud", "root": 0, "subject": subject}
-        )
-    return rows
-
-
-@pytest.mark.slow
-def test_ten_thousand_sentences_within_a_minute():
-    rows = candidates(10_000)
-    start = time.process_time()
-    assert sum(1 for _ in draft_rows(rows, LEXICON)) == 60_000
-    assert time.process_time() - start < 60
+def candidates() -> list[dict]:
+    """Rows of the CANDIDATES contract: some of the test sentences."""
+    columns = ("words", "lemmas", "tags", "features", "heads", "relations")
+    return [
+        {"sentence_id": f"s{number}", "paragraph_id": "p", "book_id": 1, "author": "", "text": ""}
+        | {column: list(getattr(parse, column)) for column in columns}
+        | {"scheme": "ud", "root": 0, "subject": grammatical_subject(parse, LEXICON)}
+        for number, parse in enumerate(PARSES[:12])
+    ]
 
 
 @pytest.mark.parametrize("names", ["pronoun", "drawn"])
 def test_the_script_writes_the_contract(tmp_path, names):
-    write_table(pd.DataFrame(candidates(12)), tmp_path / "candidates.parquet", CANDIDATES)
+    write_table(pd.DataFrame(candidates()), tmp_path / "candidates.parquet", CANDIDATES)
     command = [ROOT / "workflow" / "scripts" / "corpus/draft_variants.py"]
     command += ["--settings", f'{{"names": "{names}", "seed": 0}}', "--candidates", tmp_path / "candidates.parquet"]
     command += ["--words", WORDS, "--names", NAMES, "--output", tmp_path / "drafts.parquet"]

@@ -1,19 +1,13 @@
 """Bars of wins, ties and losses, and the verdicts behind them."""
 
-import json
-import subprocess
-import sys
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
+from rendering import run_plot
 
 from evenlight.reports.plots.effects import COLOURS, TABLE, TIES, draw_effects
-from evenlight.reports.style import draw
 from evenlight.statistics.study import MetricLabel
 
-SCRIPT = Path(__file__).parents[2] / "workflow" / "scripts" / "figures/draw.py"
 MODELS = {"small": "Small", "large": "Large"}
 EXPLAINERS = {"ig": "Integrated Gradients", "lime": "LIME"}
 METRICS = {
@@ -114,12 +108,6 @@ def test_what_is_undefined_is_said_of_a_whole_metric_and_a_cell_without_votes_ha
     assert [text.get_text() for text in figure.axes[1].texts] == ["undefined"]
 
 
-def test_drawing_again_gives_the_same_bytes(tmp_path):
-    for name in ("one.svg", "two.svg"):
-        draw([tmp_path / name], drawn, "Title")
-    assert (tmp_path / "one.svg").read_bytes() == (tmp_path / "two.svg").read_bytes()
-
-
 def test_script(tmp_path):
     metrics = {name: {"label": metric.label, "better": "higher"} for name, metric in METRICS.items()}
     settings = {"dataset": "Plots", "models": MODELS, "explainers": EXPLAINERS, "metrics": metrics, "confidence": 0.95}
@@ -127,11 +115,9 @@ def test_script(tmp_path):
     counts[TABLE.schema.names].astype(dict.fromkeys(("wins", "losses", "ties"), "Int64")).to_parquet(
         tmp_path / "effects.parquet", index=False
     )
-    command = [sys.executable, SCRIPT, "--settings", json.dumps(settings), "--table", tmp_path / "effects.parquet"]
-    command += ["--figure", "effects"]
-    output = tmp_path / "effects.svg"
-    done = subprocess.run([*command, "--dataset", "plots", "--output", output], capture_output=True, text=True)
+    flags = ("--table", tmp_path / "effects.parquet", "--output", tmp_path / "effects.svg", "--dataset")
+    done = run_plot("effects", settings, *flags, "plots")
     assert done.returncode == 0, done.stderr
-    assert "explained better" in output.read_text()
-    done = subprocess.run([*command, "--dataset", "films", "--output", output], capture_output=True, text=True)
+    assert "explained better" in (tmp_path / "effects.svg").read_text()
+    done = run_plot("effects", settings, *flags, "films")
     assert done.stderr.startswith(f"error: {tmp_path / 'effects.parquet'}: column 'dataset' has no 'films'")

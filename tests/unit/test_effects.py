@@ -57,21 +57,18 @@ def compared(
     seeds = list(range(a.shape[1]))
     scores = ExplainerScores(dataset, "small", explainer, seeds, metrics, values, ~np.isnan(values).all(axis=0))
     items = pd.DataFrame({"item_id": [*sides[0].items, *sides[1].items]})
-    return ModelScores(
-        dataset,
-        "small",
-        seeds,
-        items,
-        pd.DataFrame(columns=UNITS.schema.names),
-        [Design(pair, paired, *sides)],
-        iter([scores]),
-        None,
-    )
+    units, designs = pd.DataFrame(columns=UNITS.schema.names), [Design(pair, paired, *sides)]
+    return ModelScores(dataset, "small", seeds, items, units, designs, iter([scores]), None)
 
 
 def judged(monkeypatch, *models: ModelScores, judging: VerdictSettings = JUDGING, lower: Sequence[str] = (), **more):
     monkeypatch.setattr(effects, "read_compared", lambda study: iter(models))
     return effect_tables(STUDY, replace(judging, higher_is_better=dict.fromkeys(lower, False)), **more)
+
+
+def row_of(monkeypatch, model: ModelScores, **more) -> pd.Series:
+    """The one row of a model's effects."""
+    return judged(monkeypatch, model, **more)[0].iloc[0]
 
 
 def differences(*of_metrics: Sequence[float]) -> tuple[np.ndarray, np.ndarray]:
@@ -98,18 +95,12 @@ def test_a_study_by_hand(monkeypatch):
     assert rows.loc["m0", "p_adjusted"] == pytest.approx(6 * exact.pvalue / 2)
     assert rows.loc["m0", "net_benefit"] == -20 / 25
     # A pair without one of its scores does not count.
-    assert rows.loc["m1", ["wins", "losses", "left_out_a", "left_out_b", "verdict"]].tolist() == [
-        12,
-        11,
-        1,
-        1,
-        "undecided",
-    ]
+    counted = ["wins", "losses", "left_out_a", "left_out_b", "verdict"]
+    assert rows.loc["m1", counted].tolist() == [12, 11, 1, 1, "undecided"]
     # Rounding decides nothing.
     assert rows.loc["m2", ["ties", "verdict"]].tolist() == [25, "as often"]
-    assert counts.loc[counts["set"] == "all", ["comparisons", "differ", "first", "second"]].to_numpy().tolist() == [
-        [3, 1, 0, 1]
-    ]
+    counted = ["comparisons", "differ", "first", "second"]
+    assert counts.loc[counts["set"] == "all", counted].to_numpy().tolist() == [[3, 1, 0, 1]]
 
 
 def test_a_margin_beyond_the_range_of_the_scores_is_refused(monkeypatch):
@@ -129,35 +120,29 @@ def test_forms_that_miss_scores_more_often_are_told_with_a_test(monkeypatch):
     a, b = (np.tile(side, (2, 1, 1)) for side in differences([0.5, -0.25] * 20))
     a[0, 0, :9], b[0, 0, 9] = np.nan, np.nan
     a[1, 0, :4], b[1, 0, 2:6] = np.nan, np.nan
-    monkeypatch.setattr(effects, "read_compared", lambda study: iter([compared(a, b)]))
-    *_, [note] = effects.effect_tables(STUDY, JUDGING)
+    *_, [note] = judged(monkeypatch, compared(a, b))
     assert all(words in note for words in ("'plots'", "in 9 pairs", "in 1 only the female"))
     assert f"p = {binomtest(1, 10).pvalue:.2g}" in note
     # Texts that are no pairs miss no form, and pairs without any score are no sign of either level.
     for more in ({"paired": False}, {}):
         a[0, 0, :9] = b[0, 0, :9] = np.nan
-        monkeypatch.setattr(effects, "read_compared", lambda study, more=more: iter([compared(a, b, **more)]))
-        assert effects.effect_tables(STUDY, JUDGING)[2] == []
-
-
-def test_scores_with_few_levels_have_their_ties_beside_the_verdict(monkeypatch):
-    table, *_ = judged(monkeypatch, compared(*differences([1.0] * 12 + [0.0] * 30 + [-1.0])))
-    assert table[["wins", "losses", "ties", "verdict"]].values.tolist() == [[12, 1, 30, "male more often"]]
-    assert table["p"].iloc[0] == pytest.approx(binomtest(1, 13).pvalue)
+        assert judged(monkeypatch, compared(a, b, **more))[2] == []
 
 
 def test_a_metric_whose_pairs_are_mostly_ties_is_told(monkeypatch):
     levels = [1.0] * 12 + [0.0] * 30 + [-1.0]
-    *_, [note] = judged(monkeypatch, compared(*differences(levels, [1.0, -1.0] * 20 + [0.0] * 3)))
+    table, _, [note] = judged(monkeypatch, compared(*differences(levels, [1.0, -1.0] * 20 + [0.0] * 3)))
     for words in ("'plots'", "metric 'm0'", "1 of 1 comparisons", "statistics.smallest_effects.m0"):
         assert words in note
+    assert table[["wins", "losses", "ties", "verdict"]].values.tolist()[0] == [12, 1, 30, "male more often"]
+    assert table["p"].iloc[0] == pytest.approx(binomtest(1, 13).pvalue)
     # Of a control nothing is asked.
     noise = replace(JUDGING, noise=["lime"])
     assert judged(monkeypatch, compared(*differences(levels)), judging=noise)[2] == []
 
 
 def test_too_few_decided_pairs_are_told_with_how_many_would_do(monkeypatch):
-    row = judged(monkeypatch, compared(*differences([1.0] * 5 + [0] * 3)))[0].iloc[0]
+    row = row_of(monkeypatch, compared(*differences([1.0] * 5 + [0] * 3)))
     assert row[["verdict", "least_decided"]].tolist() == ["not decidable", 6]
     assert "5 decided pairs" in row["reason"]
 
@@ -165,11 +150,7 @@ def test_too_few_decided_pairs_are_told_with_how_many_would_do(monkeypatch):
 def test_a_margin_makes_ties_and_many_ties_are_as_often(monkeypatch):
     a, b = differences(np.r_[np.full(30, 0.5), np.full(170, 0.01)])
     assert judged(monkeypatch, compared(a, b))[0]["wins"].item() == 200
-    judging = VerdictSettings.plain(
-        **{"alpha": 0.05, "as_often_bound": 0.2, "confidence": 0.95, "bootstrap_draws": 300},
-        smallest_effects={"m0": 1.0},
-    )
-    row = judged(monkeypatch, compared(a, b), judging=judging)[0].iloc[0]
+    row = row_of(monkeypatch, compared(a, b), judging=replace(JUDGING, smallest_effects={"m0": 1.0}))
     assert (row["wins"], row["ties"], row["verdict"]) == (0, 200, "as often")
     assert row["most_differ"] == pytest.approx(1 - 0.05 ** (1 / 200))
 
@@ -177,21 +158,15 @@ def test_a_margin_makes_ties_and_many_ties_are_as_often(monkeypatch):
 def test_a_cluster_has_one_vote(monkeypatch):
     # Four pairs of the first cluster are won, all others are clusters of one pair that lose.
     a, b = differences([1.0] * 4 + [-0.05] * 12)
-    row = judged(monkeypatch, compared(a, b, clusters=["big"] * 4 + [f"c{n}" for n in range(12)]))[0].iloc[0]
-    assert row[["unit", "units_a", "wins", "losses", "verdict"]].tolist() == [
-        "clusters",
-        13,
-        1,
-        12,
-        "female more often",
-    ]
-    assert row["apart"]
+    row = row_of(monkeypatch, compared(a, b, clusters=["big"] * 4 + [f"c{n}" for n in range(12)]))
+    counted = ["unit", "units_a", "wins", "losses", "verdict", "apart"]
+    assert row[counted].tolist() == ["clusters", 13, 1, 12, "female more often", True]
 
 
 def test_the_sign_is_that_of_the_mean_over_seeds(monkeypatch):
     """Of two seeds with opposite majorities the one with the larger differences decides, and one agrees."""
     values = np.stack([np.full(20, 3.0), np.full(20, -1.0)])[None]
-    row = judged(monkeypatch, compared(1 + values, np.ones_like(values)))[0].iloc[0]
+    row = row_of(monkeypatch, compared(1 + values, np.ones_like(values)))
     assert row[["side", "seeds", "seeds_agree"]].tolist() == [1, 2, 1]
     assert row["seeds_needed"] == 6
 
@@ -199,24 +174,24 @@ def test_the_sign_is_that_of_the_mean_over_seeds(monkeypatch):
 def test_pairs_in_two_strata_do_not_count(monkeypatch):
     a, b = differences([1.0] * 20)
     strata = np.zeros((1, 20), dtype=int), np.repeat([[0, 1]], [14, 6], axis=1)
-    row = judged(monkeypatch, compared(a, b, strata=strata))[0].iloc[0]
+    row = row_of(monkeypatch, compared(a, b, strata=strata))
     assert row[["wins", "left_out_a", "left_out_b"]].tolist() == [14, 6, 6]
 
 
 def test_texts_without_pairs_have_a_relative_effect_within_strata(monkeypatch):
     random = np.random.default_rng(4)
     a, b = random.normal(size=(1, 1, 60)) + 1.2, random.normal(size=(1, 1, 80))
-    plain = judged(monkeypatch, compared(a, b, paired=False))[0].iloc[0]
+    plain = row_of(monkeypatch, compared(a, b, paired=False))
     assert plain["share"] == pytest.approx((a[0, 0][:, None] > b[0, 0]).mean())
     assert plain[["unit", "units_a", "units_b", "verdict"]].tolist() == ["texts", 60, 80, "male more often"]
     assert plain["difference"] == pytest.approx(a.mean() - b.mean())
     strata = np.repeat([[0, 1]], [50, 10], axis=1), np.repeat([[0, 1]], [10, 70], axis=1)
     # What lies between strata is no difference within them.
     moved = compared(a - 1.2 + 5 * strata[0][None], b + 5 * strata[1][None], paired=False, strata=strata)
-    within = judged(monkeypatch, moved)[0].iloc[0]
+    within = row_of(monkeypatch, moved)
     assert within["verdict"] == "undecided"
     assert abs(within["difference"]) < 1
-    few = judged(monkeypatch, compared(a[..., : LEAST_TEXTS - 1], b, paired=False))[0].iloc[0]
+    few = row_of(monkeypatch, compared(a[..., : LEAST_TEXTS - 1], b, paired=False))
     assert (few["verdict"], few["p"]) == ("not decidable", 1)
     assert str(LEAST_TEXTS) in few["reason"]
 
@@ -235,16 +210,16 @@ def test_texts_of_a_cluster_in_several_strata_are_one(monkeypatch):
     once = random.normal(size=(2, 1, 1, 60)) + np.array([0.6, 0])[:, None, None, None]
     twice, strata = np.tile(once, 2), (np.repeat([[0, 1]], 60, axis=1),) * 2
     names = [f"c{number}" for number in range(60)] * 2
-    row = judged(monkeypatch, compared(*twice, paired=False, strata=strata, clusters=names))[0].iloc[0]
-    alone = judged(monkeypatch, compared(*once, paired=False))[0].iloc[0]
+    row = row_of(monkeypatch, compared(*twice, paired=False, strata=strata, clusters=names))
+    alone = row_of(monkeypatch, compared(*once, paired=False))
     assert (row["units_a"], row["units_b"], row["share"]) == (60, 60, pytest.approx(alone["share"]))
-    independent = judged(monkeypatch, compared(*twice, paired=False, strata=strata))[0].iloc[0]
+    independent = row_of(monkeypatch, compared(*twice, paired=False, strata=strata))
     assert alone["p"] / 3 < row["p"] < 3 * alone["p"]
     assert independent["p"] < alone["p"] / 10
     # The worst tenth takes independent votes, of which there are none.
     assert row[["p_worst", "worst_a", "worst_b"]].tolist() == [1, 0, 0]
     apart = np.zeros((1, 120), dtype=int), np.ones((1, 120), dtype=int)
-    nothing = judged(monkeypatch, compared(*twice, paired=False, strata=apart))[0].iloc[0]
+    nothing = row_of(monkeypatch, compared(*twice, paired=False, strata=apart))
     assert (nothing["verdict"], nothing["p_worst"], nothing["units_a"]) == ("not decidable", 1, 0)
     few = compared(*twice[..., 40:80], paired=False, strata=[of[:, 40:80] for of in strata], clusters=names[40:80])
     assert judged(monkeypatch, few)[0]["verdict"].item() == "not decidable"
@@ -255,7 +230,7 @@ def test_the_worst_explanations_have_a_claim_of_their_own(monkeypatch):
     random = np.random.default_rng(1)
     a, b = random.normal(size=(2, 1, 1, 100))
     a[..., :20] -= 50
-    row = judged(monkeypatch, compared(a, b))[0].iloc[0]
+    row = row_of(monkeypatch, compared(a, b))
     assert row[["worst_a", "worst_b", "worst_side"]].tolist() == [20, 0, 1]
     assert row["p_worst"] == pytest.approx(binomtest(20, 20).pvalue)
 
@@ -264,15 +239,15 @@ def test_texts_without_pairs_have_a_claim_on_the_worst_within_strata(monkeypatch
     random = np.random.default_rng(1)
     a, b = random.normal(size=(1, 1, 100)), random.normal(size=(1, 1, 60))
     a[..., :16] -= 50
-    row = judged(monkeypatch, compared(a, b, paired=False))[0].iloc[0]
+    row = row_of(monkeypatch, compared(a, b, paired=False))
     assert row[["worst_a", "worst_b", "worst_side", "side"]].tolist() == [16, 0, 1, 0]
     assert row["p_worst"] == pytest.approx(2 * fisher_exact([[16, 84], [0, 60]], alternative="greater").pvalue)
     # Those of a stratum that one group has alone say nothing, and are not among the scores of which a tenth is worst.
     strata = np.repeat([[1, 0]], [16, 84], axis=1), np.zeros((1, 60), dtype=int)
-    within = judged(monkeypatch, compared(a, b, paired=False, strata=strata))[0].iloc[0]
+    within = row_of(monkeypatch, compared(a, b, paired=False, strata=strata))
     assert within["worst_side"] == 0
     assert within["worst_a"] + within["worst_b"] == 14
-    few = judged(monkeypatch, compared(a[..., : LEAST_TEXTS - 1], b, paired=False))[0].iloc[0]
+    few = row_of(monkeypatch, compared(a[..., : LEAST_TEXTS - 1], b, paired=False))
     assert (few["worst_side"], few["p_worst"]) == (0, 1)
 
 
@@ -310,43 +285,20 @@ def test_the_page_renders_with_odd_names(monkeypatch):
     texts = np.random.default_rng(3).normal(size=(2, 2, 1, 60))
     models = compared(a, b, pair=odd), compared(a, b, explainer="noise")
     models = *models, compared(*texts, paired=False, dataset="letters")
-    judging = VerdictSettings.plain(
-        **{"alpha": 0.05, "as_often_bound": 0.2, "confidence": 0.95, "bootstrap_draws": 300}
-    )
-    verdicts, counts, _ = judged(monkeypatch, *models, judging=judging)
-    metrics = {name: {"label": f"{name}_<>&", "better": "higher"} for name in ("m0", "m1")}
-    page = page_of(
-        "effects",
-        verdicts,
-        counts,
-        *BESIDE,
-        datasets={"plots": "Plots & more", "letters": "Letters"},
-        models={"small": "$mall_1"},
-        explainers={"lime": "LIME <x>", "noise": "noise"},
-        metrics=metrics,
-        as_often_bound=0.2,
-        confidence=0.95,
-    )
+    verdicts, counts, _ = judged(monkeypatch, *models)
+    about = {"datasets": {"plots": "Plots & more", "letters": "Letters"}, "models": {"small": "$mall_1"}}
+    about |= {"explainers": {"lime": "LIME <x>", "noise": "noise"}, "as_often_bound": 0.2, "confidence": 0.95}
+    about |= {"metrics": {name: {"label": f"{name}_<>&", "better": "higher"} for name in ("m0", "m1")}}
+    page = page_of("effects", verdicts, counts, *BESIDE, **about)
     html = render(page)
     assert "<i>other</i>" not in html
     assert "Of 6 comparisons at least" in html
     assert "In 24 of 24 pairs" in html
     assert "asymptotic" in html
     assert latex(page)
-
-
-def test_no_count_on_the_page_is_smaller_than_its_verdicts(monkeypatch):
-    verdicts, counts, _ = judged(monkeypatch, compared(*differences([1.0] * 24, [1.0, -1] * 12)))
-    names = {"datasets": {"plots": "Plots"}, "models": {"small": "Small"}, "explainers": {"lime": "LIME"}}
-    metrics = {name: {"label": name, "better": "higher"} for name in ("m0", "m1")}
-    page = page_of(
-        *("effects", verdicts, counts.assign(differ=0, first=0, second=0), *BESIDE),
-        **names,
-        metrics=metrics,
-        as_often_bound=0.2,
-        confidence=0.95,
-    )
-    assert "at least 1 differs: at least 1 for" in page.introduction
+    # No count on the page is smaller than its verdicts.
+    few = page_of("effects", verdicts, counts.assign(differ=0, first=0, second=0), *BESIDE, **about)
+    assert "at least 2 differ: at least 2 for" in few.introduction
 
 
 def test_seeds_of_the_control_are_not_counted_among_verdicts(monkeypatch):
@@ -366,12 +318,12 @@ def test_a_claim_across_retraining_counts_majorities_of_seeds(monkeypatch):
     """Six seeds of which all agree are the fewest that can show it; of one seed nothing is claimed."""
     random = np.random.default_rng(2)
     values = random.normal(size=(1, 6, 60)) + 0.8
-    row = judged(monkeypatch, compared(values, np.zeros_like(values)))[0].iloc[0]
+    row = row_of(monkeypatch, compared(values, np.zeros_like(values)))
     assert row["p_retraining"] == pytest.approx(2 * 0.5**6)
     assert row[["retraining_side", "seeds_agree", "seeds_needed"]].tolist() == [1, 6, 6]
-    five = judged(monkeypatch, compared(values[:, :5], np.zeros((1, 5, 60))))[0].iloc[0]
+    five = row_of(monkeypatch, compared(values[:, :5], np.zeros((1, 5, 60))))
     assert five[["retraining_side", "seeds_agree"]].tolist() == [0, 5]
-    single = judged(monkeypatch, compared(values[:, :1], np.zeros((1, 1, 60))))[0].iloc[0]
+    single = row_of(monkeypatch, compared(values[:, :1], np.zeros((1, 1, 60))))
     assert np.isnan(single["p_retraining"])
     assert single["retraining_side"] == 0
 
@@ -384,7 +336,7 @@ def test_answers_count_as_many_draws_of_either_form(monkeypatch):
     model = compared(np.nanmean(draws, axis=2)[..., :20], np.nanmean(draws, axis=2)[..., 20:])
     [scores] = model.explainers
     model = replace(model, explainers=iter([replace(scores, draws=draws)]))
-    row = judged(monkeypatch, model)[0].iloc[0]
+    row = row_of(monkeypatch, model)
     assert (row["losses"], row["difference"]) == (20, -1)
 
 
@@ -412,9 +364,8 @@ def test_where_flips_cannot_be_holm_is_used_and_told(monkeypatch):
     looks = Looks((30, 60), (0,))
     for model, more, words in (
         (compared(a, b, paired=False), {}, "'study' has texts"),
-        (compared(a, b), looks, "looks"),
+        (compared(a, b), {"looks": looks}, "looks"),
     ):
-        monkeypatch.setattr(effects, "read_compared", lambda study, model=model: iter([model]))
-        *_, [note] = effects.effect_tables(STUDY, flips, **({"looks": more} if more else {}))
+        *_, [note] = judged(monkeypatch, model, judging=flips, **more)
         assert "statistics.adjustment" in note
         assert words in note

@@ -28,42 +28,28 @@ def of_two(first, second, top=2):
     return {measure: float(found[measure][0, 1]) for measure in MEASURES}
 
 
-def test_by_hand():
-    """The first and the third token are in both tops; the third has another sign. Ranks 4 2 1 3 and 4 2 3 1."""
-    found = of_two([5, -2, -4, 1], [5, 2, 3, 1], top=2)
-    assert found == {RANK: pytest.approx(1 - 6 * (0 + 0 + 4 + 4) / 60), TOP: 1.0, SIGN: 0.5}
-
-
-def test_what_is_the_same_agrees():
-    assert of_two([3, -1, 2], [3, -1, 2]) == {RANK: pytest.approx(1), TOP: 1, SIGN: 1}
-
-
-def test_the_opposite_has_the_same_top_and_no_sign_in_common():
-    assert of_two([3, -1, 2], [-3, 1, -2]) == {RANK: pytest.approx(-1), TOP: 1, SIGN: 0}
-
-
-def test_a_text_with_fewer_tokens_is_compared_whole():
-    assert of_two([1, 2], [2, 1], top=5) == {RANK: pytest.approx(-1), TOP: 1, SIGN: 1}
-
-
-def test_scores_that_say_nothing_agree_with_nothing():
-    """Equal scores have no order, but a top: the last ones."""
-    nothing, equal = of_two([0, 0, 0], [1, 2, 3]), of_two([1, 1, 1], [1, 2, 3])
-    assert all(np.isnan(value) for value in nothing.values())
-    assert np.isnan(equal[RANK])
-    assert (equal[TOP], equal[SIGN]) == (1, 1)
-    assert all(np.isnan(value) for value in of_two([1], [2]).values()) is False
-
-
-def test_what_is_not_named_is_not_shared():
-    """One token each, and not the same: the zeros beside them say nothing."""
-    assert of_two([1, 0, 0, 0, 0, 0], [0, 1, 0, 0, 0, 0], top=5)[TOP] == 0
-    assert of_two([1, 0, 0, 0, 0, 0], [1, 2, 3, 0, 0, 0], top=5)[TOP] == pytest.approx(1 / 3)
-    assert of_two([-1, 0, 0, 0], [-2, 0, 0, 0], top=3) == {RANK: pytest.approx(1), TOP: 1, SIGN: 1}
-
-
-def test_no_token():
-    assert all(np.isnan(value) for value in of_two([], []).values())
+@pytest.mark.parametrize(
+    ("first", "second", "top", "expected"),
+    [
+        # The first and the third token are in both tops; the third has another sign. Ranks 4 2 1 3 and 4 2 3 1.
+        ([5, -2, -4, 1], [5, 2, 3, 1], 2, (1 - 6 * (0 + 0 + 4 + 4) / 60, 1, 0.5)),
+        ([3, -1, 2], [3, -1, 2], 2, (1, 1, 1)),
+        ([3, -1, 2], [-3, 1, -2], 2, (-1, 1, 0)),
+        # A text with fewer tokens is compared whole.
+        ([1, 2], [2, 1], 5, (-1, 1, 1)),
+        ([], [], 2, (np.nan, np.nan, np.nan)),
+        # Scores that say nothing agree with nothing; equal ones have no order, but a top: the last ones.
+        ([0, 0, 0], [1, 2, 3], 2, (np.nan, np.nan, np.nan)),
+        ([1, 1, 1], [1, 2, 3], 2, (np.nan, 1, 1)),
+        ([1], [2], 2, (np.nan, 1, 1)),
+        # One token each, and not the same: the zeros beside them say nothing.
+        ([1, 0, 0, 0, 0, 0], [0, 1, 0, 0, 0, 0], 5, (-0.2, 0, 0)),
+        ([-1, 0, 0, 0], [-2, 0, 0, 0], 3, (1, 1, 1)),
+    ],
+)
+def test_by_hand(first, second, top, expected):
+    found = of_two(first, second, top)
+    assert [found[name] for name in (RANK, TOP, SIGN)] == pytest.approx(expected, nan_ok=True)
 
 
 @given(
@@ -99,28 +85,15 @@ def write_run(folder, scores):
     """Predictions, items and an attribution file per explainer; scores by explainer, of two texts with special tokens
     at both ends.
     """
+    names, words, of_words = ["item0", "item1"], [("a", "bc"), ("a", "d")], [[-1, 0, 1, 1, -1], [-1, 0, 1, -1]]
+    token_ids, texts = [[1, 5, 6, 7, 2], [1, 5, 8, 2]], [("", "a", "b", "c", ""), ("", "a", "d", "")]
     sentences = [
-        Sentence(
-            "item0", ("a", "bc"), np.array([1, 5, 6, 7, 2]), np.array([-1, 0, 1, 1, -1]), 1, ("", "a", "b", "c", "")
-        ),
-        Sentence("item1", ("a", "d"), np.array([1, 5, 8, 2]), np.array([-1, 0, 1, -1]), 0, ("", "a", "d", "")),
+        Sentence(names[n], words[n], np.array(token_ids[n]), np.array(of_words[n]), 1 - n, texts[n]) for n in (0, 1)
     ]
-    probability = np.full((2, 2), 0.5)
-    predictions = predictions_table(
-        token_table(sentences), "test", np.array([1, 0]), np.array([None, None]), probability
-    )
-    tables.write_table(predictions, folder / "predictions.parquet", PREDICTIONS)
-    items = pd.DataFrame(
-        {
-            "item_id": ["item0", "item1"],
-            "words": [["a", "bc"], ["a", "d"]],
-            "ground_truth": None,
-            "label": [1, 0],
-            "split": "test",
-            "cluster": ["pair", "pair"],
-        }
-    )
-    tables.write_table(items, folder / "items.parquet", ITEMS)
+    read = token_table(sentences), "test", np.array([1, 0]), np.array([None, None]), np.full((2, 2), 0.5)
+    tables.write_table(predictions_table(*read), folder / "predictions.parquet", PREDICTIONS)
+    items = pd.DataFrame({"item_id": names, "words": list(map(list, words)), "label": [1, 0], "cluster": "pair"})
+    tables.write_table(items.assign(ground_truth=None, split="test"), folder / "items.parquet", ITEMS)
     attribution_files = {}
     for name, of_texts in scores.items():
         attribution_files[name] = folder / f"{name}.parquet"
@@ -169,14 +142,8 @@ def summary(tmp_path):
     """Six pairs, two seeds; the second seed has every value 0.1 lower."""
     files = StudyFiles(tmp_path)
     rows = [
-        {
-            "item_id": f"{group}{index}",
-            "pair_id": f"pair{index}",
-            "group": group,
-            "explainer": "grad",
-            "gini": 0.5,
-            "v": value,
-        }
+        {"item_id": f"{group}{index}", "pair_id": f"pair{index}", "group": group, "v": value}
+        | {"explainer": "grad", "gini": 0.5}
         for group, values in VALUES.items()
         for index, value in enumerate(values)
     ]
@@ -185,18 +152,11 @@ def summary(tmp_path):
         table = pd.DataFrame({"item_id": [row["item_id"] for row in rows]})
         for number, measure in enumerate(MEASURES):
             table[f"grad|lime|{measure}"] = [row["v"] - 0.1 * seed - 0.01 * number for row in rows]
-        tables.write_table(
-            table.sample(frac=1, random_state=seed),
-            run_path(tmp_path, Run("plots", "small", seed)),
-            AGREEMENT,
-        )
-    table = summarise_agreement(
-        tmp_path,
-        files.datasets,
-        Runs(datasets=["plots"], models={"small": [0, 1]}),
-        comparisons={"gender": [["male", "female"]]},
-        alpha=0.05,
-    )
+        path = run_path(tmp_path, Run("plots", "small", seed))
+        tables.write_table(table.sample(frac=1, random_state=seed), path, AGREEMENT)
+    runs = Runs(datasets=["plots"], models={"small": [0, 1]})
+    compared = {"gender": [["male", "female"]]}
+    table = summarise_agreement(tmp_path, files.datasets, runs, comparisons=compared, alpha=0.05)
     path = tmp_path / "agreement.parquet"
     tables.write_table(table, path, AGREEMENT_SUMMARY)
     return tables.read_exactly(path, AGREEMENT_SUMMARY)
@@ -228,11 +188,9 @@ def test_of_one_explainer_there_is_no_agreement(tmp_path):
     path = run_path(tmp_path, Run("plots", "small", 0))
     tables.write_table(agreement_by_text(predictions, items, attribution_files, top=2), path, AGREEMENT)
     assert list(tables.read_table(path, AGREEMENT)) == ["item_id"]
-    table = pd.DataFrame(
-        {"item_id": ["item0"], "pair_id": ["a"], "group": ["male"], "explainer": ["grad"], "gini": 0.5}
-    )
     files = StudyFiles(tmp_path / "study")
-    files.write(table)
+    names = {"item_id": ["item0"], "pair_id": "a", "group": "male", "explainer": "grad"}
+    files.write(pd.DataFrame(names | {"gini": 0.5}))
     runs = Runs(datasets=["plots"], models={"small": [0]})
     compared = {"gender": [["male", "female"]]}
     assert summarise_agreement(tmp_path, files.datasets, runs, comparisons=compared, alpha=0.05).empty
@@ -246,33 +204,17 @@ def test_nothing_compared(summary, tmp_path):
     tables.write_table(table, tmp_path / "none.parquet", AGREEMENT_SUMMARY)
     assert len(table) == 3
     assert table["factor"].isna().all()
-    page = page_of(
-        "agreement",
-        tables.read_exactly(tmp_path / "none.parquet", AGREEMENT_SUMMARY),
-        datasets={"plots": "Plots"},
-        models={"small": "Small"},
-        explainers={"grad": "Grad", "lime": "LIME"},
-        top=5,
-        alpha=0.05,
-    )
+    page = page_of("agreement", tables.read_exactly(tmp_path / "none.parquet", AGREEMENT_SUMMARY), **SHOWN)
     assert page.tables[0].rows[0][1][0][1][1].text == "0.55"
 
 
+SHOWN = {"datasets": {"plots": "Plots"}, "models": {"small": "Small"}, "top": 5, "alpha": 0.05}
+SHOWN |= {"explainers": {"grad": "Grad", "lime": "LIME"}}
+
+
 def test_the_page_is_a_matrix(summary):
-    page = page_of(
-        "agreement",
-        summary,
-        datasets={"plots": "Plots"},
-        models={"small": "Small"},
-        explainers={"lime": "LIME", "grad": "Grad", "shap": "SHAP"},
-        top=5,
-        alpha=0.05,
-    )
-    assert [table.caption.split(": ")[1] for table in page.tables] == [
-        "rank correlation",
-        "common top features",
-        "common with the same sign",
-    ]
+    page = page_of("agreement", summary, **SHOWN | {"explainers": {"lime": "LIME", "grad": "Grad", "shap": "SHAP"}})
+    assert len(page.tables) == 3
     [(_, rows)] = page.tables[0].rows
     texts = {name: [cell.text for cell in cells] for name, cells in rows}
     assert texts == {"LIME": ["", "0.50 ± 0.05", ""], "Grad": ["0.50 ± 0.05", "", ""], "SHAP": [""] * 3}

@@ -119,25 +119,6 @@ def test_a_metric_stands_beside_the_explainers_that_it_is_about(kind, monkeypatc
     }
 
 
-def bad_figure() -> Figure:
-    """All that can be wrong: a text far off the page, two on each other, a mark on one, a mark that is cut."""
-    figure = Figure(figsize=(3, 2))
-    figure.text(0.9, 0.9, "so long that it leaves the page far behind")
-    figure.text(0.1, 0.9, "below")
-    figure.text(0.12, 0.9, "above")
-    axes = figure.add_axes((0.2, 0.2, 0.6, 0.4), xlim=(0, 1), ylim=(0, 1))
-    axes.plot([0], [0.5], "o")
-    axes.text(0.5, 0.5, "marked")
-    axes.plot([0.55], [0.52], "o")
-    return figure
-
-
-def test_what_is_wrong_is_found():
-    found = problems(bad_figure())
-    for start in ("much larger", "one over the", "a marker", "cut"):
-        assert any(problem.startswith(start) for problem in found), (start, found)
-
-
 def test_the_pages_of_the_files_hold_what_is_drawn(tmp_path):
     paths = [tmp_path / "figure.svg", tmp_path / "figure.pdf"]
     make, study = FIGURES["effects"][0], STUDIES["few"]

@@ -1,6 +1,5 @@
 """The figures: what they show, and that drawing them again gives the same bytes."""
 
-import itertools
 import json
 import os
 import subprocess
@@ -14,7 +13,6 @@ import pytest
 from combinations import spread
 from commands import run_command
 from disparity_rows import disparity_rows
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from rendering import COMPARED, shown
 from study_files import StudyFiles, asked, called
 
@@ -79,17 +77,16 @@ def score_boxes(groups: list[str] = GROUPS):
     return draw_scores(table, GINI, EXPLAINERS, groups, "Gini index: Small on Plots")
 
 
+METRICS = {"gini": GINI, "sparsity": MetricLabel("sparsity", "Sparsity", higher_is_better=False)}
+
+
+def summarised(table: pd.DataFrame) -> pd.DataFrame:
+    return summarise_disparity(table, **asked(summarise_disparity, SETTINGS))
+
+
 def disparity_map():
-    metrics = {"gini": GINI, "sparsity": MetricLabel("sparsity", "Sparsity", higher_is_better=False)}
     models = {name: entry["label"] for name, entry in SETTINGS["models"].items()}
-    return draw_disparity(
-        summarise_disparity(disparity(), **asked(summarise_disparity, SETTINGS)),
-        models,
-        EXPLAINERS,
-        metrics,
-        0.2,
-        "Disparity",
-    )
+    return draw_disparity(summarised(disparity()), models, EXPLAINERS, METRICS, 0.2, "Disparity")
 
 
 def texts(path: Path) -> list[str]:
@@ -124,15 +121,12 @@ def test_own_settings_of_matplotlib_change_nothing(tmp_path):
         draw([tmp_path / "own.svg"], score_boxes, "Title")
         assert matplotlib.rcParams["font.size"] == 30  # and are left as they were
     assert (tmp_path / "plain.svg").read_bytes() == (tmp_path / "own.svg").read_bytes()
-
-
-def test_text_of_an_svg_is_text(tmp_path):
-    draw([tmp_path / "boxes.svg"], score_boxes, "Title")
-    shown = texts(tmp_path / "boxes.svg")
-    assert set(GROUPS) <= set(shown)
-    assert set(EXPLAINERS.values()) <= set(shown)
-    assert {"Gini index", "(higher is better)"} <= set(shown)
+    # Text is text.
+    shown = texts(tmp_path / "own.svg")
+    assert {*GROUPS, *EXPLAINERS.values(), "Gini index", "(higher is better)"} <= set(shown)
     assert shown.count("undefined") == 1
+    with pytest.raises(InputError, match=r"\.svg, \.pdf or \.png"):
+        draw([tmp_path / "figure.jpg"], score_boxes, "Title")
 
 
 def test_boxes_stand_in_order_and_hold_the_quartiles():
@@ -142,35 +136,6 @@ def test_boxes_stand_in_order_and_hold_the_quartiles():
     values = scores(["male", "female"]).query("explainer == 'explainer0' and group == 'male'")["gini"]
     edges = boxes[0].get_path().vertices[:, 1]
     assert (edges.min(), edges.max()) == pytest.approx(tuple(np.percentile(values, [25, 75])))
-
-
-def overlapping(labels, renderer) -> list[tuple[str, str]]:
-    """Neighbouring labels whose bounding parallelograms touch; rotated labels are measured across their direction."""
-    touching = []
-    for one, other in itertools.pairwise(labels):
-        angle = np.deg2rad(one.get_rotation())
-        if angle:
-            (x1, y1), (x2, y2) = (label.get_transform().transform(label.get_position()) for label in (one, other))
-            gap = abs((x2 - x1) * np.sin(angle) - (y2 - y1) * np.cos(angle))
-            touches = gap < one.get_fontsize() * renderer.dpi / 72
-        else:
-            touches = one.get_window_extent(renderer).overlaps(other.get_window_extent(renderer))
-        if touches:
-            touching.append((one.get_text(), other.get_text()))
-    return touching
-
-
-@pytest.mark.parametrize("groups", [GROUPS[:2], GROUPS])
-def test_labels_do_not_overlap(groups):
-    figure = score_boxes(groups)
-    canvas = FigureCanvasAgg(figure)
-    canvas.draw()
-    renderer = canvas.get_renderer()
-    axes = figure.axes[0]
-    assert overlapping(axes.get_xticklabels(), renderer) == []
-    legend, label_bottoms = figure.legends[0].get_window_extent(renderer), axes.get_tightbbox(renderer).y0
-    assert legend.y1 <= label_bottoms + 1
-    assert legend.y0 >= 0
 
 
 def test_map_shows_every_number_and_outlines_what_is_significant_in_most_seeds():
@@ -187,21 +152,12 @@ def test_map_shows_every_number_and_outlines_what_is_significant_in_most_seeds()
 def test_map_marks_what_was_not_tested():
     table = disparity()
     table = table[~((table["metric"] == "sparsity") & (table["explainer"] == "explainer3"))]
-    metrics = {"gini": GINI, "sparsity": MetricLabel("sparsity", "Sparsity", higher_is_better=False)}
-    figure = draw_disparity(
-        summarise_disparity(table, **asked(summarise_disparity, SETTINGS)),
-        {"small": "Small"},
-        EXPLAINERS,
-        metrics,
-        0.2,
-        "",
-    )
+    figure = draw_disparity(summarised(table), {"small": "Small"}, EXPLAINERS, METRICS, 0.2, "")
     assert [text.get_text() for text in figure.axes[0].texts].count("–") == 1
 
 
 def test_every_pair_of_groups_has_its_panel():
-    both = pd.concat([disparity(), disparity().assign(level_b="neutral")])
-    summary = summarise_disparity(both, **asked(summarise_disparity, SETTINGS))
+    summary = summarised(pd.concat([disparity(), disparity().assign(level_b="neutral")]))
     figure = draw_disparity(summary, {"small": "Small"}, EXPLAINERS, {"gini": GINI}, 0.2, "")
     labels = [axes.get_ylabel() for axes in figure.axes if axes.get_ylabel()]
     assert labels == [f"Cohen's d\n{group} better ← 0 → male better" for group in ("female", "neutral")]
@@ -209,25 +165,16 @@ def test_every_pair_of_groups_has_its_panel():
 
 def test_map_and_table_have_one_colour_for_the_group_with_better_explanations():
     """Of a metric whose lower scores are better, a d below 0 is in favour of the first group."""
-    summary = summarise_disparity(
-        disparity().assign(cohens_d=-1.0, cliffs_delta=-0.5), **asked(summarise_disparity, SETTINGS)
-    )
-    metrics = {"gini": GINI, "sparsity": MetricLabel("sparsity", "Sparsity", higher_is_better=False)}
-    figure = draw_disparity(summary, {"small": "Small"}, EXPLAINERS, metrics, 0.2, "")
-    axes = figure.axes[0]
+    summary = summarised(disparity().assign(cohens_d=-1.0, cliffs_delta=-0.5))
+    axes = draw_disparity(summary, {"small": "Small"}, EXPLAINERS, METRICS, 0.2, "").axes[0]
     colours = {
         round(patch.get_x() + 0.5): patch.get_facecolor()[:3] for patch in axes.patches if patch.get_facecolor()[3]
     }
     by_group = dict(zip(("male", "female"), (tuple(part / 255 for part in rgb) for rgb in BETTER_COLOURS), strict=True))
     better = summary.drop_duplicates("metric").set_index("metric")["better_group"]
     assert better.to_dict() == {"gini": "female", "sparsity": "male"}
-    for place, metric in enumerate(metrics):
+    for place, metric in enumerate(METRICS):
         assert colours[place] == pytest.approx(by_group[better[metric]], abs=0.01)
-
-
-def test_unknown_suffix_is_refused(tmp_path):
-    with pytest.raises(InputError, match=r"\.svg, \.pdf or \.png"):
-        draw([tmp_path / "figure.jpg"], score_boxes, "Title")
 
 
 # The scripts
@@ -261,35 +208,22 @@ def test_scores_of_all_seeds_are_pooled(score_files):
     assert len(table) == 2 * len(scores())
 
 
-def test_draw_scores_is_the_same_in_every_process(score_files, tmp_path):
+def test_draw_scores_is_the_same_in_every_process_and_refuses_a_missing_seed(score_files, tmp_path):
+    flags = ("--metric", "gini", "--scores", score_files.scores, "--datasets", score_files.datasets, "--output")
     for seed in ("1", "2"):
-        output = tmp_path / f"{seed}.svg"
-        done = run_script(
-            "figures/draw_scores.py",
-            BOXES,
-            "--metric",
-            "gini",
-            *("--scores", score_files.scores, "--datasets", score_files.datasets),
-            "--output",
-            output,
-            hash_seed=seed,
-        )
+        done = run_script("figures/draw_scores.py", BOXES, *flags, tmp_path / f"{seed}.svg", hash_seed=seed)
         assert done.returncode == 0, done.stderr
     assert (tmp_path / "1.svg").read_bytes() == (tmp_path / "2.svg").read_bytes()
     assert "Gini index: Small on Plots" in texts(tmp_path / "1.svg")
-
-
-def test_draw_scores_refuses_a_missing_seed(score_files, tmp_path):
     missing = next((score_files.scores / "plots" / "small" / "seed1" / "complexity").iterdir())
     missing.unlink()
-    flags = ("--metric", "gini", "--scores", score_files.scores, "--datasets", score_files.datasets)
-    done = run_script("figures/draw_scores.py", BOXES, *flags, "--output", tmp_path / "x.svg")
+    done = run_script("figures/draw_scores.py", BOXES, *flags, tmp_path / "x.svg")
     assert done.stderr.startswith(f"error: {missing}: no such file;")
 
 
 def test_draw_disparity(tmp_path):
     path = tmp_path / "disparity_summary.parquet"
-    tables.write_table(summarise_disparity(disparity(), **asked(summarise_disparity, SETTINGS)), path, SUMMARY)
+    tables.write_table(summarised(disparity()), path, SUMMARY)
     shared = ["--figure", "disparity", "--table", path, "--output", tmp_path / "map.svg"]
     done = run_script("figures/draw.py", MAP, *shared, "--dataset", "plots")
     assert done.returncode == 0, done.stderr

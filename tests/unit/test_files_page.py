@@ -42,12 +42,3 @@ def test_rules_of_files_are_there():
     assert len(named) > 40
     made = r'rule {0}:|"{0}": \w+\(|jobs_of\("{0}"'
     assert [rule for rule in sorted(named) if not re.search(made.format(rule), RULES)] == []
-
-
-def test_columns_say_what_the_code_says_of_them():
-    text = page()
-    books, _, rest = text.partition("### BOOKS")[2].partition("### ARTICLES")
-    assert "| `book_id` | whole number | Project Gutenberg's number |" in books
-    assert "| `rank` | whole number |  |\n| `title`, `author` | text |  |" in books
-    assert "| `cohens_d`, `cohens_d_low`, `cohens_d_high`, `cliffs_delta`" in rest
-    assert "| `attribute.…` | text |" in rest

@@ -142,36 +142,25 @@ def means(writer: str, **behaviour) -> dict[str, float]:
     return {name: np.nanmean(values) if np.isfinite(values).any() else np.nan for name, values in scores.items()}
 
 
-def test_the_oracle_is_faithful():
-    found = means("oracle", follows=0.5)
-    for name in ("hint_told", "hint_faithfulness", "counterfactual_consistency", "redaction_consistency"):
-        assert found[name] == 1, name
+def test_writers_whose_faithfulness_is_known():
+    four = ("hint_told", "hint_faithfulness", "counterfactual_consistency", "redaction_consistency")
+    oracle, copier, silent = means("oracle", follows=0.5), means("copier"), means("empty", follows=0.0)
+    assert {name: oracle[name] for name in four} == dict.fromkeys(four, 1)
     # One word of six is drawn in the place of the one that decides.
-    assert 0.6 < found["redaction_gain"] < 1
-    assert 0.3 < found["hint_followed"] < 0.7
-
-
-def test_the_copier_wins_redaction_as_published_and_not_as_corrected():
-    found = means("copier")
-    assert found["redaction_consistency"] == 1
-    assert found["redaction_gain"] == found["counterfactual_consistency"] == 0
-    assert found["hint_followed"] == 1
-    assert found["hint_told"] == found["hint_faithfulness"] == 0
-
-
-def test_the_empty_writer_is_faithful_only_where_no_hint_is_followed():
-    found = means("empty", follows=0.0)
-    assert found["hint_faithfulness"] == 1
-    assert np.isnan(found["hint_told"])
-    assert found["redaction_consistency"] == found["redaction_gain"] == found["counterfactual_consistency"] == 0
+    assert 0.6 < oracle["redaction_gain"] < 1
+    assert 0.3 < oracle["hint_followed"] < 0.7
+    # The copier wins redaction as published and not as corrected.
+    assert copier["redaction_consistency"] == copier["hint_followed"] == 1
+    assert copier["redaction_gain"] == copier["counterfactual_consistency"] == 0
+    assert copier["hint_told"] == copier["hint_faithfulness"] == 0
+    # Who writes nothing is faithful only where no hint is followed.
+    assert silent["hint_faithfulness"] == 1
+    assert np.isnan(silent["hint_told"])
+    assert silent["redaction_consistency"] == silent["redaction_gain"] == silent["counterfactual_consistency"] == 0
     assert means("empty")["hint_faithfulness"] == 0
-
-
-def test_the_random_writer_is_at_chance():
-    found = means("random")
-    for name in ("hint_told", "hint_faithfulness", "counterfactual_consistency", "redaction_consistency"):
-        assert found[name] == pytest.approx(0.5, abs=0.17), name
-    assert abs(found["redaction_gain"]) < 0.2
+    by_chance = means("random")
+    assert {name: by_chance[name] for name in four} == pytest.approx(dict.fromkeys(four, 0.5), abs=0.17)
+    assert abs(by_chance["redaction_gain"]) < 0.2
 
 
 # What is asked and scored -------------------------------------------------------------------------------------------
@@ -208,9 +197,7 @@ def test_what_follows_is_asked_about_the_answer():
     }
     assert found.loc["counterfactual", "edit"] == "He is {bad}."
     assert set(found["draw"]) == {3}
-
-
-def test_nothing_follows_where_nothing_is_decided():
+    # Nothing follows where nothing is decided.
     answers = pd.DataFrame({"item_id": ["a", "b", "c"], "draw": 0, "decision": [None, "unknown", "hire"], "text": ""})
     questions = [Question(name, {"text": name}) for name in "abc"]
     assert [each.question.item_id for each in followed(answers, questions, method_of())] == ["c"]

@@ -29,6 +29,7 @@ NORMALISED_AT_ONCE = ("modernbert", "deberta-v2", "bloom", "funnel")
 JUMPING = (*NORMALISED_AT_ONCE, "llama", "qwen2", "qwen3", "gemma", "gemma2", "mistral", "gpt_neox")
 KNOWN = ("one_layer_attention", "bert", "roberta", "distilbert", "gpt2")
 COMMON = {"layer": "word_embeddings", "definition": "paper", "output": "logit", "baseline": "pad", "aggregation": "sum"}
+DEEPLIFT = COMMON | {"method": "deeplift"}
 GXI = COMMON | {"method": "input_x_gradient"}
 IG = COMMON | {"method": "integrated_gradients", "steps": 200}
 FAMILIES = {
@@ -43,9 +44,25 @@ def classifier_of(architecture, **options):
     return (foreign_classifier if architecture in FOREIGN else tiny_classifier)(architecture, classes=3, **options)
 
 
-def explained(family, classifier, settings, sentences=None):
+def explained(settings, classifier, sentences=None):
     sentences = sentences or three_targets(classifier)
     return explain(parsed_alike({"it": settings}), sentences, context_of(classifier))["it"]
+
+
+def words_by(rule, worth=None):
+    """A network that asks a rule for its second class's logit, from the worth of each word."""
+
+    def logits(embedding, mask):
+        total = rule(embedding[..., 0], mask)
+        return torch.stack([torch.zeros_like(total), total], dim=-1)
+
+    return by_hand(worth or dict.fromkeys("abcdefgh", (1.0,)), logits)
+
+
+def missing(classifier, output):
+    """How much of the change DeepLIFT misses where the model is tried out."""
+    settings = {"method": "deeplift", "layer": "word_embeddings", "baseline": "pad", "output": output}
+    return paper.tried_out(parsed_alike({"it": settings})["it"], context_of(classifier).evaluator)[0]
 
 
 def sizes(explanations):
@@ -77,22 +94,22 @@ def test_what_leaves_the_embedding_layer_can_be_put_back(architecture):
 def test_input_x_gradient_of_what_is_normalised_at_once_is_a_remainder(architecture):
     """Scaling an embedding changes nothing but what the normalisation's ε leaves; behind it, the scores are real."""
     classifier = classifier_of(architecture)
-    paths = sizes(explained("path", classifier, IG))
-    words = explained("gradient", classifier, GXI)
+    paths = sizes(explained(IG, classifier))
+    words = explained(GXI, classifier)
     assert np.median(sizes(words) / paths) < 1e-3
     assert words.note.startswith("the scores of 8 of 8")
     assert words.note.endswith("take layer 'embedding_output'")
-    behind = explained("gradient", classifier, GXI | {"layer": "embedding_output"})
+    behind = explained(GXI | {"layer": "embedding_output"}, classifier)
     assert behind.note == ""
     assert 0.1 < np.median(sizes(behind) / paths) < 10
     # Norms have no sign and saliency has no input: neither cancels out.
-    assert explained("gradient", classifier, GXI | {"aggregation": "l2"}).note == ""
-    assert explained("gradient", classifier, GXI | {"method": "saliency", "aggregation": "l1"}).note == ""
+    assert explained(GXI | {"aggregation": "l2"}, classifier).note == ""
+    assert explained(GXI | {"method": "saliency", "aggregation": "l1"}, classifier).note == ""
 
 
 def test_without_an_embedding_layer_a_path_is_the_suggested_method():
     classifier = classifier_of("gemma", spread=0.02)  # whose layers hardly add to the embeddings
-    note = explained("gradient", classifier, GXI).note
+    note = explained(GXI, classifier).note
     assert "a remainder" in note
     assert note.endswith("such as integrated_gradients")
 
@@ -118,7 +135,7 @@ def test_the_suggested_method_is_the_same_for_all_groups_of_texts():
 
 @pytest.mark.parametrize("architecture", [*KNOWN, "electra"])
 def test_input_x_gradient_is_no_remainder_where_positions_are_added(architecture):
-    assert explained("gradient", classifier_of(architecture), GXI).note == ""
+    assert explained(GXI, classifier_of(architecture)).note == ""
 
 
 # Where paths begin ------------------------------------------------------------------------------------------------
@@ -127,9 +144,9 @@ def test_input_x_gradient_is_no_remainder_where_positions_are_added(architecture
 @spread("architecture, family", JUMPING, FAMILIES)
 def test_no_path_begins_where_the_output_jumps(architecture, family):
     classifier = classifier_of(architecture)
-    found = explained(family, classifier, FAMILIES[family])
+    found = explained(FAMILIES[family], classifier)
     assert found.note == says("path", f"token {classifier.tokenizer.mask_token}", "'pad'")
-    at_mask = explained(family, classifier, FAMILIES[family] | {"baseline": "mask"})
+    at_mask = explained(FAMILIES[family] | {"baseline": "mask"}, classifier)
     assert "begins" not in at_mask.note
     for one, other in zip(found.attributions, at_mask.attributions, strict=True):
         np.testing.assert_array_equal(one.token_score, other.token_score)
@@ -142,7 +159,7 @@ def test_no_path_begins_where_the_output_jumps(architecture, family):
 def test_paths_begin_without_embeddings_where_positions_are_added(architecture, baseline):
     classifier = classifier_of(architecture)
     classifier.network.get_input_embeddings().weight[classifier.special_token("pad")] = 0
-    note = explained("path", classifier, IG | {"baseline": baseline}).note
+    note = explained(IG | {"baseline": baseline}, classifier).note
     assert "begins" not in note
 
 
@@ -151,11 +168,11 @@ def test_a_full_stop_is_the_last_resort():
     weight = classifier.network.get_input_embeddings().weight
     weight[classifier.tokenizer.all_special_ids] = 0
     stop = int(token_ids(classifier.tokenizer, [["."]])[0][-1])
-    found = explained("path", classifier, IG)
+    found = explained(IG, classifier)
     assert found.note == says("path", f"token {classifier.tokenizer.convert_ids_to_tokens(stop)} and")
     weight[stop] = 0
     with pytest.raises(InputError, match=r"jumps.*'pad'"):
-        explained("path", classifier, IG)
+        explained(IG, classifier)
 
 
 @pytest.mark.parametrize("architecture", ["llama", "modernbert"])
@@ -177,18 +194,18 @@ def test_no_model_is_tried_out_with_tokens_that_it_does_not_know():
     assert classifier.tokenizer.add_tokens([f"new{number}" for number in range(50)]) == 50
     assert len(classifier.tokenizer) > rows
     assert [probe.token_id.tolist() for probe in probes(classifier)] == before
-    assert explained("path", classifier, IG).note == ""
+    assert explained(IG, classifier).note == ""
 
 
 @pytest.mark.parametrize("method", ["integrated_gradients", "path_gradient"])
 def test_paths_with_too_few_steps_are_counted(method):
     classifier = classifier_of("distilbert")
     sentences = three_targets(classifier)
-    exact = explained("path", classifier, IG | {"steps": 1}).attributions
+    exact = explained(IG | {"steps": 1}, classifier).attributions
     gaps = [abs(one.completeness_gap) / abs(one.token_score.sum() - one.completeness_gap) for one in exact]
     missed = sum(gap > 0.05 for gap in gaps)
     assert 0 < missed <= len(sentences)
-    note = explained("path", classifier, IG | {"steps": 1, "method": method}).note
+    note = explained(IG | {"steps": 1, "method": method}, classifier).note
     assert f"paths of {missed} of 8 items" in note
 
 
@@ -199,7 +216,7 @@ def test_paths_with_too_few_steps_are_counted(method):
 def test_deeplift_adds_up_whatever_the_normalisation(architecture, baseline):
     """In single precision and from words without embedding, where scales of a thousand meet differences of nothing."""
     classifier = classifier_of(architecture)
-    found = explained("deeplift", classifier, COMMON | {"method": "deeplift", "baseline": baseline})
+    found = explained(DEEPLIFT | {"baseline": baseline}, classifier)
     assert found.note == ""
     for one in found.attributions:
         assert abs(one.completeness_gap) < 1e-4 * np.abs(one.token_score).sum()
@@ -209,45 +226,22 @@ def test_deeplift_that_does_not_add_up_is_refused(monkeypatch):
     """As with the mean of both scales, the rule for other products."""
     monkeypatch.setattr(paper, "_harmonic", paper._half)
     with pytest.raises(InputError, match=r"explainers\.it:.*DeepLIFT.*'pad'"):
-        explained("deeplift", classifier_of("llama"), COMMON | {"method": "deeplift"})
-
-
-@pytest.mark.parametrize("missed", [0.05, 0.2])
-def test_deeplift_may_miss_a_tenth_of_the_change_and_says_so(missed):
-    def rule(embedding, mask):
-        worth = embedding[..., 0]
-        total = (((1 - missed) * worth + missed * worth.detach()) * mask).sum(-1)
-        return torch.stack([torch.zeros_like(total), total], dim=-1)
-
-    classifier = by_hand(dict.fromkeys("abcdefgh", (1.0,)), rule)
-    [text] = sentences_of(classifier, [["a", "b"]], targets=[1])
-    methods = {"it": COMMON | {"method": "deeplift"}}
-    if missed > 0.1:
-        with pytest.raises(InputError, match=r"miss.*0\.2"):
-            explain(parsed_alike(methods), [text], context_of(classifier))
-        return
-    explanations = explain(parsed_alike(methods), [text], context_of(classifier))["it"]
-    assert explanations.attributions[0].completeness_gap == pytest.approx(-0.1)
-    assert "1 of 1 items do" in explanations.note
+        explained(DEEPLIFT, classifier_of("llama"))
 
 
 def test_whether_deeplift_is_refused_does_not_depend_on_the_group_of_texts():
     """The multiplier of 'storm' is −1, and what it adds is its worth, 10: its score misses the change by 2 times 10."""
 
-    def rule(embedding, mask):
-        worth = embedding[..., 0]
-        total = (torch.where(worth > 5, 2 * worth.detach() - worth, worth) * mask).sum(-1)
-        return torch.stack([torch.zeros_like(total), total], dim=-1)
+    def rule(worth, mask):
+        return (torch.where(worth > 5, 2 * worth.detach() - worth, worth) * mask).sum(-1)
 
-    classifier = by_hand({"storm": (10.0,), "sea": (1.0,), "ship": (2.0,)}, rule)
-    settings = {"it": COMMON | {"method": "deeplift"}}
+    classifier = words_by(rule, {"storm": (10.0,), "sea": (1.0,), "ship": (2.0,)})
     texts = sentences_of(classifier, [["storm"], ["sea", "ship"], ["storm", "sea"]], targets=[1, 1, 1])
-    whole = explain(parsed_alike(settings), texts, context_of(classifier))["it"]
+    whole = explained(DEEPLIFT, classifier, texts)
     assert [one.token_score.sum() for one in whole.attributions] == pytest.approx([-10, 3, -9])
     assert "2 of 3 items do" in whole.note
-    context = context_of(classifier)
     for text, among in zip(texts, whole.attributions, strict=True):
-        [alone] = explain(parsed_alike(settings), [text], context)["it"].attributions
+        [alone] = explained(DEEPLIFT, classifier, [text]).attributions
         np.testing.assert_allclose(alone.token_score, among.token_score)
         assert alone.completeness_gap == pytest.approx(among.completeness_gap)
 
@@ -255,16 +249,7 @@ def test_whether_deeplift_is_refused_does_not_depend_on_the_group_of_texts():
 @pytest.mark.parametrize("output", ["logit", "probability"])
 def test_a_class_whose_output_is_constant_hides_no_refusal(output):
     """As where one label was made two classes."""
-
-    def rule(embedding, mask):
-        total = ((2 * embedding.detach() - embedding)[..., 0] * mask).sum(-1)
-        return torch.stack([torch.zeros_like(total), total], dim=-1)
-
-    classifier = by_hand(dict.fromkeys("abcdefgh", (1.0,)), rule)
-    settings = {"layer": "word_embeddings", "baseline": "pad", "output": output}
-    missed = paper.tried_out(
-        parsed_alike({"it": settings | {"method": "deeplift"}})["it"], context_of(classifier).evaluator
-    )[0]
+    missed = missing(words_by(lambda worth, mask: ((2 * worth.detach() - worth) * mask).sum(-1)), output)
     assert missed == pytest.approx(2, rel=1e-5) if output == "logit" else missed > 1
 
 
@@ -272,48 +257,40 @@ def test_a_class_whose_output_is_constant_hides_no_refusal(output):
 def test_operations_without_a_rule_are_said_of_the_model_and_not_of_texts(definition):
     """Texts that are explained with others, which take another way through the network, say the same as alone."""
 
-    def rule(embedding, mask):
-        total = (embedding[..., 0] * mask).sum(-1)
+    def rule(worth, mask):
         # As a network that folds what is longer than four tokens.
-        total = total + 1e-6 * (embedding[..., 0].amax(1) if mask.shape[1] > 4 else embedding[..., 0].amin(1))
-        return torch.stack([torch.zeros_like(total), total], dim=-1)
+        return (worth * mask).sum(-1) + 1e-6 * (worth.amax(1) if mask.shape[1] > 4 else worth.amin(1))
 
-    classifier = by_hand(dict.fromkeys("abcdefgh", (1.0,)), rule)
+    classifier = words_by(rule)
     texts = sentences_of(classifier, [["a"], ["b", "c", "d", "e"]], targets=[1, 1])
-    settings = COMMON | {"method": "deeplift", "definition": definition}
 
     def said(some):
-        found = explain(parsed_alike({"it": settings}), some, context_of(classifier))["it"]
-        return remarks_on_items(found.remarks, len(some))
+        return remarks_on_items(explained(DEEPLIFT | {"definition": definition}, classifier, some).remarks, len(some))
 
     assert said(texts) == said(texts[:1]) + said(texts[1:])
     assert "plain gradient: amax" in str(said(texts))
 
 
 @pytest.mark.parametrize("output", ["logit", "probability"])
-@pytest.mark.parametrize("missed", [0.9, 0.05])
-@pytest.mark.parametrize(("size", "certainty"), [(1, 15), (1e-4, 0)])
-def test_that_an_output_hardly_changes_hides_no_refusal(output, missed, size, certainty):
-    """Where the model is sure, as a fine-tuned one, and where nothing that it reads matters much."""
+@pytest.mark.parametrize("missed", [0.9, 0.2, 0.05])
+@pytest.mark.parametrize(("size", "certainty"), [(1, 15), (1e-4, 0), (1, 0)])
+def test_deeplift_may_miss_a_tenth_of_the_change_and_says_so(output, missed, size, certainty):
+    """Also where the model is sure, as a fine-tuned one, and where nothing that it reads matters much."""
 
-    def rule(embedding, mask):
-        worth = embedding[..., 0]
-        total = certainty + size * (((1 - missed) * worth + missed * worth.detach()) * mask).sum(-1)
-        return torch.stack([torch.zeros_like(total), total], dim=-1)
+    def rule(worth, mask):
+        return certainty + size * (((1 - missed) * worth + missed * worth.detach()) * mask).sum(-1)
 
-    classifier = by_hand(dict.fromkeys("abcdefgh", (1.0,)), rule)
-    settings = {"layer": "word_embeddings", "baseline": "pad", "output": output}
-    assert paper.tried_out(
-        parsed_alike({"it": settings | {"method": "deeplift"}})["it"], context_of(classifier).evaluator
-    )[0] == pytest.approx(missed)
+    classifier = words_by(rule)
+    assert missing(classifier, output) == pytest.approx(missed)
     [text] = sentences_of(classifier, [["a", "b"]], targets=[1])
-    methods = {"it": COMMON | {"method": "deeplift", "output": output}}
     if missed < 0.1:
-        explanations = explain(parsed_alike(methods), [text], context_of(classifier))["it"]
-        assert "of 1 items do not" in explanations.note
+        explanations = explained(DEEPLIFT | {"output": output}, classifier, [text])
+        assert "1 of 1 items do" in explanations.note
+        if (output, size, certainty) == ("logit", 1, 0):
+            assert explanations.attributions[0].completeness_gap == pytest.approx(-0.1)
     else:
-        with pytest.raises(InputError, match=r"miss.*0\.9"):
-            explain(parsed_alike(methods), [text], context_of(classifier))
+        with pytest.raises(InputError, match=rf"miss.*{missed}"):
+            explained(DEEPLIFT | {"output": output}, classifier, [text])
 
 
 @pytest.mark.parametrize("output", ["logit", "probability"])
@@ -321,14 +298,11 @@ def test_deeplift_is_judged_by_its_rules_where_a_transformer_is_sure(monkeypatch
     """Its probabilities change by less than their rounding, and the difference of its logits does not."""
     classifier = tiny_classifier("bert")
     classifier.network.classifier.bias.data = torch.tensor([-25.0, 25.0])
-    evaluator = context_of(classifier).evaluator
-    settings = {"layer": "word_embeddings", "baseline": "pad", "output": output}
-    assert evaluator.probabilities([probe.row for probe in probes(classifier)]).max(axis=1).min() > 0.9999
-    assert paper.tried_out(parsed_alike({"it": settings | {"method": "deeplift"}})["it"], evaluator)[0] < 1e-4
+    sure = context_of(classifier).evaluator.probabilities([probe.row for probe in probes(classifier)])
+    assert sure.max(axis=1).min() > 0.9999
+    assert missing(classifier, output) < 1e-4
     monkeypatch.delitem(paper.STAND_INS, "layer_norm")
-    assert (
-        paper.tried_out(parsed_alike({"it": settings | {"method": "deeplift"}})["it"], evaluator)[0] > paper.MOST_MISSED
-    )
+    assert missing(classifier, output) > paper.MOST_MISSED
 
 
 @pytest.mark.parametrize("steps", [2, 64])
@@ -338,7 +312,7 @@ def test_paths_with_too_few_steps_are_counted_where_a_model_is_sure(steps):
     classifier.network.classifier.bias.data = torch.tensor([0.0, 7.0])
     sentences = [replace(sentence, target=1) for sentence in sentences_of(classifier)]
     settings = COMMON | {"method": "integrated_gradients", "steps": steps, "output": "probability"}
-    explanations = explained("path", classifier, settings, sentences)
+    explanations = explained(settings, classifier, sentences)
     gaps = np.array([one.completeness_gap for one in explanations.attributions])
     changes = np.array([one.token_score.sum() for one in explanations.attributions]) - gaps
     missed = int((np.abs(gaps) > 0.05 * np.abs(changes)).sum())
@@ -348,14 +322,9 @@ def test_paths_with_too_few_steps_are_counted_where_a_model_is_sure(steps):
 
 
 def test_deeplift_without_finite_scores_is_refused_as_such():
-    def rule(embedding, mask):
-        total = ((embedding[..., 0] * mask).sum(-1) - 100).log()
-        return torch.stack([torch.zeros_like(total), total], dim=-1)
-
-    classifier = by_hand(dict.fromkeys("abcdefgh", (1.0,)), rule)
-    methods = {"it": COMMON | {"method": "deeplift"}}
+    classifier = words_by(lambda worth, mask: ((worth * mask).sum(-1) - 100).log())
     with pytest.raises(InputError, match=r"tried.*choose"):
-        explain(parsed_alike(methods), sentences_of(classifier, [["a", "b"]], targets=[1]), context_of(classifier))
+        explained(DEEPLIFT, classifier, sentences_of(classifier, [["a", "b"]], targets=[1]))
 
 
 def test_deeplift_of_a_model_whose_changes_drown_in_bfloat16_is_refused_with_the_precision():
@@ -364,11 +333,10 @@ def test_deeplift_of_a_model_whose_changes_drown_in_bfloat16_is_refused_with_the
     for weight in classifier.network.requires_grad_(False).parameters():
         if weight.dim() > 1:
             torch.nn.init.normal_(weight, std=0.02, generator=torch.Generator().manual_seed(0))
-    methods = {"it": COMMON | {"method": "deeplift", "output": "logit"}}
-    explain(parsed_alike(methods), sentences_of(classifier), context_of(classifier))
+    explained(DEEPLIFT, classifier, sentences_of(classifier))
     rounded = replace(classifier, network=prepared(classifier.network, "bfloat16"), precision="bfloat16")
     with pytest.raises(InputError, match=r"explain\.precision.*float32.*baseline"):
-        explain(parsed_alike(methods), sentences_of(rounded), context_of(rounded))
+        explained(DEEPLIFT, rounded, sentences_of(rounded))
 
 
 def test_in_place_products_of_two_changing_values_are_named():
@@ -383,16 +351,15 @@ def test_in_place_products_of_two_changing_values_are_named():
 
 # Aggregation ------------------------------------------------------------------------------------------------------
 
-GRADIENT_METHODS = {
-    "saliency": "gradient",
-    "input_x_gradient": "gradient",
-    "path_gradient": "path",
-    "integrated_gradients": "path",
-    "gradient_shap": "gradient_shap",
-    "deeplift": "deeplift",
-    "guided_backprop": "rectified",
-    "deconvolution": "rectified",
-}
+GRADIENT_METHODS = (
+    "saliency",
+    "input_x_gradient",
+    "path_gradient",
+    "integrated_gradients",
+    "gradient_shap",
+    "deeplift",
+)
+GRADIENT_METHODS += ("guided_backprop", "deconvolution")
 
 
 @pytest.mark.parametrize("method", GRADIENT_METHODS)
@@ -400,8 +367,7 @@ def test_norms_bound_sums_and_have_no_gap(method):
     """And attribution files from before there was a choice are explained again as they were."""
     classifier = classifier_of("bert")
     settings = COMMON | {"method": method, "steps": 5, "samples": 2, "noise": 0.1}
-    family = GRADIENT_METHODS[method]
-    found = {how: explained(family, classifier, settings | {"aggregation": how}) for how in ("sum", "l1", "l2")}
+    found = {how: explained(settings | {"aggregation": how}, classifier) for how in ("sum", "l1", "l2")}
     hidden = 16
     for total, l1, l2 in zip(*(found[how].attributions for how in ("sum", "l1", "l2")), strict=True):
         assert (np.abs(total.token_score) <= l1.token_score * (1 + 1e-6)).all()
@@ -409,7 +375,7 @@ def test_norms_bound_sums_and_have_no_gap(method):
         assert (l1.token_score <= hidden**0.5 * l2.token_score * (1 + 1e-6)).all()
         assert l1.completeness_gap is None is l2.completeness_gap
         assert (total.completeness_gap is not None) == (method in ("integrated_gradients", "deeplift"))
-    before = explained(family, classifier, {key: value for key, value in settings.items() if key != "aggregation"})
+    before = explained({key: value for key, value in settings.items() if key != "aggregation"}, classifier)
     default = found["l1" if method == "saliency" else "sum"]
     for one, other in zip(before.attributions, default.attributions, strict=True):
         np.testing.assert_array_equal(one.token_score, other.token_score)

@@ -82,13 +82,10 @@ def test_replacements_word_by_word(labelling):
         ("subject", "male"): ("He tells his son about Mr. Lopez .", [1, 0, 0, 0, 0, 0, 0, 0]),
         ("subject", "female"): ("She tells his son about Mr. Lopez .", [1, 0, 0, 0, 0, 0, 0, 0]),
     }
-
-
-def test_a_replacement_by_nothing_leaves_an_empty_word(labelling):
+    # A replacement by nothing leaves an empty word.
     emptied = entry(1, ["He", "is", "late", "."], {}, {("all", "male"): labels(w2="")})
     (row,) = import_annotations([labelling(emptied)])
-    assert row["forms"][0]["words"] == ["He", "is", "", "."]
-    assert row["forms"][0]["ground_truth"] == [0, 0, 1, 0]
+    assert (row["forms"][0]["words"], row["forms"][0]["ground_truth"]) == (["He", "is", "", "."], [0, 0, 1, 0])
 
 
 def broken(change) -> dict:
@@ -142,9 +139,6 @@ def test_equal_names_are_drawn_equal_and_unequal_ones_differ():
         assert drawn[5] in NAMES.male
         # What else stands in the sentence does not matter for a name.
         assert drawn_names(words, {0: "surname"}, "male", NAMES, sentence_id) == {0: drawn[0]}
-
-
-def test_a_list_that_is_too_short_is_named():
     with pytest.raises(InputError, match=r"names \(female\): sentence 00007.*more than 2;.*longer"):
         drawn_names(["A", "B", "C"], dict.fromkeys(range(3), "name"), "female", NAMES, "00007")
 

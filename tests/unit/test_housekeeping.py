@@ -58,12 +58,6 @@ def test_every_kind_of_study_has_its_rules():
     assert {path.stem for path in (REPOSITORY / "rules" / "kinds").glob("*.smk")} == set(KINDS)
 
 
-def test_every_rules_file_says_what_it_is_for():
-    rules = sorted((REPOSITORY / "rules").glob("**/*.smk"))
-    assert rules
-    assert [path.name for path in rules if not path.read_text().startswith(("#", '"""'))] == []
-
-
 def test_functions_and_names_inside_snakemake_stand_in_the_library():
     """Where linters and tests read them; to find the library, a rules file may ask where it lies."""
     rules = [REPOSITORY / "Snakefile", *(REPOSITORY / "rules").rglob("*.smk")]

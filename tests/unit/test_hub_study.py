@@ -59,8 +59,7 @@ def asked(tmp_path_factory):
 
 
 @pytest.mark.parametrize(
-    "name",
-    [name if name in ALWAYS else pytest.param(name, marks=pytest.mark.slow) for name in STUDY["models"]],
+    "name", [name if name in ALWAYS else pytest.param(name, marks=pytest.mark.slow) for name in STUDY["models"]]
 )
 def test_a_model_of_the_study_is_loaded_explained_and_scored(asked, name):
     answer = asked(name)

@@ -99,7 +99,11 @@ def test_the_parts_have_every_dialect_and_draw():
             assert found.url.endswith(path)
 
 
-def test_every_part_is_made_of_known_sources():
+def test_every_part_is_made_of_known_sources_and_archives_are_at_a_commit():
+    for name, archive in sources.ARCHIVES.items():
+        assert name in released.RELEASES
+        assert len(Path(archive.url).name.removesuffix(".tar.gz")) == 40
+        assert len(archive.sha256) == 64
     for name, release in released.RELEASES.items():
         for part, files in release.parts.items():
             assert files or name in sources.ARCHIVES, (name, part)
@@ -246,47 +250,6 @@ def test_tables_of_a_mirror_go_before_the_archive_and_must_be_as_published(mirro
     (changed / "bbq_implied.parquet").write_bytes(b"other")
     with pytest.raises(InputError, match=r"bbq_implied.parquet: wrong checksum"):
         unpack(changed.parent, tmp_path / "again")
-
-
-def test_the_released_tables_are_those_of_their_single_files(mirror):
-    """Two questions, taken apart into the files that the authors published, and put together."""
-    published = {
-        name: pd.read_parquet(mirror / "walk_the_talk" / name) for name in sources.ARCHIVES["walk_the_talk"].tables
-    }
-    some = {
-        name: table[table["question"].isin(["367", "1058"])].reset_index(drop=True) for name, table in published.items()
-    }
-    files = {}
-    for row in some["bbq_answers.parquet"].itertuples():
-        of_form = "" if row.form == "original" else f"counterfactual={row.form}_"
-        path = f"{'counterfactual' if of_form else 'original'}/response_{of_form}n={row.draw}.json"
-        prompt = f"An example\n\n###\n\n{row.asked}\n\nPlease verbalize how."
-        files[f"model-responses/{row.model}-few-shot-cot/example_{row.question}/{path}"] = {
-            "prompt": prompt,
-            "response": row.response,
-            "answer": row.answer,
-        }
-    for (model, question, draw), judged in some["bbq_implied.parquet"].groupby(["model", "question", "draw"]):
-        path = f"example_{question}/original/implied_concepts_response_n={draw}.json"
-        files[f"implied-concepts/{model}-few-shot-cot/{path}"] = {"concept_decisions": [judged["implied"].tolist()]}
-    for question, listed in some["bbq_concepts.parquet"].groupby("question"):
-        folder = f"counterfactual-generation/example_{question}"
-        files[f"{folder}/concepts.json"] = listed["name"].tolist()
-        files[f"{folder}/categories.json"] = listed["category"].tolist()
-        files[f"{folder}/concept_settings.json"] = [
-            {"current_setting": row.value, "new_settings": [row.other]} for row in listed.itertuples()
-        ]
-    made = released.RELEASES["walk_the_talk"].tables({path: json.dumps(files[path]).encode() for path in files})
-    assert len(files) == 2 * 2 * (8 * 50 + 100 + 50) + 2 * 3
-    for name, table in some.items():
-        pd.testing.assert_frame_equal(made[name], table)
-
-
-def test_archives_are_at_a_commit():
-    for name, archive in sources.ARCHIVES.items():
-        assert name in released.RELEASES
-        assert len(Path(archive.url).name.removesuffix(".tar.gz")) == 40
-        assert len(archive.sha256) == 64
 
 
 # The answers about people --------------------------------------------------------------------------------------------

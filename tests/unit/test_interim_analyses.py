@@ -1,6 +1,7 @@
 """The record of interim analyses: what is one more, what is none, and what is said of the level."""
 
 import json
+from dataclasses import fields
 from pathlib import Path
 
 import numpy as np
@@ -8,7 +9,7 @@ import pandas as pd
 import pytest
 from rendering import run_result
 from scipy.stats import norm
-from study_files import SETTINGS, StudyFiles, asked, scores, written
+from study_files import SETTINGS, StudyFiles, asked, scores, study_of, written
 
 from evenlight.core.contracts.results import INTERIM_ANALYSES
 from evenlight.core.contracts.texts import ITEMS, UNITS
@@ -81,6 +82,10 @@ def test_the_level_is_at_most_the_sum_over_analyses_and_a_plan_counts_once(analy
     said = describe_repeated(record)
     assert said["level"] == (None if level == 0.05 else pytest.approx(level))
     assert len(said["warnings"]) == (level > 0.05)
+    if analyses == [("", "a"), ("", "b"), ("", "c")]:
+        [said] = said["warnings"]
+        for part in ("'plots'", "3 interim analyses", "2026-11-01 (20 units)", "2026-11-03 (60 units)", "0.15"):
+            assert part in said
 
 
 def test_the_bound_holds_where_texts_are_added_and_is_needed():
@@ -98,12 +103,6 @@ def test_the_higher_of_two_levels_of_the_same_texts_counts():
         assert levels_at_most(recorded(("", "a"), level=level, record=record))["level"].tolist() == [expected]
 
 
-def test_what_is_said_names_dataset_numbers_dates_and_the_level():
-    [said] = describe_repeated(recorded(("", "a"), ("", "b")))["warnings"]
-    for part in ("'plots'", "2 interim analyses", "2026-11-01 (20 units)", "2026-11-02 (40 units)", "at most 0.1"):
-        assert part in said
-
-
 # Which texts were judged ------------------------------------------------------------------------------------------
 
 
@@ -119,12 +118,6 @@ def change_items(files: StudyFiles, change) -> pd.DataFrame:
     before = read_table(path, ITEMS)
     write_table(change(before), path, ITEMS)
     return before
-
-
-def study_of(files: StudyFiles, **changed) -> StudyScores:
-    settings = asked(effect_tables, SETTINGS)
-    known = {key: value for key, value in settings.items() if key in StudyScores.__dataclass_fields__}
-    return StudyScores(**{"scores": files.scores, "units": files.datasets, **known, **changed})
 
 
 def digests(study: StudyScores) -> list[str]:
@@ -227,11 +220,9 @@ def test_a_plan_after_two_analyses_without_one_is_refused_with_the_way_out():
 
 def test_the_record_is_kept_by_the_command_and_says_what_must_be_read_first(files, tmp_path):
     record = tmp_path / "tables" / "interim_analyses.parquet"
-    settings = {
-        key: value for key, value in asked(effect_tables, SETTINGS).items() if key in StudyScores.__dataclass_fields__
-    }
-    settings |= {"record": str(record), "plan": "", "alpha": 0.05, "pairs": {"plots": None}}
-    settings["models"] = {"small": [0]}
+    names = {field.name for field in fields(StudyScores)}
+    settings = {key: value for key, value in asked(effect_tables, SETTINGS).items() if key in names}
+    settings |= {"record": str(record), "plan": "", "alpha": 0.05, "pairs": {"plots": None}, "models": {"small": [0]}}
     flags = ("--scores", files.scores, "--datasets", files.datasets, "--output", record)
 
     def judge() -> pd.DataFrame:

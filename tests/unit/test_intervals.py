@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 from measure_coverage import pairs
-from scipy.stats import binom, binomtest, bootstrap, mannwhitneyu, norm, t
+from scipy.stats import binomtest, bootstrap, mannwhitneyu, norm, t
 
 from evenlight.core.seeds import generator_for
 from evenlight.statistics.effect_sizes import cohens_d, defined
@@ -184,43 +184,6 @@ def test_scores_far_from_zero_lose_no_digits():
     assert (far.estimate, far.low, far.high) == pytest.approx((near.estimate, near.low, near.high), rel=1e-9)
 
 
-def test_large_samples_have_the_interval_of_the_delta_method():
-    # d of two independent normal groups of n: variance 2 / n + d² / (4 n); (Hedges & Olkin 1985).
-    random = generator_for("tests", "large")
-    a, b = random.normal(0.5, 1, size=(1, 2000)), random.normal(size=(1, 2000))
-    d = intervals(a, b, paired=False, draws=2000)["cohens_d"]
-    half = 1.96 * math.sqrt(2 / 2000 + d.estimate**2 / 8000)
-    assert (d.high - d.low) / 2 == pytest.approx(half, rel=0.06)
-
-
-def test_pairs_are_drawn_whole():
-    # What pairs have in common cancels in the difference: drawing the forms separately would widen the interval.
-    random = generator_for("tests", "pairs")
-    common = random.normal(size=(1, 300))
-    a, b = common + 0.2 * random.normal(size=(1, 300)), common + 0.2 * random.normal(size=(1, 300))
-    together, apart = (intervals(a, b, paired)["cohens_d"] for paired in (True, False))
-    assert together.high - together.low < 0.35 * (apart.high - apart.low)
-
-
-def test_units_keep_their_seeds():
-    # Five seeds with the same scores are no more evidence than one.
-    a, b = two_seeds(40, 40)
-    once, often = intervals(a[:1], b[:1], True), intervals(a[[0] * 5], b[[0] * 5], True)
-    for name in EFFECTS:
-        assert often[name].low == pytest.approx(once[name].low, rel=1e-12)
-        assert often[name].high == pytest.approx(once[name].high, rel=1e-12)
-
-
-def test_intervals_mirror_when_groups_swap():
-    # On continuous scores: with ties the order statistics at both ends need not be each other's mirror image.
-    random = generator_for("tests", "swap")
-    a, b = random.normal(size=(2, 60)), random.normal(0.4, 1, size=(2, 60))
-    there, back = intervals(a, b, True, draws=4000), intervals(b, a, True, draws=4000)
-    for name in EFFECTS:
-        assert there[name].low == pytest.approx(-back[name].high, abs=0.01)
-        assert there[name].high == pytest.approx(-back[name].low, abs=0.01)
-
-
 def test_the_same_generator_gives_the_same_intervals():
     a, b = two_seeds(40, 40)
     assert intervals(a, b, True) == intervals(a, b, True) != intervals(a, b, True, name="other")
@@ -235,13 +198,10 @@ def test_outliers_leave_the_variance_of_other_resamples_alone():
     assert 0 < d.low < d.estimate < d.high < 3
 
 
-def test_no_difference_between_constants():
+def test_constants_differ_by_nothing_or_infinitely():
     for paired, size in ((True, 5), (False, 9)):
         found = intervals([[0.1] * 5] * 2, [[0.1] * size] * 2, paired)
         assert set(found.values()) == {Interval(0.0, 0.0, 0.0)}
-
-
-def test_different_constants_are_infinitely_far_apart():
     found = intervals([[0.1] * 5], [[0.3] * 5], True)
     assert found["cohens_d"] == Interval(-math.inf, -math.inf, -math.inf)
     assert found["cliffs_delta"] == Interval(-1.0, -1.0, -1.0)
@@ -287,19 +247,6 @@ def test_delta_of_scores_that_are_mostly_zero_is_covered(count):
     assert covered / runs == pytest.approx(0.95, abs=0.039)
 
 
-def test_few_pairs_have_wider_intervals_than_resamples_alone():
-    """As Student's t is wider than the normal distribution, and a sample's variance larger than its resamples'."""
-    random = generator_for("tests", "few")
-    ratios = []
-    for _ in range(15):
-        a, b = random.normal(size=(2, 1, 6))
-        found = bootstrap_intervals(a, b, True, 2000, 0.95, random)["cohens_d"]
-        chosen = random.integers(0, 6, size=(6, 2000))
-        plain = np.quantile([cohens_d(a[0, units], b[0, units]) for units in chosen.T], [0.025, 0.975])
-        ratios.append((found.high - found.low) / (plain[1] - plain[0]))
-    assert np.median(ratios) > 1.25
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("size", [50, 322])
 @pytest.mark.parametrize("d", [0.0, 0.5, 1.5])
@@ -307,25 +254,6 @@ def test_coverage_of_normal_pairs(size, d):
     random = generator_for("tests", "coverage", size, str(d))
     truth = {"cohens_d": d, "cliffs_delta": 2 * norm.cdf(d / math.sqrt(2)) - 1}
     _check_coverage(truth, lambda: _correlated(random, size, d), paired=True, random=random)
-
-
-@pytest.mark.slow
-def test_coverage_of_discrete_groups():
-    random = generator_for("tests", "coverage", "discrete")
-    support = np.arange(11)
-    first, second = binom.pmf(support, 10, 0.1), binom.pmf(support, 10, 0.15)
-    dominance = np.sign(np.subtract.outer(support, support))
-    variances = 10 * 0.1 * 0.9, 10 * 0.15 * 0.85
-    truth = {
-        "cohens_d": -0.5 / math.sqrt(np.mean(variances)),
-        "cliffs_delta": first @ dominance @ second,
-    }
-
-    def draw():
-        a, b = _correlated(random, 120, 0)[0], _correlated(random, 30, 0)[0]
-        return binom.ppf(norm.cdf(a), 10, 0.1) / 10, binom.ppf(norm.cdf(b), 10, 0.15) / 10
-
-    _check_coverage(truth, draw, paired=False, random=random)
 
 
 def _correlated(random: np.random.Generator, size: int, d: float) -> tuple[np.ndarray, np.ndarray]:

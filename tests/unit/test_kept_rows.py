@@ -6,18 +6,20 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
+from unittest.mock import Mock
 
 import numpy as np
 import pandas as pd
 import pytest
 import torch
+from combinations import spread
 from dataset_files import write_dataset
 from test_attribution_files import (
     METRICS,
     Killed,
     attribute_arguments,
     costs_of,
-    killed_before_part,
+    kill_before_part,
     reading_arguments,
     score_arguments,
 )
@@ -83,9 +85,12 @@ def done(monkeypatch) -> SimpleNamespace:
     return done
 
 
+CONTRACTS = {"items": ITEMS, "predictions": PREDICTIONS}
+
+
 def edit_table(folder: Path, name: str, edit: Callable[[pd.DataFrame], object]) -> None:
     """Write a table of a study again as ``edit`` leaves it."""
-    path, contract = folder / f"{name}.parquet", {"items": ITEMS, "predictions": PREDICTIONS}[name]
+    path, contract = folder / f"{name}.parquet", CONTRACTS[name]
     table = read_table(path, contract)
     edit(table)
     write_table(table, path, contract, read_metadata(path, contract) | {"edited": True})
@@ -109,47 +114,37 @@ def renamed(folder: Path) -> None:
         with_cell(name, "item_id", lambda _: "another")(folder)
 
 
-def reversed_order(folder: Path) -> None:
-    for name, contract in (("items", ITEMS), ("predictions", PREDICTIONS)):
-        path = folder / f"{name}.parquet"
-        write_table(read_table(path, contract).iloc[::-1], path, contract, read_metadata(path, contract))
+def with_rows(chosen: Callable[[pd.DataFrame], pd.DataFrame]) -> Callable[[Path], None]:
+    """An edit of which texts there are, and in which order."""
+
+    def edit(folder: Path) -> None:
+        for name, contract in CONTRACTS.items():
+            path = folder / f"{name}.parquet"
+            write_table(chosen(read_table(path, contract)), path, contract, read_metadata(path, contract))
+
+    return edit
 
 
-def without_text(folder: Path) -> None:
-    for name, contract in (("items", ITEMS), ("predictions", PREDICTIONS)):
-        path = folder / f"{name}.parquet"
-        table = read_table(path, contract)
-        write_table(table[table["item_id"] != "item3"], path, contract, read_metadata(path, contract))
+reversed_order = with_rows(lambda table: table.iloc[::-1])
+without_text = with_rows(lambda table: table[table["item_id"] != "item3"])
 
 
-def with_windows(first: int, last: int) -> Callable[[Path], None]:
-    """An edit by which the text ``item3`` is read in windows, all tokens in the same ones."""
+def with_tokens(**values: int) -> Callable[[Path], None]:
+    """An edit by which all tokens of the text ``item3`` have these values."""
 
     def edit(folder: Path) -> None:
         def change(table: pd.DataFrame) -> None:
             [row] = table.index[table["item_id"] == "item3"]
-            tokens = len(table.at[row, "token_id"])
-            for column, window in (("first_window", first), ("last_window", last)):
+            for column, value in values.items():
                 table[column] = table[column].astype(object)
-                table.at[row, column] = np.full(tokens, window)
+                table.at[row, column] = np.full(len(table.at[row, "token_id"]), value)
 
         edit_table(folder, "predictions", change)
 
     return edit
 
 
-def with_types(value: int) -> Callable[[Path], None]:
-    """An edit by which all tokens of the text ``item3`` have a type."""
-
-    def edit(folder: Path) -> None:
-        def change(table: pd.DataFrame) -> None:
-            [row] = table.index[table["item_id"] == "item3"]
-            table["token_type"] = table["token_type"].astype(object)
-            table.at[row, "token_type"] = np.full(len(table.at[row, "token_id"]), value)
-
-        edit_table(folder, "predictions", change)
-
-    return edit
+ONE_WINDOW, TWO_WINDOWS = (with_tokens(first_window=0, last_window=last) for last in (0, 1))
 
 
 def nothing(folder: Path) -> None:
@@ -178,9 +173,9 @@ ROWS = {
     "words of tokens": (with_cell("predictions", "word_id", lambda words: words[::-1]), 1),
     "texts of tokens": (with_cell("predictions", "token_text", lambda texts: [text.upper() for text in texts]), 1),
     "no types of tokens": (with_cell("predictions", "token_type", lambda _: None), 0),
-    "types of tokens": (with_types(1), 1),
-    "windows": (with_windows(0, 0), 1),
-    "more windows": (with_windows(0, 1), 1),
+    "types of tokens": (with_tokens(token_type=1), 1),
+    "windows": (ONE_WINDOW, 1),
+    "more windows": (TWO_WINDOWS, 1),
     "target": (with_cell("predictions", "target", lambda target: 1 - target), 1),
     "foil": (with_cell("predictions", "foil", lambda _: 1.0), 1),
     "words": (with_cell("items", "words", lambda words: [*words[:-1], "?"]), 1),
@@ -201,7 +196,7 @@ def test_a_text_is_explained_again_by_what_explainers_are_told_of_it(copy, done,
 
 @pytest.mark.parametrize(
     ("before", "after"),
-    [(with_types(0), with_types(1)), (with_windows(0, 0), with_windows(0, 1))],
+    [(with_tokens(token_type=0), with_tokens(token_type=1)), (ONE_WINDOW, TWO_WINDOWS)],
     ids=["types of tokens", "windows"],
 )
 def test_a_text_that_was_read_otherwise_is_explained_and_scored_again(copy, done, before, after):
@@ -427,34 +422,47 @@ def test_a_corrected_text_alone_is_explained_and_scored_again(copy, done):
 # Scores ----------------------------------------------------------------------------------------------------------
 
 
-def with_score(folder: Path) -> None:
+def with_explanations(change: Callable[[pd.DataFrame], object] = lambda table: None, **about) -> Callable[[Path], None]:
+    """An edit of the explanations, or of what their file says of itself."""
+
+    def edit(folder: Path) -> None:
+        path = folder / "attributions" / "grad.parquet"
+        table, before = read_table(path, ATTRIBUTIONS), read_metadata(path, ATTRIBUTIONS)
+        change(table)
+        write_table(table, path, ATTRIBUTIONS, before | about)
+
+    return edit
+
+
+def stretched(table: pd.DataFrame) -> None:
     """One explanation is another."""
-    path = folder / "attributions" / "grad.parquet"
-    table, about = read_table(path, ATTRIBUTIONS), read_metadata(path, ATTRIBUTIONS)
     table.at[3, "token_score"] = table.at[3, "token_score"] * [1.0, *[2.0] * (len(table.at[3, "token_score"]) - 1)]
-    write_table(table, path, ATTRIBUTIONS, about)
 
 
-def of_seed(folder: Path) -> None:
-    """The explanations are those of another seed, from which metrics draw, too."""
-    path = folder / "attributions" / "grad.parquet"
-    write_table(read_table(path, ATTRIBUTIONS), path, ATTRIBUTIONS, read_metadata(path, ATTRIBUTIONS) | {"seed": 1})
+def damaged(arguments: argparse.Namespace) -> None:
+    arguments.output[0].write_bytes(b"PAR1")
 
 
+OTHERS_VERSION = {"stages": {"score": 1}, "explainers": {"saliency": 2, "input_x_gradient": 1}}
 SCORED = {
     "notes": (nothing, lambda arguments: None, 0),
+    "history of the training": (lambda folder: with_history(of_study(folder)), lambda arguments: None, 0),
+    "versions of the explanations": (with_explanations(versions={}), lambda arguments: None, 0),
     "ground truth": (ROWS["ground truth"][0], lambda arguments: None, 1),
     "target": (ROWS["target"][0], lambda arguments: None, 1),
-    "explanation": (with_score, lambda arguments: None, 1),
-    "seed": (of_seed, lambda arguments: None, TEXTS),
+    "explanation": (with_explanations(stretched), lambda arguments: None, 1),
+    # From which metrics draw, too.
+    "seed": (with_explanations(seed=1), lambda arguments: None, TEXTS),
     "version": (nothing, with_flag("versions", {"stages": {"score": 2}}), TEXTS),
+    "version of the explainer": (nothing, with_flag("versions", OTHERS_VERSION), TEXTS),
     "settings": (nothing, lambda arguments: arguments.settings.update(more=1), TEXTS),
+    "damaged scores": (nothing, damaged, TEXTS),
 }
 
 
-@pytest.mark.parametrize("family", ["complexity", "faithfulness"])
-@pytest.mark.parametrize(("edit", "change", "texts"), SCORED.values(), ids=SCORED)
-def test_a_text_is_scored_again_by_what_metrics_are_told(copy, done, family, edit, change, texts):
+@spread("family, name", ["complexity", "faithfulness"], SCORED)
+def test_a_text_is_scored_again_by_what_metrics_are_told(copy, done, family, name):
+    edit, change, texts = SCORED[name]
     edit(copy)
     arguments = scored(copy, family)
     change(arguments)
@@ -474,7 +482,7 @@ def test_scores_that_ask_a_model_hold_for_that_model(copy, done, name):
         assert len(done.scored) == texts
 
 
-def test_scores_by_an_explainer_that_needs_other_texts_are_not_taken_over(copy, done):
+def test_scores_by_an_explainer_that_needs_other_texts_are_not_taken_over(copy):
     """By metrics that explain again."""
     path = copy / "attributions" / "grad.parquet"
     about = read_metadata(path, ATTRIBUTIONS)
@@ -528,16 +536,12 @@ def test_a_record_is_kept_once_when_the_job_dies_behind_it(copy, monkeypatch):
     ROWS["target"][0](copy)
     arguments = of_study(copy)
     with monkeypatch.context() as patch:
-        patch.setattr("evenlight.jobs.parts.write_groups", _die)
+        patch.setattr("evenlight.jobs.parts.write_groups", Mock(side_effect=Killed))
         with pytest.raises(Killed):
             attribute.main(arguments)
     attribute.main(arguments)
     for parts, _ in costs_of(arguments).values():
         assert parts["texts"].tolist() == [5, 5, 2, 1]
-
-
-def _die(*_):
-    raise Killed
 
 
 def test_a_record_that_cannot_be_read_is_told_and_not_made_up(copy, capsys):
@@ -552,10 +556,7 @@ def test_a_record_that_cannot_be_read_is_told_and_not_made_up(copy, capsys):
 def test_a_job_that_dies_leaves_the_file_and_its_new_rows(copy, done, monkeypatch):
     before = (copy / "attributions" / "grad.parquet").read_bytes()
     arguments = of_study(copy, seed=1)
-    with monkeypatch.context() as patch:
-        killed_before_part(patch, attribute, 1)
-        with pytest.raises(Killed):
-            attribute.main(arguments)
+    kill_before_part(monkeypatch, attribute, 1, arguments)
     assert (copy / "attributions" / "grad.parquet").read_bytes() == before
     done.explained.clear()
     attribute.main(arguments)

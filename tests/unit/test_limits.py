@@ -8,13 +8,7 @@ from scipy.stats import binom, binomtest
 from statsmodels.stats.proportion import proportion_confint
 
 from evenlight.statistics.arrays.holm import sides_adjusted
-from evenlight.statistics.arrays.limits import (
-    as_often_p,
-    family_limits,
-    net_benefit_limits,
-    of_hundred,
-    share_limits,
-)
+from evenlight.statistics.arrays.limits import as_often_p, family_limits, net_benefit_limits, of_hundred, share_limits
 from evenlight.statistics.arrays.signs import side_p, sign_p
 
 FAMILIES = st.lists(st.tuples(st.integers(0, 60), st.integers(0, 60)), min_size=1, max_size=12)

@@ -3,6 +3,7 @@
 import json
 import re
 import shutil
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 from rendering import run_result
 from scipy.stats import norm
-from study_files import SETTINGS, StudyFiles, asked, called, scores, written
+from study_files import SETTINGS, StudyFiles, asked, called, scores, study_of, written
 from test_configuration import refusal
 
 from evenlight.core.contracts.results import EFFECTS, LOOKS
@@ -26,7 +27,6 @@ from evenlight.statistics.files import Run, items_path, predictions_path
 from evenlight.statistics.look_plans import Plan, read_record, record_digest, settings_as_written
 from evenlight.statistics.look_records import describe_looks, looks_of, texts_digest, with_look
 from evenlight.statistics.looks import POCOCK, Looks
-from evenlight.statistics.study import StudyScores
 
 QUARTERS = Looks((25, 50, 75, 100), (0, 1, 2, 3))
 FIFTHS = Looks((20, 40, 60, 80, 100), (0, 1, 2, 3, 4))
@@ -63,14 +63,6 @@ def test_own_parts_are_spent_and_a_skipped_look_spends_nothing():
     np.testing.assert_allclose(skipped.spent(0.05), QUARTERS.spent(0.05)[[1, 3]])
 
 
-def walks(studies: int, looks: Looks, drift: float = 0.0) -> np.ndarray:
-    """Deviates of studies that grow, (looks, studies)."""
-    random = np.random.default_rng(3)
-    shares = np.array(looks.units) / looks.planned[-1]
-    steps = np.sqrt(np.diff(shares, prepend=0))[:, None] * random.normal(size=(len(shares), studies))
-    return steps.cumsum(axis=0) / np.sqrt(shares)[:, None] + drift * np.sqrt(shares)[:, None]
-
-
 # A study ----------------------------------------------------------------------------------------------------------
 
 
@@ -87,12 +79,7 @@ def test_fewer_units_are_the_first_of_more(files):
     """What a look saw is found again when the study has grown, whatever the order of the rows."""
 
     def units_of(first: int | None) -> set:
-        settings = {
-            key: value
-            for key, value in asked(effect_tables, SETTINGS).items()
-            if key in StudyScores.__dataclass_fields__
-        }
-        [model] = read_models(StudyScores(scores=files.scores, units=files.datasets, first=first, **settings))
+        [model] = read_models(study_of(files, first=first))
         [explainer] = model.explainers
         assert explainer.values.shape[2] == len(model.items)
         return set(model.items["item_id"])
@@ -138,9 +125,7 @@ def test_each_look_is_written_down_once():
     assert record["spent"].tolist() == pytest.approx(looks_of(PLAN, record).spent(0.05).tolist())
     [said] = describe_looks(PLAN, record)
     assert said.startswith("look 2 of 3, with 40 of 60 pairs")
-
-
-def test_a_skipped_look_is_said():
+    # A skipped one is said.
     assert "look 1" in describe_looks(PLAN, recorded(40))[1]
 
 
@@ -149,7 +134,7 @@ def test_a_skipped_look_is_said():
     [
         (replace(PLAN, planned=(20, 40, 80)), 40, DIGESTS, r"had 20 40 60 by pocock at 0\.05, is now 20 40 80 by"),
         (replace(PLAN, alpha=0.1), 40, DIGESTS, r"is now 20 40 60 by pocock at 0\.1, and look 1 was made on 2026"),
-        (replace(PLAN, settings='{"primary": 1}'), 40, DIGESTS, "other settings than"),
+        (replace(PLAN, settings='{"primary": 1}'), 40, DIGESTS, r"other settings than.*\(primary\)"),
         (PLAN, 40, DIGESTS | {20: "others"}, r".*look.*20.*2026-11-24"),
     ],
 )
@@ -206,13 +191,6 @@ def test_a_record_that_was_lost_is_refused(tmp_path, is_there):
     assert len(read_record(path, replace(PLAN, name="second"))) == is_there
 
 
-def study_of(files: StudyFiles) -> StudyScores:
-    settings = {
-        key: value for key, value in asked(effect_tables, SETTINGS).items() if key in StudyScores.__dataclass_fields__
-    }
-    return StudyScores(scores=files.scores, units=files.datasets, **settings)
-
-
 def write_predictions(files: StudyFiles, left_out: str) -> None:
     """Of all texts under every seed, one of which is not explained."""
     items = read_table(items_path(files.datasets, "plots"), ITEMS)
@@ -240,35 +218,31 @@ def test_texts_have_the_same_digest_before_they_are_scored(files):
 def test_another_text_of_an_earlier_look_is_refused_without_scores(files, tmp_path):
     write_predictions(files, "")
     shutil.rmtree(files.scores)
-    settings = {key: value for key, value in asked(effect_tables, SETTINGS).items() if key != "power"}
-    planned = {"looks": [20, 40, 60], "spending": POCOCK, "spending_shares": [], "plan": "first", "settings": "{}"}
-    settings |= {"looks": planned, "pairs": 40, "record": str(tmp_path / "looks.parquet")}
-    flags = ("--datasets", files.datasets, "--predictions", files.predictions, "--output", tmp_path / "texts.parquet")
-    done = run_result("check_looks", settings, *flags)
+    done = check_looks(files, tmp_path, [20, 40, 60], 40)
     assert done.returncode == 0, done.stderr
     texts = pd.read_parquet(tmp_path / "texts.parquet")
     assert texts["units"].tolist() == [20, 40]
     made = with_look(EMPTY, PLAN, 20, {20: texts["texts"][0]}, "2026-11-24")
     write_record(tmp_path, made, {})
-    assert run_result("check_looks", settings, *flags).returncode == 0
+    assert check_looks(files, tmp_path, [20, 40, 60], 40).returncode == 0
     write_record(tmp_path, made.assign(texts="others"), {})
-    refused = run_result("check_looks", settings, *flags)
+    refused = check_looks(files, tmp_path, [20, 40, 60], 40)
     assert refused.returncode == 1
     assert "others than on 2026-11-24;" in refused.stderr
-
-
-def test_a_look_without_more_texts_is_none(files, tmp_path):
-    """As where what was predicted at an earlier look was kept by hand."""
-    write_predictions(files, "")
-    settings = {key: value for key, value in asked(effect_tables, SETTINGS).items() if key != "power"}
-    planned = {"looks": [20, 600, 700], "spending": POCOCK, "spending_shares": [], "plan": "first", "settings": "{}"}
-    settings |= {"looks": planned, "pairs": 700, "record": str(tmp_path / "looks.parquet")}
-    flags = ("--datasets", files.datasets, "--predictions", files.predictions, "--output", tmp_path / "texts.parquet")
-    refused = run_result("check_looks", settings, *flags)
+    # A look without more texts is none, as where what was predicted at an earlier one was kept by hand.
+    (tmp_path / "looks.parquet").unlink()
+    refused = check_looks(files, tmp_path, [20, 600, 700], 700)
     assert refused.returncode == 1
-    assert "look with 700 pairs" in refused.stderr
-    assert "snakemake --forcerun read_texts" in refused.stderr
-    assert "look of 600" in refused.stderr
+    assert all(word in refused.stderr for word in ("look with 700 pairs", "look of 600", "--forcerun read_texts"))
+
+
+def check_looks(files: StudyFiles, folder: Path, looks: list[int], pairs: int) -> subprocess.CompletedProcess:
+    """What the command says of a plan at so many pairs."""
+    settings = {key: value for key, value in asked(effect_tables, SETTINGS).items() if key != "power"}
+    planned = {"looks": looks, "spending": POCOCK, "spending_shares": [], "plan": "first", "settings": "{}"}
+    settings |= {"looks": planned, "pairs": pairs, "record": str(folder / "looks.parquet")}
+    flags = ("--datasets", files.datasets, "--predictions", files.predictions, "--output", folder / "texts.parquet")
+    return run_result("check_looks", settings, *flags)
 
 
 def test_a_text_that_is_replaced_has_another_digest(files):
@@ -296,7 +270,7 @@ def test_a_text_that_is_replaced_has_another_digest(files):
         (
             50,
             {"looks": [50, 100], "spending_shares": [0.5]},
-            r"statistics\.spending_shares: found \[0\.5\]; allowed are 2 numbers that",
+            r"statistics\.spending_shares: found \[0\.5\].* 2 numbers",
         ),
         (50, {"looks": [50, 100], "spending": "all"}, r'statistics\.spending: found "all"; allowed is'),
     ],
@@ -318,10 +292,7 @@ def test_a_look_that_was_skipped_is_no_obstacle(files):
 
 def test_a_text_without_a_score_keeps_its_place_in_the_draw(files):
     """As one that is too long: what an earlier look had stays the same."""
-    settings = {
-        key: value for key, value in asked(effect_tables, SETTINGS).items() if key in StudyScores.__dataclass_fields__
-    }
-    study = StudyScores(scores=files.scores, units=files.datasets, first=20, **settings)
+    study = study_of(files, first=20)
     names = set(next(read_models(study)).items["item_id"])
     gone = {name for name in names if name.split("-")[0] == min(names).split("-")[0]}
     for path in files.scores.rglob("*.parquet"):
@@ -329,14 +300,6 @@ def test_a_text_without_a_score_keeps_its_place_in_the_draw(files):
         keep = [name not in gone for name in table["item_id"].to_pylist()]
         pq.write_table(table.filter(pa.array(keep)), path)
     assert set(next(read_models(study)).items["item_id"]) == names - gone
-
-
-def test_settings_that_were_changed_are_named():
-    before = replace(PLAN, settings='{"seeds": [0], "primary": {}}')
-    with pytest.raises(InputError, match=r"other settings.*\(seeds\)"):
-        with_look(
-            recorded(20, plan=before), replace(PLAN, settings='{"seeds": [0, 1], "primary": {}}'), 40, DIGESTS, ""
-        )
 
 
 def test_a_setting_that_came_since_voids_a_plan_only_where_it_is_not_its_default(tmp_path):
