@@ -267,6 +267,11 @@ def test_aopc_does_not_see_the_scale(factor):
 # Gini and sparsity ---------------------------------------------------------------------------------------------
 
 
+def test_gini_by_hand():
+    """Mean absolute difference over twice the mean: |1−3| counts in 2 of 4 pairs, so 1 / (2 · 2)."""
+    assert gini(np.array([1.0, -3.0])) == pytest.approx(0.25, abs=1e-9)
+
+
 @given(token_scores)
 def test_gini_is_half_the_relative_mean_difference(scores):
     value = np.abs(explanation(scores).normalized)
