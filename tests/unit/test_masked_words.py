@@ -115,6 +115,7 @@ def test_scores_are_those_of_one_copy_at_a_time(folders, is_trained):
         assert released > 0
 
 
+@pytest.mark.parametrize("folders", ["bert"], indirect=True)
 def test_a_prompt_does_not_stand_around_the_texts(folders, tmp_path):
     """The zero-shot model is asked about the sentence alone, as its trained counterparts are."""
     source, _ = folders

@@ -25,20 +25,8 @@ SHORT = [
     ["Her", "brother", "sails", "alone", "."],
     ["The", "captain", "."],
 ]
-METHODS = {
-    "grad": {"method": "saliency", "output": "logit", "layer": "word_embeddings", "definition": "paper"},
-    "gxi": {"method": "input_x_gradient", "output": "logit", "layer": "word_embeddings", "definition": "paper"},
-}
-FAITHFULNESS = {
-    "comprehensiveness": {
-        "metric": "aopc_comprehensiveness",
-        "definition": "share",
-        "shares": [0.5],
-        "positive_only": True,
-        "features": "token",
-        "hidden_token": "removed",
-    }
-}
+METHODS = {"grad": {"method": "saliency"}, "gxi": {"method": "input_x_gradient"}}
+FAITHFULNESS = {"comprehensiveness": {"metric": "aopc_comprehensiveness", "shares": [0.5]}}
 # Runs a script and then says how much memory it had at most, in KiB. getrusage would count the process that started
 # it, which is pytest with all that it has loaded.
 MEASURED = """
@@ -70,6 +58,7 @@ def peak(script: str, *flags: str | Path) -> float:
 
 def peaks(folder: Path, model: Path, count: int) -> dict[str, float]:
     """The peaks of reading, explaining and scoring ``count`` short sentences."""
+    folder.mkdir()
     number = np.arange(count)
     items = pd.DataFrame(
         {
@@ -91,41 +80,16 @@ def peaks(folder: Path, model: Path, count: int) -> dict[str, float]:
     scores = [folder / "scores" / f"{name}.parquet" for name in METHODS]
     common = ["--items", folder / "items.parquet", "--model", model, "--device", "cpu"]
     predictions = folder / "predictions.parquet"
+    asked = [*common, "--predictions", predictions]
+    costs = [folder / "costs" / path.name for path in attribution_files]
+    commands = {
+        "models/read_texts.py": [*common, "--units", folder / "units.parquet", "--output", predictions],
+        "explanations/attribute.py": [*asked, "--output", *attribution_files, "--costs", *costs],
+        "explanations/score.py": [*asked, "--attributions", *attribution_files, "--output", *scores],
+    }
+    settings = dict(zip(commands, (read, explained, scored), strict=True))
     found = {
-        "read_texts": peak(
-            "models/read_texts.py",
-            *common,
-            "--units",
-            folder / "units.parquet",
-            "--settings",
-            json.dumps(read),
-            "--output",
-            predictions,
-        ),
-        "attribute": peak(
-            "explanations/attribute.py",
-            *common,
-            "--predictions",
-            predictions,
-            "--settings",
-            json.dumps(explained),
-            "--output",
-            *attribution_files,
-            "--costs",
-            *(folder / "costs" / path.name for path in attribution_files),
-        ),
-        "score": peak(
-            "explanations/score.py",
-            *common,
-            "--predictions",
-            predictions,
-            "--attributions",
-            *attribution_files,
-            "--settings",
-            json.dumps(scored),
-            "--output",
-            *scores,
-        ),
+        script: peak(script, *flags, "--settings", json.dumps(settings[script])) for script, flags in commands.items()
     }
     assert count_rows(predictions, PREDICTIONS) == count
     assert [count_rows(path, ATTRIBUTIONS) for path in attribution_files] == [count, count]
@@ -133,28 +97,11 @@ def peaks(folder: Path, model: Path, count: int) -> dict[str, float]:
     return found
 
 
-def compared(tmp_path: Path, model: Path, few: int, many: int) -> dict[str, tuple[float, float]]:
-    """The peaks with few and with many sentences, by script."""
-    found = []
-    for count in (few, many):
-        folder = tmp_path / str(count)
-        folder.mkdir()
-        found.append(peaks(folder, model, count))
-    print("\npeak memory in MiB:", found)
-    return {script: (found[0][script], found[1][script]) for script in found[0]}
-
-
 @pytest.mark.slow
 def test_more_sentences_need_no_more_memory(tmp_path, model):
     """Sentences with their scores would be 2 KiB each, 31 MiB more; names and groups are 0.3 KiB."""
-    for few, many in compared(tmp_path, model, 4_000, 20_000).values():
-        assert many < few + 20
-
-
-@pytest.mark.slow
-def test_a_hundred_times_the_sentences_need_no_more_memory(tmp_path, model):
-    for few, many in compared(tmp_path, model, 1_000, 100_000).values():
-        assert many < 1.1 * few
+    few, many = (peaks(tmp_path / str(count), model, count) for count in (4_000, 20_000))
+    assert all(many[script] < few[script] + 20 for script in few), (few, many)
 
 
 @pytest.mark.slow

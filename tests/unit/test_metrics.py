@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from models_for_tests import additive, byte_level_tokenizer, sentences_of
@@ -71,10 +71,8 @@ def aopc(*explanations, **changes):
 
 
 def test_aopc_by_hand():
-    """P = 0.5 + 0.2 + 0.1 − 0.1 + 0. The sets are {sea} and {sea, ship}: the others do not speak for the class.
-
-    Without them P is 0.5 and 0.4, with them alone 0.7 and 0.8.
-    """
+    """P = 0.5 + 0.2 + 0.1 − 0.1 + 0. The sets are {sea} and {sea, ship}: the others do not speak for the class."""
+    # Without them P is 0.5 and 0.4, with them alone 0.7 and 0.8.
     one = of_words(list(WORTH), list(WORTH.values()))
     assert aopc(one) == [(pytest.approx((0.2 + 0.3) / 2, abs=1e-6), pytest.approx((0.0 - 0.1) / 2, abs=1e-6))]
 
@@ -95,10 +93,8 @@ def test_aopc_with_negative_scores():
 
 
 def test_thresholds_by_hand():
-    """Normalised by 0.5 the scores are 0.6, 0.2, −0.2: {sea, ship} from 0.2 on, then {sea}, and nothing from 0.7 on.
-
-    P is 0.7, without the sets 0.4, 0.5 and 0.7, with them alone 0.8, 0.7 and 0.5.
-    """
+    """Normalised by 0.5 the scores are 0.6, 0.2, −0.2: {sea, ship} from 0.2 on, then {sea}, and nothing from 0.7 on."""
+    # P is 0.7, without the sets 0.4, 0.5 and 0.7, with them alone 0.8, 0.7 and 0.5.
     one = of_words(["sea", "ship", "storm"], [0.3, 0.1, -0.1])
     found = aopc(one, definition="threshold", shares=[0.2, 0.5, 0.7, 1.0])
     expected = (np.mean([0.3, 0.2, 0, 0]), np.mean([-0.1, 0.0, 0.2, 0.2]))
@@ -128,10 +124,8 @@ def test_eraser_by_hand():
 
 
 def test_eraser_ranks_tokens_of_either_sign_and_asks_about_the_predicted_class():
-    """The order is calm, storm, ship, sea whatever the sign, and the model predicts class 1: P is 0.7.
-
-    Without {calm} 0.7, without {calm, storm} 0.8; these alone 0.5 and 0.4.
-    """
+    """The order is calm, storm, ship, sea whatever the sign, and the model predicts class 1: P is 0.7."""
+    # Without {calm} 0.7, without {calm, storm} 0.8; these alone 0.5 and 0.4.
     one = of_words(list(WORTH), [-4.0, -3.0, -2.0, -1.0], target=0)
     expected = (np.mean([0, 0, 0, 0, 0, -0.1]), np.mean([0.2, 0.2, 0.2, 0.2, 0.2, 0.3]))
     assert eraser(one) == [pytest.approx(expected, abs=1e-6)]
@@ -180,19 +174,20 @@ def test_shares_choose_the_sets():
     assert found["comprehensiveness"] == pytest.approx([np.mean([0.06, 0.12])], abs=1e-6)
 
 
-@pytest.mark.parametrize("scores", [[0.0, 0.0], [-1.0, -2.0]])
-def test_no_positive_score(scores):
-    assert aopc(of_words(["sea", "ship"], scores)) == [(0, 1)]
-
-
-def test_shares_too_small_for_one_token():
-    assert aopc(of_words(["sea", "ship"], [1, 1]), shares=[0.1, 0.4]) == [(0, 1)]
-
-
-def test_one_token():
-    """Only the share 1.0 has a token; without it P is 0.5, and with it alone nothing changes."""
-    assert aopc(of_words(["sea"], [0.3])) == [(pytest.approx(0.2, abs=1e-6), pytest.approx(0, abs=1e-6))]
-    assert aopc(of_words(["sea"], [-0.3])) == [(0, 1)]
+@pytest.mark.parametrize(
+    ("words", "scores", "changes", "expected"),
+    [
+        (["sea", "ship"], [0.0, 0.0], {}, (0, 1)),
+        (["sea", "ship"], [-1.0, -2.0], {}, (0, 1)),
+        # Shares too small for one token.
+        (["sea", "ship"], [1, 1], {"shares": [0.1, 0.4]}, (0, 1)),
+        # Only the share 1.0 has a token; without it P is 0.5, and with it alone nothing changes.
+        (["sea"], [0.3], {}, (0.2, 0)),
+        (["sea"], [-0.3], {}, (0, 1)),
+    ],
+)
+def test_sets_of_no_token_and_of_all(words, scores, changes, expected):
+    assert aopc(of_words(words, scores), **changes) == [pytest.approx(expected, abs=1e-6)]
 
 
 def test_a_text_without_special_tokens_can_lose_everything():
@@ -248,10 +243,10 @@ def test_shares_are_not_lost_to_rounding(share, tokens, size):
     assert [len(top) for top in top_tokens(np.ones(tokens), [share], True)] == [size]
 
 
-@pytest.mark.parametrize("size", range(1, 40))
-def test_tenths_are_whole_tenths(size):
-    expected = [tenth * size // 10 for tenth in range(1, 11)]
-    assert [len(top) for top in top_tokens(np.ones(size), TENTHS, True)] == sorted(set(expected) - {0})
+def test_tenths_are_whole_tenths():
+    for size in range(1, 40):
+        expected = [tenth * size // 10 for tenth in range(1, 11)]
+        assert [len(top) for top in top_tokens(np.ones(size), TENTHS, True)] == sorted(set(expected) - {0}), size
 
 
 def test_of_equal_scores_the_later_token_comes_first():
@@ -263,22 +258,6 @@ def test_of_equal_scores_the_later_token_comes_first():
     assert top.tolist() == sorted([*range(2, 100, 4), *range(3, 100, 4), *range(61, 100, 4)])
 
 
-@settings(max_examples=30, deadline=None)
-@given(st.permutations(range(5)))
-def test_no_ranking_is_more_faithful_than_the_true_one(order):
-    """On an additive model the words' own worth takes away most with every set, and keeps most."""
-    worth = {"sea": 0.1, "ship": 0.05, "storm": 0.02, "calm": 0.01}
-    classifier = additive(worth, tokenizer=CLASSIFIER.tokenizer)
-    words = ["sea", "storm", "calm", "sea", "ship"]
-    true = np.array([worth[word] for word in words])
-    explanations = [of_words(words, true), of_words(words, true[list(order)])]
-    found = score(Metric.parse_all(AOPC), explanations, Evaluator(classifier, 1000))
-    assert found["comprehensiveness"][0] >= found["comprehensiveness"][1] - 1e-6
-    assert found["sufficiency"][0] <= found["sufficiency"][1] + 1e-6
-    if (true[list(order)] == true).all():
-        assert found["comprehensiveness"][0] == found["comprehensiveness"][1]
-
-
 @given(st.floats(1e-3, 1e3))
 def test_aopc_does_not_see_the_scale(factor):
     scores = [0.3, 0.2, -0.1, 0.5]
@@ -286,14 +265,6 @@ def test_aopc_does_not_see_the_scale(factor):
 
 
 # Gini and sparsity ---------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("size", [1, 2, 7])
-def test_gini_of_known_scores(size):
-    equal, single = np.full(size, 0.3), np.eye(size)[0]
-    assert gini(equal) == pytest.approx(0, abs=1e-9)
-    assert gini(single) == pytest.approx(1 - 1 / size, abs=1e-9)
-    assert gini(np.zeros(size)) == pytest.approx(0, abs=1e-9)
 
 
 def test_gini_by_hand():
@@ -324,34 +295,10 @@ def test_complexity_sees_neither_scale_nor_sign_nor_order(scores, factor, random
     assert found["sparsity"][0] == found["sparsity"][1]
 
 
-@given(arrays(np.float64, st.integers(2, 20), elements=st.floats(0.01, 1)), st.floats(0, 0.5))
-def test_gini_falls_when_the_richest_gives_to_the_poorest(scores, share):
-    """The transfer principle (Hurley & Rickard 2009, D1, "Robin Hood")."""
-    rich, poor = scores.argmax(), scores.argmin()
-    moved = scores.copy()
-    gift = share * (scores[rich] - scores[poor])
-    moved[rich] -= gift
-    moved[poor] += gift
-    assert gini(moved) <= gini(scores) + 1e-9
-
-
-@given(arrays(np.float64, st.integers(1, 20), elements=st.floats(0.01, 1)), st.integers(1, 20))
-def test_gini_rises_with_zeros(scores, count):
-    """Babies (Hurley & Rickard 2009, P2): more tokens that do not count are a simpler explanation."""
-    assert gini(np.concatenate([scores, np.zeros(count)])) > gini(scores)
-
-
 def test_sparsity_counts_what_reaches_the_threshold():
     scores = np.array([0.5, -0.25, 0.125, 0.125])
     assert [sparsity(scores, threshold) for threshold in (0.1, 0.125, 0.25, 0.5, 0.6)] == [1, 1, 0.5, 0.25, 0]
     assert sparsity(scores, np.nextafter(0.125, 1)) == 0.5
-
-
-@given(token_scores, st.floats(0, 1, exclude_max=True), st.floats(0, 1, exclude_max=True))
-def test_sparsity_never_rises_with_the_threshold(scores, first, second):
-    low, high = sorted([first, second])
-    normalized = explanation(scores).normalized
-    assert 0 <= sparsity(normalized, high) <= sparsity(normalized, low) <= 1
 
 
 def test_complexity_normalises_over_all_tokens():
@@ -423,40 +370,10 @@ def test_a_word_without_tokens_has_no_mass():
     assert mass_accuracy("paper", one) == 0.75
 
 
-@given(token_scores, st.integers(0, 2**32), st.floats(0, 100))
-def test_mass_accuracy_is_a_share_that_grows_with_the_true_words(scores, seed, more):
-    assume(np.abs(scores).sum() > 1e-6)
-    random = np.random.default_rng(seed)
-    words = np.sort(random.integers(0, 5, len(scores)))
-    truth = random.integers(0, 2, 5)
-    truth[words[0]] = 1
-    one = explanation(scores, words, truth)
-    rising = scores.copy()
-    rising[0] += np.copysign(more, rising[0])
-    for definition in ("paper", "released"):
-        value = mass_accuracy(definition, one)
-        assert 0 <= value <= 1 + 1e-12
-        assert mass_accuracy(definition, explanation(rising, words, truth)) >= value - 1e-12
-        everything = mass_accuracy(definition, explanation(scores, words, np.ones(5)))
-        nothing_else = mass_accuracy(definition, explanation(scores, words, 1 - truth))
-        assert everything == pytest.approx(1)
-        assert (0 if np.isnan(nothing_else) else nothing_else) == pytest.approx(1 - value)
-
-
-@given(token_scores, st.integers(1, 3))
-def test_released_never_exceeds_paper(scores, special):
-    assume(np.abs(scores).sum() > 1e-6)
-    truth = np.arange(len(scores)) % 2 == 0
-    one = explanation(
-        np.concatenate([scores, np.ones(special)]), [*range(len(scores)), *[-1] * special], ground_truth=truth
-    )
-    assert mass_accuracy("released", one) <= mass_accuracy("paper", one)
-
-
 # Reading -------------------------------------------------------------------------------------------------------
 
 
-def test_explanations_are_read_as_they_were_written(tmp_path):
+def test_explanations_are_read_as_they_were_written():
     sentences = sentences_of(CLASSIFIER, [["sea", "ship"], ["storm"]], targets=[1, 0])
     written = [Attribution(np.linspace(-1, 1, len(one.token_id)), forward_rows=3) for one in sentences]
     truth = [[1, 0], None]

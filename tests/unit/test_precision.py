@@ -15,7 +15,6 @@ import torch
 from combinations import spread
 from foreign_classifiers import FOREIGN, foreign_classifier
 from models_for_tests import NETWORKS, context_of, sentences_of, tiny_classifier
-from scipy.stats import spearmanr
 from torch import nn
 from torch.nn import functional
 from transformers import BertConfig, BertForSequenceClassification
@@ -35,11 +34,8 @@ from evenlight.models.attention import attention_replaced, attention_weights, we
 from evenlight.models.classifier import PRECISIONS, Classifier, load_saved, on_device, prepared
 from evenlight.models.fast_layers import FAST, linear_layers, use_fast_layers, whole_last_layer
 
-IG = {"igxi": {"method": "integrated_gradients", "output": "logit", "layer": "word_embeddings", "steps": 8}}
-IG["igxi"]["baseline"] = "pad"
-GRADIENT = {"gxi": {"method": "input_x_gradient", "output": "logit", "layer": "word_embeddings", "definition": "paper"}}
-
-
+IG = {"igxi": {"method": "integrated_gradients", "steps": 8}}
+GRADIENT = {"gxi": {"method": "input_x_gradient"}}
 # What the configuration needs beside explainers.
 STUDY = {
     "study": "any",
@@ -193,29 +189,6 @@ def test_weights_that_learn_are_left_to_torch():
     assert layer.weight.grad is not None
 
 
-@pytest.mark.parametrize("architecture", NETWORKS)
-def test_float32_results_are_unchanged(architecture):
-    found, expected = (
-        probabilities_and_gradient(classifier)
-        for classifier in (prepared_classifier(architecture), tiny_classifier(architecture))
-    )
-    np.testing.assert_allclose(found[0], expected[0], atol=1e-6)
-    torch.testing.assert_close(found[1], expected[1], rtol=1e-5, atol=1e-5)
-    torch.testing.assert_close(found[2], expected[2], rtol=1e-4, atol=1e-5 * float(expected[2].abs().max()))
-
-
-@pytest.mark.parametrize(("architecture", "block"), [("bert", "bert"), ("roberta", "roberta")])
-def test_last_layer_is_computed_for_the_first_token_only(architecture, block):
-    """What the head reads is unchanged, which ``test_float32_results_are_unchanged`` holds."""
-    classifier = prepared_classifier(architecture)
-    shapes = []
-    for layer in classifier.network.get_submodule(block).encoder.layer:
-        layer.output.register_forward_hook(lambda module, arguments, output: shapes.append(output.shape[1]))
-    token_id, mask = classifier.padded([sentence.token_id for sentence in sentences_of(classifier)])
-    classifier.logits(classifier.embed(token_id), mask)
-    assert shapes == [token_id.shape[1]] * (len(shapes) - 1) + [1]
-
-
 def test_in_the_last_layer_the_first_token_alone_asks():
     """But all of them where an explainer looks into the attention, or the last layer is wanted whole."""
     classifier = prepared_classifier("bert")
@@ -291,7 +264,7 @@ def test_a_row_has_the_same_logits_with_and_without_gradients(architecture):
     torch.testing.assert_close(found, expected, rtol=1e-5, atol=1e-6)
 
 
-@pytest.mark.parametrize("architecture", ["bert", "roberta", "distilbert", "gpt2"])
+@pytest.mark.parametrize("architecture", ["bert", "gpt2"])
 def test_in_bfloat16_they_differ_by_less_than_it_rounds(architecture):
     rounded = logits_with_and_without_gradients(prepared_classifier(architecture, "bfloat16"))
     exact, _ = logits_with_and_without_gradients(prepared_classifier(architecture))
@@ -428,20 +401,6 @@ def test_bfloat16_rounds_the_linear_layers_and_nothing_else(architecture):
     assert 1e-4 < error < 0.1
 
 
-@pytest.mark.parametrize("family", ["gradient", "path"])
-def test_bfloat16_explanations_say_nearly_the_same(family):
-    methods = GRADIENT if family == "gradient" else IG
-    [name] = methods
-    found = {}
-    for precision in ("float32", "bfloat16"):
-        classifier = prepared_classifier("bert", precision)
-        explanations = explain(Explainer.parse_all(methods), sentences_of(classifier), context_of(classifier))[name]
-        found[precision] = [attribution.token_score for attribution in explanations.attributions]
-    agreement = [spearmanr(*pair).statistic for pair in zip(*found.values(), strict=True)]
-    assert np.median(agreement) > 0.95
-    assert min(np.abs(one - other).max() for one, other in zip(*found.values(), strict=True)) > 0
-
-
 def test_load_classifier_takes_the_precision(tmp_path):
     save_classifier(tiny_classifier("bert"), tmp_path / "model", pd.DataFrame(columns=HISTORY), {})
     for precision, dtype in (("float32", torch.float32), ("bfloat16", torch.bfloat16)):
@@ -490,8 +449,8 @@ def test_batches_suit_the_device_unless_given():
     assert Evaluator(tiny_classifier("bert"), 77).tokens_per_batch == 77
 
 
-@pytest.mark.parametrize(("family", "methods", "rows"), [("gradient", GRADIENT, 1), ("path", IG, 10)])
-def test_every_row_through_the_network_is_counted(family, methods, rows):
+@pytest.mark.parametrize(("methods", "rows"), [(GRADIENT, 1), (IG, 10)], ids=["gradient", "path"])
+def test_every_row_through_the_network_is_counted(methods, rows):
     counted = []
     classifier = replace(tiny_classifier("bert"), on_rows=counted.append)
     sentences = sentences_of(classifier)

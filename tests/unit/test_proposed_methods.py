@@ -13,7 +13,6 @@ from evenlight.core.errors import InputError
 from evenlight.reports.html_table import render
 from evenlight.statistics import wins
 from evenlight.statistics.arrays.mean import mean_limits
-from evenlight.statistics.arrays.signs import side_p
 from evenlight.statistics.cells import read_models
 from evenlight.statistics.looks import Looks
 from evenlight.statistics.proposed_methods import BEHIND, BEST, proposed_method_tables
@@ -114,18 +113,6 @@ def test_a_pair_counts_the_votes_of_pairs_of_forms(made):
     assert row["p_worse"] == pytest.approx(binomtest(wins, votes, alternative="less").pvalue)
     limits = binomtest(wins, votes).proportion_ci(0.95)
     assert row[["low", "high"]].tolist() == pytest.approx([limits.low, limits.high])
-
-
-def test_the_best_is_claimed_as_seldom_as_stated():
-    """As often better as worse than one of two rivals, better than the other: the level of a single test is enough.
-
-    30 texts, and rivals that depend on each other; three standard errors above the level, at most.
-    """
-    random, studies = np.random.default_rng(6), 4000
-    lead = random.exponential(size=(studies, 30)) * np.where(random.random((studies, 30)) < 0.5, 1, -3)
-    wins = [lead > 0, lead + 5 + random.normal(size=lead.shape) > 0]
-    p = np.max([side_p(won.sum(axis=1), (~won).sum(axis=1))[0] for won in wins], axis=0)
-    assert 0 < (p <= 0.025).mean() <= 0.025 + 3 * np.sqrt(0.025 * 0.975 / studies)
 
 
 def test_the_mean_of_all_models_is_of_the_texts_that_all_have(made):

@@ -151,7 +151,7 @@ def test_it_is_loaded_trained_kept_and_explained(name, tmp_path):
     again = sentences_of(trained)
     assert all(np.array_equal(one.token_id, other.token_id) for one, other in zip(sentences, again, strict=True))
     for family, method in {
-        "gradient": {"method": "saliency", "output": "logit", "layer": "word_embeddings", "definition": "paper"},
+        "gradient": {"method": "saliency"},
         "partition_shap": {"method": "partition_shap", "evaluations": 10},
     }.items():
         for one in explain(Explainer.parse_all({family: method}), again[:2], context_of(trained))[family].attributions:
@@ -210,8 +210,9 @@ def offline(monkeypatch):
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
 
 
+@pytest.mark.usefixtures("offline")
 @pytest.mark.parametrize("start", ["published", "random"])
-def test_unreachable_hub(offline, start):
+def test_unreachable_hub(start):
     settings = SETTINGS | {"source": "facebook/FairBERTa", "training": {"start": start, "fresh": []}}
     with pytest.raises(InputError, match=REMEDIES.format(key="source")) as refusal:
         new_model(settings, WORDS, 2, seed=0)
@@ -221,7 +222,8 @@ def test_unreachable_hub(offline, start):
     assert "'https://huggingface.co'" in str(refusal.value)
 
 
-def test_unreachable_hub_of_a_tokenizer(offline):
+@pytest.mark.usefixtures("offline")
+def test_unreachable_hub_of_a_tokenizer():
     settings = {
         "architecture": "bert",
         "layers": 1,
@@ -234,18 +236,6 @@ def test_unreachable_hub_of_a_tokenizer(offline):
     }
     with pytest.raises(InputError, match=REMEDIES.format(key=r"tokenizer\.source")):
         new_model(settings, WORDS, 2, seed=0)
-
-
-@pytest.mark.parametrize("name", ["tinybert", "gpt2"])
-def test_the_cache_of_another_machine_serves(name, offline, tmp_path, monkeypatch):
-    """The second remedy of the message; the layout is that of the hub's documentation."""
-    repository = tmp_path / "hub" / "models--someone--model"
-    look_alike(name, repository / "snapshots" / "0123abcd")
-    (repository / "refs").mkdir()
-    (repository / "refs" / "main").write_text("0123abcd")
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
-    classifier = new_model(settings_for(name, "someone/model"), WORDS, 2, seed=0)
-    assert classifier.embed(torch.tensor([[5]])).shape == (1, 1, 24)
 
 
 @pytest.mark.parametrize(

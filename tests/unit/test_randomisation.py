@@ -1,12 +1,10 @@
 """The sanity check by random layers, on cases that are known by hand."""
 
 from contextlib import contextmanager, nullcontext
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
-import torch
 from models_for_tests import context_of, items_of, sentences_of, tiny_classifier
 from rendering import page_of
 from scipy.stats import spearmanr
@@ -18,11 +16,10 @@ from evenlight.core.chance import rank_correlation
 from evenlight.core.contracts.explanations import RANDOMISED
 from evenlight.core.contracts.results import RANDOMISATION
 from evenlight.core.errors import InputError
-from evenlight.core.seeds import generator_for
 from evenlight.engine.evaluator import Evaluator
 from evenlight.explainers import Context, Explainer, explain
 from evenlight.explainers.randomisation import randomisation_rows, randomised_items, stages
-from evenlight.models.classifier import Classifier, on_device
+from evenlight.models.classifier import on_device
 from evenlight.models.randomised import Layer, layers_of, randomise, randomised
 from evenlight.reports.page_parts import NO_RUN
 from evenlight.reports.plots.randomisation import draw_randomisation
@@ -202,58 +199,6 @@ def test_each_random_model_is_made_and_asked_once():
     rows, _ = randomisation_rows("it", entry, sentences, before, ORDERS, layers, context_with)
     assert len(rows) == 2 * 4
     assert made == [[], ["head"], ["head", "middle"], ["head", "middle", "embeddings"], ["middle"], ["embeddings"]]
-
-
-class Linear(nn.Module):
-    """Logits that are a sum over tokens of embedding · weight."""
-
-    def __init__(self, tokens, hidden=6):
-        super().__init__()
-        torch.manual_seed(0)
-        self.words = nn.Embedding(tokens, hidden, dtype=torch.float64)
-        self.out = nn.Linear(hidden, 2, bias=False, dtype=torch.float64)
-        self.config = SimpleNamespace(num_labels=2, model_type="linear")
-        self.device, self.dtype = torch.device("cpu"), torch.float64
-
-    @property
-    def base_model(self):
-        return self
-
-    def get_input_embeddings(self):
-        return self.words
-
-    def forward(self, input_ids=None, attention_mask=None, inputs_embeds=None):
-        inputs_embeds = self.words(input_ids) if inputs_embeds is None else inputs_embeds
-        return SimpleNamespace(logits=(self.out(inputs_embeds) * attention_mask[..., None]).sum(1))
-
-
-def test_input_times_gradient_of_a_linear_model_by_hand():
-    """A token's score is its embedding times the class's weights, which are random in the order of the generator."""
-    tokenizer = tiny_classifier("bert").tokenizer
-
-    def make():
-        network = Linear(len(tokenizer)).eval()
-        network.requires_grad_(False)
-        return Classifier(network, tokenizer, 48)
-
-    sentences = sentences_of(make())
-    rows, _ = correlations_of({"method": "input_x_gradient"}, make, sentences, ["independent"], seed=5)
-    network = make().network
-    words, out = network.words.weight.numpy(), network.out.weight.numpy()
-    order = generator_for(5, "randomise", "out.weight").permutation(out.size)
-    random_out = out.flatten()[order].reshape(out.shape)
-    order = generator_for(5, "randomise", "words.weight").permutation(words.size)
-    random_words = words.flatten()[order].reshape(words.shape)
-    for stage, (embedding, weight) in {1: (words, random_out), 2: (random_words, out)}.items():
-        of_stage = rows[rows["stage"] == stage].set_index("item_id")
-        for sentence in sentences:
-            ids = sentence.token_id[~sentence.is_special]
-            before, after = words[ids] @ out[sentence.target], embedding[ids] @ weight[sentence.target]
-            row = of_stage.loc[sentence.item_id]
-            assert row["rank_correlation"] == pytest.approx(spearmanr(before, after).statistic, abs=1e-9)
-            absolute = spearmanr(np.abs(before), np.abs(after)).statistic
-            assert row["rank_correlation_absolute"] == pytest.approx(absolute, abs=1e-9)
-    assert rows.loc[rows["stage"] > 0, "rank_correlation"].mean() < 0.7
 
 
 def test_a_random_model_that_is_refused_has_no_correlation_and_a_note():

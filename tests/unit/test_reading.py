@@ -5,11 +5,10 @@ import shutil
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 import torch
 from hub_tokenizers import KINDS, write_tokenizer
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from models_for_tests import WORDS, by_hand, byte_level_tokenizer, items_of, new_model
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
@@ -26,12 +25,11 @@ from transformers import (
 )
 
 from evenlight.core.errors import InputError
-from evenlight.engine import training
 from evenlight.engine.evaluator import Evaluator
-from evenlight.engine.sentences import encoded, token_counts
+from evenlight.engine.sentences import encoded
 from evenlight.metrics.explanations import Explanation
 from evenlight.metrics.families.correctness import MassAccuracy
-from evenlight.models.classifier import Classifier, load_saved
+from evenlight.models.classifier import Classifier
 from evenlight.models.limits import refuse_beyond_limit
 from evenlight.models.tokenizers import learned_tokenizer, loaded_tokenizer, read_words, special_token_id, token_ids
 from evenlight.texts.predictions import SPECIAL
@@ -145,19 +143,15 @@ def test_a_token_of_words_without_a_space_belongs_to_the_first():
 
 
 @pytest.mark.parametrize("kind", READABLE)
-def test_ids_are_those_of_transformers_on_the_text(kind, folders):
+def test_words_have_the_ids_of_transformers_and_tokens_of_their_own_in_order(kind, folders):
     """A second tokenizer, loaded without us and called on the text."""
-    theirs, ours = AutoTokenizer.from_pretrained(folders[kind]), loaded_tokenizer(folders[kind])
+    theirs, tokenizer = AutoTokenizer.from_pretrained(folders[kind]), loaded_tokenizer(folders[kind])
     sentences = [*SENTENCES, HARD]
+    encodings = read_words(tokenizer, sentences)
     expected = [theirs(" ".join(words), padding=False, truncation=False)["input_ids"] for words in sentences]
-    assert [reading.token_id.tolist() for reading in read_words(ours, sentences)] == expected
-    assert [row.tolist() for row in token_ids(ours, sentences)] == expected
-
-
-@pytest.mark.parametrize("kind", READABLE)
-def test_every_word_has_its_own_tokens_in_order(kind, folders):
-    tokenizer = loaded_tokenizer(folders[kind])
-    for words, reading in zip([*SENTENCES, HARD], read_words(tokenizer, [*SENTENCES, HARD]), strict=True):
+    assert [reading.token_id.tolist() for reading in encodings] == expected
+    assert [row.tolist() for row in token_ids(tokenizer, sentences)] == expected
+    for words, reading in zip(sentences, encodings, strict=True):
         inside = reading.word_id[reading.word_id != SPECIAL]
         assert (np.diff(inside) >= 0).all()
         assert set(inside) == set(range(len(words)))
@@ -185,17 +179,6 @@ def test_tokens_of_a_word_spell_it(kind, folders):
     assert spelt == words
 
 
-@pytest.mark.parametrize("kind", ["modernbert", "llama3", "gemma"])
-def test_spaces_do_not_vanish(kind, folders):
-    """The sentence that was read as "Sheisalsorepresentativeofcreativity"."""
-    tokenizer = loaded_tokenizer(folders[kind])
-    [reading] = read_words(tokenizer, [["She", "is", "also", "creative"]])
-    first = np.array([np.flatnonzero(reading.word_id == word)[0] for word in range(4)])
-    space = "▁" if kind == "gemma" else "Ġ"
-    starts = [tokens_of(tokenizer, reading)[place][0] for place in first]
-    assert [start == space for start in starts] == [False, True, True, True]
-
-
 def test_a_token_of_white_space_belongs_to_the_word_behind_it(folders):
     tokenizer = loaded_tokenizer(folders["llama3"])
     [reading] = read_words(tokenizer, [["in", "1984", ","]])
@@ -214,27 +197,10 @@ def test_nothing_is_cut_off_or_filled_up(folders):
     assert [len(row) for row in token_ids(tokenizer, SENTENCES)] == lengths
 
 
-def test_word_pieces_are_those_of_the_words_one_by_one(folders):
-    """For vocabularies without spaces, words and text were always the same."""
-    for kind in ("bert", "bert_cased"):
-        tokenizer = loaded_tokenizer(folders[kind])
-        theirs = tokenizer([*SENTENCES, HARD], is_split_into_words=True, return_offsets_mapping=True)
-        for row, (words, reading) in enumerate(
-            zip([*SENTENCES, HARD], read_words(tokenizer, [*SENTENCES, HARD]), strict=True)
-        ):
-            assert reading.token_id.tolist() == theirs["input_ids"][row]
-            assert [None if word == SPECIAL else word for word in reading.word_id] == theirs.word_ids(row)
-            spans = zip(theirs.word_ids(row), theirs["offset_mapping"][row], strict=True)
-            assert reading.token_text == tuple(
-                "" if word is None else words[word][slice(*span)] for word, span in spans
-            )
-
-
 LETTERS = st.text(st.characters(exclude_categories=["Cs", "Cc", "Cf", "Zs", "Zl", "Zp", "M"]), min_size=1, max_size=6)
 
 
 @pytest.mark.parametrize("kind", ["bert", "roberta", "llama3", "gemma", "llama2", "t5", "deberta_v3", "falcon"])
-@settings(max_examples=60, deadline=None)
 @given(words=st.lists(LETTERS, min_size=1, max_size=8))
 def test_any_words(kind, folders, words):
     """Ids of the text; tokens in the order of the words; a word's piece is in the word."""
@@ -441,25 +407,6 @@ def test_an_ordinary_token_as_mask_or_pad_splits_no_word(kind, folders, tmp_path
         assert roles == {plain.get_vocab()[token]} != {special_token_id(plain, "mask")}
 
 
-def test_trained_and_explained_alike(tmp_path):
-    """The whole way: a new classifier with stand-ins, saved, loaded."""
-    source = write_model(GPT2Config(n_embd=16, n_layer=1, n_head=2, n_positions=64), "gpt2", tmp_path / "source")
-    theirs = AutoTokenizer.from_pretrained(source)
-    token = inner_token(theirs)
-    settings = settings_for(source, special_tokens={"pad": "Ġshe", "mask": token})
-    classifier = new_model(settings, SENTENCES, 2, seed=0)
-    words = [[f"a{token}s", token, "she"]]
-    training.save_classifier(classifier, tmp_path / "trained", pd.DataFrame(), {})
-    loaded = load_saved(tmp_path / "trained", 48)
-    assert loaded.special_token("mask") == classifier.special_token("mask") == theirs.get_vocab()[token]
-    pad = theirs.get_vocab()["Ġshe"]
-    assert loaded.special_token("pad") == classifier.special_token("pad") == loaded.network.config.pad_token_id == pad
-    [before], [after] = (encoded(one, items_of(words), [0]) for one in (classifier, loaded))
-    assert before.token_id.tolist() == after.token_id.tolist() == theirs(" ".join(words[0]))["input_ids"]
-    assert before.word_id.tolist() == after.word_id.tolist()
-    assert token_counts(loaded, items_of(words)).tolist() == [len(after.token_id)]
-
-
 def test_a_tokenizer_that_reads_otherwise_after_saving_is_refused(tmp_path, monkeypatch):
     """Such as one whose class makes its pipeline again from the vocabulary, and not as its tokenizer.json has it."""
     source = write_model(GPT2Config(n_embd=16, n_layer=1, n_head=2), "gpt2", tmp_path / "source")
@@ -485,14 +432,9 @@ LIMITS = {
     "roberta, padding with its fifth token": ("roberta", TABLE | {"pad_token_id": 4}, None, 59),
     "roberta, whose tokenizer knows": ("roberta", TABLE, 62, 62),
     "roberta, whose tokenizer wants less": ("roberta", TABLE, 40, 40),
-    "xlm-roberta": ("xlm-roberta", TABLE, None, 62),
-    "camembert": ("camembert", TABLE, None, 62),
-    "mpnet": ("mpnet", TABLE, None, 62),
     "bert": ("bert", TABLE, None, 64),
-    "distilbert": ("distilbert", {"dim": 16, "n_layers": 1, "n_heads": 2, "hidden_dim": 16} | TABLE, None, 64),
     "gpt2": ("gpt2", {"n_embd": 16, "n_layer": 1, "n_head": 2, "n_positions": 64}, None, 64),
     "opt, whose table is two rows longer": ("opt", TABLE | {"ffn_dim": 16, "word_embed_proj_dim": 16}, None, 64),
-    "llama, trained on so many": ("llama", TABLE, None, 64),
     "deberta v3, with relative positions": (
         "deberta-v2",
         TABLE | {"relative_attention": True, "position_biased_input": False, "pos_att_type": ["p2c", "c2p"]},

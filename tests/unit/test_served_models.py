@@ -1,8 +1,6 @@
 """Classifiers behind an address: rows as texts, explanations as of a function of texts, what is refused."""
 
 import json
-from itertools import permutations
-from math import factorial
 from types import SimpleNamespace
 
 import numpy as np
@@ -97,25 +95,6 @@ def test_words_are_hidden_in_the_text(opened, served, hidden_word, text):
     row[[1, 2]] = evaluator.classifier.special_token("mask")
     evaluator.probabilities([row, row[:0], sentence.row])
     assert served.texts == [text, "-", TEXTS[0]]
-
-
-def test_exact_shapley_values_are_those_of_the_function_of_texts(opened):
-    """All orders of the words, by hand."""
-    evaluator, sentences = opened()
-    settings = configuration.completed_entry("explainers", "shap", {"method": "kernel_shap", "evaluations": 64})
-    found = explain(Explainer.parse_all({"shap": settings}), sentences, Context(evaluator, 0, None))["shap"]
-    for sentence, attribution in zip(sentences, found.attributions, strict=True):
-        words = sentence.words
-        value = np.zeros(len(words))
-        for order in permutations(range(len(words))):
-            before: set[int] = set()
-            for word in order:
-                with_it = before | {word}
-                texts = [" ".join(words[place] for place in sorted(shown)) for shown in (before, with_it)]
-                value[word] += eager(texts[1]) - eager(texts[0])
-                before = with_it
-        sign = 1 if sentence.target == 0 else -1
-        np.testing.assert_allclose(attribution.token_score, sign * value / factorial(len(words)), atol=1e-9)
 
 
 def test_comprehensiveness_and_sufficiency_by_hand(opened):

@@ -420,7 +420,7 @@ def test_answers_that_cannot_be_written_are_read(served, ask, monkeypatch):
     assert len(served.texts) == len(TEXTS)
 
 
-def test_a_file_that_holds_no_answers_is_named(ask, tmp_path):
+def test_a_file_that_holds_no_answers_is_named(ask):
     _, job = ask()
     job.store.path.write_bytes(b"no database, but long enough to look like one" * 99)
     with pytest.raises(InputError, match=r"\.sqlite:.*service.*move the file"):

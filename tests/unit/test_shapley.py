@@ -2,11 +2,9 @@
 
 import itertools
 import math
-from pathlib import Path
 
 import numpy as np
 import pytest
-import yaml
 from combinations import spread
 from models_for_tests import (
     WORDS,
@@ -21,7 +19,6 @@ from models_for_tests import (
 )
 from tokenizers import decoders
 
-from evenlight.configuration import complete
 from evenlight.core.errors import InputError
 from evenlight.explainers import explain, shapley, surrogate
 from evenlight.explainers.families.kernel_shap.paper import (
@@ -36,34 +33,10 @@ from evenlight.explainers.families.shapley_sampling import orders
 from evenlight.explainers.hiding import reduced_rows
 from evenlight.models.classifier import Classifier
 
-ROOT = Path(__file__).parents[2]
-KERNEL = {
-    "method": "kernel_shap",
-    "evaluations": 64,
-    "estimator": "sampled",
-    "definition": "paper",
-    "hidden_token": "mask",
-    "special_tokens": "excluded",
-}
-SAMPLING = {
-    "method": "shapley_sampling",
-    "permutations": 6,
-    "estimator": "independent",
-    "hidden_token": "mask",
-    "special_tokens": "excluded",
-}
-OCCLUSION = {"method": "occlusion", "hidden_token": "mask", "special_tokens": "excluded"}
-LIME = {
-    "method": "lime",
-    "features": "word",
-    "definition": "paper",
-    "special_tokens": "unscored",
-    "samples": 100,
-    "maximum_samples": 5000,
-    "asked": None,
-    "kernel_width": 25,
-    "ridge": 1.0,
-}
+KERNEL = {"method": "kernel_shap", "evaluations": 64, "estimator": "sampled"}
+SAMPLING = {"method": "shapley_sampling", "permutations": 6, "estimator": "independent"}
+OCCLUSION = {"method": "occlusion"}
+LIME = {"method": "lime", "features": "word", "samples": 100}
 EVERY_ESTIMATOR = {f"kernel_{name}": KERNEL | {"estimator": name} for name in KERNEL_ESTIMATORS} | {
     f"sampling_{name}": SAMPLING | {"estimator": name} for name in orders.SAMPLING_ESTIMATORS
 }
@@ -218,60 +191,6 @@ def test_permutation_sampling_has_no_bias(estimator):
     error = np.mean(draws, axis=0) - shapley.exact_values(values)
     assert (np.abs(error) < 4 * np.std(draws, axis=0) / math.sqrt(len(draws))).all()
     assert np.std(draws, axis=0).min() > 1e-4
-
-
-@pytest.mark.parametrize("name", EVERY_ESTIMATOR)
-def test_more_rows_come_closer(name):
-    features, function = 10, bumpy(10)
-    values = table(features, function)
-    expected = shapley.exact_values(values)
-    code = 1 << np.arange(features)
-
-    def error(rows):
-        settings = EVERY_ESTIMATOR[name] | {"evaluations": rows, "permutations": rows // (features - 1)}
-        found = []
-        for seed in range(12):
-            plan = plan_for(settings, features, seed)
-            found.append(np.linalg.norm(plan.solve(values[plan.shown @ code]) - expected))
-        return np.median(found) / np.linalg.norm(expected)
-
-    few, many = error(40), error(640)
-    assert many < few / 2.5
-    assert many < 0.2
-
-
-def test_estimators_of_few_rows_beat_the_published_ones():
-    """What they are for: the error of the published ones, with a third of the rows or (the lesser ones) half."""
-    features, function = 12, bumpy(12, steepness=0.3)
-    values = table(features, function)
-    expected = shapley.exact_values(values)
-
-    def error(settings, seeds=10):
-        plans = [plan_for(settings, features, seed) for seed in range(seeds)]
-        found = [plan.solve(values[plan.shown @ (1 << np.arange(features))]) for plan in plans]
-        return np.median([np.linalg.norm(one - expected) for one in found])
-
-    published = error(KERNEL | {"evaluations": 300})
-    assert error(KERNEL | {"estimator": "leverage", "evaluations": 150}) < published
-    assert error(KERNEL | {"estimator": "surrogate", "evaluations": 100}) < published
-    orders = error(SAMPLING | {"permutations": 60})
-    assert error(SAMPLING | {"estimator": "adjusted", "permutations": 30}) < orders
-
-
-def test_chosen_pairs_are_nearer_than_drawn_ones():
-    """Three games with as many rows: each game's error is lower, by a third over all of them."""
-    ratios = []
-    for steepness in (0.1, 0.2, 0.4):
-        values = table(12, bumpy(12, steepness))
-        expected = shapley.exact_values(values)
-        errors = {"surrogate": [], "chosen": []}
-        for name, own in errors.items():
-            for seed in range(8):
-                plan = plan_for(KERNEL | {"estimator": name, "evaluations": 64}, 12, seed)
-                own.append(np.linalg.norm(plan.solve(values[plan.shown @ (1 << np.arange(12))]) - expected))
-        ratios.append(np.median(errors["chosen"]) / np.median(errors["surrogate"]))
-    assert max(ratios) < 1
-    assert np.exp(np.mean(np.log(ratios))) < 2 / 3, ratios
 
 
 def test_pairs_are_chosen_where_there_are_more_of_them_than_features():
@@ -461,23 +380,10 @@ def test_equal_tokens_score_alike_and_ignored_tokens_score_nothing(settings):
     assert min(a, b, c) > 0.01
 
 
-@pytest.mark.parametrize("name", EVERY_ESTIMATOR)
-def test_estimates_of_equal_tokens_agree_on_average(name):
-    classifier = symmetric_model()
-    [sentence] = sentences_of(classifier, [["a", "b", "a", "idle", "c", "b", "c"]], targets=[1])
-    settings = EVERY_ESTIMATOR[name] | {"evaluations": 40, "permutations": 4}
-    runs = np.array(
-        [attributions(settings, classifier, [sentence], seed=seed)[0].token_score[1:-1] for seed in range(60)]
-    )
-    assert runs.std(axis=0)[0] > 1e-6
-    difference = runs[:, 0] - runs[:, 2]
-    assert abs(difference.mean()) < 4 * difference.std() / math.sqrt(len(runs)) + 1e-9
-
-
 @pytest.mark.parametrize("settings", [*EVERY_ESTIMATOR.values(), KERNEL | {"definition": "released"}, OCCLUSION, LIME])
 def test_reproducible_and_independent_of_batch_and_order(settings):
     classifier = tiny_classifier("bert")
-    sentences = sentences_of(classifier)
+    sentences = sentences_of(classifier)[:3]
     first = attributions(settings, classifier, sentences)
     again = attributions(settings, classifier, sentences)
     turned = attributions(settings, classifier, sentences[::-1], tokens_per_batch=64)[::-1]
@@ -485,14 +391,6 @@ def test_reproducible_and_independent_of_batch_and_order(settings):
         assert one.token_score.tolist() == same.token_score.tolist()
         np.testing.assert_allclose(one.token_score, other.token_score, atol=2e-5)
         assert one.forward_rows == other.forward_rows
-
-
-@pytest.mark.parametrize("settings", [KERNEL, SAMPLING, KERNEL | {"definition": "released"}, LIME])
-def test_another_seed_draws_otherwise(settings):
-    classifier = tiny_classifier("bert")
-    sentences = sentences_of(classifier)[:1]
-    first, second = (attributions(settings, classifier, sentences, seed=seed)[0] for seed in (0, 1))
-    assert first.token_score.tolist() != second.token_score.tolist()
 
 
 @spread(
@@ -514,15 +412,6 @@ def test_occlusion_is_the_loss_of_one_token(architecture, hidden_token, special_
             loss = whole - evaluator.probabilities([row])[0, sentence.target]
             expected = 0 if special and special_tokens == "excluded" else loss
             assert found.token_score[place] == pytest.approx(expected, abs=1e-6)
-
-
-@pytest.mark.parametrize("method", ["kernel_shap", "shapley_sampling", "occlusion", "lime"])
-def test_the_configuration_s_defaults_are_all_that_a_method_needs(method):
-    study = yaml.safe_load((ROOT / "config/demo.yaml").read_text()) | {"explainers": {"one": {"method": method}}}
-    classifier = tiny_classifier("bert")
-    sentences = sentences_of(classifier)
-    for found in attributions(complete(study)["explainers"]["one"], classifier, sentences):
-        assert np.abs(found.token_score).max() > 1e-4
 
 
 def test_special_tokens_are_features_where_included():

@@ -14,28 +14,12 @@ from models_for_tests import context_of, sentences_of, tiny_classifier
 
 from evenlight.core.chance import agreement
 from evenlight.explainers import Explainer, explain
-from evenlight.explainers.families.kernel_shap.paper import efficient_regression, shapley_kernel
-from evenlight.explainers.shapley import all_subsets
 from evenlight.explainers.token_tree import token_texts, token_tree
 
 ARCHITECTURES = ["bert", "gpt2", "modernbert", "deberta-v2", "llama"]
 # Words of several pieces in each of the tokenizers, at most eight tokens in all, special ones not counted.
 WORDS = ["He", "waits", "but", "she", "sails"]
-KERNEL = {
-    "method": "kernel_shap",
-    "evaluations": 256,
-    "estimator": "leverage",
-    "definition": "paper",
-    "hidden_token": "mask",
-    "special_tokens": "excluded",
-}
-SAMPLING = {
-    "method": "shapley_sampling",
-    "permutations": 12,
-    "estimator": "independent",
-    "hidden_token": "mask",
-    "special_tokens": "excluded",
-}
+SAMPLING = {"method": "shapley_sampling", "permutations": 12}
 OWEN = {"method": "partition_shap", "evaluations": 100_000}
 
 
@@ -106,24 +90,7 @@ def scores(case, settings, seed=0):
     return attribution.token_score[tokens]
 
 
-def test_kernel_shap_of_all_subsets_has_shapley_s_values(case):
-    _, _, tokens, values = case
-    expected = shapley_values(tokens, values)
-    assert np.abs(expected).max() > 0.01
-    np.testing.assert_allclose(scores(case, KERNEL), expected, atol=1e-7)
-
-
-def test_the_regression_over_all_subsets_has_shapley_s_values(case):
-    _, _, tokens, values = case
-    shown = all_subsets(len(tokens))
-    value = np.array([values[frozenset(np.array(tokens)[row].tolist())] for row in shown])
-    # The kernel is a size's; the subsets of a size share it.
-    sizes = shown[1:-1].sum(axis=1)
-    weight = shapley_kernel(len(tokens))[sizes - 1] / [math.comb(len(tokens), size) for size in sizes]
-    found = efficient_regression(shown, value, weight)
-    np.testing.assert_allclose(found, shapley_values(tokens, values), atol=1e-9)
-
-
+@pytest.mark.parametrize("case", ["bert", "llama"], indirect=True)
 @pytest.mark.parametrize("estimator", ["independent", "paired"])
 def test_shapley_sampling_is_off_by_the_error_that_it_states(case, estimator):
     """Over 60 draws: no bias, and an error as large as two draws of each item say (agreement)."""

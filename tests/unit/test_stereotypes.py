@@ -74,8 +74,7 @@ def test_every_frame_serves_both_genders_equally_often_and_all_are_used():
     assert all(uses[frame, "male"] == uses[frame, "female"] and uses[frame, "male"] in (6, 7) for frame in frames)
 
 
-@pytest.mark.parametrize("split_by", ["pair", "theme"])
-@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize(("split_by", "seed"), [("pair", 0), ("theme", 1)])
 def test_split_is_balanced_and_whole(split_by, seed):
     items, units = data_set(split_by, seed).items, data_set(split_by, seed).units
     test = items[items.split == "test"]
@@ -125,11 +124,9 @@ def test_form_of_the_sentences():
 
 
 def test_no_two_pairs_are_near_duplicates():
-    """Jaccard similarity of word trigrams below 0.7.
-
-    Themes in the same frame differ in the theme alone, and one word within a sentence is part of three trigrams. The
-    bound holds frames to that: one word may differ only where it stands inside of a sentence of at most 18 words.
-    """
+    """Jaccard similarity of word trigrams below 0.7."""
+    # Themes in the same frame differ in the theme alone, and one word within a sentence is part of three trigrams. The
+    # bound holds frames to that: one word may differ only where it stands inside of a sentence of at most 18 words.
     trigrams, holders = [], defaultdict(list)
     for number, pair in enumerate(PAIRS):
         words = [word.lower() for word in pair.variant("female")]

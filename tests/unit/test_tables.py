@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 
 from evenlight.core import tables
 from evenlight.core.contracts import corpus, explanations, results, texts
-from evenlight.core.contracts.explanations import ATTRIBUTIONS, SCORES
-from evenlight.core.contracts.results import DISPARITY, EFFECTS, SUMMARY
-from evenlight.core.contracts.texts import ATTRIBUTE, ITEMS, PREDICTIONS, UNITS
+from evenlight.core.contracts.explanations import SCORES
+from evenlight.core.contracts.texts import ATTRIBUTE, ITEMS, UNITS
 from evenlight.core.errors import InputError
 from evenlight.core.tables import Contract, checked, read_arrow, write_table
 from evenlight.jobs import command_line
@@ -50,45 +49,6 @@ def table_of(contract: Contract, rows: int = 3, /, **changed) -> pa.Table:
         for field in contract.schema
     }
     return pa.table(columns)
-
-
-def test_there_are_contracts_to_test():
-    assert {"items", "units", "scores", "disparity"} <= {contract.name for contract in CONTRACTS}
-    assert sum(len(required(contract)) for contract in CONTRACTS) > 60
-
-
-@pytest.mark.parametrize(
-    ("contract", "may_be_missing"),
-    [
-        (ITEMS, {"spaces", "ground_truth", "part", "carries"}),
-        (UNITS, set()),
-        (
-            PREDICTIONS,
-            {"target", "foil", "first_window", "last_window", "token_type", "is_padding", "left_out"}
-            | {"probability", "predicted"},
-        ),
-        (ATTRIBUTIONS, {"completeness_gap", "remarks", "explained_again", "made_of", "checksum", "pairs"}),
-        (SCORES, {"made_of", "checksum"}),
-        # The test of pairs, where there are no pairs.
-        (DISPARITY, {"p_signed_rank"}),
-        # Without a significant seed there is no mean over these, and nobody is better.
-        (
-            SUMMARY,
-            {"mean_d_significant", "sd_d_significant", "mean_d", "sd_d", "mean_delta_significant", "mean_delta"}
-            | {"better_group"},
-        ),
-    ],
-    ids=lambda value: getattr(value, "name", ""),
-)
-def test_what_may_be_missing_is_little(contract, may_be_missing):
-    assert {field.name for field in contract.schema if field.nullable} == may_be_missing
-
-
-def test_an_effect_stands_before_the_limits_of_its_interval():
-    names = EFFECTS.schema.names
-    place = names.index("cohens_d")
-    assert names[place : place + 3] == ["cohens_d", "cohens_d_low", "cohens_d_high"]
-    assert {EFFECTS.schema.field(name).type for name in names[place : place + 3]} == {pa.float64()}
 
 
 @pytest.mark.parametrize("contract", CONTRACTS, ids=[contract.name for contract in CONTRACTS])

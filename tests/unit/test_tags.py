@@ -75,7 +75,7 @@ class EitherEnd(Probabilities):
 @pytest.mark.parametrize("method", MADE_HERE)
 def test_who_draws_depends_on_the_seed_and_nobody_else_does(method):
     classifier = tiny_classifier("bert")
-    sentences = sentences_of(classifier)
+    sentences = sentences_of(classifier)[:3]
     evaluators = [context_of(classifier).evaluator]
     if not Explainer.entries[method].needs_internals:
         evaluators.append(EitherEnd(evaluators[0]))
@@ -115,7 +115,7 @@ def of_all() -> dict:
 @pytest.mark.parametrize("method", MADE_HERE)
 def test_who_needs_training_texts_cannot_do_without(method):
     classifier = tiny_classifier("bert")
-    sentences = sentences_of(classifier)
+    sentences = sentences_of(classifier)[:3]
     if Explainer.entries[method].needs_training:
         with pytest.raises(TypeError, match="not subscriptable"):
             scores(method, classifier, sentences, training=None)
@@ -136,7 +136,7 @@ def test_who_needs_other_texts_explains_a_text_otherwise_beside_others(method):
 
 @pytest.mark.parametrize("method", MADE_HERE)
 def test_who_asks_no_model_needs_none(method):
-    sentences = sentences_of(tiny_classifier("bert"))
+    sentences = sentences_of(tiny_classifier("bert"))[:3]
     entry = Explainer.entries[method]
 
     def explained():
@@ -152,7 +152,7 @@ def test_who_asks_no_model_needs_none(method):
 @pytest.mark.parametrize("method", ASKING)
 def test_who_needs_internals_does_not_do_with_probabilities(method):
     classifier = tiny_classifier("bert")
-    sentences = sentences_of(classifier)
+    sentences = sentences_of(classifier)[:3]
     evaluator = Probabilities(context_of(classifier).evaluator)
     if Explainer.entries[method].needs_internals:
         with pytest.raises(AttributeError):
@@ -178,7 +178,7 @@ def test_who_asks_once_takes_no_more_rows_for_all_classes(method):
 @pytest.mark.parametrize("method", MADE_HERE)
 def test_who_is_random_knows_nothing_of_the_model_or_of_the_words(method):
     classifier = tiny_classifier("bert")
-    sentences = sentences_of(classifier)
+    sentences = sentences_of(classifier)[:3]
     others = [
         replace(each, token_id=np.where(each.is_special, each.token_id, each.token_id[::-1])) for each in sentences
     ]

@@ -144,11 +144,9 @@ def test_flesch_of_published_sentences():
 
 
 def test_mtld_of_the_published_example():
-    """McCarthy & Jarvis 2010, p. 384: *of the people by the people* is a factor, at a ratio of 4/6.
-
-    Forward *for the people for* is left, at 3/4. Backward *for people the for people* is a factor, at 3/5, and *the by
-    people the of* is left, at 4/5.
-    """
+    """McCarthy & Jarvis 2010, p. 384: *of the people by the people* is a factor, at a ratio of 4/6."""
+    # Forward *for the people for* is left, at 3/4. Backward *for people the for people* is a factor, at 3/5, and *the
+    # by people the of* is left, at 4/5.
     text = "of the people by the people for the people for"
     forward, backward = 10 / (1 + (1 - 3 / 4) / 0.28), 10 / (1 + (1 - 4 / 5) / 0.28)
     assert value("mtld", text) == pytest.approx((forward + backward) / 2)
@@ -171,11 +169,6 @@ def test_a_factor_ends_below_the_threshold():
 def test_variety_that_cannot_be_told_is_none_with_a_reason():
     number, reason = metric_of("mtld").measure("Every word differs.")
     assert (np.isnan(number), reason) == (True, says("comes twice"))
-
-
-def test_a_text_twice_is_hardly_less_varied():
-    twice = f"{BRIDGE}\n\n{BRIDGE}"
-    assert value("mtld", twice) == pytest.approx(value("mtld", BRIDGE), rel=0.15)
 
 
 # Lexicons
@@ -302,25 +295,6 @@ def test_an_empty_text_has_no_words_and_says_so(name):
         assert reason == ("" if number == 0 else "no word" if name != "mtld" else reason)
 
 
-@pytest.mark.parametrize("name", ["words", "sentences"])
-def test_counts_of_a_text_twice_are_twice(name):
-    assert value(name, f"{BRIDGE}\n\n{BRIDGE}") == 2 * value(name, BRIDGE)
-
-
-@pytest.mark.parametrize(
-    "name",
-    [name for name in METRICS if name not in ("words", "sentences", "mtld")],
-)
-def test_rates_of_a_text_twice_stay(name):
-    assert value(name, f"{BRIDGE}\n\n{BRIDGE}") == pytest.approx(value(name, BRIDGE))
-
-
-@pytest.mark.parametrize("name", ["words", "flesch_kincaid", "hedges", "refusal", "mtld"])
-def test_capital_letters_change_nothing(name):
-    text = f"{BRIDGE} Perhaps it fell."
-    assert value(name, text.upper()) == pytest.approx(value(name, text))
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("name", list(METRICS))
 def test_a_hundred_thousand_words_take_ten_times_as_long_as_ten_thousand(name):
@@ -338,29 +312,10 @@ def test_a_hundred_thousand_words_take_ten_times_as_long_as_ten_thousand(name):
     assert seconds(line * 8000) < 40 * 4 * short + 0.5
 
 
-@pytest.mark.parametrize(
-    "part",
-    [
-        "<!-- ",
-        "<",
-        "![",
-        "[](",
-        "_",
-        "a_",
-        "!",
-        "...)",
-        "\n",
-        "- ",
-        "# ",
-        "**",
-        "&",
-        "\\",
-        "\u202e",
-        "A. ",
-        "'",
-        "\x00",
-    ],
-)
+SIGNS = ["<!-- ", "<", "![", "[](", "_", "a_", "!", "...)", "- ", "# ", "**", "&", "\\", "A. ", "'"]
+
+
+@pytest.mark.parametrize("part", ["\n", "\u202e", "\x00", *SIGNS])
 def test_no_run_of_signs_takes_long(part):
     begin = time.process_time()
     for text in (part * 20_000, f"a{part * 20_000}a"):
@@ -417,9 +372,8 @@ def rows_of(mirror: Path, name: str) -> list[dict]:
 
 
 def test_reading_ease_is_near_what_the_authors_used(mirror):
-    """Their package, of the same answers; it joins the items of a list to one sentence, and has a rougher rule of
-    syllables. Their grades are bands of ten points and more.
-    """
+    """Their package, of the same answers; it joins the items of a list to one sentence, and has a rougher rule of."""
+    #  syllables. Their grades are bands of ten points and more.
     recorded = json.loads((Path(__file__).parent / "recorded" / "py_readability.json").read_text())["rows"]
     ours, theirs = [], []
     for name, scores in recorded.items():

@@ -120,34 +120,6 @@ def test_texts_have_as_many_tokens_as_are_asked_for(bench, tmp_path):
         assert abs(tokens(text["words"]) - longer) <= bench.TOLERANCE
 
 
-@pytest.mark.slow
-def test_packages_and_ours_come_to_the_same_shapley_values(tmp_path):
-    """Workers as they are started: each reads the files of the model and hides the same tokens."""
-    folder = write_bert(tmp_path / "model")
-    # With the names of the special tokens, as models that are trained here have them.
-    AutoTokenizer.from_pretrained(folder).save_pretrained(folder)
-    ours = script("worker_error_evenlight").tasks_of(folder, 1)
-    peers = script("worker_error").tasks_of(["captum", "shap", "lime"], folder)
-    text = {"words": ["Mara", "leaves", "the", "harbour", "before", "dawn", "."], "target": 1, "rows": 2048, "seed": 0}
-    peers["warm up"]([text])
-    [exact] = ours["exact"]([text])["scores"]
-    for task in (
-        "captum KernelShap",
-        "captum ShapleyValueSampling",
-        "shap KernelExplainer",
-        "shap PermutationExplainer",
-    ):
-        [found] = peers[task]([text])["scores"]
-        assert np.linalg.norm(np.array(found) - exact) < 0.2 * np.linalg.norm(exact), task
-    # Fewer than all 128 subsets, but for permutations, whose error is by chance.
-    for task, rows in {"leverage": 64, "surrogate": 64, "chosen": 64, "adjusted": 512, "long run": 64}.items():
-        [found] = ours[task]([text | {"rows": rows}])["scores"]
-        assert np.linalg.norm(np.array(found) - exact) < 0.3 * np.linalg.norm(exact), task
-    [lime] = peers["lime LimeTextExplainer"]([text])["scores"]
-    assert len(lime) == len(exact)
-    assert ours["adjusted"]([text | {"rows": 4}])["scores"] == [None]
-
-
 def test_every_estimator_has_a_worker(bench):
     packages = script("worker_error").PACKAGES
     assert {name: tuple(tasks) for name, tasks in packages.items()} == bench.OF_PEERS

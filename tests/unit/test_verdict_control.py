@@ -30,34 +30,32 @@ def side(clusters: list, first_column: int = 0, units: list[int] | None = None) 
     return Side(items, names, columns, np.array(units))
 
 
-def permuted(design: Design, number: int) -> Design:
-    return with_labels(design, permuted_labels(design, 600)[1 + number])
+def permutations(design: Design, count: int) -> list[Design]:
+    return [with_labels(design, members) for members in permuted_labels(design, count)[1:]]
 
 
-def swapped(design: Design, number: int) -> np.ndarray:
+def swapped(design: Design, there: Design) -> np.ndarray:
     """Which pairs have changed their forms, by the scores that they have."""
     values = np.r_[np.zeros(len(design.a.columns)), np.ones(len(design.b.columns))]
-    before, after = design.a.scores(values), permuted(design, number).a.scores(values)
-    return before != after
+    return design.a.scores(values) != there.a.scores(values)
 
 
 def test_pairs_exchange_their_forms_as_a_whole():
     design = Design(COMPARISON, True, side(list("abcdef")), side(list("abcdef"), 6))
-    moved = np.array([swapped(design, number) for number in range(300)])
+    moved = np.array([swapped(design, there) for there in permutations(design, 300)])
     assert moved.mean(axis=0) == pytest.approx(np.full(6, 0.5), abs=0.1)
-    for number in range(5):
-        there = permuted(design, number)
+    for there in permutations(design, 5):
         assert sorted([*there.a.columns, *there.b.columns]) == list(range(12))
         assert there.a.clusters.tolist() == list("abcdef")
         values = generator_for("tests", "permuted").normal(size=12)
-        signs = np.where(swapped(design, number), -1, 1)
+        signs = np.where(swapped(design, there), -1, 1)
         difference = design.a.scores(values) - design.b.scores(values)
         np.testing.assert_allclose(there.a.scores(values) - there.b.scores(values), signs * difference)
 
 
 def test_pairs_of_a_cluster_exchange_together():
     design = Design(COMPARISON, True, side(list("aabbcc")), side(list("aabbcc"), 6))
-    moved = np.array([swapped(design, number) for number in range(50)])
+    moved = np.array([swapped(design, there) for there in permutations(design, 50)])
     assert (moved[:, ::2] == moved[:, 1::2]).all()
     assert len(np.unique(moved, axis=0)) == 8
 
@@ -65,8 +63,7 @@ def test_pairs_of_a_cluster_exchange_together():
 def test_variants_of_a_form_stay_together():
     first, second = side(list("ab"), 0, [0, 0, 1]), side(list("ab"), 3, [0, 1, 1])
     values = np.array([1.0, 3, 5, 10, 20, 40])
-    for number in range(8):
-        there = permuted(Design(COMPARISON, True, first, second), number)
+    for there in permutations(Design(COMPARISON, True, first, second), 8):
         pairs = {frozenset(pair) for pair in zip(there.a.scores(values), there.b.scores(values), strict=True)}
         assert pairs == {frozenset((2, 10)), frozenset((5, 30))}
 
@@ -74,18 +71,18 @@ def test_variants_of_a_form_stay_together():
 def test_texts_change_levels_and_sizes_stay():
     design = Design(COMPARISON, False, side(list("abcd")), side(list("efghij"), 4))
     values = np.arange(10.0)
-    first = [frozenset(permuted(design, number).a.scores(values)) for number in range(600)]
+    every = permutations(design, 600)
+    first = [frozenset(there.a.scores(values)) for there in every]
     assert {len(scores) for scores in first} == {4}
     assert np.mean([0.0 in scores for scores in first]) == pytest.approx(0.4, abs=0.08)
-    there = permuted(design, 1)
+    there = every[1]
     assert sorted([*there.a.scores(values), *there.b.scores(values)]) == values.tolist()
     assert there.a.items.tolist() == [f"item {int(score)}" for score in there.a.scores(values)]
 
 
 def test_texts_of_a_cluster_change_levels_together():
     design = Design(COMPARISON, False, side(["x", "x", "y"]), side(["z", "z", "z", "w"], 3))
-    for number in range(20):
-        there = permuted(design, number)
+    for there in permutations(design, 20):
         assert set(there.a.clusters).isdisjoint(there.b.clusters)
         assert len(set(there.a.clusters)) == 2
 
@@ -94,8 +91,7 @@ def test_strata_go_with_their_texts():
     a, b = side(list("abcd")), side(list("efghij"), 4)
     a, b = replace(a, strata=np.array([[0, 0, 1, 1]])), replace(b, strata=np.array([[0, 1, 1, 0, 1, 0]]))
     stratum = np.array([0, 0, 1, 1, 0, 1, 1, 0, 1, 0])
-    for number in range(5):
-        there = permuted(Design(COMPARISON, False, a, b), number)
+    for there in permutations(Design(COMPARISON, False, a, b), 5):
         for level in (there.a, there.b):
             assert level.strata[0].tolist() == stratum[level.columns].tolist()
         assert sorted(there.a.strata[0]) == [0, 0, 1, 1]

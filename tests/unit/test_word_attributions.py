@@ -75,6 +75,11 @@ def compared(folder, comparisons=THREE, **changes):
     )
 
 
+@pytest.fixture(scope="module")
+def found(folder) -> tuple[pd.DataFrame, list[str]]:
+    return compared(folder)
+
+
 def test_shares_of_words_are_what_mass_accuracy_adds_up(folder):
     run = Run("plots", "small", 1)
     shares = dict(read_word_shares(folder / "attributions", folder / "datasets", folder / "predictions", run, "lime"))
@@ -89,8 +94,8 @@ def test_shares_of_words_are_what_mass_accuracy_adds_up(folder):
     assert np.isnan(word_shares(np.zeros(2), np.array([0, 1]), 2)).all()
 
 
-def test_the_differences_are_scipy_s(folder):
-    table, notes = compared(folder)
+def test_the_differences_are_scipy_s(found):
+    table, notes = found
     assert list(table["level_a"] + "–" + table["level_b"])[:3] == ["male–female", "male–neutral", "female–neutral"]
     assert notes == [
         says(f"dataset 'plots', {pair}", "1 pairs", "numbers of words", "left out")
@@ -123,19 +128,19 @@ def test_of_two_forms_nothing_is_adjusted(folder):
 SHOWN = {"explainers": {"lime": "LIME"}, "regimes": {"bert": {"C": "small", "CE": "large"}}, "alpha": 0.05}
 
 
-def test_the_page_counts_runs(folder):
-    table, _ = compared(folder)
+def test_the_page_counts_runs(found):
+    table, _ = found
     page = page_of("attribution_differences", table, datasets={"plots": "plots"}, **SHOWN)
     assert next(part.caption for part in page.tables) == "male and female on plots"
     [(_, rows)] = page.tables[0].rows
     part = table.query("level_a == 'male' and level_b == 'female'")
-    found = (part["p_holm"] <= 0.05).sum(), (part["p_pairs_holm"] <= 0.05).sum()
-    assert rows[0][1][0].text == f"{part['mean_absolute'].mean():.3f}, {found[0]} ({found[1]}) of 2 runs"
+    runs, of_pairs = (part["p_holm"] <= 0.05).sum(), (part["p_pairs_holm"] <= 0.05).sum()
+    assert rows[0][1][0].text == f"{part['mean_absolute'].mean():.3f}, {runs} ({of_pairs}) of 2 runs"
     assert rows[1][1][0].text == "–"
 
 
-def test_the_figures_have_a_panel_per_pair(folder):
-    table, _ = compared(folder)
+def test_the_figures_have_a_panel_per_pair(found):
+    table, _ = found
     for view in ("sizes", "tests"):
         figure = draw_attribution_differences(table, view=view, title="T", **SHOWN)
         assert [axes.get_title(loc="left") for axes in figure.axes][:1] == ["male and female"]

@@ -3,7 +3,6 @@
 import csv
 import json
 import re
-import sys
 from pathlib import Path
 
 import pytest
@@ -80,7 +79,9 @@ def test_english_words_are_what_they_were(name):
 
 
 def test_every_character_is_in_a_word_or_is_white_space():
-    characters = [chr(code) for code in range(sys.maxunicode + 1) if not 0xD800 <= code < 0xE000]
+    # Of the planes behind the second, tags and selectors are in use.
+    planes = [*range(0xD800), *range(0xE000, 0x20000), *range(0xE0000, 0xE0200)]
+    characters = [chr(code) for code in planes]
     found = {character: split_words(character) for character in characters}
     assert {character for character, its in found.items() if not its} == {c for c in characters if c.isspace()}
     assert all(its in ([], [character]) for character, its in found.items())

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from scipy.stats import binom, fisher_exact, norm
+from scipy.stats import fisher_exact
 from statsmodels.stats.contingency_tables import mcnemar
 
 from evenlight.statistics.arrays.signs import counted, sign_p
@@ -79,20 +79,3 @@ def test_within_strata_by_enumeration():
         sum(count for way, count in ways.items() if sum(way) <= 3) / sum(ways.values()),
     ]
     assert worst_side_p(*worst, *known, strata).ravel() == pytest.approx(expected)
-
-
-def test_the_claim_is_about_the_place_of_this_study():
-    """Spreads 1 : 3, and equal shares of the population's worst tenth: the share below the seen place is told rightly.
-
-    About the population's own tenth a rejection would say too much (three standard errors above the level).
-    """
-    random, tenth, studies = np.random.default_rng(2), norm.ppf(0.1), 600
-    a = random.normal(size=(200, studies))
-    b = tenth + 3 * (random.normal(size=(200, studies)) - tenth)
-    higher = np.ones(studies, dtype=bool)
-    p = worst_side_p(*texts_in_worst(a, b, higher), ~np.isnan(a), ~np.isnan(b))
-    place = np.sort(np.concatenate([a, b]), axis=0)[39]
-    truth = np.sign(norm.cdf(place) - norm.cdf(tenth + (place - tenth) / 3))
-    wrong = ((p[0] <= 0.025) & (truth < 0)) | ((p[1] <= 0.025) & (truth > 0))
-    assert wrong.sum() <= binom.ppf(0.999, studies, 0.05)
-    assert (p.min(axis=0) <= 0.025).sum() > wrong.sum()

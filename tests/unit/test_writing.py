@@ -10,7 +10,6 @@ import pytest
 import torch
 from hub_tokenizers import write_tokenizer
 from models_for_tests import WORDS
-from scipy.stats import chisquare
 from transformers import AutoConfig, AutoModelForCausalLM, TemperatureLogitsWarper, TopPLogitsWarper
 
 from evenlight.core.errors import InputError
@@ -74,9 +73,8 @@ def decoder_of(folder_of):
     return cache(lambda name: load_decoder(str(folder_of(name))))
 
 
-def generated(folder: Path, row: np.ndarray, ends: list[int]) -> list[int]:
+def generated(network, row: np.ndarray, ends: list[int]) -> list[int]:
     """What Transformers writes behind one prompt, without the token that ends it."""
-    network = AutoModelForCausalLM.from_pretrained(folder)
     token_id = torch.tensor(row[None])
     [written] = network.generate(
         token_id,
@@ -107,7 +105,8 @@ def test_greedy_answers_are_those_of_transformers(name, folder_of, decoder_of):
     decoder = decoder_of(name)
     assert decoder.keeps == (name in DECODERS)
     rows, ends = rows_of(decoder), sorted(decoder.ends)
-    expected = [generated(folder_of(name), row, ends) for row in rows]
+    network = AutoModelForCausalLM.from_pretrained(folder_of(name))
+    expected = [generated(network, row, ends) for row in rows]
     assert len({tuple(answer) for answer in expected}) > 1
     together = Writer(decoder, MOST).written([Asked(row) for row in rows])
     alone = [Writer(decoder, MOST).written([Asked(row)])[0] for row in rows]
@@ -151,24 +150,6 @@ def test_each_token_is_drawn_by_its_own_number(decoder_of):
             share[order[np.cumsum(share[order]) - share[order] >= 0.95]] = 0
             assert token == np.searchsorted(np.cumsum(share), chance * share.sum(), side="right")
             row.append(token)
-
-
-def test_tokens_are_drawn_with_the_probabilities_of_the_model(decoder_of):
-    decoder = decoder_of("qwen2")
-    [row] = decoder.rows([PROMPTS[0]])
-    with torch.no_grad():
-        logits = decoder.network(input_ids=torch.tensor(row[None])).logits[0, -1].double()
-    expected = (logits / 2.5).softmax(-1).numpy()
-    draws = 4000
-    asked = [Asked(row, generator_for("chi", draw).random(1)) for draw in range(draws)]
-    written = Writer(decoder, 1, 2.5).written(asked)
-    found = np.bincount(
-        [answer.token_id[0] if answer.token_id else min(decoder.ends) for answer in written], minlength=len(expected)
-    )
-    often = expected * draws >= 5
-    pooled = [np.append(each[often], each[~often].sum()) for each in (found, expected * draws)]
-    assert often.sum() > 20
-    assert chisquare(*pooled).pvalue > 0.001
 
 
 def test_the_most_probable_tokens_are_those_of_transformers():
@@ -342,7 +323,7 @@ def test_a_prompt_stands_in_the_chat_template_that_there_is(decoder_of):
         decoder.tokenizer.chat_template = None
 
 
-def test_what_no_model_can_do_is_refused_before_any_answer(decoder_of, folder_of, tmp_path):
+def test_what_no_model_can_do_is_refused_before_any_answer(decoder_of, tmp_path):
     generator = generator_of(decoder_of("gpt2"), template="They say : {text}", max_tokens=100)
     long = Question("long", {"text": "one harbour " * 30})
     with pytest.raises(InputError, match=r"max_tokens is 100.*item long.*more than the 128"):
