@@ -20,12 +20,13 @@ import socket
 import subprocess
 import sys
 import threading
+import weakref
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from importlib import import_module
+from itertools import chain
 from pathlib import Path
-from pkgutil import walk_packages
 from tempfile import TemporaryFile
 from types import SimpleNamespace
 
@@ -199,10 +200,8 @@ def _serve_jobs(channel: socket.socket) -> tuple[dict, list[int]]:
             sys.exit()
         if warm_start is None:
             warm_start = runpy.run_path(str(WARM_START))
-            for libraries in warm_start["LIBRARIES"].values():
-                warm_start["_load"](libraries)
-            warm_start["_load"](MODULES)
-            gc.enable()
+            warm_start["_load"]([*chain(*warm_start["LIBRARIES"].values()), *_library()])
+            _leave_to_forks_what_is_theirs()
             ours = _state_of(PROJECT)
         if os.fork() == 0:
             channel.close()
@@ -216,11 +215,28 @@ def _serve_jobs(channel: socket.socket) -> tuple[dict, list[int]]:
                 pass
 
 
-def _library() -> tuple[str, ...]:
-    """The names of all modules of this working tree's library, which can be imported from now on."""
-    sys.path.insert(0, str(PROJECT / "workflow" / "scripts"))
-    folder = PROJECT / "workflow" / "scripts" / "evenlight"
-    return tuple(module.name for module in walk_packages([str(folder)], "evenlight."))
+def _library() -> list[str]:
+    """The names of all modules of this working tree's library, of which none is imported for it."""
+    scripts = PROJECT / "workflow" / "scripts"
+    paths = (path.relative_to(scripts).with_suffix("") for path in scripts.glob("evenlight/**/*.py"))
+    return [".".join(path.parts).removesuffix(".__init__") for path in paths if path.name != "__main__"]
+
+
+def _read_studies() -> None:
+    """Have pydantic build what reads studies, and what is said of wrong ones."""
+    configuration = import_module("evenlight.configuration")
+    for path in (PROJECT / "config").glob("*.yaml"):
+        configuration.of_file(path)
+    configuration.schema_of(configuration.Study)
+
+
+def _leave_to_forks_what_is_theirs() -> None:
+    """No fork looks for garbage in what was imported, nor takes it down at its end: either would copy it."""
+    gc.freeze()
+    gc.enable()
+    atexit._clear()
+    weakref.finalize._registry.clear()
+    weakref.finalize._registered_with_atexit = False
 
 
 def _keep_library_of(project: Path, ours: dict) -> None:
@@ -260,7 +276,7 @@ if __name__ == "__main__":
     OURS, THEIRS = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     os.environ["JE_ARROW_MALLOC_CONF"] = "background_thread:false"  # no process forks that has a second thread
     gc.disable()  # nothing of what is imported is garbage
-    MODULES = _library()
+    sys.path.insert(0, str(PROJECT / "workflow" / "scripts"))
     for module in (*SHARED, *PLANNING):
         import_module(module)
     if os.fork() == 0:
@@ -272,7 +288,8 @@ if __name__ == "__main__":
     for library in LIBRARIES:
         import_module(library)
     import_module("snakemake.cli").get_argument_parser()  # which imports the plugins
-    gc.enable()
+    _read_studies()
+    _leave_to_forks_what_is_theirs()
     PYTHON, STATE = [sys.executable, _read_at_start()], _state_of(PROJECT)
     REQUEST = _serve()
     _keep_library_of(Path(REQUEST["folder"]), STATE)
