@@ -25,6 +25,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from importlib import import_module
+from io import StringIO
 from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -230,6 +231,28 @@ def _read_studies() -> None:
     configuration.schema_of(configuration.Study)
 
 
+def _parse_workflow() -> None:
+    """Have the files of the workflow parsed for all runs that have the same, wherever they lie."""
+    workflow, sources = import_module("snakemake.workflow"), import_module("snakemake.sourcecache")
+    parse, parsed = workflow.parse, {}
+    opening = SimpleNamespace(sourcecache=SimpleNamespace(open=lambda file: StringIO(Path(file.path).read_text())))
+    for path in (PROJECT / "Snakefile", *PROJECT.glob("rules/**/*.smk")):
+        lines: dict[int, int] = {}
+        code, rules = parse(sources.LocalSourceFile(str(path)), opening, lines)
+        parsed[path.read_bytes()] = repr(str(path)), code, rules, lines
+
+    def known(file, of, linemap, rulecount=0):
+        path = file.get_path_or_uri(secret_free=True)
+        content = Path(path).read_bytes() if os.path.isfile(path) else None
+        if content not in parsed:
+            return parse(file, of, linemap, rulecount=rulecount)
+        ours, code, rules, lines = parsed[content]
+        linemap |= lines
+        return code.replace(ours, repr(path)), rulecount + rules
+
+    workflow.parse = known
+
+
 def _leave_to_forks_what_is_theirs() -> None:
     """No fork looks for garbage in what was imported, nor takes it down at its end: either would copy it."""
     gc.freeze()
@@ -288,7 +311,10 @@ if __name__ == "__main__":
     for library in LIBRARIES:
         import_module(library)
     import_module("snakemake.cli").get_argument_parser()  # which imports the plugins
+    # Each measure asks what every process has in memory; the first one of a job is left.
+    import_module("snakemake.benchmark").BENCHMARK_INTERVAL_SHORT = 60
     _read_studies()
+    _parse_workflow()
     _leave_to_forks_what_is_theirs()
     PYTHON, STATE = [sys.executable, _read_at_start()], _state_of(PROJECT)
     REQUEST = _serve()
