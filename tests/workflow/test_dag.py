@@ -21,7 +21,8 @@ from running import (
     edited,
     environment,
     planned_jobs,
-    snakemake,
+    run_study,
+    use_as_module,
 )
 
 # What a new result is: a class, whose statistic and contract stand here for those of the library, and one entry.
@@ -147,9 +148,8 @@ def test_jobs_on_different_datasets_can_run_as_one_group(project):
     sampled = study | {"explain": {"pairs": 8, "pairs_on": {"demo": 7}}}
     configure(project, sampled)
     grouped = [f"{rule}=models" for rule in ("train", "read_texts")]
-    done = snakemake(project, "--dry-run", "--groups", *grouped, "--group-components", "models=9")
-    assert done.returncode == 0, done.stdout
-    assert "Group job models" in done.stdout, done.stdout
+    stdout = run_study(project, "--dry-run", "--groups", *grouped, "--group-components", "models=9")
+    assert "Group job models" in stdout, stdout
 
 
 def test_one_figure_needs_its_own_model_and_metric_only(project):
@@ -171,10 +171,7 @@ def test_started_from_another_folder(project, tmp_path):
 
 def test_used_as_a_module(project, tmp_path):
     configure(tmp_path, TINY)
-    (tmp_path / "Snakefile").write_text(
-        f"module evenlight:\n    snakefile: {str(project / 'workflow' / 'Snakefile')!r}\n    config: config\n"
-        "use rule * from evenlight\n"
-    )
+    use_as_module(tmp_path, project)
     assert planned_jobs(tmp_path) == all_jobs(TINY)
 
 
@@ -211,22 +208,20 @@ def test_a_table_of_ones_own_is_called_by_its_name(project):
     attributes = {"gender": {"column": "who", "levels": ["male", "female"]}}
     own = {"reader": "table", "file": "loans.csv", "text": "said", "label": "repaid", "classes": ["no", "yes"]}
     configure(project, SMALLER | {"datasets": {"loans": own | {"attributes": attributes}}})
-    done = snakemake(project, "--dry-run", "--printshellcmds")
-    assert done.returncode == 0, done.stdout
-    assert '"datasets": {"loans": "loans"}' in done.stdout  # of the pages
-    assert '"dataset": "loans"' in done.stdout  # of the figures
-    assert not re.search(r'"datasets?": (\{"loans": )?"repaid"', done.stdout)
-    assert "rule measure_quality" in done.stdout
-    assert "rule measure_co_occurrence" not in done.stdout
+    stdout = run_study(project, "--dry-run", "--printshellcmds")
+    assert '"datasets": {"loans": "loans"}' in stdout  # of the pages
+    assert '"dataset": "loans"' in stdout  # of the figures
+    assert not re.search(r'"datasets?": (\{"loans": )?"repaid"', stdout)
+    assert "rule measure_quality" in stdout
+    assert "rule measure_co_occurrence" not in stdout
 
 
 def import_settings(project: Path, dataset: dict) -> str:
     """The settings with which a dataset is imported."""
     (project / "people.csv").write_text("said,kind,sex,origin\n", encoding="utf-8")
     configure(project, SMALLER | {"datasets": {"people": dataset}, "kind": "description", "statistics": {}})
-    done = snakemake(project, "--dry-run", "--printshellcmds", "results/tiny/datasets/people/items.parquet")
-    assert done.returncode == 0, done.stdout
-    return re.search(r"--settings '(\{.*?\})' ", done.stdout)[1]
+    stdout = run_study(project, "--dry-run", "--printshellcmds", "results/tiny/datasets/people/items.parquet")
+    return re.search(r"--settings '(\{.*?\})' ", stdout)[1]
 
 
 def reversed_keys(value):

@@ -23,6 +23,7 @@ from running import (
     planned_jobs,
     results,
     snakemake,
+    use_as_module,
 )
 from wording import says
 
@@ -107,9 +108,8 @@ def folder(request, project, tmp_path) -> Path:
     """The project, or an empty folder that uses it as a module, beside a rule of its own."""
     if request.param == "here":
         return project
-    module = f'module evenlight:\n    snakefile: "{project}/workflow/Snakefile"\n    config: config\n'
     own = 'rule own:\n    output:\n        "own.csv",\n    shell:\n        "touch {output}"\n'
-    (tmp_path / "Snakefile").write_text(f"{module}\nuse rule * from evenlight\n\n{own}", encoding="utf-8")
+    use_as_module(tmp_path, project, after=own)
     return tmp_path
 
 
@@ -205,9 +205,7 @@ def test_the_message_of_a_failed_job_is_the_last_that_is_said(tmp_path, way):
         folder = tmp_path / "empty"
         folder.mkdir()
         configure(folder, study)
-        module = f'module evenlight:\n    snakefile: "{project}/workflow/Snakefile"\n    config: config\n'
-        uses = "use rule train from evenlight as again\nuse rule * from evenlight\n"
-        (folder / "Snakefile").write_text(f"{module}\n{uses}")
+        use_as_module(folder, project, before="use rule train from evenlight as again\n")
     for name in ("people", "others"):
         (folder / f"{name}.csv").write_text("origin,kind,words\na,x,Number one waits.\n")
     targets = [f"results/tiny/datasets/{name}/items.parquet" for name in ("people", "others")]
@@ -276,12 +274,12 @@ def test_models_in_folders_that_are_not_there(folder, tmp_path):
         "below": trained | {"source": "./nothing"},
         "elsewhere": trained | {"source": "no/such/folder"},
         "adapted": trained | {"source": "owner/model", "adapter": "../nothing"},
-        "tokenized": small | {"tokenizer": {"source": "neither/this"}},
+        "tokenized": small | {"tokenizer": {"source": "not/a/tokenizer"}},
     }
     configure(folder, edited(SMALLER, "models", value=models))
     (folder / "nothings").mkdir(exist_ok=True)
     said = refusal(folder, "-n")
-    paths = (f"{tmp_path}/nothing", "./nothing", "no/such/folder", "../nothing", "neither/this")
+    paths = (f"{tmp_path}/nothing", "./nothing", "no/such/folder", "../nothing", "not/a/tokenizer")
     for name, path in zip(models, paths, strict=True):
         assert f"models.{name}: {path}: no such file" in said, name
     assert "MissingInputException" not in said

@@ -1,11 +1,11 @@
 """Snakemake for tests, without its start and without that of its jobs: processes import once, and fork for each run.
 
 A dry run spends half of its time on imports, and a tiny study more, as its jobs need torch. A fork has the arguments,
-folder, variables and output of its run, and nothing of the runs before it; the workflow itself is imported in the fork,
-from the folder of the run. What starts the run's jobs (evenlight.jobs.warm_start) is forked of a second process, which
-has imported what jobs need, unless the run has another Python. The library is imported before, too, where that of the
-run is this working tree's, file by file; an edited copy imports its own. Variables that Python reads when it starts
-(``PYTHON…``) act on the jobs alone.
+folder, variables and output of its run, and nothing of the runs before it. Its workflow is that of its folder; files of
+it that are like those of this working tree are parsed already. What starts the run's jobs (evenlight.jobs.warm_start)
+is forked of a second process, which has imported what jobs need, unless the run has another Python. The library is
+imported before, too, where that of the run is this working tree's, file by file; an edited copy imports its own.
+Variables that Python reads when it starts (``PYTHON…``) act on the jobs alone.
 """
 
 import atexit
@@ -223,6 +223,12 @@ def _library() -> list[str]:
     return [".".join(path.parts).removesuffix(".__init__") for path in paths if path.name != "__main__"]
 
 
+def _spare_time() -> None:
+    """Measure each job once, as a measure asks what all its processes have in memory; wait less before each touch."""
+    import_module("snakemake.benchmark").BENCHMARK_INTERVAL_SHORT = 60
+    import_module("snakemake.executors.touch").Executor.SLEEPING_TIME = 0.01
+
+
 def _read_studies() -> None:
     """Have pydantic build what reads studies, and what is said of wrong ones."""
     configuration = import_module("evenlight.configuration")
@@ -311,10 +317,10 @@ if __name__ == "__main__":
     for library in LIBRARIES:
         import_module(library)
     import_module("snakemake.cli").get_argument_parser()  # which imports the plugins
-    # Each measure asks what every process has in memory; the first one of a job is left.
-    import_module("snakemake.benchmark").BENCHMARK_INTERVAL_SHORT = 60
-    _read_studies()
-    _parse_workflow()
+    _spare_time()
+    for prepare in (_read_studies, _parse_workflow):
+        with suppress(Exception):  # what is broken, runs will say
+            prepare()
     _leave_to_forks_what_is_theirs()
     PYTHON, STATE = [sys.executable, _read_at_start()], _state_of(PROJECT)
     REQUEST = _serve()
