@@ -30,25 +30,28 @@ def processor_seconds() -> float:
 def _seconds_of_others() -> float:
     """Those of all that it has started."""
     ended = os.times()
-    return ended.children_user + ended.children_system + sum(map(_seconds_of, _children("self")))
+    present = (_seconds_of(process, True) for process in _children("self", True))
+    return ended.children_user + ended.children_system + sum(present)
 
 
-def _seconds_of(process: str) -> float:
+def _seconds_of(process: str, was_started_here: bool = False) -> float:
     """Those of a process that is still there; what one has taken that has just ended is counted with its parent's."""
     with contextlib.suppress(OSError):
         with open(f"/proc/{process}/stat", errors="replace", encoding="utf-8") as status:
             ticks = status.read().rpartition(")")[2].split()[11:15]
-        return sum(map(int, ticks)) / os.sysconf("SC_CLK_TCK") + sum(map(_seconds_of, _children(process)))
+        taken = sum(map(int, ticks)) / os.sysconf("SC_CLK_TCK")
+        return taken + sum(map(_seconds_of, _children(process, was_started_here)))
     return 0.0
 
 
-def _children(process: str) -> Iterator[str]:
+def _children(process: str, of_all_threads: bool) -> Iterator[str]:
     """The numbers of its processes, where the system tells them (Linux does).
 
-    Of others, those that their first thread has started: a browser has a hundred threads, and each test would read all.
+    All threads of what drives a browser may have started it. The browser has a hundred, and each test would read them:
+    of these the first one counts.
     """
     with contextlib.suppress(OSError):
-        for thread in os.listdir("/proc/self/task") if process == "self" else [process]:
+        for thread in os.listdir(f"/proc/{process}/task") if of_all_threads else [process]:
             with open(f"/proc/{process}/task/{thread}/children", encoding="ascii") as listed:
                 yield from listed.read().split()
 

@@ -22,8 +22,7 @@ class Reader:
         self.driver, self.page = driver, page
 
     def open(self, address: str = "", width: int = DESK, media: str = "screen", scheme: str = "light") -> "Reader":
-        size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width == PHONE}
-        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+        self.resize(width)
         features = [{"name": "prefers-color-scheme", "value": scheme}]
         self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": media, "features": features})
         self.driver.get("about:blank")
@@ -32,6 +31,12 @@ class Reader:
         self.driver.get(self.page.as_uri() + address)
         wait_until_painted(self.driver)
         return self.wait()
+
+    def resize(self, width: int) -> "Reader":
+        """Make the screen wider or narrower, also where the page is open."""
+        size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width == PHONE}
+        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+        return self
 
     def wait(self) -> "Reader":
         """Until the page is ready."""
@@ -62,6 +67,11 @@ class Explorer(Reader):
         shown = "return document.body.dataset.ready === location.hash"
         WebDriverWait(self.driver, PATIENCE, 0.02).until(lambda _: self.driver.execute_script(shown))
         return self
+
+    def go(self, address: str) -> "Explorer":
+        """Show what another address of the same page names."""
+        self.ask("location.hash = arguments[0]", address)
+        return self.wait()
 
     def until(self, holds: str) -> None:
         """Until an expression is true."""

@@ -108,6 +108,12 @@ def configure(project: Path, study: dict) -> None:
     (project / CONFIGURATION).write_text(yaml.safe_dump(study, sort_keys=False), encoding="utf-8")
 
 
+def use_as_module(folder: Path, project: Path = PROJECT, before: str = "", after: str = "") -> None:
+    """Have ``folder`` use the workflow of ``project`` as a module, between other statements."""
+    module = f"module evenlight:\n    snakefile: {str(project / 'workflow/Snakefile')!r}\n    config: config\n"
+    (folder / "Snakefile").write_text(f"{module}\n{before}use rule * from evenlight\n{after}", encoding="utf-8")
+
+
 def configuration(project: Path) -> dict:
     """The configuration of ``project``."""
     return yaml.safe_load((project / CONFIGURATION).read_text(encoding="utf-8"))
@@ -139,17 +145,16 @@ def start(project: Path, *arguments: str, **variables: str) -> warm_snakemake.Ru
     return warm_snakemake.start(command(*arguments)[1:], project, environment(**variables), project / SAID)
 
 
-def run_study(project: Path, *arguments: str, cores: int = 2, **variables: str) -> None:
-    """Run the whole study, which must succeed."""
+def run_study(project: Path, *arguments: str, cores: int = 2, **variables: str) -> str:
+    """Run the whole study, or what is asked for, which must succeed; what was said."""
     done = snakemake(project, "--cores", str(cores), *arguments, **variables)
     assert done.returncode == 0, done.stdout
+    return done.stdout
 
 
 def planned_jobs(project: Path, *arguments: str, **variables: str) -> set[Job]:
     """The jobs that a dry run lists, without the rules that only collect files."""
-    done = snakemake(project, "--dry-run", *arguments, **variables)
-    assert done.returncode == 0, done.stdout
-    return listed_jobs(done.stdout)
+    return listed_jobs(run_study(project, "--dry-run", *arguments, **variables))
 
 
 def listed_jobs(said: str) -> set[Job]:

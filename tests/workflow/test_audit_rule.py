@@ -63,9 +63,8 @@ def test_ten_lines_audit_a_model_and_a_table_of_ones_own(finished_smaller, copy_
     study = edited(yaml.safe_load(text), "statistics", "verdict_permutations", value=1)
     study = edited(study, "statistics", "bootstrap_draws", value=200)
     configure(project, study | {"models": source, "device": "cpu", "explain": {"pairs": 12}})
-    done = snakemake(project, "--cores", "2", "audit")
-    assert done.returncode == 0, done.stdout
-    assert_planned_before(done.stdout, "lime")
+    stdout = run_study(project, "audit")
+    assert_planned_before(stdout, "lime")
     told = json.loads((project / "results" / "audit_example" / "audit.json").read_text(encoding="utf-8"))
     (model,) = told["audited"]["models"]
     assert "model.safetensors" in model["origins"][0]["from"]
@@ -129,8 +128,7 @@ def test_the_plan_of_an_audit_is_told_without_explaining_anything(finished_small
     project = copy_of(finished_smaller)
     jobs = {rule for rule, _ in planned_jobs(project, "plan")}
     assert jobs == {"plan", "plan_explanations"}
-    done = snakemake(project, "--cores", "1", "plan")
-    assert done.returncode == 0, done.stdout
+    run_study(project, "plan", cores=1)
     [plan] = (results(project) / "plans").rglob("*.txt")
     said = plan.read_text(encoding="utf-8")
     assert re.fullmatch(r"ola_cea explained on demo, [\d,]+ texts of \d+ to \d+ tokens on cpu:", said.splitlines()[0])

@@ -6,7 +6,17 @@ from pathlib import Path
 
 import torch
 from hub_tokenizers import write_tokenizer
-from running import PROJECT, SMALLER, configure, copy_of_project, edited, planned_jobs, results, snakemake
+from running import (
+    SMALLER,
+    configure,
+    copy_of_project,
+    edited,
+    planned_jobs,
+    results,
+    run_study,
+    snakemake,
+    use_as_module,
+)
 from transformers import BertConfig, BertForSequenceClassification
 
 from evenlight.jobs import kept_records
@@ -60,8 +70,7 @@ def test_all_that_is_broken_is_said_in_one_run(tmp_path):
     study = SMALLER | {"datasets": tables | {"gone": TABLE | {"file": "wole.csv"}}, "models": models}
     study["statistics"] = {"compare": {"gender": [["male", "female"]]}}
     configure(tmp_path, study)
-    module = f'module evenlight:\n    snakefile: "{PROJECT}/workflow/Snakefile"\n    config: config\n'
-    (tmp_path / "Snakefile").write_text(f"{module}\nuse rule * from evenlight\n", encoding="utf-8")
+    use_as_module(tmp_path)
     write_table(tmp_path / "whole.csv")
     write_table(tmp_path / "column.csv", header="says,kind,whom")
     write_table(tmp_path / "level.csv", rows=[row.replace("female", "femal").replace("yes", "yess") for row in ROWS])
@@ -101,11 +110,10 @@ def test_a_study_that_can_run_is_counted_and_looked_at_again_each_time(tmp_path)
     write_table(project / "whole.csv", rows=[*ROWS, ROWS[0]])
     save_classifier(project / "classifiers" / "good", ("no", "yes"))
     assert {rule for rule, _ in planned_jobs(project, "check")} == {"check_dataset", "check_model", "check"}
-    done = snakemake(project, "--cores", "1", "check")
-    assert done.returncode == 0, done.stdout
-    assert told(done.stdout) == ["not checked: statistics, which begin where scores are there"]
-    assert "note: datasets.whole: 1 of 41 texts" in done.stdout
-    assert "1 dataset, 1 file, 1 model, 2 explainers, 2 metrics" in done.stdout
+    stdout = run_study(project, "check", cores=1)
+    assert told(stdout) == ["not checked: statistics, which begin where scores are there"]
+    assert "note: datasets.whole: 1 of 41 texts" in stdout
+    assert "1 dataset, 1 file, 1 model, 2 explainers, 2 metrics" in stdout
     assert {path.name for path in results(project).rglob("*.*")} == {kept_records.KEPT}
 
     # What the workflow cannot see has changed: a setting of the tokenizer that is no input of the model.

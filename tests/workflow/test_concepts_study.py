@@ -1,13 +1,14 @@
-"""A whole study of concepts, in the world with known causes."""
+"""A whole study of concepts, in the world with known causes, and one that explains texts, too."""
 
 import html
+import shutil
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 import yaml
-from running import PROJECT, configure, copy_of_project, edited, planned_jobs, results, run_study
+from running import PROJECT, configure, copy_of_project, edited, planned_jobs, results, run_study, snakemake
 from test_archived_study import tool
 
 from evenlight.datasets.readers.causal_world import CONCEPTS
@@ -219,3 +220,114 @@ def test_a_figure_is_drawn_from_the_archive_of_the_study(study, archive_python, 
 
 def results_there(project: Path) -> list[Path]:
     return [path for path in project.glob("results/*") if path.is_dir()]
+
+
+# Beside explanations of texts ------------------------------------------------------------------------------------
+
+TOKENS, EFFECTS = {"lime", "uniform"}, {"random", "leace"}
+MIXED = STUDY | {
+    "kind": "disparity",
+    "explainers": {
+        "lime": {"method": "lime", "samples": 20},
+        "uniform": {"method": "uniform_random"},
+        **{name: STUDY["explainers"][name] for name in ("random", "leace")},
+    },
+    "metrics": {
+        "comprehensiveness": {"metric": "aopc_comprehensiveness"},
+        "gini": {"metric": "gini"},
+        "l2": STUDY["metrics"]["l2"],
+    },
+    "statistics": STUDY["statistics"] | {"control_draws": 20},
+}
+
+
+@pytest.fixture(scope="module")
+def mixed(study, tmp_path_factory):
+    """A project after a study of both, its explorer and its audit, which goes on from the study of concepts."""
+    project = Path(shutil.copytree(study.parents[1], tmp_path_factory.mktemp("mixed") / "project"))
+    configure(project, MIXED)
+    for part in ("tables", "figures"):
+        shutil.rmtree(results(project) / part)
+    run_study(project, "all", "explorer", "audit")
+    return project
+
+
+def test_metrics_score_the_explanations_that_they_are_about(mixed):
+    cells = pd.read_csv(results(mixed) / "tables" / "effects.csv")
+    of_effects = cells["metric"] == "l2"
+    assert set(cells.loc[of_effects, "explainer"]) == EFFECTS
+    assert set(cells.loc[~of_effects, "explainer"]) == TOKENS
+    # A text has no concept that changes; both have the people's gender.
+    assert set(cells.loc[~of_effects, "factor"]) == {"gender"}
+    assert set(cells.loc[of_effects, "factor"]) == {"concept", "gender"}
+    assert len(cells) == 2 * 2 * 1 + 2 * 1 * 2
+
+
+def test_effects_have_the_numbers_that_they_have_without_attributions(mixed, study):
+    """Cell by cell; what is adjusted knows of all cells."""
+    keys = ["explainer", "metric", "factor", "level_a", "level_b"]
+    beside, alone = (pd.read_parquet(of / "tables/effects.parquet").set_index(keys) for of in (results(mixed), study))
+    cells = beside.index[beside.index.get_level_values("metric") == "l2"]
+    assert len(cells) == 4
+    columns = ["difference", "cohens_d", "sd", "p"]
+    pd.testing.assert_frame_equal(beside.loc[cells, columns], alone.loc[cells, columns], rtol=1e-6)
+    keys = ["explainer", "metric", "concept", "change"]
+    errors = [pd.read_parquet(of / "tables/concept_errors.parquet") for of in (results(mixed), study)]
+    beside, alone = (table.set_index(keys).sort_index() for table in errors)
+    pd.testing.assert_frame_equal(beside, alone.loc[beside.index], rtol=1e-6)
+
+
+def test_pages_show_both(mixed):
+    pages = {path.name for path in (results(mixed) / "tables").glob("*.html")}
+    assert {"effects.html", "scores.html", "concepts.html"} <= pages
+    scores = pd.read_csv(results(mixed) / "tables" / "scores.csv")
+    assert set(scores.loc[scores["metric"] == "l2", "group"]) == {*CONCEPTS, "male", "female"}
+    assert set(scores.loc[scores["metric"] == "gini", "group"]) == {"male", "female"}
+    audit = (results(mixed) / "audit.html").read_text(encoding="utf-8")
+    # It is about texts, and says of what it is not.
+    assert "(4 comparisons); tables/effects.html" in audit
+    assert "leace" not in audit
+    # So is the control, whose labels texts and changes do not share.
+    left_out = "'random', 'leace'"
+    for page in ("control", "covariate_adjusted"):
+        said = html.unescape((results(mixed) / f"tables/{page}.html").read_text(encoding="utf-8"))
+        assert left_out in said, page
+
+
+def test_a_figure_of_scores_has_the_explainers_that_its_metric_is_about(mixed):
+    figures = results(mixed) / "figures" / "scores" / "world" / "ola_cea"
+    for metric, others in (("gini", EFFECTS), ("l2", TOKENS)):
+        drawn = (figures / f"{metric}.svg").read_text(encoding="utf-8")
+        assert not [name for name in others if f">{name}<" in drawn]
+        assert all(f">{name}<" in drawn for name in (TOKENS | EFFECTS) - others)
+
+
+def test_where_changes_alone_are_compared_no_control_of_texts_is_drawn(tmp_path):
+    statistics = MIXED["statistics"] | {"compare": {"concept": [["care", "dress"]]}}
+    project = copy_of_project(tmp_path / "project", MIXED | {"statistics": statistics})
+    planned = {rule for rule, _ in planned_jobs(project)}
+    assert "draw_effects" in planned
+    assert "draw_control" not in planned
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"metrics": {"gini": {"metric": "gini"}}}, 'explainers.leace.method: found "leace"'),
+        ({"explainers": {"leace": {"method": "leace"}}}, 'metrics.gini.metric: found "gini"'),
+        ({"kind": "regimes"}, "kind regimes says"),
+        (
+            {
+                "kind": "concepts",
+                "explainers": {"uniform": {"method": "uniform_random"}},
+                "metrics": {"gini": {"metric": "gini"}},
+            },
+            "no explainer explains",
+        ),
+    ],
+)
+def test_what_nobody_scores_or_explains_is_refused(tmp_path, changes, said):
+    project = copy_of_project(tmp_path / "project", MIXED | changes)
+    done = snakemake(project, "-n")
+    assert done.returncode
+    assert said in done.stdout

@@ -102,8 +102,7 @@ def test_dataset_is_what_the_annotators_decided(from_books):
 
 def test_report_shows_the_filter_and_the_agreement(from_books, copy_of, tmp_path):
     report = tmp_path / "report.html"
-    done = snakemake(copy_of(from_books), "--cores", "1", "corpus", "--report", str(report))
-    assert done.returncode == 0, done.stdout
+    run_study(copy_of(from_books), "corpus", "--report", str(report), cores=1)
     assert_reported(report, ("Corpus",), PROJECT / "resources" / "captions" / "corpus")
 
 

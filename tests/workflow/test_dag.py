@@ -21,7 +21,8 @@ from running import (
     edited,
     environment,
     planned_jobs,
-    snakemake,
+    run_study,
+    use_as_module,
 )
 
 # What a new result is: a class, whose statistic and contract stand here for those of the library, and one entry.
@@ -53,9 +54,16 @@ DATASET = {"reader": "demo", "classes": "three_class", "words": "subject", "vali
 
 
 @pytest.fixture(scope="module")
-def project(tmp_path_factory) -> Path:
+def folder(tmp_path_factory) -> Path:
     """A project without results."""
-    return copy_of_project(tmp_path_factory.mktemp("dag") / "project", TINY)
+    return copy_of_project(tmp_path_factory.mktemp("dag") / "project")
+
+
+@pytest.fixture
+def project(folder) -> Path:
+    """The same one, with the tiny study until a test has another."""
+    configure(folder, TINY)
+    return folder
 
 
 def test_study_is_the_full_grid(project):
@@ -80,12 +88,9 @@ def test_random_layers_are_of_datasets_with_an_explainer_that_can_be_asked_again
 
 def test_random_explainers_alone_are_audited_without_what_is_beyond_them(project):
     configure(project, SMALLER | {"explainers": {"random": {"method": "uniform_random"}}})
-    try:
-        planned = {rule for rule, _ in planned_jobs(project, "all", "audit")}
-        assert "write_audit" in planned
-        assert not planned & {"measure_beyond_random", "tabulate_beyond_random"}
-    finally:
-        configure(project, TINY)
+    planned = {rule for rule, _ in planned_jobs(project, "all", "audit")}
+    assert "write_audit" in planned
+    assert not planned & {"measure_beyond_random", "tabulate_beyond_random"}
 
 
 def test_only_what_an_audit_shows_is_computed_for_it_and_none_of_it_for_all(project):
@@ -119,10 +124,7 @@ def test_a_new_result_is_a_class_and_one_entry(tmp_path):
 def test_two_datasets_double_what_depends_on_them(project):
     study = SMALLER | {"datasets": TINY["datasets"] | {"other": DATASET}}
     configure(project, study)
-    try:
-        assert planned_jobs(project) == all_jobs(study)
-    finally:
-        configure(project, TINY)
+    assert planned_jobs(project) == all_jobs(study)
 
 
 def test_a_model_and_an_explainer_for_one_dataset_have_jobs_there_alone(project):
@@ -132,15 +134,12 @@ def test_a_model_and_an_explainer_for_one_dataset_have_jobs_there_alone(project)
         "explainers": SMALLER["explainers"] | {"lime": SMALLER["explainers"]["lime"] | {"datasets": ["demo"]}},
     }
     configure(project, study)
-    try:
-        planned = planned_jobs(project)
-        # A dataset with other explainers has a rule of its own.
-        assert {rule for rule, _ in planned if rule.endswith("_on_other")} == {"score_on_other"}
-        grid, nowhere = all_jobs(study), {("model", "second"), ("dataset", "demo")}
-        missing = {job for job in grid if nowhere <= job[1]} | chosen(grid, "attribute_lime", dataset="other")
-        assert {(rule.removesuffix("_on_other"), run) for rule, run in planned} == grid - missing
-    finally:
-        configure(project, TINY)
+    planned = planned_jobs(project)
+    # A dataset with other explainers has a rule of its own.
+    assert {rule for rule, _ in planned if rule.endswith("_on_other")} == {"score_on_other"}
+    grid, nowhere = all_jobs(study), {("model", "second"), ("dataset", "demo")}
+    missing = {job for job in grid if nowhere <= job[1]} | chosen(grid, "attribute_lime", dataset="other")
+    assert {(rule.removesuffix("_on_other"), run) for rule, run in planned} == grid - missing
 
 
 def test_jobs_on_different_datasets_can_run_as_one_group(project):
@@ -149,12 +148,8 @@ def test_jobs_on_different_datasets_can_run_as_one_group(project):
     sampled = study | {"explain": {"pairs": 8, "pairs_on": {"demo": 7}}}
     configure(project, sampled)
     grouped = [f"{rule}=models" for rule in ("train", "read_texts")]
-    try:
-        done = snakemake(project, "--dry-run", "--groups", *grouped, "--group-components", "models=9")
-        assert done.returncode == 0, done.stdout
-        assert "Group job models" in done.stdout, done.stdout
-    finally:
-        configure(project, TINY)
+    stdout = run_study(project, "--dry-run", "--groups", *grouped, "--group-components", "models=9")
+    assert "Group job models" in stdout, stdout
 
 
 def test_one_figure_needs_its_own_model_and_metric_only(project):
@@ -176,10 +171,7 @@ def test_started_from_another_folder(project, tmp_path):
 
 def test_used_as_a_module(project, tmp_path):
     configure(tmp_path, TINY)
-    (tmp_path / "Snakefile").write_text(
-        f"module evenlight:\n    snakefile: {str(project / 'workflow' / 'Snakefile')!r}\n    config: config\n"
-        "use rule * from evenlight\n"
-    )
+    use_as_module(tmp_path, project)
     assert planned_jobs(tmp_path) == all_jobs(TINY)
 
 
@@ -201,10 +193,7 @@ def test_shipped_configuration(project, path):
     for source in [model["source"] for model in study["models"].values() if "results/" in model.get("source", "")]:
         (project / source).mkdir(parents=True, exist_ok=True)
     configure(project, study)
-    try:
-        planned = planned_jobs(project)
-    finally:
-        configure(project, TINY)
+    planned = planned_jobs(project)
     trained = [name for name, model in study["models"].items() if "training" in model]
     trainings = [job for job in planned if job[0] == "train"]
     assert len(trainings) == len(study["datasets"]) * len(trained) * len(study.get("seeds", []))
@@ -219,28 +208,20 @@ def test_a_table_of_ones_own_is_called_by_its_name(project):
     attributes = {"gender": {"column": "who", "levels": ["male", "female"]}}
     own = {"reader": "table", "file": "loans.csv", "text": "said", "label": "repaid", "classes": ["no", "yes"]}
     configure(project, SMALLER | {"datasets": {"loans": own | {"attributes": attributes}}})
-    try:
-        done = snakemake(project, "--dry-run", "--printshellcmds")
-    finally:
-        configure(project, TINY)
-    assert done.returncode == 0, done.stdout
-    assert '"datasets": {"loans": "loans"}' in done.stdout  # of the pages
-    assert '"dataset": "loans"' in done.stdout  # of the figures
-    assert not re.search(r'"datasets?": (\{"loans": )?"repaid"', done.stdout)
-    assert "rule measure_quality" in done.stdout
-    assert "rule measure_co_occurrence" not in done.stdout
+    stdout = run_study(project, "--dry-run", "--printshellcmds")
+    assert '"datasets": {"loans": "loans"}' in stdout  # of the pages
+    assert '"dataset": "loans"' in stdout  # of the figures
+    assert not re.search(r'"datasets?": (\{"loans": )?"repaid"', stdout)
+    assert "rule measure_quality" in stdout
+    assert "rule measure_co_occurrence" not in stdout
 
 
 def import_settings(project: Path, dataset: dict) -> str:
     """The settings with which a dataset is imported."""
     (project / "people.csv").write_text("said,kind,sex,origin\n", encoding="utf-8")
     configure(project, SMALLER | {"datasets": {"people": dataset}, "kind": "description", "statistics": {}})
-    try:
-        done = snakemake(project, "--dry-run", "--printshellcmds", "results/tiny/datasets/people/items.parquet")
-    finally:
-        configure(project, TINY)
-    assert done.returncode == 0, done.stdout
-    return re.search(r"--settings '(\{.*?\})' ", done.stdout)[1]
+    stdout = run_study(project, "--dry-run", "--printshellcmds", "results/tiny/datasets/people/items.parquet")
+    return re.search(r"--settings '(\{.*?\})' ", stdout)[1]
 
 
 def reversed_keys(value):
@@ -264,10 +245,7 @@ def test_a_description_tests_nothing(project):
     configure(
         project, {name: value for name, value in SMALLER.items() if name != "statistics"} | {"kind": "description"}
     )
-    try:
-        planned = planned_jobs(project)
-    finally:
-        configure(project, TINY)
+    planned = planned_jobs(project)
     planned_rules = {rule for rule, _ in planned}
     assert {"summarise_scores", "tabulate_scores", "tabulate_models", "draw_score_panels"} <= planned_rules
     assert not {"measure_disparity", "estimate_effects", "permute_groups", "draw_disparity"} & planned_rules
@@ -278,10 +256,7 @@ def test_grid_of_gecobench(project):
     """Five trainings of five models on four datasets; one zero-shot model with a run, and one with five wordings."""
     study = yaml.safe_load((PROJECT / "config" / "studies" / "gecobench.yaml").read_text(encoding="utf-8"))
     configure(project, study | {"learning_rates": [0.1, 0.00005]})
-    try:
-        planned = planned_jobs(project)
-    finally:
-        configure(project, TINY)
+    planned = planned_jobs(project)
     jobs = Counter(rule for rule, _ in planned)
     runs = 100 + 4 * (1 + 5)
     assert (jobs["train"], jobs["load_model"], jobs["read_texts"], jobs["score"]) == (100, 24, runs, runs)
@@ -299,10 +274,7 @@ def test_published_grid(project, name, runs, datasets, models, disputed):
     """Five seeds of every model on every dataset, four families of explainers and five of metrics."""
     study = yaml.safe_load((PROJECT / "config" / "studies" / f"{name}.yaml").read_text(encoding="utf-8"))
     configure(project, study)
-    try:
-        jobs = Counter(rule for rule, _ in planned_jobs(project))
-    finally:
-        configure(project, TINY)
+    jobs = Counter(rule for rule, _ in planned_jobs(project))
     families = ("gradient", "path", "lime", "partition_shap")
     of_a_run = ("train", "read_texts", *(f"attribute_{family}" for family in families))
     assert {rule: jobs[rule] for rule in of_a_run} == dict.fromkeys(of_a_run, runs)

@@ -27,7 +27,6 @@ from running import (
     edited,
     results,
     run_study,
-    snakemake,
 )
 
 from evenlight.jobs import kept_records, provenance
@@ -190,8 +189,7 @@ def test_tables_say_how_much_of_random_explainers_is_chance(finished, table):
 
 def test_report_has_categories_and_captions(finished, tmp_path):
     path = tmp_path / "report.html"
-    done = snakemake(finished, "--report", str(path))
-    assert done.returncode == 0, done.stdout
+    run_study(finished, "--report", str(path))
     categories, captions = ("Disparity", "Scores", "Models"), PROJECT / "resources" / "captions"
     assert_reported(path, categories, captions, without=OPTIONAL_CAPTIONS)
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from running import SMALLER, contents, copy_of_project, results, run_study
+from running import SMALLER, contents, copy_of_project, planned_jobs, results, run_study
 
 CHECKED = SMALLER | {
     "kind": "description",
@@ -23,17 +23,23 @@ CHECKED = SMALLER | {
 }  # fmt: skip
 
 
+SHOWN = ("randomisation", "agreement", "learning_rates")
+
+
 @pytest.fixture(scope="module")
 def checked(tmp_path_factory) -> Path:
-    """A project after the study."""
+    """A project after what a study of scores does not have."""
     project = copy_of_project(tmp_path_factory.mktemp("checked") / "project", CHECKED)
-    run_study(project)
+    planned = {rule for rule, _ in planned_jobs(project)}
+    assert planned >= {f"tabulate_{name}" for name in SHOWN} | {"draw_randomisation", "draw_agreement"}
+    pages, figures = [f"tables/{name}.html" for name in SHOWN], [f"figures/{name}/demo.svg" for name in SHOWN[:2]]
+    run_study(project, *(f"results/{CHECKED['study']}/{path}" for path in (*pages, *figures)))
     return project
 
 
 def test_tables_and_figures_are_there(checked):
     made = contents(results(checked))
-    for page in ("randomisation", "agreement"):
+    for page in SHOWN[:2]:
         assert {f"tables/{page}.{form}" for form in ("parquet", "csv", "html", "tex")} <= made.keys()
         assert f"figures/{page}/demo.svg" in made
 

@@ -5,7 +5,7 @@ import re
 import shlex
 import subprocess
 
-from running import SMALLER, configure, copy_of_project, edited, environment, snakemake
+from running import SMALLER, configure, copy_of_project, edited, environment, run_study, snakemake
 
 HOSTILE = 'a\'; touch run_1; "$(touch run_2)" `touch run_3` | touch run_4 & #'
 # Which Snakemake and Python's format would fill in, and a page would run.
@@ -32,9 +32,8 @@ def test_no_text_of_a_configuration_is_run(tmp_path):
         for number in range(40):
             who, level = ("He", "male") if number % 2 else ("She", "female")
             writer.writerow([f"{who} waits {number}", level, (HOSTILE, OTHER)[number // 2 % 2]])
-    listed = snakemake(project, "--dry-run", "--printshellcmds")
-    assert listed.returncode == 0, listed.stdout
-    commands = re.findall(r"^(?: *[Ss]hell command: *)? *(python workflow/.*)$", listed.stdout, re.MULTILINE)
+    stdout = run_study(project, "--dry-run", "--printshellcmds")
+    commands = re.findall(r"^(?: *[Ss]hell command: *)? *(python workflow/.*)$", stdout, re.MULTILINE)
     assert len(commands) > 10
     hostile = [command for command in commands if "touch" in command]
     assert hostile
@@ -43,8 +42,7 @@ def test_no_text_of_a_configuration_is_run(tmp_path):
         assert not any(word.startswith("touch") for word in shlex.split(command))
         assert "<" not in command
         assert subprocess.run(["bash", "-n", "-c", command], env=environment()).returncode == 0
-    done = snakemake(project, "--cores", "1", "--until", "import_dataset")
-    assert done.returncode == 0, done.stdout
+    run_study(project, "--until", "import_dataset", cores=1)
     assert (project / "results/tiny/datasets/demo/items.parquet").is_file()
     assert list(project.rglob("run_*")) == []
     # A path stands in commands as it is, and these in the report: one with markup is refused.

@@ -120,7 +120,7 @@ def test_the_guide_describes_a_classifier_of_texts_of_ones_own(tmp_path):
         predicted = [int(network(**tokenizer(text, return_tensors="pt")).logits.argmax()) for text in texts]
     assert len(set(predicted)) == 2
 
-    run_study(project)
+    run_study(project, *(f"results/{study['study']}/tables/{name}.html" for name in ("models", "scores")))
 
     models = pd.read_csv(results(project) / "tables" / "models.csv")
     correct = sum(["negative", "positive"][label] == name for label, name in zip(predicted, sentiment, strict=True))

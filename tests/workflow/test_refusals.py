@@ -1,6 +1,7 @@
 """What cannot work is refused with one message that says where the fault is and what to do, without a traceback."""
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -22,6 +23,7 @@ from running import (
     planned_jobs,
     results,
     snakemake,
+    use_as_module,
 )
 from wording import says
 
@@ -37,9 +39,16 @@ def refusal(project: Path, *arguments: str, **variables: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def project(tmp_path_factory) -> Path:
+def without_results(tmp_path_factory) -> Path:
     """A project without results."""
-    return copy_of_project(tmp_path_factory.mktemp("refusals") / "project", TINY)
+    return copy_of_project(tmp_path_factory.mktemp("refusals") / "project")
+
+
+@pytest.fixture
+def project(without_results) -> Path:
+    """The same one, with the tiny study until a test has another."""
+    configure(without_results, TINY)
+    return without_results
 
 
 @pytest.mark.parametrize(
@@ -81,7 +90,6 @@ def test_a_target_of_a_model_that_is_not_for_its_dataset(project):
 
 
 def test_a_name_that_stands_twice_is_refused_though_snakemake_has_read_the_file(project):
-    configure(project, TINY)
     path = project / CONFIGURATION
     path.write_text(path.read_text() + "models: {}\n", encoding="utf-8")
     said = refusal(project, "--dry-run")
@@ -99,13 +107,10 @@ TABLE = {
 def folder(request, project, tmp_path) -> Path:
     """The project, or an empty folder that uses it as a module, beside a rule of its own."""
     if request.param == "here":
-        yield project
-        configure(project, TINY)
-        return
-    module = f'module evenlight:\n    snakefile: "{project}/workflow/Snakefile"\n    config: config\n'
+        return project
     own = 'rule own:\n    output:\n        "own.csv",\n    shell:\n        "touch {output}"\n'
-    (tmp_path / "Snakefile").write_text(f"{module}\nuse rule * from evenlight\n\n{own}", encoding="utf-8")
-    yield tmp_path
+    use_as_module(tmp_path, project, after=own)
+    return tmp_path
 
 
 def test_a_table_that_is_not_there_is_named_with_the_nearest_name(folder, project):
@@ -149,34 +154,29 @@ def results_of(folder: Path, *path: str) -> str:
 
 
 def test_lists_of_words_that_are_not_there_are_named(project):
-    try:
-        (project / "persons.txt").write_text("aunt\n")
-        demo = yaml.safe_load((PROJECT / "config" / "demo.yaml").read_text(encoding="utf-8"))
-        configure(project, edited(demo, "corpus", "filter", value={"lexicon": "person.txt"}))
-        said = refusal(project, "--dry-run")
-        assert said == says("corpus.filter.lexicon: person.txt: no such file", "mean persons.txt?")
-        world = {"reader": "causal_world", "training_pairs": 20, "concept_counterfactuals": ["care"]}
-        words = {"method": "summed_attributions", "explainer": {"method": "input_x_gradient"}, "lexicon": "person.yaml"}
-        study = TINY | {"kind": "concepts", "datasets": {"world": world}, "explainers": {"words": words}}
-        configure(project, study | {"metrics": {"error": {"metric": "icace_error"}}, "statistics": {}})
-        assert "explainers.words.lexicon: person.yaml: no such file" in refusal(project, "--dry-run")
-    finally:
-        configure(project, TINY)
-        (project / "persons.txt").unlink()
+    (project / "persons.txt").write_text("aunt\n")
+    demo = yaml.safe_load((PROJECT / "config" / "demo.yaml").read_text(encoding="utf-8"))
+    configure(project, edited(demo, "corpus", "filter", value={"lexicon": "person.txt"}))
+    said = refusal(project, "--dry-run")
+    assert said == says("corpus.filter.lexicon: person.txt: no such file", "mean persons.txt?")
+    world = {"reader": "causal_world", "training_pairs": 20, "concept_counterfactuals": ["care"]}
+    words = {"method": "summed_attributions", "explainer": {"method": "input_x_gradient"}, "lexicon": "person.yaml"}
+    study = TINY | {"kind": "concepts", "datasets": {"world": world}, "explainers": {"words": words}}
+    configure(project, study | {"metrics": {"error": {"metric": "icace_error"}}, "statistics": {}})
+    assert "explainers.words.lexicon: person.yaml: no such file" in refusal(project, "--dry-run")
 
 
 def test_a_table_that_a_rule_makes_need_not_be_there(project, tmp_path):
     configure(project, yaml.safe_load((PROJECT / "config" / "demo.yaml").read_text(encoding="utf-8")))
-    try:
-        done = snakemake(project, "--dry-run", "results/demo/datasets/demo_books/items.parquet")
-        assert "resolve_annotations" in done.stdout, done.stdout
-    finally:
-        configure(project, TINY)
+    done = snakemake(project, "--dry-run", "results/demo/datasets/demo_books/items.parquet")
+    assert "resolve_annotations" in done.stdout, done.stdout
 
 
 def test_data_that_cannot_be_had(tmp_path):
     """One file of the mirror is not the published one, the other one is not there, and there is no network."""
     project = copy_of_project(tmp_path / "project", TINY | {"datasets": {"demo": GECO}})
+    sources = project / "workflow/scripts/evenlight/core/sources.py"
+    sources.write_text(re.sub(r"^WAITS = \(.+?\)", "WAITS = (0,)", sources.read_text(), flags=re.MULTILINE))
     changed = tmp_path / "mirror" / "geco" / "binary_gender_all" / "train.jsonl"
     changed.parent.mkdir(parents=True)
     changed.write_text("{}\n")
@@ -187,6 +187,7 @@ def test_data_that_cannot_be_had(tmp_path):
     )
     assert f"error: {changed}: wrong checksum" in said
     assert "delete it there" in said
+    assert "next attempt in 0 s" in said
     assert "data/dataset/binary_gender_all/test.jsonl: cannot be downloaded" in said
     assert f"file at {changed.with_name('test.jsonl')}" in said
     assert not (project / "results" / "sources" / "geco" / "binary_gender_all" / "train.jsonl").exists()
@@ -204,9 +205,7 @@ def test_the_message_of_a_failed_job_is_the_last_that_is_said(tmp_path, way):
         folder = tmp_path / "empty"
         folder.mkdir()
         configure(folder, study)
-        module = f'module evenlight:\n    snakefile: "{project}/workflow/Snakefile"\n    config: config\n'
-        uses = "use rule train from evenlight as again\nuse rule * from evenlight\n"
-        (folder / "Snakefile").write_text(f"{module}\n{uses}")
+        use_as_module(folder, project, before="use rule train from evenlight as again\n")
     for name in ("people", "others"):
         (folder / f"{name}.csv").write_text("origin,kind,words\na,x,Number one waits.\n")
     targets = [f"results/tiny/datasets/{name}/items.parquet" for name in ("people", "others")]
@@ -268,29 +267,24 @@ def pretrained_without(role: str, model: Path, folder: Path) -> dict:
     return {"architecture": "pretrained", "source": str(folder), "training": "small"}
 
 
-@pytest.mark.parametrize(
-    ("kept", "more"),
-    [
-        ({"architecture": "pretrained", "training": "small"}, {"source": "{folder}/nothing"}),
-        ({"architecture": "trained"}, {"source": "./nothing"}),
-        ({"architecture": "trained"}, {"source": "no/such/folder"}),
-        ({"architecture": "trained", "source": "owner/model"}, {"adapter": "../nothing"}),
-        (TINY["models"]["small_bert"], {"tokenizer": {"source": "no/such/folder"}}),
-    ],
-    ids=["pretrained", "trained", "below this folder", "adapter", "tokenizer"],
-)
-def test_model_in_a_folder_that_is_not_there(folder, tmp_path, kept, more):
-    [(key, value)] = more.items()
-    path = (value["source"] if key == "tokenizer" else value).format(folder=tmp_path)
-    configure(
-        folder,
-        edited(SMALLER, "models", value={"mine": kept | {key: {"source": path} if key == "tokenizer" else path}}),
-    )
+def test_models_in_folders_that_are_not_there(folder, tmp_path):
+    trained, small = {"architecture": "trained"}, TINY["models"]["small_bert"]
+    models = {
+        "pretrained": {"architecture": "pretrained", "training": "small", "source": f"{tmp_path}/nothing"},
+        "below": trained | {"source": "./nothing"},
+        "elsewhere": trained | {"source": "no/such/folder"},
+        "adapted": trained | {"source": "owner/model", "adapter": "../nothing"},
+        "tokenized": small | {"tokenizer": {"source": "not/a/tokenizer"}},
+    }
+    configure(folder, edited(SMALLER, "models", value=models))
     (folder / "nothings").mkdir(exist_ok=True)
     said = refusal(folder, "-n")
-    assert f"models.mine: {path}: no such file" in said
+    paths = (f"{tmp_path}/nothing", "./nothing", "no/such/folder", "../nothing", "not/a/tokenizer")
+    for name, path in zip(models, paths, strict=True):
+        assert f"models.{name}: {path}: no such file" in said, name
     assert "MissingInputException" not in said
-    assert ("mean nothings?" in said) == (path == "./nothing")
+    assert re.search(r"models\.below: \S+ no such file\S* did you mean nothings\?", said)
+    assert said.count("mean nothings?") == 1
 
 
 def test_models_that_cannot_read_or_hide(finished, tmp_path):

@@ -124,8 +124,7 @@ def test_a_figure_is_drawn_again_alone(finished, copy_of):
 
 def test_the_report_says_what_the_study_asks(finished, tmp_path):
     path = tmp_path / "report.html"
-    done = snakemake(finished, "--report", str(path))
-    assert done.returncode == 0, done.stdout
+    run_study(finished, "--report", str(path))
     text = path.read_text(encoding="utf-8")
     assert "correct in one" in text
     assert "Regimes" in text

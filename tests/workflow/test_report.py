@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 import yaml
 from reading import PATIENCE, PHONE, Reader
-from running import CONFIGURATION, configure, copy_of_project, environment, results, snakemake
+from running import CONFIGURATION, configure, copy_of_project, environment, results, run_study
 from selenium.webdriver.support.wait import WebDriverWait
 from warm_snakemake import run
 
@@ -92,8 +92,7 @@ def never_run(tmp_path_factory) -> dict[str, Path]:
 @pytest.fixture(scope="module")
 def finished_report(finished, tmp_path_factory) -> Path:
     path = tmp_path_factory.mktemp("report") / "report.html"
-    done = snakemake(finished, "--report", str(path))
-    assert done.returncode == 0, done.stdout
+    run_study(finished, "--report", str(path))
     return path
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from running import PROJECT, TINY, configure, copy_of_project, snakemake
+from running import PROJECT, TINY, configure, copy_of_project, run_study
 
 # Linux takes no argument longer than this (MAX_ARG_STRLEN), and a rule's command is one argument of its shell.
 LONGEST_ARGUMENT = 131_072
@@ -14,9 +14,8 @@ JOBS = 20_000
 
 def longest_commands(project: Path) -> dict[str, int]:
     """How long the longest command of each script is, among those that a dry run prints."""
-    done = snakemake(project, "--dry-run", "--printshellcmds")
-    assert done.returncode == 0, done.stdout[-5000:]
-    commands = re.findall(r"^Shell command: (.*run\.py (\S+\.py).*)$", done.stdout, re.MULTILINE)
+    stdout = run_study(project, "--dry-run", "--printshellcmds")
+    commands = re.findall(r"^Shell command: (.*run\.py (\S+\.py).*)$", stdout, re.MULTILINE)
     return {script: max(len(command) for command, other in commands if other == script) for _, script in commands}
 
 
@@ -36,11 +35,10 @@ def test_no_command_grows_with_the_runs(tmp_path):
 def test_snakemake_looks_for_jobs_when_one_has_ended_and_not_all_the_time(tmp_path):
     """Left alone it looks again a second after each time that it looked, and so ever more often."""
     project = copy_of_project(tmp_path / "project", TINY)
-    done = snakemake(project, "--cores", "2", "--until", "train", "--verbose")
-    assert done.returncode == 0, done.stdout
-    ended = len(re.findall(r"^Finished jobid", done.stdout, re.MULTILINE))
+    stdout = run_study(project, "--until", "train", "--verbose")
+    ended = len(re.findall(r"^Finished jobid", stdout, re.MULTILINE))
     assert ended > len(TINY["models"]) * len(TINY["seeds"])
-    assert 0 < len(re.findall("^Ready jobs: ", done.stdout, re.MULTILINE)) <= ended + 2
+    assert 0 < len(re.findall("^Ready jobs: ", stdout, re.MULTILINE)) <= ended + 2
 
 
 @pytest.mark.slow
@@ -50,10 +48,9 @@ def test_no_command_of_20_000_jobs_is_too_long(tmp_path, capsys):
     study["seeds"] = list(range(99))  # 200 jobs each
     project = copy_of_project(tmp_path / "project")
     configure(project, study)
-    done = snakemake(project, "--dry-run", "--printshellcmds")
-    assert done.returncode == 0, done.stdout[-5000:]
-    assert int(re.search(r"^total +(\d+)$", done.stdout, re.MULTILINE)[1]) >= JOBS
-    commands = re.findall(r"^Shell command: (.*)$", done.stdout, re.MULTILINE)
+    stdout = run_study(project, "--dry-run", "--printshellcmds")
+    assert int(re.search(r"^total +(\d+)$", stdout, re.MULTILINE)[1]) >= JOBS
+    commands = re.findall(r"^Shell command: (.*)$", stdout, re.MULTILINE)
     assert len(commands) >= JOBS
     longest = max(commands, key=len)
     with capsys.disabled():

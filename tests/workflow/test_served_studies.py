@@ -82,11 +82,10 @@ def test_the_estimate_asks_nothing_and_what_reruns_follows_from_what_the_answers
     with serving() as served, serving() as other:
         study = study_of(served.address)
         configure(project, study)
-        done = snakemake(project, "--cores", "1", "questions")
-        assert done.returncode == 0, done.stdout
-        assert f"questions to {served.address}, of which about 0 are answered" in done.stdout
+        stdout = run_study(project, "questions", cores=1)
+        assert f"questions to {served.address}, of which about 0 are answered" in stdout
         assert served.bodies == []
-        estimated = int(re.search(r"about ([\d,]+) questions", done.stdout)[1].replace(",", ""))
+        estimated = int(re.search(r"about ([\d,]+) questions", stdout)[1].replace(",", ""))
 
         # It is slow, and says something else each time.
         calls = iter(range(10**6))

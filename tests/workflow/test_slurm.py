@@ -20,7 +20,7 @@ from running import (
     environment,
     planned_jobs,
     results,
-    snakemake,
+    run_study,
     without_times,
 )
 from slurm import Cluster, running_cluster
@@ -199,9 +199,8 @@ def test_the_documented_groups_are_the_tested_ones():
 
 def asked_for(project: Path, *arguments: str) -> dict[str, dict[str, int]]:
     """The numbers among the resources of each rule in a dry run, of its job that asks for most."""
-    done = snakemake(project, "--dry-run", "--profile", PROFILE, *arguments)
-    assert done.returncode == 0, done.stdout
-    listed = re.findall(r"^(?:local)?rule (\w+):\n(?:.*\n)*? +resources: (.*)$", done.stdout, re.MULTILINE)
+    stdout = run_study(project, "--dry-run", "--profile", PROFILE, *arguments)
+    listed = re.findall(r"^(?:local)?rule (\w+):\n(?:.*\n)*? +resources: (.*)$", stdout, re.MULTILINE)
     assert listed
     # Jobs are listed in any order.
     found: dict[str, list[dict[str, int]]] = {}

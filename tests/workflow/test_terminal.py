@@ -24,6 +24,9 @@ from evenlight.workflow.inside import Inside
 if workflow.is_main_process:
     terminal.take_over(Inside(workflow), lambda: ["It was found before."])
 
+onstart:
+    Inside(workflow).lift_limit()
+
 onsuccess:
     from snakemake.logging import logger
     logger.info("It was found.")

@@ -1,11 +1,11 @@
 """Snakemake for tests, without its start and without that of its jobs: processes import once, and fork for each run.
 
 A dry run spends half of its time on imports, and a tiny study more, as its jobs need torch. A fork has the arguments,
-folder, variables and output of its run, and nothing of the runs before it; the workflow itself is imported in the fork,
-from the folder of the run. What starts the run's jobs (evenlight.jobs.warm_start) is forked of a second process, which
-has imported what jobs need, unless the run has another Python. The library is imported before, too, where that of the
-run is this working tree's, file by file; an edited copy imports its own. Variables that Python reads when it starts
-(``PYTHON…``) act on the jobs alone.
+folder, variables and output of its run, and nothing of the runs before it. Its workflow is that of its folder; files of
+it that are like those of this working tree are parsed already. What starts the run's jobs (evenlight.jobs.warm_start)
+is forked of a second process, which has imported what jobs need, unless the run has another Python. The library is
+imported before, too, where that of the run is this working tree's, file by file; an edited copy imports its own.
+Variables that Python reads when it starts (``PYTHON…``) act on the jobs alone.
 """
 
 import atexit
@@ -20,12 +20,14 @@ import socket
 import subprocess
 import sys
 import threading
+import weakref
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from importlib import import_module
+from io import StringIO
+from itertools import chain
 from pathlib import Path
-from pkgutil import walk_packages
 from tempfile import TemporaryFile
 from types import SimpleNamespace
 
@@ -199,10 +201,8 @@ def _serve_jobs(channel: socket.socket) -> tuple[dict, list[int]]:
             sys.exit()
         if warm_start is None:
             warm_start = runpy.run_path(str(WARM_START))
-            for libraries in warm_start["LIBRARIES"].values():
-                warm_start["_load"](libraries)
-            warm_start["_load"](MODULES)
-            gc.enable()
+            warm_start["_load"]([*chain(*warm_start["LIBRARIES"].values()), *_library()])
+            _leave_to_forks_what_is_theirs()
             ours = _state_of(PROJECT)
         if os.fork() == 0:
             channel.close()
@@ -216,11 +216,56 @@ def _serve_jobs(channel: socket.socket) -> tuple[dict, list[int]]:
                 pass
 
 
-def _library() -> tuple[str, ...]:
-    """The names of all modules of this working tree's library, which can be imported from now on."""
-    sys.path.insert(0, str(PROJECT / "workflow" / "scripts"))
-    folder = PROJECT / "workflow" / "scripts" / "evenlight"
-    return tuple(module.name for module in walk_packages([str(folder)], "evenlight."))
+def _library() -> list[str]:
+    """The names of all modules of this working tree's library, of which none is imported for it."""
+    scripts = PROJECT / "workflow" / "scripts"
+    paths = (path.relative_to(scripts).with_suffix("") for path in scripts.glob("evenlight/**/*.py"))
+    return [".".join(path.parts).removesuffix(".__init__") for path in paths if path.name != "__main__"]
+
+
+def _spare_time() -> None:
+    """Measure each job once, as a measure asks what all its processes have in memory; wait less before each touch."""
+    import_module("snakemake.benchmark").BENCHMARK_INTERVAL_SHORT = 60
+    import_module("snakemake.executors.touch").Executor.SLEEPING_TIME = 0.01
+
+
+def _read_studies() -> None:
+    """Have pydantic build what reads studies, and what is said of wrong ones."""
+    configuration = import_module("evenlight.configuration")
+    for path in (PROJECT / "config").glob("*.yaml"):
+        configuration.of_file(path)
+    configuration.schema_of(configuration.Study)
+
+
+def _parse_workflow() -> None:
+    """Have the files of the workflow parsed for all runs that have the same, wherever they lie."""
+    workflow, sources = import_module("snakemake.workflow"), import_module("snakemake.sourcecache")
+    parse, parsed = workflow.parse, {}
+    opening = SimpleNamespace(sourcecache=SimpleNamespace(open=lambda file: StringIO(Path(file.path).read_text())))
+    for path in (PROJECT / "Snakefile", *PROJECT.glob("rules/**/*.smk")):
+        lines: dict[int, int] = {}
+        code, rules = parse(sources.LocalSourceFile(str(path)), opening, lines)
+        parsed[path.read_bytes()] = repr(str(path)), code, rules, lines
+
+    def known(file, of, linemap, rulecount=0):
+        path = file.get_path_or_uri(secret_free=True)
+        content = Path(path).read_bytes() if os.path.isfile(path) else None
+        if content not in parsed:
+            return parse(file, of, linemap, rulecount=rulecount)
+        ours, code, rules, lines = parsed[content]
+        linemap |= lines
+        return code.replace(ours, repr(path)), rulecount + rules
+
+    workflow.parse = known
+
+
+def _leave_to_forks_what_is_theirs() -> None:
+    """No fork looks for garbage in what was imported, nor takes it down at its end: either would copy it."""
+    gc.freeze()
+    gc.enable()
+    atexit._clear()
+    weakref.finalize._registry.clear()
+    weakref.finalize._registered_with_atexit = False
 
 
 def _keep_library_of(project: Path, ours: dict) -> None:
@@ -260,7 +305,7 @@ if __name__ == "__main__":
     OURS, THEIRS = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     os.environ["JE_ARROW_MALLOC_CONF"] = "background_thread:false"  # no process forks that has a second thread
     gc.disable()  # nothing of what is imported is garbage
-    MODULES = _library()
+    sys.path.insert(0, str(PROJECT / "workflow" / "scripts"))
     for module in (*SHARED, *PLANNING):
         import_module(module)
     if os.fork() == 0:
@@ -272,7 +317,11 @@ if __name__ == "__main__":
     for library in LIBRARIES:
         import_module(library)
     import_module("snakemake.cli").get_argument_parser()  # which imports the plugins
-    gc.enable()
+    _spare_time()
+    for prepare in (_read_studies, _parse_workflow):
+        with suppress(Exception):  # what is broken, runs will say
+            prepare()
+    _leave_to_forks_what_is_theirs()
     PYTHON, STATE = [sys.executable, _read_at_start()], _state_of(PROJECT)
     REQUEST = _serve()
     _keep_library_of(Path(REQUEST["folder"]), STATE)
