@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import pandas as pd
@@ -19,6 +19,7 @@ from evenlight.concepts.effects import (
 )
 from evenlight.concepts.files import changes_of, peoples_levels, represented_texts
 from evenlight.concepts.question import Changes, ReadTexts, true_effects
+from evenlight.core import kinds
 from evenlight.core.contracts.explanations import (
     CHANGE_EFFECTS,
     CHANGES,
@@ -50,7 +51,7 @@ ORDER = "order_faithfulness"
 
 
 def concept_tables(
-    folder: str | Path,
+    folders: Mapping[str, Path],
     runs: Runs,
     *,
     concepts: Mapping[str, Mapping[str, Sequence[str]]],
@@ -62,7 +63,7 @@ def concept_tables(
     """(errors of the estimates, effects) in the columns of ``CONCEPT_ERRORS`` and ``CONCEPT_EFFECTS``.
 
     Args:
-        folder: the results of a study.
+        folders: of a study, below its results, by their names.
         runs: those of the study.
         concepts: of each dataset, names to levels.
         explainers: names.
@@ -74,17 +75,17 @@ def concept_tables(
     faithfulness (:func:`evenlight.concepts.effects.order_faithfulness`) one for all. Means are over changes and then
     over seeds, sd is that of seeds with divisor n, as CEBaB prints it.
     """
-    errors, effects, folder = [], [], Path(folder)
+    errors, effects = [], []
     for dataset, levels in concepts.items():
-        items = read_table(items_path(folder / "datasets", dataset), ITEMS)
-        listed = read_table(folder / "changes" / dataset / "changes.parquet", CHANGES)
+        items = read_table(items_path(folders["datasets"], dataset), ITEMS)
+        listed = read_table(folders["changes"] / dataset / "changes.parquet", CHANGES)
         listed = listed[listed["split"] == "test"].reset_index(drop=True)
         cluster = listed["base"].map(items.set_index("item_id")["cluster"])
         label, people = items.set_index("item_id")["label"], peoples_levels(items, levels)
         for model, seeds in runs.models_of(dataset).items():
             of_model, texts = [Run(dataset, model, seed) for seed in seeds], []
             for run in of_model:
-                table = read_table(run_path(folder / "representations", run), REPRESENTATIONS)
+                table = read_table(run_path(folders["representations"], run), REPRESENTATIONS)
                 table = table[table["split"] == "test"]
                 texts.append(represented_texts(table, people, levels))
             changes = changes_of(listed, texts[0], levels)
@@ -93,7 +94,7 @@ def concept_tables(
             effects += [names | row for row in effect_rows(texts, changes, label, levels)]
             for explainer in runs.explainers_of(dataset, explainers):
                 scores = [
-                    read_table(score_path(folder / "scores", run, "concepts", explainer), SCORES).set_index("item_id")
+                    read_table(score_path(folders["scores"], run, "concepts", explainer), SCORES).set_index("item_id")
                     for run in of_model
                 ]
                 values = np.stack([table.loc[listed["change_id"], list(metrics)].to_numpy() for table in scores])
@@ -102,7 +103,7 @@ def concept_tables(
                     errors.append(names | {"explainer": explainer} | row)
                 order = []
                 for run, of_seed in zip(of_model, true, strict=True):
-                    path = explainer_path(folder / "concept_effects", run, explainer)
+                    path = explainer_path(folders["concept_effects"], run, explainer)
                     said = read_table(path, CHANGE_EFFECTS).set_index("change_id").loc[listed["change_id"], "effect"]
                     order.append(order_faithfulness(of_seed, np.stack(said), changes))
                 errors.append(names | {"explainer": explainer} | _order_row(order))
@@ -112,19 +113,22 @@ def concept_tables(
     )
 
 
-def notes_of_explainers(folder: str | Path, runs: Runs, explainers: Sequence[str]) -> list[str]:
+def notes_of_explainers(folders: Mapping[str, Path], runs: Runs, explainers: Sequence[str]) -> list[str]:
     """What readers must know of the estimates of a study; arguments as for :func:`concept_tables`."""
     notes = {}
     for dataset in runs.datasets:
         for explainer, run in product(runs.explainers_of(dataset, explainers), runs.of(dataset)):
-            path = explainer_path(Path(folder) / "concept_effects", run, explainer)
+            path = explainer_path(folders["concept_effects"], run, explainer)
             for note in read_metadata(path, CHANGE_EFFECTS)["notes"]:
                 notes.setdefault((dataset, explainer, note), None)
     return [f"dataset '{dataset}', explainer '{explainer}': {note}" for dataset, explainer, note in notes]
 
 
 def forgetting_notes(
-    folder: str | Path, runs: Runs, concepts: Mapping[str, Mapping[str, Sequence[str]]], explainers: Sequence[str]
+    folders: Mapping[str, Path],
+    runs: Runs,
+    concepts: Mapping[str, Mapping[str, Sequence[str]]],
+    explainers: Sequence[str],
 ) -> list[str]:
     """What the networks of ``explainers`` have forgotten of each concept; arguments as for :func:`concept_tables`."""
     notes = []
@@ -134,7 +138,7 @@ def forgetting_notes(
             found = {}
             for concept in levels:
                 of_model = [f"seed{seed}/{explainer}/{concept}.parquet" for seed in seeds]
-                paths = [Path(folder) / "counterfactuals" / dataset / model / run for run in of_model]
+                paths = [folders["counterfactuals"] / dataset / model / run for run in of_model]
                 found[concept] = [read_metadata(path, COUNTERFACTUALS)["forgotten"] for path in paths]
             notes.append(f"explainer '{explainer}', dataset '{dataset}', model '{model}': {forgetting_note(found)}")
     return notes
@@ -231,6 +235,8 @@ class SummariseConcepts(Result):
 
     version: ClassVar[int] = 2
     tables: ClassVar[Mapping[str, Contract]] = {"concept_errors": CONCEPT_ERRORS, "concept_effects": CONCEPT_EFFECTS}
+    modality: ClassVar[str] = kinds.EFFECTS
+    minutes: ClassVar[int] = 60
 
     result: Literal["summarise_concepts"]
     concepts: dict[str, dict[str, list[str]]]
@@ -242,14 +248,27 @@ class SummariseConcepts(Result):
     confidence: float
     bootstrap_draws: int
 
+    @classmethod
+    def asked(cls, study) -> dict[str, Any]:
+        """The runs, and what of them is about changes of concepts."""
+        concepts = {dataset: study.concepts_of(dataset) for dataset in study.config["datasets"]}
+        runs = {name: value for name, value in study.runs_of_study().items() if name != "datasets"}
+        about = {"concepts": concepts, "forgetting": study.forgetting}
+        return super().asked(study) | runs | study.modalities[cls.modality] | about
+
+    @classmethod
+    def files_of_runs(cls, study) -> dict[str, list[str]]:
+        """The estimates, their scores and what they are about."""
+        estimated = ("concept_effects", "representations", "datasets")
+        return study.files_of_runs(*estimated, of=cls.modality) | study.files_of_changes()
+
     def compute(self, inputs: Inputs) -> Computed:
         """Errors and effects; how good the predicted levels are, and what networks have forgotten, is written beside
         them.
         """
-        results = inputs.folders["results"]
         runs = Runs(datasets=list(self.concepts), models=self.models, only=self.only)
         errors, effects = concept_tables(
-            results,
+            inputs.folders,
             runs,
             concepts=self.concepts,
             explainers=self.explainers,
@@ -260,10 +279,10 @@ class SummariseConcepts(Result):
         notes = [
             f"dataset '{dataset}': {note}"
             for dataset in runs.datasets
-            for note in read_metadata(results / "changes" / dataset / "labels.parquet", CONCEPT_LABELS)["notes"]
+            for note in read_metadata(inputs.folders["changes"] / dataset / "labels.parquet", CONCEPT_LABELS)["notes"]
         ]
-        notes += notes_of_explainers(results, runs, self.explainers)
-        notes += forgetting_notes(results, runs, self.concepts, self.forgetting)
+        notes += notes_of_explainers(inputs.folders, runs, self.explainers)
+        notes += forgetting_notes(inputs.folders, runs, self.concepts, self.forgetting)
         return Computed([errors, effects], notes)
 
     def notes_of_datasets(self) -> list[str]:

@@ -3,13 +3,14 @@
 from collections.abc import Mapping, Sequence
 from itertools import product
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import pandas as pd
 
 from evenlight.core import tables
 from evenlight.core.contracts.explanations import COSTS
 from evenlight.core.contracts.results import COST_SUMMARY
+from evenlight.core.kinds import TOKENS
 from evenlight.core.tables import Contract
 from evenlight.statistics.base import Computed, Inputs, OfRuns
 from evenlight.statistics.files import Runs, explainer_path
@@ -61,9 +62,16 @@ class SummariseCosts(OfRuns):
     """How many seconds and rows through the model does each explainer take, per text?"""
 
     tables: ClassVar[Mapping[str, Contract]] = {"costs": COST_SUMMARY}
+    modality: ClassVar[str] = TOKENS
+    folders: ClassVar[Sequence[str]] = ("costs",)
 
     result: Literal["summarise_costs"]
     explainers: list[str]
+
+    @classmethod
+    def asked(cls, study) -> dict[str, Any]:
+        """The runs and the explainers: what estimates effects of changes asks no model, and has no times of its own."""
+        return super().asked(study) | {"explainers": study.explainers}
 
     def compute(self, inputs: Inputs) -> Computed:
         """A row per dataset, model, explainer and device."""

@@ -7,7 +7,7 @@ agreement and rank correlation. Scores are read from the attribution files, so t
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import pandas as pd
@@ -20,6 +20,7 @@ from evenlight.core.contracts.explanations import AGREEMENT, EXPLAINED
 from evenlight.core.contracts.results import AGREEMENT_SUMMARY
 from evenlight.core.contracts.texts import ITEMS, UNITS
 from evenlight.core.errors import InputError
+from evenlight.core.kinds import TOKENS
 from evenlight.core.tables import Contract
 from evenlight.statistics.base import Computed, Inputs, OfRuns
 from evenlight.statistics.designs import Design, design_of
@@ -226,10 +227,18 @@ class SummariseAgreement(OfRuns):
     """Sum up how far the explainers agree, over texts and seeds and between groups."""
 
     tables: ClassVar[Mapping[str, Contract]] = {"agreement": AGREEMENT_SUMMARY}
+    modality: ClassVar[str] = TOKENS
+    folders: ClassVar[Sequence[str]] = ("agreement", "datasets")
+    minutes: ClassVar[int] = 60
 
     result: Literal["summarise_agreement"]
     comparisons: dict[str, list[list[str]]]
     alpha: float
+
+    @classmethod
+    def asked(cls, study) -> dict[str, Any]:
+        """The runs, and what is compared of texts."""
+        return super().asked(study) | {"comparisons": study.comparisons_of(TOKENS)}
 
     def compute(self, inputs: Inputs) -> Computed:
         """The summary."""

@@ -8,7 +8,7 @@ each class and the accuracy of each group.
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import pandas as pd
@@ -18,8 +18,9 @@ from evenlight.core import tables
 from evenlight.core.contracts.results import BALANCED_ACCURACY, QUALITY, QUALITY_PER_SEED
 from evenlight.core.contracts.texts import ITEMS, PREDICTIONS, UNITS
 from evenlight.core.errors import InputError
+from evenlight.core.kinds import TOKENS
 from evenlight.core.tables import Contract
-from evenlight.statistics.base import Computed, Inputs, OfRuns
+from evenlight.statistics.base import Computed, Inputs, OfModels
 from evenlight.statistics.chance_level import describe_chance
 from evenlight.statistics.files import Runs, items_path, notes_of_runs, predictions_path, units_path
 from evenlight.statistics.intervals import share_interval
@@ -209,7 +210,7 @@ def summarise_quality(per_seed: pd.DataFrame) -> pd.DataFrame:
     return summarise_over_seeds(per_seed, ["dataset", "model", "measure", "factor", "subset"], "value")
 
 
-class MeasureQuality(OfRuns):
+class MeasureQuality(OfModels):
     """Measure how well the models classify each group, per seed and over the seeds, and whether they have learnt."""
 
     tables: ClassVar[Mapping[str, Contract]] = {
@@ -217,9 +218,15 @@ class MeasureQuality(OfRuns):
         "models_per_seed": QUALITY_PER_SEED,
         "balanced_accuracy": BALANCED_ACCURACY,
     }
+    folders: ClassVar[Sequence[str]] = ("datasets", "predictions")
 
     result: Literal["measure_quality"]
     comparisons: dict[str, list[list[str]]]
+
+    @classmethod
+    def asked(cls, study) -> dict[str, Any]:
+        """The models, and what is compared of texts."""
+        return super().asked(study) | {"comparisons": study.comparisons_of(TOKENS)}
 
     def compute(self, inputs: Inputs) -> Computed:
         """Over the seeds, with the texts that were left out; per seed; and beside guessing."""
