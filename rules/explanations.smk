@@ -15,9 +15,7 @@ rule plan_explanations:
     input:
         script=study.script("explanations/plan_explanations.py"),
         dataset="<results>/datasets/{dataset}/items.parquet",
-        predictions=lambda wildcards: study.of_first_seed(
-            "<results>/predictions/{dataset}/{model}/seed{seed}.parquet", wildcards
-        ),
+        predictions=lambda wildcards: study.of_first_seed(PREDICTIONS, wildcards),
         model=lambda wildcards: study.of_first_seed(study.model_files, wildcards),
     output:
         PLAN,
@@ -79,7 +77,7 @@ for family, (rule_name, explainers, on) in [
         input:
             script=study.script("explanations/attribute.py"),
             dataset="<results>/datasets/{dataset}/items.parquet",
-            predictions="<results>/predictions/{dataset}/{model}/seed{seed}.parquet",
+            predictions=PREDICTIONS,
             model=study.asked_model("explainers", family),
             imported=study.imported_files(family),
             looks=study.looked_into,
@@ -121,7 +119,7 @@ for rule_name, explainers, on in study.jobs_of("score", study.explainers):
         input:
             script=study.script("explanations/score.py"),
             dataset="<results>/datasets/{dataset}/items.parquet",
-            predictions="<results>/predictions/{dataset}/{model}/seed{seed}.parquet",
+            predictions=PREDICTIONS,
             model=lambda wildcards: study.asked_model("metrics", wildcards.family)(wildcards),
             attributions=study.of_explainers(ATTRIBUTION_FILE, explainers),
         output:
@@ -164,7 +162,7 @@ rule randomise_layers:
     input:
         script=study.script("explanations/randomise_layers.py"),
         dataset="<results>/datasets/{dataset}/items.parquet",
-        predictions="<results>/predictions/{dataset}/{model}/seed{seed}.parquet",
+        predictions=PREDICTIONS,
         model=study.model_files,
         attributions=ATTRIBUTION_FILE,
     output:

@@ -198,7 +198,7 @@ rule read_texts:
         beside=study.beside_weights,
         questions=study.questions,
     output:
-        "<results>/predictions/{dataset}/{model}/seed{seed}.parquet",
+        PREDICTIONS,
     log:
         "<logs>/read_texts/{dataset}/{model}/seed{seed}.log",
     benchmark:

@@ -206,7 +206,7 @@ def test_what_predictions_say_of_left_out_texts_is_noted_once(files):
     for path in files[1]:
         notes = {"notes": ["2 of 8 texts"]}
         tables.write_table(predictions_table(PROBABILITIES), path, PREDICTIONS, notes)
-    _, notes = measured(files)
+    _, _, notes = measured(files)
     assert notes == ["dataset 'plots', model 'small': 2 of 8 texts"]
 
 
@@ -266,7 +266,7 @@ def test_every_run_has_its_rows_under_its_names(files):
         probabilities = {name: p if place < number else 1 - p for place, (name, p) in enumerate(PROBABILITIES.items())}
         path = predictions / dataset / model / f"seed{seed}.parquet"
         tables.write_table(predictions_table(probabilities), path, PREDICTIONS, {"notes": [f"of {model}", dataset]})
-    table, notes = quality_per_seed(
+    table, balanced, notes = quality_per_seed(
         datasets,
         predictions,
         Runs(datasets=["plots", "films"], models={"small": [0, 1], "large": [0, 1]}),
@@ -274,6 +274,7 @@ def test_every_run_has_its_rows_under_its_names(files):
     )
     overall = table[table["subset"] == "all"]
     assert list(overall[["dataset", "model", "seed"]].itertuples(index=False, name=None)) == runs
+    assert list(balanced[["dataset", "model", "seed"]].itertuples(index=False, name=None)) == runs
     # All answers but the third are right until they are turned.
     right = [sum((place < number) != (place == 2) for place in range(6)) for number in range(8)]
     assert overall["value"].tolist() == pytest.approx([count / 6 for count in right])
@@ -318,7 +319,7 @@ def test_scripts_write_all_tables(files, tmp_path):
 
 
 def test_page_of_one_run_has_no_deviation_over_seeds(files):
-    per_seed, _ = measured(files, SETTINGS | {"seeds": [0]})
+    per_seed, _, _ = measured(files, SETTINGS | {"seeds": [0]})
     page = page_of("models", summarise_quality(per_seed), per_seed, datasets={"plots": "P"}, models={"small": "Small"})
     [[(_, [(_, cells)])]] = [table.rows for table in page.tables]
     assert re.fullmatch(r"\d\.\d{3}", cells[0].text)

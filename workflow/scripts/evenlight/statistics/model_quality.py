@@ -125,34 +125,24 @@ def quality_per_seed(
     runs: Runs,
     *,
     comparisons: Mapping[str, list[list[str]]],
-) -> tuple[pd.DataFrame, list[str]]:
-    """:func:`model_quality` of every run, and what the predictions say of texts that were left out.
+) -> tuple[pd.DataFrame, pd.DataFrame, list[str]]:
+    """:func:`model_quality` and :func:`balanced_accuracy` of every run, and what the predictions say of texts that were
+    left out.
 
     ``datasets_folder`` and ``predictions`` are folders (:mod:`evenlight.statistics.files`).
-    Columns: dataset, model, seed, measure, factor, subset, size, value.
+    Columns: those of ``QUALITY_PER_SEED`` and of ``BALANCED_ACCURACY``.
     """
     units = {dataset: tables.read_table(units_path(datasets_folder, dataset), UNITS) for dataset in runs.datasets}
     classes = {dataset: _classes_of(items_path(datasets_folder, dataset)) for dataset in runs.datasets}
-    parts, notes = [], {}
+    parts, balanced, notes = [], [], {}
     for run in runs:
-        path = predictions_path(predictions, run)
+        path, names = predictions_path(predictions, run), {"dataset": run.dataset, "model": run.model, "seed": run.seed}
         items = predicted_items(items_path(datasets_folder, run.dataset), path)
-        part = model_quality(items, units[run.dataset], comparisons, classes[run.dataset])
-        parts.append(part.assign(dataset=run.dataset, model=run.model, seed=run.seed))
+        parts.append(model_quality(items, units[run.dataset], comparisons, classes[run.dataset]).assign(**names))
+        balanced.append(names | balanced_accuracy(items))
         notes[run] = tables.read_metadata(path, PREDICTIONS).get("notes", [])
-    return pd.concat(parts, ignore_index=True)[["dataset", "model", "seed", *COLUMNS]], notes_of_runs(notes)
-
-
-def balanced_accuracies(datasets_folder: str | Path, predictions: str | Path, runs: Runs) -> pd.DataFrame:
-    """:func:`balanced_accuracy` of every run, arguments as for :func:`quality_per_seed`.
-
-    Columns: dataset, model, seed, and those of the contract ``BALANCED_ACCURACY``.
-    """
-    rows = []
-    for run in runs:
-        items = predicted_items(items_path(datasets_folder, run.dataset), predictions_path(predictions, run))
-        rows.append({"dataset": run.dataset, "model": run.model, "seed": run.seed} | balanced_accuracy(items))
-    return pd.DataFrame(rows)
+    quality = pd.concat(parts, ignore_index=True)[["dataset", "model", "seed", *COLUMNS]]
+    return quality, pd.DataFrame(balanced), notes_of_runs(notes)
 
 
 def balanced_accuracy(items: pd.DataFrame) -> dict[str, float]:
@@ -230,8 +220,7 @@ class MeasureQuality(OfModels):
 
     def compute(self, inputs: Inputs) -> Computed:
         """Over the seeds, with the texts that were left out; per seed; and beside guessing."""
-        predicted = inputs.folders["datasets"], inputs.folders["predictions"], self.runs
-        per_seed, notes = quality_per_seed(*predicted, comparisons=self.comparisons)
-        balanced = balanced_accuracies(*predicted)
+        folders = inputs.folders["datasets"], inputs.folders["predictions"]
+        per_seed, balanced, notes = quality_per_seed(*folders, self.runs, comparisons=self.comparisons)
         guessing = [f"warning: {text}" for text in describe_chance(balanced)]
         return Computed([summarise_quality(per_seed), per_seed, balanced], notes, guessing)

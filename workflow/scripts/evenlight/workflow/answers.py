@@ -9,7 +9,7 @@ from evenlight import configuration
 from evenlight.core import kinds, sources
 from evenlight.datasets import released
 from evenlight.workflow.naming import any_of, as_json, content_of
-from evenlight.workflow.patterns import CHANGED_ANSWER, FOLLOW_UP
+from evenlight.workflow.patterns import CHANGED_ANSWER, FOLLOW_UP, PREDICTIONS
 
 # The family of metrics that are about questions of which a concept was changed.
 QUESTION_FAMILY = "reasons"
@@ -155,11 +155,7 @@ class Answers:
 
     def predictions_of_writer(self, wildcards):
         """The predictions of a model that predicts, whose explained texts it answers; none of one that answers only."""
-        return (
-            []
-            if wildcards.model in self.answers_only
-            else ["<results>/predictions/{dataset}/{model}/seed{seed}.parquet"]
-        )
+        return [] if wildcards.model in self.answers_only else [PREDICTIONS]
 
     def writer_files(self, wildcards):
         """The files of a model that writes: as the study keeps it, or where it lies."""
