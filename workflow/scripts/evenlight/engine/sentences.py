@@ -212,7 +212,7 @@ def tokenize(
     classifier: Classifier,
     items: pd.DataFrame,
     targets: Sequence[int],
-    groups: Sequence[str] | None = None,
+    groups: pd.Series | None = None,
     overlap: int | None = None,
 ) -> list[Sentence]:
     """Tokenise items of the contract ``items`` that the model can read; one target class per item.
@@ -221,8 +221,9 @@ def tokenize(
         classifier: gives tokenizer and limit.
         items: the rows, in the order wanted.
         targets: class to explain, one per row.
-        groups: what must stay together with each row, see :func:`evenlight.texts.items.groups_kept_together`. Where it
-            is given, items beyond the limit are left out with all of their unit, with a note, instead of being refused.
+        groups: what must stay together with each item, by the index of the items, see
+            :func:`evenlight.texts.items.groups_kept_together`. Where it is given, items beyond the limit are left out
+            with all of their unit, with a note, instead of being refused.
         overlap: of the windows in which items beyond the limit are read, see :func:`encoded`.
 
     Raises:
@@ -232,6 +233,6 @@ def tokenize(
     if overlap is not None:
         return sentences
     lengths = np.array([len(sentence.token_id) for sentence in sentences])
-    together = items["item_id"] if groups is None else groups
+    together = items["item_id"] if groups is None else groups.loc[items.index]
     dropped = groups_to_drop(items["item_id"], together, lengths, classifier.max_tokens, groups is not None)
     return [sentence for sentence, group in zip(sentences, together, strict=True) if group not in dropped]
