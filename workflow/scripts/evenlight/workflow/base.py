@@ -109,14 +109,14 @@ class Base:
         return Path("results", self.config["study"])
 
     @cached_property
-    def category(self):
-        """Where the report has what is compared; None where nothing is."""
-        return kinds.KINDS[self.config["kind"]].category
+    def kind(self):
+        """What the study asks."""
+        return kinds.KINDS[self.config["kind"]]
 
     @cached_property
     def is_comparing(self):
-        """Whether two levels of something are compared, cell by cell; concepts need not be."""
-        return bool(self.category and (self.config["kind"] != "concepts" or self.comparisons()))
+        """Whether two levels of something are compared, cell by cell, which not every kind needs."""
+        return bool(self.kind.category and (self.kind.needs or self.comparisons()))
 
     @cached_property
     def readers(self):

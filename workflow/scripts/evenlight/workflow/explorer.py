@@ -39,7 +39,7 @@ class Explorer:
     @cached_property
     def first_explored(self):
         """What explanations a page shows one by one: those that the kind asks about, else the first."""
-        return kinds.KINDS[self.config["kind"]].explained or next(iter(self.modalities))
+        return self.kind.explained or next(iter(self.modalities))
 
     @cached_property
     def explored(self):

@@ -12,7 +12,6 @@ import yaml
 from snakemake.io import expand, report
 
 from evenlight import configuration
-from evenlight.core import kinds
 from evenlight.jobs import provenance
 from evenlight.jobs.arguments import as_argument
 from evenlight.reports import pages
@@ -32,10 +31,9 @@ class Figures:
         whole = yaml.safe_dump(json.loads(as_argument(self.config)), sort_keys=False, allow_unicode=True, width=100)
         made = provenance.summed_up([str(file.path) for file in files], provenance.Records())
         pages = {file.path.stem: str(file.path) for file in files if file.path.suffix == ".html"}
-        kind = kinds.KINDS[self.config["kind"]]
         opening = {
-            "question": kind.question,
-            "opens": kind.opens,
+            "question": self.kind.question,
+            "opens": self.kind.opens,
             "answer": " ".join(terminal.opening_of(Path(pages["effects"]))) if "effects" in pages else "",
             "pages": pages,
         }

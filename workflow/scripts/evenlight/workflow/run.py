@@ -11,7 +11,6 @@ from pathlib import Path
 from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
 
-from evenlight.core import kinds
 from evenlight.jobs import gpus, interpreter, kept_records, warm_start
 from evenlight.workflow import terminal
 from evenlight.workflow.inside import measure_jobs
@@ -28,10 +27,10 @@ def prepare(study: Study) -> None:
     # Nor for this machine's GPUs: whoever sent it there has given it its own.
     if not study.inside.starts:
         os.environ.pop(gpus.DEVICES_VARIABLE, None)
-    if study.category and study.first_time("interim_analyses"):
+    if study.kind.category and study.first_time("interim_analyses"):
         study.tell_interim_analyses()
         study.tell_too_few_pairs()
-    if study.category and study.planned_looks:
+    if study.kind.category and study.planned_looks:
         study.refuse_what_voids_the_plan()
     # Not in jobs, which executors start with Snakemake again, and not in the workflow of someone who uses this one.
     if study.inside.starts and study.inside.is_whole:
@@ -113,7 +112,7 @@ def keep_records(study: Study) -> None:
 
 def outcome(study: Study) -> list[str]:
     """What a run has found and where to look: of the page that answers, where it was asked for."""
-    answering = next(iter(kinds.KINDS[study.config["kind"]].opens), "scores")
+    answering = next(iter(study.kind.opens), "scores")
     pages = {"audit": f"{study.folder}/audit.html", "study": f"{study.folder}/tables/{answering}.html"}
     made = study.inside.files()
     lines = []

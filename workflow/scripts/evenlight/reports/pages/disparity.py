@@ -29,7 +29,7 @@ def shown(study) -> Shown | None:
         return None
     of_all = study.names_compared()
     return Shown(
-        study.category,
+        study.kind.category,
         study.shown(
             *COMPARED,
             **of_all,

@@ -53,7 +53,7 @@ def shown(study) -> Shown | None:
         return None
     of_all = study.names_compared()
     return Shown(
-        study.category,
+        study.kind.category,
         study.shown(*COMPARED, **of_all, **study.of_statistics("as_often_bound", "confidence")),
         # Beside verdicts, which models only guess.
         tables=TABLES[:-1] if study.answers_only else TABLES,

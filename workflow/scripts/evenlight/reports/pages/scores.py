@@ -14,7 +14,7 @@ TABLES = (SCORE_SUMMARY,)
 
 
 def shown(study) -> Shown | None:
-    """In every study, but in one of concepts where texts are explained; drawn where regimes do not draw them."""
+    """In every study; in one of concepts where texts are explained. A study of regimes draws scores otherwise."""
     kind = study.config["kind"]
     if kind == "concepts" and not study.explainers:
         return None
