@@ -7,7 +7,6 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 import pandas as pd
-from pydantic import Field
 
 from evenlight.concepts.counterfactual import forgetting_note
 from evenlight.concepts.effects import (
@@ -34,13 +33,12 @@ from evenlight.core.seeds import generator_for
 from evenlight.core.tables import Contract, read_metadata, read_table
 from evenlight.datasets import change_name
 from evenlight.statistics.arrays.mean import limits_over_texts
-from evenlight.statistics.base import Computed, Inputs, Result
+from evenlight.statistics.base import Computed, Inputs, OfRuns
 from evenlight.statistics.files import (
     Run,
     Runs,
     explainer_path,
     items_path,
-    notes_of_datasets,
     run_path,
     score_path,
 )
@@ -224,12 +222,11 @@ def mean_interval(
     return float(low), float(high)
 
 
-class SummariseConcepts(Result):
+class SummariseConcepts(OfRuns):
     """Sum up what concepts do to every model, and how far every explainer's estimates of it are off.
 
     Attributes:
         concepts: of each dataset, with their levels.
-        models, only: as of :class:`evenlight.statistics.files.Runs`.
         forgetting: the explainers that train networks of their own.
     """
 
@@ -240,8 +237,6 @@ class SummariseConcepts(Result):
 
     result: Literal["summarise_concepts"]
     concepts: dict[str, dict[str, list[str]]]
-    models: dict[str, list[int]]
-    only: dict[str, dict[str, list[str]]] = Field({})
     explainers: list[str]
     metrics: list[str]
     forgetting: list[str]
@@ -252,9 +247,8 @@ class SummariseConcepts(Result):
     def asked(cls, study) -> dict[str, Any]:
         """The runs, and what of them is about changes of concepts."""
         concepts = {dataset: study.concepts_of(dataset) for dataset in study.config["datasets"]}
-        runs = {name: value for name, value in study.runs_of_study().items() if name != "datasets"}
         about = {"concepts": concepts, "forgetting": study.forgetting}
-        return super().asked(study) | runs | study.modalities[cls.modality] | about
+        return super().asked(study) | study.modalities[cls.modality] | about
 
     @classmethod
     def files_of_runs(cls, study) -> dict[str, list[str]]:
@@ -266,10 +260,9 @@ class SummariseConcepts(Result):
         """Errors and effects; how good the predicted levels are, and what networks have forgotten, is written beside
         them.
         """
-        runs = Runs(datasets=list(self.concepts), models=self.models, only=self.only)
         errors, effects = concept_tables(
             inputs.folders,
-            runs,
+            self.runs,
             concepts=self.concepts,
             explainers=self.explainers,
             metrics=self.metrics,
@@ -278,13 +271,9 @@ class SummariseConcepts(Result):
         )
         notes = [
             f"dataset '{dataset}': {note}"
-            for dataset in runs.datasets
+            for dataset in self.runs.datasets
             for note in read_metadata(inputs.folders["changes"] / dataset / "labels.parquet", CONCEPT_LABELS)["notes"]
         ]
-        notes += notes_of_explainers(inputs.folders, runs, self.explainers)
-        notes += forgetting_notes(inputs.folders, runs, self.concepts, self.forgetting)
+        notes += notes_of_explainers(inputs.folders, self.runs, self.explainers)
+        notes += forgetting_notes(inputs.folders, self.runs, self.concepts, self.forgetting)
         return Computed([errors, effects], notes)
-
-    def notes_of_datasets(self) -> list[str]:
-        """Which of its models and explainers are for some datasets only."""
-        return notes_of_datasets(self.only)
