@@ -9,7 +9,7 @@ import pandas as pd
 from pydantic import model_validator
 
 from evenlight.core.contracts.results import LOOKS
-from evenlight.core.kinds import KINDS, MODALITIES
+from evenlight.core.kinds import KINDS, MODALITIES, TOKENS
 from evenlight.core.tables import Contract
 from evenlight.settings import Entry
 from evenlight.statistics.files import Runs, notes_of_datasets
@@ -147,8 +147,16 @@ class OfRuns(Result):
 
     @classmethod
     def asked(cls, study) -> dict[str, Any]:
-        """All runs, and settings of the statistics."""
-        return study.runs_of_study() | super().asked(study)
+        """The runs; its explainers and comparisons, if it has such fields; and settings of the statistics."""
+        of = cls.modality or TOKENS
+        named = {"explainers": study.explainers_of(of), "comparisons": study.comparisons_of(of)}
+        named = {name: value for name, value in named.items() if name in cls.model_fields}
+        return cls.runs_asked(study) | named | super().asked(study)
+
+    @classmethod
+    def runs_asked(cls, study) -> dict[str, Any]:
+        """What runs it is of."""
+        return study.runs_of_study()
 
     def notes_of_datasets(self) -> list[str]:
         """Which of its models and explainers are for some datasets only."""
@@ -160,9 +168,9 @@ class OfModels(OfRuns):
     """A result of what models have made, which depends on no explainer."""
 
     @classmethod
-    def asked(cls, study) -> dict[str, Any]:
-        """As of runs, without what is said of explainers."""
-        return study.runs_of_models() | super(OfRuns, cls).asked(study)
+    def runs_asked(cls, study) -> dict[str, Any]:
+        """The same runs, without what is said of explainers."""
+        return study.runs_of_models()
 
 
 class OfScores(Result):

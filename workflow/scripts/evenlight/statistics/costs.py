@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from itertools import product
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import pandas as pd
 
@@ -59,7 +59,10 @@ def _every_explainer(summed: pd.DataFrame, runs: Runs, explainers: Sequence[str]
 
 
 class SummariseCosts(OfRuns):
-    """How many seconds and rows through the model does each explainer take, per text?"""
+    """How many seconds and rows through the model does each explainer take, per text?
+
+    What estimates effects of changes asks no model, and has no times of its own.
+    """
 
     tables: ClassVar[Mapping[str, Contract]] = {"costs": COST_SUMMARY}
     modality: ClassVar[str] = TOKENS
@@ -67,11 +70,6 @@ class SummariseCosts(OfRuns):
 
     result: Literal["summarise_costs"]
     explainers: list[str]
-
-    @classmethod
-    def asked(cls, study) -> dict[str, Any]:
-        """The runs and the explainers: what estimates effects of changes asks no model, and has no times of its own."""
-        return super().asked(study) | {"explainers": study.explainers}
 
     def compute(self, inputs: Inputs) -> Computed:
         """A row per dataset, model, explainer and device."""

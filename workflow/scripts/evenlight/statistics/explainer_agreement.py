@@ -7,7 +7,7 @@ agreement and rank correlation. Scores are read from the attribution files, so t
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 import pandas as pd
@@ -234,11 +234,6 @@ class SummariseAgreement(OfRuns):
     result: Literal["summarise_agreement"]
     comparisons: dict[str, list[list[str]]]
     alpha: float
-
-    @classmethod
-    def asked(cls, study) -> dict[str, Any]:
-        """The runs, and what is compared of texts."""
-        return super().asked(study) | {"comparisons": study.comparisons_of(TOKENS)}
 
     def compute(self, inputs: Inputs) -> Computed:
         """The summary."""

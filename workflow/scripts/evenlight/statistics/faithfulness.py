@@ -310,7 +310,6 @@ class MeasureFaithfulness(OfRuns):
     def asked(cls, study) -> dict[str, Any]:
         """The runs, and the metrics of changed questions and of follow-ups."""
         return super().asked(study) | {
-            "explainers": study.explainers_in_words,
             "factors": list(study.comparisons_of(TEXT)),
             "questions": study.metrics_of_family("reasons"),
             "follow_ups": study.metrics_of_family("follow_ups"),

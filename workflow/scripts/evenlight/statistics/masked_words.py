@@ -138,7 +138,6 @@ class SummariseMaskedWords(OfModels):
         masked = study.masked_models()
         return super().asked(study) | {
             "models": {model: study.seeds_of(model) for model in masked},
-            "comparisons": study.comparisons(),
             "without": [model for model in study.models_in_regimes() if model not in masked],
         }
 

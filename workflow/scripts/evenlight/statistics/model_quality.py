@@ -8,7 +8,7 @@ each class and the accuracy of each group.
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 import pandas as pd
@@ -18,7 +18,6 @@ from evenlight.core import tables
 from evenlight.core.contracts.results import BALANCED_ACCURACY, QUALITY, QUALITY_PER_SEED
 from evenlight.core.contracts.texts import ITEMS, PREDICTIONS, UNITS
 from evenlight.core.errors import InputError
-from evenlight.core.kinds import TOKENS
 from evenlight.core.tables import Contract
 from evenlight.statistics.base import Computed, Inputs, OfModels
 from evenlight.statistics.chance_level import describe_chance
@@ -212,11 +211,6 @@ class MeasureQuality(OfModels):
 
     result: Literal["measure_quality"]
     comparisons: dict[str, list[list[str]]]
-
-    @classmethod
-    def asked(cls, study) -> dict[str, Any]:
-        """The models, and what is compared of texts."""
-        return super().asked(study) | {"comparisons": study.comparisons_of(TOKENS)}
 
     def compute(self, inputs: Inputs) -> Computed:
         """Over the seeds, with the texts that were left out; per seed; and beside guessing."""

@@ -400,7 +400,6 @@ class MeasureReliance(OfRuns):
 
         return super().asked(study) | {
             "explainers": {name: configuration.repeated_by(study.config, name) for name in study.explainers},
-            "comparisons": study.comparisons_of(TOKENS),
             "words_of": study.datasets_shown(),
             "texts": (study.config["reliance"] or {}).get("texts"),
         }

@@ -146,8 +146,7 @@ class Counting(OfRuns):
     def asked(cls, study) -> dict[str, Any]:
         """The runs, and the explainers of one family whose texts are those of all."""
         family = next(iter(study.metric_families(cls.modality)))
-        counted = {"family": family, "explainers": cls.explainers_of(study)}
-        return super().asked(study) | counted | {"comparisons": study.comparisons_of(cls.modality)}
+        return super().asked(study) | {"family": family, "explainers": cls.explainers_counted(study)}
 
     @classmethod
     def files_of_runs(cls, study) -> dict[str, list[str]]:
@@ -157,7 +156,7 @@ class Counting(OfRuns):
         return scores | study.files_of_runs("datasets")
 
     @classmethod
-    def explainers_of(cls, study) -> list[str]:
+    def explainers_counted(cls, study) -> list[str]:
         """The explainers that have explained all texts together."""
         return study.explainers_of(cls.modality)
 
@@ -186,7 +185,7 @@ class CountTexts(Counting):
     result: Literal["count_texts"]
 
     @classmethod
-    def explainers_of(cls, study) -> list[str]:
+    def explainers_counted(cls, study) -> list[str]:
         """Of each dataset the first that explains it: all have scores of the same texts."""
         return list(dict.fromkeys(names[0] for names in study.runs.sets_of(study.explainers)))
 

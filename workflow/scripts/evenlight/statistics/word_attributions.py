@@ -7,7 +7,7 @@ version, Section 3.1 and Figures 7 and 8). Scores are read from the attribution 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 import pandas as pd
@@ -194,11 +194,6 @@ class CompareAttributions(OfRuns):
     result: Literal["compare_attributions"]
     explainers: list[str]
     comparisons: dict[str, list[list[str]]]
-
-    @classmethod
-    def asked(cls, study) -> dict[str, Any]:
-        """The runs, the explainers and what is compared."""
-        return super().asked(study) | {"explainers": study.explainers, "comparisons": study.comparisons()}
 
     def compute(self, inputs: Inputs) -> Computed:
         """A row per run, explainer and pair of levels."""
