@@ -25,7 +25,6 @@ include: "rules/datasets.smk"
 include: "rules/models.smk"
 include: "rules/explanations.smk"
 include: "rules/checks.smk"
-include: "rules/statistics.smk"
 include: "rules/figures.smk"
 
 
@@ -40,7 +39,6 @@ if kinds.TEXT in study.modalities:
     include: "rules/answers.smk"
 
 
-include: f"rules/kinds/{config['kind']}.smk"
 include: "rules/explorer.smk"
 
 

@@ -1,8 +1,7 @@
 # From answers in words to their scores. Each family of explainers in words has a rule that writes them.
 #
 # Comes in: <results>/datasets/; tables of answers, by path or address. Goes out: <results>/answers/, a file for each
-# explainer; <results>/changed_answers/; <results>/follow_ups/; <results>/scores/; <results>/tables/draws.parquet,
-# decisions.parquet, faithfulness.parquet; more study.explainer_pages.
+# explainer; <results>/changed_answers/; <results>/follow_ups/; <results>/scores/.
 
 
 for name, archive in sources.ARCHIVES.items():
@@ -344,55 +343,3 @@ rule score_answers:
     shell:
         "python {input.script:q} --answers {input.answers:q} {params.changed:q} {params.follow_ups:q} "
         "--settings {params.settings:q} --output {output:q} > {log:q} 2>&1"
-
-
-study.results |= {
-    "compare_draws": Result(
-        "Do the answers to two forms differ by more than two answers to one form do?",
-        ["draws"],
-        study.compared_settings("confidence", "bootstrap_draws", of=kinds.TEXT),
-        {"scores": (SCORES, study.every_score(kinds.TEXT)), **study.of_runs(TEXTS)},
-        minutes=30,
-    ),
-    "compare_decisions": Result(
-        "Does a form change the decision more often than chance does, and what can be claimed?",
-        ["decisions"],
-        study.decision_settings(),
-        {
-            "answers": (ANSWER, study.every(ANSWER, explainer=study.explainers_in_words)),
-            "scores": (SCORES, study.every_score(kinds.TEXT)),
-            **study.of_runs(TEXTS),
-        },
-        minutes=30,
-    ),
-    "measure_faithfulness": Result(
-        "Are the reasons of each model faithful, of all questions and of each group, beside draws of one question?",
-        ["faithfulness"],
-        study.faithfulness_settings(),
-        {**study.faithfulness_files(), **study.of_runs(TEXTS)},
-        minutes=30,
-    ),
-}
-
-
-if study.faithfulness_metrics():
-    study.explainer_pages["faithfulness"] = Page(
-        ["faithfulness", *(["effects"] if study.comparisons_of(kinds.TEXT) else [])],
-        study.shown("datasets", "models", "explainers", "metrics", of=kinds.TEXT, **study.of_statistics("confidence")),
-        "Explainers",
-        csv=["faithfulness"],
-        verdicts=True,
-    )
-if study.comparisons_of(kinds.TEXT):
-    study.explainer_pages["draws"] = Page(
-        ["draws"],
-        study.shown("datasets", "models", "explainers", "metrics", of=kinds.TEXT, **study.of_statistics("confidence")),
-        "Disparity",
-        verdicts=True,
-    )
-    study.explainer_pages["decisions"] = Page(
-        ["decisions"],
-        study.shown("datasets", "models", "explainers", of=kinds.TEXT, **study.of_statistics("confidence")),
-        "Disparity",
-        verdicts=True,
-    )

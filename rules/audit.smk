@@ -1,35 +1,10 @@
 # From the verdicts of a study to one page that says what was audited, found, left open and not tested.
 #
-# Comes in: <results>/tables/, <results>/models/, and where texts are shown, <results>/datasets/; for the tables that it
-# alone shows, <results>/scores/, <results>/predictions/, <results>/attributions/ and <results>/datasets/.
-# Goes out: study.results, which rules/results.smk makes; <results>/audit.html, .json, .md and the target `audit`.
+# Comes in: <results>/tables/, <results>/models/, and where texts are shown, <results>/datasets/.
+# Goes out: <results>/audit.html, .json, .md and the target `audit`.
 
 
 from evenlight.workflow.audit import EVIDENCE
-
-study.results |= {
-    # All have scores of the same texts.
-    "count_texts": Result(
-        about="How many texts are audited: of each dataset and group, explained ones, and copies of others.",
-        tables=["audited_texts", "audited_groups", "different_texts"],
-        **study.counted_texts(study.scored_families, study.first_explainers, kinds.TOKENS),
-    ),
-    "estimate_texts_needed": Result(**study.texts_needed()),
-    "classify_empty_texts": Result(
-        "Which class each model has for texts without words.",
-        ["without_words"],
-        as_argument(study.runs_of_models() | {"hidden": study.hidden_tokens()}),
-        study.of_runs(PREDICTIONS, TEXTS),
-    ),
-    "find_examples": Result(
-        "Which pairs of texts differ most in the question of each comparison whose answer is clearest.",
-        ["examples"],
-        as_argument(study.scored(kinds.TOKENS) | {"comparisons": study.comparisons_of(kinds.TOKENS)}),
-        study.of_texts(ATTRIBUTION_FILE),
-        reads=["effects"],
-        minutes=60,
-    ),
-}
 
 
 rule write_audit:
@@ -37,7 +12,7 @@ rule write_audit:
     input:
         script=study.script("figures/write_audit.py"),
         tables=[f"<results>/tables/{table}.parquet" for table in study.audited_tables()],
-        evidence=[f"<results>/tables/{page}.html" for page in EVIDENCE if page in study.tables],
+        evidence=[f"<results>/tables/{page}.html" for page in EVIDENCE if page in study.pages],
         models=study.every(MANIFEST),
         datasets=study.shown_texts(study.every_unit("datasets")),
     output:

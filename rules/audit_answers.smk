@@ -1,31 +1,10 @@
 # From the verdicts of a study of answers in words to one page: are decisions equal, and are the reasons alike?
 #
-# Comes in: <results>/tables/; <results>/answers/, wherever they come from; <results>/scores/, <results>/datasets/.
-# Goes out: study.results, which rules/results.smk makes; <results>/audit.html, .json, .md and the target `audit`; beside
-# attributions <results>/audit_answers.html, .json, .md, for the target of rules/audit.smk.
+# Comes in: <results>/tables/. Goes out: <results>/audit.html, .json, .md and the target `audit`; beside attributions
+# <results>/audit_answers.html, .json, .md, for the target of rules/audit.smk.
 
 
 from evenlight.workflow.audit import AUDITED_OF_ANSWERS
-
-study.results |= {
-    "count_questions": Result(
-        about="How many questions of each dataset are audited, and how many have answers.",
-        tables=["audited_questions"],
-        **study.counted_texts(study.answer_families, study.explainers_in_words, kinds.TEXT),
-    ),
-    "estimate_texts_needed": Result(**study.texts_needed()),
-    "count_decisions": Result(
-        "What answers in words decide, by group.",
-        ["answered", "decided"],
-        study.compared_settings(of=kinds.TEXT),
-        {
-            "scores": (SCORES, study.every_score(kinds.TEXT)),
-            "answers": (ANSWER, study.every(ANSWER, explainer=study.explainers_in_words)),
-            **study.of_runs(TEXTS),
-        },
-        minutes=30,
-    ),
-}
 
 
 rule write_answer_audit:
@@ -33,11 +12,7 @@ rule write_answer_audit:
     input:
         script=study.script("figures/write_answer_audit.py"),
         tables=[f"<results>/tables/{table}.parquet" for table in AUDITED_OF_ANSWERS],
-        evidence=[
-            f"<results>/tables/{page}.html"
-            for page in ("effects", "draws", "decisions")
-            if page in {**study.tables, **study.explainer_pages}
-        ],
+        evidence=[f"<results>/tables/{page}.html" for page in ("effects", "draws", "decisions") if page in study.pages],
     output:
         html=f"<results>/{study.audit_of_answers}.html",
         json=f"<results>/{study.audit_of_answers}.json",

@@ -15,7 +15,6 @@ from evenlight.core import kinds, sources
 from evenlight.datasets import released
 from evenlight.jobs.arguments import as_argument
 from evenlight.workflow import run
-from evenlight.workflow.entries import Page, Plot, Result
 from evenlight.workflow.naming import any_of, as_json, content_of, growing, labelled
 from evenlight.workflow.patterns import *
 from evenlight.workflow.study import read_study

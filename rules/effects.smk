@@ -2,8 +2,7 @@
 #
 # Comes in: <results>/datasets/, <results>/models/.
 # Goes out: <results>/changes/, where changes are items that are compared; <results>/representations/;
-# <results>/word_attributions/; <results>/counterfactuals/; <results>/concept_effects/; <results>/scores/;
-# <results>/tables/concept_errors.parquet, concept_effects.parquet; more study.explainer_pages and explainer_figures.
+# <results>/word_attributions/; <results>/counterfactuals/; <results>/concept_effects/; <results>/scores/.
 
 
 rule list_changes:
@@ -256,72 +255,3 @@ rule score_changes:
     shell:
         "python {input.script:q} --changes {input.changes:q} --representations {input.representations:q} "
         "--effects {input.effects:q} --settings {params.settings:q} --output {output:q} > {log:q} 2>&1"
-
-
-rule summarise_concepts:
-    """What concepts do to every model, and how far every explainer's estimates of it are off."""
-    input:
-        script=study.script("results/compute.py"),
-        scores=study.every(CONCEPT_SCORE, explainer=study.change_explainers),
-        effects=study.every(CONCEPT_EFFECT, explainer=study.change_explainers),
-        counterfactuals=study.forgotten,
-        representations=study.every(REPRESENTATION),
-        changes=study.every("<results>/changes/{dataset}/{table}.parquet", table=["changes", "labels"]),
-        texts=study.every("<results>/datasets/{dataset}/items.parquet"),
-    output:
-        errors="<results>/tables/concept_errors.parquet",
-        effects="<results>/tables/concept_effects.parquet",
-    log:
-        "<logs>/summarise_concepts.log",
-    benchmark:
-        "<benchmarks>/summarise_concepts.tsv"
-    conda:
-        "../envs/models.yaml"
-    resources:
-        mem_mb=growing(4000),
-        runtime=growing(60),
-    params:
-        settings=study.summary_settings(),
-        results=lambda wildcards, output: str(Path(output.errors).parents[1]),
-        versions=study.versions("compute", results=["summarise_concepts"]),
-    shell:
-        "python {input.script:q} --result summarise_concepts --results {params.results:q} --settings {params.settings:q} "
-        "--output {output:q} > {log:q} 2>&1"
-
-
-study.plots |= {
-    "concepts": Plot(
-        "How far the estimates of every explainer are off on one dataset (CEBaB, Figure 2).",
-        "concept_errors",
-        "concepts/{dataset}",
-        study.drawn_of_dataset("models", "explainers", "metrics", of=kinds.EFFECTS),
-        caption="concepts",
-        category="Concepts",
-        labels=labelled("errors of estimated effects", dataset="{dataset}"),
-    ),
-    "concept_grid": Plot(
-        "How far the estimates of every explainer are off, for every model and dataset (CEBaB, Figure 2 and its appendix).",
-        "concept_errors",
-        "concept_grid",
-        study.shown("datasets", "models", "explainers", "metrics", of=kinds.EFFECTS),
-        caption="concept_grid",
-        category="Concepts",
-        labels=labelled("errors of estimated effects"),
-    ),
-}
-
-
-study.explainer_pages["concepts"] = Page(
-    ["concept_errors", "concept_effects"],
-    study.shown(
-        "datasets",
-        "models",
-        "explainers",
-        "metrics",
-        of=kinds.EFFECTS,
-        published=study.published_effects(),
-        **study.of_statistics("confidence"),
-    ),
-    "Concepts",
-)
-study.explainer_figures += [study.every(study.drawn("concepts")), study.drawn("concept_grid")]

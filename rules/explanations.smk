@@ -2,8 +2,8 @@
 #
 # Comes in: <results>/datasets/, <results>/models/, <results>/predictions/.
 # Goes out: <results>/attributions/, one attribution file per explainer, and <results>/costs/, its time;
-# <results>/scores/, one file per family of metrics and explainer; <results>/randomised/, where the configuration asks
-# for it.
+# <results>/scores/, one file per family of metrics and explainer; <results>/randomised/ and <results>/agreement/, where
+# the configuration asks for them.
 #
 # Jobs here write the files of several explainers, which are `update()` (`taken_over`): Snakemake does not delete them before the job,
 # and the job leaves those as they are that were made of the same settings, versions and files. So a new explainer computes
@@ -15,9 +15,7 @@ rule plan_explanations:
     input:
         script=study.script("explanations/plan_explanations.py"),
         dataset="<results>/datasets/{dataset}/items.parquet",
-        predictions=lambda wildcards: study.of_first_seed(
-            "<results>/predictions/{dataset}/{model}/seed{seed}.parquet", wildcards
-        ),
+        predictions=lambda wildcards: study.of_first_seed(PREDICTIONS, wildcards),
         model=lambda wildcards: study.of_first_seed(study.model_files, wildcards),
     output:
         PLAN,
@@ -79,7 +77,7 @@ for family, (rule_name, explainers, on) in [
         input:
             script=study.script("explanations/attribute.py"),
             dataset="<results>/datasets/{dataset}/items.parquet",
-            predictions="<results>/predictions/{dataset}/{model}/seed{seed}.parquet",
+            predictions=PREDICTIONS,
             model=study.asked_model("explainers", family),
             imported=study.imported_files(family),
             looks=study.looked_into,
@@ -121,7 +119,7 @@ for rule_name, explainers, on in study.jobs_of("score", study.explainers):
         input:
             script=study.script("explanations/score.py"),
             dataset="<results>/datasets/{dataset}/items.parquet",
-            predictions="<results>/predictions/{dataset}/{model}/seed{seed}.parquet",
+            predictions=PREDICTIONS,
             model=lambda wildcards: study.asked_model("metrics", wildcards.family)(wildcards),
             attributions=study.of_explainers(ATTRIBUTION_FILE, explainers),
         output:
@@ -164,7 +162,7 @@ rule randomise_layers:
     input:
         script=study.script("explanations/randomise_layers.py"),
         dataset="<results>/datasets/{dataset}/items.parquet",
-        predictions="<results>/predictions/{dataset}/{model}/seed{seed}.parquet",
+        predictions=PREDICTIONS,
         model=study.model_files,
         attributions=ATTRIBUTION_FILE,
     output:
@@ -193,3 +191,31 @@ rule randomise_layers:
         "--attributions {input.attributions:q} {params.model:q} --settings {params.settings:q} "
         "--device {resources.device} --threads {threads} --tokens-per-batch {resources.tokens_per_batch} "
         "--output {output:q} > {log:q} 2>&1"
+
+
+rule compare_explainers:
+    """How far every two explainers of a run agree on each text."""
+    input:
+        script=study.script("results/compare_explainers.py"),
+        dataset="<results>/datasets/{dataset}/items.parquet",
+        predictions=PREDICTIONS,
+        attributions=study.explanations_of,
+    output:
+        AGREEMENT,
+    log:
+        "<logs>/compare_explainers/{dataset}/{model}/seed{seed}.log",
+    benchmark:
+        "<benchmarks>/compare_explainers/{dataset}/{model}/seed{seed}.tsv"
+    conda:
+        "../envs/statistics.yaml"
+    resources:
+        mem_mb=growing(2000),
+        runtime=growing(60),
+    params:
+        settings=as_json(**(config["agreement"] or {})),
+        # Its columns are named by the explainers.
+        explainers=lambda wildcards: as_argument(study.runs.explainers_of(wildcards.dataset, study.explainers)),
+        versions=study.versions("compare_explainers"),
+    shell:
+        "python {input.script:q} --items {input.dataset:q} --predictions {input.predictions:q} "
+        "--attributions {input.attributions:q} --settings {params.settings:q} --output {output:q} > {log:q} 2>&1"

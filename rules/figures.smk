@@ -1,7 +1,7 @@
-# From scores and tables to what is read, for every kind of study.
+# From scores, explanations and tables to the figures that are drawn of more than one table.
 #
-# Comes in: <results>/scores/. Goes out: <results>/figures/scores/, panels/; study.plots, explainer_pages and
-# explainer_figures; the pages and figures that every kind shows.
+# Comes in: <results>/scores/, <results>/attributions/, <results>/tables/.
+# Goes out: <results>/figures/scores/, panels/, specifications/, sentences/.
 # What is rendered computes nothing: its settings are the labels, the directions and the levels that stand in it.
 
 
@@ -18,7 +18,7 @@ rule draw_scores:
     output:
         study.in_formats(
             "<results>/figures/scores/{dataset}/{model}/{metric}",
-            caption="../resources/captions/score_boxes.rst",
+            caption=study.caption("plots", "scores"),
             category="Scores",
             labels=labelled("scores", dataset="{dataset}", model="{model}", metric="{metric}"),
         ),
@@ -50,7 +50,7 @@ rule draw_score_panels:
     output:
         study.in_formats(
             "<results>/figures/panels/{dataset}/{model}",
-            caption="../resources/captions/score_panels.rst",
+            caption=study.caption("plots", "score_panels"),
             category="Scores",
             labels=labelled("scores", dataset="{dataset}", model="{model}"),
         ),
@@ -72,74 +72,72 @@ rule draw_score_panels:
         "python {input.script:q} {params.folders} --settings {params.settings:q} " "--output {output:q} > {log:q} 2>&1"
 
 
-study.plots |= {
-    "randomisation": Plot(
-        "Rank correlations of every explainer's scores with those by random layers, on one dataset.",
-        "randomisation",
-        "randomisation/{dataset}",
-        study.drawn_of_dataset("models", "explainers", of=kinds.TOKENS),
-        caption="randomisation",
-        category="Explainers",
-        labels=labelled("randomisation", dataset="{dataset}"),
-    ),
-    "agreement": Plot(
-        "Agreement of every two explainers on one dataset, for each model.",
-        "agreement",
-        "agreement/{dataset}",
-        study.drawn_of_dataset("models", "explainers", of=kinds.TOKENS),
-        caption="agreement",
-        category="Explainers",
-        labels=labelled("agreement", dataset="{dataset}"),
-    ),
-}
+rule draw_specifications:
+    """Every answer to one question on one dataset, sorted, above the choices that each has."""
+    input:
+        script=study.script("figures/draw_specifications.py"),
+        specifications="<results>/tables/specifications.parquet",
+        curves="<results>/tables/specification_curves.parquet",
+    output:
+        study.in_formats(
+            "<results>/figures/specifications/{dataset}/{kind}",
+            caption=study.caption("plots", "specifications"),
+            category="Disparity",
+            labels=labelled("specifications", dataset="{dataset}", metric="{kind}"),
+        ),
+    log:
+        "<logs>/draw_specifications/{dataset}/{kind}.log",
+    benchmark:
+        "<benchmarks>/draw_specifications/{dataset}/{kind}.tsv"
+    localrule: True
+    conda:
+        "../envs/statistics.yaml"
+    resources:
+        mem_mb=2000,
+        runtime=10,
+    params:
+        settings=study.specifications_drawn,
+        versions=study.rendered_by("draw_specifications", "plots/specifications.py"),
+    shell:
+        "python {input.script:q} --specifications {input.specifications:q} --curves {input.curves:q} "
+        "--dataset {wildcards.dataset} --kind {wildcards.kind:q} --settings {params.settings:q} "
+        "--output {output:q} > {log:q} 2>&1"
 
 
-SCORE_PAGE = Page(["scores"], study.shown(*COMPARED, levels=study.compared_levels()), "Scores")
-MODEL_PAGES = {"models": Page(["models", "models_per_seed"], study.shown("datasets", "models"), "Models")}
-# How good the models are is asked of those that predict.
-if study.answers_only:
-    MODEL_PAGES = {}
-if config["learning_rates"] and study.trained_here:
-    MODEL_PAGES["learning_rates"] = Page(["learning_rates"], study.shown("datasets", "models"), "Models")
-SCORE_FIGURES = [
-    study.every(rules.draw_scores.output, metric=config["metrics"]),
-    study.every(rules.draw_score_panels.output),
-]
-# What a study shows of its explainers beside their scores; most of it where the configuration asks for it.
-study.explainer_pages = {}
-study.explainer_figures = []
-if study.explainers:
-    study.explainer_pages["costs"] = Page(
-        ["costs"], study.shown("datasets", "models", "explainers", of=kinds.TOKENS), "Explainers"
-    )
-RANDOMISED_ON = [
-    dataset for dataset in study.runs.datasets if study.runs.explainers_of(dataset, study.randomised_explainers)
-]
-if config["randomisation"] and RANDOMISED_ON:
-    study.explainer_pages["randomisation"] = Page(
-        ["randomisation"], study.shown("datasets", "models", "explainers", of=kinds.TOKENS), "Explainers"
-    )
-    study.explainer_figures.append(study.every(study.drawn("randomisation"), dataset=RANDOMISED_ON))
-if config["reliance"] and study.explainers:
-    study.explainer_pages["reliance"] = Page(
-        ["pair_invariance", "group_reliance", "words_by_group"],
-        study.shown(
-            "datasets",
-            "models",
+rule draw_sentence:
+    """One sentence with what its words get in every regime: bars, and highlighted text."""
+    input:
+        script=study.script("figures/draw_sentence.py"),
+        attributions=study.first_attribution_files,
+        datasets=study.every(TEXTS, dataset="{dataset}", table=["items", "units"]),
+        predictions=study.first_predictions,
+    output:
+        page="<results>/figures/sentences/{dataset}.html",
+        figure=study.in_formats(
+            "<results>/figures/sentences/{dataset}",
+            caption=study.caption("plots", "sentence"),
+            category="Regimes",
+            labels=labelled("one sentence", dataset="{dataset}"),
+        ),
+    log:
+        "<logs>/draw_sentence/{dataset}.log",
+    benchmark:
+        "<benchmarks>/draw_sentence/{dataset}.tsv"
+    localrule: True
+    conda:
+        "../envs/statistics.yaml"
+    resources:
+        mem_mb=2000,
+        runtime=10,
+    params:
+        settings=lambda wildcards: study.shown(
             "explainers",
-            of=kinds.TOKENS,
-            words_shown=config["reliance"]["words"],
-            **study.of_statistics("confidence"),
+            models=study.models_in_regimes(),
+            dataset=study.label("datasets", wildcards.dataset),
+            item=config["figures"]["sentences"].get(wildcards.dataset),
         ),
-        "Explainers",
-    )
-AGREEING = [dataset for dataset in study.runs.datasets if len(study.runs.explainers_of(dataset, study.explainers)) > 1]
-if config["agreement"] and AGREEING:
-    study.explainer_pages["agreement"] = Page(
-        ["agreement"],
-        study.shown(
-            "datasets", "models", "explainers", of=kinds.TOKENS, **config["agreement"], **study.of_statistics("alpha")
-        ),
-        "Explainers",
-    )
-    study.explainer_figures.append(study.every(study.drawn("agreement"), dataset=AGREEING))
+        folders=study.folders(attributions=ATTRIBUTION_FILE, datasets=TEXTS, predictions=PREDICTIONS),
+        versions=study.rendered_by("draw_sentence", "plots/sentence.py"),
+    shell:
+        "python {input.script:q} {params.folders} --dataset {wildcards.dataset} --settings {params.settings:q} "
+        "--page {output.page:q} --output {output.figure:q} > {log:q} 2>&1"

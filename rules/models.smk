@@ -4,7 +4,8 @@
 # address is only described.
 #
 # Comes in: <results>/datasets/. Goes out: <results>/models/, <results>/predictions/; <results>/learning_rates/ where
-# rates are tried; <results>/questions/ of models at an address, whose answers are kept in results/answers/.
+# rates are tried; <results>/questions/ of models at an address, whose answers are kept in results/answers/;
+# <results>/masked_words/ in studies of regimes.
 
 
 rule train:
@@ -197,7 +198,7 @@ rule read_texts:
         beside=study.beside_weights,
         questions=study.questions,
     output:
-        "<results>/predictions/{dataset}/{model}/seed{seed}.parquet",
+        PREDICTIONS,
     log:
         "<logs>/read_texts/{dataset}/{model}/seed{seed}.log",
     benchmark:
@@ -221,3 +222,37 @@ rule read_texts:
         "--model $(dirname {input.model[0]:q}) --settings {params.settings:q} --compared {resources.compared:q} "
         "--device {resources.device} --threads {threads} --tokens-per-batch {resources.tokens_per_batch} "
         "--asking {resources.asking:q} --output {output:q} > {log:q} 2>&1"
+
+
+rule score_masked_words:
+    """How probable the words of the explained texts are to a masked language model, or what a training made of it."""
+    input:
+        script=study.script("models/score_masked_words.py"),
+        dataset="<results>/datasets/{dataset}/items.parquet",
+        predictions=PREDICTIONS,
+        weights="<results>/models/{dataset}/{model}/seed{seed}/model.safetensors",
+        tokenizer="<results>/models/{dataset}/{model}/seed{seed}/tokenizer.json",
+        beside=study.beside_weights,
+        source=study.masked_source,
+    output:
+        MASKED,
+    log:
+        "<logs>/score_masked_words/{dataset}/{model}/seed{seed}.log",
+    benchmark:
+        "<benchmarks>/score_masked_words/{dataset}/{model}/seed{seed}.tsv"
+    conda:
+        "../envs/models.yaml"
+    threads: config["threads"]
+    resources:
+        device=config["device"],
+        tokens_per_batch=config["explain"]["tokens_per_batch"],
+        gpu=study.gpu,
+        mem_mb=growing(8000),
+        runtime=growing(60),
+    params:
+        settings=study.masked_settings,
+        versions=lambda wildcards: study.versions("score_masked_words", "ask_model", models=[wildcards.model]),
+    shell:
+        "python {input.script:q} --items {input.dataset:q} --predictions {input.predictions:q} "
+        "--model $(dirname {input.weights:q}) --settings {params.settings:q} --device {resources.device} "
+        "--threads {threads} --tokens-per-batch {resources.tokens_per_batch} --output {output:q} > {log:q} 2>&1"

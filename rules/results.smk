@@ -1,40 +1,38 @@
-# From scores and predictions to the tables of a study: a rule for each entry of study.results, which has its name.
+# From scores and predictions to the tables of a study: a rule for each result that it has, which has its name.
 #
-# Comes in: study.results of rules/statistics.smk, verdicts.smk and kinds/; what each of them reads.
-# Goes out: <results>/tables/*.parquet.
+# Comes in: what the classes of evenlight.statistics read. Goes out: <results>/tables/*.parquet.
 
-for result, asked in study.results.items():
+for name, result in study.results.items():
 
     rule:
         name:
-            result
+            name
         input:
-            **asked.files,
+            **study.read(result),
             script=study.script("results/compute.py"),
-            tables=[f"<results>/tables/{table}.parquet" for table in asked.reads],
-            content=[study.repository_file(path) for path in asked.content],
+            tables=study.paths(result.tables_read(study)),
         output:
-            study.written(asked),
+            study.written(result),
         log:
-            f"<logs>/{result}.log",
+            f"<logs>/{name}.log",
         benchmark:
-            f"<benchmarks>/{result}.tsv"
-        localrule: asked.minutes is None
+            f"<benchmarks>/{name}.tsv"
+        localrule: result.minutes is None
         conda:
             "../envs/statistics.yaml"
         resources:
-            mem_mb=growing(4000) if asked.minutes else 2000,
-            runtime=growing(asked.minutes) if asked.minutes else 10,
+            mem_mb=growing(4000) if result.minutes else 2000,
+            runtime=growing(result.minutes) if result.minutes else 10,
         params:
-            result=result,
-            settings=asked.settings,
-            folders=study.folders_of(asked),
-            content=content_of(study.base / path for path in asked.content),
-            versions=study.versions("compute", results=[result]),
+            result=name,
+            settings=study.settings_of(result),
+            folders=study.folders_read(result),
+            content=content_of(study.base / path for path in result.resources),
+            versions=study.versions("compute", results=[name]),
         shell:
             "python {input.script:q} --result {params.result:q} {params.folders} --tables {input.tables:q} "
             "--settings {params.settings:q} --output {output:q} > {log:q} 2>&1 && "
             # What must be read first is said where one looks.
             "{{ grep '^warning: ' {log:q} || true; }}"
 
-    study.inside.describe(result, asked.about)
+    study.inside.describe(name, result.about())

@@ -1,23 +1,23 @@
-# What the kind of the study shows.
+# What the study shows: pages of tables and their figures, as the modules of evenlight.reports.pages say.
 #
-# Comes in: study.tables, plots and figures of rules/figures.smk, verdicts.smk and kinds/; <results>/tables/*.parquet.
+# Comes in: <results>/tables/*.parquet.
 # Goes out: <results>/tables/*.csv, *.html, *.tex, a rule for each page; <results>/figures/, a rule for each plot; the
 # targets `tables` and `figures`.
 
-for page, asked in study.tables.items():
+for page, (_, asked) in study.pages.items():
 
     rule:
         name:
             f"tabulate_{page}"
         input:
             script=study.script("figures/tabulate.py"),
-            tables=[f"<results>/tables/{table}.parquet" for table in asked.tables],
+            tables=study.paths(study.tables_of(page)),
             record=study.record_of(asked),
         output:
-            csv=[f"<results>/tables/{table}.csv" for table in asked.csv or asked.tables],
+            csv=[f"<results>/tables/{table}.csv" for table in asked.csv or study.tables_of(page)],
             html=report(
                 f"<results>/tables/{page}.html",
-                caption=f"../resources/captions/{page}_table.rst",
+                caption=study.caption("pages", page),
                 category=asked.category,
                 labels=labelled(page, "table"),
             ),
@@ -42,27 +42,27 @@ for page, asked in study.tables.items():
             "{params.notes:q} --record {input.record:q} --csv {output.csv:q} --html {output.html:q} --latex {output.latex:q} > {log:q} 2>&1"
 
 
-for plot, asked in study.plots.items():
+for plot, drawn in study.plots.items():
 
     rule:
         name:
             f"draw_{plot}"
         input:
             script=study.script("figures/draw.py"),
-            table=f"<results>/tables/{asked.table}.parquet",
+            table=study.paths(study.names_of([drawn.table])),
         output:
             study.in_formats(
-                f"<results>/figures/{asked.path}",
-                caption=f"../resources/captions/{asked.caption}.rst",
-                category=asked.category,
-                labels=asked.labels,
+                f"<results>/figures/{drawn.path}",
+                caption=study.caption("plots", plot),
+                category=drawn.category,
+                labels=labelled(drawn.shows, **drawn.named),
             ),
         log:
-            f"<logs>/draw_{plot}{asked.place}.log",
+            f"<logs>/draw_{plot}{drawn.place}.log",
         benchmark:
-            f"<benchmarks>/draw_{plot}{asked.place}.tsv"
+            f"<benchmarks>/draw_{plot}{drawn.place}.tsv"
         wildcard_constraints:
-            **({"view": asked.views} if asked.views else {}),
+            **({"view": drawn.views} if drawn.views else {}),
         localrule: True
         conda:
             "../envs/statistics.yaml"
@@ -72,23 +72,23 @@ for plot, asked in study.plots.items():
         params:
             plot=plot,
             dataset=lambda wildcards: [f"--dataset={name}" for name in wildcards.get("dataset", "").split()],
-            settings=asked.settings,
+            settings=drawn.settings,
             versions=study.rendered_by("draw", f"plots/{plot}.py"),
         shell:
             "python {input.script:q} --figure {params.plot:q} --table {input.table:q} {params.dataset:q} "
             "--settings {params.settings:q} --output {output:q} > {log:q} 2>&1"
 
-    study.inside.describe(f"draw_{plot}", asked.about)
+    study.inside.describe(f"draw_{plot}", drawn.about)
 
 
 rule tables:
     """All tables."""
     input:
-        [getattr(rules, f"tabulate_{page}").output for page in study.tables],
+        [getattr(rules, f"tabulate_{page}").output for page in study.pages],
         study.every("<results>/datasets/{dataset}/co_occurrence.csv", dataset=study.gendered_datasets()),
 
 
 rule figures:
     """All figures."""
     input:
-        study.figures,
+        study.figures(rules),

@@ -3,11 +3,13 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import combinations, product
+from pkgutil import iter_modules
 
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
+from evenlight.reports import plots
 from evenlight.reports.plots.agreement import MEASURES, draw_agreement
 from evenlight.reports.plots.associations import draw_associations
 from evenlight.reports.plots.attribution_differences import draw_attribution_differences
@@ -65,6 +67,10 @@ class Names:
                 "explainer": explainer,
                 "metric": metric,
             }
+
+
+# What a function is given and gives that makes a figure.
+MAKES = {"names": Names, "return": Figure}
 
 
 def random_numbers() -> np.random.Generator:
@@ -333,23 +339,9 @@ def specifications(names: Names) -> Figure:
     )
 
 
-# By the module that draws them; what has several views, once for each.
-FIGURES: dict[str, tuple[Callable[[Names], Figure], ...]] = {
-    "agreement": (agreement,),
-    "associations": (associations,),
-    "attribution_differences": (attribution_differences, attribution_differences_tests),
-    "concept_grid": (concept_grid,),
-    "concepts": (concepts,),
-    "control": (control,),
-    "definitions": (definitions,),
-    "disparity": (disparity,),
-    "effects": (effects,),
-    "masked_words": (masked_words,),
-    "randomisation": (randomisation,),
-    "regimes": (regimes, regimes_by_explainer, regimes_relative),
-    "roc": (roc,),
-    "score_panels": (score_panels,),
-    "scores": (scores,),
-    "sentence": (sentence,),
-    "specifications": (specifications,),
+# By the module that draws them, with whose name theirs begin; what has several views, once for each.
+_MADE = {name: make for name, make in list(globals().items()) if getattr(make, "__annotations__", {}) == MAKES}
+FIGURES: dict[str, list[Callable[[Names], Figure]]] = {
+    module.name: [make for name, make in _MADE.items() if f"{name}_".startswith(f"{module.name}_")]
+    for module in iter_modules(plots.__path__)
 }

@@ -204,7 +204,7 @@ RESULTS = {
     "summarise_agreement": Asked(RUNS | COMPARED | {"alpha": 0.05}),
     "summarise_randomisation": Asked(RUNS | {"explainers": ["lime", "grad"]}),
     "summarise_concepts": Asked(
-        {"models": RUNS["models"], "concepts": {"reviews": CONCEPTS}, "forgetting": []}
+        {"datasets": ["reviews"], "models": RUNS["models"], "concepts": {"reviews": CONCEPTS}, "forgetting": []}
         | {"explainers": list(ESTIMATING), "metrics": list(CHANGE_METRICS)}
         | DRAWN
     ),

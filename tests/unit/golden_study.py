@@ -355,7 +355,7 @@ def write_trainings(folder: Path) -> None:
     for rate, accuracy in RATES.items():
         loss = generator_for("golden", "trainings", str(rate)).random(4).round(3)
         loss[: 1 if rate != max(RATES) else 4] = np.nan
-        path = folder / "trainings" / "plots" / "small" / f"rate{rate}.csv"
+        path = folder / "learning_rates" / "plots" / "small" / f"rate{rate}.csv"
         path.parent.mkdir(parents=True, exist_ok=True)
         history = pd.DataFrame({"epoch": range(1, 5), "validation_loss": loss, "validation_accuracy": accuracy})
         history.to_csv(path, index=False)

@@ -410,14 +410,14 @@ def test_texts_without_counterparts_are_not_called_pairs(capsys):
     test = pd.DataFrame({"item_id": ["a", "b", "c", "d"]})
     units = pd.DataFrame({"unit_id": test["item_id"], "item_id": test["item_id"], "factor": "all", "level": "all"})
     tokens, reading = np.array([3, 4, 5, 90]), ReadingSettings(long_items="drop", pairs=2, factors=[], max_tokens=48)
-    _, notes = read_texts.left_out(test, units, tokens, 48, reading)
+    _, notes = read_texts.left_out(test, units, tokens, reading)
     assert notes[0] == says("1 of 4 texts", "more than 48 tokens", "left out")
     assert re.fullmatch(r"[12] of 4 texts.*\(explain\.pairs\).*", notes[1])
     assert "left out 1 text" in capsys.readouterr().out
     with pytest.raises(InputError, match="every text"):
-        read_texts.left_out(test, units, tokens + 90, 48, reading)
+        read_texts.left_out(test, units, tokens + 90, reading)
     paired = units.assign(unit_id=["a", "b", "c", "c"])
-    _, notes = read_texts.left_out(test, paired, tokens, 48, reading)
+    _, notes = read_texts.left_out(test, paired, tokens, reading)
     assert notes[0] == says("1 of 3 pairs", "more than 48 tokens", "left out")
 
 

@@ -2,7 +2,6 @@
 
 import re
 from dataclasses import replace
-from pkgutil import iter_modules
 from xml.etree import ElementTree
 
 import every_figure
@@ -15,7 +14,6 @@ from figure_layout import DPI, Notes, problems, written_page
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-from evenlight.reports import plots
 from evenlight.reports.style import SETTINGS, draw
 from evenlight.statistics.study import MetricLabel
 
@@ -84,7 +82,8 @@ def test_nothing_is_cut_off_or_covered(make, study):
 
 
 def test_every_kind_of_figure_is_drawn():
-    assert list(FIGURES) == sorted(module.name for module in iter_modules(plots.__path__))
+    assert [module for module, made in FIGURES.items() if not made] == []
+    assert sum(map(len, FIGURES.values())) > len(FIGURES) > 15
 
 
 # Of tokens and of changes of a concept, as a study has them that has both: the groups compare all explanations.

@@ -54,8 +54,15 @@ def test_a_wheel_has_what_the_library_reads_beside_its_modules(tracked_files):
     assert [path.name for path in read if not any(fnmatch(path.name, pattern) for pattern in patterns)] == []
 
 
-def test_every_kind_of_study_has_its_rules():
-    assert {path.stem for path in (REPOSITORY / "rules" / "kinds").glob("*.smk")} == set(KINDS)
+def test_every_page_and_figure_has_a_caption_and_a_report_opens_pages_that_are_there():
+    named = {
+        (folder, suffix): {path.stem for path in (LIBRARY / "reports" / folder).glob(f"*{suffix}")} - {"__init__"}
+        for folder in ("pages", "plots")
+        for suffix in (".py", ".rst")
+    }
+    assert named["pages", ".py"] == named["pages", ".rst"]
+    assert named["plots", ".py"] == named["plots", ".rst"]
+    assert {page for kind in KINDS.values() for page in kind.opens} <= named["pages", ".py"]
 
 
 def test_functions_and_names_inside_snakemake_stand_in_the_library():

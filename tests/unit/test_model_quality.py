@@ -198,7 +198,7 @@ def test_what_predictions_say_of_left_out_texts_is_noted_once(files):
     for path in files[1]:
         notes = {"notes": ["2 of 8 texts"]}
         tables.write_table(predictions_table(PROBABILITIES), path, PREDICTIONS, notes)
-    _, notes = measured(files)
+    _, _, notes = measured(files)
     assert notes == ["dataset 'plots', model 'small': 2 of 8 texts"]
 
 
@@ -278,7 +278,7 @@ def test_scripts_write_all_tables(files, tmp_path):
 
 
 def test_page_of_one_run_has_no_deviation_over_seeds(files):
-    per_seed, _ = measured(files, SETTINGS | {"seeds": [0]})
+    per_seed, _, _ = measured(files, SETTINGS | {"seeds": [0]})
     page = page_of("models", summarise_quality(per_seed), per_seed, datasets={"plots": "P"}, models={"small": "Small"})
     [[(_, [(_, cells)])]] = [table.rows for table in page.tables]
     assert re.fullmatch(r"\d\.\d{3}", cells[0].text)

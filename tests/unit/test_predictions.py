@@ -84,7 +84,7 @@ def test_of_two_classes_there_is_the_curve_of_the_second(tmp_path):
 
 def test_the_page_has_published_values_beside_regimes_of_their_names(found, tmp_path):
     folders = study(tmp_path)
-    per_seed, _ = quality_per_seed(*folders, RUNS, comparisons={"gender": [["male", "female"]]})
+    per_seed, _, _ = quality_per_seed(*folders, RUNS, comparisons={"gender": [["male", "female"]]})
     regimes = {"minilm": {"CE": "small", "ZS": "other"}, "ola_small": {"CEA": "small"}}
     published = [
         {"architecture": "BERT", "regime": "CE", "measure": "accuracy", "mean": 99.8, "sd": 0.1},

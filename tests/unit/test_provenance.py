@@ -159,6 +159,7 @@ def test_a_report_shows_hostile_names_as_text():
     made["rules"] = [{"rule": hostile, "jobs": 1, "seconds": 1.0, "versions": []}]
     made["mixed"] = [hostile]
     made["pages"] = {"effects": f'"{hostile}'}
+    made["opens"] = {"effects": "who is explained better."}
     made["machines"] = {hostile: ["torch_*"]}
     rule = SimpleNamespace(module_globals={"study": SimpleNamespace(said_in_report=lambda files: made)})
     files = [SimpleNamespace(job=SimpleNamespace(rule=rule))]

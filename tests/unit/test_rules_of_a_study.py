@@ -1,12 +1,14 @@
 """What rules ask of a study, without a run of Snakemake: names, settings and files."""
 
 import json
+from inspect import signature
 from pathlib import Path
 
 import pytest
 import yaml
 from snakemake.exceptions import WorkflowError
 
+from evenlight.reports.keywords import keywords
 from evenlight.workflow import run
 from evenlight.workflow.base import Run
 from evenlight.workflow.study import Study, read_study
@@ -54,6 +56,27 @@ def test_versions_name_the_stages_and_methods_that_a_job_uses(study):
     used = json.loads(study.attribute_versions("lime")(Run(dataset="demo_books", model="small_bert", seed="0")))
     assert {"attribute", "ask_model"} <= set(used["stages"])
     assert "lime" in used["explainers"]
+
+
+def test_no_part_of_a_study_hides_a_name_of_another():
+    names = [name for part in Study.__bases__ for name in vars(part) if not name.startswith("__")]
+    assert sorted(names) == sorted(set(names))
+
+
+@pytest.mark.parametrize(
+    "name", ["demo", *(f"studies/{name}_cpu" for name in ("gecobench", "hatecheck", "disparity_looks", "reasons"))]
+)
+def test_results_and_pages_understand_what_a_study_asks(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    written = yaml.safe_load((PROJECT / f"config/{name}.yaml").read_text(encoding="utf-8"))
+    study = read_study(written, object(), PROJECT)
+    for result, entry in study.results.items():
+        asked = entry.parse(json.loads(study.settings_of(entry)) | {"result": result})
+        assert (asked.result, entry.about()[-1] in ".?") == (result, True)
+    assert next(iter(study.kind.opens)) in study.pages
+    for module, shown in study.pages.values():
+        tables = [None] * len(shown.tables or module.TABLES)
+        signature(module.page).bind(*tables, **keywords(json.loads(shown.settings)))
 
 
 def test_a_name_that_would_be_markup_is_refused(study, tmp_path):

@@ -25,7 +25,7 @@ from running import (
     use_as_module,
 )
 
-# What a new result is: a class, whose statistic and contract stand here for those of the library, and one entry.
+# What a new result is: a class, whose statistic and contract stand here for those of the library.
 RESULT = """
 from typing import ClassVar, Literal
 
@@ -37,6 +37,9 @@ from evenlight.statistics.base import Computed, Result
 
 
 class CountExplained(Result):
+    '''How many files of explanations there are.'''
+
+    folders: ClassVar = ("attributions",)
     tables: ClassVar = {"explained": Contract("explained", "count_explained", pa.schema({"files": pa.int64()}))}
 
     result: Literal["count_explained"]
@@ -45,10 +48,22 @@ class CountExplained(Result):
         files = list(inputs.folders["attributions"].rglob("*.parquet"))
         return Computed([pd.DataFrame({"files": [len(files)]})])
 """
-ENTRY = """
-study.results["count_explained"] = Result(
-    "How many files of explanations there are.", ["explained"], as_json(), study.of_runs(ATTRIBUTION_FILE)
-)
+# What a new page and its figure are: a module each, of which only the first is read where rules are made.
+PAGE = """
+from evenlight.reports.entries import Drawn, Shown
+from evenlight.statistics.count_explained import CountExplained
+
+TABLES = tuple(CountExplained.tables.values())
+
+
+def shown(study):
+    if study.config["kind"] != "counting":
+        return None
+    return Shown("Counts", "{}", figures={"explained": Drawn("All counts.", "explained", "{}", shows="counts")})
+"""
+# What a new kind of study is.
+KIND = """
+KINDS["counting"] = Kind("How much is explained?", {"explained": "how many files there are."})
 """
 DATASET = {"reader": "demo", "classes": "three_class", "words": "subject", "validation_share": 0.2}
 
@@ -103,12 +118,10 @@ def test_only_what_an_audit_shows_is_computed_for_it_and_none_of_it_for_all(proj
     assert not planned["audit"] & not_shown
 
 
-def test_a_new_result_is_a_class_and_one_entry(tmp_path):
+def test_a_new_result_is_a_class(tmp_path):
     project = copy_of_project(tmp_path / "project", SMALLER)
     scripts = project / "workflow" / "scripts"
     (scripts / "evenlight/statistics/count_explained.py").write_text(RESULT)
-    rules = project / "rules/statistics.smk"
-    rules.write_text(rules.read_text() + ENTRY)
     planned = planned_jobs(project, "results/tiny/tables/explained.parquet")
     expected = chosen(all_jobs(SMALLER), "import_dataset", "train", "read_texts", "attribute_")
     assert planned == expected | {("count_explained", frozenset())}
@@ -119,6 +132,20 @@ def test_a_new_result_is_a_class_and_one_entry(tmp_path):
     command += [f"--attributions={project / 'attributions'}", "--output", project / "explained.parquet"]
     subprocess.run(command, check=True, env=environment(PYTHONPATH=str(scripts)))
     assert pd.read_parquet(project / "explained.parquet")["files"].tolist() == [2]
+
+
+def test_a_new_page_and_its_figure_are_modules_and_a_new_kind_an_entry(tmp_path):
+    project = copy_of_project(tmp_path / "project", SMALLER | {"kind": "counting"})
+    library = project / "workflow/scripts/evenlight"
+    (library / "statistics/count_explained.py").write_text(RESULT)
+    (library / "reports/pages/explained.py").write_text(PAGE)
+    for folder in ("pages", "plots"):
+        (library / f"reports/{folder}/explained.rst").write_text("How much is explained.")
+    kinds = library / "core/kinds.py"
+    kinds.write_text(kinds.read_text() + KIND)
+    planned = {rule for rule, _ in planned_jobs(project)}
+    assert planned >= {"count_explained", "tabulate_explained", "draw_explained", "tabulate_scores", "tabulate_models"}
+    assert not planned & {"measure_disparity", "estimate_effects"}
 
 
 def test_two_datasets_double_what_depends_on_them(project):

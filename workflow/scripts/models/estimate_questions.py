@@ -50,9 +50,7 @@ def estimate(arguments: argparse.Namespace, classifier: ServedClassifier) -> lis
     test = items[items["split"] == "test"].reset_index(drop=True)
     tokens = token_counts(classifier, test)
     units = read_table(arguments.units, UNITS)
-    reason, _ = left_out(
-        test, units, tokens, classifier.max_tokens, ReadingSettings.model_validate(settings["reading"])
-    )
+    reason, _ = left_out(test, units, tokens, ReadingSettings.model_validate(settings["reading"]))
     is_explained = np.equal(reason, None)
     explained = test[is_explained]
     sample = chosen(explained, tokens[is_explained])

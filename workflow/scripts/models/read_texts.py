@@ -122,7 +122,7 @@ def texts_to_read(
         tokens.append(token_counts(classifier, group))
     test = items.filter(pa.array(is_read)).drop_columns("split").to_pandas()
     units = read_table(arguments.units, UNITS)
-    reason, notes = left_out(test, units, np.concatenate(tokens), classifier.max_tokens, reading)
+    reason, notes = left_out(test, units, np.concatenate(tokens), reading)
     if arguments.compared:
         check_explained(arguments.items.parent.name, test, reason, units, arguments.compared)
     return is_read, reason, notes

@@ -40,18 +40,13 @@ def refuse_test(
     dataset = arguments.items.parent.name
     compared = arguments.compared or {"comparisons": {}, "samples": {}, "strata": {}}
     sample = compared["samples"].get(dataset, {"pairs": None, "factors": []})
-    limits = {name: getattr(model, name) for name in ("max_tokens", "long_items")}
-    reading = ReadingSettings(**limits, overlap=overlap_of(model), **sample)
+    limits = {name: getattr(model, name) for name in ("max_tokens", "long_items", "overlap")}
+    reading = ReadingSettings(**limits, **sample)
     try:
         reason = unexplained(classifier, test, units, reading)
     except InputError as error:
         raise InputError(f"{arguments.items}, split test: {error}") from None
     check_explained(dataset, test, reason, units, compared)
-
-
-def overlap_of(model: Architecture) -> int | None:
-    """Of the windows in which long texts are read, in tokens; None where there are none."""
-    return model.overlap if model.long_items == "windows" else None
 
 
 def main(arguments: argparse.Namespace) -> None:
@@ -70,11 +65,9 @@ def main(arguments: argparse.Namespace) -> None:
     device = pick_device(arguments.device)
     classifier = replace(classifier, network=classifier.network.to(device))
     kept_together = groups_kept_together(items, units) if model.long_items == "drop" else None
-    overlap = overlap_of(model)
     print(f"training on {device}: {len(training)} items, validating on {len(validation)}", flush=True)
     sentences = [
-        tokenize(classifier, part, part["label"], None if kept_together is None else kept_together[part.index], overlap)
-        for part in (training, validation)
+        tokenize(classifier, part, part["label"], kept_together, model.overlap) for part in (training, validation)
     ]
     about = {
         "settings": settings,

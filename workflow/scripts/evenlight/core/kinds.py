@@ -1,8 +1,7 @@
 """The kinds of study, and what explanations are: what a configuration chooses from.
 
-What a kind shows stands in ``rules/kinds/<name>.smk``, which fills ``study.tables`` and ``study.figures``. Explanations
-of any modality may stand in a study of any kind, side by side, where its data have what they are about. The Snakefile
-imports this module, so it imports nothing.
+Results and pages say of which kinds they are. Explanations of any modality may stand in a study of any kind, side by
+side, where its data have what they are about. The Snakefile imports this module, so it imports nothing.
 """
 
 from dataclasses import dataclass
@@ -37,27 +36,64 @@ class Kind:
 
     Attributes:
         question: what it asks.
+        opens: the pages that its report names first, each with what it says; the first of them answers.
+        category: where the report has what is compared; None where nothing is.
         needs: keys of ``statistics`` without which it cannot be asked.
         explained: a modality without which it cannot be asked.
         only: the modalities that it can be asked of.
     """
 
     question: str
+    opens: dict[str, str]
+    category: str | None = None
     needs: tuple[str, ...] = ()
     explained: str | None = None
     only: tuple[str, ...] = tuple(MODALITIES)
 
 
 KINDS = {
-    "disparity": Kind("Are the explanations of one group better than those of another?", needs=("compare",)),
+    "disparity": Kind(
+        "Are the explanations of one group better than those of another?",
+        {
+            "effects": (
+                "who is explained better more often: wins, losses and ties, with verdicts, and how large differences "
+                "are. This page first."
+            ),
+            "control": "are there more significant cells than chance gives?",
+            "disparity": "counts of significant seeds, as they are usually published.",
+            "covariate_adjusted": (
+                "what is left of disparities between texts that are equally long, equally sure and equally right."
+            ),
+        },
+        category="Disparity",
+        needs=("compare",),
+    ),
     "regimes": Kind(
         "Are explanations more correct in one regime, a way to train a model, than in another?",
+        {
+            "regimes": "how correct the explanations are in every regime, beside random scores.",
+            "effects": (
+                "which regimes are explained better more often than the baseline, and how large differences are."
+            ),
+        },
+        category="Regimes",
         needs=("regimes",),
         # A regime is compared on the texts that its model reads rightly, which is not said of changes.
         only=(TOKENS,),
     ),
     "concepts": Kind(
-        "Which explanations tell what a model does when a concept changes, and for which concepts?", explained=EFFECTS
+        "Which explanations tell what a model does when a concept changes, and for which concepts?",
+        {
+            "concepts": "how far every explainer is off, by concept, and what the concepts do to the models.",
+            "effects": (
+                "for which concepts and texts the estimates are better more often, and how large differences are."
+            ),
+        },
+        category="Concepts",
+        explained=EFFECTS,
     ),
-    "description": Kind("How good are the models and their explanations, on each dataset and for each group?"),
+    "description": Kind("How good are the models and their explanations, on each dataset and for each group?", {}),
 }
+
+# The kinds that compare two levels of something, cell by cell.
+COMPARING = tuple(name for name, kind in KINDS.items() if kind.category)

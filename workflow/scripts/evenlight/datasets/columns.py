@@ -163,7 +163,8 @@ class Columns(Settings):
 
     def columns(self, split: str | None = None) -> dict[str, str]:
         """The columns that rows must have, by what they hold, but for those of attributes; ``split`` says the split."""
-        named = {key: getattr(self, key, split) for key in ("text", "words", "second", "label", *OPTIONAL)}
+        held = ("text", "words", "second", "label", *OPTIONAL)
+        named = {key: split if key == "split" else getattr(self, key) for key in held}
         return {key: column for key, column in named.items() if column is not None}
 
     def named_columns(self, split: str | None = None) -> list[str]:

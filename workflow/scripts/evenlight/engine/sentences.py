@@ -97,7 +97,7 @@ class ReadingSettings(Settings):
 
 
 def left_out(
-    test: pd.DataFrame, units: pd.DataFrame, tokens: np.ndarray, max_tokens: int, reading: ReadingSettings
+    test: pd.DataFrame, units: pd.DataFrame, tokens: np.ndarray, reading: ReadingSettings
 ) -> tuple[np.ndarray, list[str]]:
     """Why each text is not explained, None where it is, and notes for readers of the tables.
 
@@ -105,8 +105,7 @@ def left_out(
         test: the texts, with ``item_id``.
         units: table of the contract ``units``.
         tokens: of each, (texts,).
-        max_tokens: the limit.
-        reading: what is done with longer texts, and how many are explained.
+        reading: the limit, what is done with longer texts, and how many are explained.
 
     Raises:
         InputError: a text is too long and may not be left out, or nothing is left to explain.
@@ -114,7 +113,7 @@ def left_out(
     # A unit is left out as a whole, so that groups stay balanced.
     kept_together = groups_kept_together(test, units)
     unit_name, text_in_unit = ("text", "") if kept_together.is_unique else ("pair", "a text of ")
-    notes, count = [], kept_together.nunique()
+    notes, count, max_tokens = [], kept_together.nunique(), reading.max_tokens
     if reading.long_items == "windows" and (windowed := int((tokens > max_tokens).sum())):
         joined = "read in windows whose logits are averaged"
         notes.append(f"{windowed} of {len(tokens)} texts have more than {max_tokens} tokens and are {joined}")
@@ -158,8 +157,8 @@ def unexplained(
         InputError: as there; or a text cannot be divided into windows.
     """
     tokens = token_counts(classifier, test)
-    reason, _ = left_out(test, units, tokens, classifier.max_tokens, reading)
-    is_long = tokens > classifier.max_tokens
+    reason, _ = left_out(test, units, tokens, reading)
+    is_long = tokens > reading.max_tokens
     if is_long.any() and reading.overlap is not None:
         encoded(classifier, test[is_long], test.loc[is_long, "label"], reading.overlap)
     return reason
@@ -214,7 +213,7 @@ def tokenize(
     classifier: Classifier,
     items: pd.DataFrame,
     targets: Sequence[int],
-    groups: Sequence[str] | None = None,
+    groups: pd.Series | None = None,
     overlap: int | None = None,
 ) -> list[Sentence]:
     """Tokenise items of the contract ``items`` that the model can read; one target class per item.
@@ -223,8 +222,9 @@ def tokenize(
         classifier: gives tokenizer and limit.
         items: the rows, in the order wanted.
         targets: class to explain, one per row.
-        groups: what must stay together with each row, see :func:`evenlight.texts.items.groups_kept_together`. Where it
-            is given, items beyond the limit are left out with all of their unit, with a note, instead of being refused.
+        groups: what must stay together with each item, by the index of the items, see
+            :func:`evenlight.texts.items.groups_kept_together`. Where it is given, items beyond the limit are left out
+            with all of their unit, with a note, instead of being refused.
         overlap: of the windows in which items beyond the limit are read, see :func:`encoded`.
 
     Raises:
@@ -234,6 +234,6 @@ def tokenize(
     if overlap is not None:
         return sentences
     lengths = np.array([len(sentence.token_id) for sentence in sentences])
-    together = items["item_id"] if groups is None else groups
+    together = items["item_id"] if groups is None else groups.loc[items.index]
     dropped = groups_to_drop(items["item_id"], together, lengths, classifier.max_tokens, groups is not None)
     return [sentence for sentence, group in zip(sentences, together, strict=True) if group not in dropped]

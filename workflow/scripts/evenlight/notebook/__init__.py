@@ -196,7 +196,7 @@ def check_alone(
     section = "metrics" if is_metric else "explainers"
     name, settings = _completed(section, part, parameters)
     _refuse_beyond(classifier, section, settings)
-    method = {name: settings}
+    method = {name: (Metric if is_metric else explainers.Explainer).parse(settings)}
     texts, _ = texts_of(texts)
     sentences = read_sentences(classifier, texts, None, None)
     targets = _probabilities(classifier, sentences).argmax(axis=1)
@@ -208,15 +208,9 @@ def check_alone(
         def asked(places: Sequence[int]) -> list[np.ndarray]:
             """What it says of some texts, which are asked together."""
             if is_metric:
-                return list(
-                    metrics.score(
-                        metrics.Metric.parse_all(method), [explanations[place] for place in places], evaluator
-                    )[name]
-                )
+                return list(metrics.score(method, [explanations[place] for place in places], evaluator)[name])
             context = explainers.Context(evaluator, seed, None)
-            found = explainers.explain(
-                explainers.Explainer.parse_all(method), [sentences[place] for place in places], context
-            )[name]
+            found = explainers.explain(method, [sentences[place] for place in places], context)[name]
             return [each.token_score for each in found.attributions]
 
         places = range(len(sentences))

@@ -12,10 +12,10 @@ explainer's own part: it does not depend on how much there is to attain. Texts f
 attainable have no place, and do not count.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import pandas as pd
@@ -261,10 +261,21 @@ class MeasureBeyondRandom(JudgedAtLooks):
 
     tables: ClassVar[Mapping[str, Contract]] = {"beyond_random": BEYOND_RANDOM}
     version: ClassVar[int] = 3
+    of_kinds: ClassVar[Collection[str]] = ("disparity",)
+    minutes: ClassVar[int] = 60
 
     result: Literal["measure_beyond_random"]
     random: list[str]
     upper_bound: dict[str, str]
+
+    @classmethod
+    def asked(cls, study) -> dict[str, Any]:
+        """As of verdicts; the random explainers, and of which metrics the best attainable scores are sought."""
+        from evenlight import configuration
+
+        random, bound = configuration.random_explainers(study.config), configuration.upper_bound(study.config)
+        ends = {"random": random, "upper_bound": bound}
+        return super().asked(study) | ends
 
     def compute(self, inputs: Inputs) -> Computed:
         """The effects beyond random, with their verdicts."""

@@ -13,7 +13,7 @@ def describe_chance(
     """A sentence or two on each model and dataset of which a run may be as right as guessing; none where all learnt.
 
     Args:
-        balanced: what :func:`evenlight.statistics.model_quality.balanced_accuracies` gives.
+        balanced: what :func:`evenlight.statistics.model_quality.balanced_accuracy` gives.
         datasets, models: names to labels; what is not there is told by its name.
 
     >>> run = {"dataset": "texts", "model": "mine", "seed": 0, "value": 0.0, "low": 0.0, "high": 0.05, "chance": 0.5}

@@ -3,11 +3,10 @@
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import pandas as pd
-from pydantic import Field
 
 from evenlight.concepts.counterfactual import forgetting_note
 from evenlight.concepts.effects import (
@@ -19,6 +18,7 @@ from evenlight.concepts.effects import (
 )
 from evenlight.concepts.files import changes_of, peoples_levels, represented_texts
 from evenlight.concepts.question import Changes, ReadTexts, true_effects
+from evenlight.core import kinds
 from evenlight.core.contracts.explanations import (
     CHANGE_EFFECTS,
     CHANGES,
@@ -33,13 +33,12 @@ from evenlight.core.seeds import generator_for
 from evenlight.core.tables import Contract, read_metadata, read_table
 from evenlight.datasets import change_name
 from evenlight.statistics.arrays.mean import limits_over_texts
-from evenlight.statistics.base import Computed, Inputs, Result
+from evenlight.statistics.base import Computed, Inputs, OfRuns
 from evenlight.statistics.files import (
     Run,
     Runs,
     explainer_path,
     items_path,
-    notes_of_datasets,
     run_path,
     score_path,
 )
@@ -50,7 +49,7 @@ ORDER = "order_faithfulness"
 
 
 def concept_tables(
-    folder: str | Path,
+    folders: Mapping[str, Path],
     runs: Runs,
     *,
     concepts: Mapping[str, Mapping[str, Sequence[str]]],
@@ -62,7 +61,7 @@ def concept_tables(
     """(errors of the estimates, effects) in the columns of ``CONCEPT_ERRORS`` and ``CONCEPT_EFFECTS``.
 
     Args:
-        folder: the results of a study.
+        folders: of a study, below its results, by their names.
         runs: those of the study.
         concepts: of each dataset, names to levels.
         explainers: names.
@@ -74,17 +73,17 @@ def concept_tables(
     faithfulness (:func:`evenlight.concepts.effects.order_faithfulness`) one for all. Means are over changes and then
     over seeds, sd is that of seeds with divisor n, as CEBaB prints it.
     """
-    errors, effects, folder = [], [], Path(folder)
+    errors, effects = [], []
     for dataset, levels in concepts.items():
-        items = read_table(items_path(folder / "datasets", dataset), ITEMS)
-        listed = read_table(folder / "changes" / dataset / "changes.parquet", CHANGES)
+        items = read_table(items_path(folders["datasets"], dataset), ITEMS)
+        listed = read_table(folders["changes"] / dataset / "changes.parquet", CHANGES)
         listed = listed[listed["split"] == "test"].reset_index(drop=True)
         cluster = listed["base"].map(items.set_index("item_id")["cluster"])
         label, people = items.set_index("item_id")["label"], peoples_levels(items, levels)
         for model, seeds in runs.models_of(dataset).items():
             of_model, texts = [Run(dataset, model, seed) for seed in seeds], []
             for run in of_model:
-                table = read_table(run_path(folder / "representations", run), REPRESENTATIONS)
+                table = read_table(run_path(folders["representations"], run), REPRESENTATIONS)
                 table = table[table["split"] == "test"]
                 texts.append(represented_texts(table, people, levels))
             changes = changes_of(listed, texts[0], levels)
@@ -93,7 +92,7 @@ def concept_tables(
             effects += [names | row for row in effect_rows(texts, changes, label, levels)]
             for explainer in runs.explainers_of(dataset, explainers):
                 scores = [
-                    read_table(score_path(folder / "scores", run, "concepts", explainer), SCORES).set_index("item_id")
+                    read_table(score_path(folders["scores"], run, "concepts", explainer), SCORES).set_index("item_id")
                     for run in of_model
                 ]
                 values = np.stack([table.loc[listed["change_id"], list(metrics)].to_numpy() for table in scores])
@@ -102,7 +101,7 @@ def concept_tables(
                     errors.append(names | {"explainer": explainer} | row)
                 order = []
                 for run, of_seed in zip(of_model, true, strict=True):
-                    path = explainer_path(folder / "concept_effects", run, explainer)
+                    path = explainer_path(folders["concept_effects"], run, explainer)
                     said = read_table(path, CHANGE_EFFECTS).set_index("change_id").loc[listed["change_id"], "effect"]
                     order.append(order_faithfulness(of_seed, np.stack(said), changes))
                 errors.append(names | {"explainer": explainer} | _order_row(order))
@@ -112,19 +111,22 @@ def concept_tables(
     )
 
 
-def notes_of_explainers(folder: str | Path, runs: Runs, explainers: Sequence[str]) -> list[str]:
+def notes_of_explainers(folders: Mapping[str, Path], runs: Runs, explainers: Sequence[str]) -> list[str]:
     """What readers must know of the estimates of a study; arguments as for :func:`concept_tables`."""
     notes = {}
     for dataset in runs.datasets:
         for explainer, run in product(runs.explainers_of(dataset, explainers), runs.of(dataset)):
-            path = explainer_path(Path(folder) / "concept_effects", run, explainer)
+            path = explainer_path(folders["concept_effects"], run, explainer)
             for note in read_metadata(path, CHANGE_EFFECTS)["notes"]:
                 notes.setdefault((dataset, explainer, note), None)
     return [f"dataset '{dataset}', explainer '{explainer}': {note}" for dataset, explainer, note in notes]
 
 
 def forgetting_notes(
-    folder: str | Path, runs: Runs, concepts: Mapping[str, Mapping[str, Sequence[str]]], explainers: Sequence[str]
+    folders: Mapping[str, Path],
+    runs: Runs,
+    concepts: Mapping[str, Mapping[str, Sequence[str]]],
+    explainers: Sequence[str],
 ) -> list[str]:
     """What the networks of ``explainers`` have forgotten of each concept; arguments as for :func:`concept_tables`."""
     notes = []
@@ -134,7 +136,7 @@ def forgetting_notes(
             found = {}
             for concept in levels:
                 of_model = [f"seed{seed}/{explainer}/{concept}.parquet" for seed in seeds]
-                paths = [Path(folder) / "counterfactuals" / dataset / model / run for run in of_model]
+                paths = [folders["counterfactuals"] / dataset / model / run for run in of_model]
                 found[concept] = [read_metadata(path, COUNTERFACTUALS)["forgotten"] for path in paths]
             notes.append(f"explainer '{explainer}', dataset '{dataset}', model '{model}': {forgetting_note(found)}")
     return notes
@@ -220,37 +222,47 @@ def mean_interval(
     return float(low), float(high)
 
 
-class SummariseConcepts(Result):
+class SummariseConcepts(OfRuns):
     """Sum up what concepts do to every model, and how far every explainer's estimates of it are off.
 
     Attributes:
         concepts: of each dataset, with their levels.
-        models, only: as of :class:`evenlight.statistics.files.Runs`.
         forgetting: the explainers that train networks of their own.
     """
 
     version: ClassVar[int] = 2
     tables: ClassVar[Mapping[str, Contract]] = {"concept_errors": CONCEPT_ERRORS, "concept_effects": CONCEPT_EFFECTS}
+    modality: ClassVar[str] = kinds.EFFECTS
+    minutes: ClassVar[int] = 60
 
     result: Literal["summarise_concepts"]
     concepts: dict[str, dict[str, list[str]]]
-    models: dict[str, list[int]]
-    only: dict[str, dict[str, list[str]]] = Field({})
     explainers: list[str]
     metrics: list[str]
     forgetting: list[str]
     confidence: float
     bootstrap_draws: int
 
+    @classmethod
+    def asked(cls, study) -> dict[str, Any]:
+        """The runs, and what of them is about changes of concepts."""
+        concepts = {dataset: study.concepts_of(dataset) for dataset in study.config["datasets"]}
+        about = {"concepts": concepts, "forgetting": study.forgetting}
+        return super().asked(study) | study.modalities[cls.modality] | about
+
+    @classmethod
+    def files_of_runs(cls, study) -> dict[str, list[str]]:
+        """The estimates, their scores and what they are about."""
+        estimated = ("concept_effects", "representations", "datasets")
+        return study.files_of_runs(*estimated, of=cls.modality) | study.files_of_changes()
+
     def compute(self, inputs: Inputs) -> Computed:
         """Errors and effects; how good the predicted levels are, and what networks have forgotten, is written beside
         them.
         """
-        results = inputs.folders["results"]
-        runs = Runs(datasets=list(self.concepts), models=self.models, only=self.only)
         errors, effects = concept_tables(
-            results,
-            runs,
+            inputs.folders,
+            self.runs,
             concepts=self.concepts,
             explainers=self.explainers,
             metrics=self.metrics,
@@ -259,13 +271,9 @@ class SummariseConcepts(Result):
         )
         notes = [
             f"dataset '{dataset}': {note}"
-            for dataset in runs.datasets
-            for note in read_metadata(results / "changes" / dataset / "labels.parquet", CONCEPT_LABELS)["notes"]
+            for dataset in self.runs.datasets
+            for note in read_metadata(inputs.folders["changes"] / dataset / "labels.parquet", CONCEPT_LABELS)["notes"]
         ]
-        notes += notes_of_explainers(results, runs, self.explainers)
-        notes += forgetting_notes(results, runs, self.concepts, self.forgetting)
+        notes += notes_of_explainers(inputs.folders, self.runs, self.explainers)
+        notes += forgetting_notes(inputs.folders, self.runs, self.concepts, self.forgetting)
         return Computed([errors, effects], notes)
-
-    def notes_of_datasets(self) -> list[str]:
-        """Which of its models and explainers are for some datasets only."""
-        return notes_of_datasets(self.only)

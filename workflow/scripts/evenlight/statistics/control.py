@@ -21,8 +21,8 @@ significant together or not at all, a share α of the permutations makes them so
 α.
 """
 
-from collections.abc import Mapping
-from typing import ClassVar, Literal
+from collections.abc import Collection, Mapping
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import pandas as pd
@@ -180,11 +180,25 @@ class PermuteGroups(OfScores):
 
     version: ClassVar[int] = 2
     tables: ClassVar[Mapping[str, Contract]] = {"control": CONTROL}
+    of_kinds: ClassVar[Collection[str]] = ("disparity",)
+    minutes: ClassVar[int] = 120
 
     result: Literal["permute_groups"]
     alpha: float
     control_draws: int
     left_out: list[str] = Field([])
+
+    @classmethod
+    def asked(cls, study) -> dict[str, Any]:
+        """As of scores: of texts and changes, of texts, since both have no labels that could be permuted together."""
+        compared = study.scores_compared(study.controlled) | study.of_statistics("alpha", "control_draws")
+        return compared | {"left_out": study.left_out()}
+
+    @classmethod
+    def files_of_runs(cls, study) -> dict[str, list[str]]:
+        """The scores, and what they depend on."""
+        texts = ("scores", "datasets", "predictions")
+        return study.files_of_runs(*(texts if study.explainers else cls.folders), of=study.controlled)
 
     def compute(self, inputs: Inputs) -> Computed:
         """The rates of significant cells, real and permuted."""

@@ -10,6 +10,7 @@ import pandas as pd
 from evenlight.core import tables
 from evenlight.core.contracts.explanations import COSTS
 from evenlight.core.contracts.results import COST_SUMMARY
+from evenlight.core.kinds import TOKENS
 from evenlight.core.tables import Contract
 from evenlight.statistics.base import Computed, Inputs, OfRuns
 from evenlight.statistics.files import Runs, explainer_path
@@ -58,9 +59,14 @@ def _every_explainer(summed: pd.DataFrame, runs: Runs, explainers: Sequence[str]
 
 
 class SummariseCosts(OfRuns):
-    """How many seconds and rows through the model does each explainer take, per text?"""
+    """How many seconds and rows through the model does each explainer take, per text?
+
+    What estimates effects of changes asks no model, and has no times of its own.
+    """
 
     tables: ClassVar[Mapping[str, Contract]] = {"costs": COST_SUMMARY}
+    modality: ClassVar[str] = TOKENS
+    folders: ClassVar[Sequence[str]] = ("costs",)
 
     result: Literal["summarise_costs"]
     explainers: list[str]

@@ -18,10 +18,10 @@ Confidence is itself an output of the model: it may pass a disparity on, and wha
 innocent.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import pandas as pd
@@ -31,6 +31,7 @@ from evenlight.core import tables
 from evenlight.core.contracts.results import COVARIATE_ADJUSTED
 from evenlight.core.contracts.texts import ITEMS, PREDICTIONS
 from evenlight.core.errors import InputError
+from evenlight.core.kinds import TOKENS
 from evenlight.core.seeds import generator_for
 from evenlight.core.tables import Contract
 from evenlight.statistics.base import Computed, Inputs, OfScores, describe_left_out
@@ -366,12 +367,22 @@ class AdjustForCovariates(OfScores):
 
     version: ClassVar[int] = 2
     tables: ClassVar[Mapping[str, Contract]] = {"covariate_adjusted": COVARIATE_ADJUSTED}
+    of_kinds: ClassVar[Collection[str]] = ("disparity",)
+    modality: ClassVar[str] = TOKENS
+    folders: ClassVar[Sequence[str]] = ("scores", "datasets", "predictions")
+    minutes: ClassVar[int] = 60
 
     result: Literal["adjust_for_covariates"]
     confidence: float
     control_draws: int
     from_probability: list[str]
     left_out: list[str] = Field([])
+
+    @classmethod
+    def asked(cls, study) -> dict[str, Any]:
+        """As of scores, and the metrics that are made of the model's probability of the text itself."""
+        named = [name for name, metric in study.metrics.items() if metric["from_probability"]]
+        return super().asked(study) | {"from_probability": named, "left_out": study.left_out()}
 
     def compute(self, inputs: Inputs) -> Computed:
         """The parts of every disparity."""

@@ -1,6 +1,6 @@
 """How many answers in words a group has, and what they decide. No decision is counted as such."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar, Literal
 
@@ -10,6 +10,7 @@ import pandas as pd
 from evenlight.core import tables
 from evenlight.core.contracts.explanations import ANSWERS
 from evenlight.core.contracts.results import ANSWERED, DECIDED
+from evenlight.core.kinds import TEXT
 from evenlight.core.tables import Contract
 from evenlight.statistics.base import Computed, Inputs, OfScores
 from evenlight.statistics.cells import ModelScores
@@ -76,6 +77,10 @@ class CountDecisions(OfScores):
     """What answers in words decide, by group."""
 
     tables: ClassVar[Mapping[str, Contract]] = {"answered": ANSWERED, "decided": DECIDED}
+    of_kinds: ClassVar[Collection[str]] = ("disparity",)
+    modality: ClassVar[str] = TEXT
+    folders: ClassVar[Sequence[str]] = ("scores", "answers", "datasets")
+    minutes: ClassVar[int] = 30
 
     result: Literal["count_decisions"]
 

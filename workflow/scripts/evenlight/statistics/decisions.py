@@ -18,7 +18,7 @@ a row is then not decidable.
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import pandas as pd
@@ -27,6 +27,7 @@ import scipy
 from evenlight.core import tables
 from evenlight.core.contracts.explanations import ANSWERS
 from evenlight.core.contracts.results import DECISIONS
+from evenlight.core.kinds import TEXT
 from evenlight.core.seeds import generator_for
 from evenlight.core.tables import Contract
 from evenlight.explainers.copies import is_repeated, why_answers_are_copies
@@ -40,7 +41,7 @@ from evenlight.statistics.draws import between_and_within
 from evenlight.statistics.families import hypothesis_family
 from evenlight.statistics.files import Run, explainer_path
 from evenlight.statistics.score_files import score_notes
-from evenlight.statistics.study import UNDECIDABLE, UNDECIDED, StudyScores, VerdictSettings
+from evenlight.statistics.study import HOLM, UNDECIDABLE, UNDECIDED, StudyScores, VerdictSettings
 
 CHANGES = "changes more often than by chance"
 _NAMES = ["dataset", "model", "explainer", "factor", "level_a", "level_b"]
@@ -221,8 +222,17 @@ class CompareDecisions(Judged):
     """Hold the change of decision between two forms against that between two answers to one form."""
 
     tables: ClassVar[Mapping[str, Contract]] = {"decisions": DECISIONS}
+    modality: ClassVar[str] = TEXT
+    folders: ClassVar[Sequence[str]] = ("answers", "scores", "datasets")
+    minutes: ClassVar[int] = 30
 
     result: Literal["compare_decisions"]
+
+    @classmethod
+    def asked(cls, study) -> dict[str, Any]:
+        """As of verdicts, but that no metric is part of them."""
+        of_no_metric = {"smallest_effects": {}, "noise": [], "higher_is_better": {}, "adjustment": HOLM}
+        return super().asked(study) | of_no_metric
 
     def compute(self, inputs: Inputs) -> Computed:
         """A row per model, explainer in words and pair of forms."""

@@ -1,8 +1,8 @@
 """Does a disparity survive another definition of its metric? Cells under each definition, and under pairs of them."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from itertools import combinations_with_replacement
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import pandas as pd
@@ -97,9 +97,15 @@ class CompareDefinitions(Result):
 
     tables: ClassVar[Mapping[str, Contract]] = {"definitions": DEFINITIONS}
     reads: ClassVar[Mapping[str, Contract]] = {"disparity_summary": SUMMARY}
+    of_kinds: ClassVar[Collection[str]] = ("disparity",)
 
     result: Literal["compare_definitions"]
     disputed: dict[str, list[str]]
+
+    @classmethod
+    def asked(cls, study) -> dict[str, Any]:
+        """The metrics that are definitions of one."""
+        return {"disputed": study.disputed_metrics()}
 
     def compute(self, inputs: Inputs) -> Computed:
         """The table of definitions, with the notes of the summary."""

@@ -6,7 +6,7 @@ delta, its p adjusted for the number of tests in the study, and the signed-rank 
 that differ by rounding only are equal (:mod:`evenlight.statistics.rounding`).
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -14,6 +14,7 @@ import pandas as pd
 
 from evenlight.core.contracts.results import DISPARITY
 from evenlight.core.errors import InputError
+from evenlight.core.kinds import COMPARING
 from evenlight.core.tables import Contract
 from evenlight.statistics.arrays.holm import holm
 from evenlight.statistics.base import Computed, Inputs, OfScores
@@ -148,6 +149,8 @@ class MeasureDisparity(OfScores):
 
     version: ClassVar[int] = 2
     tables: ClassVar[Mapping[str, Contract]] = {"disparity": DISPARITY}
+    of_kinds: ClassVar[Collection[str]] = COMPARING
+    minutes: ClassVar[int] = 60
 
     result: Literal["measure_disparity"]
 

@@ -14,13 +14,14 @@ Numbers of draws may differ between units and forms: each mean is unbiased with 
 units, in whole clusters.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar, Literal
 
 import numpy as np
 import pandas as pd
 
 from evenlight.core.contracts.results import DRAWS
+from evenlight.core.kinds import TEXT
 from evenlight.core.seeds import generator_for
 from evenlight.core.tables import Contract
 from evenlight.statistics.arrays.mean import limits_over_texts
@@ -113,6 +114,9 @@ class CompareDraws(OfScores):
     """Hold the answers to two forms against two answers to one form."""
 
     tables: ClassVar[Mapping[str, Contract]] = {"draws": DRAWS}
+    modality: ClassVar[str] = TEXT
+    folders: ClassVar[Sequence[str]] = ("scores", "datasets")
+    minutes: ClassVar[int] = 30
 
     result: Literal["compare_draws"]
     confidence: float

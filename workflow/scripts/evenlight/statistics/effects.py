@@ -1,6 +1,6 @@
 """One row per comparison of a study, over all its seeds: who wins how often, effect sizes, and a verdict."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import ClassVar, Literal
 
@@ -9,6 +9,7 @@ import pandas as pd
 
 from evenlight.core.contracts.results import EFFECT_COUNTS, EFFECTS
 from evenlight.core.errors import InputError
+from evenlight.core.kinds import COMPARING
 from evenlight.core.seeds import generator_for
 from evenlight.core.tables import Contract
 from evenlight.statistics.arrays.signs import sign_p
@@ -187,6 +188,8 @@ class EstimateEffects(JudgedAtLooks):
 
     tables: ClassVar[Mapping[str, Contract]] = {"effects": EFFECTS, "effect_counts": EFFECT_COUNTS}
     version: ClassVar[int] = 3
+    of_kinds: ClassVar[Collection[str]] = COMPARING
+    minutes: ClassVar[int] = 120
 
     result: Literal["estimate_effects"]
 

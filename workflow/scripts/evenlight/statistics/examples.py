@@ -1,13 +1,14 @@
 """Pairs of texts whose scores differ most, in the question of each comparison whose answer is clearest."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import pandas as pd
 
 from evenlight.core.contracts.results import EFFECTS, EXAMPLES
+from evenlight.core.kinds import TOKENS
 from evenlight.core.tables import Contract
 from evenlight.statistics.base import Computed, Inputs, OfScores
 from evenlight.statistics.cells import CELL, ModelScores, read_models
@@ -98,8 +99,17 @@ class FindExamples(OfScores):
 
     tables: ClassVar[Mapping[str, Contract]] = {"examples": EXAMPLES}
     reads: ClassVar[Mapping[str, Contract]] = {"effects": EFFECTS}
+    of_kinds: ClassVar[Collection[str]] = ("disparity",)
+    modality: ClassVar[str] = TOKENS
+    folders: ClassVar[Sequence[str]] = ("scores", "datasets", "predictions", "attributions")
+    minutes: ClassVar[int] = 60
 
     result: Literal["find_examples"]
+
+    @classmethod
+    def asked(cls, study) -> dict[str, Any]:
+        """The scores of explained tokens, and what is compared of them."""
+        return study.scored(TOKENS) | {"comparisons": study.comparisons_of(TOKENS)}
 
     def compute(self, inputs: Inputs) -> Computed:
         """A row for either text of each pair, without its words."""

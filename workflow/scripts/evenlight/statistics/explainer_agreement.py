@@ -20,6 +20,7 @@ from evenlight.core.contracts.explanations import AGREEMENT, EXPLAINED
 from evenlight.core.contracts.results import AGREEMENT_SUMMARY
 from evenlight.core.contracts.texts import ITEMS, UNITS
 from evenlight.core.errors import InputError
+from evenlight.core.kinds import TOKENS
 from evenlight.core.tables import Contract
 from evenlight.statistics.base import Computed, Inputs, OfRuns
 from evenlight.statistics.designs import Design, design_of
@@ -226,6 +227,9 @@ class SummariseAgreement(OfRuns):
     """Sum up how far the explainers agree, over texts and seeds and between groups."""
 
     tables: ClassVar[Mapping[str, Contract]] = {"agreement": AGREEMENT_SUMMARY}
+    modality: ClassVar[str] = TOKENS
+    folders: ClassVar[Sequence[str]] = ("agreement", "datasets")
+    minutes: ClassVar[int] = 60
 
     result: Literal["summarise_agreement"]
     comparisons: dict[str, list[list[str]]]

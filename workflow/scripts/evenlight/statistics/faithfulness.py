@@ -13,7 +13,7 @@ Intervals of measures are over questions, which are drawn with replacement. That
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 import pandas as pd
@@ -22,6 +22,7 @@ from pydantic import BeforeValidator, InstanceOf
 from evenlight.core.contracts.explanations import ANSWERS, CHANGED_ANSWERS, FOLLOW_UPS
 from evenlight.core.contracts.results import FAITHFULNESS
 from evenlight.core.contracts.texts import UNITS
+from evenlight.core.kinds import TEXT
 from evenlight.core.seeds import generator_for
 from evenlight.core.tables import Contract, read_table
 from evenlight.metrics import Metric
@@ -294,6 +295,8 @@ class MeasureFaithfulness(OfRuns):
     """Measure how faithful the reasons of each model are, beside what draws of one question do."""
 
     tables: ClassVar[Mapping[str, Contract]] = {"faithfulness": FAITHFULNESS}
+    modality: ClassVar[str] = TEXT
+    minutes: ClassVar[int] = 30
 
     result: Literal["measure_faithfulness"]
     explainers: list[str]
@@ -302,6 +305,22 @@ class MeasureFaithfulness(OfRuns):
     factors: list[str]
     confidence: float
     bootstrap_draws: int
+
+    @classmethod
+    def asked(cls, study) -> dict[str, Any]:
+        """The runs, and the metrics of changed questions and of follow-ups."""
+        return super().asked(study) | {
+            "factors": list(study.comparisons_of(TEXT)),
+            "questions": study.metrics_of_family("reasons"),
+            "follow_ups": study.metrics_of_family("follow_ups"),
+        }
+
+    @classmethod
+    def files_of_runs(cls, study) -> dict[str, list[str]]:
+        """The answers that these metrics are about, and the texts."""
+        changed = ["changed_answers"] if study.metrics_of_family("reasons") else []
+        followed = ["answers", "follow_ups"] if study.metrics_of_family("follow_ups") else []
+        return study.files_of_runs(*changed, *followed, "datasets", of=cls.modality)
 
     def compute(self, inputs: Inputs) -> Computed:
         """A row for each measure of each run, of all questions and of each group."""

@@ -6,9 +6,9 @@ the marks are held against the words that really differ between the forms of a s
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import pandas as pd
@@ -261,11 +261,19 @@ class CheckGroundTruth(Result):
     """Hold the ground truth of the datasets against the words that are associated with their labels."""
 
     tables: ClassVar[Mapping[str, Contract]] = {"ground_truth": GROUND_TRUTH, "word_associations": WORD_ASSOCIATIONS}
+    of_kinds: ClassVar[Collection[str]] = ("regimes",)
+    folders: ClassVar[Sequence[str]] = ("datasets",)
+    minutes: ClassVar[int] = 30
 
     result: Literal["check_ground_truth"]
     datasets: list[str]
     permutations: int
     alpha: float
+
+    @classmethod
+    def asked(cls, study) -> dict[str, Any]:
+        """The datasets whose words a table may have."""
+        return super().asked(study) | {"datasets": study.datasets_shown(), "permutations": 1000}
 
     def compute(self, inputs: Inputs) -> Computed:
         """A row per dataset, and the table of words."""

@@ -2,10 +2,10 @@
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import pandas as pd
@@ -13,6 +13,7 @@ import pandas as pd
 from evenlight.core import tables
 from evenlight.core.contracts.results import INTERIM_ANALYSES
 from evenlight.core.contracts.texts import ITEMS
+from evenlight.core.kinds import COMPARING
 from evenlight.core.tables import Contract
 from evenlight.statistics.base import Computed, Inputs, OfScores
 from evenlight.statistics.cells import ModelScores
@@ -86,12 +87,19 @@ class RecordAnalyses(OfScores):
     """
 
     tables: ClassVar[Mapping[str, Contract]] = {"interim_analyses": INTERIM_ANALYSES}
+    of_kinds: ClassVar[Collection[str]] = COMPARING
+    keeps: ClassVar[bool] = True
 
     result: Literal["record_analyses"]
     record: str
     plan: str
     alpha: float
     pairs: dict[str, int | None]
+
+    @classmethod
+    def asked(cls, study) -> dict[str, Any]:
+        """What is compared, and what an analysis is written down with."""
+        return super().asked(study) | study.analysis_settings()
 
     def compute(self, inputs: Inputs) -> Computed:
         """The record with the present analysis; without a new row where the same texts were judged before."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import pandas as pd
 from pydantic import Field
@@ -64,10 +64,22 @@ class SummariseLearningRates(Result):
     models: dict[str, list[float]]
     only: dict[str, dict[str, list[str]]] = Field({})
 
+    @classmethod
+    def asked(cls, study) -> dict[str, Any]:
+        """The models that are trained here, each with all rates."""
+        rates = dict.fromkeys(study.trained_here, study.config["learning_rates"])
+        return study.runs_of_models() | {"models": rates}
+
+    @classmethod
+    def files_of_runs(cls, study) -> dict[str, list[str]]:
+        """Of each model and rate the losses."""
+        tried = study.config["learning_rates"]
+        return study.files_of_runs("learning_rates", model=study.trained_here, rate=tried)
+
     def compute(self, inputs: Inputs) -> Computed:
         """A row per model and rate."""
         runs = Runs(datasets=self.datasets, models=self.models, only=self.only)
-        table = learning_rates(inputs.folders["trainings"], runs)
+        table = learning_rates(inputs.folders["learning_rates"], runs)
         return Computed([table], said=[table[table["chosen"]].to_string(index=False)])
 
     def notes_of_datasets(self) -> list[str]:

@@ -6,12 +6,12 @@ written down, and what would void the level is refused (:mod:`evenlight.statisti
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import pairwise
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import pandas as pd
 
@@ -19,6 +19,7 @@ from evenlight.core import tables
 from evenlight.core.contracts.results import LOOK_TEXTS, LOOKS
 from evenlight.core.contracts.texts import ITEMS
 from evenlight.core.errors import InputError
+from evenlight.core.kinds import COMPARING
 from evenlight.core.tables import Contract
 from evenlight.statistics.base import Computed, Inputs, JudgedAtLooks
 from evenlight.statistics.compared import read_compared
@@ -122,9 +123,22 @@ class PlannedLooks(JudgedAtLooks):
         record: the file of the record, which need not be there.
     """
 
+    of_kinds: ClassVar[Collection[str]] = COMPARING
+
     looks: Planned
     pairs: int
     record: str
+
+    @classmethod
+    def is_made(cls, study) -> bool:
+        """Whether a study compares, and plans looks."""
+        return bool(super().is_made(study) and study.planned_looks)
+
+    @classmethod
+    def asked(cls, study) -> dict[str, Any]:
+        """As of verdicts, with the present look and its record."""
+        present = {"pairs": study.config["explain"]["pairs"], "record": study.looks_made}
+        return super().asked(study) | present
 
 
 class CheckLooks(PlannedLooks):
@@ -132,6 +146,7 @@ class CheckLooks(PlannedLooks):
 
     tables: ClassVar[Mapping[str, Contract]] = {"look_texts": LOOK_TEXTS}
     reads: ClassVar[Mapping[str, Contract]] = {}
+    folders: ClassVar[Sequence[str]] = ("units", "predictions")
 
     result: Literal["check_looks"]
 
@@ -158,6 +173,7 @@ class RecordLooks(PlannedLooks):
 
     tables: ClassVar[Mapping[str, Contract]] = {"looks": LOOKS}
     reads: ClassVar[Mapping[str, Contract]] = {"look_texts": LOOK_TEXTS}
+    keeps: ClassVar[bool] = True
 
     result: Literal["record_looks"]
 

@@ -1,8 +1,8 @@
 """Scores of masked words in every regime and group: means, and differences of the forms of a sentence."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import pandas as pd
@@ -16,7 +16,7 @@ from evenlight.core.seeds import generator_for
 from evenlight.core.tables import Contract
 from evenlight.statistics.arrays.mean import MeanDifference, difference_limits, mean_limits
 from evenlight.statistics.arrays.repeated import cluster_means, mean_of_known
-from evenlight.statistics.base import Computed, Inputs, OfRuns
+from evenlight.statistics.base import Computed, Inputs, OfModels
 from evenlight.statistics.designs import design_of, numbered
 from evenlight.statistics.files import Run, Runs, items_path, notes_of_runs, run_path, units_path
 from evenlight.statistics.study import Comparison, pairs_of
@@ -120,16 +120,31 @@ def _rows(
     ]
 
 
-class SummariseMaskedWords(OfRuns):
+class SummariseMaskedWords(OfModels):
     """Sum up how probable masked language models find the texts of every group, before and after training."""
 
     tables: ClassVar[Mapping[str, Contract]] = {"masked_words": MASKED_SUMMARY}
+    of_kinds: ClassVar[Collection[str]] = ("regimes",)
 
     result: Literal["summarise_masked_words"]
     comparisons: dict[str, list[list[str]]]
     confidence: float
     bootstrap_draws: int
     without: list[str] = Field([])
+
+    @classmethod
+    def asked(cls, study) -> dict[str, Any]:
+        """The models that are or began as what may be a masked language model, and those that did not."""
+        masked = study.masked_models()
+        return super().asked(study) | {
+            "models": {model: study.seeds_of(model) for model in masked},
+            "without": [model for model in study.models_in_regimes() if model not in masked],
+        }
+
+    @classmethod
+    def files_of_runs(cls, study) -> dict[str, list[str]]:
+        """The scores of their masked words, and the texts."""
+        return study.files_of_runs("masked_words", model=study.masked_models()) | study.files_of_runs("datasets")
 
     def compute(self, inputs: Inputs) -> Computed:
         """The summary, with the models that have no scores."""

@@ -19,7 +19,7 @@ from evenlight.core.contracts.results import BALANCED_ACCURACY, QUALITY, QUALITY
 from evenlight.core.contracts.texts import ITEMS, PREDICTIONS, UNITS
 from evenlight.core.errors import InputError
 from evenlight.core.tables import Contract
-from evenlight.statistics.base import Computed, Inputs, OfRuns
+from evenlight.statistics.base import Computed, Inputs, OfModels
 from evenlight.statistics.chance_level import describe_chance
 from evenlight.statistics.files import Runs, items_path, notes_of_runs, predictions_path, units_path
 from evenlight.statistics.intervals import share_interval
@@ -124,34 +124,24 @@ def quality_per_seed(
     runs: Runs,
     *,
     comparisons: Mapping[str, list[list[str]]],
-) -> tuple[pd.DataFrame, list[str]]:
-    """:func:`model_quality` of every run, and what the predictions say of texts that were left out.
+) -> tuple[pd.DataFrame, pd.DataFrame, list[str]]:
+    """:func:`model_quality` and :func:`balanced_accuracy` of every run, and what the predictions say of texts that were
+    left out.
 
     ``datasets_folder`` and ``predictions`` are folders (:mod:`evenlight.statistics.files`).
-    Columns: dataset, model, seed, measure, factor, subset, size, value.
+    Columns: those of ``QUALITY_PER_SEED`` and of ``BALANCED_ACCURACY``.
     """
     units = {dataset: tables.read_table(units_path(datasets_folder, dataset), UNITS) for dataset in runs.datasets}
     classes = {dataset: _classes_of(items_path(datasets_folder, dataset)) for dataset in runs.datasets}
-    parts, notes = [], {}
+    parts, balanced, notes = [], [], {}
     for run in runs:
-        path = predictions_path(predictions, run)
+        path, names = predictions_path(predictions, run), {"dataset": run.dataset, "model": run.model, "seed": run.seed}
         items = predicted_items(items_path(datasets_folder, run.dataset), path)
-        part = model_quality(items, units[run.dataset], comparisons, classes[run.dataset])
-        parts.append(part.assign(dataset=run.dataset, model=run.model, seed=run.seed))
+        parts.append(model_quality(items, units[run.dataset], comparisons, classes[run.dataset]).assign(**names))
+        balanced.append(names | balanced_accuracy(items))
         notes[run] = tables.read_metadata(path, PREDICTIONS).get("notes", [])
-    return pd.concat(parts, ignore_index=True)[["dataset", "model", "seed", *COLUMNS]], notes_of_runs(notes)
-
-
-def balanced_accuracies(datasets_folder: str | Path, predictions: str | Path, runs: Runs) -> pd.DataFrame:
-    """:func:`balanced_accuracy` of every run, arguments as for :func:`quality_per_seed`.
-
-    Columns: dataset, model, seed, and those of the contract ``BALANCED_ACCURACY``.
-    """
-    rows = []
-    for run in runs:
-        items = predicted_items(items_path(datasets_folder, run.dataset), predictions_path(predictions, run))
-        rows.append({"dataset": run.dataset, "model": run.model, "seed": run.seed} | balanced_accuracy(items))
-    return pd.DataFrame(rows)
+    quality = pd.concat(parts, ignore_index=True)[["dataset", "model", "seed", *COLUMNS]]
+    return quality, pd.DataFrame(balanced), notes_of_runs(notes)
 
 
 def balanced_accuracy(items: pd.DataFrame) -> dict[str, float]:
@@ -209,7 +199,7 @@ def summarise_quality(per_seed: pd.DataFrame) -> pd.DataFrame:
     return summarise_over_seeds(per_seed, ["dataset", "model", "measure", "factor", "subset"], "value")
 
 
-class MeasureQuality(OfRuns):
+class MeasureQuality(OfModels):
     """Measure how well the models classify each group, per seed and over the seeds, and whether they have learnt."""
 
     tables: ClassVar[Mapping[str, Contract]] = {
@@ -217,14 +207,14 @@ class MeasureQuality(OfRuns):
         "models_per_seed": QUALITY_PER_SEED,
         "balanced_accuracy": BALANCED_ACCURACY,
     }
+    folders: ClassVar[Sequence[str]] = ("datasets", "predictions")
 
     result: Literal["measure_quality"]
     comparisons: dict[str, list[list[str]]]
 
     def compute(self, inputs: Inputs) -> Computed:
         """Over the seeds, with the texts that were left out; per seed; and beside guessing."""
-        predicted = inputs.folders["datasets"], inputs.folders["predictions"], self.runs
-        per_seed, notes = quality_per_seed(*predicted, comparisons=self.comparisons)
-        balanced = balanced_accuracies(*predicted)
+        folders = inputs.folders["datasets"], inputs.folders["predictions"]
+        per_seed, balanced, notes = quality_per_seed(*folders, self.runs, comparisons=self.comparisons)
         guessing = [f"warning: {text}" for text in describe_chance(balanced)]
         return Computed([summarise_quality(per_seed), per_seed, balanced], notes, guessing)

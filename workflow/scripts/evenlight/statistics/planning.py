@@ -5,7 +5,7 @@ knows before; the one that was seen is no guess, since a study that has found no
 All is of the first step of Holm's method, so that later steps find at least as much.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache
 from typing import ClassVar, Literal
 
@@ -150,6 +150,7 @@ class EstimateTextsNeeded(Result):
 
     tables: ClassVar[Mapping[str, Contract]] = {"texts_needed": TEXTS_NEEDED}
     reads: ClassVar[Mapping[str, Contract]] = {"effects": EFFECTS}
+    of_kinds: ClassVar[Collection[str]] = ("disparity",)
 
     result: Literal["estimate_texts_needed"]
     as_often_bound: float

@@ -4,7 +4,7 @@ GECOBench's curves (first version, Appendix A.2.2) rank texts by the larger of b
 which says how sure the model is and not of what; here it is the probability of the class.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar, Literal
 
@@ -16,7 +16,7 @@ from evenlight.core.contracts.results import CONFUSIONS, ROC_CURVES
 from evenlight.core.contracts.texts import ITEMS
 from evenlight.core.tables import Contract
 from evenlight.metrics.families.correctness.paper import roc_auc, thresholds
-from evenlight.statistics.base import Computed, Inputs, OfRuns
+from evenlight.statistics.base import Computed, Inputs, OfModels
 from evenlight.statistics.files import Runs, items_path, predictions_path
 from evenlight.statistics.model_quality import predicted_items
 
@@ -66,10 +66,12 @@ def _curve(score: np.ndarray, truth: np.ndarray) -> dict:
     }
 
 
-class MeasurePredictions(OfRuns):
+class MeasurePredictions(OfModels):
     """Measure what models take for what: confusions, and curves of true and false positives."""
 
     tables: ClassVar[Mapping[str, Contract]] = {"confusions": CONFUSIONS, "roc_curves": ROC_CURVES}
+    of_kinds: ClassVar[Collection[str]] = ("regimes",)
+    folders: ClassVar[Sequence[str]] = ("datasets", "predictions")
 
     result: Literal["measure_predictions"]
 

@@ -9,7 +9,7 @@ Over the rows of a study both claims are adjusted as both sides of a comparison 
 (:mod:`evenlight.statistics.arrays.holm`).
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 from typing import Any, ClassVar, Literal
@@ -28,7 +28,7 @@ from evenlight.statistics.families import EXPLORATORY, PRIMARY
 from evenlight.statistics.looks import ONE_LOOK, Looks
 from evenlight.statistics.regimes import common_seeds, run_of_seed
 from evenlight.statistics.score_files import score_notes
-from evenlight.statistics.study import ALL, UNDECIDED, Comparison, StudyScores, VerdictSettings
+from evenlight.statistics.study import ALL, HOLM, UNDECIDED, Comparison, StudyScores, VerdictSettings
 from evenlight.statistics.wins import P_SIDES, counted_wins
 
 FACTOR = "explainer"
@@ -239,11 +239,21 @@ class CompareProposedMethods(JudgedAtLooks):
         "proposed_methods": PROPOSED_METHODS,
         "proposed_method_pairs": PROPOSED_METHOD_PAIRS,
     }
+    of_kinds: ClassVar[Collection[str]] = ("regimes",)
+    folders: ClassVar[Sequence[str]] = ("scores", "datasets")
+    minutes: ClassVar[int] = 60
 
     result: Literal["compare_proposed_methods"]
     proposed_methods: list[str]
     rivals: list[str]
     primary_metrics: list[str]
+
+    @classmethod
+    def asked(cls, study) -> dict[str, Any]:
+        """As of verdicts of explainers, which no regime, hypothesis or mean of several is part of."""
+        none = {"claims": {}, "together": [], "primary": {}, "noise": [], "adjustment": HOLM}
+        primary = study.config["statistics"]["primary"]["metrics"]
+        return super().asked(study) | none | {"primary_metrics": primary, "rivals": study.together()}
 
     def compute(self, inputs: Inputs) -> Computed:
         """The verdicts, and the pairs of explainers behind them."""

@@ -5,10 +5,10 @@ and the metric have the published names, the explainer has one in any case (``ig
 female, and ``statistics.published`` of the configuration says which published model one of this study stands beside.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import pandas as pd
@@ -322,6 +322,12 @@ class ComparePublished(Result):
         "published_models": PUBLISHED_QUALITY,
     }
     reads: ClassVar[Mapping[str, Contract]] = {"disparity_summary": SUMMARY, "models": QUALITY}
+    of_kinds: ClassVar[Collection[str]] = ("disparity",)
+    resources: ClassVar[Sequence[str]] = (
+        "resources/published/disparity_counts.csv",
+        "resources/published/disparity_effect_sizes.csv",
+        "resources/published/model_bias.csv",
+    )
 
     result: Literal["compare_published"]
     datasets: list[str]
@@ -329,6 +335,12 @@ class ComparePublished(Result):
     explainers: list[str]
     metrics: list[str]
     beside: dict[str, str]
+
+    @classmethod
+    def asked(cls, study) -> dict[str, Any]:
+        """The names of what is compared, and what stands beside what."""
+        names = {part: list(study.config[part]) for part in ("datasets", "models", "explainers", "metrics")}
+        return names | {"beside": study.config["statistics"]["published"]}
 
     def compute(self, inputs: Inputs) -> Computed:
         """The cells of both studies, how far they agree, and the quality of the models beside the published one."""

@@ -2,13 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import pandas as pd
 
 from evenlight.core import tables
 from evenlight.core.contracts.explanations import RANDOMISED
 from evenlight.core.contracts.results import RANDOMISATION
+from evenlight.core.kinds import TOKENS
 from evenlight.core.tables import Contract
 from evenlight.statistics.base import Computed, Inputs, OfRuns
 from evenlight.statistics.files import Run, Runs, explainer_path, notes_of_runs
@@ -59,9 +60,21 @@ class SummariseRandomisation(OfRuns):
     """Sum up how the scores of every explainer change by random layers."""
 
     tables: ClassVar[Mapping[str, Contract]] = {"randomisation": RANDOMISATION}
+    modality: ClassVar[str] = TOKENS
+    minutes: ClassVar[int] = 30
 
     result: Literal["summarise_randomisation"]
     explainers: list[str]
+
+    @classmethod
+    def asked(cls, study) -> dict[str, Any]:
+        """The runs, and the explainers that can be asked again."""
+        return super().asked(study) | {"explainers": study.randomised_explainers}
+
+    @classmethod
+    def files_of_runs(cls, study) -> dict[str, list[str]]:
+        """Of each of these explainers the correlations."""
+        return study.files_of_runs("randomised", explainer=study.randomised_explainers)
 
     def compute(self, inputs: Inputs) -> Computed:
         """The summary."""

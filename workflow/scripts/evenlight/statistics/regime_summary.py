@@ -1,7 +1,7 @@
 """How correct explanations are in every regime: means with intervals, beside the baseline and beside random scores."""
 
-from collections.abc import Mapping, Sequence
-from typing import ClassVar, Literal
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import pandas as pd
@@ -193,11 +193,20 @@ class SummariseRegimes(OfScores):
     """Say how correct the explanations are in every regime, beside the baseline and beside random scores."""
 
     tables: ClassVar[Mapping[str, Contract]] = {"regimes": REGIMES}
+    of_kinds: ClassVar[Collection[str]] = ("regimes",)
+    minutes: ClassVar[int] = 60
 
     result: Literal["summarise_regimes"]
     confidence: float
     bootstrap_draws: int
     mass_accuracies: dict[str, str]
+
+    @classmethod
+    def asked(cls, study) -> dict[str, Any]:
+        """As of scores, and of the metrics that are mass accuracy the definition of each."""
+        metrics = study.config["metrics"].items()
+        masses = {name: metric["definition"] for name, metric in metrics if metric["metric"] == "mass_accuracy"}
+        return super().asked(study) | {"mass_accuracies": masses}
 
     def compute(self, inputs: Inputs) -> Computed:
         """The means of every regime."""

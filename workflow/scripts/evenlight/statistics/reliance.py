@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import pandas as pd
@@ -20,6 +20,7 @@ from evenlight.core.chance import rank_correlation
 from evenlight.core.contracts.results import GROUP_RELIANCE, PAIR_INVARIANCE, WORDS_BY_GROUP
 from evenlight.core.contracts.texts import ITEMS, PREDICTIONS, UNITS
 from evenlight.core.factors import JOINT
+from evenlight.core.kinds import TOKENS
 from evenlight.core.tables import Contract
 from evenlight.metrics.explanations import Explanation
 from evenlight.statistics.base import Computed, Inputs, OfRuns
@@ -381,6 +382,9 @@ class MeasureReliance(OfRuns):
         "group_reliance": GROUP_RELIANCE,
         "words_by_group": WORDS_BY_GROUP,
     }
+    modality: ClassVar[str] = TOKENS
+    folders: ClassVar[Sequence[str]] = ("attributions", "datasets", "predictions")
+    minutes: ClassVar[int] = 60
 
     result: Literal["measure_reliance"]
     explainers: dict[str, str | None]
@@ -388,6 +392,17 @@ class MeasureReliance(OfRuns):
     words_of: list[str]
     texts: int | None
     confidence: float
+
+    @classmethod
+    def asked(cls, study) -> dict[str, Any]:
+        """The runs, by what each explainer is repeated, and which texts may be told."""
+        from evenlight import configuration
+
+        return super().asked(study) | {
+            "explainers": {name: configuration.repeated_by(study.config, name) for name in study.explainers},
+            "words_of": study.datasets_shown(),
+            "texts": (study.config["reliance"] or {}).get("texts"),
+        }
 
     def compute(self, inputs: Inputs) -> Computed:
         """How alike the forms are explained, what the words get that name the group, and what all words get."""

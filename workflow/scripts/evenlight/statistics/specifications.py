@@ -9,10 +9,10 @@ permuted instead (:mod:`evenlight.statistics.control`), in the same way for all 
 model they ask.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import pandas as pd
@@ -305,6 +305,8 @@ class MeasureSpecifications(OfScores):
         "specification_curves": SPECIFICATION_CURVES,
         "specifications": SPECIFICATIONS,
     }
+    of_kinds: ClassVar[Collection[str]] = ("disparity",)
+    minutes: ClassVar[int] = 60
 
     result: Literal["measure_specifications"]
     alpha: float
@@ -312,6 +314,21 @@ class MeasureSpecifications(OfScores):
     higher_is_better: dict[str, bool]
     methods: dict[str, str]
     kinds: dict[str, list[str]]
+
+    @classmethod
+    def asked(cls, study) -> dict[str, Any]:
+        """As of scores: of the explainers and metrics that are asked about."""
+        from evenlight import configuration
+
+        methods, asked = configuration.explaining_methods(study.config), study.specified()
+        metrics = [name for names in asked.values() for name in names]
+        return super().asked(study) | {
+            "explainers": list(methods),
+            "metrics": {name: study.metrics[name]["family"] for name in metrics},
+            "higher_is_better": {name: study.metrics[name]["better"] == "higher" for name in metrics},
+            "methods": methods,
+            "kinds": asked,
+        }
 
     def compute(self, inputs: Inputs) -> Computed:
         """A row per question and curve, and one for each way to ask it."""

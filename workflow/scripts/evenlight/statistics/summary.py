@@ -1,7 +1,7 @@
 """From one row per seed to one row per cell of the published tables."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import ClassVar, Literal
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import pandas as pd
@@ -11,6 +11,7 @@ from evenlight.core import tables
 from evenlight.core.contracts.results import DISPARITY, SCORE_SUMMARY, SUMMARY
 from evenlight.core.contracts.texts import UNITS
 from evenlight.core.errors import InputError
+from evenlight.core.kinds import COMPARING
 from evenlight.core.tables import Contract
 from evenlight.statistics.base import Computed, Inputs, OfScores, Result
 from evenlight.statistics.cells import CELL
@@ -225,11 +226,17 @@ class SummariseDisparity(Result):
     version: ClassVar[int] = 2
     tables: ClassVar[Mapping[str, Contract]] = {"disparity_summary": SUMMARY}
     reads: ClassVar[Mapping[str, Contract]] = {"disparity": DISPARITY}
+    of_kinds: ClassVar[Collection[str]] = COMPARING
 
     result: Literal["summarise_disparity"]
     higher_is_better: dict[str, bool]
     alpha: float
     considerable_effect: float
+
+    @classmethod
+    def asked(cls, study) -> dict[str, Any]:
+        """The directions of metrics, and settings of the statistics."""
+        return {"higher_is_better": study.higher_is_better()} | super().asked(study)
 
     def compute(self, inputs: Inputs) -> Computed:
         """The summary, with what is to be said of its directions and of the disparities."""
@@ -246,9 +253,16 @@ class SummariseScores(OfScores):
     """Average every metric per group over the seeds."""
 
     tables: ClassVar[Mapping[str, Contract]] = {"scores": SCORE_SUMMARY}
+    folders: ClassVar[Sequence[str]] = ("scores", "units")
+    minutes: ClassVar[int] = 30
 
     result: Literal["summarise_scores"]
     factors: list[str] = Field([])
+
+    @classmethod
+    def asked(cls, study) -> dict[str, Any]:
+        """All scores, and the factors whose levels are groups."""
+        return study.scored() | {"factors": list(study.comparisons())}
 
     def compute(self, inputs: Inputs) -> Computed:
         """The means."""

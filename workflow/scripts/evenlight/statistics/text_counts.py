@@ -1,8 +1,8 @@
 """How many texts stand behind an audit: of each dataset and group, explained ones, and copies of others."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import pandas as pd
 
@@ -11,6 +11,7 @@ from evenlight.core.contracts.explanations import SCORES
 from evenlight.core.contracts.results import AUDITED_GROUPS, AUDITED_QUESTIONS, AUDITED_TEXTS, DIFFERENT_TEXTS
 from evenlight.core.contracts.texts import ITEMS, UNITS
 from evenlight.core.factors import JOINT, NEGATIVE_CONTROL
+from evenlight.core.kinds import TEXT, TOKENS
 from evenlight.core.sources import digest
 from evenlight.core.tables import Contract
 from evenlight.datasets.columns import level_names
@@ -134,9 +135,30 @@ def _different(items: pd.DataFrame, units: pd.DataFrame, pairs: Sequence[Compari
 class Counting(OfRuns):
     """Counts of the texts that explainers have explained, with the scores of one family of metrics."""
 
+    of_kinds: ClassVar[Collection[str]] = ("disparity",)
+    minutes: ClassVar[int] = 30
+
     family: str
     explainers: list[str]
     comparisons: dict[str, list[list[str]]]
+
+    @classmethod
+    def asked(cls, study) -> dict[str, Any]:
+        """The runs, and the explainers of one family whose texts are those of all."""
+        family = next(iter(study.metric_families(cls.modality)))
+        return super().asked(study) | {"family": family, "explainers": cls.explainers_counted(study)}
+
+    @classmethod
+    def files_of_runs(cls, study) -> dict[str, list[str]]:
+        """The scores of this family, and the texts."""
+        asked = cls.asked(study)
+        scores = study.files_of_runs("scores", family=asked["family"], explainer=asked["explainers"])
+        return scores | study.files_of_runs("datasets")
+
+    @classmethod
+    def explainers_counted(cls, study) -> list[str]:
+        """The explainers that have explained all texts together."""
+        return study.explainers_of(cls.modality)
 
     def counts(self, inputs: Inputs) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
         """See :func:`count_texts`."""
@@ -158,8 +180,14 @@ class CountTexts(Counting):
         "audited_groups": AUDITED_GROUPS,
         "different_texts": DIFFERENT_TEXTS,
     }
+    modality: ClassVar[str] = TOKENS
 
     result: Literal["count_texts"]
+
+    @classmethod
+    def explainers_counted(cls, study) -> list[str]:
+        """Of each dataset the first that explains it: all have scores of the same texts."""
+        return list(dict.fromkeys(names[0] for names in study.runs.sets_of(study.explainers)))
 
     def compute(self, inputs: Inputs) -> Computed:
         """A row per dataset, one per group, and one per comparison with copies."""
@@ -170,6 +198,7 @@ class CountQuestions(Counting):
     """How many questions of each dataset are audited, and how many have answers."""
 
     tables: ClassVar[Mapping[str, Contract]] = {"audited_questions": AUDITED_QUESTIONS}
+    modality: ClassVar[str] = TEXT
 
     result: Literal["count_questions"]
 

@@ -4,7 +4,7 @@ Labels are permuted as for the tests (:mod:`evenlight.statistics.control`), and 
 done again.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import ClassVar, Literal
 
@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from evenlight.core.contracts.results import VERDICT_CONTROL
+from evenlight.core.kinds import COMPARING
 from evenlight.core.tables import Contract
 from evenlight.statistics.base import Computed, Inputs, JudgedAtLooks
 from evenlight.statistics.cells import ExplainerScores
@@ -115,6 +116,8 @@ class PermuteVerdicts(JudgedAtLooks):
     """Make all verdicts again with the groups' labels permuted."""
 
     tables: ClassVar[Mapping[str, Contract]] = {"verdict_control": VERDICT_CONTROL}
+    of_kinds: ClassVar[Collection[str]] = COMPARING
+    minutes: ClassVar[int] = 120
 
     result: Literal["permute_verdicts"]
     verdict_permutations: int

@@ -1,8 +1,8 @@
 """Which class a model has for texts of which every word is hidden: where metrics that hide words lead."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import pandas as pd
@@ -10,8 +10,9 @@ import pandas as pd
 from evenlight.core import tables
 from evenlight.core.contracts.results import WITHOUT_WORDS
 from evenlight.core.contracts.texts import ITEMS, PREDICTIONS
+from evenlight.core.kinds import TOKENS
 from evenlight.core.tables import Contract
-from evenlight.statistics.base import Computed, Inputs, OfRuns
+from evenlight.statistics.base import Computed, Inputs, OfModels
 from evenlight.statistics.files import Runs, items_path, predictions_path
 
 COLUMNS = ["dataset", "model", "seed", "hidden", "class", "probability"]
@@ -36,13 +37,23 @@ def classes_without_words(predictions: Path, folder: Path, runs: Runs, *, hidden
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
-class ClassifyEmptyTexts(OfRuns):
+class ClassifyEmptyTexts(OfModels):
     """Which class does each model have for texts without words?"""
 
     tables: ClassVar[Mapping[str, Contract]] = {"without_words": WITHOUT_WORDS}
+    of_kinds: ClassVar[Collection[str]] = ("disparity",)
+    modality: ClassVar[str] = TOKENS
+    folders: ClassVar[Sequence[str]] = ("predictions", "datasets")
 
     result: Literal["classify_empty_texts"]
     hidden: list[str]
+
+    @classmethod
+    def asked(cls, study) -> dict[str, Any]:
+        """The models, and in which ways the metrics hide words."""
+        metrics = study.config["metrics"].values()
+        hidden = {metric["hidden_token"] for metric in metrics if "hidden_token" in metric}
+        return super().asked(study) | {"hidden": sorted(hidden)}
 
     def compute(self, inputs: Inputs) -> Computed:
         """A row per run and way of hiding words."""

@@ -4,7 +4,7 @@ The difference of the forms of a pair over the words of the ground truth is GECO
 version, Section 3.1 and Figures 7 and 8). Scores are read from the attribution files, so that no model is asked.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
 from typing import ClassVar, Literal
@@ -17,6 +17,7 @@ from evenlight.core import tables
 from evenlight.core.contracts.explanations import EXPLAINED
 from evenlight.core.contracts.results import ATTRIBUTION_DIFFERENCES
 from evenlight.core.contracts.texts import ITEMS, UNITS
+from evenlight.core.kinds import TOKENS
 from evenlight.core.tables import Contract
 from evenlight.metrics.explanations import Explanation, explanations_of
 from evenlight.statistics.arrays.holm import holm
@@ -185,6 +186,10 @@ class CompareAttributions(OfRuns):
     """Compare what explanations give to the ground-truth words of both forms of a sentence, run by run."""
 
     tables: ClassVar[Mapping[str, Contract]] = {"attribution_differences": ATTRIBUTION_DIFFERENCES}
+    of_kinds: ClassVar[Collection[str]] = ("regimes",)
+    modality: ClassVar[str] = TOKENS
+    folders: ClassVar[Sequence[str]] = ("attributions", "datasets", "predictions")
+    minutes: ClassVar[int] = 60
 
     result: Literal["compare_attributions"]
     explainers: list[str]

@@ -8,9 +8,8 @@ from snakemake.io import expand
 from evenlight import configuration
 from evenlight.core import kinds, sources
 from evenlight.datasets import released
-from evenlight.jobs.arguments import as_argument
 from evenlight.workflow.naming import any_of, as_json, content_of
-from evenlight.workflow.patterns import ANSWER, CHANGED_ANSWER, FOLLOW_UP
+from evenlight.workflow.patterns import CHANGED_ANSWER, FOLLOW_UP, PREDICTIONS
 
 # The family of metrics that are about questions of which a concept was changed.
 QUESTION_FAMILY = "reasons"
@@ -78,24 +77,6 @@ class Answers:
     def faithfulness_metrics(self):
         """The metrics of the page of faithfulness: of changed questions, and of follow-up questions."""
         return self.metrics_of_family(QUESTION_FAMILY) | self.metrics_of_family(FOLLOW_UP_FAMILY)
-
-    def faithfulness_settings(self):
-        """What the table of faithfulness depends on."""
-        names = {"explainers": self.explainers_in_words, "factors": list(self.comparisons_of(kinds.TEXT))}
-        metrics = {
-            "questions": self.metrics_of_family(QUESTION_FAMILY),
-            "follow_ups": self.metrics_of_family(FOLLOW_UP_FAMILY),
-        }
-        return as_argument(self.runs_of_study() | names | metrics | self.of_statistics("confidence", "bootstrap_draws"))
-
-    def faithfulness_files(self):
-        """What the table of faithfulness reads of all runs."""
-        patterns = {"changed_answers": CHANGED_ANSWER} if self.metrics_of_family(QUESTION_FAMILY) else {}
-        patterns |= {"answers": ANSWER, "follow_ups": FOLLOW_UP} if self.metrics_of_family(FOLLOW_UP_FAMILY) else {}
-        return {
-            flag: (pattern, self.every(pattern, explainer=self.explainers_in_words))
-            for flag, pattern in patterns.items()
-        }
 
     def answerers(self, family):
         """A pattern of the explainers of a family, for its rule."""
@@ -174,11 +155,7 @@ class Answers:
 
     def predictions_of_writer(self, wildcards):
         """The predictions of a model that predicts, whose explained texts it answers; none of one that answers only."""
-        return (
-            []
-            if wildcards.model in self.answers_only
-            else ["<results>/predictions/{dataset}/{model}/seed{seed}.parquet"]
-        )
+        return [] if wildcards.model in self.answers_only else [PREDICTIONS]
 
     def writer_files(self, wildcards):
         """The files of a model that writes: as the study keeps it, or where it lies."""
@@ -205,13 +182,6 @@ class Answers:
             for name in names
             if self.config["metrics"][name].get("file")
         ]
-
-    def decision_settings(self):
-        """What verdicts on changes of decision depend on: no metric is part of them."""
-        named = self.config["statistics"]["primary"]
-        primary = {section[:-1]: names for section, names in named.items() if names}
-        judged = self.of_statistics("alpha", "as_often_bound", "confidence", "bootstrap_draws")
-        return self.compared_settings(of=kinds.TEXT, **judged, smallest_effects={}, primary=primary, noise=[])
 
     @cached_property
     def answer_words(self):

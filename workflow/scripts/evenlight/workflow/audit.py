@@ -4,9 +4,7 @@ from functools import cached_property
 
 from evenlight import configuration
 from evenlight.core import kinds
-from evenlight.jobs.arguments import as_argument
-from evenlight.workflow.naming import as_json
-from evenlight.workflow.patterns import COMPARED, SCORES, TEXTS
+from evenlight.reports.entries import COMPARED
 
 # What an audit of answers reads, the verdicts first.
 AUDITED_OF_ANSWERS = (
@@ -64,14 +62,9 @@ class Audit:
         """The page beside the audit of answers."""
         return "audit.html" if self.explainers else None
 
-    @cached_property
-    def first_explainers(self):
-        """Of each dataset one that explains it."""
-        return list(dict.fromkeys(names[0] for names in self.runs.sets_of(self.explainers)))
-
     def audited_pages(self):
         """Those of them that this study has."""
-        return [page for page in SOMETIMES if page in self.tables]
+        return [page for page in SOMETIMES if page in self.pages]
 
     def audited_tables(self):
         """The tables that the audit reads, of these pages and of its own."""
@@ -89,34 +82,6 @@ class Audit:
             always
             + [table for page in self.audited_pages() for table in SOMETIMES[page]]
             + self.shown_texts(["examples"])
-        )
-
-    def counted_texts(self, families, explainers, of):
-        """What the texts of an audit are counted by: the scores of one family, whose texts are those of all."""
-        family = next(iter(families))
-        names = {"family": family, "explainers": explainers, "comparisons": self.comparisons_of(of)}
-        return {
-            "settings": as_argument(self.runs_of_study() | names),
-            "of_runs": {
-                "scores": (SCORES, self.every(SCORES, family=family, explainer=explainers)),
-                **self.of_runs(TEXTS),
-            },
-            "minutes": 30,
-        }
-
-    def texts_needed(self):
-        """What estimates how many texts, or questions with answers, would decide what is open."""
-        return {
-            "about": "How many texts would decide each question that is open.",
-            "tables": ["texts_needed"],
-            "settings": as_json(**self.of_statistics("as_often_bound", "power")),
-            "reads": ["effects"],
-        }
-
-    def hidden_tokens(self):
-        """In which ways the metrics hide words."""
-        return sorted(
-            {metric["hidden_token"] for metric in self.config["metrics"].values() if "hidden_token" in metric}
         )
 
     def answer_audit_settings(self):

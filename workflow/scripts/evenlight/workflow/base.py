@@ -10,12 +10,12 @@ from snakemake.exceptions import WorkflowError
 from snakemake.io import ancient, expand
 
 from evenlight import configuration, datasets
+from evenlight.core import kinds
 from evenlight.core.errors import InputError
 from evenlight.corpus import annotation
 from evenlight.jobs import kept_records, own_files, provenance
 from evenlight.statistics.files import Runs
-from evenlight.statistics.results import Result as ComputedResult
-from evenlight.workflow.entries import Page, Plot, Result
+from evenlight.statistics.results import Result
 from evenlight.workflow.inside import Inside
 from evenlight.workflow.naming import as_json
 
@@ -95,19 +95,10 @@ class Base:
         config: the configuration with all defaults filled in.
         inside: Snakemake's workflow.
         base: the folder of this workflow.
-        results, plots, tables: entries by the name of their module, of which rules are made.
-        figures: lists of files that the study shows.
-        explainer_pages, explainer_figures: what it shows of its explainers beside their scores.
     """
 
     def __init__(self, config: dict, inside: Inside, base: Path):
         self.config, self.inside, self.base = config, inside, base
-        self.results: dict[str, Result] = {}
-        self.plots: dict[str, Plot] = {}
-        self.tables: dict[str, Page] = {}
-        self.figures: list = []
-        self.explainer_pages: dict[str, Page] = {}
-        self.explainer_figures: list = []
         # Records of results that were copied here. Of those in a storage, and of an archive's, nothing is kept beside.
         if inside.starts and not self.stored:
             kept_records.restore(self.folder)
@@ -116,6 +107,16 @@ class Base:
     def folder(self):
         """Where the results of the study lie."""
         return Path("results", self.config["study"])
+
+    @cached_property
+    def kind(self):
+        """What the study asks."""
+        return kinds.KINDS[self.config["kind"]]
+
+    @cached_property
+    def is_comparing(self):
+        """Whether two levels of something are compared, cell by cell, which not every kind needs."""
+        return bool(self.kind.category and (self.kind.needs or self.comparisons()))
 
     @cached_property
     def readers(self):
@@ -216,7 +217,7 @@ class Base:
             entries: by section, of those by the names that the study gives them.
         """
         named = {section: self._methods(section, tuple(names)) for section, names in entries.items()}
-        of_results = {name: ComputedResult.entries[name].version for name in results}
+        of_results = {name: Result.entries[name].version for name in results}
         return as_json(**configuration.versions_of(self.config, *stages, results=of_results, **named, **dict(methods)))
 
     def rendered_by(self, stage, *patterns):

@@ -6,8 +6,6 @@ from evenlight import configuration, datasets
 from evenlight.core import kinds
 from evenlight.workflow.base import kept
 
-PUBLISHED = [f"resources/published/{name}.csv" for name in ("disparity_counts", "disparity_effect_sizes", "model_bias")]
-
 
 class Disparity:
     """Of studies of disparity: what is compared and controlled."""
@@ -32,24 +30,12 @@ class Disparity:
             )
         ]
 
-    def yardstick_settings(self):
-        """As of all verdicts; the random explainers, and of which metrics the best attainable scores are sought."""
-        ends = {
-            "random": configuration.random_explainers(self.config),
-            "upper_bound": configuration.upper_bound(self.config),
-        }
-        return self.verdict_settings(**ends, **self.looks())
-
     def left_out(self):
         """The explainers of changes, or in words, that a table of tokens alone leaves out, where the study has both."""
         others = [
             name for modality in self.modalities if modality != kinds.TOKENS for name in self.explainers_of(modality)
         ]
-        return {"left_out": others} if self.explainers and others else {}
-
-    def from_probability(self):
-        """The metrics that are made of the model's probability of the text itself."""
-        return [name for name, metric in self.metrics.items() if metric["from_probability"]]
+        return others if self.explainers else []
 
     @kept
     def kinds_of_metrics(self):
@@ -75,20 +61,6 @@ class Disparity:
         """
         methods = list(configuration.explaining_methods(self.config).values())
         return self.kinds_of_metrics() if len(set(methods)) < len(methods) else self.disputed_metrics()
-
-    def specification_settings(self):
-        """What the specification curves depend on: the explainers and metrics that are asked about."""
-        methods, asked = configuration.explaining_methods(self.config), self.specified()
-        metrics = [name for names in asked.values() for name in names]
-        return self.compared_settings(
-            "alpha",
-            "control_draws",
-            explainers=list(methods),
-            metrics={name: self.metrics[name]["family"] for name in metrics},
-            higher_is_better={name: self.metrics[name]["better"] == "higher" for name in metrics},
-            methods=methods,
-            kinds=asked,
-        )
 
     def specifications_drawn(self, wildcards):
         """The settings of one specification curve."""

@@ -10,7 +10,7 @@ from evenlight import configuration
 from evenlight.core import kinds
 from evenlight.jobs.arguments import as_argument
 from evenlight.workflow.naming import as_json
-from evenlight.workflow.patterns import COUNTERFACTUAL, PREDICTED_LEVELS, WORD_ATTRIBUTION
+from evenlight.workflow.patterns import CONCEPT_SCORE, COUNTERFACTUAL, PREDICTED_LEVELS, UNITS, WORD_ATTRIBUTION
 
 # The words of concepts that the project wrote itself.
 LEXICONS = {
@@ -143,16 +143,20 @@ class Effects:
         concepts = self.concepts_of(wildcards.dataset) if wildcards.explainer in self.forgetting else []
         return expand(COUNTERFACTUAL, concept=concepts, **wildcards)
 
-    @cached_property
-    def forgotten(self):
-        """The answers of all networks that have forgotten a concept."""
-        return [
+    def files_of_changes(self):
+        """The changes, the scores of all estimates and the answers of networks that have forgotten, by the folder."""
+        forgotten = [
             file
             for dataset in self.config["datasets"]
             for file in self.every(
                 COUNTERFACTUAL, dataset=dataset, explainer=self.forgetting, concept=self.concepts_of(dataset)
             )
         ]
+        return {
+            "changes": self.every(UNITS["changes"], table=["changes", "labels"]),
+            "scores": self.every(CONCEPT_SCORE, explainer=self.change_explainers),
+            **({"counterfactuals": forgotten} if forgotten else {}),
+        }
 
     def forgetting_settings(self, wildcards):
         """What a network that forgets a concept depends on, beside the model that it begins as."""
@@ -172,18 +176,6 @@ class Effects:
     def concept_metrics(self):
         """The metrics of the study, each with its settings."""
         return self.metric_settings(self.modalities[kinds.EFFECTS]["metrics"])
-
-    def summary_settings(self):
-        """What the tables of concepts depend on."""
-        return as_argument(
-            {
-                "concepts": {dataset: self.concepts_of(dataset) for dataset in self.config["datasets"]},
-                **{name: value for name, value in self.runs_of_study().items() if name != "datasets"},
-                **self.modalities[kinds.EFFECTS],
-                "forgetting": self.forgetting,
-                **self.of_statistics("confidence", "bootstrap_draws"),
-            }
-        )
 
     def published_effects(self):
         """What CEBaB prints of each change (Tables 3d and 4, in stars), for the datasets that have its five classes."""

@@ -3,7 +3,8 @@
 from functools import cached_property
 
 from evenlight.core import kinds
-from evenlight.workflow.patterns import ANSWER, ATTRIBUTION_FILE, COMPARED, PREDICTIONS
+from evenlight.reports.entries import COMPARED
+from evenlight.workflow.patterns import ANSWER, ATTRIBUTION_FILE, PREDICTIONS
 
 # What of texts it shows beside their words: patterns by the flag that names their folder.
 SPOKEN = {
@@ -28,7 +29,7 @@ class Explorer:
 
         Those of regimes are about architectures.
         """
-        told = "effects" in self.tables and self.config["kind"] != "regimes"
+        told = "effects" in self.pages and self.config["kind"] != "regimes"
         return (
             [f"<results>/tables/{table}.parquet" for table in ("effects", "effect_counts", "interim_analyses")]
             if told
@@ -38,7 +39,7 @@ class Explorer:
     @cached_property
     def first_explored(self):
         """What explanations a page shows one by one: those that the kind asks about, else the first."""
-        return kinds.KINDS[self.config["kind"]].explained or next(iter(self.modalities))
+        return self.kind.explained or next(iter(self.modalities))
 
     @cached_property
     def explored(self):

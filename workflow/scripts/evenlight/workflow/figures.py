@@ -1,7 +1,11 @@
 """Of figures and pages of tables: names, labels and files."""
 
 import json
+from dataclasses import replace
+from functools import cached_property
+from importlib import import_module
 from pathlib import Path
+from pkgutil import iter_modules
 from urllib.parse import quote
 
 import yaml
@@ -10,6 +14,7 @@ from snakemake.io import expand, report
 from evenlight import configuration
 from evenlight.jobs import provenance
 from evenlight.jobs.arguments import as_argument
+from evenlight.reports import pages
 from evenlight.workflow import terminal
 from evenlight.workflow.patterns import SCORES
 
@@ -27,14 +32,40 @@ class Figures:
         made = provenance.summed_up([str(file.path) for file in files], provenance.Records())
         pages = {file.path.stem: str(file.path) for file in files if file.path.suffix == ".html"}
         opening = {
+            "question": self.kind.question,
+            "opens": self.kind.opens,
             "answer": " ".join(terminal.opening_of(Path(pages["effects"]))) if "effects" in pages else "",
             "pages": pages,
         }
         return made | opening | {"configuration": f"data:text/plain;charset=utf-8,{quote(whole, safe=' :/,')}"}
 
-    def drawn(self, plot):
-        """The files of one of the plots, in every configured format; wildcards stay."""
-        return [f"<results>/figures/{self.plots[plot].path}.{form}" for form in self.config["figures"]["formats"]]
+    @cached_property
+    def pages(self):
+        """The pages of tables that the study shows, by the name of their module, with this module."""
+        modules = {each.name: import_module(f"{pages.__name__}.{each.name}") for each in iter_modules(pages.__path__)}
+        found = {name: (module, module.shown(self)) for name, module in modules.items()}
+        return {name: (module, shown) for name, (module, shown) in found.items() if shown}
+
+    @cached_property
+    def plots(self):
+        """The figures of these pages that are drawn of one table, by the name of their module."""
+        return {
+            plot: replace(drawn, table=drawn.table or module.TABLES[0], category=shown.category)
+            for module, shown in self.pages.values()
+            for plot, drawn in shown.figures.items()
+        }
+
+    def tables_of(self, page):
+        """The names of the tables that a page reads."""
+        module, shown = self.pages[page]
+        return self.names_of(shown.tables or module.TABLES)
+
+    def figures(self, rules):
+        """The files of all figures that the study shows; ``rules``: those of Snakemake."""
+        asked = {f"draw_{plot}": drawn.on for plot, drawn in self.plots.items() if drawn.on is not None}
+        for _, shown in self.pages.values():
+            asked |= shown.further
+        return [self.every(getattr(rules, rule).output, **on) for rule, on in asked.items()]
 
     def label(self, section, name):
         """What a dataset, model, explainer or metric is called; the ``label`` of a dataset of one's own is a column."""
@@ -137,7 +168,7 @@ class Figures:
     def record_of(self, page):
         """The record of interim analyses, where a page judges: it says first which texts were judged several times."""
         judges = page.at_one_look or page.verdicts
-        return ["<results>/tables/interim_analyses.parquet"] if judges and "record_analyses" in self.results else []
+        return self.paths(["interim_analyses"]) if judges and "record_analyses" in self.results else []
 
     def notes_of(self, page):
         """The flag of what a page's tables do not say of themselves, where there is something."""
@@ -146,3 +177,7 @@ class Figures:
             "exploratory. Verdicts that hold over all looks are those of effects.html"
         )
         return [f"--note={said}"] if page.at_one_look and self.planned_looks else []
+
+    def caption(self, folder, name):
+        """What the report says of a page or a plot: the file beside its module, seen from the folder of the rules."""
+        return f"../workflow/scripts/evenlight/reports/{folder}/{name}.rst"

@@ -124,10 +124,9 @@ class Models:
 
         Of all datasets: jobs that run as a group must have the same strings as resources.
         """
-        kind = kinds.KINDS[self.config["kind"]]
         # A study may compare the changes of one dataset and the texts of another.
         everywhere = len(self.modalities) == 1 or configuration.compared_everywhere(self.config, kinds.TOKENS)
-        needed = everywhere and ("compare" in kind.needs or kind.explained)
+        needed = everywhere and ("compare" in self.kind.needs or self.kind.explained)
         return as_json(
             comparisons=self.comparisons_of(kinds.TOKENS) if needed else {},
             strata=self.config["statistics"]["strata"],

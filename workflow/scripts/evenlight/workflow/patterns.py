@@ -27,5 +27,11 @@ MANIFEST = "<results>/models/{dataset}/{model}/seed{seed}/manifest.json"
 MASKED = "<results>/masked_words/{dataset}/{model}/seed{seed}.parquet"
 DATASET_CHECK = "<results>/checks/{dataset}/dataset.json"
 MODEL_CHECK = "<results>/checks/{dataset}/{model}/seed{seed}.json"
-# What a comparison is of.
-COMPARED = ("datasets", "models", "explainers", "metrics")
+# What results read of all runs, by the folder below <results>.
+OF_RUNS = UNITS | {
+    pattern.split("/")[1]: pattern
+    for pattern in (
+        *(LEARNING_RATE, ATTRIBUTION_FILE, ANSWER, COST, SCORES, RANDOMISED, PREDICTIONS, AGREEMENT),
+        *(CHANGED_ANSWER, FOLLOW_UP, MASKED, CONCEPT_EFFECT, REPRESENTATION, COUNTERFACTUAL),
+    )
+}

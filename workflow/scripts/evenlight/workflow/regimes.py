@@ -4,7 +4,6 @@ import csv
 
 from snakemake.io import expand
 
-from evenlight.jobs.arguments import as_argument
 from evenlight.workflow.base import kept
 from evenlight.workflow.naming import as_json
 from evenlight.workflow.patterns import ATTRIBUTION_FILE, PREDICTIONS
@@ -23,11 +22,6 @@ class Regimes:
             **settings,
         )
 
-    def mass_accuracies(self):
-        """The metrics that are mass accuracy, and the definition of each."""
-        metrics = self.config["metrics"].items()
-        return {name: metric["definition"] for name, metric in metrics if metric["metric"] == "mass_accuracy"}
-
     def correctness_metrics(self):
         """The metrics that hold explanations against the ground truth."""
         return [name for name, metric in self.metrics.items() if metric["family"] == "correctness"]
@@ -41,15 +35,6 @@ class Regimes:
             for name, dataset in self.config["datasets"].items()
             if dataset["reader"] == "geco"
         }
-
-    def proposed_method_settings(self):
-        """What the verdicts on proposed methods depend on."""
-        judged = ("alpha", "smallest_effects", "as_often_bound", "confidence", "bootstrap_draws")
-        settings = self.of_statistics("regimes", "proposed_methods", *judged)
-        # Not sorted: the order of the configuration is that of the tables.
-        settings |= {"higher_is_better": self.higher_is_better(), "primary": {}, "noise": []}
-        settings |= {"primary_metrics": self.config["statistics"]["primary"]["metrics"], "rivals": self.together()}
-        return as_argument(self.scored() | settings | self.looks())
 
     @kept
     def masked_models(self):
@@ -71,21 +56,6 @@ class Regimes:
         """The files of the masked language model that a trained one began as, where a folder names it."""
         model = self.config["models"][wildcards.model]
         return self.local_model_files(model["source"]) if model["architecture"] == "pretrained" else []
-
-    def masked_summary_settings(self):
-        """What the summary of masked words depends on."""
-        asked = self.masked_models()
-        without = [model for model in self.models_in_regimes() if model not in asked]
-        # Not sorted: the order of the configuration is that of the tables.
-        return as_argument(
-            {"datasets": list(self.config["datasets"]), "models": {model: self.seeds_of(model) for model in asked}}
-            | {"comparisons": self.comparisons(), "without": without}
-            | self.of_statistics("confidence", "bootstrap_draws")
-        )
-
-    def masked_shown(self, **settings):
-        """The settings of what shows masked words."""
-        return as_argument({"regimes": self.config["statistics"]["regimes"]} | settings)
 
     def models_in_regimes(self):
         """The models of all regimes, with what they are called and their first seed."""

@@ -1,45 +1,74 @@
-"""Of results: which files of all runs each of them reads."""
+"""Of results: which of them a study has, and what each of them reads."""
 
 from functools import cached_property
+from pathlib import Path
 
 from snakemake.ioflags import update
 
 from evenlight.core import kinds
+from evenlight.jobs.arguments import as_argument
+from evenlight.statistics.results import Result
 from evenlight.workflow.base import kept
-from evenlight.workflow.patterns import PREDICTIONS, SCORES, TEXTS, UNITS
+from evenlight.workflow.patterns import OF_RUNS, UNITS
 
 
 class Results:
-    """Of results: which files of all runs each of them reads."""
-
-    @kept
-    def of_runs(self, *patterns):
-        """What a result reads of all runs, for Result: patterns below <results>, whose first folder is the flag."""
-        return {pattern.split("/")[1]: (pattern, self.files_of_runs(pattern)) for pattern in patterns}
-
-    @kept
-    def files_of_runs(self, pattern):
-        """All files of a pattern that the study has; where it names explainers, of those that explain texts."""
-        if pattern == SCORES:
-            return self.every_score()
-        if pattern in UNITS.values():
-            return self.every(pattern, table=["items", "units"])
-        return self.every(pattern, **({"explainer": self.explainers} if "{explainer}" in pattern else {}))
+    """Of results: which of them a study has, and what each of them reads."""
 
     @cached_property
-    def scored_patterns(self):
-        """What compares scores needs all of these: strata may follow from how the models read a text."""
-        return (SCORES, *self.explained.values(), *[PREDICTIONS] * (not self.answers_only))
+    def results(self):
+        """The results of the study, by the names of their rules: classes of evenlight.statistics."""
+        return {name: result for name, result in Result.entries.items() if result.is_made(self)}
 
-    def of_texts(self, *patterns):
-        """The same of explanations of texts alone, and what else a result reads of all runs."""
-        return {"scores": (SCORES, self.every_score(kinds.TOKENS)), **self.of_runs(TEXTS, PREDICTIONS, *patterns)}
+    @cached_property
+    def table_of(self):
+        """The names of all tables of results, by those of their contracts."""
+        return {contract.name: table for result in Result.entries.values() for table, contract in result.tables.items()}
+
+    def names_of(self, contracts):
+        """The names of the tables that some contracts are of."""
+        return [self.table_of[contract.name] for contract in contracts]
+
+    def files_of_runs(self, *folders, of=None, **values):
+        """The files of all runs in some folders below <results>, by the folder; see Result.folders.
+
+        ``of``: the modality of the explanations; of scores all without, else tokens. ``values``: of wildcards, where
+        not all are meant.
+        """
+        found = {}
+        for folder in folders:
+            if folder == "units":
+                found |= {name: self.every_unit(name) for name in self.explained}
+            elif folder in UNITS:
+                found[folder] = self.every_unit(folder)
+            elif folder == "scores" and not values:
+                found[folder] = self.every_score(of)
+            elif folder != "predictions" or not self.answers_only:
+                explainers = {"explainer": self.explainers_of(of or kinds.TOKENS)}
+                wildcards = explainers if "{explainer}" in OF_RUNS[folder] else {}
+                found[folder] = self.every(OF_RUNS[folder], **wildcards | values)
+        return found
+
+    @kept
+    def read(self, result):
+        """What a result reads beside tables, by the flag that names its folder."""
+        resources = [self.repository_file(path) for path in result.resources]
+        return result.files_of_runs(self) | ({Path(result.resources[0]).parent.name: resources} if resources else {})
+
+    def folders_read(self, result):
+        """The flags that name these folders."""
+        patterns = OF_RUNS | {Path(path).parent.name: path for path in result.resources}
+        return self.folders(**{flag: patterns[flag] for flag in self.read(result)})
 
     def written(self, result):
         """The files of a result's tables, which are deleted before the job only where it does not add to them."""
-        paths = [f"<results>/tables/{table}.parquet" for table in result.tables]
+        paths = self.paths(result.tables)
         return [update(path) for path in paths] if result.keeps and not self.stored else paths
 
-    def folders_of(self, result):
-        """The flags that name the folders of what a result reads of all runs."""
-        return self.folders(**{flag: pattern for flag, (pattern, _) in result.of_runs.items()})
+    def paths(self, tables):
+        """Where tables of results lie."""
+        return [f"<results>/tables/{table}.parquet" for table in tables]
+
+    def settings_of(self, result):
+        """The settings of a result. Not sorted: the order of the configuration is that of the tables."""
+        return as_argument(result.asked(self))

@@ -21,12 +21,17 @@ _held: list = []
 
 
 def prepare(study: Study) -> None:
-    """Set the variables of jobs, when the rules are read."""
+    """When the rules are read: set the variables of jobs, and say what must be known before verdicts are made."""
     # A job of another run, or one that was sent to another machine, has no use for that run's server.
     os.environ.pop(warm_start.SOCKET_VARIABLE, None)
     # Nor for this machine's GPUs: whoever sent it there has given it its own.
     if not study.inside.starts:
         os.environ.pop(gpus.DEVICES_VARIABLE, None)
+    if study.kind.category and study.first_time("interim_analyses"):
+        study.tell_interim_analyses()
+        study.tell_too_few_pairs()
+    if study.kind.category and study.planned_looks:
+        study.refuse_what_voids_the_plan()
     # Not in jobs, which executors start with Snakemake again, and not in the workflow of someone who uses this one.
     if study.inside.starts and study.inside.is_whole:
         terminal.take_over(study.inside, lambda: outcome(study))
@@ -107,8 +112,7 @@ def keep_records(study: Study) -> None:
 
 def outcome(study: Study) -> list[str]:
     """What a run has found and where to look: of the page that answers, where it was asked for."""
-    kind = study.config["kind"]
-    answering = {"disparity": "effects", "description": "scores"}.get(kind, kind)
+    answering = next(iter(study.kind.opens), "scores")
     pages = {"audit": f"{study.folder}/audit.html", "study": f"{study.folder}/tables/{answering}.html"}
     made = study.inside.files()
     lines = []

@@ -6,7 +6,6 @@ from pathlib import Path
 
 from evenlight import configuration
 from evenlight.core import kinds
-from evenlight.jobs.arguments import as_argument
 from evenlight.workflow.base import kept
 from evenlight.workflow.patterns import SCORES, UNITS
 
@@ -75,24 +74,13 @@ class Statistics:
         """What is compared: factor to sets of levels."""
         return self.config["statistics"]["compare"]
 
-    def reliance_settings(self):
-        """What the tables of words depend on."""
-        return as_argument(
-            self.runs_of_study()
-            | {"explainers": {name: configuration.repeated_by(self.config, name) for name in self.explainers}}
-            | {"comparisons": self.comparisons_of(kinds.TOKENS)}
-            | {"words_of": self.datasets_shown(), "texts": (self.config["reliance"] or {}).get("texts")}
-            | self.of_statistics("confidence")
-        )
-
-    def compared_settings(self, *keys, of=None, **more):
-        """What tables of comparisons depend on: the scores, the comparisons, ``keys`` of the statistics, and ``more``.
+    def scores_compared(self, of=None):
+        """What is compared: scores, and levels of them.
 
         ``of``: the modality of the explanations; all without.
         """
         compared = {"comparisons": self.comparisons_of(of)} if of else {}
-        # Not sorted: the order of the configuration is that of the tables.
-        return as_argument(self.scored(of) | self.levels_compared() | compared | self.of_statistics(*keys) | more)
+        return self.scored(of) | self.levels_compared() | compared
 
     def levels_compared(self):
         """What the levels of a cell are: those of texts, or regimes of models."""

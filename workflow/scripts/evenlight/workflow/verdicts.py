@@ -1,6 +1,5 @@
 """Of verdicts: their families, plans of looks, and what is said of them before a run."""
 
-import json
 from functools import cached_property
 from pathlib import Path
 
@@ -13,41 +12,17 @@ from evenlight.statistics import families, interim_analyses, look_plans
 from evenlight.statistics.looks import Looks
 from evenlight.statistics.study import StudyScores
 from evenlight.workflow.base import kept
-from evenlight.workflow.entries import Page
-from evenlight.workflow.patterns import COMPARED
 
 
 class Verdicts:
     """Of verdicts: their families, plans of looks, and what is said of them before a run."""
 
-    @cached_property
-    def category(self):
-        """Where the report has what is compared."""
-        return "Regimes" if self.config["kind"] == "regimes" else "Disparity"
-
-    @cached_property
-    def effect_tables(self):
-        """What the page of effects reads: beside verdicts, which models only guess."""
-        return [
-            "effects",
-            "effect_counts",
-            "verdict_control",
-            *["balanced_accuracy"] * (not self.answers_only),
-        ]
-
     def higher_is_better(self):
         """Of each metric, whether higher scores are the better ones."""
         return {name: metric["better"] == "higher" for name, metric in self.metrics.items()}
 
-    def effects_page(self, category):
-        """The first page of a study that compares: who is explained better more often, and how far apart scores are."""
-        settings = self.of_statistics("as_often_bound", "confidence")
-        return Page(
-            self.effect_tables, self.shown(*COMPARED, **self.names_compared(), **settings), category, verdicts=True
-        )
-
-    def verdict_settings(self, *keys, **settings):
-        """What verdicts depend on, ``keys`` of the statistics, and further ``settings``."""
+    def judged(self):
+        """What leads from scores to verdicts."""
         named = self.config["statistics"]["primary"]
         # By the columns of a cell; what names all says nothing.
         primary = {section[:-1]: names for section, names in named.items() if names}
@@ -55,7 +30,7 @@ class Verdicts:
             primary = {"factor": self.factors_compared()}
         judged = ("alpha", "adjustment", "smallest_effects", "as_often_bound", "confidence", "bootstrap_draws")
         families = {"primary": primary, "noise": configuration.no_hypotheses(self.config)}
-        return self.compared_settings(*judged, *keys, **families, higher_is_better=self.higher_is_better(), **settings)
+        return self.of_statistics(*judged) | families | {"higher_is_better": self.higher_is_better()}
 
     @cached_property
     def planned_looks(self):
@@ -98,7 +73,7 @@ class Verdicts:
     def looks(self):
         """The plan of looks, where there is one, and how the units of each look are found again."""
         if not self.planned_looks:
-            return {}
+            return {"looks": None}
         if self.stored:
             said = "statistics.looks: a storage does not keep the record of looks; leave --default-storage-provider out"
             raise WorkflowError(said)
@@ -163,8 +138,8 @@ class Verdicts:
 
     def tell_too_few_pairs(self):
         """Say before the run where so few pairs are explained that no verdict can come of them."""
-        settings, compared = (json.loads(of()) for of in (self.verdict_settings, self.compared_settings))
-        sizes = families.sizes_of_families(StudyScores(**compared), settings["primary"], settings["noise"])
+        judged = self.judged()
+        sizes = families.sizes_of_families(StudyScores(**self.scores_compared()), judged["primary"], judged["noise"])
         if self.planned_looks:
             plan = self.plan
             increments = Looks(plan.planned, tuple(range(len(plan.planned))), plan.spending).increments(plan.alpha)

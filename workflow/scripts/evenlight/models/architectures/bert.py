@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
-from evenlight.models.base import Architecture
-from evenlight.models.fields import Dropout, LearnedTokenizer, LongItems, MaxTokens, Overlap, Tokenizer, TrainingName
+from evenlight.models.fields import Dropout
+from evenlight.models.from_scratch import FromScratch
 from evenlight.settings import refusal
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from evenlight.models.trainings import Training
 
 
-class Bert(Architecture):
+class Bert(FromScratch):
     """A BERT encoder (Devlin et al. 2019) of any size with a classification head, trained from scratch."""
 
     title: ClassVar[str] = "BERT trained from scratch"
@@ -29,11 +29,6 @@ class Bert(Architecture):
         None, ge=1, description="Dimensions inside the feed-forward blocks; `null` is four times `hidden_size`."
     )
     dropout: Dropout = 0.1
-    tokenizer: Tokenizer = Field(default_factory=LearnedTokenizer)
-    long_items: LongItems = "refuse"
-    overlap: Overlap = None
-    max_tokens: MaxTokens = 128
-    training: TrainingName
 
     @model_validator(mode="after")
     def _heads_divide(self) -> Self:

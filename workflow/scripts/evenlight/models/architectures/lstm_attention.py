@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from pydantic import Field
 
-from evenlight.models.base import Architecture
-from evenlight.models.fields import Dropout, LearnedTokenizer, LongItems, MaxTokens, Overlap, Tokenizer, TrainingName
+from evenlight.models.fields import Dropout
+from evenlight.models.from_scratch import FromScratch
 from evenlight.settings import Location
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from evenlight.models.trainings import Training
 
 
-class LstmAttention(Architecture):
+class LstmAttention(FromScratch):
     """A recurrent network: embedding, an LSTM and attention over its states, trained from scratch."""
 
     title: ClassVar[str] = "LSTM with attention"
@@ -33,11 +33,6 @@ class LstmAttention(Architecture):
     )
     state_size: int = Field(64, ge=1, description="Dimensions of the LSTM's states.")
     dropout: Dropout = 0.1
-    tokenizer: Tokenizer = Field(default_factory=LearnedTokenizer)
-    long_items: LongItems = "refuse"
-    overlap: Overlap = None
-    max_tokens: MaxTokens = 128
-    training: TrainingName
 
     def build(self, sentences: Sequence[Sequence[str]], classes: int, training: Training) -> Parts:
         """An LSTM with attention, with random weights; those of the embeddings may be vectors of words."""

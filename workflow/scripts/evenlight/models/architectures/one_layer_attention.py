@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from pydantic import Field
 
-from evenlight.models.base import Architecture
-from evenlight.models.fields import Dropout, LearnedTokenizer, LongItems, MaxTokens, Overlap, Tokenizer, TrainingName
+from evenlight.models.fields import Dropout
+from evenlight.models.from_scratch import FromScratch
 
 if TYPE_CHECKING:
     from evenlight.models.building import Parts
     from evenlight.models.trainings import Training
 
 
-class OneLayerAttention(Architecture):
+class OneLayerAttention(FromScratch):
     """The one-layer attention model of GECOBench (Wilming et al.): embedding, one self-attention layer and a linear
     classifier, all trained from scratch.
     """
@@ -25,11 +25,6 @@ class OneLayerAttention(Architecture):
     architecture: Literal["one_layer_attention"]
     hidden_size: int = Field(64, ge=1, description="Dimensions of the token embeddings.")
     dropout: Dropout = 0.0
-    tokenizer: Tokenizer = Field(default_factory=LearnedTokenizer)
-    long_items: LongItems = "refuse"
-    overlap: Overlap = None
-    max_tokens: MaxTokens = 128
-    training: TrainingName
 
     def build(self, sentences: Sequence[Sequence[str]], classes: int, training: Training) -> Parts:
         """OLA-CEA, with random weights."""

@@ -3,13 +3,45 @@
 import pandas as pd
 
 from evenlight.core.contracts.results import AGREEMENT_SUMMARY
+from evenlight.core.kinds import TOKENS
+from evenlight.reports.entries import Drawn, Shown
 from evenlight.reports.html_table import Cell, Page, Table
 from evenlight.reports.page_parts import NO_RUN, describe_single_runs, rows_by_model
-from evenlight.reports.plots.agreement import MEASURES
 from evenlight.reports.questions import CELL, HOLDS, LIMITS, answered
 from evenlight.reports.text import mean_over_seeds, signed, span
 
 TABLES = (AGREEMENT_SUMMARY,)
+MEASURES = {
+    "rank_correlation": "Rank correlation",
+    "top_agreement": "Common top features",
+    "sign_agreement": "Common with the same sign",
+}
+
+
+def shown(study) -> Shown | None:
+    """Where a study asks for agreement, of datasets with several explainers."""
+    explainers = {name: study.runs.explainers_of(name, study.explainers) for name in study.runs.datasets}
+    several = [name for name, names in explainers.items() if len(names) > 1]
+    if not (study.config["agreement"] and several):
+        return None
+    return Shown(
+        "Explainers",
+        study.shown(
+            *("datasets", "models", "explainers"),
+            of=TOKENS,
+            **study.config["agreement"],
+            **study.of_statistics("alpha"),
+        ),
+        figures={
+            "agreement": Drawn(
+                "Agreement of every two explainers on one dataset, for each model.",
+                "agreement/{dataset}",
+                study.drawn_of_dataset("models", "explainers", of=TOKENS),
+                shows="agreement",
+                on={"dataset": several},
+            )
+        },
+    )
 
 
 def page(

@@ -3,12 +3,40 @@
 import pandas as pd
 
 from evenlight.core.contracts.results import ATTRIBUTION_DIFFERENCES
+from evenlight.reports.entries import Drawn, Shown
 from evenlight.reports.html_table import Cell, Page, Table
 from evenlight.reports.questions import CELL, SURE
 from evenlight.reports.text import signed
 from evenlight.statistics.study import comparisons_in
 
 TABLES = (ATTRIBUTION_DIFFERENCES,)
+
+
+def shown(study) -> Shown | None:
+    """In a study of regimes that compares forms of texts."""
+    if study.config["kind"] != "regimes" or not study.comparisons():
+        return None
+    settings = {"regimes": study.config["statistics"]["regimes"], **study.of_statistics("alpha")}
+    return Shown(
+        "Regimes",
+        study.shown("datasets", "explainers", **settings),
+        at_one_look=True,
+        figures={
+            "attribution_differences": Drawn(
+                "Differences between forms on one dataset: how large they are, or a map of their p-values by run.",
+                "attribution_differences/{dataset}_{view}",
+                lambda wildcards: study.shown(
+                    "explainers",
+                    dataset=study.label("datasets", wildcards.dataset),
+                    view=wildcards.view,
+                    **settings,
+                ),
+                shows="attribution differences, {view}",
+                on={"view": ["sizes", "tests"]},
+                views="sizes|tests",
+            )
+        },
+    )
 
 
 def page(

@@ -3,6 +3,7 @@
 import pandas as pd
 
 from evenlight.core.contracts.results import BEYOND_RANDOM
+from evenlight.reports.entries import COMPARED, Shown
 from evenlight.reports.html_table import Cell, Page, Table
 from evenlight.reports.page_parts import rows_of_cells
 from evenlight.reports.questions import CELL, HOLDS, LIMITS, READ, SURE, answered
@@ -39,6 +40,16 @@ COUNTS = [
     ("Shown to make it", MAKERS),
     ("Median of absolute mean differences", ["scores", "random", "beyond random"]),
 ]
+
+
+def shown(study) -> Shown | None:
+    """In a study of disparity that has random explainers beside others."""
+    from evenlight import configuration
+
+    if study.config["kind"] != "disparity" or not configuration.beyond_random(study.config):
+        return None
+    settings = study.of_statistics("as_often_bound", "confidence")
+    return Shown("Disparity", study.shown(*COMPARED, **settings), verdicts=True)
 
 
 def page(

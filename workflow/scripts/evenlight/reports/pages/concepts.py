@@ -3,6 +3,8 @@
 import pandas as pd
 
 from evenlight.core.contracts.results import CONCEPT_EFFECTS, CONCEPT_ERRORS
+from evenlight.core.kinds import EFFECTS
+from evenlight.reports.entries import COMPARED, Drawn, Shown
 from evenlight.reports.html_table import Cell, Page, Table
 from evenlight.reports.page_parts import describe_single_runs, rows_by_model
 from evenlight.reports.questions import CELL, HOLDS, answered
@@ -11,6 +13,31 @@ from evenlight.statistics.study import ALL, MetricLabel
 
 TABLES = (CONCEPT_ERRORS, CONCEPT_EFFECTS)
 ORDER, ORDER_LABEL = "order_faithfulness", "Order faithfulness\N{NO-BREAK SPACE}↑"
+
+
+def shown(study) -> Shown | None:
+    """Where changes of concepts are explained."""
+    if EFFECTS not in study.modalities:
+        return None
+    errors = "errors of estimated effects"
+    return Shown(
+        "Concepts",
+        study.shown(*COMPARED, of=EFFECTS, published=study.published_effects(), **study.of_statistics("confidence")),
+        figures={
+            "concepts": Drawn(
+                "How far the estimates of every explainer are off on one dataset (CEBaB, Figure 2).",
+                "concepts/{dataset}",
+                study.drawn_of_dataset("models", "explainers", "metrics", of=EFFECTS),
+                shows=errors,
+            ),
+            "concept_grid": Drawn(
+                "How far the estimates of every explainer are off, for every model and dataset (CEBaB, Figure 2).",
+                "concept_grid",
+                study.shown(*COMPARED, of=EFFECTS),
+                shows=errors,
+            ),
+        },
+    )
 
 
 def page(

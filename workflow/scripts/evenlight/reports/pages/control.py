@@ -3,6 +3,7 @@
 import pandas as pd
 
 from evenlight.core.contracts.results import CONTROL
+from evenlight.reports.entries import Drawn, Shown
 from evenlight.reports.html_table import Cell, Page, Table
 from evenlight.reports.questions import LIMITS, SURE
 from evenlight.reports.text import TESTS
@@ -10,6 +11,26 @@ from evenlight.statistics.study import ALL
 
 TABLES = (CONTROL,)
 HEADINGS = ["Cells", "Real", "Permuted", "95 % of permutations", "p of the study"]
+
+
+def shown(study) -> Shown | None:
+    """In a study of disparity; drawn where a dataset has both levels of a pair."""
+    if study.config["kind"] != "disparity":
+        return None
+    return Shown(
+        "Disparity",
+        study.shown("datasets", "models", **study.of_statistics("alpha", "control_draws")),
+        at_one_look=True,
+        figures={
+            "control": Drawn(
+                "How many cells are significant, beside how many are with the groups' labels permuted.",
+                "control",
+                study.shown("datasets"),
+                shows="control",
+                on={} if study.compared_datasets(study.controlled) else None,
+            )
+        },
+    )
 
 
 def page(

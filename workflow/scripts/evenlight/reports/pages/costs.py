@@ -3,12 +3,21 @@
 import pandas as pd
 
 from evenlight.core.contracts.results import COST_SUMMARY
+from evenlight.core.kinds import TOKENS
+from evenlight.reports.entries import Shown
 from evenlight.reports.html_table import Cell, Page, Table
 from evenlight.reports.questions import CELL, LIMITS
 from evenlight.reports.text import three_digits
 
 TABLES = (COST_SUMMARY,)
 COLUMNS = ["Seconds", "Rows", "Rows asked", "Computed together", "Device", "Threads"]
+
+
+def shown(study) -> Shown | None:
+    """Where texts are explained."""
+    if not study.explainers:
+        return None
+    return Shown("Explainers", study.shown("datasets", "models", "explainers", of=TOKENS))
 
 
 def page(costs: pd.DataFrame, *, datasets: dict[str, str], models: dict[str, str], explainers: dict[str, str]) -> Page:

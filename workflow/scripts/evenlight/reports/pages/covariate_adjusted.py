@@ -3,6 +3,7 @@
 import pandas as pd
 
 from evenlight.core.contracts.results import COVARIATE_ADJUSTED
+from evenlight.reports.entries import COMPARED, Shown
 from evenlight.reports.html_table import Cell, Page, Table
 from evenlight.reports.page_parts import NO_RUN, rows_by_model
 from evenlight.reports.questions import CELL, HOLDS, LIMITS, SURE
@@ -26,6 +27,13 @@ UNDECIDED = {
     "mostly equal": ("=", "not split: too few scores differ from the commonest one"),
     "too few": ("–", "not split: too few scores"),
 }
+
+
+def shown(study) -> Shown | None:
+    """In a study of disparity that explains texts: changes have no tokens and no predictions, by which to adjust."""
+    if study.config["kind"] != "disparity" or not study.explainers:
+        return None
+    return Shown("Disparity", study.shown(*COMPARED, **study.of_statistics("confidence")), at_one_look=True)
 
 
 def page(

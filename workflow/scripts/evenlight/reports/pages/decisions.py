@@ -3,6 +3,8 @@
 import pandas as pd
 
 from evenlight.core.contracts.results import DECISIONS
+from evenlight.core.kinds import TEXT
+from evenlight.reports.entries import Shown
 from evenlight.reports.html_table import Cell, Page, Table
 from evenlight.reports.page_parts import rows_by_model
 from evenlight.reports.questions import CELL, HOLDS, LIMITS, READ, SURE, answered
@@ -15,6 +17,14 @@ TABLES = (DECISIONS,)
 HEADINGS = ["changed", "by chance", "beyond", "verdict"]
 UNKNOWN = Cell("–", "no question has two decisions on either form")
 LOOKS = {CHANGES: ("≠", "#f7d9b5"), UNDECIDED: SIGNS[UNDECIDED], UNDECIDABLE: SIGNS[UNDECIDABLE]}
+
+
+def shown(study) -> Shown | None:
+    """Where answers in words are compared."""
+    if not study.comparisons_of(TEXT):
+        return None
+    settings = study.of_statistics("confidence")
+    return Shown("Disparity", study.shown("datasets", "models", "explainers", of=TEXT, **settings), verdicts=True)
 
 
 def page(

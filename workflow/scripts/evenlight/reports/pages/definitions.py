@@ -2,13 +2,38 @@
 
 import pandas as pd
 
-from evenlight.core.contracts.results import DEFINITIONS
+from evenlight.core.contracts.results import DEFINITIONS, SUMMARY
+from evenlight.reports.entries import Drawn, Shown
 from evenlight.reports.html_table import Cell, Page, Table
 from evenlight.reports.questions import CELL, SURE
 from evenlight.reports.text import common_words, signed
 from evenlight.statistics.study import MetricLabel, comparisons_in
 
 TABLES = (DEFINITIONS,)
+
+
+def shown(study) -> Shown | None:
+    """In a study of disparity that has several definitions of a metric."""
+    if study.config["kind"] != "disparity" or not study.disputed_metrics():
+        return None
+    disputed = study.of_disputed()
+    return Shown(
+        "Disparity",
+        study.shown("datasets", **disputed, **study.of_statistics("alpha", "considerable_effect")),
+        at_one_look=True,
+        figures={
+            "definitions": Drawn(
+                "The effects on one dataset under each definition of the disputed metrics: which disparities survive?",
+                "definitions/{dataset}",
+                study.drawn_of_dataset(
+                    "models", "explainers", **disputed, **study.of_statistics("considerable_effect")
+                ),
+                shows="definitions",
+                on={"dataset": study.compared_datasets()},
+                table=SUMMARY,
+            )
+        },
+    )
 
 
 def page(

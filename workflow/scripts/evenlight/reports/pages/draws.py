@@ -3,6 +3,8 @@
 import pandas as pd
 
 from evenlight.core.contracts.results import DRAWS
+from evenlight.core.kinds import TEXT
+from evenlight.reports.entries import COMPARED, Shown
 from evenlight.reports.html_table import Cell, Page, Table
 from evenlight.reports.page_parts import rows_by_model
 from evenlight.reports.questions import CELL, HOLDS, LIMITS, SURE, answered
@@ -12,6 +14,14 @@ from evenlight.statistics.study import Comparison, MetricLabel, comparisons_in, 
 TABLES = (DRAWS,)
 HEADINGS = ["difference", "size", "of draws", "beyond"]
 UNKNOWN = Cell("–", "no question has two answers to either form")
+
+
+def shown(study) -> Shown | None:
+    """Where answers in words are compared."""
+    if not study.comparisons_of(TEXT):
+        return None
+    settings = study.of_statistics("confidence")
+    return Shown("Disparity", study.shown(*COMPARED, of=TEXT, **settings), verdicts=True)
 
 
 def page(

@@ -3,6 +3,7 @@
 import pandas as pd
 
 from evenlight.core.contracts.results import BALANCED_ACCURACY, EFFECT_COUNTS, EFFECTS, VERDICT_CONTROL
+from evenlight.reports.entries import COMPARED, Drawn, Shown
 from evenlight.reports.html_table import Cell, Page, Table
 from evenlight.reports.page_parts import rows_of_cells
 from evenlight.reports.questions import CELL, ELSE, HOLDS, LIMITS, READ, SURE, answered
@@ -46,6 +47,35 @@ CLAIMS = {
 }
 
 
+def shown(study) -> Shown | None:
+    """Where a study compares: who is explained better more often, and how far apart scores are."""
+    if not study.is_comparing:
+        return None
+    of_all = study.names_compared()
+    return Shown(
+        study.kind.category,
+        study.shown(*COMPARED, **of_all, **study.of_statistics("as_often_bound", "confidence")),
+        # Beside verdicts, which models only guess.
+        tables=TABLES[:-1] if study.answers_only else TABLES,
+        verdicts=True,
+        figures={
+            "effects": Drawn(
+                "Wins, ties and losses of every comparison on one dataset, with verdicts.",
+                "effects/{dataset}",
+                study.drawn_of_dataset(
+                    *("models", "explainers", "metrics"),
+                    **of_all,
+                    **study.effects_drawn(),
+                    **study.modalities_drawn(),
+                    **study.of_statistics("confidence"),
+                ),
+                shows="effects",
+                on={"dataset": study.compared_datasets()} if study.config["kind"] == "disparity" else {},
+            )
+        },
+    )
+
+
 def page(
     effects: pd.DataFrame,
     effect_counts: pd.DataFrame,
@@ -63,7 +93,7 @@ def page(
     """A page from :func:`evenlight.statistics.effects.effect_tables`: the counts, then every comparison.
 
     Behind them stands what permuted labels do (:func:`evenlight.statistics.verdict_control.permuted_verdicts`). Before
-    them stands which models only guess (:func:`evenlight.statistics.model_quality.balanced_accuracies`), None where
+    them stands which models only guess (:func:`evenlight.statistics.model_quality.balanced_accuracy`), None where
     models predict nothing. Of a table of scores there are only the first two. ``words`` say how a group wins.
     """
     pairs = comparisons_in(effects)

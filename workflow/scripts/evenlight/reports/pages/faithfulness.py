@@ -4,6 +4,8 @@ import numpy as np
 import pandas as pd
 
 from evenlight.core.contracts.results import EFFECTS, FAITHFULNESS
+from evenlight.core.kinds import TEXT
+from evenlight.reports.entries import COMPARED, Shown
 from evenlight.reports.html_table import Cell, Page, Table
 from evenlight.reports.questions import CELL, ELSE, HOLDS, LIMITS, READ, SURE, answered
 from evenlight.reports.text import known, with_ends
@@ -61,6 +63,19 @@ VERDICTS = (
     "The last table has verdicts: in how many pairs of questions one group has the better value. The values above are "
     "over all changes together."
 )
+
+
+def shown(study) -> Shown | None:
+    """Where metrics ask whether reasons in words are faithful."""
+    if not study.faithfulness_metrics():
+        return None
+    return Shown(
+        "Explainers",
+        study.shown(*COMPARED, of=TEXT, **study.of_statistics("confidence")),
+        tables=TABLES if study.comparisons_of(TEXT) else TABLES[:-1],
+        csv=["faithfulness"],
+        verdicts=True,
+    )
 
 
 def page(

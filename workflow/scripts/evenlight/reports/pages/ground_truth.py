@@ -5,6 +5,7 @@ label.
 import pandas as pd
 
 from evenlight.core.contracts.results import GROUND_TRUTH, WORD_ASSOCIATIONS
+from evenlight.reports.entries import Drawn, Shown
 from evenlight.reports.html_table import Cell, Page, Table
 from evenlight.reports.questions import CELL, ELSE, LIMITS
 from evenlight.reports.text import signed
@@ -26,6 +27,25 @@ HEADINGS = {
 }
 # Words of each dataset that the page shows; the CSV file has all.
 MOST = 10
+
+
+def shown(study) -> Shown | None:
+    """In a study of regimes, of datasets whose words may be told."""
+    if study.config["kind"] != "regimes" or not study.datasets_shown():
+        return None
+    return Shown(
+        "Data",
+        study.shown("datasets", **study.of_statistics("alpha")),
+        figures={
+            "associations": Drawn(
+                "The words that are associated most with each class, and how far all others do.",
+                "word_associations/{dataset}",
+                study.drawn_of_dataset(),
+                shows="associations of words",
+                on={"dataset": study.datasets_shown()},
+            )
+        },
+    )
 
 
 def page(words: pd.DataFrame, summary: pd.DataFrame, *, datasets: dict[str, str], alpha: float) -> Page:

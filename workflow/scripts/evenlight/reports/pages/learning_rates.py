@@ -3,10 +3,18 @@
 import pandas as pd
 
 from evenlight.core.contracts.results import LEARNING_RATES
+from evenlight.reports.entries import Shown
 from evenlight.reports.html_table import Cell, Page, Table
 from evenlight.reports.questions import CELL, LIMITS, SURE
 
 TABLES = (LEARNING_RATES,)
+
+
+def shown(study) -> Shown | None:
+    """Where several learning rates are tried of models that are trained here."""
+    if not (study.config["learning_rates"] and study.trained_here):
+        return None
+    return Shown("Models", study.shown("datasets", "models"))
 
 
 def page(tried: pd.DataFrame, *, datasets: dict[str, str], models: dict[str, str]) -> Page:

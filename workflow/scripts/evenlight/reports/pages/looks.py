@@ -3,10 +3,19 @@
 import pandas as pd
 
 from evenlight.core.contracts.results import LOOKS
+from evenlight.reports.entries import Shown
 from evenlight.reports.html_table import Cell, Page, Table
 from evenlight.reports.questions import CELL, LIMITS, READ
 
 TABLES = (LOOKS,)
+
+
+def shown(study) -> Shown | None:
+    """In a study of disparity that plans looks."""
+    if study.config["kind"] != "disparity" or not study.planned_looks:
+        return None
+    settings = study.shown(plan=study.config["statistics"]["plan"], planned=study.planned_looks)
+    return Shown("Disparity", settings, verdicts=True)
 
 
 def page(looks: pd.DataFrame, *, plan: str, planned: list[int]) -> Page:

@@ -5,12 +5,35 @@ import math
 import pandas as pd
 
 from evenlight.core.contracts.results import MASKED_SUMMARY
+from evenlight.reports.entries import Drawn, Shown
 from evenlight.reports.html_table import Cell, Page, Table
-from evenlight.reports.plots.masked_words import LABELS
 from evenlight.reports.questions import CELL, HOLDS, SURE
 from evenlight.reports.text import signed
 
 TABLES = (MASKED_SUMMARY,)
+LABELS = {
+    "likelihood": "−Σ log p of the words' tokens",
+    "released": "−Σ log of the largest p (released code)",
+}
+
+
+def shown(study) -> Shown | None:
+    """In a study of regimes that asks for masked words, and has models that may be masked language models."""
+    if study.config["kind"] != "regimes" or not (study.config["masked_words"] and study.masked_models()):
+        return None
+    regimes = study.config["statistics"]["regimes"]
+    return Shown(
+        "Models",
+        study.shown("datasets", regimes=regimes, **study.of_statistics("confidence")),
+        figures={
+            "masked_words": Drawn(
+                "How probable the words of the texts are before and after each training, by group.",
+                "masked_words/{dataset}",
+                study.drawn_of_dataset(regimes=regimes),
+                shows="masked words",
+            )
+        },
+    )
 
 
 def page(

@@ -3,6 +3,7 @@
 import pandas as pd
 
 from evenlight.core.contracts.results import QUALITY, QUALITY_PER_SEED
+from evenlight.reports.entries import Shown
 from evenlight.reports.html_table import Cell, Page, Table
 from evenlight.reports.page_parts import NO_RUN, describe_single_runs
 from evenlight.reports.questions import CELL, HOLDS, answered
@@ -14,6 +15,11 @@ MEASURES = {
     "recall": "Recall",
     "average_prediction_difference": "Average prediction difference",
 }
+
+
+def shown(study) -> Shown | None:
+    """Where models predict: how good they are."""
+    return None if study.answers_only else Shown("Models", study.shown("datasets", "models"))
 
 
 def page(summary: pd.DataFrame, per_seed: pd.DataFrame, *, datasets: dict[str, str], models: dict[str, str]) -> Page:

@@ -5,11 +5,33 @@ import math
 import pandas as pd
 
 from evenlight.core.contracts.results import CONFUSIONS, QUALITY, ROC_CURVES
+from evenlight.reports.entries import Drawn, Shown
 from evenlight.reports.html_table import Cell, Page, Table
 from evenlight.reports.questions import CELL, ELSE
 from evenlight.reports.text import mean_over_seeds, signed, span
 
 TABLES = (CONFUSIONS, ROC_CURVES, QUALITY)
+
+
+def shown(study) -> Shown | None:
+    """In a study of regimes."""
+    if study.config["kind"] != "regimes":
+        return None
+    regimes = study.config["statistics"]["regimes"]
+    return Shown(
+        "Models",
+        study.shown("datasets", regimes=regimes, published=study.published_values()),
+        csv=["confusions", "roc_curves", "regime_models"],
+        figures={
+            "roc": Drawn(
+                "True against false positives of every class and run, regime by regime.",
+                "roc/{dataset}",
+                study.drawn_of_dataset(regimes=regimes),
+                shows="true and false positives",
+                table=ROC_CURVES,
+            )
+        },
+    )
 
 
 def page(

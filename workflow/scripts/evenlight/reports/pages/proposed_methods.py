@@ -3,6 +3,7 @@
 import pandas as pd
 
 from evenlight.core.contracts.results import PROPOSED_METHOD_PAIRS, PROPOSED_METHODS
+from evenlight.reports.entries import Shown
 from evenlight.reports.html_table import Cell, Page, Table
 from evenlight.reports.page_parts import BETTER_COLOURS, shade
 from evenlight.reports.questions import CELL, HOLDS, LIMITS, SURE
@@ -14,6 +15,14 @@ from evenlight.statistics.study import ALL, MetricLabel
 
 TABLES = (PROPOSED_METHODS, PROPOSED_METHOD_PAIRS)
 ALL_MODELS = "all models together"
+
+
+def shown(study) -> Shown | None:
+    """In a study of regimes that holds explainers against all others."""
+    if study.config["kind"] != "regimes" or not study.proposed_methods():
+        return None
+    settings = study.of_statistics("proposed_methods", "regimes", "confidence")
+    return Shown("Regimes", study.shown("datasets", "explainers", "metrics", **settings), verdicts=True)
 
 
 def page(

@@ -6,6 +6,7 @@ from typing import Any
 import pandas as pd
 
 from evenlight.core.contracts.results import PUBLISHED, PUBLISHED_AGREEMENT, PUBLISHED_QUALITY
+from evenlight.reports.entries import COMPARED, Shown
 from evenlight.reports.html_table import Cell, Page, Table
 from evenlight.reports.page_parts import BETTER_COLOURS, initials, shade
 from evenlight.reports.questions import CELL, ELSE
@@ -70,6 +71,13 @@ QUALITY_NOTE = (
     "average prediction difference needs both forms of a sentence. COMPAS has no such pairs and the paper does not say "
     "what its values are, so there is none of ours."
 )
+
+
+def shown(study) -> Shown | None:
+    """In a study of disparity that names published counterparts."""
+    if study.config["kind"] != "disparity" or not study.config["statistics"]["published"]:
+        return None
+    return Shown("Disparity", study.shown(*COMPARED, **study.of_statistics("considerable_effect")))
 
 
 def page(

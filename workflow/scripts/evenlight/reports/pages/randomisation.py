@@ -3,6 +3,8 @@
 import pandas as pd
 
 from evenlight.core.contracts.results import RANDOMISATION
+from evenlight.core.kinds import TOKENS
+from evenlight.reports.entries import Drawn, Shown
 from evenlight.reports.html_table import Cell, Page, Table
 from evenlight.reports.page_parts import NO_RUN, describe_single_runs, rows_by_model
 from evenlight.reports.questions import CELL, HOLDS, answered
@@ -16,6 +18,27 @@ STAGES = {
     "cascading": ["head", "half of the layers", "all layers"],
     "independent": ["head", "middle layer", "embeddings"],
 }
+
+
+def shown(study) -> Shown | None:
+    """Where a study asks for random layers, of datasets with explainers that can be asked again."""
+    asked = study.randomised_explainers
+    again = [dataset for dataset in study.runs.datasets if study.runs.explainers_of(dataset, asked)]
+    if not (study.config["randomisation"] and again):
+        return None
+    return Shown(
+        "Explainers",
+        study.shown("datasets", "models", "explainers", of=TOKENS),
+        figures={
+            "randomisation": Drawn(
+                "Rank correlations of every explainer's scores with those by random layers, on one dataset.",
+                "randomisation/{dataset}",
+                study.drawn_of_dataset("models", "explainers", of=TOKENS),
+                shows="randomisation",
+                on={"dataset": again},
+            )
+        },
+    )
 
 
 def page(

@@ -5,13 +5,38 @@ import math
 import pandas as pd
 
 from evenlight.core.contracts.results import REGIMES
+from evenlight.reports.entries import Drawn, Shown
 from evenlight.reports.html_table import Cell, Page, Table
-from evenlight.reports.plots.regimes import SUBSETS
 from evenlight.reports.questions import CELL, ELSE, HOLDS, LIMITS, SURE
 from evenlight.reports.text import signed
 from evenlight.statistics.study import MetricLabel
 
 TABLES = (REGIMES,)
+SUBSETS = {"all": "all texts", "right": "read rightly", "all_right": "read rightly by all models"}
+
+
+def shown(study) -> Shown | None:
+    """In a study of regimes."""
+    if study.config["kind"] != "regimes":
+        return None
+    views = ["by_regime", "by_explainer", "relative"]
+    return Shown(
+        "Regimes",
+        study.regimes_shown(**study.of_statistics("confidence")),
+        figures={
+            "regimes": Drawn(
+                "One metric in every regime on one dataset: by regime, by explainer, or relative to the baseline.",
+                "regimes/{dataset}/{metric}_{view}",
+                lambda wildcards: study.regimes_shown(
+                    dataset=study.label("datasets", wildcards.dataset), metric=wildcards.metric, view=wildcards.view
+                ),
+                shows="{view}",
+                on={"metric": study.correctness_metrics() or list(study.metrics), "view": views},
+                views="|".join(views),
+            )
+        },
+        further={"draw_sentence": {"dataset": study.datasets_shown()}},
+    )
 
 
 def page(

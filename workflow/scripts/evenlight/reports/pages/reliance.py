@@ -3,6 +3,8 @@
 import pandas as pd
 
 from evenlight.core.contracts.results import GROUP_RELIANCE, PAIR_INVARIANCE, WORDS_BY_GROUP
+from evenlight.core.kinds import TOKENS
+from evenlight.reports.entries import Shown
 from evenlight.reports.html_table import Cell, Page, Table
 from evenlight.reports.page_parts import describe_single_runs
 from evenlight.reports.questions import CELL, HOLDS, SURE, answered
@@ -10,6 +12,14 @@ from evenlight.reports.text import signed
 
 TABLES = (PAIR_INVARIANCE, GROUP_RELIANCE, WORDS_BY_GROUP)
 UNKNOWN = Cell("–")
+
+
+def shown(study) -> Shown | None:
+    """Where a study asks for reliance, and explains texts."""
+    if not (study.config["reliance"] and study.explainers):
+        return None
+    settings = {"words_shown": study.config["reliance"]["words"], **study.of_statistics("confidence")}
+    return Shown("Explainers", study.shown("datasets", "models", "explainers", of=TOKENS, **settings))
 
 
 def page(

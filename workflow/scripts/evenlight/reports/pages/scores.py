@@ -3,6 +3,7 @@
 import pandas as pd
 
 from evenlight.core.contracts.results import SCORE_SUMMARY
+from evenlight.reports.entries import COMPARED, Shown
 from evenlight.reports.html_table import Cell, Page, Table
 from evenlight.reports.page_parts import describe_single_runs, rows_by_model
 from evenlight.reports.questions import CELL, HOLDS, SURE, answered
@@ -10,6 +11,16 @@ from evenlight.reports.text import mean_over_seeds
 from evenlight.statistics.study import MetricLabel, ordered_levels
 
 TABLES = (SCORE_SUMMARY,)
+
+
+def shown(study) -> Shown | None:
+    """In every study; in one of concepts where texts are explained. A study of regimes draws scores otherwise."""
+    kind = study.config["kind"]
+    if kind == "concepts" and not study.explainers:
+        return None
+    drawn = {"draw_scores": {"metric": list(study.config["metrics"])}, "draw_score_panels": {}}
+    settings = study.shown(*COMPARED, levels=study.compared_levels())
+    return Shown("Scores", settings, further={} if kind == "regimes" else drawn)
 
 
 def page(

@@ -5,12 +5,32 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 
 from evenlight.core.contracts.results import SPECIFICATION_CURVES, SPECIFICATIONS
+from evenlight.reports.entries import Shown
 from evenlight.reports.html_table import Cell, Page, Table
 from evenlight.reports.questions import CELL, LIMITS, SURE
 from evenlight.reports.text import common_words, signed
 from evenlight.statistics.study import ALL, MetricLabel, comparisons_in
 
 TABLES = (SPECIFICATION_CURVES, SPECIFICATIONS)
+
+
+def shown(study) -> Shown | None:
+    """In a study of disparity that asks a question in several ways."""
+    from evenlight import configuration
+
+    if study.config["kind"] != "disparity" or not study.specified():
+        return None
+    return Shown(
+        "Disparity",
+        study.shown(
+            *("datasets", "explainers", "metrics"),
+            kinds=study.specified(),
+            methods=configuration.explaining_methods(study.config),
+            **study.of_statistics("alpha"),
+        ),
+        at_one_look=True,
+        further={"draw_specifications": {"dataset": study.compared_datasets(), "kind": list(study.specified())}},
+    )
 
 
 def page(

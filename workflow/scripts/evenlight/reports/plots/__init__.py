@@ -1,4 +1,4 @@
-"""What a study draws: a module for each figure.
+"""What a study draws: a module for each figure, with its caption in a file beside it.
 
 A module whose figure is drawn of one table has
 

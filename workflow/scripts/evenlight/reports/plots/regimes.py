@@ -6,6 +6,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from evenlight.core.contracts.results import REGIMES
+from evenlight.reports.pages.regimes import SUBSETS
 from evenlight.reports.study_figures import label_places, legend_below
 from evenlight.reports.style import DOT, colour_of
 from evenlight.statistics.study import MetricLabel
@@ -15,7 +16,6 @@ TABLE = REGIMES.only(
     *("mean", "low", "high", "ratio", "ratio_low", "ratio_high", "expected"),
 )
 SHOWS = "Correctness by regime"
-SUBSETS = {"all": "all texts", "right": "read rightly", "all_right": "read rightly by all models"}
 # So many series are told apart by shapes besides colours.
 MARKERS = "osD^vP*X<>"
 INCHES_PER_MARK = 0.11

@@ -30,11 +30,6 @@ def normalised_gain(without: ArrayLike, given: ArrayLike) -> float:
     return simulatability_gain(without, given) / float(left) if left > 0 else float("nan")
 
 
-def guessed_to_stay(decision: Sequence[str]) -> list[str]:
-    """The guess without a reason: the decision stays."""
-    return list(decision)
-
-
 def guessed_by_mention(decision: Sequence[str], mentioned: ArrayLike, classes: tuple[str, str]) -> list[str]:
     """The guess of a simple reader: of two classes the other one, where the reason mentions what is changed.
 
