@@ -369,6 +369,9 @@ def test_a_claim_across_retraining_counts_majorities_of_seeds(monkeypatch):
     row = judged(monkeypatch, compared(values, np.zeros_like(values)))[0].iloc[0]
     assert row["p_retraining"] == pytest.approx(2 * 0.5**6)
     assert row[["retraining_side", "seeds_agree", "seeds_needed"]].tolist() == [1, 6, 6]
+    turned = values * np.array([-5, 1, 1, 1, 1, 1])[:, None]
+    row = judged(monkeypatch, compared(turned, np.zeros_like(values)))[0].iloc[0]
+    assert row["p_retraining"] == pytest.approx(binomtest(5, 6).pvalue)
     five = judged(monkeypatch, compared(values[:, :5], np.zeros((1, 5, 60))))[0].iloc[0]
     assert five[["retraining_side", "seeds_agree"]].tolist() == [0, 5]
     single = judged(monkeypatch, compared(values[:, :1], np.zeros((1, 1, 60))))[0].iloc[0]

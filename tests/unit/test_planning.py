@@ -7,8 +7,8 @@ import pytest
 from scipy.stats import norm
 
 from evenlight.core.errors import InputError
-from evenlight.statistics.arrays.holm import over_analyses
-from evenlight.statistics.arrays.signs import counted, side_p
+from evenlight.statistics.arrays.multiple_testing import over_analyses
+from evenlight.statistics.arrays.sign_test import counted, side_p
 from evenlight.statistics.cells import CELL
 from evenlight.statistics.looks import POCOCK, Looks
 from evenlight.statistics.planning import is_open, pairs_for, planned_power, texts_needed
@@ -64,7 +64,7 @@ def test_each_look_has_its_part_of_the_level():
             over_analyses(
                 [np.pad(p[:, [study]], ((0, 0), (0, COMPARISONS - 1)), constant_values=1) for p in p_sides],
                 np.array(levels),
-            )[1][0]
+            ).side[0]
             == 1
             for study in range(300)
         ]

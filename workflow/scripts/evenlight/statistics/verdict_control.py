@@ -45,7 +45,6 @@ def permuted_verdicts(
                     for design in model.designs
                 ],
                 judging,
-                intervals=False,
             )
         ]
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evenlight.statistics.arrays.repeated import design_effect
+from evenlight.statistics.arrays.units import design_effect
 from evenlight.statistics.blocks import row_blocks
 from evenlight.statistics.effect_sizes import stratum_weight
 from evenlight.statistics.resamples import drawn_counts, mean_over_seeds, sums_by_cluster
@@ -38,7 +38,7 @@ def mean_limits(
 
     Args:
         differences: float (units, comparisons), NaN where one is missing; of clusters, those of
-            :func:`evenlight.statistics.arrays.repeated.cluster_means`.
+            :func:`evenlight.statistics.arrays.units.cluster_means`.
         confidence: of the interval.
         draws: how many resamples.
         generator: of the resamples, which are the same units in all comparisons.
@@ -97,7 +97,7 @@ def difference_limits(
     A stratum counts by n_a n_b / (n_a + n_b + 1), as in van Elteren's test. Each group of each stratum is resampled by
     itself, and the error is Welch's (1947), with the degrees of freedom of Satterthwaite (1946). Where clusters have
     units in several strata or both groups, error and limits are wider by the root of what this adds to the variance
-    (:func:`evenlight.statistics.arrays.repeated.design_effect`).
+    (:func:`evenlight.statistics.arrays.units.design_effect`).
 
     Args:
         a, b: scores, float (units, comparisons), NaN where one is missing.

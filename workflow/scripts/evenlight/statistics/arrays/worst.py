@@ -20,8 +20,8 @@ SHARE = 0.1
 def in_worst(a: np.ndarray, b: np.ndarray, higher_is_better: np.ndarray, share: float = SHARE) -> np.ndarray:
     """1 where of a pair only the first score is among the worst, −1 where only the second is, else 0; like ``a``.
 
-    The sign test of these (:func:`evenlight.statistics.arrays.signs.sign_p`) is McNemar's (1947), exact. The worst are
-    at most ``share`` of both groups' scores together; of scores that are equal, all or none. Exchanging the groups
+    The sign test of these (:func:`evenlight.statistics.arrays.sign_test.sign_p`) is McNemar's (1947), exact. The worst
+    are at most ``share`` of both groups' scores together; of scores that are equal, all or none. Exchanging the groups
     of a pair changes no score's place.
 
     Args:

@@ -1,4 +1,4 @@
-"""Exact limits, and that they say the same as the verdicts."""
+"""Wins, losses and ties, the exact sign test, and exact limits of shares."""
 
 import numpy as np
 import pytest
@@ -7,20 +7,67 @@ from hypothesis import strategies as st
 from scipy.stats import binom, binomtest
 from statsmodels.stats.proportion import proportion_confint
 
-from evenlight.statistics.arrays.holm import sides_adjusted
-from evenlight.statistics.arrays.limits import (
+from evenlight.core.errors import InputError
+from evenlight.statistics.arrays.sign_test import (
     as_often_p,
-    family_limits,
+    counted,
+    least_decided,
+    margins,
     net_benefit_limits,
     of_hundred,
     share_limits,
+    side_p,
+    sign_p,
+    signs,
 )
-from evenlight.statistics.arrays.signs import side_p, sign_p
 
-FAMILIES = st.lists(st.tuples(st.integers(0, 60), st.integers(0, 60)), min_size=1, max_size=12)
+COUNTS = st.integers(0, 400)
 
 
-def test_as_statsmodels_and_scipy_have_them():
+def test_a_unit_is_decided_beyond_margin_and_rounding():
+    a, b = np.full((1, 3, 2), 0.3), np.full((1, 3, 2), 0.2)
+    b[0, 1], b[0, 2, 1] = 0.5, np.nan
+    margin = margins(a, b, [0.1, 0.0])
+    # 0.3 − 0.2 is a little more than 0.1 in binary, and yet no more than the margin.
+    assert 0.3 - 0.2 < margin[0] < 0.1001
+    assert counted(signs((a - b)[0], margin))[0].tolist() == [0, 1]
+    assert [count.tolist() for count in counted(signs((b - a)[0], margin))] == [[1, 1], [0, 1], [2, 0]]
+
+
+@pytest.mark.parametrize("margin", [-0.1, [0.2, -1], np.nan])
+def test_a_margin_below_zero_is_refused(margin):
+    with pytest.raises(InputError, match="margin"):
+        margins(np.ones((4, 2)), np.ones((4, 2)), margin)
+
+
+@given(COUNTS, COUNTS)
+def test_as_scipy_has_it(wins, losses):
+    expected = binomtest(wins, wins + losses).pvalue if wins + losses else 1.0
+    assert sign_p(wins, losses) == pytest.approx(expected, rel=1e-9)
+    if wins + losses:
+        greater = binomtest(wins, wins + losses, alternative="greater").pvalue
+        assert side_p(wins, losses)[0] == pytest.approx(greater, rel=1e-9)
+    np.testing.assert_array_equal(side_p(wins, losses), side_p(losses, wins)[::-1])
+    # One more win never speaks for the other side.
+    assert side_p(wins + 1, losses)[0] <= side_p(wins, losses)[0]
+
+
+def test_large_counts_and_their_smallest_p():
+    assert sign_p(501_000, 499_000) == pytest.approx(binomtest(501_000, 1_000_000).pvalue, rel=1e-6)
+    decided = np.arange(40)
+    np.testing.assert_allclose(sign_p(decided, 0), np.minimum(1, np.exp2(1.0 - decided)), rtol=1e-12)
+
+
+@pytest.mark.parametrize("comparisons", [1, 5, 64, 117, 480, 100_000])
+def test_so_few_decided_units_can_be_found(comparisons):
+    needed = least_decided(comparisons, 0.05)
+    assert sign_p(needed, 0) <= 0.05 / comparisons < sign_p(needed - 1, 0)
+
+
+# Limits ---------------------------------------------------------------------------------------------------------------
+
+
+def test_limits_of_a_share_as_statsmodels_and_scipy_have_them():
     count, total = np.array([0, 3, 22, 24]), np.array([24, 24, 24, 24])
     np.testing.assert_allclose(
         share_limits(count, total, 0.025), proportion_confint(count, total, 0.05, method="beta"), rtol=1e-10
@@ -29,32 +76,6 @@ def test_as_statsmodels_and_scipy_have_them():
     assert [end.tolist() for end in share_limits(0, 0, 0.025)] == [0, 1]
     # Published by hand: of 0 in n, 1 − tail^(1/n).
     assert share_limits(0, 322, 0.05 / 117)[1] == pytest.approx(1 - (0.05 / 117) ** (1 / 322))
-
-
-@given(FAMILIES, st.sampled_from([0.01, 0.05, 0.3]))
-def test_limits_are_at_one_with_the_verdict(family, alpha):
-    wins, losses = np.array(family).T
-    adjusted = sides_adjusted(side_p(wins, losses))
-    low, high = family_limits(wins, losses, adjusted, alpha)
-    found = adjusted <= alpha
-    np.testing.assert_array_equal(found & (wins > losses), low >= 0.5)
-    np.testing.assert_array_equal(found & (wins < losses), high <= 0.5)
-    alone = share_limits(wins, wins + losses, alpha / 2)
-    np.testing.assert_array_equal(sign_p(wins, losses) <= alpha, (alone[0] >= 0.5) | (alone[1] <= 0.5))
-    # Exchanged groups have exchanged limits.
-    swapped = family_limits(losses, wins, adjusted, alpha)
-    np.testing.assert_allclose(swapped, [1 - high, 1 - low], atol=1e-9)
-
-
-def test_a_later_step_ends_at_one_half():
-    wins, losses = np.array([30, 11, 5]), np.array([0, 1, 4])
-    adjusted = sides_adjusted(side_p(wins, losses))
-    low, high = family_limits(wins, losses, adjusted, 0.017)
-    assert low[1] == 0.5
-    assert low[0] > 0.75
-    assert low[2] < 0.5 < high[2]
-    # What is not found, as by flips, has one half inside.
-    assert [end.tolist() for end in family_limits(wins[:1], losses[:1], np.array([0.06]), 0.05)] == [[0.5], [1.0]]
 
 
 def test_limits_in_whole_numbers():

@@ -2,36 +2,9 @@
 
 import numpy as np
 
-from evenlight.statistics.arrays.signs import side_p
-
 # A seed counts in a cell where it has scores of so many units, and of this share of the most of any seed.
 LEAST_UNITS = 6
 LEAST_SHARE = 0.5
-
-
-def within_strata(
-    a: np.ndarray, b: np.ndarray, paired: bool, strata: tuple[np.ndarray, np.ndarray] | None
-) -> tuple[np.ndarray, np.ndarray, list[np.ndarray] | None]:
-    """The scores that count, NaN for others, and the strata of the units of each level, where these are no pairs.
-
-    Args:
-        a, b: scores (cells, seeds, units); in a paired design column i of both is one pair.
-        paired: whether it is one. A pair counts where it has both scores and both forms are in one stratum.
-        strata: of the units of each level, int (units,) or (seeds, units), −1 for none.
-
-    Returns:
-        Both scores, and the strata, each int (seeds, units); None of pairs, and without strata.
-    """
-    codes = None
-    if strata is not None:
-        codes = [np.broadcast_to(code, side.shape[1:]) for code, side in zip(strata, (a, b), strict=True)]
-        a, b = (np.where(code >= 0, side, np.nan) for code, side in zip(codes, (a, b), strict=True))
-    if not paired:
-        return a, b, codes
-    whole = ~np.isnan(a) & ~np.isnan(b)
-    if codes is not None:
-        whole &= codes[0] == codes[1]
-    return np.where(whole, a, np.nan), np.where(whole, b, np.nan), None
 
 
 def counted_seeds(a: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -107,13 +80,3 @@ def design_effect(pulls: np.ndarray, cluster: np.ndarray) -> np.ndarray:
         return np.ones(pulls.shape[1])
     alone, together = (pulls**2).sum(axis=0), (_sums(pulls, cluster) ** 2).sum(axis=0)
     return np.maximum(1, np.divide(together, alone, out=np.ones(len(alone)), where=alone > 0))
-
-
-def across_seeds_p(net_benefits: np.ndarray) -> np.ndarray:
-    """One-sided p of both sides, (2, comparisons), across retraining: have more trainings than not this majority?
-
-    The sign test of seeds, each with the sign of its net benefit, float (seeds, comparisons), NaN where a seed does not
-    count: exact for these units, if trainings are independent. Student's t of net benefits would find more with few
-    seeds. But where one training in ten goes wrong it is wrong in up to 0.4 of studies of 100 comparisons.
-    """
-    return side_p((net_benefits > 0).sum(axis=0), (net_benefits < 0).sum(axis=0))
