@@ -22,6 +22,7 @@ import pandas as pd
 
 from evenlight.core.contracts.results import BEYOND_RANDOM
 from evenlight.core.tables import Contract
+from evenlight.statistics.arrays.units import mean_of_known
 from evenlight.statistics.base import Computed, Inputs, JudgedAtLooks
 from evenlight.statistics.cells import CELL, ExplainerScores, ModelScores, read_models
 from evenlight.statistics.designs import Design
@@ -146,19 +147,13 @@ def _ends(
         sign = sign[:, None, None]
         best = sign * values if best is None else np.fmax(best, sign * values)
     is_sought = np.array([metric in upper_bound for metric in scores.metrics])[:, None, None]
-    return _mean(np.stack([noise[name] for name in random])), np.where(is_sought, sign * best, np.nan)
+    return mean_of_known(np.stack([noise[name] for name in random])), np.where(is_sought, sign * best, np.nan)
 
 
 def _in_order(scores: ExplainerScores, of: ModelScores, model: ModelScores) -> np.ndarray:
     """The scores (metrics, seeds, items) in the order of the items of ``model``, NaN where there are none."""
     columns = pd.Index(of.items["item_id"]).get_indexer(model.items["item_id"])
     return np.where(columns < 0, np.nan, scores.values[..., columns])
-
-
-def _mean(arrays: np.ndarray) -> np.ndarray:
-    """The mean over the first axis of what is defined, NaN where nothing is."""
-    with np.errstate(invalid="ignore"):
-        return np.nansum(arrays, axis=0) / (~np.isnan(arrays)).sum(axis=0)
 
 
 def counted_parts(
@@ -218,7 +213,7 @@ def _means(levels: LevelScores, random: np.ndarray, best: np.ndarray) -> dict[st
         ends = {of: side.scores(values[asked]) for of, values in zip(_ENDS, (random, best), strict=True)}
         for of, values in ({"score": own} | ends).items():
             counts = np.where(levels.seeds[:, :, None] & ~np.isnan(own), values, np.nan)
-            columns[f"{of}_{level}"] = _mean(_mean(counts.transpose(1, 2, 0)))
+            columns[f"{of}_{level}"] = mean_of_known(mean_of_known(counts.transpose(1, 2, 0)))
     return columns
 
 

@@ -25,7 +25,7 @@ from evenlight.statistics.cells import CELL
 from evenlight.statistics.families import hypothesis_family
 from evenlight.statistics.looks import ONE_LOOK, Looks
 from evenlight.statistics.study import AS_OFTEN, FLIPS, HOLM, UNDECIDABLE, UNDECIDED, Comparison, VerdictSettings
-from evenlight.statistics.wins import P_RETRAINING, P_SIDES, P_VALUES, P_WORST, TEXTS, Counted
+from evenlight.statistics.wins import P_RETRAINING, P_SIDES, P_WORST, TEXTS, Counted
 
 
 def judged(
@@ -49,14 +49,13 @@ def judged(
     table = pd.concat([part.rows for part in parts], ignore_index=True)
     cells = table[CELL].to_dict("records")
     table["family"] = [hypothesis_family(cell, judging.primary, judging.noise) for cell in cells]
-    analyses = [*(_p_values(table, of_analysis) for of_analysis in earlier), table[P_VALUES]]
+    analyses = [*(_at_rows_of(table, of_analysis) for of_analysis in earlier), table]
     families = []
     for name, rows in table.groupby("family").indices.items():
         by_flips = None
         if judging.adjustment == FLIPS and looks.is_one and (signed := _signs(parts, rows)) is not None:
             by_flips = step_down(signed, judging.bootstrap_draws, (0, "adjustment", name))
-        tested = [p.iloc[rows] for p in analyses]
-        families.append(_judged(table.iloc[rows], tested, judging.alpha, looks, by_flips))
+        families.append(_judged([of.iloc[rows] for of in analyses], judging.alpha, looks, by_flips))
     return pd.concat(families).sort_index()
 
 
@@ -72,35 +71,33 @@ def adjustment_notes(table: pd.DataFrame, judging: VerdictSettings, looks: Looks
     ]
 
 
-def _p_values(table: pd.DataFrame, parts: Sequence[Counted]) -> pd.DataFrame:
-    """The p of an earlier analysis, in the rows of the table; 1 where it had no such comparison."""
-    if not parts:
-        return pd.DataFrame(1.0, index=table.index, columns=P_VALUES)
-    found = pd.concat([part.rows for part in parts]).set_index(CELL)[P_VALUES]
-    return found.reindex(pd.MultiIndex.from_frame(table[CELL])).fillna(1.0)
+def _at_rows_of(table: pd.DataFrame, parts: Sequence[Counted]) -> pd.DataFrame:
+    """The comparisons of an earlier analysis in the rows of the table; NaN where it had no such comparison."""
+    rows = pd.concat([part.rows for part in parts] or [table[:0]])
+    return rows.set_index(CELL).reindex(pd.MultiIndex.from_frame(table[CELL]))
 
 
-def _judged(
-    table: pd.DataFrame, tested: Sequence[pd.DataFrame], alpha: float, looks: Looks, by_flips: np.ndarray | None
-) -> pd.DataFrame:
+def _judged(analyses: Sequence[pd.DataFrame], alpha: float, looks: Looks, by_flips: np.ndarray | None) -> pd.DataFrame:
     """The comparisons of one family with what is claimed of them.
 
     Args:
-        table: the rows.
-        tested: their p at each analysis that was made, the present one last; the columns ``P_VALUES``.
+        analyses: the rows at each analysis that was made, the present one last.
         alpha: the level of the whole plan.
         looks: the analyses.
         by_flips: their p as flips adjust them, in the place of Holm's.
     """
-    increments, size = looks.increments(alpha), len(table)
-    level = increments[-1]
-    more, worst, retraining = (
-        over_analyses([p[names].to_numpy().T for p in tested], increments) for names in (P_SIDES, P_WORST, P_RETRAINING)
-    )
+    table, increments = analyses[-1], looks.increments(alpha)
+    level, size = increments[-1], len(table)
+
+    def p_of(*names: str) -> list[np.ndarray]:
+        """One-sided p at each analysis, (names, comparisons); 1 of a comparison that was not there."""
+        return [of[list(names)].fillna(1.0).to_numpy(float).T for of in analyses]
+
+    more, worst, retraining = (over_analyses(p_of(*of), increments) for of in (P_SIDES, P_WORST, P_RETRAINING))
     if by_flips is not None:
         likelier = np.where(table[P_SIDES[0]] <= table[P_SIDES[1]], 1, -1)
         more = more._replace(p_adjusted=by_flips, side=np.where(by_flips <= level, likelier, 0))
-    as_often = np.array([holm(p["p_as_often"]) for p in tested])
+    as_often = np.array([holm(p) for [p] in p_of("p_as_often")])
     least = least_decided(size, level) if level > 0 else np.inf
     reasons = _why_undecidable(table, least)
     verdicts = np.select(

@@ -23,7 +23,7 @@ from evenlight.statistics.arrays.sign_test import (
     side_p,
     signs,
 )
-from evenlight.statistics.arrays.units import cluster_means, counted_seeds, mean_of_known
+from evenlight.statistics.arrays.units import cluster_means, mean_of_known
 from evenlight.statistics.arrays.worst import in_worst, texts_in_worst, worst_side_p
 from evenlight.statistics.cells import CELL, ExplainerScores, by_comparison
 from evenlight.statistics.designs import Design, numbered
@@ -32,9 +32,11 @@ from evenlight.statistics.study import VerdictSettings
 PAIRS, CLUSTERS, TEXTS = "pairs", "clusters", "texts"
 # With fewer texts of a group nobody has simulated that the level of the relative effect holds.
 LEAST_TEXTS = 50
+# A seed counts in a comparison where it has scores of so many units, and of this share of the most of any seed.
+LEAST_UNITS = 6
+LEAST_SHARE = 0.5
 # One-sided p of both sides: of wins, of the worst scores, and of the majorities of seeds.
 P_SIDES, P_WORST, P_RETRAINING = ([f"p_{kind}{side}" for side in "ab"] for kind in ("", "worst_", "retraining_"))
-P_VALUES = [*P_SIDES, *P_WORST, *P_RETRAINING, "p_as_often"]
 
 
 class Votes(NamedTuple):
@@ -80,8 +82,18 @@ class LevelScores:
 
     @cached_property
     def seeds(self) -> np.ndarray:
-        """Which seeds count in each comparison, bool (comparisons, seeds)."""
-        return counted_seeds(*self._whole)
+        """Which seeds count in each comparison, bool (comparisons, seeds).
+
+        Those that have scores of at least six units of either level, and of half as many as the seed that has the most;
+        where no seed has six, by the half alone.
+        """
+        counts = np.ones(self.a.shape[:2], dtype=bool)
+        for side in self._whole:
+            known = (~np.isnan(side)).sum(axis=2)
+            most = known.max(axis=1, keepdims=True, initial=0)
+            counts &= known >= np.maximum(np.minimum(LEAST_UNITS, most), LEAST_SHARE * most)
+            counts &= known > 0
+        return counts
 
     @cached_property
     def counting(self) -> tuple[np.ndarray, np.ndarray]:
@@ -129,8 +141,8 @@ class Counted:
     """Comparisons of one explainer and one pair of levels.
 
     Attributes:
-        rows: names, wins and losses or the relative effect, limits of each comparison alone, and the p-values
-            :data:`P_VALUES`, from which :func:`evenlight.statistics.verdicts.judged` makes verdicts.
+        rows: names, wins and losses or the relative effect, limits of each comparison alone, and the p-values from
+            which :func:`evenlight.statistics.verdicts.judged` makes verdicts.
         signed: of pairs 1, −1, 0 or NaN of each vote in each comparison, by the dataset and the name of the vote.
     """
 

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from evenlight.core.seeds import generator_for
-from evenlight.statistics.arrays.sign_test import share_limits, side_p, sign_p, two_sided
+from evenlight.statistics.arrays.sign_test import share_limits, side_p, two_sided
 from evenlight.statistics.blocks import row_blocks
 
 
@@ -177,7 +177,8 @@ def step_down(signed: np.ndarray, draws: int, seed: Sequence[object]) -> np.ndar
     Args: as for :func:`flipped_p`.
     """
     counts = [(signed == sign).sum(axis=0) for sign in (1, -1)]
-    observed = side_p(*counts).astype(np.float32)
+    exact = side_p(*counts)
+    observed = exact.astype(np.float32)
     likelier, side = observed.min(axis=0), observed.argmin(axis=0)
     order = np.argsort(likelier, kind="stable")
     columns, as_small, flips = np.arange(len(order)), np.zeros(len(order)), 0
@@ -192,7 +193,7 @@ def step_down(signed: np.ndarray, draws: int, seed: Sequence[object]) -> np.ndar
         flips += len(smallest)
     adjusted = np.empty(len(order))
     adjusted[order] = np.maximum.accumulate(as_small / flips)
-    return np.maximum(adjusted, sign_p(*counts))
+    return np.maximum(adjusted, two_sided(exact))
 
 
 # Counts of sets ------------------------------------------------------------------------------------------------------

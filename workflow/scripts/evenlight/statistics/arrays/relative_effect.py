@@ -19,8 +19,7 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
-from evenlight.statistics.arrays.units import design_effect
-from evenlight.statistics.effect_sizes import stratum_weight
+from evenlight.statistics.arrays.units import design_effect, stratum_weight
 from evenlight.statistics.rounding import settled
 
 
@@ -88,7 +87,7 @@ def relative_effect(
     """θ of scores of two independent groups, float (texts, comparisons), NaN where one is missing.
 
     With strata, int (texts,), below 0 for a text in none, θ is the mean of the strata's, with the weights of van
-    Elteren (:func:`evenlight.statistics.effect_sizes.stratum_weight`). The variances add up; strata with fewer than two
+    Elteren (:func:`evenlight.statistics.arrays.units.stratum_weight`). The variances add up; strata with fewer than two
     scores of a group do not count.
 
     With clusters, int (texts,), the same numbers for both groups, the variances are those of sums over clusters where

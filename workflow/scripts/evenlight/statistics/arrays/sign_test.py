@@ -92,14 +92,17 @@ def least_decided(comparisons: int, alpha: float) -> int:
 def share_limits(count: ArrayLike, total: ArrayLike, tail: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     """Both limits of a share, each beyond which the truth lies in at most ``tail`` of studies; 0 and 1 of no unit.
 
+    Numbers of units that are independent need not be whole.
+
     >>> low, high = share_limits(22, 24, 0.025)
     >>> low.round(3).item(), high.round(3).item()
     (0.73, 0.99)
     """
     count, total = np.asarray(count, dtype=float), np.asarray(total, dtype=float)
-    low = scipy.special.betaincinv(np.maximum(count, 1), total - count + 1, tail)
-    high = scipy.special.betaincinv(count + 1, np.maximum(total - count, 1), 1 - np.asarray(tail))
-    return np.where(count > 0, low, 0.0), np.where(count < total, high, 1.0)
+    rest = total - count
+    low = scipy.special.betaincinv(np.where(count > 0, count, 1), rest + 1, tail)
+    high = scipy.special.betaincinv(count + 1, np.where(rest > 0, rest, 1), 1 - np.asarray(tail))
+    return np.where(count > 0, low, 0.0), np.where(rest > 0, high, 1.0)
 
 
 def of_hundred(low: ArrayLike, high: ArrayLike) -> tuple[np.ndarray, np.ndarray]:

@@ -1,25 +1,7 @@
-"""Units that belong together, and trainings: what counts, what is one vote, and what is said beyond these models."""
+"""Units that belong together: means over seeds, clusters with one vote, and strata."""
 
 import numpy as np
-
-# A seed counts in a cell where it has scores of so many units, and of this share of the most of any seed.
-LEAST_UNITS = 6
-LEAST_SHARE = 0.5
-
-
-def counted_seeds(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Which seeds count in a cell, bool (cells, seeds), of scores (cells, seeds, units) of both levels.
-
-    A seed counts where it has scores of at least six units of either level, and of half as many as the seed that has
-    the most; where no seed has six, by the half alone.
-    """
-    counted = np.ones(a.shape[:2], dtype=bool)
-    for side in (a, b):
-        known = (~np.isnan(side)).sum(axis=2)
-        most = known.max(axis=1, keepdims=True, initial=0)
-        counted &= known >= np.maximum(np.minimum(LEAST_UNITS, most), LEAST_SHARE * most)
-        counted &= known > 0
-    return counted
+from numpy.typing import ArrayLike
 
 
 def mean_of_known(values: np.ndarray, axis: int = 0) -> np.ndarray:
@@ -80,3 +62,14 @@ def design_effect(pulls: np.ndarray, cluster: np.ndarray) -> np.ndarray:
         return np.ones(pulls.shape[1])
     alone, together = (pulls**2).sum(axis=0), (_sums(pulls, cluster) ** 2).sum(axis=0)
     return np.maximum(1, np.divide(together, alone, out=np.ones(len(alone)), where=alone > 0))
+
+
+def stratum_weight(size_a: ArrayLike, size_b: ArrayLike) -> np.ndarray:
+    """The weight of a stratum with so many scores of either group, n_a n_b / (n_a + n_b + 1) (van Elteren 1960).
+
+    That of the most power where all strata have the same small shift.
+
+    >>> float(stratum_weight(2, 3))
+    1.0
+    """
+    return size_a * size_b / (size_a + size_b + 1)
