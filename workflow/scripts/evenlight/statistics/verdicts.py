@@ -100,16 +100,7 @@ def _judged(analyses: Sequence[pd.DataFrame], alpha: float, looks: Looks, by_fli
     as_often = np.array([holm(p) for [p] in p_of("p_as_often")])
     least = least_decided(size, level) if level > 0 else np.inf
     reasons = _why_undecidable(table, least)
-    verdicts = np.select(
-        [
-            more.side > 0,
-            more.side < 0,
-            (as_often <= increments[:, None]).any(axis=0),
-            [why is not None for why in reasons],
-        ],
-        [*(table[name].to_numpy(object) + " more often" for name in ("level_a", "level_b")), AS_OFTEN, UNDECIDABLE],
-        UNDECIDED,
-    )
+    verdicts = _verdicts(table, more.side, (as_often <= increments[:, None]).any(axis=0), reasons)
     low, high = _family_limits(table, more.p_adjusted, level)
     paired, several = (table["unit"] != TEXTS).to_numpy(), (table["seeds"] > 1).to_numpy()
     needed = np.full(size, least if np.isfinite(least) else np.nan)
@@ -135,6 +126,13 @@ def _judged(analyses: Sequence[pd.DataFrame], alpha: float, looks: Looks, by_fli
         "reason": [why if verdict == UNDECIDABLE else None for why, verdict in zip(reasons, verdicts, strict=True)],
     }
     return table.assign(**said)
+
+
+def _verdicts(table: pd.DataFrame, side: np.ndarray, as_often: np.ndarray, reasons: Sequence[str | None]) -> np.ndarray:
+    """Which group wins more often, or that both do as often; else whether that could be decided at all."""
+    first, second = (table[name].to_numpy(object) + " more often" for name in ("level_a", "level_b"))
+    asked = [side > 0, side < 0, as_often, [why is not None for why in reasons]]
+    return np.select(asked, [first, second, AS_OFTEN, UNDECIDABLE], UNDECIDED)
 
 
 def _number_of_look(analysis: np.ndarray, looks: Looks) -> np.ndarray:

@@ -125,8 +125,7 @@ def _shared(strata: np.ndarray) -> np.ndarray:
 
 def _votes(scores: np.ndarray, strata: np.ndarray, clusters: np.ndarray, shared: np.ndarray) -> Votes:
     """The votes of scores (seeds, texts, comparisons) in the strata that both levels have."""
-    names = np.array([f"{stratum} {cluster}" for stratum, cluster in zip(strata, clusters, strict=True)])
-    vote, first = numbered(names)
+    vote, first = numbered(strata * (1 + clusters.max()) + clusters)
     known = np.where(np.isin(strata, shared)[:, None], scores, np.nan)
     by_seed = [cluster_means(of_seed, vote) for of_seed in known]
     return Votes(cluster_means(mean_of_known(known), vote), strata[first], clusters[first], by_seed)
@@ -156,7 +155,10 @@ def counted_wins(
     judging: VerdictSettings,
     described: Described | None = None,
 ) -> list[Counted]:
-    """The wins of all comparisons of a model, in the order of the tables: design by design."""
+    """The wins of all comparisons of a model, in the order of the tables: design by design.
+
+    ``described`` gives what else a table has of them, such as effects.
+    """
 
     def of_design(scores: ExplainerScores, design: Design) -> Iterator[Counted]:
         levels = LevelScores(scores, design, *scores.scored(design))
@@ -198,11 +200,8 @@ def _of_pairs(
         "unit": np.where((~np.isnan(a)).any(axis=0).sum(axis=0) > votes, CLUSTERS, PAIRS),
         **{"units_a": votes, "units_b": votes, "wins": wins, "losses": losses, "ties": ties, "margin": margin},
         **{"share": _share(wins, decided), "low": low, "high": high},
-        **{
-            "net_benefit": _share(wins - losses, votes),
-            "net_benefit_low": benefit_low,
-            "net_benefit_high": benefit_high,
-        },
+        "net_benefit": _share(wins - losses, votes),
+        **{"net_benefit_low": benefit_low, "net_benefit_high": benefit_high},
         "most_differ": share_limits(decided, votes, level)[1],
         **{"worst_a": worst_a, "worst_b": worst_b, "by_seed": list(benefits.T), "reason": None},
         # Pairs in which this level alone has no score.
