@@ -137,13 +137,12 @@ def as_often_p(wins: ArrayLike, losses: ArrayLike, units: ArrayLike, bound: Arra
 
     def room(log_level: np.ndarray, *asked: np.ndarray) -> np.ndarray:
         *counts, bound = asked
-        low, high = net_benefit_limits(*counts, 2 * np.exp(log_level))
-        return np.minimum(low + bound, bound - high)
+        return net_benefit_limits(*counts, 2 * np.exp(log_level))[0] + bound
 
     counts = np.broadcast_arrays(np.minimum(wins, losses), np.maximum(wins, losses), units, bound)
     # Many comparisons have the same counts.
     asked, places = np.unique(np.array(counts, dtype=float).reshape(4, -1), axis=1, return_inverse=True)
-    # Without a level at which both limits are within.
+    # Without a level at which the farther limit is within: with fewer wins than losses, the lower one.
     none = room(np.zeros(asked[0].shape), *asked) <= 0
     from scipy.optimize.elementwise import find_root
 
