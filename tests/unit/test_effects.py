@@ -97,6 +97,9 @@ def test_a_study_by_hand(monkeypatch):
     assert rows.loc["m0", ["family_low", "family_high"]].tolist() == pytest.approx([family.low, family.high])
     assert rows.loc["m0", "p_adjusted"] == pytest.approx(6 * exact.pvalue / 2)
     assert rows.loc["m0", "net_benefit"] == -20 / 25
+    # The standard deviation is the root of the mean variance of both levels, of which one does not vary.
+    sd = np.std(won, ddof=1) / np.sqrt(2)
+    assert rows.loc["m0", ["sd", "standardised"]].tolist() == pytest.approx([sd, np.mean(won) / sd])
     # A pair without one of its scores does not count.
     assert rows.loc["m1", ["wins", "losses", "left_out_a", "left_out_b", "verdict"]].tolist() == [
         12,
