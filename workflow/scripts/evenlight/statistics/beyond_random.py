@@ -180,14 +180,8 @@ def counted_parts(
         plain = np.where(np.isnan(beyond), np.nan, scores.values)
         for name, values in ((PLAIN, plain), (BEYOND, beyond), (OWN, reached(plain, random, best))):
             parts[name].append(replace(scores, values=values, draws=None))
-
-    def beside(levels: LevelScores) -> Mapping:
-        return mean_effects(levels, judging)
-
-    def with_ends(levels: LevelScores) -> Mapping:
-        return mean_effects(levels, judging) | _means(levels, random, best)
-
-    described = {PLAIN: with_ends, BEYOND: beside} if effects else {}
+    means = partial(mean_effects, judging=judging)
+    described = {PLAIN: lambda levels: means(levels) | _means(levels, random, best), BEYOND: means} if effects else {}
     return {name: counted_wins(of, designs, of_part(judging, name), described.get(name)) for name, of in parts.items()}
 
 
