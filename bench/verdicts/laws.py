@@ -13,7 +13,7 @@ import pandas as pd
 from scipy.stats import norm
 
 from evenlight.core.seeds import generator_for
-from evenlight.statistics.arrays.repeated import mean_of_known
+from evenlight.statistics.arrays.units import mean_of_known
 
 # An explainer whose scores are random; its cells are no hypothesis.
 RANDOM = "random"

@@ -28,16 +28,13 @@ from report import machine, markdown
 
 from evenlight.core.seeds import generator_for
 from evenlight.core.tables import replacing
-from evenlight.statistics.arrays.discoveries import at_least
-from evenlight.statistics.arrays.flips import simes_thresholds
-from evenlight.statistics.arrays.holm import holm
-from evenlight.statistics.arrays.limits import share_limits
 from evenlight.statistics.arrays.mean import difference_limits, mean_limits
-from evenlight.statistics.arrays.repeated import mean_of_known
+from evenlight.statistics.arrays.multiple_testing import at_least, flip_thresholds, holm
+from evenlight.statistics.arrays.sign_test import share_limits
+from evenlight.statistics.arrays.units import mean_of_known
 from evenlight.statistics.cells import ExplainerScores
 from evenlight.statistics.designs import Design, Side
 from evenlight.statistics.looks import ONE_LOOK, POCOCK, Looks
-from evenlight.statistics.paired_tests import SignFlips
 from evenlight.statistics.study import AS_OFTEN, Comparison, VerdictSettings
 from evenlight.statistics.verdicts import judged
 from evenlight.statistics.wins import P_SIDES, Counted, counted_wins
@@ -196,15 +193,13 @@ def _counted(studies: Sequence[Study], paired: bool, first: int | None) -> list[
     seeds, there = range(a.shape[1]), ~np.isnan(values[0])
     scores = ExplainerScores("dataset", "model", "explainer", seeds, names, values, there)
     design = Design(Comparison("group", "a", "b"), paired, *sides)
-    # The intervals of means have their own rows.
-    [part] = counted_wins([scores], [design], JUDGING, intervals=False)
+    [part] = counted_wins([scores], [design], JUDGING)
     ends = np.cumsum([len(study.a) for study in studies])
     return [
         [
             Counted(
                 part.rows.iloc[end - len(study.a) : end].reset_index(drop=True),
-                part.votes,
-                None if part.signed is None else part.signed[:, end - len(study.a) : end],
+                None if part.signed is None else part.signed.iloc[:, end - len(study.a) : end],
             )
         ]
         for study, end in zip(studies, ends, strict=True)
@@ -254,7 +249,7 @@ def _of_claims(row: Row, study: Study, table: pd.DataFrame, part: Counted, seed:
     if len(row.units) == 1:
         low, high = table["family_low"].to_numpy(), table["family_high"].to_numpy()
         said["a limit wrong"] = ((low > study.share + 1e-12) | (high < study.share - 1e-12)).any()
-        said |= _of_counts(p_sides, part.signed, truth, seed)
+        said |= _of_counts(p_sides, part.signed.to_numpy(), truth, seed)
     if (truth != 0).any():
         of_true = np.where(truth > 0, p_sides[0], p_sides[1])[truth != 0]
         others = np.concatenate([p_sides[0][truth <= 0], p_sides[1][truth >= 0]])
@@ -272,7 +267,7 @@ def _of_counts(p_sides: np.ndarray, signed: np.ndarray, truth: np.ndarray, seed:
 
     As :func:`evenlight.statistics.verdicts.counts_of_sets` has it, with other flips in each study.
     """
-    counts = at_least(p_sides, simes_thresholds(signed, SignFlips(len(signed), FLIPS, seed), ALPHA))
+    counts = at_least(p_sides, flip_thresholds(signed, FLIPS, seed, ALPHA))
     most = (truth != 0).sum(), (truth > 0).sum(), (truth < 0).sum()
     said = {"count too large": any(count > value for count, value in zip(counts, most, strict=True))}
     return said | ({"counted": counts[0] / most[0]} if most[0] else {})

@@ -6,14 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from evenlight.statistics.arrays.discoveries import at_least, simes_thresholds
-from evenlight.statistics.arrays.flips import step_down
-from evenlight.statistics.arrays.holm import sides_adjusted
-from evenlight.statistics.arrays.limits import share_limits
+from evenlight.statistics.arrays.multiple_testing import at_least, sides_adjusted, simes_thresholds, step_down
 from evenlight.statistics.arrays.relative_effect import relative_effect
-from evenlight.statistics.arrays.signs import counted, side_p, sign_p, signs
+from evenlight.statistics.arrays.sign_test import counted, share_limits, side_p, sign_p, signs
 from evenlight.statistics.arrays.worst import texts_in_worst, worst_side_p
-from evenlight.statistics.paired_tests import SignFlips
 
 FOLDER = Path(__file__).parent
 NAMES = ["first", "second", "third", "fourth"]
@@ -51,7 +47,7 @@ def test_adjusted_p_and_counts_are_those_of_p_adjust(differences):
 
 def test_flips_are_those_of_multtest(differences):
     signed = np.sign(differences[:12] + np.array([1.5, -1.5, 1.5, 0.5]))
-    adjusted = step_down(signed, SignFlips(12, 2**12, ("every",)))
+    adjusted = step_down(signed, 2**12, ("every",))
     first = np.argmin(FOUND["flips"])
     assert adjusted[first] == pytest.approx(FOUND["flips"][first])
     # The other side of what was found stays in the family here, so that p of later steps may be larger.

@@ -94,6 +94,9 @@ def test_a_study_by_hand(monkeypatch):
     assert rows.loc["m0", ["family_low", "family_high"]].tolist() == pytest.approx([family.low, family.high])
     assert rows.loc["m0", "p_adjusted"] == pytest.approx(6 * exact.pvalue / 2)
     assert rows.loc["m0", "net_benefit"] == -20 / 25
+    # The standard deviation is the root of the mean variance of both levels, of which one does not vary.
+    sd = np.std(won, ddof=1) / np.sqrt(2)
+    assert rows.loc["m0", ["sd", "standardised"]].tolist() == pytest.approx([sd, np.mean(won) / sd])
     # A pair without one of its scores does not count.
     counted = ["wins", "losses", "left_out_a", "left_out_b", "verdict"]
     assert rows.loc["m1", counted].tolist() == [12, 11, 1, 1, "undecided"]
@@ -321,6 +324,9 @@ def test_a_claim_across_retraining_counts_majorities_of_seeds(monkeypatch):
     row = row_of(monkeypatch, compared(values, np.zeros_like(values)))
     assert row["p_retraining"] == pytest.approx(2 * 0.5**6)
     assert row[["retraining_side", "seeds_agree", "seeds_needed"]].tolist() == [1, 6, 6]
+    turned = values * np.array([-5, 1, 1, 1, 1, 1])[:, None]
+    turned_row = row_of(monkeypatch, compared(turned, np.zeros_like(values)))
+    assert turned_row["p_retraining"] == pytest.approx(binomtest(5, 6).pvalue)
     five = row_of(monkeypatch, compared(values[:, :5], np.zeros((1, 5, 60))))
     assert five[["retraining_side", "seeds_agree"]].tolist() == [0, 5]
     single = row_of(monkeypatch, compared(values[:, :1], np.zeros((1, 1, 60))))

@@ -5,11 +5,11 @@ import math
 import numpy as np
 import pytest
 from measure_coverage import pairs
-from scipy.stats import binomtest, bootstrap, mannwhitneyu, norm, t
+from scipy.stats import bootstrap, mannwhitneyu, norm, t
 
 from evenlight.core.seeds import generator_for
 from evenlight.statistics.effect_sizes import cohens_d, defined
-from evenlight.statistics.intervals import EFFECTS, Interval, bootstrap_intervals, share_interval
+from evenlight.statistics.intervals import EFFECTS, Interval, bootstrap_intervals
 
 NAN = float("nan")
 
@@ -274,9 +274,3 @@ def _check_coverage(truth: dict, draw, paired: bool, random: np.random.Generator
     for name, count in covered.items():
         # A nominal 95 % within four standard errors, with one percent for samples of 30 to 50.
         assert 0.905 < count / runs < 0.986, (name, count / runs)
-
-
-@pytest.mark.parametrize(("count", "total"), [(0, 20), (20, 20), (3, 40), (1, 1)])
-def test_the_interval_of_a_share_is_scipys(count, total):
-    expected = binomtest(count, total).proportion_ci(0.9)
-    assert share_interval(count, total, 0.9) == pytest.approx((expected.low, expected.high))

@@ -15,9 +15,9 @@ from evenlight.core.contracts.results import BALANCED_ACCURACY, QUALITY, QUALITY
 from evenlight.core.contracts.texts import PREDICTIONS
 from evenlight.core.errors import InputError
 from evenlight.reports.page_parts import NO_RUN
+from evenlight.statistics.arrays.sign_test import share_limits
 from evenlight.statistics.chance_level import describe_chance
 from evenlight.statistics.files import Runs
-from evenlight.statistics.intervals import share_interval
 from evenlight.statistics.model_quality import (
     average_prediction_difference,
     balanced_accuracy,
@@ -299,7 +299,7 @@ def test_of_independent_texts_the_interval_is_that_of_a_share():
     """Classes of one size with the same recall: the accuracy, and Clopper and Pearson's interval of so many texts."""
     right = [1] * 15 + [0] * 5
     told = balanced_accuracy(answers([0] * 20 + [1] * 20, [1 - x for x in right] + right))
-    low, high = share_interval(30, 40)
+    low, high = share_limits(30, 40, 0.025)
     assert told["value"] == 0.75
     assert told["chance"] == 0.5
     assert (told["low"], told["high"]) == (pytest.approx(low, abs=0.01), pytest.approx(high, abs=0.01))

@@ -1,17 +1,14 @@
-"""Wilcoxon's signed-rank test and random sign flips of pairs."""
+"""Wilcoxon's signed-rank test of pairs."""
 
 import math
 from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy.stats import norm, rankdata, wilcoxon
 
 from evenlight.core.seeds import generator_for
-from evenlight.statistics import blocks
-from evenlight.statistics.paired_tests import SignFlips, signed_rank_p
+from evenlight.statistics.paired_tests import signed_rank_p
 
 NAN = float("nan")
 
@@ -22,10 +19,6 @@ def random(name: str) -> np.random.Generator:
 
 def signed_rank(a, b) -> float:
     return signed_rank_p(np.subtract(a, b)).item()
-
-
-def matrix(pairs: int, draws: int, name: str) -> np.ndarray:
-    return np.vstack(list(SignFlips(pairs, draws, ("tests", name)).blocks()))
 
 
 # Wilcoxon
@@ -106,45 +99,6 @@ def test_what_cannot_be_tested_warns_of_nothing():
 
 
 # Sign flips
-
-
-def test_all_patterns_are_enumerated_once():
-    flips = matrix(3, 8, "unused")
-    assert sorted(map(tuple, flips)) == sorted(product([-1, 1], repeat=3))
-
-
-def test_random_flips_begin_with_the_observed_signs():
-    flips = matrix(10, 1023, "flips")
-    assert flips.shape == (1023, 10)
-    assert (flips[0] == 1).all()
-    assert set(np.unique(flips)) == {-1, 1}
-    assert abs(flips[1:].mean()) < 4 / math.sqrt(10220)
-
-
-def test_the_flips_of_a_name_are_those_of_earlier_versions():
-    flips = matrix(10, 1023, "flips")
-    assert flips[1].tolist() == [1, 1, 1, 1, -1, -1, -1, 1, -1, -1]
-    assert flips[1022].tolist() == [-1, 1, 1, 1, -1, -1, -1, 1, -1, -1]
-
-
-@given(st.integers(0, 60), st.integers(0, 40), st.integers(1, 200))
-def test_blocks_take_every_row_once_within_the_memory(rows, columns, numbers):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(blocks, "NUMBERS", numbers)
-        sizes = [len(range(rows)[block]) for block in blocks.row_blocks(rows, columns)]
-        assert [row for block in blocks.row_blocks(rows, columns) for row in range(rows)[block]] == list(range(rows))
-    # Four rows where even these are too large; else as many fours as there is room for.
-    assert all(size <= 4 or size * columns <= numbers for size in sizes)
-    assert all(size % 4 == 0 and (size + 4) * max(columns, 1) > numbers for size in sizes[:-1])
-
-
-@pytest.mark.parametrize("pairs", [21, 333])
-def test_a_matrix_made_in_blocks_is_the_same(pairs, monkeypatch):
-    whole = matrix(pairs, 1001, "blocks")
-    assert len(list(SignFlips(pairs, 1001, ("tests", "blocks")).blocks())) == 1
-    monkeypatch.setattr(blocks, "NUMBERS", 2**12)
-    assert len(list(SignFlips(pairs, 1001, ("tests", "blocks")).blocks())) > 3
-    np.testing.assert_array_equal(matrix(pairs, 1001, "blocks"), whole)
 
 
 @pytest.mark.parametrize("pairs", [8, 13, 14, 50, 51, 200])

@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import norm
 
 from evenlight.core.errors import InputError
-from evenlight.statistics.arrays.signs import counted, side_p
+from evenlight.statistics.arrays.sign_test import counted, side_p
 from evenlight.statistics.cells import CELL
 from evenlight.statistics.looks import POCOCK, Looks
 from evenlight.statistics.planning import is_open, pairs_for, planned_power, texts_needed

@@ -11,7 +11,7 @@ from test_compared_regimes import STUDY, items_of_pairs
 from evenlight.configuration import complete
 from evenlight.core.errors import InputError
 from evenlight.reports.html_table import render
-from evenlight.statistics import wins
+from evenlight.statistics import mean_effects
 from evenlight.statistics.arrays.mean import mean_limits
 from evenlight.statistics.cells import read_models
 from evenlight.statistics.looks import Looks
@@ -184,7 +184,7 @@ def test_earlier_analyses_draw_no_interval(tmp_path, monkeypatch):
     files = StudyFiles(tmp_path)
     files.write(scores_of("zero", 0), 0, "correctness", model="zero")
     drawn = []
-    monkeypatch.setattr(wins, "mean_limits", lambda *given: drawn.append(given[2]) or mean_limits(*given))
+    monkeypatch.setattr(mean_effects, "mean_limits", lambda *given: drawn.append(given[2]) or mean_limits(*given))
     asked = ASKED | {"models": {"zero": [0]}, "regimes": {"bert": {"ZS": "zero"}}, "proposed_methods": ["new"]}
     called(proposed_method_tables, *files.folders, **asked, looks=Looks((14, 20), (0, 1)))
     assert sorted(set(drawn)) == [0, ASKED["bootstrap_draws"]]

@@ -9,7 +9,7 @@ import pytest
 from study_files import StudyFiles
 
 from evenlight.core.seeds import generator_for
-from evenlight.statistics.arrays.signs import sign_p
+from evenlight.statistics.arrays.sign_test import sign_p
 from evenlight.statistics.compared import read_compared
 from evenlight.statistics.control import permuted_labels
 from evenlight.statistics.designs import Design, Side

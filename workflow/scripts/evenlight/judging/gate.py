@@ -19,8 +19,8 @@ from evenlight.core.errors import InputError, suggestion
 from evenlight.core.files import read_yaml
 from evenlight.reports.audit.found import COMPARED
 from evenlight.reports.verdict_words import SCORED, capitalised, won
-from evenlight.statistics.arrays.holm import holm
-from evenlight.statistics.arrays.limits import as_often_p
+from evenlight.statistics.arrays.multiple_testing import holm
+from evenlight.statistics.arrays.sign_test import as_often_p
 from evenlight.statistics.families import CONTROL
 from evenlight.statistics.study import ALL, AS_OFTEN
 from evenlight.statistics.wins import TEXTS

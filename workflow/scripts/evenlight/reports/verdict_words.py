@@ -10,7 +10,7 @@ import pandas as pd
 from evenlight.reports.html_table import Cell
 from evenlight.reports.page_parts import BETTER_COLOURS, initials, shade
 from evenlight.reports.text import three_digits
-from evenlight.statistics.arrays.limits import of_hundred
+from evenlight.statistics.arrays.sign_test import of_hundred
 from evenlight.statistics.families import CONTROL, EXPLORATORY, PRIMARY, STUDY
 from evenlight.statistics.study import AS_OFTEN, FLIPS, REPETITIONS, UNDECIDABLE, UNDECIDED, Comparison, repeated_in
 from evenlight.statistics.wins import TEXTS

@@ -22,14 +22,16 @@ import pandas as pd
 
 from evenlight.core.contracts.results import BEYOND_RANDOM
 from evenlight.core.tables import Contract
+from evenlight.statistics.arrays.units import mean_of_known
 from evenlight.statistics.base import Computed, Inputs, JudgedAtLooks
 from evenlight.statistics.cells import CELL, ExplainerScores, ModelScores, read_models
 from evenlight.statistics.designs import Design
 from evenlight.statistics.looks import ONE_LOOK, Looks
+from evenlight.statistics.mean_effects import mean_effects
 from evenlight.statistics.score_files import score_notes
 from evenlight.statistics.study import AS_OFTEN, StudyScores, VerdictSettings
 from evenlight.statistics.verdicts import judged
-from evenlight.statistics.wins import Counted, Described, counted_wins
+from evenlight.statistics.wins import Counted, LevelScores, counted_wins
 
 # The scores, what of them is beyond random, and what of the attainable they reach.
 PLAIN, BEYOND, OWN = "plain", "beyond", "own"
@@ -41,7 +43,7 @@ _ENDS = ("random", "upper_bound")
 _MEANS = [f"{of}_{level}" for of in ("score", *_ENDS) for level in "ab"]
 # What a table has of each part; the mean of what is reached of the attainable says little, and is left out.
 _JUDGED = ["wins", "losses", "ties", "share", "p_adjusted", "side", "verdict", "reason"]
-_JUDGED += ["difference", "difference_low", "difference_high"]
+_MEAN = ["difference", "difference_low", "difference_high"]
 # Where less is attainable beyond random, as a share of a metric's largest score, it is rounding.
 LEAST_ROOM = 1e-9
 
@@ -71,7 +73,7 @@ def beyond_random_table(
         (:func:`maker_of`).
     """
     here = partial(_read, judging=judging, upper_bound=upper_bound, random=random)
-    present = here(study, intervals=True)
+    present = here(study, effects=True)
     if not present[PLAIN]:
         return pd.DataFrame(columns=BEYOND_RANDOM.schema.names)
     earlier = [here(replace(study, first=units)) for units in looks.units[:-1]]
@@ -81,8 +83,9 @@ def beyond_random_table(
     }
     table = parts[PLAIN].set_index(CELL)[["family", "adjusted_by", "seeds", "units_a", "units_b", "sd", *_MEANS]]
     for name, part in parts.items():
-        there = pd.DataFrame(columns=[*CELL, *_JUDGED]) if part.empty else part
-        table = table.join(there.set_index(CELL)[_JUDGED].add_prefix(f"{name}_"))
+        names = _JUDGED if name == OWN else [*_JUDGED, *_MEAN]
+        there = pd.DataFrame(columns=[*CELL, *names]) if part.empty else part
+        table = table.join(there.set_index(CELL)[names].add_prefix(f"{name}_"))
     table["random_difference"] = table["plain_difference"] - table["beyond_difference"]
     with np.errstate(divide="ignore", invalid="ignore"):
         for level in "ab":
@@ -105,9 +108,9 @@ def _read(
     judging: VerdictSettings,
     upper_bound: Mapping[str, str],
     random: Sequence[str],
-    intervals: bool = False,
+    effects: bool = False,
 ) -> dict[str, list[Counted]]:
-    """What is counted of each part; with ``intervals`` of the mean, where a table has them."""
+    """What is counted of each part; with ``effects`` beside it, where a table has them."""
     found: dict[str, list[Counted]] = {PLAIN: [], BEYOND: [], OWN: []}
     for source in study.sources().values():
         noise = [name for name in random if name in source.explainers]
@@ -119,7 +122,7 @@ def _read(
         )
         for model, again in zip(models, models_again, strict=True):
             ends = _ends(model, again, noise, upper_bound, judging.higher_is_better)
-            for name, parts in counted_parts(list(model.explainers), model.designs, *ends, judging, intervals).items():
+            for name, parts in counted_parts(list(model.explainers), model.designs, *ends, judging, effects).items():
                 found[name] += parts
     return found
 
@@ -144,7 +147,7 @@ def _ends(
         sign = sign[:, None, None]
         best = sign * values if best is None else np.fmax(best, sign * values)
     is_sought = np.array([metric in upper_bound for metric in scores.metrics])[:, None, None]
-    return _mean(np.stack([noise[name] for name in random])), np.where(is_sought, sign * best, np.nan)
+    return mean_of_known(np.stack([noise[name] for name in random])), np.where(is_sought, sign * best, np.nan)
 
 
 def _in_order(scores: ExplainerScores, of: ModelScores, model: ModelScores) -> np.ndarray:
@@ -153,19 +156,13 @@ def _in_order(scores: ExplainerScores, of: ModelScores, model: ModelScores) -> n
     return np.where(columns < 0, np.nan, scores.values[..., columns])
 
 
-def _mean(arrays: np.ndarray) -> np.ndarray:
-    """The mean over the first axis of what is defined, NaN where nothing is."""
-    with np.errstate(invalid="ignore"):
-        return np.nansum(arrays, axis=0) / (~np.isnan(arrays)).sum(axis=0)
-
-
 def counted_parts(
     explainers: Sequence[ExplainerScores],
     designs: Sequence[Design],
     random: np.ndarray,
     best: np.ndarray,
     judging: VerdictSettings,
-    intervals: bool,
+    effects: bool,
 ) -> dict[str, list[Counted]]:
     """What is counted of a model's scores, of them beyond random, and of what they reach of the attainable.
 
@@ -175,7 +172,7 @@ def counted_parts(
         random: the mean scores of random explainers, float (metrics, seeds, items), NaN where undefined.
         best: the best attainable ones, likewise.
         judging: how verdicts follow from them.
-        intervals: of the mean; of what is reached there is none.
+        effects: whether means are estimated, too; of what is reached there are none.
     """
     parts: dict[str, list[ExplainerScores]] = {PLAIN: [], BEYOND: [], OWN: []}
     for scores in explainers:
@@ -183,11 +180,9 @@ def counted_parts(
         plain = np.where(np.isnan(beyond), np.nan, scores.values)
         for name, values in ((PLAIN, plain), (BEYOND, beyond), (OWN, reached(plain, random, best))):
             parts[name].append(replace(scores, values=values, draws=None))
-    described = {PLAIN: _means_of(random, best)}
-    return {
-        name: counted_wins(of, designs, of_part(judging, name), described.get(name), intervals and name != OWN)
-        for name, of in parts.items()
-    }
+    means = partial(mean_effects, judging=judging)
+    described = {PLAIN: lambda levels: means(levels) | _means(levels, random, best), BEYOND: means} if effects else {}
+    return {name: counted_wins(of, designs, of_part(judging, name), described.get(name)) for name, of in parts.items()}
 
 
 def reached(scores: np.ndarray, random: np.ndarray, best: np.ndarray) -> np.ndarray:
@@ -204,20 +199,16 @@ def reached(scores: np.ndarray, random: np.ndarray, best: np.ndarray) -> np.ndar
         return np.where(np.abs(room) > least, (scores - random) / room, np.nan)
 
 
-def _means_of(random: np.ndarray, best: np.ndarray) -> Described:
-    """Enters the mean scores of both levels, over seeds and units, and those of random and attainable explanations."""
-
-    def means(scores: ExplainerScores, design: Design, a: np.ndarray, b: np.ndarray, seeds: np.ndarray) -> Mapping:
-        asked = [scores.metrics.index(cell["metric"]) for cell in scores.scored(design)[0]]
-        columns = {}
-        for level, side, own in (("a", design.a, a), ("b", design.b, b)):
-            ends = {of: side.scores(values[asked]) for of, values in zip(_ENDS, (random, best), strict=True)}
-            for of, values in ({"score": own} | ends).items():
-                counts = np.where(seeds[:, :, None] & ~np.isnan(own), values, np.nan)
-                columns[f"{of}_{level}"] = _mean(_mean(counts.transpose(1, 2, 0)))
-        return columns
-
-    return means
+def _means(levels: LevelScores, random: np.ndarray, best: np.ndarray) -> dict[str, np.ndarray]:
+    """The mean scores of both levels, over seeds and units, and those of random and attainable explanations."""
+    asked = [levels.scores.metrics.index(cell["metric"]) for cell in levels.cells]
+    columns = {}
+    for level, side, own in (("a", levels.design.a, levels.a), ("b", levels.design.b, levels.b)):
+        ends = {of: side.scores(values[asked]) for of, values in zip(_ENDS, (random, best), strict=True)}
+        for of, values in ({"score": own} | ends).items():
+            counts = np.where(levels.seeds[:, :, None] & ~np.isnan(own), values, np.nan)
+            columns[f"{of}_{level}"] = mean_of_known(mean_of_known(counts.transpose(1, 2, 0)))
+    return columns
 
 
 def _outcomes(table: pd.DataFrame, name: str) -> list[str | None]:

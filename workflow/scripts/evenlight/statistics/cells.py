@@ -7,6 +7,7 @@ a mapping. All cells of one explainer and one comparison stand in two arrays, me
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 import pandas as pd
@@ -14,6 +15,7 @@ import pandas as pd
 from evenlight.core import tables
 from evenlight.core.contracts.texts import ITEMS, PREDICTIONS, UNITS
 from evenlight.core.errors import InputError
+from evenlight.statistics.arrays.units import mean_of_known
 from evenlight.statistics.designs import Design, design_of
 from evenlight.statistics.files import Run, items_path, predictions_path, units_path
 from evenlight.statistics.score_files import is_of_answers, read_draws, read_scores, with_most_texts
@@ -23,6 +25,7 @@ from evenlight.texts.predictions import explained_items
 
 # By what a dataset may be stratified: its labels, what a model predicts, and whether that is right.
 STRATA = ("label", "prediction", "correct")
+Made = TypeVar("Made")
 CELL = ["dataset", "model", "explainer", "metric", "factor", "level_a", "level_b"]
 
 
@@ -68,11 +71,41 @@ class ExplainerScores:
         return zip(self.cells(design.comparison), *sides, strict=True)
 
     def scored(self, design: Design) -> tuple[list[dict[str, str]], np.ndarray, np.ndarray]:
-        """Those of :meth:`cells` with scores of both levels in some seed, and these scores (cells, seeds, units)."""
-        a, b = (side.scores(self.values) for side in (design.a, design.b))
+        """Those of :meth:`cells` with scores of both levels in some seed, and these scores (cells, seeds, units).
+
+        Of answers they are means of the same draws of both forms of a pair (:meth:`_of_equal_draws`).
+        """
+        values = self._of_equal_draws(design)
+        a, b = (side.scores(values) for side in (design.a, design.b))
         there = (~np.isnan(a).all(axis=2) & ~np.isnan(b).all(axis=2)).any(axis=1)
         names = [cell for cell, has in zip(self.cells(design.comparison), there, strict=True) if has]
         return names, a[there], b[there]
+
+    def _of_equal_draws(self, design: Design) -> np.ndarray:
+        """``values``, of answers the means of the draws that both forms of a pair have.
+
+        A mean of few skewed draws is larger than one of many in other shares of questions than it is smaller. And what
+        draws of one number share, as those of one day, is then the same in both forms. Pairs without a common number
+        have as many draws of either form, the first ones.
+        """
+        if self.draws is None or not design.paired or not (design.a.has_single_items and design.b.has_single_items):
+            return self.values
+        partner = np.full(self.values.shape[-1], -1)
+        first, second = (np.full(len(design.a.items), -1) for _ in "ab")
+        for place, side in ((first, design.a), (second, design.b)):
+            place[side.unit_index] = side.columns
+        whole = (first >= 0) & (second >= 0)
+        partner[first[whole]], partner[second[whole]] = second[whole], first[whole]
+        columns = np.flatnonzero(partner >= 0)
+        known = ~np.isnan(self.draws)
+        own, other = known[..., columns], known[..., partner[columns]]
+        both = own & other
+        as_many = own & (np.cumsum(own, axis=2) <= other.sum(axis=2, keepdims=True))
+        taken = np.where(both.any(axis=2, keepdims=True), both, as_many)
+        of_taken = mean_of_known(np.where(taken, self.draws[..., columns], np.nan), axis=2)
+        values = self.values.copy()
+        values[..., columns] = np.where((taken == own).all(axis=2), values[..., columns], of_taken)
+        return values
 
 
 @dataclass(frozen=True)
@@ -257,17 +290,17 @@ def _with_draws(scores: ExplainerScores, drawn: Sequence[pd.DataFrame], items: p
     return replace(scores, draws=draws, repeated=DRAWS if len(drawn) == 1 else TRAININGS)
 
 
-def rows_by_comparison(
+def by_comparison(
     explainers: Iterable[ExplainerScores],
     designs: Sequence[Design],
-    rows_of: Callable[[ExplainerScores, Design], Iterable[dict]],
-) -> list[dict]:
-    """The rows of all cells of a model in the order of the tables, comparison by comparison.
+    made: Callable[[ExplainerScores, Design], Iterable[Made]],
+) -> list[Made]:
+    """What is ``made`` of all cells of a model, such as rows, in the order of the tables: comparison by comparison.
 
     The scores come explainer by explainer, so that not all need to be in memory.
     """
-    by_design: list[list[dict]] = [[] for _ in designs]
-    for explainer in explainers:
-        for design, rows in zip(designs, by_design, strict=True):
-            rows += rows_of(explainer, design)
-    return [row for rows in by_design for row in rows]
+    by_design: list[list[Made]] = [[] for _ in designs]
+    for scores in explainers:
+        for design, found in zip(designs, by_design, strict=True):
+            found += made(scores, design)
+    return [one for of_design in by_design for one in of_design]

@@ -35,7 +35,7 @@ from evenlight.core.kinds import TOKENS
 from evenlight.core.seeds import generator_for
 from evenlight.core.tables import Contract
 from evenlight.statistics.base import Computed, Inputs, OfScores, describe_left_out
-from evenlight.statistics.cells import CELL, ExplainerScores, read_models, rows_by_comparison
+from evenlight.statistics.cells import CELL, ExplainerScores, by_comparison, read_models
 from evenlight.statistics.designs import Design
 from evenlight.statistics.effect_sizes import pooled_sd
 from evenlight.statistics.files import Run, items_path, predictions_path
@@ -302,7 +302,7 @@ def covariate_adjusted_table(
                         splits = [split(*run, clusters, numbers) for run in zip(a, b, x_a, x_b, strict=True)]
                     yield cell | {"covariate": name} | _row(splits, confidence)
 
-        rows += rows_by_comparison(known, model.designs, rows_of)
+        rows += by_comparison(known, model.designs, rows_of)
     return pd.DataFrame(rows, columns=[*CELL, *COMPUTED])
 
 

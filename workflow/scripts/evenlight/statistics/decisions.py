@@ -31,9 +31,9 @@ from evenlight.core.kinds import TEXT
 from evenlight.core.seeds import generator_for
 from evenlight.core.tables import Contract
 from evenlight.explainers.copies import is_repeated, why_answers_are_copies
-from evenlight.statistics.arrays.holm import holm
 from evenlight.statistics.arrays.mean import mean_limits
-from evenlight.statistics.arrays.repeated import cluster_means, mean_of_known
+from evenlight.statistics.arrays.multiple_testing import holm
+from evenlight.statistics.arrays.units import cluster_means, mean_of_known
 from evenlight.statistics.base import Computed, Inputs, Judged
 from evenlight.statistics.blocks import row_blocks
 from evenlight.statistics.compared import read_compared

@@ -104,12 +104,9 @@ def design_of(
     ``item_id`` and ``cluster`` of the items whose scores stand in the columns, in this order, and ``strata`` their
     stratum, int (seeds, items), -1 where it is not known.
     """
-    column = pd.Series(np.arange(len(items)), index=items["item_id"])
-    rows = rows[rows["item_id"].isin(column.index)]
-    levels = [rows[rows["level"] == level] for level in comparison.levels]
+    levels = [_of_level(rows, level, items) for level in comparison.levels]
     if min(map(len, levels)) == 0:
         return None
-    levels = [part.assign(column=part["item_id"].map(column)).sort_values("column", kind="stable") for part in levels]
     units = [pd.Index(part["unit_id"].unique()) for part in levels]
     paired = len(units[0].intersection(units[1])) >= 2
     if paired:
@@ -119,19 +116,21 @@ def design_of(
     return Design(comparison, paired, *sides)
 
 
-def side_of(
-    units: pd.DataFrame, factor: str, level: str, items: pd.DataFrame, strata: np.ndarray | None = None
-) -> tuple[Side, pd.Index]:
-    """All units of one level, and their names; arguments as for :func:`design_of`."""
-    rows = forms_of(units, factor)
+def side_of(units: pd.DataFrame, factor: str, level: str, items: pd.DataFrame) -> tuple[Side, pd.Index]:
+    """All units of one level, and their names; ``items`` as for :func:`design_of`."""
+    rows = _of_level(forms_of(units, factor), level, items)
+    names = pd.Index(rows["unit_id"].unique())
+    return _side(rows, names, items, None), names
+
+
+def _of_level(rows: pd.DataFrame, level: str, items: pd.DataFrame) -> pd.DataFrame:
+    """The rows of a level's items, in the order of the items, with the ``column`` of each."""
     column = pd.Series(np.arange(len(items)), index=items["item_id"])
     rows = rows[(rows["level"] == level) & rows["item_id"].isin(column.index)]
-    rows = rows.assign(column=rows["item_id"].map(column)).sort_values("column", kind="stable")
-    names = pd.Index(rows["unit_id"].unique())
-    return _side(rows, names, items, strata), names
+    return rows.assign(column=rows["item_id"].map(column)).sort_values("column", kind="stable")
 
 
-def _side(rows: pd.DataFrame, units: pd.Index, items: pd.DataFrame, strata: np.ndarray | None = None) -> Side:
+def _side(rows: pd.DataFrame, units: pd.Index, items: pd.DataFrame, strata: np.ndarray | None) -> Side:
     columns, unit_index = rows["column"].to_numpy(), units.get_indexer(rows["unit_id"])
     first = np.full(len(units), -1)
     first[unit_index[::-1]] = columns[::-1]

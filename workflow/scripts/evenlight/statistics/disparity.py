@@ -16,9 +16,9 @@ from evenlight.core.contracts.results import DISPARITY
 from evenlight.core.errors import InputError
 from evenlight.core.kinds import COMPARING
 from evenlight.core.tables import Contract
-from evenlight.statistics.arrays.holm import holm
+from evenlight.statistics.arrays.multiple_testing import holm
 from evenlight.statistics.base import Computed, Inputs, OfScores
-from evenlight.statistics.cells import ExplainerScores, ModelScores, rows_by_comparison
+from evenlight.statistics.cells import ExplainerScores, ModelScores, by_comparison
 from evenlight.statistics.compared import read_compared
 from evenlight.statistics.designs import Design
 from evenlight.statistics.effect_sizes import cohens_d, defined
@@ -48,7 +48,7 @@ def disparity_table(study: StudyScores) -> tuple[pd.DataFrame, list[str]]:
             check_compared(model.dataset, model.units, model.items["item_id"], model.comparisons, study.smallest_group)
         )
         counted = _counting_undefined(model.explainers, _compared_columns(model), gaps)
-        rows += rows_by_comparison(counted, model.designs, _rows)
+        rows += by_comparison(counted, model.designs, _rows)
     table = pd.DataFrame(rows, columns=_COMPUTED)
     table = table.assign(p_holm=holm(table["p"]))[DISPARITY.schema.names]
     notes = [*notes, *_undefined_notes(gaps), *_infinite_notes(table)]

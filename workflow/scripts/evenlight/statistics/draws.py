@@ -26,7 +26,7 @@ from evenlight.core.seeds import generator_for
 from evenlight.core.tables import Contract
 from evenlight.statistics.arrays.mean import limits_over_texts
 from evenlight.statistics.base import Computed, Inputs, OfScores
-from evenlight.statistics.cells import ExplainerScores, rows_by_comparison
+from evenlight.statistics.cells import ExplainerScores, by_comparison
 from evenlight.statistics.compared import read_compared
 from evenlight.statistics.designs import Design
 from evenlight.statistics.score_files import score_notes
@@ -73,7 +73,7 @@ def draw_table(study: StudyScores, *, confidence: float, bootstrap_draws: int) -
     rows: list[dict] = []
     for model in read_compared(study):
         designs = [design for design in model.designs if design.paired]
-        rows += rows_by_comparison(
+        rows += by_comparison(
             model.explainers,
             designs,
             lambda scores, design: draw_rows(scores, design, confidence, bootstrap_draws),

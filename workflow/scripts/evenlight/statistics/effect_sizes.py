@@ -20,17 +20,6 @@ def pooled_sd(a: ArrayLike, b: ArrayLike) -> float:
     return 0.0 if np.ptp(a) == np.ptp(b) == 0 else float(np.sqrt((a.var() + b.var()) / 2))
 
 
-def stratum_weight(size_a: ArrayLike, size_b: ArrayLike) -> np.ndarray:
-    """The weight of a stratum with so many scores of either group, n_a n_b / (n_a + n_b + 1) (van Elteren 1960).
-
-    That of the most power where all strata have the same small shift.
-
-    >>> float(stratum_weight(2, 3))
-    1.0
-    """
-    return size_a * size_b / (size_a + size_b + 1)
-
-
 def cohens_d(a: ArrayLike, b: ArrayLike) -> float:
     r"""Cohen's d of two groups' scores, (mean a − mean b) / sqrt((var a + var b) / 2) with population variances.
 

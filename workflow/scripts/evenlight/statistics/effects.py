@@ -1,6 +1,6 @@
 """One row per comparison of a study, over all its seeds: who wins how often, effect sizes, and a verdict."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import ClassVar, Literal
 
@@ -12,18 +12,18 @@ from evenlight.core.errors import InputError
 from evenlight.core.kinds import COMPARING
 from evenlight.core.seeds import generator_for
 from evenlight.core.tables import Contract
-from evenlight.statistics.arrays.signs import sign_p
+from evenlight.statistics.arrays.sign_test import sign_p
 from evenlight.statistics.base import Computed, Inputs, JudgedAtLooks
 from evenlight.statistics.cells import ExplainerScores, ModelScores
 from evenlight.statistics.compared import read_compared
-from evenlight.statistics.designs import Design
 from evenlight.statistics.families import CONTROL
 from evenlight.statistics.intervals import bootstrap_intervals
 from evenlight.statistics.looks import ONE_LOOK, Looks
+from evenlight.statistics.mean_effects import mean_effects
 from evenlight.statistics.score_files import score_notes
 from evenlight.statistics.study import StudyScores, VerdictSettings
 from evenlight.statistics.verdicts import adjustment_notes, counts_of_sets, judged
-from evenlight.statistics.wins import Counted, Described, counted_wins
+from evenlight.statistics.wins import Counted, Described, LevelScores, counted_wins
 from evenlight.texts.items import check_compared
 
 # In how many pairs the first level alone has no score, and the second alone.
@@ -75,15 +75,13 @@ def tables_of(read: Read, judging: VerdictSettings, looks: Looks = ONE_LOOK) -> 
         InputError: a margin is larger than all scores of its metric.
     """
 
-    def described(scores: ExplainerScores, design: Design, a: np.ndarray, b: np.ndarray, seeds: np.ndarray) -> Mapping:
-        return _effect_sizes(scores.dataset, design, a, b, seeds, judging)
-
-    present = _counted(read(None), judging, described)
+    present = _counted(read(None), judging, lambda levels: _effect_sizes(levels, judging))
     if not present:
         columns = [*EFFECTS.schema.names, *MISSING], EFFECT_COUNTS.schema.names
         return tuple(pd.DataFrame(columns=names) for names in columns)
     earlier = [_counted(read(units), judging) for units in looks.units[:-1]]
     table = judged(present, judging, looks, earlier)
+    table["apart"] = table["mean_side"] * np.sign(table["net_benefit"]) < 0
     counts = pd.DataFrame(counts_of_sets(present, table, judging), columns=EFFECT_COUNTS.schema.names)
     return table, counts
 
@@ -133,7 +131,7 @@ def _counted(
     parts: list[Counted] = []
     seen: dict[str, float] = {}
     for model in models:
-        parts += counted_wins(_noting(model.explainers, seen), model.designs, judging, described, described is not None)
+        parts += counted_wins(_noting(model.explainers, seen), model.designs, judging, described)
     _refuse_margins(judging.smallest_effects, seen)
     return parts
 
@@ -157,15 +155,13 @@ def _refuse_margins(margins: Mapping[str, float], seen: Mapping[str, float]) -> 
             )
 
 
-def _effect_sizes(
-    dataset: str, design: Design, a: np.ndarray, b: np.ndarray, seeds: np.ndarray, judging: VerdictSettings
-) -> dict[str, list[float]]:
-    """Means of effect sizes over the seeds that count, each with the ends of its interval; (comparisons,)."""
-    rows = []
-    for of_a, of_b, there in zip(a, b, seeds, strict=True):
+def _effect_sizes(levels: LevelScores, judging: VerdictSettings) -> dict[str, Sequence[float]]:
+    """The mean difference, and means over the seeds that count of effect sizes, with intervals; (comparisons,)."""
+    design, rows = levels.design, []
+    for of_a, of_b, there in zip(levels.a, levels.b, levels.seeds, strict=True):
         strata = None if design.a.strata is None else (design.a.strata[there], design.b.strata[there])
         # One generator per dataset and levels: every cell resamples the same units.
-        generator = generator_for(0, "bootstrap", dataset, *design.comparison.levels)
+        generator = generator_for(0, "bootstrap", levels.scores.dataset, *design.comparison.levels)
         intervals = bootstrap_intervals(
             of_a[there],
             of_b[there],
@@ -180,7 +176,7 @@ def _effect_sizes(
         for name, interval in intervals.items():
             row |= {name: interval.estimate, f"{name}_low": interval.low, f"{name}_high": interval.high}
         rows.append(row)
-    return {name: [row[name] for row in rows] for name in rows[0]}
+    return mean_effects(levels, judging) | {name: [row[name] for row in rows] for name in rows[0]}
 
 
 class EstimateEffects(JudgedAtLooks):

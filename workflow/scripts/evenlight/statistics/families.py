@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 import numpy as np
 
 from evenlight.core.factors import JOINT, NEGATIVE_CONTROL
+from evenlight.statistics.arrays.sign_test import least_decided
 from evenlight.statistics.study import StudyScores, pairs_of
 
 STUDY, PRIMARY, EXPLORATORY, CONTROL = "study", "primary", "exploratory", "control"
@@ -31,15 +32,6 @@ def hypothesis_family(cell: Mapping[str, str], primary: Mapping[str, Collection[
     if not primary:
         return STUDY
     return PRIMARY if all(cell[column] in names for column, names in primary.items()) else EXPLORATORY
-
-
-def least_decided(comparisons: int, alpha: float) -> int:
-    """The fewest decided units with which one of so many comparisons can be found: 2 · 2^−U ≤ alpha / m.
-
-    >>> [least_decided(comparisons, 0.05) for comparisons in (1, 64, 117, 480)]
-    [6, 12, 13, 15]
-    """
-    return int(np.ceil(np.log2(2 * comparisons) - np.log2(alpha) - 1e-12))
 
 
 def sizes_of_families(

@@ -19,9 +19,9 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
+from evenlight.statistics.arrays.units import stratum_weight
 from evenlight.statistics.blocks import NUMBERS
 from evenlight.statistics.designs import numbered
-from evenlight.statistics.effect_sizes import stratum_weight
 from evenlight.statistics.resamples import remembered
 from evenlight.statistics.rounding import settled
 
@@ -38,21 +38,6 @@ class Interval:
     estimate: float
     low: float
     high: float
-
-
-def share_interval(count: float, total: float, confidence: float = 0.95) -> tuple[float, float]:
-    """The interval of a share of which ``count`` in ``total`` were seen (Clopper & Pearson 1934).
-
-    Numbers of texts that are independent need not be whole.
-
-    >>> low, high = share_interval(0, 20)
-    >>> low, round(high, 3)
-    (0.0, 0.168)
-    """
-    tail = (1 - confidence) / 2
-    low = scipy.special.betaincinv(count, total - count + 1, tail) if count else 0.0
-    high = scipy.special.betaincinv(count + 1, total - count, 1 - tail) if count < total else 1.0
-    return float(low), float(high)
 
 
 def bootstrap_intervals(

@@ -4,7 +4,7 @@ Who looks at a result, asks for more units and looks again, has several chances 
 first look how many units each look has. A spending function says what part of the level is spent by each (Lan & DeMets
 1983). It is a function of the planned numbers alone, so no result of a look can change it.
 
-Each analysis has its part of the level to itself (:func:`evenlight.statistics.arrays.holm.over_analyses`).
+Each analysis has its part of the level to itself (:func:`evenlight.statistics.arrays.multiple_testing.over_analyses`).
 A cell that a look has found stays found. Rules import this module, so that it waits for no library of statistics.
 """
 

@@ -15,7 +15,7 @@ from evenlight.core.contracts.texts import ITEMS, UNITS
 from evenlight.core.seeds import generator_for
 from evenlight.core.tables import Contract
 from evenlight.statistics.arrays.mean import MeanDifference, difference_limits, mean_limits
-from evenlight.statistics.arrays.repeated import cluster_means, mean_of_known
+from evenlight.statistics.arrays.units import cluster_means, mean_of_known
 from evenlight.statistics.base import Computed, Inputs, OfModels
 from evenlight.statistics.designs import design_of, numbered
 from evenlight.statistics.files import Run, Runs, items_path, notes_of_runs, run_path, units_path

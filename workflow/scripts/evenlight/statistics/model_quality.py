@@ -19,10 +19,10 @@ from evenlight.core.contracts.results import BALANCED_ACCURACY, QUALITY, QUALITY
 from evenlight.core.contracts.texts import ITEMS, PREDICTIONS, UNITS
 from evenlight.core.errors import InputError
 from evenlight.core.tables import Contract
+from evenlight.statistics.arrays.sign_test import share_limits
 from evenlight.statistics.base import Computed, Inputs, OfModels
 from evenlight.statistics.chance_level import describe_chance
 from evenlight.statistics.files import Runs, items_path, notes_of_runs, predictions_path, units_path
-from evenlight.statistics.intervals import share_interval
 from evenlight.statistics.study import ALL, Comparison, ordered_levels, pairs_of
 from evenlight.statistics.summary import summarise_over_seeds
 from evenlight.texts.items import forms_of
@@ -178,7 +178,7 @@ def balanced_accuracy(items: pd.DataFrame) -> dict[str, float]:
     effective = min(of_one_text / max(variance, least), len(items) if variance > ROUNDING else clusters)
     if clusters > 1:
         effective *= (scipy.stats.t.ppf(0.975, len(items) - 1) / scipy.stats.t.ppf(0.975, clusters - 1)) ** 2
-    low, high = share_interval(value * effective, effective)
+    low, high = map(float, share_limits(value * effective, effective, 0.025))
     return {
         "size": len(items),
         "clusters": clusters,

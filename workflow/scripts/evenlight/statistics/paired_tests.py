@@ -1,20 +1,16 @@
-"""A test of two forms of the same pairs: is the difference within a pair centred at zero? And signs for other tests.
+"""A test of two forms of the same pairs: is the difference within a pair centred at zero?
 
 The test takes many cells at once, and many exchanges of the two forms: rows of signs, −1 where the forms of a pair
 change places. By default there is one row, without any exchange. A pair counts where both forms have a score. With
 fewer than two such pairs the test has no value, NaN.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
-from itertools import product
 
 import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
-from evenlight.core.seeds import generator_for
 from evenlight.statistics.blocks import row_blocks
 
 # Differences that are as equal as this, relative to the largest, are ties: those of scores k/n are seldom equal in
@@ -79,41 +75,3 @@ def _products(signs: np.ndarray, columns: np.ndarray) -> np.ndarray:
     for rows in row_blocks(*signs.shape):
         result[rows] = signs[rows].astype(float) @ columns
     return result
-
-
-@dataclass(frozen=True)
-class SignFlips:
-    """Signs with which :mod:`evenlight.statistics.arrays.flips` turns all comparisons of ``pairs`` pairs.
-
-    All 2^``pairs`` rows where they are at most ``draws``; else ``draws`` rows, random but for the first, which turns
-    nothing. ``seed`` are the parts of the generator's seed, so that one matrix serves all cells that name the same; it
-    is made again some rows at a time, since that of 50,000 pairs would not fit into memory.
-    """
-
-    pairs: int
-    draws: int
-    seed: tuple
-
-    @property
-    def all_of_them(self) -> bool:
-        """Whether the rows are all patterns of signs that there are."""
-        return 2 ** int(self.pairs) <= self.draws
-
-    @property
-    def rows(self) -> int:
-        """The number of rows."""
-        return 2 ** int(self.pairs) if self.all_of_them else self.draws
-
-    def blocks(self) -> Iterator[np.ndarray]:
-        """The rows, ±1 of shape (some rows, pairs), in turn."""
-        if self.all_of_them:
-            yield np.array(list(product([1.0, -1.0], repeat=self.pairs)))
-            return
-        generator = generator_for(*self.seed)
-        # The generator fills four bytes at a time: blocks of a multiple of four rows draw what one matrix would.
-        for rows in row_blocks(self.draws, self.pairs):
-            size = (rows.stop - rows.start, self.pairs)
-            flips = 1.0 - 2.0 * generator.integers(0, 2, size=size, dtype=np.int8)
-            if rows.start == 0:
-                flips[0] = 1.0
-            yield flips

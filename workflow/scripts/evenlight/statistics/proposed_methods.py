@@ -6,7 +6,7 @@ level of a single one (an intersection-union test, Berger 1982), and nothing has
 the best. It is not the best where any other is better than it, which is adjusted for their number (Bonferroni).
 
 Over the rows of a study both claims are adjusted as both sides of a comparison are
-(:mod:`evenlight.statistics.arrays.holm`).
+(:mod:`evenlight.statistics.arrays.multiple_testing`).
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -19,13 +19,14 @@ import pandas as pd
 
 from evenlight.core.contracts.results import PROPOSED_METHOD_PAIRS, PROPOSED_METHODS
 from evenlight.core.tables import Contract
-from evenlight.statistics.arrays.holm import over_analyses, sides_adjusted
-from evenlight.statistics.arrays.repeated import mean_of_known
+from evenlight.statistics.arrays.multiple_testing import over_analyses
+from evenlight.statistics.arrays.units import mean_of_known
 from evenlight.statistics.base import Computed, Inputs, JudgedAtLooks
 from evenlight.statistics.cells import ExplainerScores, read_models
 from evenlight.statistics.designs import Design, Side
 from evenlight.statistics.families import EXPLORATORY, PRIMARY
 from evenlight.statistics.looks import ONE_LOOK, Looks
+from evenlight.statistics.mean_effects import mean_effects
 from evenlight.statistics.regimes import common_seeds, run_of_seed
 from evenlight.statistics.score_files import score_notes
 from evenlight.statistics.study import ALL, HOLM, UNDECIDED, Comparison, StudyScores, VerdictSettings
@@ -69,7 +70,7 @@ def proposed_method_tables(
     of_regimes = {model: study.models[model] for named in study.regimes.values() for model in named.values()}
     others = [name for name in study.explainers if name not in proposed_methods]
 
-    def seen(first: int | None, intervals: bool) -> tuple[pd.DataFrame, list[pd.DataFrame]]:
+    def seen(first: int | None, judging: VerdictSettings) -> tuple[pd.DataFrame, list[pd.DataFrame]]:
         """The rows of proposed methods, and those of their pairs, of the first units."""
         rows, pairs = [], []
         for dataset in study.datasets:
@@ -80,7 +81,7 @@ def proposed_method_tables(
                 for proposed_method in proposed_methods:
                     beside = {other: (values[proposed_method], values[other]) for other in others}
                     names = (dataset, model, proposed_method)
-                    table = _pairs(names, seeds, items, beside, list(study.metrics), judging, intervals)
+                    table = _pairs(names, seeds, items, beside, list(study.metrics), judging)
                     pairs.append(table)
                     for metric in dict.fromkeys(table["metric"]):
                         against = table[(table["metric"] == metric) & table["other"].isin(rivals)]
@@ -89,12 +90,13 @@ def proposed_method_tables(
                             rows.append(dict(zip(_NAMES, (*names, metric), strict=True)) | _of_pairs(against, better))
         return pd.DataFrame(rows), pairs
 
-    verdicts, by_model = seen(study.first, intervals=True)
+    verdicts, by_model = seen(study.first, judging)
     pairs = pd.concat(by_model) if by_model else pd.DataFrame(columns=PROPOSED_METHOD_PAIRS.schema.names)
     notes = _rivals_without_scores(pairs, proposed_methods, [name for name in others if name in rivals])
     if verdicts.empty:
         return pd.DataFrame(columns=PROPOSED_METHODS.schema.names), pairs[PROPOSED_METHOD_PAIRS.schema.names], notes
-    earlier = [seen(units, intervals=False)[0] for units in looks.units[:-1]]
+    without_limits = replace(judging, bootstrap_draws=0)
+    earlier = [seen(units, without_limits)[0] for units in looks.units[:-1]]
     judged = _judged([*earlier, verdicts], primary_metrics, judging.alpha, looks)
     return judged, pairs[PROPOSED_METHOD_PAIRS.schema.names], notes
 
@@ -128,7 +130,8 @@ def _judged(seen: Sequence[pd.DataFrame], primary: Sequence[str], alpha: float, 
     adjusted, side = np.ones(len(table)), np.zeros(len(table), dtype=int)
     for rows in table.groupby("family").indices.values():
         tested = [p[:, rows] for p in of_looks]
-        adjusted[rows], side[rows] = sides_adjusted(tested[-1]), over_analyses(tested, increments)[1]
+        found = over_analyses(tested, increments)
+        adjusted[rows], side[rows] = found.p_adjusted, found.side
     verdict = [{1: BEST, -1: BEHIND}.get(of_row, UNDECIDED) for of_row in side]
     return table.assign(p_adjusted=adjusted, side=side, verdict=verdict)[PROPOSED_METHODS.schema.names]
 
@@ -174,7 +177,6 @@ def _pairs(
     pairs: Mapping[str, tuple[np.ndarray, np.ndarray]],
     metrics: list[str],
     judging: VerdictSettings,
-    intervals: bool,
 ) -> pd.DataFrame:
     """A row for each metric and other explainer.
 
@@ -200,7 +202,7 @@ def _pairs(
     }
     present = ~np.isnan(values).all(axis=0)
     scores = ExplainerScores(*names, seeds, metrics, values, present)
-    counted = counted_wins([scores], designs, judging, intervals=intervals)
+    counted = counted_wins([scores], designs, judging, lambda levels: mean_effects(levels, judging))
     if not counted:
         return pd.DataFrame(columns=PROPOSED_METHOD_PAIRS.schema.names)
     table = pd.concat([part.rows for part in counted], ignore_index=True)

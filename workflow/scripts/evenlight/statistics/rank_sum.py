@@ -11,8 +11,8 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
+from evenlight.statistics.arrays.units import stratum_weight
 from evenlight.statistics.blocks import row_blocks
-from evenlight.statistics.effect_sizes import stratum_weight
 
 
 @dataclass(frozen=True)

@@ -20,12 +20,12 @@ import scipy
 
 from evenlight.core.contracts.results import SPECIFICATION_CURVES, SPECIFICATIONS
 from evenlight.core.tables import Contract
+from evenlight.statistics.arrays.units import stratum_weight
 from evenlight.statistics.base import Computed, Inputs, OfScores
 from evenlight.statistics.blocks import row_blocks
 from evenlight.statistics.cells import ExplainerScores, ModelScores, read_models
 from evenlight.statistics.control import permuted_labels
 from evenlight.statistics.designs import Design, design_of
-from evenlight.statistics.effect_sizes import stratum_weight
 from evenlight.statistics.rank_sum import stratified_delta
 from evenlight.statistics.rounding import settled
 from evenlight.statistics.score_files import score_notes

@@ -46,7 +46,6 @@ def permuted_verdicts(
                     for design in model.designs
                 ],
                 judging,
-                intervals=False,
             )
         ]
 

@@ -10,18 +10,22 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import pandas as pd
 
-from evenlight.statistics.arrays.discoveries import at_least, simes_thresholds
-from evenlight.statistics.arrays.flips import simes_thresholds as thresholds_by_flips
-from evenlight.statistics.arrays.flips import step_down
-from evenlight.statistics.arrays.holm import holm, over_analyses, sides_adjusted
-from evenlight.statistics.arrays.limits import family_limits
+from evenlight.statistics.arrays.multiple_testing import (
+    at_least,
+    family_limits,
+    flip_thresholds,
+    holm,
+    over_analyses,
+    simes_thresholds,
+    step_down,
+)
 from evenlight.statistics.arrays.relative_effect import effect_limits
+from evenlight.statistics.arrays.sign_test import least_decided
 from evenlight.statistics.cells import CELL
-from evenlight.statistics.families import hypothesis_family, least_decided
+from evenlight.statistics.families import hypothesis_family
 from evenlight.statistics.looks import ONE_LOOK, Looks
-from evenlight.statistics.paired_tests import SignFlips
 from evenlight.statistics.study import AS_OFTEN, FLIPS, HOLM, UNDECIDABLE, UNDECIDED, Comparison, VerdictSettings
-from evenlight.statistics.wins import P_RETRAINING, P_SIDES, P_VALUES, P_WORST, TEXTS, Counted
+from evenlight.statistics.wins import P_RETRAINING, P_SIDES, P_WORST, TEXTS, Counted
 
 
 def judged(
@@ -43,31 +47,16 @@ def judged(
     if not parts:
         return pd.DataFrame()
     table = pd.concat([part.rows for part in parts], ignore_index=True)
-    cells = zip(*(table[name] for name in CELL), strict=True)
-    names = np.array(
-        [hypothesis_family(dict(zip(CELL, of, strict=True)), judging.primary, judging.noise) for of in cells]
-    )
-    table["family"] = names
-    tested = [*(_p_values(of_analysis, table) for of_analysis in earlier), _p_of(table)]
-    increments = looks.increments(judging.alpha)
-    families = [np.flatnonzero(names == name) for name in dict.fromkeys(names)]
-    return pd.concat(
-        [
-            _judged(table.iloc[rows], [p[rows] for p in tested], increments, looks, by_flips)
-            for rows in families
-            for by_flips in [_by_flips(parts, table, rows, judging, looks)]
-        ]
-    ).sort_index()
-
-
-def _by_flips(
-    parts: Sequence[Counted], table: pd.DataFrame, rows: np.ndarray, judging: VerdictSettings, looks: Looks
-) -> np.ndarray | None:
-    """Adjusted p of the comparisons of a family by joint flips; None where these are not asked for, or cannot be."""
-    if judging.adjustment != FLIPS or not looks.is_one or (signed := _signs(parts, rows)) is None:
-        return None
-    family = table["family"].iloc[rows[0]]
-    return step_down(signed, SignFlips(len(signed), judging.bootstrap_draws, (0, "adjustment", family)))
+    cells = table[CELL].to_dict("records")
+    table["family"] = [hypothesis_family(cell, judging.primary, judging.noise) for cell in cells]
+    analyses = [*(_at_rows_of(table, of_analysis) for of_analysis in earlier), table]
+    families = []
+    for name, rows in table.groupby("family").indices.items():
+        by_flips = None
+        if judging.adjustment == FLIPS and looks.is_one and (signed := _signs(parts, rows)) is not None:
+            by_flips = step_down(signed, judging.bootstrap_draws, (0, "adjustment", name))
+        families.append(_judged([of.iloc[rows] for of in analyses], judging.alpha, looks, by_flips))
+    return pd.concat(families).sort_index()
 
 
 def adjustment_notes(table: pd.DataFrame, judging: VerdictSettings, looks: Looks) -> list[str]:
@@ -82,88 +71,74 @@ def adjustment_notes(table: pd.DataFrame, judging: VerdictSettings, looks: Looks
     ]
 
 
-def _p_of(table: pd.DataFrame) -> np.ndarray:
-    """The p of each comparison, float (comparisons, ``P_VALUES``)."""
-    return np.column_stack([table[name].to_numpy(float) for name in P_VALUES])
+def _at_rows_of(table: pd.DataFrame, parts: Sequence[Counted]) -> pd.DataFrame:
+    """The comparisons of an earlier analysis in the rows of the table; NaN where it had no such comparison."""
+    rows = pd.concat([part.rows for part in parts] or [table[:0]])
+    return rows.set_index(CELL).reindex(pd.MultiIndex.from_frame(table[CELL]))
 
 
-def _p_values(parts: Sequence[Counted], table: pd.DataFrame) -> np.ndarray:
-    """The p of an earlier analysis, in the rows of the table; 1 where it had no such comparison."""
-    if not parts:
-        return np.ones((len(table), len(P_VALUES)))
-    found = pd.concat([part.rows for part in parts]).set_index(CELL)[P_VALUES]
-    return found.reindex(pd.MultiIndex.from_frame(table[CELL])).fillna(1.0).to_numpy(float)
-
-
-def _judged(
-    table: pd.DataFrame,
-    tested: Sequence[np.ndarray],
-    increments: np.ndarray,
-    looks: Looks,
-    by_flips: np.ndarray | None,
-) -> pd.DataFrame:
+def _judged(analyses: Sequence[pd.DataFrame], alpha: float, looks: Looks, by_flips: np.ndarray | None) -> pd.DataFrame:
     """The comparisons of one family with what is claimed of them.
 
     Args:
-        table: the rows.
-        tested: their p at each analysis that was made, the present one last; (comparisons, as in ``P_VALUES``).
-        increments: what each spends of the level.
+        analyses: the rows at each analysis that was made, the present one last.
+        alpha: the level of the whole plan.
         looks: the analyses.
         by_flips: their p as flips adjust them, in the place of Holm's.
     """
+    table, increments = analyses[-1], looks.increments(alpha)
     level, size = increments[-1], len(table)
-    sides, worst, retraining = (
-        [p[:, [P_VALUES.index(name) for name in kind]].T for p in tested] for kind in (P_SIDES, P_WORST, P_RETRAINING)
-    )
-    number, side = over_analyses(sides, increments)
-    adjusted = sides_adjusted(sides[-1])
+
+    def p_of(*names: str) -> list[np.ndarray]:
+        """One-sided p at each analysis, (names, comparisons); 1 of a comparison that was not there."""
+        return [of[list(names)].fillna(1.0).to_numpy(float).T for of in analyses]
+
+    more, worst, retraining = (over_analyses(p_of(*of), increments) for of in (P_SIDES, P_WORST, P_RETRAINING))
     if by_flips is not None:
-        adjusted, side = by_flips, np.where(by_flips <= level, np.where(sides[-1][0] <= sides[-1][1], 1, -1), 0)
-    as_often = np.array([holm(p[:, P_VALUES.index("p_as_often")]) for p in tested])
+        likelier = np.where(table[P_SIDES[0]] <= table[P_SIDES[1]], 1, -1)
+        more = more._replace(p_adjusted=by_flips, side=np.where(by_flips <= level, likelier, 0))
+    as_often = np.array([holm(p) for [p] in p_of("p_as_often")])
     least = least_decided(size, level) if level > 0 else np.inf
-    low, high = _family_limits(table, adjusted, level)
-    paired = (table["unit"] != TEXTS).to_numpy()
-    several = (table["seeds"] > 1).to_numpy()
-    majority = np.sign(table["net_benefit"].to_numpy(float))
-    alike = (as_often <= increments[:, None]).any(axis=0)
     reasons = _why_undecidable(table, least)
-    more = [table[name].to_numpy(object) + " more often" for name in ("level_a", "level_b")]
-    verdicts = np.select(
-        [side > 0, side < 0, alike, [why is not None for why in reasons]], [*more, AS_OFTEN, UNDECIDABLE], UNDECIDED
-    )
-    reasons = [why if verdict == UNDECIDABLE else None for why, verdict in zip(reasons, verdicts, strict=True)]
+    verdicts = _verdicts(table, more.side, (as_often <= increments[:, None]).any(axis=0), reasons)
+    low, high = _family_limits(table, more.p_adjusted, level)
+    paired, several = (table["unit"] != TEXTS).to_numpy(), (table["seeds"] > 1).to_numpy()
+    needed = np.full(size, least if np.isfinite(least) else np.nan)
+    majority = np.sign(table["net_benefit"].to_numpy(float))
     said = {
-        "family_low": low,
-        "family_high": high,
-        "p": _two_sided(sides[-1]),
-        "p_adjusted": adjusted,
+        **{"family_low": low, "family_high": high, "p": more.p, "p_adjusted": more.p_adjusted},
         "p_as_often_adjusted": as_often[-1],
-        "p_worst": _two_sided(worst[-1]),
-        "p_worst_adjusted": sides_adjusted(worst[-1]),
         # The side that is in the worst tenth more often.
-        "worst_side": over_analyses(worst, increments)[1],
-        "p_retraining": np.where(several, _two_sided(retraining[-1]), np.nan),
-        "p_retraining_adjusted": np.where(several, sides_adjusted(retraining[-1]), np.nan),
-        "retraining_side": over_analyses(retraining, increments)[1],
+        **{"p_worst": worst.p, "p_worst_adjusted": worst.p_adjusted, "worst_side": worst.side},
+        "p_retraining": np.where(several, retraining.p, np.nan),
+        "p_retraining_adjusted": np.where(several, retraining.p_adjusted, np.nan),
+        "retraining_side": retraining.side,
         "adjusted_by": HOLM if by_flips is None else FLIPS,
         "level": level,
-        "least_decided": pd.array(np.where(paired & np.isfinite(least), least, np.nan), dtype="Int64"),
+        "least_decided": pd.array(np.where(paired, needed, np.nan), dtype="Int64"),
         "seeds_agree": [
             int((np.sign(benefits) == way).sum()) for benefits, way in zip(table["by_seed"], majority, strict=True)
         ],
-        "seeds_needed": pd.array(np.full(size, np.nan if np.isinf(least) else least), dtype="Int64"),
-        "apart": (table["mean_side"] * majority < 0).to_numpy(),
-        "side": side,
-        "look": pd.array(
-            np.where((number > 0) & (not looks.is_one), 1 + np.array(looks.made)[number - 1], np.nan), dtype="Int64"
-        ),
+        "seeds_needed": pd.array(needed, dtype="Int64"),
+        "side": more.side,
+        "look": pd.array(_number_of_look(more.analysis, looks), dtype="Int64"),
         "verdict": verdicts,
+        "reason": [why if verdict == UNDECIDABLE else None for why, verdict in zip(reasons, verdicts, strict=True)],
     }
-    return pd.concat([table.assign(reason=reasons), pd.DataFrame(said, index=table.index)], axis=1)
+    return table.assign(**said)
 
 
-def _two_sided(p_sides: np.ndarray) -> np.ndarray:
-    return np.minimum(1, 2 * p_sides.min(axis=0))
+def _verdicts(table: pd.DataFrame, side: np.ndarray, as_often: np.ndarray, reasons: Sequence[str | None]) -> np.ndarray:
+    """Which group wins more often, or that both do as often; else whether that could be decided at all."""
+    first, second = (table[name].to_numpy(object) + " more often" for name in ("level_a", "level_b"))
+    asked = [side > 0, side < 0, as_often, [why is not None for why in reasons]]
+    return np.select(asked, [first, second, AS_OFTEN, UNDECIDABLE], UNDECIDED)
+
+
+def _number_of_look(analysis: np.ndarray, looks: Looks) -> np.ndarray:
+    """Which look of the plan each analysis is, from 1; NaN where none has found it, or none is planned."""
+    numbers = np.array([np.nan, *(1 + made for made in looks.made)])
+    return np.full(len(analysis), np.nan) if looks.is_one else numbers[analysis]
 
 
 def _why_undecidable(table: pd.DataFrame, least: float) -> list[str | None]:
@@ -183,10 +158,9 @@ def _family_limits(table: pd.DataFrame, adjusted: np.ndarray, level: float) -> t
     low, high = family_limits(wins, losses, adjusted, level)
     texts = (table["unit"] == TEXTS).to_numpy()
     if texts.any():
-        of = table[texts]
-        shares, ratios, degrees = (of[name].to_numpy(float) for name in ("share", "ratio", "degrees"))
+        shares, ratios, degrees = table.loc[texts, ["share", "ratio", "degrees"]].to_numpy(float).T
         ends = effect_limits(shares, ratios, level / (2 * len(table)), degrees)
-        found, first = adjusted[texts] <= level, of["share"].to_numpy() > 0.5
+        found, first = adjusted[texts] <= level, shares > 0.5
         low[texts] = np.where(found & first, np.maximum(ends[0], 0.5), ends[0])
         high[texts] = np.where(found & ~first, np.minimum(ends[1], 0.5), ends[1])
     return low, high
@@ -215,8 +189,8 @@ def _counts(table: pd.DataFrame, signed: np.ndarray | None, level: float, judgin
     if signed is None:
         thresholds, by = simes_thresholds(p_sides, level), "Simes"
     else:
-        flips = SignFlips(len(signed), judging.bootstrap_draws, (0, "counts", family))
-        thresholds, by = thresholds_by_flips(signed, flips, level), "flips"
+        thresholds = flip_thresholds(signed, judging.bootstrap_draws, (0, "counts", family), level)
+        by = "flips"
     pairs = pd.Series(
         [Comparison(*row) for row in table[list(Comparison._fields)].itertuples(index=False)], table.index
     )
@@ -245,16 +219,12 @@ def _signs(parts: Sequence[Counted], rows: np.ndarray) -> np.ndarray | None:
 
     Votes of one name on one dataset are one, in whatever comparison.
     """
-    of_rows = [(number, column) for number, part in enumerate(parts) for column in range(len(part.rows))]
-    chosen: dict[int, list[int]] = {}
-    for place, row in enumerate(rows):
-        chosen.setdefault(of_rows[row][0], []).append(place)
-    if any(parts[number].signed is None for number in chosen):
-        return None
-    votes: dict[tuple, int] = {}
-    named = {number: [votes.setdefault(name, len(votes)) for name in parts[number].votes] for number in chosen}
-    signed = np.full((len(votes), len(rows)), np.nan, dtype=np.float32)
-    for number, places in chosen.items():
-        columns = [of_rows[rows[place]][1] for place in places]
-        signed[np.ix_(named[number], places)] = parts[number].signed[:, columns]
-    return signed
+    start, chosen = 0, []
+    for part in parts:
+        own = rows[(start <= rows) & (rows < start + len(part.rows))] - start
+        start += len(part.rows)
+        if len(own) and part.signed is None:
+            return None
+        if len(own):
+            chosen.append(part.signed.iloc[:, own])
+    return pd.concat(chosen, axis=1).to_numpy(np.float32)

@@ -20,7 +20,7 @@ from evenlight.core.contracts.texts import ITEMS, UNITS
 from evenlight.core.kinds import TOKENS
 from evenlight.core.tables import Contract
 from evenlight.metrics.explanations import Explanation, explanations_of
-from evenlight.statistics.arrays.holm import holm
+from evenlight.statistics.arrays.multiple_testing import holm
 from evenlight.statistics.base import Computed, Inputs, OfRuns
 from evenlight.statistics.files import Run, Runs, attribution_path, items_path, predictions_path, units_path
 from evenlight.statistics.paired_tests import signed_rank_p

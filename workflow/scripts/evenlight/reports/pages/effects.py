@@ -20,9 +20,9 @@ from evenlight.reports.verdict_words import (
     sentences,
     sign_of,
 )
+from evenlight.statistics.arrays.sign_test import share_limits
 from evenlight.statistics.chance_level import describe_chance
 from evenlight.statistics.families import CONTROL, EXPLORATORY, PRIMARY, STUDY
-from evenlight.statistics.intervals import share_interval
 from evenlight.statistics.study import (
     REPETITIONS,
     TRAININGS,
@@ -296,7 +296,7 @@ def describe_control(control: pd.DataFrame) -> str:
     for family, part in control.groupby("family", sort=False):
         found = part["disparities"]
         count = int((found > 0).sum())
-        low, high = share_interval(count, len(part))
+        low, high = share_limits(count, len(part), 0.025)
         has = "has" if count == 1 else "have"
         said.append(
             f"{count} of {len(part)} studies {has} any verdict {CLAIMS[family]} ({low:.0%} to {high:.0%}; "

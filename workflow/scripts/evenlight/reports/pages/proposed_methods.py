@@ -9,7 +9,7 @@ from evenlight.reports.page_parts import BETTER_COLOURS, shade
 from evenlight.reports.questions import CELL, HOLDS, LIMITS, SURE
 from evenlight.reports.text import signed
 from evenlight.reports.verdict_words import GREY, numbers_of
-from evenlight.statistics.arrays.limits import of_hundred
+from evenlight.statistics.arrays.sign_test import of_hundred
 from evenlight.statistics.proposed_methods import BEHIND, BEST
 from evenlight.statistics.study import ALL, MetricLabel
 

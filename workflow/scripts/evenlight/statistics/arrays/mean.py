@@ -5,9 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evenlight.statistics.arrays.repeated import design_effect
+from evenlight.statistics.arrays.units import design_effect, stratum_weight
 from evenlight.statistics.blocks import row_blocks
-from evenlight.statistics.effect_sizes import stratum_weight
 from evenlight.statistics.resamples import drawn_counts, mean_over_seeds, sums_by_cluster
 
 # Times the largest difference between scores that is seen: a mean beyond that is not what they tell.
@@ -38,7 +37,7 @@ def mean_limits(
 
     Args:
         differences: float (units, comparisons), NaN where one is missing; of clusters, those of
-            :func:`evenlight.statistics.arrays.repeated.cluster_means`.
+            :func:`evenlight.statistics.arrays.units.cluster_means`.
         confidence: of the interval.
         draws: how many resamples.
         generator: of the resamples, which are the same units in all comparisons.
@@ -97,7 +96,7 @@ def difference_limits(
     A stratum counts by n_a n_b / (n_a + n_b + 1), as in van Elteren's test. Each group of each stratum is resampled by
     itself, and the error is Welch's (1947), with the degrees of freedom of Satterthwaite (1946). Where clusters have
     units in several strata or both groups, error and limits are wider by the root of what this adds to the variance
-    (:func:`evenlight.statistics.arrays.repeated.design_effect`).
+    (:func:`evenlight.statistics.arrays.units.design_effect`).
 
     Args:
         a, b: scores, float (units, comparisons), NaN where one is missing.

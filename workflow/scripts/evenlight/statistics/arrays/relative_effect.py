@@ -19,8 +19,7 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
-from evenlight.statistics.arrays.repeated import design_effect
-from evenlight.statistics.effect_sizes import stratum_weight
+from evenlight.statistics.arrays.units import design_effect, stratum_weight
 from evenlight.statistics.rounding import settled
 
 
@@ -55,6 +54,14 @@ class RelativeEffect:
         half = scipy.stats.t.sf(np.sqrt(self.c2()), self.degrees)
         return np.where(self.effect > 0.5, [half, 1 - half], [1 - half, half])
 
+    def as_often_p(self, bound: float) -> np.ndarray:
+        """p of the claim *as often*, (comparisons,): that the net benefit, 2 θ − 1, is within ± ``bound``.
+
+        Two one-sided tests (Schuirmann 1987); 1 where the estimate is not within.
+        """
+        ends = [scipy.stats.t.sf(np.sqrt(self.c2((1 + end) / 2)), self.degrees) for end in (bound, -bound)]
+        return np.where(np.abs(2 * self.effect - 1) < bound, np.maximum(*ends), 1.0)
+
     def limits(self, tail: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
         """Both limits of θ, each wrong in about ``tail`` of studies: all θ with a smaller C². Within 0 and 1."""
         return effect_limits(self.effect, self.ratio, tail, self.degrees)
@@ -80,11 +87,11 @@ def relative_effect(
     """θ of scores of two independent groups, float (texts, comparisons), NaN where one is missing.
 
     With strata, int (texts,), below 0 for a text in none, θ is the mean of the strata's, with the weights of van
-    Elteren (:func:`evenlight.statistics.effect_sizes.stratum_weight`). The variances add up; strata with fewer than two
+    Elteren (:func:`evenlight.statistics.arrays.units.stratum_weight`). The variances add up; strata with fewer than two
     scores of a group do not count.
 
     With clusters, int (texts,), the same numbers for both groups, the variances are those of sums over clusters where
-    these are larger (:func:`evenlight.statistics.arrays.repeated.design_effect`): a cluster may have scores in several
+    these are larger (:func:`evenlight.statistics.arrays.units.design_effect`): a cluster may have scores in several
     strata and in both groups.
     """
     a, b = (scores.T for scores in settled(a.T, b.T))

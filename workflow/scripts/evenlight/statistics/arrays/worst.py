@@ -17,36 +17,34 @@ from evenlight.statistics.rounding import settled
 SHARE = 0.1
 
 
-def in_worst(a: np.ndarray, b: np.ndarray, higher_is_better: np.ndarray, share: float = SHARE) -> np.ndarray:
+def in_worst(a: np.ndarray, b: np.ndarray, higher_is_better: np.ndarray) -> np.ndarray:
     """1 where of a pair only the first score is among the worst, −1 where only the second is, else 0; like ``a``.
 
-    The sign test of these (:func:`evenlight.statistics.arrays.signs.sign_p`) is McNemar's (1947), exact. The worst are
-    at most ``share`` of both groups' scores together; of scores that are equal, all or none. Exchanging the groups
+    The sign test of these (:func:`evenlight.statistics.arrays.sign_test.sign_p`) is McNemar's (1947), exact. The worst
+    are at most a tenth of both groups' scores together; of scores that are equal, all or none. Exchanging the groups
     of a pair changes no score's place.
 
     Args:
         a, b: scores of pairs, float (units, comparisons); a pair without one of them is NaN, and does not count.
         higher_is_better: bool (comparisons,).
-        share: of the scores that are the worst.
 
-    >>> in_worst(np.array([[0.0], [5], [6]]), np.array([[4.0], [7], [8]]), np.array([True]), 0.2).ravel().tolist()
-    [1.0, 0.0, 0.0]
+    >>> a, b = np.array([[0.0], [5], [6], [7], [8]]), np.array([[4.0], [7], [8], [9], [9]])
+    >>> in_worst(a, b, np.array([True])).ravel().tolist()
+    [1.0, 0.0, 0.0, 0.0, 0.0]
     """
     known = ~np.isnan(a - b)
-    first, second = texts_in_worst(np.where(known, a, np.nan), np.where(known, b, np.nan), higher_is_better, share)
+    first, second = texts_in_worst(np.where(known, a, np.nan), np.where(known, b, np.nan), higher_is_better)
     return np.where(known, first.astype(float) - second, np.nan)
 
 
-def texts_in_worst(
-    a: np.ndarray, b: np.ndarray, higher_is_better: np.ndarray, share: float = SHARE
-) -> tuple[np.ndarray, np.ndarray]:
+def texts_in_worst(a: np.ndarray, b: np.ndarray, higher_is_better: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Which scores are among the worst of both groups together, bool like ``a`` and ``b``; NaN are not there.
 
     Args: as for :func:`in_worst`, of any two groups.
     """
     together = np.concatenate(settled(a.T, b.T), axis=1).T
     goodness = np.where(np.isnan(together), np.inf, np.where(higher_is_better, together, -together))
-    most = (share * (~np.isnan(together)).sum(axis=0) + 1e-9).astype(int)
+    most = (SHARE * (~np.isnan(together)).sum(axis=0) + 1e-9).astype(int)
     # The first score that is none of them.
     first = np.take_along_axis(np.sort(goodness, axis=0), most[None], axis=0)
     return tuple(np.split(goodness < first, [len(a)]))

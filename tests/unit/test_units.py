@@ -1,16 +1,8 @@
 """Clusters and seeds that vote."""
 
 import numpy as np
-import pytest
-from scipy.stats import binomtest
 
-from evenlight.statistics.arrays.repeated import (
-    across_seeds_p,
-    cluster_means,
-    design_effect,
-    mean_of_known,
-)
-from evenlight.statistics.arrays.signs import signs
+from evenlight.statistics.arrays.units import cluster_means, design_effect, mean_of_known
 
 NAN = np.nan
 
@@ -25,17 +17,6 @@ def test_a_cluster_has_one_vote():
     means = cluster_means(differences, np.array([0, 0, 0, 1, 1]))
     np.testing.assert_array_equal(means, [[1, 1], [-2, -0.5]])
     assert np.isnan(cluster_means(differences, np.array([0, 1, 1, 0, 2]))[[1, 2], [1, 0]]).all()
-
-
-def test_seeds_as_one_vote_each():
-    scores = np.random.default_rng(1).normal(0.3, 1, size=(7, 40, 3))
-    benefit = mean_of_known(signs(scores), axis=1)
-    benefit[2, 1], benefit[3, 1] = 0, NAN
-    p = across_seeds_p(benefit)
-    for column, (first, second) in enumerate(p.T):
-        wins, losses = ((sign * benefit[:, column] > 0).sum() for sign in (1, -1))
-        assert first == pytest.approx(binomtest(wins, wins + losses, alternative="greater").pvalue)
-        assert second == pytest.approx(binomtest(losses, wins + losses, alternative="greater").pvalue)
 
 
 def test_a_design_effect_is_the_ratio_of_variances_by_hand():
