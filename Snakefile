@@ -41,7 +41,7 @@ if kinds.TEXT in study.modalities:
 
 
 include: f"rules/kinds/{config['kind']}.smk"
-include: "rules/explorer.smk"
+include: "rules/page.smk"
 
 
 # Its verdicts are of groups of texts.
@@ -66,6 +66,8 @@ rule all:
         rules.corpus.input,
         rules.tables.input,
         rules.figures.input,
+        # What an archive has of it was made where everything was there.
+        rules.page.input if study.told_effects() and not study.archived else [],
 
 
 include: "rules/archive.smk"

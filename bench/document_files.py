@@ -109,7 +109,7 @@ WITHOUT_CONTRACT = (
     ),
     ("`.records.json.gz`", "of what each file was made, as Snakemake notes it, for results that are copied", "all"),
     ("`figures/**`", "figures", "`draw_*`"),
-    ("`explorer.html`", "[the explorer](explorer.md), on request", "`write_explorer`"),
+    ("`index.html`", "[the explorer](explorer.md), on request", "`write_page`"),
     ("`audit.html`, `.json`, `.md`", "[the audit](audit.md), on request", "`write_audit`"),
     (
         "`audit_answers.html`, `.json`, `.md`; `audit.*` without attributions",

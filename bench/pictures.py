@@ -46,9 +46,9 @@ class Picture:
 PICTURES = {
     "audit": Picture("audit_example/audit.html", 900, last="#found + section > p"),
     "effects": Picture("demo/tables/effects.html", 1000, last="details:last-of-type"),
-    "map": Picture("demo/explorer.html", 900, last="#questions tr:nth-child(8)"),
+    "map": Picture("demo/index.html", 900, last="#questions tr:nth-child(8)"),
     "verdict": Picture(
-        "demo/explorer.html#dataset=demo_books&model=small_bert&explainer=lime", 1000, "#cell", "#effects-figure"
+        "demo/index.html#dataset=demo_books&model=small_bert&explainer=lime", 1000, "#cell", "#effects-figure"
     ),
     "first_audit": Picture("tutorials/results/first_audit/audit.html", 900, last="details + p.soft"),
     "my_study_scores": Picture("tutorials/results/my_study/tables/scores.html", 900, "table", "table"),
@@ -56,7 +56,7 @@ PICTURES = {
     "my_sentences_pairs": Picture("tutorials/results/my_sentences/audit.html", 900, ".texts", ".pair"),
     "gallery/disparity_table": Picture("demo/tables/disparity.html", 1505, last="table"),
     "gallery/scores_table": Picture("demo/tables/scores.html", 1562, last="table"),
-    "gallery/explorer": Picture("demo/explorer.html", 1100, last="#questions tr:nth-child(12)"),
+    "gallery/explorer": Picture("demo/index.html", 1100, last="#questions tr:nth-child(12)"),
     "gallery/report": Picture("demo/report.html", 1100, last="a[data-page^='data:text/plain']"),
     "gallery/review": Picture("demo/corpus/review.html", 1000, last="#forms .forms"),
     "gallery/effects": Picture("demo/figures/effects/demo_books.svg"),

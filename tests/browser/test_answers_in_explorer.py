@@ -7,7 +7,7 @@ from explorer_study import BothStudy
 from reading import PHONE, Explorer, colours
 
 from evenlight.reports.contrast import contrast_ratio
-from evenlight.reports.explorer import answers as shown_answers
+from evenlight.reports.index import answers as shown_answers
 
 SCRIPT = "</script><script>window.ran = 1</script><img src=x onerror='window.ran = 1'> secret"
 LONG = "word " * 100_000
@@ -37,7 +37,7 @@ def study(tmp_path_factory) -> AnswersStudy:
 
 @pytest.fixture(scope="module")
 def page(study):
-    return study.write(study.folders.scores.parent / "explorer.html")
+    return study.write(study.folders.scores.parent / "index.html")
 
 
 @pytest.fixture
@@ -93,7 +93,7 @@ def test_what_is_not_marked_is_a_longest_common_subsequence(driver, tmp_path):
         f"u{number}": {"male": [("x", " ".join(a))], "female": [("x", " ".join(b))]}
         for number, (a, b) in enumerate(texts)
     }
-    page = AnswersStudy(tmp_path, said).write(tmp_path / "explorer.html")
+    page = AnswersStudy(tmp_path, said).write(tmp_path / "index.html")
     for number, sides in enumerate(texts):
         seen = Explorer(driver, page).open(f"#pair=u{number}").ask(SIDES)
         assert [side["text"].split() for side in seen] == sides
@@ -156,7 +156,7 @@ def test_answers_are_found_by_their_words(reader):
 
 
 def test_without_texts_no_word_is_in_the_source(driver, study, tmp_path):
-    page = study.write(tmp_path / "explorer.html", texts=False)
+    page = study.write(tmp_path / "index.html", texts=False)
     _, store = study.content(texts=False)
     held = (
         b"".join(data for _, data in store.parts).decode("latin-1")
@@ -170,7 +170,7 @@ def test_without_texts_no_word_is_in_the_source(driver, study, tmp_path):
 
 
 def test_more_answers_than_a_page_has_room_for(driver, tmp_path, monkeypatch):
-    monkeypatch.setattr("evenlight.reports.explorer.content.MOST_CHARACTERS", 40)
+    monkeypatch.setattr("evenlight.reports.index.content.MOST_CHARACTERS", 40)
     study = AnswersStudy(
         tmp_path,
         {
@@ -178,7 +178,7 @@ def test_more_answers_than_a_page_has_room_for(driver, tmp_path, monkeypatch):
             for name in ("q1", "q2")
         },
     )
-    reader = Explorer(driver, study.write(tmp_path / "explorer.html")).open("#pair=q2")
+    reader = Explorer(driver, study.write(tmp_path / "index.html")).open("#pair=q2")
     assert "room for 4 of 6 answers" in reader.text("#kept")
     assert [side["head"] for side in reader.ask(SIDES)] == ["male, draw 0", "female, draw 0"]
 
@@ -187,7 +187,7 @@ def test_more_answers_than_a_page_has_room_for(driver, tmp_path, monkeypatch):
 def both(tmp_path_factory):
     """The page of a study with attributions and answers."""
     study = BothStudy(tmp_path_factory.mktemp("both"), pairs=6)
-    return study.write(study.folders.scores.parent / "explorer.html", study.effects())
+    return study.write(study.folders.scores.parent / "index.html", study.effects())
 
 
 SHOWN = """Object.fromEntries(["#draws", "#answer-scores", "#alike", "#words", "#sides .marked", "#sides .answer"]

@@ -32,7 +32,7 @@ def study(tmp_path_factory) -> ExplorerStudy:
 
 @pytest.fixture(scope="module")
 def page(study) -> Path:
-    return study.write(study.folders.scores.parent / "explorer.html", study.effects())
+    return study.write(study.folders.scores.parent / "index.html", study.effects())
 
 
 @pytest.fixture
@@ -188,7 +188,7 @@ def test_thousands_of_questions_open_in_two_seconds(driver, tmp_path):
     metrics, explainers = [f"metric {number}" for number in range(12)], [f"e{number}" for number in range(12)]
     study = ExplorerStudy(tmp_path, pairs=12, explainers=tuple(explainers), seeds=(0,), metrics=tuple(metrics))
     effects, comparisons = many(study, 20)
-    page = study.write(tmp_path / "explorer.html", effects, comparisons=comparisons)
+    page = study.write(tmp_path / "index.html", effects, comparisons=comparisons)
     assert page.stat().st_size < 3e6
     driver.execute_cdp_cmd("Performance.enable", {"timeDomain": "threadTicks"})
     reader = Explorer(driver, page).open(f"#groups={comparison_name('factor 9')}", width=PHONE)
@@ -274,7 +274,7 @@ def test_a_pair_stands_side_by_side_with_its_words_coloured(reader, study):
 def test_interactions_stand_below_the_text_whose_words_they_are_of(driver, tmp_path):
     study = ExplorerStudy(tmp_path, pairs=2, seeds=(0,))
     study.keep_pairs("ig", 0, {"m0": [(0, 2, 0.5), (1, 2, -0.25)]})
-    reader = Explorer(driver, study.write(tmp_path / "explorer.html", study.effects()))
+    reader = Explorer(driver, study.write(tmp_path / "index.html", study.effects()))
     reader.open("#pair=p0")
     listed = "[...document.querySelectorAll('#sides > div')].map((side) => [...side.querySelectorAll('.together li')]"
     first, second = reader.ask(listed + ".map((line) => line.textContent))")
@@ -428,7 +428,7 @@ def test_a_phone_shows_that_a_table_goes_on(reader):
 def test_a_word_and_its_number_stay_on_one_line(driver, tmp_path):
     subjects = dict.fromkeys(("male", "female"), ("misdemeanour", "counterrevolutionaries"))
     study = ExplorerStudy(tmp_path, pairs=6, seeds=(0,), words=subjects, length=40)
-    reader = Explorer(driver, study.write(tmp_path / "explorer.html", None))
+    reader = Explorer(driver, study.write(tmp_path / "index.html", None))
     # The lines of each text node: of words, and of the numbers above them.
     lines = """[...document.querySelectorAll("#sides .word, #sides .word rt")].map((element) => {
       const range = document.createRange();
@@ -445,7 +445,7 @@ def test_a_word_and_its_number_stay_on_one_line(driver, tmp_path):
 def test_no_word_is_cut_at_the_edge_of_its_card(driver, tmp_path):
     subjects = dict.fromkeys(("male", "female"), ("misdemeanour", "counterrevolutionaries" * 3))
     study = ExplorerStudy(tmp_path, pairs=6, seeds=(0,), words=subjects, length=40)
-    reader = Explorer(driver, study.write(tmp_path / "explorer.html", None))
+    reader = Explorer(driver, study.write(tmp_path / "index.html", None))
     beyond = """((text) => [...text.querySelectorAll(".word, rt")].filter((word) =>
       word.getBoundingClientRect().right > text.getBoundingClientRect().right + 1).map((word) => word.textContent))"""
     for width in (PHONE, 768, 1024, 1280, 1366):
@@ -539,9 +539,7 @@ def test_markup_in_the_data_is_shown_as_text(driver, tmp_path):
     subjects = {"male": (HOSTILE, "king"), "female": ("<b>queen</b>", HOSTILE)}
     study = ExplorerStudy(tmp_path, pairs=6, seeds=(0,), words=subjects)
     labels = {"study": HOSTILE, "models": {"small": HOSTILE}, "explainers": {"ig": HOSTILE, "lime": "LIME"}}
-    reader = Explorer(driver, study.write(tmp_path / "explorer.html", study.effects(), **labels)).open(
-        "#pair=p0&least=1"
-    )
+    reader = Explorer(driver, study.write(tmp_path / "index.html", study.effects(), **labels)).open("#pair=p0&least=1")
     assert reader.messages() == []
     assert reader.text("h1") == HOSTILE
     assert reader.ask("document.images.length") == 0
@@ -562,7 +560,7 @@ def test_studies_of_other_shapes(driver, tmp_path, how):
     study = ExplorerStudy(tmp_path, pairs=15, seeds=(0,), unpaired=how == "unpaired")
     changed = {"comparisons": {}} if how == "described" else {}
     effects = None if how == "described" else study.effects()
-    page = study.write(tmp_path / "explorer.html", effects, texts=how != "without texts", **changed)
+    page = study.write(tmp_path / "index.html", effects, texts=how != "without texts", **changed)
     reader = Explorer(driver, page).open()
     assert reader.messages() == []
     assert reader.text("#pairs-title") == ("Texts" if how == "unpaired" else "Pairs")
@@ -597,7 +595,7 @@ def test_a_dataset_offers_its_own_models_and_explainers(driver, tmp_path):
         for path in (folder / "films").rglob(f"{left}.parquet"):
             path.unlink()
     page = study.write(
-        tmp_path / "explorer.html",
+        tmp_path / "index.html",
         None,
         datasets={"plots": "Plots", "films": "Films"},
         models={"small": "Small", "large": "Large"},
@@ -619,7 +617,7 @@ def test_ten_thousand_pairs_and_six_explainers_open_in_two_seconds(driver, tmp_p
     metrics = ("comprehensiveness", "sufficiency", "gini", "sparsity", "mass_accuracy")
     explainers = ("grad", "gxi", "ig", "igxi", "lime", "shap")
     study = ExplorerStudy(tmp_path, pairs=10_000, explainers=explainers, seeds=(0,), length=40, metrics=metrics)
-    page = study.write(tmp_path / "explorer.html", None)
+    page = study.write(tmp_path / "index.html", None)
     assert page.stat().st_size < 10e6
     reader = Explorer(driver, page)
     # Of the processor and not of the clock, which runs on while the machine of a test is busy with others. What is more

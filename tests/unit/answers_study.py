@@ -7,9 +7,9 @@ import pandas as pd
 from evenlight.core import tables
 from evenlight.core.contracts.explanations import ANSWER_SCORES, ANSWERS
 from evenlight.core.contracts.texts import ITEMS, UNITS
-from evenlight.reports.explorer.content import Folders, study_content
-from evenlight.reports.explorer.page import write_explorer
-from evenlight.reports.explorer.store import Store
+from evenlight.reports.index.content import Folders, study_content
+from evenlight.reports.index.page import write_page
+from evenlight.reports.index.store import Store
 from evenlight.statistics.files import Run, explainer_path, items_path, score_path, units_path
 
 LEVELS = ("male", "female")
@@ -72,5 +72,5 @@ class AnswersStudy:
 
     def write(self, path: Path, **how: object) -> Path:
         """The page."""
-        write_explorer(*self.content(**how), path)
+        write_page(*self.content(**how), path)
         return path

@@ -13,9 +13,9 @@ import pyarrow as pa
 from evenlight.core import tables
 from evenlight.core.contracts.explanations import ANSWER_SCORES, ANSWERS, ATTRIBUTIONS, PAIR, SCORES
 from evenlight.core.contracts.texts import ITEMS, PREDICTIONS, UNITS
-from evenlight.reports.explorer.content import Folders, study_content
-from evenlight.reports.explorer.page import write_explorer
-from evenlight.reports.explorer.store import Store
+from evenlight.reports.index.content import Folders, study_content
+from evenlight.reports.index.page import write_page
+from evenlight.reports.index.store import Store
 from evenlight.statistics.effects import effect_tables
 from evenlight.statistics.files import (
     Run,
@@ -202,7 +202,7 @@ class ExplorerStudy:
 
     def write(self, path: Path, effects: pd.DataFrame | None, **how: object) -> Path:
         """The page."""
-        write_explorer(*self.content(effects, **how), path)
+        write_page(*self.content(effects, **how), path)
         return path
 
 

@@ -17,9 +17,9 @@ from evenlight.core import tables
 from evenlight.core.contracts.explanations import ATTRIBUTIONS, SCORES
 from evenlight.core.contracts.results import EFFECT_COUNTS, EFFECTS
 from evenlight.core.contracts.texts import PREDICTIONS, UNITS
-from evenlight.reports.explorer import page as explorer_page
-from evenlight.reports.explorer.content import FULL, STEPS, UNDEFINED, stepped
 from evenlight.reports.html_table import Page
+from evenlight.reports.index import page as explorer_page
+from evenlight.reports.index.content import FULL, STEPS, UNDEFINED, stepped
 from evenlight.reports.verdict_words import sign_of
 from evenlight.statistics.files import Run, attribution_path, predictions_path, score_path
 from evenlight.texts.predictions import Sentence
@@ -343,13 +343,13 @@ def test_a_script_that_would_end_its_element_is_refused(study, monkeypatch):
 
 
 def test_the_script_writes_the_page_from_its_files(study, effects, tmp_path):
-    table, counts, output = (tmp_path / name for name in ("effects.parquet", "counts.parquet", "explorer.html"))
+    table, counts, output = (tmp_path / name for name in ("effects.parquet", "counts.parquet", "index.html"))
     tables.write_table(effects, table, EFFECTS)
     tables.write_table(study.judged[1], counts, EFFECT_COUNTS)
     names = ("scores", "datasets", "attributions", "predictions")
     folders = [f"--{name}={getattr(study.folders, name)}" for name in names]
     given = [f"--effects={table}", f"--counts={counts}"]
-    done = run_script("figures/write_explorer.py", study.settings(), *folders, *given, "--output", output)
+    done = run_script("figures/write_page.py", study.settings(), *folders, *given, "--output", output)
     assert done.returncode == 0, done.stderr
     assert output.read_text(encoding="utf-8") == explorer_page.render(*study.content(effects))
 

@@ -23,7 +23,7 @@ STUDY = EXAMPLE | {
 }
 PAGES = [
     f"results/{STUDY['study']}/{page}"
-    for page in ("tables/effects.html", "tables/draws.html", "tables/decisions.html", "explorer.html", "audit.html")
+    for page in ("tables/effects.html", "tables/draws.html", "tables/decisions.html", "index.html", "audit.html")
 ]
 
 
@@ -113,7 +113,7 @@ def test_only_what_an_edit_concerns_runs_again(project, copy_of):
         "tabulate_draws",
         "tabulate_effects",
         "write_answer_audit",
-        "write_explorer",
+        "write_page",
     }
     configure(project, edited(STUDY, "metrics", "complains", "decision", value="wait"))
     planned = planned_jobs(project, *PAGES)

@@ -75,7 +75,7 @@ def private(tmp_path_factory) -> Path:
 
 def show(project: Path) -> None:
     """Make everything that a reader may get."""
-    run_study(project, "all", "explorer", "audit")
+    run_study(project, "all", "audit")
     done = snakemake(project, "--report", "report.html")
     assert done.returncode == 0, done.stdout
 
@@ -101,7 +101,7 @@ def text_of(path: Path) -> str:
 
 
 def unpacked(part: str) -> str:
-    """What base64 holds, compressed as in the explorer or not."""
+    """What base64 holds, compressed as in the page or not."""
     try:
         held = base64.b64decode(part)
     except binascii.Error:
@@ -112,7 +112,7 @@ def unpacked(part: str) -> str:
 
 
 def test_the_report_and_every_page_that_could_show_words_are_there(private):
-    pages = {"tables/reliance.html", "tables/words_by_group.csv", "audit.html", "audit.json", "explorer.html"}
+    pages = {"tables/reliance.html", "tables/words_by_group.csv", "audit.html", "audit.json", "index.html"}
     assert pages <= {path.relative_to(results(private)).as_posix() for path in results(private).rglob("*")}
     assert "Words and groups" in text_of(private / "report.html")
 
@@ -127,7 +127,7 @@ def test_words_of_a_dataset_that_shows_its_texts_are_found_where_they_are_shown(
     assert audit["pairs"] == []
     assert {of["dataset"]: bool(of["words"]) for of in audit["reliance"]["models"]} == {"shown": True, "kept": False}
     assert "audit.md" not in found
-    assert "explorer.html" not in found
+    assert "index.html" not in found
 
 
 def test_no_word_of_a_dataset_that_keeps_its_texts_is_shown(private):
@@ -153,12 +153,12 @@ def test_where_texts_may_be_shown_decides_no_explanation(private, copy_of):
     private = copy_of(private)
     study = configuration(private)
     configure(private, edited(study, "datasets", "kept", "show_texts", value=True))
-    jobs = {rule for rule, _ in planned_jobs(private, "all", "explorer", "audit")}
-    assert jobs == {"measure_reliance", "tabulate_reliance", "find_examples", "write_explorer", "write_audit"}
+    jobs = {rule for rule, _ in planned_jobs(private, "all", "audit")}
+    assert jobs == {"measure_reliance", "tabulate_reliance", "find_examples", "write_page", "write_audit"}
     show(private)
     found = shown(private, "kept")
-    assert {"audit.html", "explorer.html", "tables/reliance.html", "report.html"} <= set(found)
+    assert {"audit.html", "index.html", "tables/reliance.html", "report.html"} <= set(found)
     configure(private, edited(study, "explorer", value={"texts": False}))
     show(private)
     assert shown(private, "kept") == {}
-    assert {"audit.html", "audit.json", "audit.md", "explorer.html"}.isdisjoint(shown(private, "shown"))
+    assert {"audit.html", "audit.json", "audit.md", "index.html"}.isdisjoint(shown(private, "shown"))

@@ -37,9 +37,9 @@ STUDY = CONCEPTS_STUDY | {
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory):
-    """A project after the study, its explorer and its audit."""
+    """A project after the study, its page and its audit."""
     project = copy_of_project(tmp_path_factory.mktemp("mixed") / "project", STUDY)
-    run_study(project, "all", "explorer", "audit")
+    run_study(project, "all", "audit")
     return project
 
 

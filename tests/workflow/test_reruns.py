@@ -35,7 +35,7 @@ LIBRARY = "workflow/scripts/evenlight"
 
 # What follows from changed scores: what is computed of all of them together, and what shows them.
 SUMMARY = ("summarise_disparity", "tabulate_disparity", "draw_disparity")
-EFFECTS = ("estimate_effects", "permute_verdicts", "tabulate_effects", "draw_effects")
+EFFECTS = ("estimate_effects", "permute_verdicts", "tabulate_effects", "draw_effects", "write_page")
 CONTROL = ("permute_groups", "tabulate_control", "draw_control")
 COVARIATE_ADJUSTED = ("adjust_for_covariates", "tabulate_covariate_adjusted")
 SCORES = ("summarise_scores", "tabulate_scores")
@@ -233,7 +233,7 @@ EDITS = {
         study("explainers", "lime", "label", value="LIME"),
         both(
             of(*BOXES, "draw_disparity", "draw_effects", "tabulate_disparity", "tabulate_effects"),
-            of("tabulate_covariate_adjusted", "tabulate_scores", "tabulate_costs"),
+            of("tabulate_covariate_adjusted", "tabulate_scores", "tabulate_costs", "write_page"),
         ),
     ),
     "label of a metric changed": (
@@ -241,7 +241,7 @@ EDITS = {
         both(
             of("draw_scores", metric="gini"),
             of("draw_score_panels", "draw_disparity", "draw_effects", "tabulate_disparity", "tabulate_effects"),
-            of("tabulate_covariate_adjusted", "tabulate_scores"),
+            of("tabulate_covariate_adjusted", "tabulate_scores", "write_page"),
         ),
     ),
     "levels compared the other way round": (
@@ -279,7 +279,7 @@ EDITS = {
         study("statistics", "confidence", value=0.9),
         of(*EFFECTS, *COVARIATE_ADJUSTED),
     ),
-    "figures in one format": (study("figures", value={"formats": ["svg"]}), nothing),
+    "figures in one format": (study("figures", value={"formats": ["svg"]}), of("write_page")),
     "speed changed": (what_changes_speed_only, nothing),
     "learning rate spelt otherwise": (
         study("trainings", "one_layer", "learning_rate", value="1e-2"),
@@ -299,7 +299,6 @@ EDITS = {
                     "core/tables.py",
                     "explainers/families/gradient_shap.py",
                     "metrics/families/complexity.py",
-                    "reports/explorer/page.html",
                     "reports/style.py",
                     "statistics/summary.py",
                 )

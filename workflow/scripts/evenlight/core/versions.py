@@ -70,7 +70,7 @@ STAGES = {
     "tabulate": 1,
     "write_answer_audit": 1,
     "write_audit": 1,
-    "write_explorer": 1,
+    "write_page": 1,
 }
 
 

@@ -1,4 +1,4 @@
-"""The explorer as one HTML file that needs no server and no network."""
+"""The page of a study as one HTML file that needs no server and no network."""
 
 import base64
 import hashlib
@@ -8,14 +8,14 @@ from pathlib import Path
 from jinja2 import Environment, StrictUndefined
 
 from evenlight.core.tables import replacing
-from evenlight.reports.explorer.charts import charts, scripts
-from evenlight.reports.explorer.store import Store
+from evenlight.reports.index.charts import charts, scripts
+from evenlight.reports.index.store import Store
 
 HERE = Path(__file__).parent
 
 
 def render(content: dict, store: Store) -> str:
-    """The page of :func:`evenlight.reports.explorer.content.study_content`.
+    """The page of :func:`evenlight.reports.index.content.study_content`.
 
     No text of the data is markup in it: the tree is JSON in ASCII, arrays are compressed, and only those scripts run
     whose digests the page names.
@@ -34,7 +34,7 @@ def render(content: dict, store: Store) -> str:
     )
 
 
-def write_explorer(content: dict, store: Store, path: str | Path) -> None:
+def write_page(content: dict, store: Store, path: str | Path) -> None:
     """Write the page, whole or not at all."""
     with replacing(path) as temporary:
         temporary.write_text(render(content, store), encoding="utf-8", newline="\n")

@@ -1,4 +1,4 @@
-"""What the explorer holds of answers in words: their texts, decisions and scores, as many as a page can have."""
+"""What the page holds of answers in words: their texts, decisions and scores, as many as a page can have."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -8,7 +8,7 @@ import pandas as pd
 
 from evenlight.core import tables
 from evenlight.core.contracts.explanations import ANSWERS
-from evenlight.reports.explorer.store import Store
+from evenlight.reports.index.store import Store
 from evenlight.statistics.cells import ModelScores
 from evenlight.statistics.files import Run, explainer_path
 from evenlight.statistics.score_files import read_draws

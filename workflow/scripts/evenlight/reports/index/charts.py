@@ -1,4 +1,4 @@
-"""The charts of the explorer in Vega-Lite, and the scripts that draw them, which the page holds."""
+"""The charts of the page in Vega-Lite, and the scripts that draw them, which it holds."""
 
 from functools import cache
 

@@ -1,25 +1,24 @@
-# From scores, explanations and verdicts to one page on which a reader looks around in the study.
+# From scores, explanations and verdicts to the page of the study.
 #
 # Comes in: <results>/scores/, <results>/datasets/; where texts are shown, <results>/attributions/ and
 # <results>/predictions/, and <results>/answers/; where the study tells verdicts, <results>/tables/effects.parquet. Goes out:
-# <results>/explorer.html and the target `explorer`. The page is made when it is asked for, and not by `all`: it holds
-# the texts of the study.
+# <results>/index.html and the target `page`. A study with verdicts has it from `all`.
 
 
-rule write_explorer:
-    """Write the explorer: verdicts, distributions, pairs and words of the whole study in one HTML file."""
+rule write_page:
+    """Write the page of the study: its answer, every question, and the texts behind it."""
     input:
         **{flag: study.every(path, explainer=study.explainers_of(of)) for flag, (path, of) in study.spoken().items()},
-        script=study.script("figures/write_explorer.py"),
+        script=study.script("figures/write_page.py"),
         scores=[file for of in study.explored for file in study.every_score(of)],
         datasets=study.every_unit(kinds.MODALITIES[study.first_explored].units),
         effects=study.told_effects(),
     output:
-        "<results>/explorer.html",
+        "<results>/index.html",
     log:
-        "<logs>/write_explorer.log",
+        "<logs>/write_page.log",
     benchmark:
-        "<benchmarks>/write_explorer.tsv"
+        "<benchmarks>/write_page.tsv"
     conda:
         "../envs/statistics.yaml"
     resources:
@@ -35,13 +34,13 @@ rule write_explorer:
         effects=lambda wildcards, input: [
             f"--{flag}={path}" for flag, path in zip(("effects", "counts", "record"), input.effects)
         ],
-        versions=study.rendered_by("write_explorer", "explorer/*"),
+        versions=study.rendered_by("write_page", "index/*"),
     shell:
         "python {input.script:q} {params.folders} {params.effects:q} --settings {params.settings:q} "
         "--output {output:q} > {log:q} 2>&1"
 
 
-rule explorer:
-    """The page of the study for readers who run no code."""
+rule page:
+    """The page of the study, for readers who run no code."""
     input:
-        rules.write_explorer.output,
+        rules.write_page.output,

@@ -1,4 +1,4 @@
-"""Where the arrays of the explorer are kept until its page is written."""
+"""Where the arrays of the page are kept until its page is written."""
 
 import json
 from dataclasses import dataclass, field

@@ -7,24 +7,19 @@ import pandas as pd
 from running import configuration, configure, contents, edited, planned_jobs, results, run_study
 
 
-def test_the_explorer_is_made_of_what_is_there_and_made_again_by_what_it_shows(finished_smaller, copy_of):
+def test_the_page_is_made_with_the_study_and_made_again_by_what_it_shows(finished_smaller, copy_of):
     project = copy_of(finished_smaller)
-    before = contents(results(project))
-    assert planned_jobs(project, "explorer") == {("write_explorer", frozenset())}
-    run_study(project, "explorer")
-    after = contents(results(project))
-    assert set(after) - set(before) == {"explorer.html"}
-    page = after["explorer.html"].decode("utf-8")
+    page = contents(results(project))["index.html"].decode("utf-8")
     study = json.loads(re.search(r'<script type="application/json" id="study">(.*?)</script>', page)[1])
     effects = pd.read_parquet(results(project) / "tables" / "effects.parquet")
     assert set(study["explainers"]) == set(effects["explainer"])
     assert study["content"]["demo"]["comparisons"] == [["gender", "male", "female"]]
     assert study["notes"]
-    assert planned_jobs(project, "explorer") == planned_jobs(project) == set()
+    assert planned_jobs(project) == set()
 
     configure(project, edited(configuration(project), "explorer", value={"texts": False}))
-    assert planned_jobs(project, "explorer") == {("write_explorer", frozenset())}
-    run_study(project, "explorer")
-    shorter = (results(project) / "explorer.html").read_text(encoding="utf-8")
+    assert planned_jobs(project) == {("write_page", frozenset())}
+    run_study(project)
+    shorter = (results(project) / "index.html").read_text(encoding="utf-8")
     assert len(shorter) < len(page)
     assert '"vocabulary"' not in shorter

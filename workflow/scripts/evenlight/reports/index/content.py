@@ -1,4 +1,4 @@
-"""What the explorer holds of a study: scores, explanations and texts as small arrays, and a tree that names them.
+"""What the page holds of a study: scores, explanations and texts as small arrays, and a tree that names them.
 
 The page keeps each array once, compressed, and unpacks what a view needs.
 """
@@ -17,9 +17,9 @@ from evenlight.core import tables
 from evenlight.core.contracts.results import EFFECTS
 from evenlight.core.contracts.texts import ITEMS
 from evenlight.core.kinds import TEXT, TOKENS
-from evenlight.reports.explorer import overview
-from evenlight.reports.explorer.answers import MOST_CHARACTERS, answers_of, stored_answers
-from evenlight.reports.explorer.store import Store
+from evenlight.reports.index import overview
+from evenlight.reports.index.answers import MOST_CHARACTERS, answers_of, stored_answers
+from evenlight.reports.index.store import Store
 from evenlight.reports.verdict_words import (
     EXPLAINED,
     HIGHER,
@@ -89,7 +89,7 @@ def study_content(
     only: Mapping[str, Mapping[str, Sequence[str]]] | None = None,
     warnings: Sequence[str] = (),
 ) -> dict:
-    """The tree of a study's explorer (JSON values); numbers of arrays are those in ``store``, which is filled.
+    """The tree of a study's page (JSON values); numbers of arrays are those in ``store``, which is filled.
 
     Args:
         folders: of the study's files.

@@ -1,4 +1,4 @@
-"""What the explorer says first: the question of the study, its answer, and how sure that is."""
+"""What the page says first: the question of the study, its answer, and how sure that is."""
 
 from collections.abc import Callable, Collection, Mapping
 

@@ -1,4 +1,4 @@
-"""Write the explorer: one HTML file in which a reader chooses what of the study to see."""
+"""Write the page of a study."""
 
 import argparse
 from pathlib import Path
@@ -6,9 +6,9 @@ from pathlib import Path
 from evenlight.core import tables
 from evenlight.core.contracts.results import EFFECT_COUNTS, EFFECTS
 from evenlight.jobs import command_line
-from evenlight.reports.explorer.content import Folders, study_content
-from evenlight.reports.explorer.page import write_explorer
-from evenlight.reports.explorer.store import Store
+from evenlight.reports.index.content import Folders, study_content
+from evenlight.reports.index.page import write_page
+from evenlight.reports.index.store import Store
 from evenlight.statistics.interim_analyses import warnings_of
 
 
@@ -22,7 +22,7 @@ def main(arguments: argparse.Namespace) -> None:
     store = Store()
     warnings = warnings_of(arguments.record) if arguments.record else []
     content = study_content(folders, effects, counts, store, warnings=warnings, **arguments.settings)
-    write_explorer(content, store, arguments.output)
+    write_page(content, store, arguments.output)
 
 
 if __name__ == "__main__":
