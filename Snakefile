@@ -44,17 +44,6 @@ include: f"rules/kinds/{config['kind']}.smk"
 include: "rules/page.smk"
 
 
-# Its verdicts are of groups of texts.
-if config["kind"] == "disparity" and study.explainers:
-
-    include: "rules/audit.smk"
-
-
-if config["kind"] == "disparity" and kinds.TEXT in study.modalities:
-
-    include: "rules/audit_answers.smk"
-
-
 include: "rules/results.smk"
 include: "rules/tables.smk"
 
@@ -67,7 +56,7 @@ rule all:
         rules.tables.input,
         rules.figures.input,
         # What an archive has of it was made where everything was there.
-        rules.page.input if study.told_effects() and not study.archived else [],
+        rules.write_page.output if study.tells_verdicts and not study.archived else [],
 
 
 include: "rules/archive.smk"

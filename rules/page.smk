@@ -1,20 +1,62 @@
 # From scores, explanations and verdicts to the page of the study.
 #
 # Comes in: <results>/scores/, <results>/datasets/; where texts are shown, <results>/attributions/ and
-# <results>/predictions/, and <results>/answers/; where the study tells verdicts, <results>/tables/effects.parquet. Goes out:
-# <results>/index.html and the target `page`. A study with verdicts has it from `all`.
+# <results>/predictions/, and <results>/answers/; where the study tells verdicts, <results>/tables/ and <results>/models/.
+# Goes out: study.results, which rules/results.smk makes; <results>/index.html, with verdicts audit.json and audit.md, too;
+# the target `page`, and `audit`, which makes nothing else.
+
+# Verdicts are of groups of texts.
+if config["kind"] == "disparity" and study.explainers:
+    study.results |= {
+        # All have scores of the same texts.
+        "count_texts": Result(
+            about="How many texts are audited: of each dataset and group, explained ones, and copies of others.",
+            tables=["audited_texts", "audited_groups", "different_texts"],
+            **study.counted_texts(study.scored_families, study.first_explainers, kinds.TOKENS),
+        ),
+        "classify_empty_texts": Result(
+            "Which class each model has for texts without words.",
+            ["without_words"],
+            as_argument(study.runs_of_models() | {"hidden": study.hidden_tokens()}),
+            study.of_runs(PREDICTIONS, TEXTS),
+        ),
+    }
+# Or of answers about them.
+if config["kind"] == "disparity" and kinds.TEXT in study.modalities:
+    study.results |= {
+        "count_questions": Result(
+            about="How many questions of each dataset are audited, and how many have answers.",
+            tables=["audited_questions"],
+            **study.counted_texts(study.answer_families, study.explainers_in_words, kinds.TEXT),
+        ),
+        "count_decisions": Result(
+            "What answers in words decide, by group.",
+            ["answered", "decided"],
+            study.compared_settings(of=kinds.TEXT),
+            {
+                "scores": (SCORES, study.every_score(kinds.TEXT)),
+                "answers": (ANSWER, study.every(ANSWER, explainer=study.explainers_in_words)),
+                **study.of_runs(TEXTS),
+            },
+            minutes=30,
+        ),
+    }
+if "texts_needed" in study.told_tables:
+    study.results |= {"estimate_texts_needed": Result(**study.texts_needed())}
 
 
 rule write_page:
-    """Write the page of the study: its answer, every question, and the texts behind it."""
+    """Write the page of the study: its answer, every question, the texts behind it, and how sure it is."""
     input:
         **{flag: study.every(path, explainer=study.explainers_of(of)) for flag, (path, of) in study.spoken().items()},
+        **{flag: study.every(path) for flag, path in study.told_models().items()},
         script=study.script("figures/write_page.py"),
         scores=[file for of in study.explored for file in study.every_score(of)],
         datasets=study.every_unit(kinds.MODALITIES[study.first_explored].units),
-        effects=study.told_effects(),
+        tables=[f"<results>/tables/{table}.parquet" for table in study.read_tables()],
     output:
-        "<results>/index.html",
+        html="<results>/index.html",
+        words=study.audit_files(),
     log:
         "<logs>/write_page.log",
     benchmark:
@@ -25,22 +67,31 @@ rule write_page:
         mem_mb=growing(8000),
         runtime=growing(60),
     params:
-        settings=study.explorer_settings(),
+        settings=study.page_settings(),
         folders=study.folders(
             scores=SCORES,
             datasets=UNITS[kinds.MODALITIES[study.first_explored].units],
             **{flag: path for flag, (path, _) in study.spoken().items()},
+            **study.told_models(),
         ),
-        effects=lambda wildcards, input: [
-            f"--{flag}={path}" for flag, path in zip(("effects", "counts", "record"), input.effects)
-        ],
+        tables=lambda wildcards, input: [f"--tables={Path(path).parent}" for path in input.tables[:1]],
         versions=study.rendered_by("write_page", "index/*"),
     shell:
-        "python {input.script:q} {params.folders} {params.effects:q} --settings {params.settings:q} "
-        "--output {output:q} > {log:q} 2>&1"
+        "python {input.script:q} {params.folders} {params.tables:q} --settings {params.settings:q} "
+        "--output {output.html:q} --words {output.words:q} > {log:q} 2>&1"
 
 
 rule page:
-    """The page of the study, for readers who run no code."""
+    """The page of the study, for readers who run no code, with the tables that it names."""
     input:
         rules.write_page.output,
+        study.files_beside(),
+
+
+if config["kind"] == "disparity":
+
+    rule audit:
+        """The same, after saying how long explanations will take: what an auditor asks for."""
+        input:
+            rules.page.input,
+            study.to_be_planned() if study.explainers else [],

@@ -121,6 +121,8 @@ const SORTS = {
   wins: (a, b) => (b.benefit ?? -2) - (a.benefit ?? -2),
   question: (a, b) => questionName(a).localeCompare(questionName(b)),
 };
+// What one question of a family is called.
+const ONE = { primary: "primary question", exploratory: "exploratory question", control: "control, no question" };
 const questionName = ({ metric, explainer }) => `${metricLabel({ metric })} of ${study.explainers[explainer]}`;
 const placeName = ({ dataset, model, groups }) => `${study.models[model]} on ${study.content[dataset].label}: ${groupsLabel(groups)}`;
 // What the questions may be filtered by: a name of each, and what it is called.
@@ -164,13 +166,13 @@ function listQuestions() {
 
 function questionRow(cell) {
   const name = made("th", { scope: "row" }, made("a", { href: address({ ...cell, groups: groupsName(cell.groups) }), class: "question" }, questionName(cell)), made("small", {}, placeName(cell)));
-  if (cell.family === "control" || cell.family === "primary") name.append(made("small", {}, study.families[cell.family]));
+  if (cell.family !== "study" && cell.family) name.append(made("small", {}, ONE[cell.family]));
   if (!cell.said) return made("tr", {}, name, made("td", {}, cell.mark));
   name.append(made("details", {}, made("summary", {}, "In words"), ...cell.said.map((text) => made("p", {}, text))));
   const numbers = cell.mark.slice(cell.mark.indexOf(" ") + 1);
-  return made("tr", {}, name, made("td", {}, barOf(cell, numbers)), made("td", {}, numbers),
+  return made("tr", {}, name, made("td", {}, barOf(cell, numbers)), made("td", { "data-name": "won, lost, tied" }, numbers),
     made("td", {}, chip(cell, `${cell.mark.split(" ")[0]} ${cell.verdict}`)),
-    made("td", {}, cell.won));
+    ...[["of 100", cell.won], ["mean difference", cell.mean], ["rests on", cell.units]].map(([name, text]) => made("td", { "data-name": name }, text)));
 }
 
 /** Wins of the first group to the right, of the second to the left, ties between; of texts without pairs the limits of a share. */
@@ -441,6 +443,7 @@ async function showPairs() {
   }
   shown.listed = listed;
   const one = paired ? "pair" : "text", without = rows.length - known.length;
+  at("pairs-of").textContent = `Of the question ${at("view").textContent}: ${at("badge").textContent}`;
   at("found").textContent = `${count(listed.length, one)} of ${rows.length.toLocaleString("en")}` +
     (without ? `; ${count(without, one)} without a defined score` : "");
   const heads = [[paired ? "Pair" : "Text", "text"], ...names.map((name) => [name, ""]), ...(paired ? [["Difference", ""]] : [])];
@@ -522,7 +525,7 @@ function textOf(name, side, row, numbers, { vocabulary, second }, { items, share
   const about = `${metricLabel(state)} ${said(row.scores[side])}; explained is ${label}, ` +
     `${study.target === "label" ? "the text's own" : "which the model predicts"}` +
     (row.counts[side] > 1 ? `; the score is the mean of ${row.counts[side]} texts, of which this is the first` : "");
-  return made("div", {}, made("h4", {}, name), made("p", { class: "legend" }, about), marked, ...togetherOf(together?.[item], numbers[side], vocabulary));
+  return made("div", {}, made("h5", {}, name), made("p", { class: "legend" }, about), marked, ...togetherOf(together?.[item], numbers[side], vocabulary));
 }
 
 /** The pairs of words that do more, or less, together than each by itself, where the explainer tells them. */
@@ -571,7 +574,7 @@ async function showAnswers(row) {
   const parted = chosen.map(({ place }) => wordsOf(said.texts[place])), kept = chosen.length > 1 ? common(...parted) : null;
   at("sides").replaceChildren(
     ...chosen.map((answer, side) => sideOf(answer, said, parted[side], kept?.[side], questionOf(answer.item))),
-    ...without.map((form) => made("div", {}, made("h4", {}, form), made("p", { class: "legend" }, "No answer to this question is on the page."))));
+    ...without.map((form) => made("div", {}, made("h5", {}, form), made("p", { class: "legend" }, "No answer to this question is on the page."))));
   const marks = chosen.map((_, side) => kept ? parted[side].filter((word, place) => kept[side][place] === 0 && word.trim()).length : 0);
   at("alike").textContent = !kept ? "There is no second answer to hold beside it." : Math.max(...marks) === 0 && parted[0].join("") === parted[1].join("")
     ? "Both answers are the same." : Math.max(...marks) === 0 ? "Both answers have the same words; white space differs." :
@@ -601,7 +604,7 @@ function sideOf({ place, label }, said, words, kept, question) {
   const decision = said.decisions[place] === null ? "No decision" : made("bdi", {}, visible(said.decisions[place]));
   const notes = [said.cut[place] ? `${count(said.cut[place], "more word")} of this answer are not on the page.` : "",
                  kept && words.length > MOST_COMPARED ? `Only the first ${MOST_COMPARED.toLocaleString("en")} words and signs are compared.` : ""].filter(Boolean);
-  return made("div", {}, made("h4", {}, label),
+  return made("div", {}, made("h5", {}, label),
     made("p", { class: "legend decision" }, ...(said.decisions[place] === null ? [decision] : ["Decision: ", decision])), text,
     ...notes.map((note) => made("p", { class: "legend" }, note)),
     made("details", {}, made("summary", {}, "What was asked"), made("p", { class: "answer", dir: "auto" }, question)));
@@ -714,7 +717,12 @@ at("previous").addEventListener("click", () => step(-1));
 at("next").addEventListener("click", () => step(1));
 at("more-pairs").addEventListener("click", () => { shown.pairs += STEP; listPairs(); });
 at("more-words").addEventListener("click", () => { shown.words += STEP; listWords(); });
-document.querySelector(".skip").addEventListener("click", (event) => { event.preventDefault(); at("verdict-title").focus(); });
+// The address names the view, so that a way to a section is none of its.
+for (const link of document.querySelectorAll(".skip, nav a")) {
+  link.addEventListener("click", (event) => { event.preventDefault(); at(link.hash.slice(1)).focus(); at(link.hash.slice(1)).scrollIntoView(); });
+}
+// On paper nothing can be asked for.
+window.addEventListener("beforeprint", () => { seen = Infinity; listQuestions(); });
 window.addEventListener("hashchange", show);
 document.querySelectorAll(".scroll").forEach(fading);
 at("questions").addEventListener("click", (event) => {
@@ -728,7 +736,5 @@ at("questions").addEventListener("click", (event) => {
 at("more-questions").addEventListener("click", () => { seen *= 2; listQuestions(); });
 at("back").addEventListener("click", () => (mark() ?? at("questions-title")).focus());
 
-at("notes-section").hidden = !study.notes.length;
-at("notes").replaceChildren(...study.notes.map((note) => made("li", {}, note)));
 show();
 })();

@@ -1,4 +1,4 @@
-"""What an audit says of what was audited, what random explanations show, what was not tested, and where evidence is."""
+"""What was audited, what was not tested, and where the numbers are."""
 
 import json
 from collections.abc import Collection, Mapping, Sequence
@@ -8,15 +8,12 @@ import pandas as pd
 
 from evenlight.core.factors import JOINT, NEGATIVE_CONTROL
 from evenlight.core.sources import SOURCES
-from evenlight.reports.audit.found import Judged, number
+from evenlight.reports.index.comparisons import Judged, number
 from evenlight.reports.text import json_number, three_digits
-from evenlight.statistics.families import CONTROL
 from evenlight.statistics.files import Run, Runs, manifest_path
 
 # By what costs are told together.
 _ON_DEVICE = ["dataset", "model", "device", "threads"]
-# How sentences name what becomes of a hidden word.
-HIDING = {"removed": "removed", "mask": "masked", "pad": "replaced by padding"}
 
 
 def manifests_of(folder: Path, runs: Runs) -> dict[Run, Mapping]:
@@ -49,11 +46,15 @@ def _origin(manifest: Mapping) -> str:
     return f"{loaded['source']}{revision}{f', SHA-256 of its files: {files}' if files else ''}"
 
 
-def describe_dataset(row, groups: pd.DataFrame, label: str) -> dict:
-    """A dataset's label, digest, classes, and how many texts of its test split each level of each factor has."""
+def describe_dataset(row, groups: pd.DataFrame, label: str, what: str = "texts") -> dict:
+    """A dataset's label, digest, classes, and how many texts of its test split each level of each factor has.
+
+    ``what``: ``texts`` that are explained, or ``questions`` that are answered.
+    """
     return {
         "name": row.dataset,
         "label": label,
+        "what": what,
         "files": [describe_file(name, sha) for name, sha in zip(row.files, row.files_sha256, strict=True)],
         "sha256": row.sha256,
         "classes": list(row.classes),
@@ -61,7 +62,7 @@ def describe_dataset(row, groups: pd.DataFrame, label: str) -> dict:
         "test_texts": row.test_texts,
         "repeated_texts": row.repeated_texts,
         "repeated_apart": row.repeated_apart,
-        "groups": groups[["factor", "level", "texts", "compared"]].to_dict("records"),
+        "groups": groups[["factor", "level", "texts", "compared"]].to_dict("records") if what == "texts" else [],
         "explained_texts": row.explained_texts,
     }
 
@@ -106,41 +107,6 @@ def describe_quality(quality: pd.DataFrame, judged: Judged, comparisons: Mapping
             "runs": int(row.seeds),
         }
         for row in shown.itertuples(index=False)
-    ]
-
-
-# Controls ---------------------------------------------------------------------------------------------------------
-
-
-def describe_random(effects: pd.DataFrame, random: Collection[str]) -> str:
-    """What the random explainers and groups show, which are no hypothesis; the attainable is none either."""
-    control = effects[effects["family"] == CONTROL]
-    control = control[
-        control["explainer"].isin(random) | control["factor"].str.split(JOINT).apply(lambda of: NEGATIVE_CONTROL in of)
-    ]
-    if control.empty:
-        return ""
-    count = int((control["side"] != 0).sum())
-    said = (
-        f"Of {number(len(control), 'comparison')} of random explanations or groups drawn by chance, a verdict names a "
-        f"group in {count or 'none'}."
-    )
-    why = " Where explanations know nothing, texts make the difference, or how the model reads changed texts."
-    return said + (why if count else "")
-
-
-def describe_defaults(defaults: Sequence[Mapping], judged: Judged) -> list[str]:
-    """The same as sentences, one for each model, dataset and way of hiding."""
-    said: dict[tuple, list[str]] = {}
-    for of in defaults:
-        named = f"{of['class']} (mean probability {of['probability']:.2f})"
-        said.setdefault((of["model"], of["dataset"], of["hidden"]), []).append(named)
-    return [
-        f"Class of a text without words: the model “{judged.models[model]}” takes a text of the dataset "
-        f"“{judged.datasets[dataset]}” of which every word is {HIDING[way]} for {' and '.join(dict.fromkeys(named))}. "
-        "The surer that is, the less have texts of this class to lose where words are hidden, and to gain where words "
-        "are kept, whatever explains."
-        for (model, dataset, way), named in said.items()
     ]
 
 
@@ -210,26 +176,58 @@ def not_tested(
     return told
 
 
-def evidence(comparisons: Mapping[str, list[list[str]]], beyond_random: bool, reliance: bool) -> list[dict]:
-    """Which file has what, of tables that the study has."""
-    files = {
-        "tables/effects.csv": "every comparison with its counts, limits, adjusted p, mean difference and verdict",
-        "tables/effect_counts.parquet": "in how many comparisons groups differ, at least, for sets of them",
-        "tables/disparity.csv": "the tests of every single run",
-        "tables/verdict_control.parquet": "verdicts with the labels of the groups permuted",
-        "tables/control.csv": "significant tests with the labels of the groups permuted",
-        "tables/covariate_adjusted.csv": "each mean difference, adjusted for length, confidence, correctness",
-        "tables/models.csv": "accuracy and recall of the models, by group",
-        "tables/balanced_accuracy.csv": "accuracy of every run with every class counted alike, beside guessing",
-        "tables/costs.csv": "seconds and rows through the model of every explainer",
-        "predictions/": "tokens, probabilities and predictions of every text",
-        "attributions/": "every explanation",
-        "scores/": "every score",
-        "datasets/": "texts and groups, as they were read",
-        "models/": "the models, with where they come from (manifest.json)",
-    }
-    if beyond_random:
-        files["tables/beyond_random.csv"] = "what is left of each verdict beyond random explanations"
-    if reliance:
-        files["tables/reliance.html"] = "on which words the models rely, by group, for every two groups"
-    return [{"file": name, "has": text} for name, text in files.items()]
+# What each table has, and each folder; files and folders of other names are not told of.
+TABLES = {
+    "effects": "every comparison with its counts, limits, adjusted p, mean difference and verdict",
+    "effect_counts": "in how many comparisons groups differ, at least, for sets of them",
+    "verdict_control": "verdicts with the labels of the groups permuted",
+    "interim_analyses": "which texts were judged, when, and at which level",
+    "beyond_random": "what is left of each verdict beyond random explanations",
+    "texts_needed": "how many texts would decide what is open",
+    "audited_texts": "datasets with their files, and how many texts were explained",
+    "audited_questions": "datasets with their files, and how many questions have answers",
+    "audited_groups": "texts of each group",
+    "different_texts": "different texts, where some are copies",
+    "models": "accuracy and recall of the models, by group",
+    "balanced_accuracy": "accuracy of every run with every class counted alike, beside guessing",
+    "without_words": "the class of a text without words",
+    "costs": "seconds and rows through the model of every explainer",
+    "pair_invariance": "how alike the forms of a text are explained",
+    "group_reliance": "the part of the words that name the group",
+    "words_by_group": "mean shares of words, by group",
+    "draws": "of every comparison, two answers to either form beside two to one form",
+    "answered": "answers by group, and how many are empty or decide nothing",
+    "decided": "decisions by group",
+    "decisions": "how often a decision changes with the form, and by draw, with verdicts",
+}
+FOLDERS = {
+    "scores": "every score",
+    "attributions": "every explanation",
+    "answers": "every answer",
+    "predictions": "tokens, probabilities and predictions of every text",
+    "datasets": "texts and groups, as they were read",
+    "models": "the models, with where they come from (manifest.json)",
+}
+
+
+def evidence(sha256: Mapping[str, str], csv: Collection[str], pages: Collection[str], folders: Collection[str]) -> list:
+    """Which file has what: ``links``, what it has, and the digest of what this page has read.
+
+    Args:
+        sha256: of the Parquet file of each table that the page has read.
+        csv: tables that are there as CSV, too.
+        pages: of tables.
+        folders: of :data:`FOLDERS`.
+    """
+    rows = [
+        {
+            "links": [f"tables/{name}.{form}" for form in ("parquet", "csv") if form == "parquet" or name in csv],
+            "has": TABLES[name],
+            "sha256": digest,
+        }
+        for name, digest in sha256.items()
+    ]
+    rows += [
+        {"links": [f"tables/{name}.html"], "has": f"a page: {name.replace('_', ' ')}", "sha256": None} for name in pages
+    ]
+    return rows + [{"links": [f"{name}/"], "has": FOLDERS[name], "sha256": None} for name in FOLDERS if name in folders]

@@ -1,34 +1,35 @@
-"""What the explorer holds of a study, against the study's tables; that the page works is tested in tests/browser."""
+"""What the page holds behind its questions, against the study's tables; that it works is tested in tests/browser."""
 
 import base64
 import hashlib
 import json
 import re
 import zlib
+from dataclasses import replace
+from html import unescape
 from html.parser import HTMLParser
 
 import numpy as np
 import pandas as pd
 import pytest
-from explorer_study import LABELS, BothStudy, ExplorerStudy, with_verdicts
-from rendering import run_script, speaking_plainly
+from page_study import LABELS, BothStudy, PageStudy, with_verdicts
+from rendering import run_script
 
 from evenlight.core import tables
 from evenlight.core.contracts.explanations import ATTRIBUTIONS, SCORES
-from evenlight.core.contracts.results import EFFECT_COUNTS, EFFECTS
+from evenlight.core.contracts.results import DISPARITY, EFFECT_COUNTS, EFFECTS
 from evenlight.core.contracts.texts import PREDICTIONS, UNITS
-from evenlight.reports.html_table import Page
-from evenlight.reports.index import page as explorer_page
-from evenlight.reports.index.content import FULL, STEPS, UNDEFINED, stepped
+from evenlight.reports.index import page as study_page
+from evenlight.reports.index.views import FULL, STEPS, UNDEFINED, stepped
 from evenlight.reports.verdict_words import sign_of
 from evenlight.statistics.files import Run, attribution_path, predictions_path, score_path
 from evenlight.texts.predictions import Sentence
 
 
 @pytest.fixture(scope="module")
-def study(tmp_path_factory) -> ExplorerStudy:
+def study(tmp_path_factory) -> PageStudy:
     """Thirty pairs, two explainers, two metrics and three runs."""
-    return ExplorerStudy(tmp_path_factory.mktemp("study"))
+    return PageStudy(tmp_path_factory.mktemp("study"))
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +47,7 @@ class Held:
 
     def __init__(self, content, store):
         self.content, self.store = content, store
-        self.dataset = content["content"]["plots"]
+        self.dataset = content.tree["content"]["plots"]
         self.model = self.dataset["models"]["small"]["tokens"]
 
     def part(self, number: int):
@@ -123,7 +124,7 @@ def test_words_have_their_tokens_sum_over_the_texts_largest_mean_over_the_runs(h
 
 
 def test_pairs_of_words_are_means_over_the_runs_by_the_text_s_largest_score(tmp_path):
-    study = ExplorerStudy(tmp_path, pairs=2, seeds=(0, 1))
+    study = PageStudy(tmp_path, pairs=2, seeds=(0, 1))
     largest = []
     for seed, pairs in {0: [(0, 2, 0.5), (1, 2, -0.1)], 1: [(1, 2, -0.3)]}.items():
         study.keep_pairs("ig", seed, {"m0": pairs})
@@ -151,57 +152,63 @@ def test_cells_have_the_verdicts_and_counts_of_their_table(held, effects):
         assert (row["mark"], row["colour"]) == (f"{sign} {cell.wins}–{cell.losses}–{cell.ties}", colour)
         assert f"In {max(cell.wins, cell.losses)} of 30 pairs" in row["said"][0]
         assert "with all 4 comparisons" in row["said"][0]
-    signs = [entry["sign"] for entry in held.content["legend"]]
+    signs = [entry["sign"] for entry in held.content.tree["legend"]]
     assert signs == ["M", "F", "?", "22–3–1"]
 
 
-@pytest.mark.parametrize("told", [True, False])
-def test_it_opens_with_question_answer_and_how_to_read_a_cell(study, effects, told, snapshot):
-    content, _ = study.content(effects if told else None)
-    page = Page("", " ".join(content["opening"]), [], details=content["details"])
-    assert ("Of 4 comparisons at least 2 differ" in speaking_plainly(page).introduction) == told
-    snapshot(page.introduction, *(question for question, _ in page.details))
+def test_it_opens_with_what_was_found_and_then_how_much_at_least(study, effects, snapshot):
+    content, _ = study.content(effects)
+    assert "2 of 4 questions" in content.told["opening"][0]
+    assert "at least 2 differ" in content.told["opening"][-1]
+    snapshot(*content.told["opening"])
+    [alone] = study.content(None)[0].told["opening"]
+    assert "no verdict" in alone
 
 
 def test_controls_are_marked_and_not_counted(study, effects):
     effects = effects.assign(family=["control", "control", "primary", "exploratory"])
     content, store = study.content(effects)
     # Of what was named beforehand the page speaks first.
-    assert "Of 1 primary comparison" in content["opening"][0]
-    rows = Held(content, store).part(content["content"]["plots"]["effects"])
-    assert [content["families"][row["family"]][:8] for row in rows] == ["controls", "controls", "primary ", "explorat"]
+    assert "primary question" in content.told["opening"][0]
+    assert [each["family"] for each in content.told["comparisons"]] == ["primary", "exploratory"]
+    rows = Held(content, store).part(content.tree["content"]["plots"]["effects"])
+    families = content.tree["families"]
+    assert [families[row["family"]][:8] for row in rows] == ["controls", "controls", "primary ", "explorat"]
 
 
 def test_explanations_that_the_page_does_not_show_are_told_and_not_counted(study, effects):
     """As of changes of a concept, in a study that explains texts, too."""
     others = effects.assign(explainer="approx", metric="icace_error")
     content, store = study.content(pd.concat([effects, others], ignore_index=True))
-    assert "Of 4 comparisons" in content["opening"][0]
-    assert "No: 4 comparisons" in dict(content["details"])["Is this the whole study?"]
-    assert len(Held(content, store).part(content["content"]["plots"]["effects"])) == 4
+    assert "of 4 questions" in content.told["opening"][0]
+    assert content.told["not_tested"][-1].startswith("4 comparisons of other explanations: tables/effects.html")
+    assert len(Held(content, store).part(content.tree["content"]["plots"]["effects"])) == 4
+    # Among which it is adjusted are all comparisons of the study.
+    assert "with all 8 comparisons considered" in content.told["comparisons"][0]["said"][0]
 
 
 def test_each_question_names_the_group_that_is_better_more_often(study, effects):
     cells = with_verdicts(effects, ["male more often", "female more often", "as often", "not decidable"])
     held = Held(*study.content(cells.assign(p_adjusted=[0.02, 0.01, 1.0, 1.0])))
     assert [row["mark"][0] for row in held.part(held.dataset["effects"])] == ["M", "F", "=", "–"]
-    _, clearest, still_open = held.content["opening"]
+    found, clearest, _ = held.content.told["opening"]
     row = cells.iloc[1]
-    assert f"{row['metric'].capitalize()} of {LABELS[row['explainer']]}, for" in clearest
+    assert re.search(rf"{row['metric'].capitalize()}.* of {LABELS[row['explainer']]}, for", clearest)
+    assert "expect at least" in clearest
     # One is as often, and one is open.
-    assert still_open.startswith("In 1 both groups are better as often. 1 is open")
+    assert "In 1 a difference that matters is ruled out. 1 is open" in found
 
 
 def test_where_nothing_is_decided_nothing_is_clearest(study, effects):
     content, _ = study.content(with_verdicts(effects, "undecided"))
-    assert len(content["opening"]) == 2
-    assert content["opening"][1].startswith("4 are open")
+    assert len(content.told["opening"]) == 2
+    assert "All are open" in content.told["opening"][0]
 
 
 def test_names_stand_in_the_page_in_their_order(study):
     labels = {"zeta": "Z", "alpha": "A"}
     content, store = study.content(None)
-    page = explorer_page.render(content | {"models": labels}, store)
+    page = study_page.render(replace(content, tree=content.tree | {"models": labels}), store)
     said = json.loads(next(text for attributes, text in Scripts(page).scripts if attributes.get("id") == "study"))
     assert list(said["models"]) == ["zeta", "alpha"]
 
@@ -216,7 +223,7 @@ def test_a_cell_that_is_not_decidable_says_why(study):
 
 
 def test_undefined_scores_stay_undefined(tmp_path):
-    study = ExplorerStudy(tmp_path, pairs=12)
+    study = PageStudy(tmp_path, pairs=12)
     for seed in study.seeds:
         path = score_path(study.folders.scores, Run("plots", "small", seed), "made", "ig")
         table = tables.read_table(path, SCORES)
@@ -237,7 +244,7 @@ def test_steps_are_finer_than_what_is_shown():
 
 
 def test_several_texts_of_a_unit_are_counted_and_all_named(tmp_path):
-    study = ExplorerStudy(tmp_path, pairs=6, seeds=(0,))
+    study = PageStudy(tmp_path, pairs=6, seeds=(0,))
     # The second pair's texts become further variants of the first pair.
     units = study.units.assign(unit_id=study.units["unit_id"].replace("p1", "p0"))
     tables.write_table(units, study.folders.datasets / "plots" / "units.parquet", UNITS)
@@ -260,7 +267,7 @@ def test_without_comparisons_all_levels_stand_side_by_side(study):
 
 
 def test_texts_without_any_group_are_one_group(tmp_path):
-    study = ExplorerStudy(tmp_path, pairs=4, seeds=(0,))
+    study = PageStudy(tmp_path, pairs=4, seeds=(0,))
     tables.write_table(study.units[:0], study.folders.datasets / "plots" / "units.parquet", UNITS)
     held = Held(*study.content(None, comparisons={}))
     assert held.dataset["comparisons"] == [["", "all", None]]
@@ -269,8 +276,8 @@ def test_texts_without_any_group_are_one_group(tmp_path):
 
 def test_a_page_without_texts_holds_no_word_of_them(study, effects):
     content, store = study.content(effects, texts=False)
-    assert not content["texts"]
-    whole = json.dumps(content).encode() + b"".join(part for _, part in store.parts)
+    assert not content.tree["texts"]
+    whole = json.dumps([content.told, content.tree]).encode() + b"".join(part for _, part in store.parts)
     assert not re.search(rb"\b(queen|abroad|uncle)\b", whole)
     # The same search finds them where they are shown.
     content, store = study.content(effects)
@@ -305,12 +312,12 @@ HOSTILE = "</script><img src=x onerror=alert(1)><!-- {{ study }} \N{LINE SEPARAT
 
 def test_what_the_data_say_is_never_markup(tmp_path, effects, monkeypatch):
     subjects = {"male": (HOSTILE, "king"), "female": (HOSTILE.upper(), "queen")}
-    study = ExplorerStudy(tmp_path, pairs=8, seeds=(0,), words=subjects)
+    study = PageStudy(tmp_path, pairs=8, seeds=(0,), words=subjects)
     labels = {"study": HOSTILE, "models": {"small": HOSTILE}, "explainers": {"ig": HOSTILE, "lime": "LIME"}}
     content, store = study.content(None, **labels)
-    monkeypatch.setattr(explorer_page, "scripts", lambda: "window.vegaEmbed = null;")
-    page = explorer_page.render(content, store)
-    clean = explorer_page.render(*study.content(None))
+    monkeypatch.setattr(study_page, "scripts", lambda: "window.vegaEmbed = null;")
+    page = study_page.render(content, store)
+    clean = study_page.render(*study.content(None))
     assert HOSTILE not in page
     found = Scripts(page)
     assert found.tags == Scripts(clean).tags
@@ -322,7 +329,7 @@ def test_what_the_data_say_is_never_markup(tmp_path, effects, monkeypatch):
 
 
 def test_only_the_scripts_of_the_page_may_run_and_nothing_is_fetched(study, effects):
-    page = explorer_page.render(*study.content(effects))
+    page = study_page.render(*study.content(effects))
     found = Scripts(page)
     policy = re.search(r'content="(default-src[^"]*)"', page)[1]
     assert policy.startswith("default-src 'none'")
@@ -332,26 +339,39 @@ def test_only_the_scripts_of_the_page_may_run_and_nothing_is_fetched(study, effe
     assert [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in run] == re.findall(
         r"'sha256-([^']*)'", policy
     )
-    assert found.addresses == ["data:,", "#verdict-title"]
-    assert page == explorer_page.render(*study.content(effects))
+    assert all(
+        address.startswith(("data:,", "#", "scores/", "datasets/", "attr", "pred")) for address in found.addresses
+    )
+    assert page == study_page.render(*study.content(effects))
 
 
 def test_a_script_that_would_end_its_element_is_refused(study, monkeypatch):
-    monkeypatch.setattr(explorer_page, "scripts", lambda: "'</SCRIPT>'")
+    monkeypatch.setattr(study_page, "scripts", lambda: "'</SCRIPT>'")
     with pytest.raises(AssertionError, match="end it"):
-        explorer_page.render(*study.content(None))
+        study_page.render(*study.content(None))
 
 
 def test_the_script_writes_the_page_from_its_files(study, effects, tmp_path):
-    table, counts, output = (tmp_path / name for name in ("effects.parquet", "counts.parquet", "index.html"))
-    tables.write_table(effects, table, EFFECTS)
-    tables.write_table(study.judged[1], counts, EFFECT_COUNTS)
+    tables.write_table(effects, tmp_path / "effects.parquet", EFFECTS)
+    tables.write_table(study.judged[1], tmp_path / "effect_counts.parquet", EFFECT_COUNTS)
+    tables.write_table(DISPARITY.schema.empty_table(), tmp_path / "disparity.parquet", DISPARITY)
     names = ("scores", "datasets", "attributions", "predictions")
     folders = [f"--{name}={getattr(study.folders, name)}" for name in names]
-    given = [f"--effects={table}", f"--counts={counts}"]
-    done = run_script("figures/write_page.py", study.settings(), *folders, *given, "--output", output)
+    settings = study.settings() | {"tables": ["effects", "effect_counts"]}
+    written = {name: tmp_path / name for name in ("index.html", "audit.json", "audit.md")}
+    page, *words = written.values()
+    given = [f"--tables={tmp_path}", "--output", page, "--words", *words]
+    done = run_script("figures/write_page.py", settings, *folders, *given)
     assert done.returncode == 0, done.stderr
-    assert output.read_text(encoding="utf-8") == explorer_page.render(*study.content(effects))
+    told = json.loads(words[0].read_text(encoding="utf-8"))
+    expected = study.content(effects)[0].told
+    assert {name: told[name] for name in told if name != "evidence"} == {
+        name: expected[name] for name in expected if name != "evidence"
+    }
+    # What it has read is named, with a digest; every link leads to a file.
+    assert told["evidence"][0]["sha256"] == hashlib.sha256((tmp_path / "effects.parquet").read_bytes()).hexdigest()
+    assert expected["opening"][0] in unescape(page.read_text(encoding="utf-8"))
+    assert expected["question"] in words[1].read_text(encoding="utf-8")
 
 
 def test_a_study_of_answers_is_asked_whether_they_are_alike(tmp_path):
@@ -360,9 +380,9 @@ def test_a_study_of_answers_is_asked_whether_they_are_alike(tmp_path):
     effects = both.effects()
     effects = effects[effects["explainer"] == "reasons"]
     content, store = both.content(effects)
-    assert "explain" not in " ".join(content["opening"])
-    assert not any("explained" in entry["meaning"] for entry in content["legend"])
-    words = Held(content, store).part(content["content"]["plots"]["effects"])[0]["said"][0]
+    assert "explain" not in " ".join(content.told["opening"])
+    assert not any("explained" in entry["meaning"] for entry in content.tree["legend"])
+    words = Held(content, store).part(content.tree["content"]["plots"]["effects"])[0]["said"][0]
     assert "the lower score" in words
     assert "explained" not in words
 
@@ -370,18 +390,18 @@ def test_a_study_of_answers_is_asked_whether_they_are_alike(tmp_path):
 def test_answers_stand_beside_attributions_of_the_same_model(tmp_path, snapshot):
     both = BothStudy(tmp_path)
     content, store = both.content(both.effects())
-    assert {name: (entry["label"], entry["explainers"]) for name, entry in content["modalities"].items()} == {
+    assert {name: (entry["label"], entry["explainers"]) for name, entry in content.tree["modalities"].items()} == {
         "tokens": ("Attributions", ["ig", "lime"]),
         "text": ("Answers in words", ["reasons"]),
     }
-    snapshot("\n".join(content["opening"]))
+    snapshot("\n".join(content.told["opening"]))
     held = Held(content, store)
     of_tokens, of_text = (held.dataset["models"]["small"][name] for name in ("tokens", "text"))
     assert (list(of_tokens["explainers"]), list(of_text["explainers"])) == (["ig", "lime"], ["reasons"])
     assert "answers" not in of_tokens["explainers"]["ig"]
     assert "shares" not in of_text["explainers"]["reasons"]
     # Attributions are those of a page of their own.
-    alone = ExplorerStudy(tmp_path / "alone", seeds=(0,))
+    alone = PageStudy(tmp_path / "alone", seeds=(0,))
     of_alone = Held(*alone.content(alone.effects()))
     for name in ("ig", "lime"):
         np.testing.assert_array_equal(held.scores(name, "gini", "male"), of_alone.scores(name, "gini", "male"))
@@ -400,5 +420,5 @@ def test_answers_stand_beside_attributions_of_the_same_model(tmp_path, snapshot)
     ]
     # Where texts are not to be shown, neither are answers.
     hidden, _ = both.content(None, texts=False)
-    assert not hidden["texts"]
-    assert "answers" not in hidden["content"]["plots"]["models"]["small"]["text"]["explainers"]["reasons"]
+    assert not hidden.tree["texts"]
+    assert "answers" not in hidden.tree["content"]["plots"]["models"]["small"]["text"]["explainers"]["reasons"]

@@ -1,9 +1,8 @@
-"""The audit of answers in words: decisions beside reasons, against counts by hand, and what it never sounds like."""
+"""The page of answers in words: decisions beside reasons, against counts by hand, and what it never sounds like."""
 
 import json
 import re
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -12,9 +11,11 @@ from answers_study import AnswersStudy
 from schemas import schema_of
 from study_files import taken
 
-from evenlight.core.contracts.results import VERDICT_CONTROL
-from evenlight.reports.audit.answers import EVIDENCE, FoundOfAnswers, answers_content
-from evenlight.reports.audit.page import answers_card, answers_page
+from evenlight.reports.index.content import study_content
+from evenlight.reports.index.found import Found
+from evenlight.reports.index.page import card, render
+from evenlight.reports.index.store import Store
+from evenlight.reports.index.views import Folders
 from evenlight.statistics.decision_counts import decision_tables
 from evenlight.statistics.decisions import decision_table
 from evenlight.statistics.draws import draw_table
@@ -47,36 +48,35 @@ def tables_of(study: AnswersStudy) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataF
     return *decision_tables(scored(study), answers), decision_table(scored(study), JUDGING, answers)
 
 
-def audit(
-    study: AnswersStudy, control: pd.DataFrame | None = None, others: str | None = None, **changed: object
-) -> dict:
-    """What the audit of a made study says; ``others``: an explainer of tokens with as many verdicts."""
+class Told(dict):
+    """The words of a page, and the page itself."""
+
+    def __init__(self, content, store: Store) -> None:
+        super().__init__(content.told)
+        self.page = render(content, store)
+
+    def findings(self) -> list[str]:
+        return [" ".join(each["said"]) for each in self["comparisons"] if each["side"]]
+
+
+def audit(study: AnswersStudy, texts: bool = True, **changed: object) -> Told:
+    """What the page of a made study says."""
     effects, counts, _ = effect_tables(scored(study), JUDGING)
     runs, of_texts = taken(Runs, {"family": "answers", "comparisons": COMPARED, **NAMES})
-    if others:
-        effects = pd.concat([effects.assign(explainer=others), effects], ignore_index=True)
-    needed = texts_needed(effects, as_often_bound=0.2, power=0.8)
-    texts = count_texts(study.folders.scores, study.folders.datasets, runs, **of_texts)[0]
-    draws = draw_table(scored(study), confidence=0.95, bootstrap_draws=200)
-    if control is None:
-        control = pd.DataFrame(columns=VERDICT_CONTROL.schema.names)
-    found = FoundOfAnswers(effects, counts, control, texts, needed, draws, *tables_of(study), [])
-    settings = {
-        "study": "made",
-        "datasets": {"cases": "Cases"},
-        "models": {"plain": HOSTILE},
-        "explainers": {"reasons": "Reasons"},
-        "metrics": {name: {"label": name.capitalize(), "better": "higher"} for name in FAMILIES},
-        "kinds": {"words": "words", "undecided": "no_decision"},
-        "texts": True,
-        "faithfulness": False,
-        "alpha": 0.05,
-        "as_often_bound": 0.2,
-        "power": 0.8,
+    answered, decided, decisions = tables_of(study)
+    found = {
+        "effects": effects,
+        "effect_counts": counts,
+        "texts_needed": texts_needed(effects, as_often_bound=0.2, power=0.8),
+        "audited_questions": count_texts(study.folders.scores, study.folders.datasets, runs, **of_texts)[0],
+        "draws": draw_table(scored(study), confidence=0.95, bootstrap_draws=200),
+        **{"answered": answered, "decided": decided, "decisions": decisions},
     }
-    content = answers_content(found, **settings | changed)
-    schema_of("audit").validate(content)
-    return content
+    folders = study.folders if texts else Folders(study.folders.scores, study.folders.datasets)
+    store = Store()
+    content = study_content(folders, Found(found), store, **study.settings(**{"models": {"plain": HOSTILE}} | changed))
+    schema_of("audit").validate(content.told)
+    return Told(content, store)
 
 
 def test_decisions_are_counted_and_held_against_draws_by_hand(tmp_path):
@@ -120,58 +120,35 @@ def test_what_answers_about_other_datasets_has_no_decisions_here(tmp_path):
 def test_an_audit_says_first_what_was_found_of_decisions_and_of_reasons(tmp_path, snapshot):
     study = AnswersStudy(tmp_path, made(different=True))
     content = audit(study)
-    assert re.match(r"Decisions: of 1 comparison none .* Reasons: of 1 comparison at least 1 differs:", content["said"])
-    of = content["compared"][0]
-    words = next(row for row in of["comparisons"] if row["metric_label"] == "Words")
+    assert re.match(r"Decisions: The one .* not show .* Reasons: In the one question", content["opening"][0])
+    [words] = [each for each in content["comparisons"] if each["metric"] == "words"]
     lengths = study.answers["text"].str.split().str.len()
     means = lengths.groupby(study.answers["item_id"]).mean()
     difference = np.array([means[f"q{number}-male"] - means[f"q{number}-female"] for number in range(40)])
     assert (words["wins"], words["losses"]) == ((difference > 0).sum(), (difference < 0).sum())
     assert words["difference"] == pytest.approx(difference.mean(), rel=1e-5)
     assert words["verdict"] == "male more often"
-    assert f"{words['wins']} of 40 pairs “male”" in of["findings"][0]
-    snapshot(content["said"], *of["findings"], *of["changes"])
-    page, card = answers_page(content), answers_card(content)
-    assert HOSTILE not in page
-    assert "<script" not in page
-    assert "\\<script\\>" in card
-    assert page.index(content["said"][:60]) < page.index("What was found")
+    assert f"{words['wins']} of 40 pairs “male”" in content.findings()[0]
+    snapshot(*content["opening"], *content.findings(), *content["decisions"][0]["changes"])
+    assert HOSTILE not in content.page
+    assert "\\<script\\>" in card(content)
     json.dumps(content)
 
 
 def test_an_audit_that_decides_nothing_does_not_sound_like_passed(tmp_path, snapshot):
     content = audit(AnswersStudy(tmp_path, made(different=False, questions=12)))
-    of = content["compared"][0]
-    assert of["findings"] == []
-    snapshot(content["said"], *of["open"], answers_card(content))
+    assert content.findings() == []
+    snapshot(*content["opening"], *content["open"][0]["said"], card(content))
 
 
 def test_with_one_answer_to_each_form_the_null_is_said_to_be_unknown(tmp_path, snapshot):
     content = audit(AnswersStudy(tmp_path, made(different=True, draws=1)))
-    snapshot(*content["compared"][0]["changes"], *content["not_tested"])
+    snapshot(*content["decisions"][0]["changes"], *content["not_tested"])
 
 
 def test_where_no_text_is_shown_decisions_are_numbered(tmp_path):
     study = AnswersStudy(tmp_path, HAND)
-    assert "&lt;script&gt;" in answers_page(audit(study))
+    assert "&lt;script&gt;" in audit(study).page
     hidden = audit(study, texts=False, models={"plain": "Plain"})
-    assert "script" not in answers_page(hidden)
-    assert hidden["compared"][0]["groups"][0]["shares"][0]["decision"] == "decision 1"
-
-
-def test_every_page_that_is_named_as_evidence_is_made_with_the_audit():
-    """Its CSV is written beside it, which the audit's list names."""
-    rules = (Path(__file__).parents[2] / "rules/audit_answers.smk").read_text(encoding="utf-8")
-    named = [row["file"].removeprefix("tables/") for row in EVIDENCE if row["file"].endswith(".csv")]
-    asked = rules.partition("evidence=[")[2].partition("]")[0]
-    assert [name for name in named if f'"{name.removesuffix(".csv")}"' not in asked] == []
-
-
-def test_beside_attributions_it_tells_of_answers_alone_and_names_the_other_page(tmp_path):
-    study = AnswersStudy(tmp_path, HAND)
-    alone, beside = audit(study), audit(study, others="lime", beside="audit.html")
-    # Among which a verdict is adjusted are those of the whole study.
-    assert beside["verdicts"] == alone["verdicts"]
-    assert [len(of["comparisons"]) for of in beside["compared"]] == [2]
-    assert '<a href="audit.html">attributions</a>' in answers_page(beside)
-    assert "attributions" not in answers_page(alone)
+    assert "script" not in json.dumps(hidden)
+    assert hidden["decisions"][0]["groups"][0]["shares"][0]["decision"] == "decision 1"

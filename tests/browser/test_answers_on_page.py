@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from answers_study import AnswersStudy
-from explorer_study import BothStudy
+from page_study import BothStudy
 from reading import PHONE, Explorer, colours
 
 from evenlight.reports.contrast import contrast_ratio

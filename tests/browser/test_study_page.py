@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from explorer_study import LABELS, ExplorerStudy
+from page_study import LABELS, PageStudy
 from reading import PATIENCE, PHONE, Explorer, colours
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
@@ -26,8 +26,8 @@ HOSTILE = "</script><img/src=x/onerror=alert(1)>"
 
 
 @pytest.fixture(scope="module")
-def study(tmp_path_factory) -> ExplorerStudy:
-    return ExplorerStudy(tmp_path_factory.mktemp("study"))
+def study(tmp_path_factory) -> PageStudy:
+    return PageStudy(tmp_path_factory.mktemp("study"))
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +40,7 @@ def reader(driver, page) -> Explorer:
     return Explorer(driver, page)
 
 
-def pair_scores(study: ExplorerStudy, explainer: str, metric: str) -> pd.DataFrame:
+def pair_scores(study: PageStudy, explainer: str, metric: str) -> pd.DataFrame:
     """The scores of both forms of each pair, mean over the runs, and their difference, the largest first."""
     runs = [
         tables.read_table(
@@ -54,7 +54,7 @@ def pair_scores(study: ExplorerStudy, explainer: str, metric: str) -> pd.DataFra
     return pairs.sort_values("difference", key=np.abs, ascending=False)
 
 
-def word_shares(study: ExplorerStudy, explainer: str) -> pd.DataFrame:
+def word_shares(study: PageStudy, explainer: str) -> pd.DataFrame:
     """A row for each word of each text: item, level, word and what stands above it."""
     parts = []
     for seed in study.seeds:
@@ -174,7 +174,7 @@ def test_questions_are_filtered_sorted_and_told_in_words(reader, study):
     assert "pairs" in reader.text("#questions details p")
 
 
-def many(study: ExplorerStudy, factors: int) -> tuple[pd.DataFrame, dict]:
+def many(study: PageStudy, factors: int) -> tuple[pd.DataFrame, dict]:
     """The effects of a study once for each of some factors, of which each has all texts; and what is compared."""
     one, names = study.effects(), [f"factor {number}" for number in range(factors)]
     units = tables.read_table(units_path(study.folders.datasets, "plots"), UNITS)
@@ -186,7 +186,7 @@ def many(study: ExplorerStudy, factors: int) -> tuple[pd.DataFrame, dict]:
 
 def test_thousands_of_questions_open_in_two_seconds(driver, tmp_path):
     metrics, explainers = [f"metric {number}" for number in range(12)], [f"e{number}" for number in range(12)]
-    study = ExplorerStudy(tmp_path, pairs=12, explainers=tuple(explainers), seeds=(0,), metrics=tuple(metrics))
+    study = PageStudy(tmp_path, pairs=12, explainers=tuple(explainers), seeds=(0,), metrics=tuple(metrics))
     effects, comparisons = many(study, 20)
     page = study.write(tmp_path / "index.html", effects, comparisons=comparisons)
     assert page.stat().st_size < 3e6
@@ -272,7 +272,7 @@ def test_a_pair_stands_side_by_side_with_its_words_coloured(reader, study):
 
 
 def test_interactions_stand_below_the_text_whose_words_they_are_of(driver, tmp_path):
-    study = ExplorerStudy(tmp_path, pairs=2, seeds=(0,))
+    study = PageStudy(tmp_path, pairs=2, seeds=(0,))
     study.keep_pairs("ig", 0, {"m0": [(0, 2, 0.5), (1, 2, -0.25)]})
     reader = Explorer(driver, study.write(tmp_path / "index.html", study.effects()))
     reader.open("#pair=p0")
@@ -427,7 +427,7 @@ def test_a_phone_shows_that_a_table_goes_on(reader):
 
 def test_a_word_and_its_number_stay_on_one_line(driver, tmp_path):
     subjects = dict.fromkeys(("male", "female"), ("misdemeanour", "counterrevolutionaries"))
-    study = ExplorerStudy(tmp_path, pairs=6, seeds=(0,), words=subjects, length=40)
+    study = PageStudy(tmp_path, pairs=6, seeds=(0,), words=subjects, length=40)
     reader = Explorer(driver, study.write(tmp_path / "index.html", None))
     # The lines of each text node: of words, and of the numbers above them.
     lines = """[...document.querySelectorAll("#sides .word, #sides .word rt")].map((element) => {
@@ -444,7 +444,7 @@ def test_a_word_and_its_number_stay_on_one_line(driver, tmp_path):
 
 def test_no_word_is_cut_at_the_edge_of_its_card(driver, tmp_path):
     subjects = dict.fromkeys(("male", "female"), ("misdemeanour", "counterrevolutionaries" * 3))
-    study = ExplorerStudy(tmp_path, pairs=6, seeds=(0,), words=subjects, length=40)
+    study = PageStudy(tmp_path, pairs=6, seeds=(0,), words=subjects, length=40)
     reader = Explorer(driver, study.write(tmp_path / "index.html", None))
     beyond = """((text) => [...text.querySelectorAll(".word, rt")].filter((word) =>
       word.getBoundingClientRect().right > text.getBoundingClientRect().right + 1).map((word) => word.textContent))"""
@@ -537,7 +537,7 @@ def test_a_chart_is_saved_as_a_vector_file(reader, tmp_path):
 
 def test_markup_in_the_data_is_shown_as_text(driver, tmp_path):
     subjects = {"male": (HOSTILE, "king"), "female": ("<b>queen</b>", HOSTILE)}
-    study = ExplorerStudy(tmp_path, pairs=6, seeds=(0,), words=subjects)
+    study = PageStudy(tmp_path, pairs=6, seeds=(0,), words=subjects)
     labels = {"study": HOSTILE, "models": {"small": HOSTILE}, "explainers": {"ig": HOSTILE, "lime": "LIME"}}
     reader = Explorer(driver, study.write(tmp_path / "index.html", study.effects(), **labels)).open("#pair=p0&least=1")
     assert reader.messages() == []
@@ -557,7 +557,7 @@ def test_markup_in_the_data_is_shown_as_text(driver, tmp_path):
 
 @pytest.mark.parametrize("how", ["unpaired", "described", "without texts"])
 def test_studies_of_other_shapes(driver, tmp_path, how):
-    study = ExplorerStudy(tmp_path, pairs=15, seeds=(0,), unpaired=how == "unpaired")
+    study = PageStudy(tmp_path, pairs=15, seeds=(0,), unpaired=how == "unpaired")
     changed = {"comparisons": {}} if how == "described" else {}
     effects = None if how == "described" else study.effects()
     page = study.write(tmp_path / "index.html", effects, texts=how != "without texts", **changed)
@@ -585,7 +585,7 @@ def test_studies_of_other_shapes(driver, tmp_path, how):
 
 
 def test_a_dataset_offers_its_own_models_and_explainers(driver, tmp_path):
-    study = ExplorerStudy(tmp_path, pairs=5, seeds=(0,))
+    study = PageStudy(tmp_path, pairs=5, seeds=(0,))
     explainers, (*kept, left) = [LABELS[name] for name in study.explainers], study.explainers
     of_runs = (study.folders.scores, study.folders.attributions, study.folders.predictions)
     for folder in (*of_runs, study.folders.datasets):
@@ -616,7 +616,7 @@ def test_a_dataset_offers_its_own_models_and_explainers(driver, tmp_path):
 def test_ten_thousand_pairs_and_six_explainers_open_in_two_seconds(driver, tmp_path):
     metrics = ("comprehensiveness", "sufficiency", "gini", "sparsity", "mass_accuracy")
     explainers = ("grad", "gxi", "ig", "igxi", "lime", "shap")
-    study = ExplorerStudy(tmp_path, pairs=10_000, explainers=explainers, seeds=(0,), length=40, metrics=metrics)
+    study = PageStudy(tmp_path, pairs=10_000, explainers=explainers, seeds=(0,), length=40, metrics=metrics)
     page = study.write(tmp_path / "index.html", None)
     assert page.stat().st_size < 10e6
     reader = Explorer(driver, page)

@@ -13,9 +13,11 @@ import pyarrow as pa
 from evenlight.core import tables
 from evenlight.core.contracts.explanations import ANSWER_SCORES, ANSWERS, ATTRIBUTIONS, PAIR, SCORES
 from evenlight.core.contracts.texts import ITEMS, PREDICTIONS, UNITS
-from evenlight.reports.index.content import Folders, study_content
+from evenlight.reports.index.content import Content, study_content
+from evenlight.reports.index.found import Found
 from evenlight.reports.index.page import write_page
 from evenlight.reports.index.store import Store
+from evenlight.reports.index.views import Folders
 from evenlight.statistics.effects import effect_tables
 from evenlight.statistics.files import (
     Run,
@@ -41,7 +43,7 @@ def with_verdicts(effects: pd.DataFrame, verdicts: list[str] | str) -> pd.DataFr
     return effects.assign(side=[side.get(verdict, 0) for verdict in effects["verdict"]])
 
 
-class ExplorerStudy:
+class PageStudy:
     """A study below ``folder``: some ``pairs`` of texts, ``explainers``, two metrics and ``seeds``.
 
     ``words`` replaces what stands at the beginning of every text, ``unpaired`` parts the forms of every pair.
@@ -191,22 +193,28 @@ class ExplorerStudy:
             "formats": ["svg", "pdf"],
             "as_often_bound": 0.2,
             "alpha": 0.05,
+            "power": 0.8,
+            "confidence": 0.95,
+            "kinds": dict.fromkeys(self.metrics, "made"),
         } | changed
 
-    def content(self, effects: pd.DataFrame | None, texts: bool = True, **changed: object) -> tuple[dict, Store]:
-        """The tree of the page, and the arrays."""
+    def found(self, effects: pd.DataFrame | None) -> Found:
+        """The tables that the page tells of."""
+        return Found({} if effects is None else {"effects": effects, "effect_counts": self.judged[1]})
+
+    def content(self, effects: pd.DataFrame | None, texts: bool = True, **changed: object) -> tuple[Content, Store]:
+        """What the page has, and the arrays."""
         store = Store()
         folders = self.folders if texts else Folders(self.folders.scores, self.folders.datasets)
-        counts = None if effects is None else self.judged[1]
-        return study_content(folders, effects, counts, store, **self.settings(**changed)), store
+        return study_content(folders, self.found(effects), store, **self.settings(**changed)), store
 
     def write(self, path: Path, effects: pd.DataFrame | None, **how: object) -> Path:
         """The page."""
-        write_page(*self.content(effects, **how), path)
+        write_page(*self.content(effects, **how), path, None, None)
         return path
 
 
-class BothStudy(ExplorerStudy):
+class BothStudy(PageStudy):
     """Such a study whose model also says in words why it decides, twice about each text but those of the first pair."""
 
     METRICS = ("words", "undecided")
@@ -250,5 +258,6 @@ class BothStudy(ExplorerStudy):
             | {name: {"label": name.capitalize(), "better": "lower"} for name in self.METRICS},
             "families": alone["families"] | dict.fromkeys(self.METRICS, "answers"),
             "modalities": alone["modalities"] | {"text": entries},
+            "kinds": alone["kinds"] | {"words": "words", "undecided": "no_decision"},
         }
         return alone | more | changed

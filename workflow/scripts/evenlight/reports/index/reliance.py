@@ -1,14 +1,11 @@
-"""What an audit says of the words on which a model relies, as sentences and as numbers."""
+"""What is said of the words on which a model relies, as sentences and as numbers."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from evenlight.core import tables
-from evenlight.core.contracts.results import GROUP_RELIANCE, PAIR_INVARIANCE, WORDS_BY_GROUP
+from evenlight.reports.index.found import Found
 from evenlight.reports.text import json_number, signed
 from evenlight.statistics.reliance import FIXED, REPEATED
 from evenlight.statistics.study import Comparison, comparisons_in, pairs_of
@@ -19,27 +16,8 @@ WORDS = 5
 NAMED = 3
 
 
-@dataclass(frozen=True)
-class RelianceTables:
-    """The three tables of :func:`evenlight.statistics.reliance.measure_reliance`."""
-
-    pairs: pd.DataFrame
-    names: pd.DataFrame
-    words: pd.DataFrame
-
-
-def read_reliance(folder: Path) -> RelianceTables:
-    """The tables below ``folder``."""
-    contracts = {
-        "pair_invariance": PAIR_INVARIANCE,
-        "group_reliance": GROUP_RELIANCE,
-        "words_by_group": WORDS_BY_GROUP,
-    }
-    return RelianceTables(*(tables.read_exactly(folder / f"{name}.parquet", of) for name, of in contracts.items()))
-
-
 def describe_reliance(
-    found: RelianceTables,
+    found: Found,
     *,
     datasets: Mapping[str, str],
     models: Mapping[str, str],
@@ -64,7 +42,7 @@ def describe_reliance(
         for model, model_label in models.items():
             parts = [
                 table[(table["dataset"] == dataset) & (table["model"] == model)]
-                for table in (found.pairs, found.names, found.words)
+                for table in (found[name] for name in ("pair_invariance", "group_reliance", "words_by_group"))
             ]
             if any(len(part) for part in parts):
                 forms, names, of_words = parts
