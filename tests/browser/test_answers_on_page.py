@@ -1,10 +1,10 @@
-"""Answers in words in the explorer, in a real browser: what stands side by side, what is marked, what never runs."""
+"""Answers in words on the page, in a real browser: what stands side by side, what is marked, what never runs."""
 
 import numpy as np
 import pytest
 from answers_study import AnswersStudy
 from page_study import BothStudy
-from reading import PHONE, Explorer, colours
+from reading import PHONE, StudyPage, colours
 
 from evenlight.reports.contrast import contrast_ratio
 from evenlight.reports.index import answers as shown_answers
@@ -24,7 +24,7 @@ SAID = {
     "long": {"male": [("wait", LONG)], "female": [("wait", "a\u0301" * 2000 + " " + "。待つ" * 3000)]},
 }
 SIDES = """[...document.querySelectorAll("#sides > div")].map((side) => ({
-  head: side.querySelector("h4").textContent, decision: side.querySelector(".decision")?.textContent,
+  head: side.querySelector("h5").textContent, decision: side.querySelector(".decision")?.textContent,
   text: side.querySelector(".answer")?.textContent,
   marked: [...side.querySelectorAll("mark")].map((mark) => mark.textContent.trim()),
   asked: side.querySelector("details .answer")?.textContent }))"""
@@ -41,8 +41,8 @@ def page(study):
 
 
 @pytest.fixture
-def reader(driver, page) -> Explorer:
-    return Explorer(driver, page)
+def reader(driver, page) -> StudyPage:
+    return StudyPage(driver, page)
 
 
 def test_two_forms_and_two_draws_stand_side_by_side_with_their_scores(reader):
@@ -95,7 +95,7 @@ def test_what_is_not_marked_is_a_longest_common_subsequence(driver, tmp_path):
     }
     page = AnswersStudy(tmp_path, said).write(tmp_path / "index.html")
     for number, sides in enumerate(texts):
-        seen = Explorer(driver, page).open(f"#pair=u{number}").ask(SIDES)
+        seen = StudyPage(driver, page).open(f"#pair=u{number}").ask(SIDES)
         assert [side["text"].split() for side in seen] == sides
         marked = [[word for run in side["marked"] for word in run.split()] for side in seen]
         lengths = {len(side) - len(of_side) for side, of_side in zip(sides, marked, strict=True)}
@@ -163,7 +163,7 @@ def test_without_texts_no_word_is_in_the_source(driver, study, tmp_path):
         + page.read_text(encoding="utf-8").split("<script>")[0]
     )
     assert not [word for word in ("secret", "complain", "Should", "must") if word in held]
-    reader = Explorer(driver, page).open("#pair=q1")
+    reader = StudyPage(driver, page).open("#pair=q1")
     assert reader.messages() == []
     assert not reader.ask("document.querySelector('#pair').checkVisibility()")
     assert {row[0] for row in reader.rows("list")} == set(SAID)
@@ -178,7 +178,7 @@ def test_more_answers_than_a_page_has_room_for(driver, tmp_path, monkeypatch):
             for name in ("q1", "q2")
         },
     )
-    reader = Explorer(driver, study.write(tmp_path / "index.html")).open("#pair=q2")
+    reader = StudyPage(driver, study.write(tmp_path / "index.html")).open("#pair=q2")
     assert "room for 4 of 6 answers" in reader.text("#kept")
     assert [side["head"] for side in reader.ask(SIDES)] == ["male, draw 0", "female, draw 0"]
 
@@ -198,7 +198,7 @@ OFFERED = """[...document.querySelectorAll("#explainer optgroup")]
 
 @pytest.mark.parametrize("width", [PHONE, 1280])
 def test_attributions_and_answers_stand_on_one_page_each_by_its_name(driver, both, width):
-    reader = Explorer(driver, both).open(width=width)
+    reader = StudyPage(driver, both).open(width=width)
     assert reader.messages() == []
     assert reader.ask(OFFERED) == [["Attributions", ["ig", "lime"]], ["Answers in words", ["reasons"]]]
     listed = "[...document.querySelectorAll('.question')].map((link) => link.textContent)"

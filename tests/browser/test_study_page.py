@@ -1,4 +1,4 @@
-"""The explorer in a real browser: what it shows, held against the study, who can use it, and how fast it opens."""
+"""The page of a study in a real browser: what it shows, held against the study, who can use it, how fast it opens."""
 
 import base64
 import json
@@ -11,15 +11,18 @@ import numpy as np
 import pandas as pd
 import pytest
 from page_study import LABELS, PageStudy
-from reading import PATIENCE, PHONE, Explorer, colours
+from reading import AXE, DESK, PATIENCE, PHONE, StudyPage, colours
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.common.print_page_options import PrintOptions
 from selenium.webdriver.support.wait import WebDriverWait
+from test_page_words import AuditedStudy
 
 from evenlight.core import tables
 from evenlight.core.contracts.explanations import ATTRIBUTIONS, SCORES
 from evenlight.core.contracts.texts import UNITS
 from evenlight.reports.contrast import contrast_ratio
+from evenlight.reports.index.page import write_page
 from evenlight.statistics.files import Run, attribution_path, score_path, units_path
 
 HOSTILE = "</script><img/src=x/onerror=alert(1)>"
@@ -36,8 +39,8 @@ def page(study) -> Path:
 
 
 @pytest.fixture
-def reader(driver, page) -> Explorer:
-    return Explorer(driver, page)
+def reader(driver, page) -> StudyPage:
+    return StudyPage(driver, page)
 
 
 def pair_scores(study: PageStudy, explainer: str, metric: str) -> pd.DataFrame:
@@ -101,21 +104,22 @@ def test_the_first_view_is_whole_and_asks_nothing_of_the_network(reader, study):
 QUESTIONS = """[...document.querySelectorAll("#questions tbody tr")].map((row) =>
   [row.querySelector(".question").textContent, row.cells[2].textContent, row.cells[3].textContent,
    row.querySelector(".bar").ariaLabel,
-   [...row.querySelectorAll(".bar i")].map((part) => part.getBoundingClientRect().width)])
+   [...row.querySelectorAll(".bar i")].map((part) => part.getBoundingClientRect().width), row.cells[6].textContent])
 """
 
 
 def test_the_page_opens_with_the_answer_and_every_question(reader, study):
     reader.open()
     effects = study.effects()
-    question = "Are explanations equally good for every group? "
-    assert reader.text("#opening p").startswith(f"{question}Of 4 comparisons at least 2 differ")
+    assert reader.text("h1") == "Are explanations equally good for every group?"
+    assert reader.text("#opening p").startswith("In 2 of 4 questions")
     seen = {name: rest for name, *rest in reader.ask(QUESTIONS)}
     assert len(seen) == len(effects) == 4
     arrows = {"comprehensiveness": "↑", "gini": "↓"}
     for cell in effects.itertuples():
         name = f"{cell.metric.capitalize()} {arrows[cell.metric]} of {LABELS[cell.explainer]}"
-        numbers, verdict, label, widths = seen[name]
+        numbers, verdict, label, widths, units = seen[name]
+        assert units == "30 pairs"
         assert numbers == label == f"{cell.wins}–{cell.losses}–{cell.ties}"
         assert verdict == f"{ {1: 'M', 0: '?', -1: 'F'}[cell.side] } {cell.verdict}"
         # The parts of a bar are as long as the numbers are large: losses, ties, wins.
@@ -126,8 +130,7 @@ def test_the_page_opens_with_the_answer_and_every_question(reader, study):
     first = decided.iloc[0]
     assert next(iter(seen)).startswith(f"{first['metric'].capitalize()} {arrows[first['metric']]} of")
     assert f"{LABELS[first['explainer']]} · {first['metric'].capitalize()}" in reader.text("#view")
-    assert reader.ask("document.getElementById('opening').getBoundingClientRect().top") < 200
-    assert not reader.driver.find_element(By.CSS_SELECTOR, "#details dl").is_displayed()
+    assert reader.ask("document.getElementById('opening').getBoundingClientRect().top") < 250
 
 
 def test_a_question_leads_to_what_is_behind_it_and_back(reader):
@@ -145,7 +148,7 @@ def test_a_question_leads_to_what_is_behind_it_and_back(reader):
     reader.press(Keys.ENTER)
     reader.until("document.activeElement.id === 'verdict-title'")
     # Who opens the address of a question is at it, with all questions above.
-    other = Explorer(reader.driver, reader.page).open(reader.ask("location.hash"))
+    other = StudyPage(reader.driver, reader.page).open(reader.ask("location.hash"))
     assert abs(other.ask("document.getElementById('cell').getBoundingClientRect().top")) < 5
     assert other.text("#questions [aria-current] .question") == "Gini ↓ of LIME"
 
@@ -191,13 +194,13 @@ def test_thousands_of_questions_open_in_two_seconds(driver, tmp_path):
     page = study.write(tmp_path / "index.html", effects, comparisons=comparisons)
     assert page.stat().st_size < 3e6
     driver.execute_cdp_cmd("Performance.enable", {"timeDomain": "threadTicks"})
-    reader = Explorer(driver, page).open(f"#groups={comparison_name('factor 9')}", width=PHONE)
+    reader = StudyPage(driver, page).open(f"#groups={comparison_name('factor 9')}", width=PHONE)
     spent = {
         metric["name"]: metric["value"] for metric in driver.execute_cdp_cmd("Performance.getMetrics", {})["metrics"]
     }
     driver.execute_cdp_cmd("Performance.disable", {})
     assert 0.05 < spent["TaskDuration"] < 2, spent
-    assert reader.text("#opening").count("Of 2,880 comparisons") == 1
+    assert "of 2,880 questions" in reader.text("#opening")
     assert reader.ask("document.documentElement.scrollWidth") <= PHONE
     assert reader.text("#questions-found") == "2,880 questions of 2,880."
     rows = "document.querySelectorAll('#questions tbody tr').length"
@@ -267,14 +270,14 @@ def test_a_pair_stands_side_by_side_with_its_words_coloured(reader, study):
         assert [float(strength) for _, _, strength in seen] == pytest.approx(list(abs(expected["share"])), abs=0.005)
         assert ["against" in look for _, look, _ in seen] == [share < -0.004 for share in expected["share"]]
         assert ["different" in look for _, look, _ in seen] == [True] + [False] * (len(seen) - 1)
-        assert side.find_element(By.TAG_NAME, "h4").text == level
+        assert side.find_element(By.TAG_NAME, "h5").text == level
         assert f"the class “{('male', 'female')[level == 'female']}”" in side.text
 
 
 def test_interactions_stand_below_the_text_whose_words_they_are_of(driver, tmp_path):
     study = PageStudy(tmp_path, pairs=2, seeds=(0,))
     study.keep_pairs("ig", 0, {"m0": [(0, 2, 0.5), (1, 2, -0.25)]})
-    reader = Explorer(driver, study.write(tmp_path / "index.html", study.effects()))
+    reader = StudyPage(driver, study.write(tmp_path / "index.html", study.effects()))
     reader.open("#pair=p0")
     listed = "[...document.querySelectorAll('#sides > div')].map((side) => [...side.querySelectorAll('.together li')]"
     first, second = reader.ask(listed + ".map((line) => line.textContent))")
@@ -319,7 +322,7 @@ def test_the_address_names_the_view(reader):
     reader.wait()
     address = reader.ask("location.hash")
     seen = reader.text("#badge"), reader.rows("list"), reader.text("#sides"), reader.rows("words")
-    other = Explorer(reader.driver, reader.page).open(address)
+    other = StudyPage(reader.driver, reader.page).open(address)
     assert (other.text("#badge"), other.rows("list"), other.text("#sides"), other.rows("words")) == seen
     assert other.text("#view") == "plots · Small BERT (3 runs) · LIME · Gini ↓ · male against female (gender)"
     other.driver.execute_script("location.hash = ''")
@@ -335,7 +338,7 @@ def test_the_address_names_the_view(reader):
 def test_a_keyboard_is_enough(reader):
     reader.open()
     order = []
-    for _ in range(40):
+    for _ in range(50):
         reader.press(Keys.TAB)
         order.append(reader.focused())
         if order[-1] == "Next":
@@ -345,12 +348,15 @@ def test_a_keyboard_is_enough(reader):
         for name in order
         if name in ("dataset", "model", "explainer", "metric", "groups", "order", "share", "find")
     ]
-    assert order[:3] == ["Skip to the verdict", "How sure is it?", "Filter"]
-    assert "back" in order[3:]
+    assert order[:3] == ["Skip to the answer", "Answer", "Every question"]
+    assert {"What do these words mean?", "How do I read a row?", "Filter", "back"} <= set(order[3:])
     assert named == ["dataset", "model", "explainer", "metric", "groups", "order", "share", "find"]
 
     reader.open().press(Keys.TAB, Keys.ENTER)
-    assert reader.focused() == "verdict-title"
+    assert reader.focused() == "answer-title"
+    # A way to a section is none to another view.
+    reader.driver.find_element(By.CSS_SELECTOR, "nav li:last-child a").click()
+    assert (reader.focused(), reader.ask("location.hash")) == ("evidence-title", "")
     reader.open().ask("document.getElementById('model').focus()")
     reader.press(Keys.TAB, Keys.ARROW_DOWN).wait()
     assert reader.focused() == "explainer"
@@ -380,9 +386,49 @@ def test_a_screen_reader_gets_names_headings_and_charts(reader):
     charts = {name for role, name in found if role in ("graphics-document", "GraphicsDocument", "image", "img")}
     assert any("first group wins" in name for name in charts), found
     assert {"main", "status", "banner"} <= {role for role, _ in found}
-    levels = reader.ask("[...document.querySelectorAll('h1, h2, h3, h4')].map((heading) => Number(heading.tagName[1]))")
+    levels = reader.ask(
+        "[...document.querySelectorAll('h1, h2, h3, h4, h5')].map((heading) => Number(heading.tagName[1]))"
+    )
     assert levels[0] == 1
     assert all(below - above <= 1 for above, below in pairwise(levels))
+
+
+@pytest.fixture(scope="module")
+def audited(tmp_path_factory) -> Path:
+    """A page with all of its sections."""
+    study = AuditedStudy(tmp_path_factory.mktemp("audited"), length=60)
+    told = study.audit(study.effects())
+    write_page(told.content, told.store, study.folders.scores.parent / "index.html", None, None)
+    return study.folders.scores.parent / "index.html"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, DESK])
+def test_everybody_can_use_a_page_with_all_sections(driver, audited, axe, width, scheme):
+    reader = StudyPage(driver, audited).open(width=width, scheme=scheme)
+    for part in ("sure", "untested", "notes", "evidence"):
+        assert reader.ask("document.getElementById(arguments[0]).checkVisibility()", f"{part}-title"), part
+    reader.ask("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
+    driver.set_script_timeout(PATIENCE)
+    driver.execute_script(axe)
+    found = driver.execute_async_script(AXE)
+    assert [(each["id"], each["nodes"][0]["html"][:300]) for each in found["violations"]] == []
+    # Nothing is cut: what is wider than the window scrolls by itself, and no two tables have one caption.
+    assert reader.ask("document.documentElement.scrollWidth") <= width
+    captions = reader.ask("[...document.querySelectorAll('caption')].map((caption) => caption.textContent)")
+    assert len(captions) == len(set(captions)) > 5
+    ends = "[...document.querySelectorAll('caption')].map((caption) => caption.getBoundingClientRect().right)"
+    assert max(reader.ask(ends)) <= width
+    assert reader.messages() == []
+
+
+def test_it_is_printed_whole(driver, audited):
+    reader = StudyPage(driver, audited).open(media="print")
+    flows = "[...document.querySelectorAll('.scroll')].map((box) => getComputedStyle(box).overflowX)"
+    assert set(reader.ask(flows)) == {"visible"}
+    assert not reader.ask("document.querySelector('.skip').checkVisibility()")
+    assert reader.ask("[...document.querySelectorAll('details p')].every((answer) => answer.checkVisibility())")
+    assert base64.b64decode(reader.driver.print_page(PrintOptions())).startswith(b"%PDF")
 
 
 def test_a_phone_shows_it_without_scrolling_sideways(reader):
@@ -428,7 +474,7 @@ def test_a_phone_shows_that_a_table_goes_on(reader):
 def test_a_word_and_its_number_stay_on_one_line(driver, tmp_path):
     subjects = dict.fromkeys(("male", "female"), ("misdemeanour", "counterrevolutionaries"))
     study = PageStudy(tmp_path, pairs=6, seeds=(0,), words=subjects, length=40)
-    reader = Explorer(driver, study.write(tmp_path / "index.html", None))
+    reader = StudyPage(driver, study.write(tmp_path / "index.html", None))
     # The lines of each text node: of words, and of the numbers above them.
     lines = """[...document.querySelectorAll("#sides .word, #sides .word rt")].map((element) => {
       const range = document.createRange();
@@ -445,7 +491,7 @@ def test_a_word_and_its_number_stay_on_one_line(driver, tmp_path):
 def test_no_word_is_cut_at_the_edge_of_its_card(driver, tmp_path):
     subjects = dict.fromkeys(("male", "female"), ("misdemeanour", "counterrevolutionaries" * 3))
     study = PageStudy(tmp_path, pairs=6, seeds=(0,), words=subjects, length=40)
-    reader = Explorer(driver, study.write(tmp_path / "index.html", None))
+    reader = StudyPage(driver, study.write(tmp_path / "index.html", None))
     beyond = """((text) => [...text.querySelectorAll(".word, rt")].filter((word) =>
       word.getBoundingClientRect().right > text.getBoundingClientRect().right + 1).map((word) => word.textContent))"""
     for width in (PHONE, 768, 1024, 1280, 1366):
@@ -539,9 +585,9 @@ def test_markup_in_the_data_is_shown_as_text(driver, tmp_path):
     subjects = {"male": (HOSTILE, "king"), "female": ("<b>queen</b>", HOSTILE)}
     study = PageStudy(tmp_path, pairs=6, seeds=(0,), words=subjects)
     labels = {"study": HOSTILE, "models": {"small": HOSTILE}, "explainers": {"ig": HOSTILE, "lime": "LIME"}}
-    reader = Explorer(driver, study.write(tmp_path / "index.html", study.effects(), **labels)).open("#pair=p0&least=1")
+    reader = StudyPage(driver, study.write(tmp_path / "index.html", study.effects(), **labels)).open("#pair=p0&least=1")
     assert reader.messages() == []
-    assert reader.text("h1") == HOSTILE
+    assert HOSTILE in reader.text(".about")
     assert reader.ask("document.images.length") == 0
     words = reader.ask("[...document.querySelectorAll('#sides .word')].map((word) => word.firstChild.data)")
     assert {HOSTILE, "<b>queen</b>"} <= set(words)
@@ -561,11 +607,12 @@ def test_studies_of_other_shapes(driver, tmp_path, how):
     changed = {"comparisons": {}} if how == "described" else {}
     effects = None if how == "described" else study.effects()
     page = study.write(tmp_path / "index.html", effects, texts=how != "without texts", **changed)
-    reader = Explorer(driver, page).open()
+    reader = StudyPage(driver, page).open()
     assert reader.messages() == []
     assert reader.text("#pairs-title") == ("Texts" if how == "unpaired" else "Pairs")
     assert ("no verdict" in reader.text("#badge")) == (how == "described")
     assert ("no verdict" in reader.text("#opening")) == (how == "described")
+    assert reader.ask("document.getElementById('sure-title') === null") == (how == "described")
     if how == "described":
         summary = [number(row[2]) for row in reader.rows("summary")]
         means = dict(reader.rows("questions"))
@@ -602,7 +649,7 @@ def test_a_dataset_offers_its_own_models_and_explainers(driver, tmp_path):
         seeds={"small": [0], "large": [0]},
         only={"models": {"large": ["films"]}, "explainers": {left: ["plots"]}},
     )
-    reader = Explorer(driver, page).open(f"#explainer={left}")
+    reader = StudyPage(driver, page).open(f"#explainer={left}")
     offered = "return [...document.querySelectorAll(`#${arguments[0]} option`)].map((each) => each.textContent)"
     shown = [[driver.execute_script(offered, name) for name in ("model", "explainer")]]
     reader.choose("dataset", "films")
@@ -619,7 +666,7 @@ def test_ten_thousand_pairs_and_six_explainers_open_in_two_seconds(driver, tmp_p
     study = PageStudy(tmp_path, pairs=10_000, explainers=explainers, seeds=(0,), length=40, metrics=metrics)
     page = study.write(tmp_path / "index.html", None)
     assert page.stat().st_size < 10e6
-    reader = Explorer(driver, page)
+    reader = StudyPage(driver, page)
     # Of the processor and not of the clock, which runs on while the machine of a test is busy with others. What is more
     # than the page's own, such as that of a blank page before it, counts against it.
     driver.execute_cdp_cmd("Performance.enable", {"timeDomain": "threadTicks"})

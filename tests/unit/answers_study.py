@@ -7,7 +7,7 @@ import pandas as pd
 from evenlight.core import tables
 from evenlight.core.contracts.explanations import ANSWER_SCORES, ANSWERS
 from evenlight.core.contracts.texts import ITEMS, UNITS
-from evenlight.reports.index.content import study_content
+from evenlight.reports.index.content import Content, study_content
 from evenlight.reports.index.found import Found
 from evenlight.reports.index.page import write_page
 from evenlight.reports.index.store import Store
@@ -69,9 +69,13 @@ class AnswersStudy:
             "confidence": 0.95,
         } | changed
 
-    def write(self, path: Path, texts: bool = True) -> Path:
-        """The page, without verdicts."""
+    def content(self, texts: bool = True) -> tuple[Content, Store]:
+        """What the page has, without verdicts, and the arrays."""
         store = Store()
         folders = self.folders if texts else Folders(self.folders.scores, self.folders.datasets)
-        write_page(study_content(folders, Found({}), store, **self.settings()), store, path, None, None)
+        return study_content(folders, Found({}), store, **self.settings()), store
+
+    def write(self, path: Path, **how: object) -> Path:
+        """The page."""
+        write_page(*self.content(**how), path, None, None)
         return path
