@@ -170,7 +170,7 @@ def test_without_texts_no_word_is_in_the_source(driver, study, tmp_path):
 
 
 def test_more_answers_than_a_page_has_room_for(driver, tmp_path, monkeypatch):
-    monkeypatch.setattr("evenlight.reports.index.content.MOST_CHARACTERS", 40)
+    monkeypatch.setattr("evenlight.reports.index.views.MOST_CHARACTERS", 40)
     study = AnswersStudy(
         tmp_path,
         {

@@ -423,7 +423,8 @@ def test_everybody_can_use_a_page_with_all_sections(driver, audited, axe, width,
 
 
 def test_it_is_printed_whole(driver, audited):
-    reader = StudyPage(driver, audited).open(media="print")
+    reader = StudyPage(driver, audited).open(width=720, media="print")
+    assert reader.ask("document.documentElement.scrollWidth") <= 720
     flows = "[...document.querySelectorAll('.scroll')].map((box) => getComputedStyle(box).overflowX)"
     assert set(reader.ask(flows)) == {"visible"}
     assert not reader.ask("document.querySelector('.skip').checkVisibility()")

@@ -8,7 +8,7 @@ import pandas as pd
 
 from evenlight.core.kinds import EFFECTS, TEXT, TOKENS
 from evenlight.reports.index.comparisons import Judged, number
-from evenlight.reports.verdict_words import EXPLAINED, SCORED, by_sign, describe_counts, legend_of, won
+from evenlight.reports.verdict_words import EXPLAINED, SCORED, at_least, by_sign, describe_counts, legend_of, won
 from evenlight.statistics.arrays.limits import of_hundred
 from evenlight.statistics.beyond_random import EXPLAINER, MODEL
 from evenlight.statistics.families import CONTROL, EXPLORATORY, PRIMARY, STUDY
@@ -152,11 +152,13 @@ def _clearest(row: pd.Series, judged: Judged) -> str:
 
 def _counted(questions: pd.DataFrame, counts: pd.DataFrame, told: Sequence[Mapping[str, Any]]) -> str:
     """In how many comparisons groups differ, at least, by family, and who makes it."""
-    said = [
-        describe_counts(questions[questions["family"] == family], counts, kind)
-        for family, kind in {PRIMARY: "primary ", STUDY: "", EXPLORATORY: "exploratory "}.items()
-        if family in set(questions["family"])
-    ]
+    said = []
+    for family, kind in {PRIMARY: "primary ", STUDY: "", EXPLORATORY: "exploratory "}.items():
+        asked = questions[questions["family"] == family]
+        if len(asked):
+            more = at_least(asked, counts).differ > (asked["side"] != 0).sum()
+            counted = describe_counts(asked, counts, kind)
+            said.append(f"More differ than can be named: {counted[:1].lower()}{counted[1:]}" if more else counted)
     found = [each for each in told if each["side"] and each["family"] != CONTROL]
     makers = Counter(filter(None, ((each["beyond_random"] or {}).get("made_by") for each in found)))
     if makers:
