@@ -184,6 +184,9 @@ RULES_OF_DISPARITY = (
     "tabulate_control",
     "tabulate_covariate_adjusted",
     "write_page",
+    "count_texts",
+    "classify_empty_texts",
+    "estimate_texts_needed",
     "draw_control",
 )
 

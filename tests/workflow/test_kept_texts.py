@@ -75,7 +75,7 @@ def private(tmp_path_factory) -> Path:
 
 def show(project: Path) -> None:
     """Make everything that a reader may get."""
-    run_study(project, "all", "audit")
+    run_study(project, "all")
     done = snakemake(project, "--report", "report.html")
     assert done.returncode == 0, done.stdout
 
@@ -112,7 +112,7 @@ def unpacked(part: str) -> str:
 
 
 def test_the_report_and_every_page_that_could_show_words_are_there(private):
-    pages = {"tables/reliance.html", "tables/words_by_group.csv", "audit.html", "audit.json", "index.html"}
+    pages = {"tables/reliance.html", "tables/words_by_group.csv", "audit.json", "index.html"}
     assert pages <= {path.relative_to(results(private)).as_posix() for path in results(private).rglob("*")}
     assert "Words and groups" in text_of(private / "report.html")
 
@@ -121,13 +121,12 @@ def test_words_of_a_dataset_that_shows_its_texts_are_found_where_they_are_shown(
     """Else it would say nothing that none are found of the other one."""
     found = shown(private, "shown")
     assert {"tables/reliance.html", "tables/words_by_group.csv", "tables/words_by_group.parquet"} <= set(found)
-    assert {"audit.html", "audit.json", "report.html"} <= set(found)
-    # The words of a table; pairs with their words only where all datasets allow it.
+    assert {"index.html", "audit.json", "report.html"} <= set(found)
+    # The words of a table; texts only where all datasets allow it.
     audit = json.loads((results(private) / "audit.json").read_text(encoding="utf-8"))
-    assert audit["pairs"] == []
+    assert '"texts": false' in (results(private) / "index.html").read_text(encoding="utf-8")
     assert {of["dataset"]: bool(of["words"]) for of in audit["reliance"]["models"]} == {"shown": True, "kept": False}
     assert "audit.md" not in found
-    assert "index.html" not in found
 
 
 def test_no_word_of_a_dataset_that_keeps_its_texts_is_shown(private):
@@ -153,12 +152,12 @@ def test_where_texts_may_be_shown_decides_no_explanation(private, copy_of):
     private = copy_of(private)
     study = configuration(private)
     configure(private, edited(study, "datasets", "kept", "show_texts", value=True))
-    jobs = {rule for rule, _ in planned_jobs(private, "all", "audit")}
-    assert jobs == {"measure_reliance", "tabulate_reliance", "find_examples", "write_page", "write_audit"}
+    jobs = {rule for rule, _ in planned_jobs(private, "all")}
+    assert jobs == {"measure_reliance", "tabulate_reliance", "write_page"}
     show(private)
     found = shown(private, "kept")
-    assert {"audit.html", "index.html", "tables/reliance.html", "report.html"} <= set(found)
+    assert {"index.html", "tables/reliance.html", "report.html"} <= set(found)
     configure(private, edited(study, "explorer", value={"texts": False}))
     show(private)
     assert shown(private, "kept") == {}
-    assert {"audit.html", "audit.json", "audit.md", "index.html"}.isdisjoint(shown(private, "shown"))
+    assert {"audit.json", "audit.md", "index.html"}.isdisjoint(shown(private, "shown"))

@@ -78,9 +78,9 @@ def test_pages_show_both(project):
     scores = pd.read_csv(results(project) / "tables" / "scores.csv")
     assert set(scores.loc[scores["metric"] == "l2", "group"]) == {*CONCEPTS, "male", "female"}
     assert set(scores.loc[scores["metric"] == "gini", "group"]) == {"male", "female"}
-    audit = (results(project) / "audit.html").read_text(encoding="utf-8")
+    audit = (results(project) / "audit.json").read_text(encoding="utf-8")
     # It is about texts, and says of what it is not.
-    assert "(4 comparisons); tables/effects.html" in audit
+    assert "4 comparisons of other explanations: tables/effects.html" in audit
     assert "leace" not in audit
     # So is the control, whose labels texts and changes do not share.
     left_out = "'random', 'leace'"

@@ -493,5 +493,5 @@ class Study(Settings):
     )
     figures: Figures = Field(default_factory=Figures, description="How figures are written.")
     explorer: Explorer = Field(
-        default_factory=Explorer, description="The page of the whole study, `results/<study>/index.html`."
+        default_factory=Explorer, description="What the page of the study shows, `results/<study>/index.html`."
     )
