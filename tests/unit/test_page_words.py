@@ -21,6 +21,7 @@ from wording import says
 from evenlight.core import tables
 from evenlight.core.contracts.results import GROUP_RELIANCE, PAIR_INVARIANCE, WORDS_BY_GROUP
 from evenlight.core.contracts.texts import ITEMS, PREDICTIONS, UNITS
+from evenlight.reports.index.certainty import describe_analyses
 from evenlight.reports.index.comparisons import Judged, open_comparisons
 from evenlight.reports.index.content import study_content
 from evenlight.reports.index.found import Found
@@ -226,6 +227,39 @@ def test_what_has_no_score_is_said_to_be_left_out(study, effects):
     told = study.audit(cells.assign(left_out_seeds=["", "", "2", ""]), texts=False)["comparisons"]
     left_out = [[text for text in each["said"] if "Left out" in text or "Seeds with" in text] for each in told]
     assert [" ".join(each) for each in left_out] == [says("3 pairs."), says("1 and 2 texts."), says("scores: 2."), ""]
+
+
+def test_explained_texts_that_are_in_no_pair_are_counted(tmp_path):
+    study = AuditedStudy(tmp_path, seeds=(0,))
+    alone = study.units["unit_id"].isin([f"p{pair}" for pair in range(5)]) & (study.units["level"] == "male")
+    units = study.units.assign(unit_id=study.units["unit_id"].where(~alone, "alone " + study.units["unit_id"]))
+    tables.write_table(units, units_path(study.folders.datasets, "plots"), UNITS)
+    told = study.audit(study.effects(), texts=False)
+    assert {each["units"] for each in told["comparisons"]} == {"25 pairs"}
+    assert told["left_out"] == [says("Of 60 explained texts", "“male” and “female”", "10 are in no pair", "25 pairs")]
+    assert says("10 are in no pair") == unescape(told.page)
+
+
+def test_it_is_said_how_often_texts_were_judged_and_at_which_level(study):
+    place = {"dataset": "plots", "model": "small", "factor": "gender", "level_a": "male", "level_b": "female"}
+    judged = Judged(
+        datasets={"plots": "Plots"},
+        models={"small": "Small"},
+        explainers={},
+        metrics={},
+        sizes={},
+        as_often_bound=0.2,
+        power=0.8,
+    )
+    first = place | {"analysis": 1, "plan": "", "level": 0.05}
+    assert describe_analyses([first], judged) == [says("judged once", "level 0.05")]
+    both = [first, first | {"analysis": 2, "level": 0.1}]
+    assert describe_analyses(both, judged) == [says("judged 2 times, without a plan", "level 0.1")]
+    others = first | {"factor": "age", "plan": "two looks", "level": 0.01}
+    assert describe_analyses([*both, others], judged)[1] == says(
+        "once", "two looks", "level 0.01: male and female, Small"
+    )
+    assert describe_analyses([], judged) == []
 
 
 def test_a_mean_that_points_the_other_way_is_said_after_the_counts(study, effects):
