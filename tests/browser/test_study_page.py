@@ -416,7 +416,7 @@ def test_everybody_can_use_a_page_with_all_sections(driver, audited, axe, width,
     # Nothing is cut: what is wider than the window scrolls by itself, and no two tables have one caption.
     assert reader.ask("document.documentElement.scrollWidth") <= width
     captions = reader.ask("[...document.querySelectorAll('caption')].map((caption) => caption.textContent)")
-    assert len(captions) == len(set(captions)) > 5
+    assert len(captions) == len(set(captions)) > 2
     ends = "[...document.querySelectorAll('caption')].map((caption) => caption.getBoundingClientRect().right)"
     assert max(reader.ask(ends)) <= width
     assert reader.messages() == []

@@ -66,7 +66,6 @@ class AnswersStudy:
             "as_often_bound": 0.2,
             "alpha": 0.05,
             "power": 0.8,
-            "confidence": 0.95,
         } | changed
 
     def content(self, texts: bool = True) -> tuple[Content, Store]:

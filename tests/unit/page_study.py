@@ -194,7 +194,6 @@ class PageStudy:
             "as_often_bound": 0.2,
             "alpha": 0.05,
             "power": 0.8,
-            "confidence": 0.95,
             "kinds": dict.fromkeys(self.metrics, "made"),
         } | changed
 

@@ -13,7 +13,7 @@ import pandas as pd
 import prose
 import pyarrow.parquet as pq
 import pytest
-from page_study import SUBJECTS, PageStudy, with_verdicts
+from page_study import LABELS, SUBJECTS, PageStudy, with_verdicts
 from schemas import schema_of
 from scipy.stats import binom
 from wording import says
@@ -26,7 +26,7 @@ from evenlight.reports.index.comparisons import Judged, open_comparisons
 from evenlight.reports.index.content import study_content
 from evenlight.reports.index.found import Found
 from evenlight.reports.index.page import card, render, write_page
-from evenlight.reports.index.reliance import WORDS, describe_reliance
+from evenlight.reports.index.reliance import describe_reliance
 from evenlight.reports.index.store import Store
 from evenlight.reports.index.views import Folders
 from evenlight.reports.verdict_words import at_least, describe_counts
@@ -103,7 +103,7 @@ class AuditedStudy(PageStudy):
         hidden: tuple[str, ...] = (),
         **changed,
     ) -> Told:
-        settings = self.settings(**{"words": texts, "random": []} | changed)
+        settings = self.settings(**changed)
         wanted = {name: settings[name] for name in ("as_often_bound", "power")}
         runs, comparisons = Runs(datasets=[self.dataset], models=settings["seeds"]), settings["comparisons"]
         of_model = Runs(datasets=[self.dataset], models={self.model: self.seeds})
@@ -240,17 +240,19 @@ def test_explained_texts_that_are_in_no_pair_are_counted(tmp_path):
     assert says("10 are in no pair") == unescape(told.page)
 
 
+def judged_by(*explainers: str) -> Judged:
+    """How a study with these explainers was judged."""
+    names = {
+        "datasets": {"plots": "Plots"},
+        "models": {"small": "Small"},
+        "explainers": {name: name for name in explainers},
+    }
+    return Judged(**names, metrics={}, sizes={}, as_often_bound=0.2, power=0.8)
+
+
 def test_it_is_said_how_often_texts_were_judged_and_at_which_level(study):
     place = {"dataset": "plots", "model": "small", "factor": "gender", "level_a": "male", "level_b": "female"}
-    judged = Judged(
-        datasets={"plots": "Plots"},
-        models={"small": "Small"},
-        explainers={},
-        metrics={},
-        sizes={},
-        as_often_bound=0.2,
-        power=0.8,
-    )
+    judged = judged_by()
     first = place | {"analysis": 1, "plan": "", "level": 0.05}
     assert describe_analyses([first], judged) == [says("judged once", "level 0.05")]
     both = [first, first | {"analysis": 2, "level": 0.1}]
@@ -586,62 +588,27 @@ def test_without_texts_no_word_of_the_data_is_told(study, effects, tmp_path):
     paths = [tmp_path / name for name in ("index.html", "audit.json", "audit.md")]
     write_page(content.content, content.store, *paths)
     texts = [path.read_text(encoding="utf-8") for path in paths]
-    assert content["reliance"]["models"][0]["names"]["said"]
+    assert content["reliance"][0]["names"]
     for word in ("abroad", "waits", *SUBJECTS["male"][1:], *SUBJECTS["female"][1:]):
         assert not any(re.search(rf"\b{word}\b", text) for text in texts)
     assert json.loads(texts[1]) == dict(content)
 
 
 def test_what_models_rely_on_is_told_with_the_numbers_of_the_tables(study, audit):
-    found = study.reliance()
-    (told,) = audit["reliance"]["models"]
-    assert (told["dataset"], told["model"]) == ("plots", "Small BERT")
-    forms = {row["explainer"]: row for row in told["forms"]["rows"]}
-    for row in found["pair_invariance"].itertuples():
-        shown = forms[audited_label(row.explainer)]
-        assert shown["levels"] == ["male", "female"]
-        assert shown["pairs"] == row.pairs == 30
-        for name in ("distance", "rank_correlation"):
-            values = [shown[name][end] for end in ("mean", "low", "high")]
-            assert values == pytest.approx([getattr(row, name + end) for end in ("", "_low", "_high")], rel=1e-5)
-    assert (forms["Integrated gradients"]["null"], forms["LIME"]["null"]) == ("fixed", None)
-    drawn, unknown = told["forms"]["said"]
-    of_first = found["pair_invariance"].iloc[0]
+    forms, names = (study.reliance()[name] for name in ("pair_invariance", "group_reliance"))
+    (told,) = audit["reliance"]
+    assert told["place"] == "Small BERT on plots"
+    drawn, unknown = told["forms"]
+    of_first = forms.iloc[0]
     assert f"{of_first['distance']:.2f} ({of_first['distance_low']:.2f} to" in drawn
     assert "not known" in unknown
-    names = {(row["explainer"], row["level"]): row for row in told["names"]["rows"]}
-    for row in found["group_reliance"].itertuples():
-        shown = names[audited_label(row.explainer), row.level]
-        assert [shown["absolute"]["mean"], shown["signed"]["low"]] == pytest.approx(
-            [row.absolute, row.signed_low], 1e-5
-        )
-        (said,) = [text for text in told["names"]["said"] if text.startswith(audited_label(row.explainer))]
+    for row in names.itertuples():
+        (said,) = [text for text in told["names"] if text.startswith(LABELS[row.explainer])]
         interval = f"{row.absolute_low:.0%} to {row.absolute_high:.0%}"
         assert re.search(rf"{row.absolute:.0%} .* {row.level} texts \({interval}", said)
-    largest = found["words_by_group"][
-        (found["words_by_group"]["explainer"] == "ig") & (found["words_by_group"]["class"] == "male")
-    ]
-    order = largest.assign(size=largest["share"].abs()).sort_values("size", ascending=False)["word"].drop_duplicates()
-    (shown,) = [
-        part for part in told["words"] if (part["explainer"], part["class"]) == ("Integrated gradients", "male")
-    ]
-    assert [line["word"] for line in shown["words"]] == list(order[:WORDS])
-    for line in shown["words"]:
-        for level, share in zip(shown["levels"], line["shares"], strict=True):
-            row = largest[(largest["word"] == line["word"]) & (largest["level"] == level)]
-            assert len(row) == (share is not None)
-            if share:
-                assert (share["mean"], share["texts"]) == (
-                    pytest.approx(row["share"].item(), rel=1e-5),
-                    row["texts"].item(),
-                )
 
 
-def audited_label(explainer: str) -> str:
-    return {"ig": "Integrated gradients", "lime": "LIME"}[explainer]
-
-
-def test_forms_are_held_against_one_text_explained_twice(study):
+def test_forms_are_held_against_one_text_explained_twice():
     """Above, below and about what chance does; of many groups, in how many."""
     levels = ("a", "b", "c", "d")
     rows = pd.DataFrame({name: [0.5] * 6 for name in ("distance", "rank_correlation", "beyond_null", "null_distance")})
@@ -651,36 +618,25 @@ def test_forms_are_held_against_one_text_explained_twice(study):
     rows = rows.assign(null="repeated", null_rank_correlation=0.9)
     rows[["level_a", "level_b"]] = list(combinations(levels, 2))
 
-    def said(rows: pd.DataFrame) -> tuple[str, list[bool]]:
-        told = describe_reliance(
-            Found({"pair_invariance": rows}),
-            datasets={"plots": "Plots"},
-            models={"small": "Small"},
-            explainers={"lime": "LIME"},
-            comparisons={"group": [["a", "b"]]},
-            random=[],
-            confidence=0.95,
-            words=True,
-        )["models"][0]["forms"]
-        return told["said"][0], [row["compared"] for row in told["rows"]]
+    def said(rows: pd.DataFrame) -> str:
+        return describe_reliance(Found({"pair_invariance": rows}), judged_by("lime"), [])[0]["forms"][0]
 
     one = rows.iloc[:1]
-    assert re.search(r" more than chance .*0\.50 \(0\.40 to 0\.60\)", said(one)[0])
+    assert re.search(r" more than chance .*0\.50 \(0\.40 to 0\.60\)", said(one))
     lower = one.assign(beyond_null=-0.2, beyond_null_low=-0.3, beyond_null_high=-0.1)
-    assert re.search(r" less than chance .*0\.20 \(0\.10 to 0\.30\)", said(lower)[0])
+    assert re.search(r" less than chance .*0\.20 \(0\.10 to 0\.30\)", said(lower))
     open_ = one.assign(beyond_null=0.0, beyond_null_low=-0.1, beyond_null_high=0.1)
-    assert "not shown" in said(open_)[0]
+    assert "not shown" in said(open_)
     several = pd.concat([rows.iloc[:4], rows.iloc[4:].assign(beyond_null_low=-0.1, distance=0.7)])
-    text, compared = said(several)
-    assert re.search(r" 0\.50; in 4 of 6 pairs ", text)
-    assert text == says("0.50 (a and", "0.70 (c and")
-    assert compared == [True, *[False] * 5]
+    assert re.search(r" 0\.50; in 4 of 6 pairs ", said(several))
+    assert said(several) == says("0.50 (a and", "0.70 (c and")
+    assert describe_reliance(Found({"pair_invariance": one}), judged_by("lime"), ["lime"])[0]["forms"] == []
 
 
 def test_a_study_without_tables_of_words_says_nothing_of_them(study, effects, monkeypatch):
     monkeypatch.setattr(AuditedStudy, "reliance", lambda self: {})
     content = study.audit(effects)
-    assert content["reliance"] is None
+    assert content["reliance"] == []
     assert "rely on" not in content.page
     assert "relies on" not in card(content)
 

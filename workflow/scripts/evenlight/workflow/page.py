@@ -29,7 +29,7 @@ TOLD = {
 # Those of pages that only some studies have.
 SOMETIMES = {
     "beyond_random": ["beyond_random"],
-    "reliance": ["pair_invariance", "group_reliance", "words_by_group"],
+    "reliance": ["pair_invariance", "group_reliance"],
 }
 # The pages of tables that it names beside its own, where the study has them.
 BESIDE = ("disparity", "control", "covariate_adjusted", "looks", "effects", "beyond_random", "reliance")
@@ -127,12 +127,11 @@ class StudyPage:
             kinds={name: self.config["metrics"][name]["metric"] for name in families if name in self.config["metrics"]},
             formats=self.config["figures"]["formats"],
             random=configuration.random_explainers(self.config),
-            words=self.config["explorer"]["texts"],
             faithfulness=bool(self.faithfulness_metrics()),
             tables=self.told_tables,
             csv=self.csv_tables(),
             pages=self.pages_beside(),
-            **self.of_statistics("alpha", "as_often_bound", "power", "confidence"),
+            **self.of_statistics("alpha", "as_often_bound", "power"),
             **settings,
         )
 

@@ -194,7 +194,6 @@ TABLES = {
     "costs": "seconds and rows through the model of every explainer",
     "pair_invariance": "how alike the forms of a text are explained",
     "group_reliance": "the part of the words that name the group",
-    "words_by_group": "mean shares of words, by group",
     "draws": "of every comparison, two answers to either form beside two to one form",
     "answered": "answers by group, and how many are empty or decide nothing",
     "decided": "decisions by group",

@@ -88,7 +88,7 @@ class Judged:
 
     def place(self, dataset: str, model: str, *levels: str) -> str:
         """Of what it is asked."""
-        return f"{self.models[model]} on {self.datasets[dataset]}: {' and '.join(levels)}"
+        return f"{self.models[model]} on {self.datasets[dataset]}" + (f": {' and '.join(levels)}" if levels else "")
 
 
 def json_row(row: Any, leave_out: Sequence[str] = ()) -> dict[str, Any]:

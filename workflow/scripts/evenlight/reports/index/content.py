@@ -58,9 +58,7 @@ def study_content(
     alpha: float,
     as_often_bound: float,
     power: float,
-    confidence: float,
     random: Sequence[str] = (),
-    words: bool = True,
     faithfulness: bool = False,
     csv: Collection[str] = (),
     pages: Collection[str] = (),
@@ -83,9 +81,8 @@ def study_content(
         comparisons: factors to pairs of levels; where there are none, all levels of every factor stand side by side.
         target: ``label`` or ``prediction``, the class that is explained.
         formats: of the study's figures.
-        alpha, as_often_bound, power, confidence: of the statistics.
+        alpha, as_often_bound, power: of the statistics.
         random: the explainers that know nothing.
-        words: whether words of the data may be told.
         faithfulness: whether metrics ask if reasons in words are what moved the decision.
         csv, pages: tables that the study has as CSV, and as pages.
         only: what of the models and explainers is for some datasets, see :class:`Runs`.
@@ -110,7 +107,6 @@ def study_content(
     )  # fmt: skip
     of_datasets = _datasets(found, datasets)
     level = found.analyses.level_at_most(alpha)
-    words_of_models = {"random": list(random), "confidence": confidence, "words": words}
     said = {
         "version": VERSION,
         "study": study,
@@ -135,9 +131,7 @@ def study_content(
             row | {"probability": json_number(row["probability"])} for row in found["without_words"].to_dict("records")
         ],
         "decisions": tell_decisions(found, judged, folders.answers is not None) if "answered" in found else [],
-        "reliance": describe_reliance(found, **named, comparisons=comparisons, **words_of_models)
-        if "pair_invariance" in found
-        else None,
+        "reliance": describe_reliance(found, judged, random),
         "audited": {
             "models": [audited.describe_model(name, label, manifests or {}) for name, label in models.items()],
             "datasets": of_datasets,

@@ -34,7 +34,6 @@ CONTRACTS = {
     "texts_needed": results.TEXTS_NEEDED,
     "verdict_control": results.VERDICT_CONTROL,
     "without_words": results.WITHOUT_WORDS,
-    "words_by_group": results.WORDS_BY_GROUP,
 }
 
 

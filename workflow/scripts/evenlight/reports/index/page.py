@@ -16,7 +16,6 @@ from evenlight.reports.index.charts import charts, scripts
 from evenlight.reports.index.content import Content
 from evenlight.reports.index.store import Store
 from evenlight.reports.questions import READ
-from evenlight.reports.text import signed
 
 HERE = Path(__file__).parent
 # What Markdown or HTML would take for markup.
@@ -46,8 +45,6 @@ def render(content: Content, store: Store) -> str:
         digests=[base64.b64encode(hashlib.sha256(text.encode()).digest()).decode("ascii") for text in code],
         libraries=[f"{name} {_version(name)}" for name in LIBRARIES],
         read=READ[1],
-        signed=_signed,
-        interval=_interval,
         percent=lambda share, of=1: f"{share / of:.1%}" if of else "–",
     )
 
@@ -109,18 +106,6 @@ def _version(name: str) -> str:
         return version(name)
     except PackageNotFoundError:
         return "of this folder"
-
-
-def _signed(number: float | None) -> str:
-    return "–" if number is None else signed(number)
-
-
-def _interval(value: Mapping[str, float | None] | None) -> str:
-    """A value with its interval, where it has one."""
-    if value is None or value["mean"] is None:
-        return "–"
-    ends = "" if value["low"] is None else f" [{signed(value['low'])},\N{NO-BREAK SPACE}{signed(value['high'])}]"
-    return signed(value["mean"]) + ends
 
 
 def _file(name: str) -> str:

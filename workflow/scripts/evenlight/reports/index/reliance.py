@@ -1,96 +1,49 @@
-"""What is said of the words on which a model relies, as sentences and as numbers."""
+"""What is said of the words on which a model relies; ``tables/reliance.html`` has the numbers, and the words."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection
 
 import numpy as np
 import pandas as pd
 
+from evenlight.reports.index.comparisons import Judged
 from evenlight.reports.index.found import Found
-from evenlight.reports.text import json_number, signed
+from evenlight.reports.text import signed
 from evenlight.statistics.reliance import FIXED, REPEATED
-from evenlight.statistics.study import Comparison, comparisons_in, pairs_of
 
-# So many words of an explainer and class are shown; tables/reliance.html has more, its CSV file all.
-WORDS = 5
 # So many groups are all named in one sentence; of more, the two ends.
 NAMED = 3
 
 
-def describe_reliance(
-    found: Found,
-    *,
-    datasets: Mapping[str, str],
-    models: Mapping[str, str],
-    explainers: Mapping[str, str],
-    comparisons: Mapping[str, list[list[str]]],
-    random: list[str],
-    confidence: float,
-    words: bool,
-) -> dict:
-    """What is said of each model and dataset, as JSON values.
+def describe_reliance(found: Found, judged: Judged, random: Collection[str]) -> list[dict]:
+    """What is said of each model and dataset: ``place``, and of ``forms`` and ``names`` a sentence for each explainer.
 
-    Args:
-        found: the tables.
-        datasets, models, explainers: names to labels.
-        comparisons: factors to pairs of levels.
-        random: the explainers that know nothing, which stand in the tables only.
-        confidence: of the intervals.
-        words: whether words of the data may be told.
+    ``random`` are the explainers that know nothing, of which nothing is said.
     """
     told = []
-    for dataset, dataset_label in datasets.items():
-        for model, model_label in models.items():
-            parts = [
-                table[(table["dataset"] == dataset) & (table["model"] == model)]
-                for table in (found[name] for name in ("pair_invariance", "group_reliance", "words_by_group"))
-            ]
-            if any(len(part) for part in parts):
-                forms, names, of_words = parts
+    for dataset in judged.datasets:
+        for model in judged.models:
+            forms, names = (
+                table[(table["dataset"] == dataset) & (table["model"] == model)].dropna(subset=known)
+                for table, known in ((found["pair_invariance"], "distance"), (found["group_reliance"], "absolute"))
+            )
+            explainers = {name: label for name, label in judged.explainers.items() if name not in random}
+            if len(forms) or len(names):
                 told.append(
                     {
-                        "dataset": dataset_label,
-                        "model": model_label,
-                        "forms": _forms(forms, explainers, random, pairs_of(comparisons)),
-                        "names": _names(names, explainers, random),
-                        "words": _words(of_words, explainers, random) if words else [],
+                        "place": judged.place(dataset, model),
+                        "forms": [
+                            _describe_forms(label, rows)
+                            for name, label in explainers.items()
+                            if len(rows := forms[forms["explainer"] == name])
+                        ],
+                        "names": [
+                            _describe_names(label, rows)
+                            for name, label in explainers.items()
+                            for _, rows in names[names["explainer"] == name].groupby("factor", sort=False)
+                        ],
                     }
                 )
-    return {"confidence": confidence, "models": told}
-
-
-# The forms of a text -------------------------------------------------------------------------------------------------
-
-
-def _forms(rows: pd.DataFrame, explainers: Mapping[str, str], random: list[str], pairs: Sequence[Comparison]) -> dict:
-    """How alike the forms of a text are explained: ``said``, a sentence or two per explainer, and ``rows``.
-
-    ``compared`` are those of ``pairs``, of which the study has verdicts.
-    """
-    return {
-        "said": [
-            _describe_forms(label, part)
-            for name, label in explainers.items()
-            if name not in random and len(part := rows[rows["explainer"] == name].dropna(subset="distance"))
-        ],
-        "rows": [
-            {
-                "factor": row.factor,
-                "levels": [row.level_a, row.level_b],
-                "compared": pair in pairs,
-                "explainer": explainers[row.explainer],
-                "pairs": int(row.pairs),
-                "words": json_number(row.words),
-                "distance": _with_interval(row, "distance"),
-                "null": None if row.null not in (REPEATED, FIXED) else row.null,
-                "null_distance": json_number(row.null_distance),
-                "beyond_null": _with_interval(row, "beyond_null"),
-                "rank_correlation": _with_interval(row, "rank_correlation"),
-                "null_rank_correlation": json_number(row.null_rank_correlation),
-            }
-            for pair in comparisons_in(rows)
-            for row in pair.rows(rows).itertuples(index=False)
-        ],
-    }
+    return told
 
 
 def _describe_forms(label: str, rows: pd.DataFrame) -> str:
@@ -139,34 +92,6 @@ def _range(values: pd.Series) -> str:
     return " to ".join(dict.fromkeys((signed(values.min()), signed(values.max()))))
 
 
-# The words that name the group ---------------------------------------------------------------------------------------
-
-
-def _names(rows: pd.DataFrame, explainers: Mapping[str, str], random: list[str]) -> dict:
-    """What share of the scores the words that name the group have: ``said`` and ``rows``."""
-    known = rows.dropna(subset="absolute")
-    return {
-        "said": [
-            _describe_names(label, part)
-            for name, label in explainers.items()
-            if name not in random
-            for _, part in known[known["explainer"] == name].groupby("factor", sort=False)
-        ],
-        "rows": [
-            {
-                "factor": row.factor,
-                "level": row.level,
-                "explainer": explainers[row.explainer],
-                "texts": int(row.texts),
-                "tokens": json_number(row.tokens),
-                "absolute": _with_interval(row, "absolute"),
-                "signed": _with_interval(row, "signed"),
-            }
-            for row in rows.itertuples(index=False)
-        ],
-    }
-
-
 def _describe_names(label: str, rows: pd.DataFrame) -> str:
     """One explainer and attribute over its groups.
 
@@ -184,33 +109,3 @@ def _describe_names(label: str, rows: pd.DataFrame) -> str:
     if len(rows) > NAMED:
         parts = [f"{part}, the {end}" for part, end in zip(parts, ("least", "most"), strict=True)]
     return f"{label}: the words that name the group have {'. They have '.join(parts)}."
-
-
-# All words -----------------------------------------------------------------------------------------------------------
-
-
-def _words(rows: pd.DataFrame, explainers: Mapping[str, str], random: list[str]) -> list[dict]:
-    """Of each explainer, attribute and explained class the words with the largest mean shares, by group."""
-    told = []
-    for name, label in explainers.items():
-        part = rows[(rows["explainer"] == name) & (name not in random)].dropna(subset="share")
-        for (factor, of_class), cell in part.groupby(["factor", "class"], sort=False):
-            levels = list(part.loc[part["factor"] == factor, "level"].unique())
-            largest = cell["share"].abs().groupby(cell["word"]).max().sort_values(ascending=False, kind="stable")
-            by_word = {(row.word, row.level): row for row in cell.itertuples(index=False)}
-            lines = [
-                {
-                    "word": word,
-                    "shares": [
-                        _with_interval(row, "share") | {"texts": int(row.texts)} if row else None
-                        for row in (by_word.get((word, level)) for level in levels)
-                    ],
-                }
-                for word in largest.index[:WORDS]
-            ]
-            told.append({"explainer": label, "factor": factor, "class": of_class, "levels": levels, "words": lines})
-    return told
-
-
-def _with_interval(row, name: str) -> dict:
-    return {end or "mean": json_number(getattr(row, f"{name}{'_' if end else ''}{end}")) for end in ("", "low", "high")}
