@@ -37,10 +37,10 @@ help:  ## list these targets
 		/^[a-z-]+:.*  ## / {printf "  %-16s %s\n", $$1, $$2}' $(NAMED)
 
 demo: .venv/ready  ## make the environment, run the embedded demo and its report
-	$(BIN)/snakemake --cores $(CORES) all explorer --configfile config/demo.yaml
+	$(BIN)/snakemake --cores $(CORES) all --configfile config/demo.yaml
 	$(BIN)/snakemake --cores 1 --configfile config/demo.yaml --report results/demo/report.html
-	@printf '%s\n' "The demo is done. Open in a browser:" "  the answer    results/demo/tables/effects.html" \
-		"  the explorer  results/demo/explorer.html" "  all tables and figures in one file  results/demo/report.html"
+	@printf '%s\n' "The demo is done. Open results/demo/index.html in a browser." \
+		"All tables and figures, and how each was made, are in results/demo/report.html."
 
 study: .venv/ready $(STARTS_FROM)  ## run a study, and get the encoder it starts from: make study STUDY=config/studies/disparity_cpu.yaml
 	$(BIN)/snakemake --cores $(CORES) --configfile "$(STUDY)"

@@ -39,18 +39,7 @@ if kinds.TEXT in study.modalities:
     include: "rules/answers.smk"
 
 
-include: "rules/explorer.smk"
-
-
-# Its verdicts are of groups of texts.
-if config["kind"] == "disparity" and study.explainers:
-
-    include: "rules/audit.smk"
-
-
-if config["kind"] == "disparity" and kinds.TEXT in study.modalities:
-
-    include: "rules/audit_answers.smk"
+include: "rules/page.smk"
 
 
 include: "rules/results.smk"
@@ -64,6 +53,8 @@ rule all:
         rules.corpus.input,
         rules.tables.input,
         rules.figures.input,
+        # What an archive has of it was made where everything was there.
+        rules.write_page.output if study.tells_verdicts and not study.archived else [],
 
 
 include: "rules/archive.smk"

@@ -109,12 +109,10 @@ WITHOUT_CONTRACT = (
     ),
     ("`.records.json.gz`", "of what each file was made, as Snakemake notes it, for results that are copied", "all"),
     ("`figures/**`", "figures", "`draw_*`"),
-    ("`explorer.html`", "[the explorer](explorer.md), on request", "`write_explorer`"),
-    ("`audit.html`, `.json`, `.md`", "[the audit](audit.md), on request", "`write_audit`"),
     (
-        "`audit_answers.html`, `.json`, `.md`; `audit.*` without attributions",
-        "[the audit of answers in words](audit.md#answers-in-words), on request",
-        "`write_answer_audit`",
+        "`index.html`; with verdicts `audit.json`, `audit.md`",
+        "[the page of the study](page.md), and its words for programs and for a model card",
+        "`write_page`",
     ),
 )
 

@@ -44,19 +44,19 @@ class Picture:
 
 
 PICTURES = {
-    "audit": Picture("audit_example/audit.html", 900, last="#found + section > p"),
+    "audit": Picture("audit_example/index.html", 900, last="#questions tr:nth-child(6)"),
     "effects": Picture("demo/tables/effects.html", 1000, last="details:last-of-type"),
-    "map": Picture("demo/explorer.html", 900, last="#questions tr:nth-child(8)"),
+    "map": Picture("demo/index.html", 900, last="#questions tr:nth-child(8)"),
     "verdict": Picture(
-        "demo/explorer.html#dataset=demo_books&model=small_bert&explainer=lime", 1000, "#cell", "#effects-figure"
+        "demo/index.html#dataset=demo_books&model=small_bert&explainer=lime", 1000, "#cell", "#effects-figure"
     ),
-    "first_audit": Picture("tutorials/results/first_audit/audit.html", 900, last="details + p.soft"),
+    "first_audit": Picture("tutorials/results/first_audit/index.html", 900, last="#questions tr:nth-child(6)"),
     "my_study_scores": Picture("tutorials/results/my_study/tables/scores.html", 900, "table", "table"),
     "my_study_effects": Picture("tutorials/results/my_study/figures/effects/sentences.svg"),
-    "my_sentences_pairs": Picture("tutorials/results/my_sentences/audit.html", 900, ".texts", ".pair"),
+    "my_sentences_pairs": Picture("tutorials/results/my_sentences/index.html", 900, "#pair", "#sides"),
     "gallery/disparity_table": Picture("demo/tables/disparity.html", 1505, last="table"),
     "gallery/scores_table": Picture("demo/tables/scores.html", 1562, last="table"),
-    "gallery/explorer": Picture("demo/explorer.html", 1100, last="#questions tr:nth-child(12)"),
+    "gallery/questions": Picture("demo/index.html", 1100, last="#questions tr:nth-child(12)"),
     "gallery/report": Picture("demo/report.html", 1100, last="a[data-page^='data:text/plain']"),
     "gallery/review": Picture("demo/corpus/review.html", 1000, last="#forms .forms"),
     "gallery/effects": Picture("demo/figures/effects/demo_books.svg"),
@@ -108,8 +108,8 @@ FIRST = {
     # An empty line for messages, which is fixed to the window's end.
     "document.querySelector('footer').style.display = 'none'",
 }
-# The explorer draws itself and says when it is ready; other pages are.
-READY = "return !document.getElementById('maps') || 'ready' in document.body.dataset"
+# The page of a study draws itself and says when it is ready; other pages are.
+READY = "return !document.getElementById('questions') || 'ready' in document.body.dataset"
 THERE = "return document.querySelector(arguments[0]) !== null"
 # Where a picture begins and ends, with a margin.
 ENDS = """

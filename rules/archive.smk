@@ -5,7 +5,7 @@
 #
 # Comes in: <results>/archive/, which `make unpack` writes. Without that folder the study is one like any other.
 
-# Beginnings of the names of rules that compute nothing; and what only the audit's page asks for, of what an archive has.
+# Beginnings of the names of rules that compute nothing; and what only the study's page asks for, of what an archive has.
 RENDERING = (
     "draw_",
     "tabulate_",
@@ -15,7 +15,6 @@ RENDERING = (
     "count_decisions",
     "estimate_texts_needed",
     "classify_empty_texts",
-    "find_examples",
 )
 
 if study.archived:

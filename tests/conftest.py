@@ -123,9 +123,10 @@ def docs_python() -> str:
 
 
 @pytest.fixture(scope="session")
-def axe_python() -> Path:
-    """The interpreter of the environment that has axe-core."""
-    return interpreter_of("axe")
+def axe() -> str:
+    """The script of axe-core, from its environment: it finds what keeps people from using a page."""
+    [script] = interpreter_of("axe").parents[1].glob("lib/python*/site-packages/axe_playwright_python/axe.min.js")
+    return script.read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="session")

@@ -26,7 +26,7 @@ sys.path[:0] = [str(ROOT / "workflow" / "scripts"), str(ROOT / "docs" / "site")]
 # here, and leads to the others.
 NAVIGATION = {
     "Judge a table of scores": ["docs/judge.md"],
-    "Audit a classifier": ["docs/audit.md", "docs/read_a_verdict.md", "docs/explorer.md", "docs/service.md"],
+    "Audit a classifier": ["docs/audit.md", "docs/read_a_verdict.md", "docs/page.md", "docs/service.md"],
     "Run a study": [
         "docs/use.md",
         "docs/looks.md",

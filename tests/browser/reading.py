@@ -8,6 +8,8 @@ from selenium.webdriver.support.wait import WebDriverWait
 
 PHONE, DESK = 360, 1200
 PATIENCE = 120  # seconds until a test gives up: a busy machine is no failure
+# Finds what keeps people from using a page; without the signs of formulas, for which it has no rules.
+AXE = "axe.run({ exclude: ['math'] }, { resultTypes: ['violations'], preload: false }).then(arguments[0])"
 
 
 def wait_until_painted(driver) -> None:
@@ -59,16 +61,16 @@ class Reader:
         return [entry["message"] for entry in self.driver.get_log("browser")]
 
 
-class Explorer(Reader):
-    """A person before the explorer."""
+class StudyPage(Reader):
+    """A person before the page of a study."""
 
-    def wait(self) -> "Explorer":
+    def wait(self) -> "StudyPage":
         """Until what the address names is shown."""
         shown = "return document.body.dataset.ready === location.hash"
         WebDriverWait(self.driver, PATIENCE, 0.02).until(lambda _: self.driver.execute_script(shown))
         return self
 
-    def go(self, address: str) -> "Explorer":
+    def go(self, address: str) -> "StudyPage":
         """Show what another address of the same page names."""
         self.ask("location.hash = arguments[0]", address)
         return self.wait()
@@ -81,7 +83,7 @@ class Explorer(Reader):
         cells = "(row) => [...row.cells].map((cell) => cell.textContent)"
         return self.ask(f"[...document.querySelectorAll('#{table} tbody tr')].map({cells})")
 
-    def choose(self, name: str, value: str) -> "Explorer":
+    def choose(self, name: str, value: str) -> "StudyPage":
         """Set a control as a person does who has reached it."""
         change = "(([box, value]) => { box.value = value; box.dispatchEvent(new Event('change')); })(arguments)"
         self.ask(change, self.driver.find_element(By.ID, name), value)

@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from reading import DESK, PATIENCE, PHONE, Reader
+from reading import AXE, DESK, PATIENCE, PHONE, Reader
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.wait import WebDriverWait
 
@@ -36,13 +36,6 @@ def site(docs_python, tmp_path_factory) -> Path:
     return folder / "html"
 
 
-@pytest.fixture(scope="module")
-def axe(axe_python) -> str:
-    """The script that finds what keeps people from using a page."""
-    [script] = axe_python.parents[1].glob("lib/python*/site-packages/axe_playwright_python/axe.min.js")
-    return script.read_text(encoding="utf-8")
-
-
 def asked_of_the_network(driver) -> set[str]:
     """The addresses that pages asked for since they were looked at last, without files."""
     asked = [json.loads(entry["message"])["message"] for entry in driver.get_log("performance")]
@@ -58,9 +51,6 @@ TOO_WIDE = """(() => {
     .filter((element) => element.getBoundingClientRect().right > innerWidth + 1 && !scrolls(element))
     .map((element) => element.outerHTML.slice(0, 200));
 })()"""
-
-# Without the signs of formulas, for which it has no rules.
-AXE = "axe.run({ exclude: ['math'] }, { resultTypes: ['violations'], preload: false }).then(arguments[0])"
 
 
 NOTEBOOK_PAGE = {

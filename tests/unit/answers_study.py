@@ -7,9 +7,11 @@ import pandas as pd
 from evenlight.core import tables
 from evenlight.core.contracts.explanations import ANSWER_SCORES, ANSWERS
 from evenlight.core.contracts.texts import ITEMS, UNITS
-from evenlight.reports.explorer.content import Folders, study_content
-from evenlight.reports.explorer.page import write_explorer
-from evenlight.reports.explorer.store import Store
+from evenlight.reports.index.content import Content, study_content
+from evenlight.reports.index.found import Found
+from evenlight.reports.index.page import write_page
+from evenlight.reports.index.store import Store
+from evenlight.reports.index.views import Folders
 from evenlight.statistics.files import Run, explainer_path, items_path, score_path, units_path
 
 LEVELS = ("male", "female")
@@ -42,35 +44,37 @@ class AnswersStudy:
         )
         tables.write_table(scores, score_path(self.folders.scores, run, "answers", "reasons"), ANSWER_SCORES)
 
-    def content(self, texts: bool = True) -> tuple[dict, Store]:
-        """The tree of the explorer, and the arrays."""
-        store = Store()
-        folders = self.folders if texts else Folders(self.folders.scores, self.folders.datasets)
-        content = study_content(
-            folders,
-            None,
-            None,
-            store,
-            study="made",
-            datasets={"cases": "Cases"},
-            models={"plain": "Plain 1.0"},
-            explainers={"reasons": "Reasons"},
-            metrics={
+    def settings(self, **changed: object) -> dict:
+        """What the rule gives."""
+        metrics = ["words", "undecided"]
+        return {
+            "study": "made",
+            "datasets": {"cases": "Cases"},
+            "models": {"plain": "Plain 1.0"},
+            "explainers": {"reasons": "Reasons"},
+            "metrics": {
                 "words": {"label": "Words", "better": "higher"},
                 "undecided": {"label": "No decision", "better": "lower"},
             },
-            seeds={"plain": [0]},
-            families={"words": "answers", "undecided": "answers"},
-            modalities={"text": {"explainers": ["reasons"], "metrics": ["words", "undecided"]}},
-            comparisons={"gender": [list(LEVELS)]},
-            target="label",
-            formats=["svg"],
-            as_often_bound=0.2,
-            alpha=0.05,
-        )
-        return content, store
+            "kinds": {"words": "words", "undecided": "no_decision"},
+            "seeds": {"plain": [0]},
+            "families": dict.fromkeys(metrics, "answers"),
+            "modalities": {"text": {"explainers": ["reasons"], "metrics": metrics}},
+            "comparisons": {"gender": [list(LEVELS)]},
+            "target": "label",
+            "formats": ["svg"],
+            "as_often_bound": 0.2,
+            "alpha": 0.05,
+            "power": 0.8,
+        } | changed
+
+    def content(self, texts: bool = True) -> tuple[Content, Store]:
+        """What the page has, without verdicts, and the arrays."""
+        store = Store()
+        folders = self.folders if texts else Folders(self.folders.scores, self.folders.datasets)
+        return study_content(folders, Found({}), store, **self.settings()), store
 
     def write(self, path: Path, **how: object) -> Path:
         """The page."""
-        write_explorer(*self.content(**how), path)
+        write_page(*self.content(**how), path, None, None)
         return path

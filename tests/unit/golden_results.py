@@ -153,7 +153,6 @@ RESULTS = {
         | {"proposed_methods": ["lime"], "rivals": ["grad", "again"], "primary_metrics": ["gini"]}
         | {"higher_is_better": {"gini": True, "sparsity": False}}
     ),
-    "find_examples": Asked(SCORED | COMPARED, effects_of_both),
     "record_analyses": Asked(
         NEWS | {"plan": "", "pairs": {"news": 20}, "alpha": 0.05}, earlier={"first": 10, "alpha": 0.1}
     ),

@@ -314,12 +314,12 @@ def test_a_name_that_the_manifest_cannot_have_is_refused(project, tmp_path, name
 
 def test_words_of_data_without_a_licence_are_refused_by_their_folders(tmp_path):
     table, answers = "results/talk/released/dialect_bigbench.parquet", "results/talk/answers/q/m/seed0/r.parquet"
-    effects, page = "results/talk/tables/effects.html", "results/talk/explorer.html"
+    effects, page = "results/talk/tables/effects.html", "results/talk/index.html"
     records = {
         table: Record("import_released"),
         answers: Record("record_answers", (table,)),
         effects: Record("tabulate_effects", (answers,)),
-        page: Record("write_explorer", (answers,)),
+        page: Record("write_page", (answers,)),
     }
     for name in records:
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)

@@ -125,6 +125,6 @@ def test_commands_of_documents_are_there():
 
 def test_nothing_is_photographed_where_a_page_is_missing(tmp_path):
     arguments = type("Arguments", (), {"results": tmp_path / "results", "output": tmp_path / "pictures"})
-    with pytest.raises(SystemExit, match=r"audit\.html.*bench/README\.md"):
+    with pytest.raises(SystemExit, match=r"index\.html.*bench/README\.md"):
         pictures.main(arguments)
     assert list(tmp_path.iterdir()) == []

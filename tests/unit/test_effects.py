@@ -304,19 +304,6 @@ def test_the_page_renders_with_odd_names(monkeypatch):
     assert "at least 2 differ: at least 2 for" in few.introduction
 
 
-def test_seeds_of_the_control_are_not_counted_among_verdicts(monkeypatch):
-    a, b = differences([1.0] * 24)
-    models = [
-        compared(np.tile(a, (1, 2, 1)), np.tile(b, (1, 2, 1)), explainer=explainer) for explainer in ("lime", "noise")
-    ]
-    verdicts, counts, _ = judged(monkeypatch, *models, judging=replace(JUDGING, noise=["noise"]))
-    assert (verdicts["side"] == 1).all()
-    names = {"datasets": {"plots": "Plots"}, "models": {"small": "Small"}}
-    names |= {"explainers": {"lime": "LIME", "noise": "Noise"}, "metrics": {"m0": {"label": "M", "better": "higher"}}}
-    page = page_of("effects", verdicts, counts, *BESIDE, **names, as_often_bound=0.2, confidence=0.95)
-    assert "In 1 of 1 verdicts all seeds" in str(page.details)
-
-
 def test_a_claim_across_retraining_counts_majorities_of_seeds(monkeypatch):
     """Six seeds of which all agree are the fewest that can show it; of one seed nothing is claimed."""
     random = np.random.default_rng(2)

@@ -20,9 +20,14 @@ from evenlight.core import tables
 from evenlight.core.contracts.results import EFFECTS
 from evenlight.core.errors import InputError
 from evenlight.judging.gate import Policy, assess, junit, markdown, read_policy, read_verdicts, status_of
-from evenlight.reports.audit.found import comparisons_told
+from evenlight.reports.index.comparisons import json_row
 
 REPOSITORY = Path(__file__).parents[2]
+
+
+def told_of(verdicts: pd.DataFrame) -> list[dict]:
+    """The comparisons as an audit has them."""
+    return [json_row(row) for row in verdicts.itertuples(index=False)]
 
 
 def scored(**wins: int) -> pd.DataFrame:
@@ -140,7 +145,7 @@ def test_verdicts_are_read_from_tables_and_audits(tmp_path, verdicts):
     expected = assess(verdicts, Policy())[["metric", "outcome", "why"]].to_numpy().tolist()
     tables.write_table(verdicts, tmp_path / "effects.parquet", EFFECTS)
     tables.write_csv(verdicts, tmp_path / "effects.csv")
-    (tmp_path / "audit.json").write_text(json.dumps({"comparisons": comparisons_told(verdicts)}))
+    (tmp_path / "audit.json").write_text(json.dumps({"comparisons": told_of(verdicts)}))
     for name in ("effects.parquet", "effects.csv", "audit.json"):
         read = assess(read_verdicts(tmp_path / name), Policy())
         assert read[["metric", "outcome", "why"]].to_numpy().tolist() == expected
@@ -209,7 +214,7 @@ def test_verdicts_keep_to_their_schema(verdicts):
     assert set(of_row.schema["properties"]) <= set(EFFECTS.schema.names)
     for row in json.loads(verdicts.to_json(orient="records")):
         of_row.validate(row)
-    for row in comparisons_told(verdicts):
+    for row in told_of(verdicts):
         of_row.validate(row)
     with pytest.raises(jsonschema.ValidationError):
-        of_row.validate(comparisons_told(verdicts)[0] | {"side": 2})
+        of_row.validate(told_of(verdicts)[0] | {"side": 2})

@@ -16,7 +16,7 @@ from evenlight.core.contracts.texts import ITEMS, UNITS
 from evenlight.core.errors import InputError
 from evenlight.core.sources import digest
 from evenlight.core.tables import read_metadata, read_table, write_table
-from evenlight.reports.audit.content import read_analyses_of
+from evenlight.reports.index import found
 from evenlight.statistics.effects import effect_tables
 from evenlight.statistics.files import items_path, units_path
 from evenlight.statistics.interim_analyses import (
@@ -238,7 +238,7 @@ def test_the_record_is_kept_by_the_command_and_says_what_must_be_read_first(file
     assert judge()["analysis"].tolist() == [1, 2]
     change_items(files, lambda items: kept)
     assert judge()["analysis"].tolist() == [1, 2]
-    told = read_analyses_of(record.parent)
+    told = found.read_analyses(record)
     assert told.level_at_most(0.05) == pytest.approx(0.1)
     assert told.warnings == warnings_of(record)
     assert [row["analysis"] for row in told.rows] == [1, 2]

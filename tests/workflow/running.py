@@ -19,7 +19,7 @@ PROJECT = Path(__file__).parents[2]
 PARTS = ("Snakefile", "rules", "workflow", "config", "resources", "envs", "profiles")
 CONFIGURATION = "study.yaml"
 SAID = "said.txt"
-COLLECTING = ("all", "tables", "figures", "explorer", "audit", "study", "corpus")
+COLLECTING = ("all", "tables", "figures", "page", "audit", "study", "corpus")
 
 # One job: its rule and its wildcards.
 Job = tuple[str, frozenset[tuple[str, str]]]
@@ -188,6 +188,10 @@ RULES_OF_DISPARITY = (
     "tabulate_effects",
     "tabulate_control",
     "tabulate_covariate_adjusted",
+    "write_page",
+    "count_texts",
+    "classify_empty_texts",
+    "estimate_texts_needed",
     "draw_control",
 )
 

@@ -23,7 +23,7 @@ STUDY = EXAMPLE | {
 }
 PAGES = [
     f"results/{STUDY['study']}/{page}"
-    for page in ("tables/effects.html", "tables/draws.html", "tables/decisions.html", "explorer.html", "audit.html")
+    for page in ("tables/effects.html", "tables/draws.html", "tables/decisions.html", "index.html")
 ]
 
 
@@ -94,15 +94,15 @@ def test_what_is_unusual_is_told_on_every_page_and_no_answer_is_shown(project):
 
 def test_the_audit_has_the_decisions_of_the_table_and_no_word_of_an_answer(project):
     rows = pd.read_csv(project / "resources" / "answers" / "made.csv").query("model == 'Uneven 1.0'")
-    page = (results(project) / "audit.html").read_text(encoding="utf-8")
+    card = (results(project) / "audit.md").read_text(encoding="utf-8")
     content = json.loads((results(project) / "audit.json").read_text(encoding="utf-8"))
-    assert re.search(r"<h1>[^<]*</h1>\s*<p>Decisions: of 6 comparisons .* Reasons: of 8 comparisons ", page)
-    groups = {group["level"]: group for group in content["compared"][1]["groups"]}
+    assert re.match(r"Decisions: .*\b6 questions.* Reasons: .*\b8 questions", content["opening"][0])
+    groups = {group["level"]: group for group in content["decisions"][1]["groups"]}
     for level, part in rows.groupby("gender"):
         assert groups[level]["undecided"] == part["decision"].isna().sum()
         shares = {each["decision"]: each["share"] for each in groups[level]["shares"]}
         assert shares == pytest.approx((part["decision"].value_counts() / len(part)).to_dict())
-    assert "receipt" not in page
+    assert "receipt" not in card + json.dumps(content)
 
 
 def test_only_what_an_edit_concerns_runs_again(project, copy_of):
@@ -112,8 +112,7 @@ def test_only_what_an_edit_concerns_runs_again(project, copy_of):
     assert {rule for rule, _ in planned_jobs(project, *PAGES)} == {
         "tabulate_draws",
         "tabulate_effects",
-        "write_answer_audit",
-        "write_explorer",
+        "write_page",
     }
     configure(project, edited(STUDY, "metrics", "complains", "decision", value="wait"))
     planned = planned_jobs(project, *PAGES)

@@ -243,12 +243,12 @@ MIXED = STUDY | {
 
 @pytest.fixture(scope="module")
 def mixed(study, tmp_path_factory):
-    """A project after a study of both, its explorer and its audit, which goes on from the study of concepts."""
+    """A project after a study of both and its audit, which goes on from the study of concepts."""
     project = Path(shutil.copytree(study.parents[1], tmp_path_factory.mktemp("mixed") / "project"))
     configure(project, MIXED)
     for part in ("tables", "figures"):
         shutil.rmtree(results(project) / part)
-    run_study(project, "all", "explorer", "audit")
+    run_study(project, "all", "audit")
     return project
 
 
@@ -283,9 +283,9 @@ def test_pages_show_both(mixed):
     scores = pd.read_csv(results(mixed) / "tables" / "scores.csv")
     assert set(scores.loc[scores["metric"] == "l2", "group"]) == {*CONCEPTS, "male", "female"}
     assert set(scores.loc[scores["metric"] == "gini", "group"]) == {"male", "female"}
-    audit = (results(mixed) / "audit.html").read_text(encoding="utf-8")
+    audit = (results(mixed) / "audit.json").read_text(encoding="utf-8")
     # It is about texts, and says of what it is not.
-    assert "(4 comparisons); tables/effects.html" in audit
+    assert "4 comparisons of other explanations: tables/effects.html" in audit
     assert "leace" not in audit
     # So is the control, whose labels texts and changes do not share.
     left_out = "'random', 'leace'"

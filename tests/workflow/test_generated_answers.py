@@ -1,6 +1,7 @@
 """A language model's words beside its attributions, from a study file to tables."""
 
 import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -115,19 +116,18 @@ def test_words_and_attributions_of_one_model_stand_side_by_side(project):
     assert draws.loc["words", "difference"] == pytest.approx(means["male"] - means["female"])
 
 
-def test_each_modality_has_an_audit_of_its_own(project):
-    answers = "results/words/audit_answers.html"
+def test_one_page_has_both_modalities(project):
     planned = {rule for rule, _ in planned_jobs(project, "audit")}
-    assert {"write_audit", "write_answer_audit", "count_texts", "count_questions"} <= planned
-    run_study(project, answers)
-    page = (project / answers).read_text(encoding="utf-8")
-    assert '<a href="audit.html">attributions</a>' in page
+    assert {"write_page", "count_texts", "count_questions"} <= planned
+    run_study(project, "results/words/index.html")
+    page = (results(project) / "index.html").read_text(encoding="utf-8")
     assert f"{len(ROWS)} questions, each form" in page
-    told = json.loads((project / answers).with_suffix(".json").read_text(encoding="utf-8"))
-    assert told["audited"]["explainers"] == ["reasons"]
-    asked = [each["metric_label"] for of in told["compared"] for each in of["comparisons"]]
-    assert {"Decision", "Words"} <= set(asked)
-    assert "Gini" not in asked
+    told = json.loads((results(project) / "audit.json").read_text(encoding="utf-8"))
+    assert [each["what"] for each in told["audited"]["datasets"]] == ["texts", "questions"]
+    asked = {(each["explainer"], each["metric"]) for each in told["comparisons"]}
+    assert ("reasons", "words") in asked
+    assert {metric for explainer, metric in asked if explainer != "reasons"} == {"gini"}
+    assert re.match(r"Explanations: .* Decisions: .* Reasons: ", told["opening"][0])
 
 
 def test_the_decision_is_that_of_the_predictions(project):

@@ -75,7 +75,7 @@ def private(tmp_path_factory) -> Path:
 
 def show(project: Path) -> None:
     """Make everything that a reader may get."""
-    run_study(project, "all", "explorer", "audit")
+    run_study(project, "all")
     run_study(project, "--report", "report.html")
 
 
@@ -100,7 +100,7 @@ def text_of(path: Path) -> str:
 
 
 def unpacked(part: str) -> str:
-    """What base64 holds, compressed as in the explorer or not."""
+    """What base64 holds, compressed as in the page or not."""
     try:
         held = base64.b64decode(part)
     except binascii.Error:
@@ -111,7 +111,7 @@ def unpacked(part: str) -> str:
 
 
 def test_the_report_and_every_page_that_could_show_words_are_there(private):
-    pages = {"tables/reliance.html", "tables/words_by_group.csv", "audit.html", "audit.json", "explorer.html"}
+    pages = {"tables/reliance.html", "tables/words_by_group.csv", "audit.json", "index.html"}
     assert pages <= {path.relative_to(results(private)).as_posix() for path in results(private).rglob("*")}
     assert "Words and groups" in text_of(private / "report.html")
 
@@ -120,30 +120,21 @@ def test_words_of_a_dataset_that_shows_its_texts_are_found_where_they_are_shown(
     """Else it would say nothing that none are found of the other one."""
     found = shown(private, "shown")
     assert {"tables/reliance.html", "tables/words_by_group.csv", "tables/words_by_group.parquet"} <= set(found)
-    assert {"audit.html", "audit.json", "report.html"} <= set(found)
-    # The words of a table; pairs with their words only where all datasets allow it.
-    audit = json.loads((results(private) / "audit.json").read_text(encoding="utf-8"))
-    assert audit["pairs"] == []
-    assert {of["dataset"]: bool(of["words"]) for of in audit["reliance"]["models"]} == {"shown": True, "kept": False}
+    assert "report.html" in found
+    # Texts stand on the page only where all datasets allow it.
+    assert {"index.html", "audit.json"}.isdisjoint(found)
     assert "audit.md" not in found
-    assert "explorer.html" not in found
 
 
 def test_no_word_of_a_dataset_that_keeps_its_texts_is_shown(private):
     assert shown(private, "kept") == {}
 
 
-def test_numbers_are_told_of_a_dataset_that_keeps_its_texts(private):
+def test_it_is_told_how_a_dataset_that_keeps_its_texts_is_explained(private):
     audit = json.loads((results(private) / "audit.json").read_text(encoding="utf-8"))
-    kept = audit["reliance"]["models"][1]
-    for part, name in (("forms", "pair_invariance"), ("names", "group_reliance")):
-        table = pd.read_parquet(results(private) / "tables" / f"{name}.parquet")
-        assert len(kept[part]["rows"]) == (table["dataset"] == "kept").sum() > 0
-    assert {row["explainer"]: row["null"] for row in kept["forms"]["rows"]} == {
-        **dict.fromkeys(("lime", "lime_again"), "repeated"),
-        "grad": "fixed",
-        "random": None,
-    }
+    [told] = [each for each in audit["reliance"] if each["place"].endswith("on kept")]
+    assert told["forms"]
+    assert told["names"]
 
 
 @pytest.mark.slow
@@ -152,12 +143,12 @@ def test_where_texts_may_be_shown_decides_no_explanation(private, copy_of):
     private = copy_of(private)
     study = configuration(private)
     configure(private, edited(study, "datasets", "kept", "show_texts", value=True))
-    jobs = {rule for rule, _ in planned_jobs(private, "all", "explorer", "audit")}
-    assert jobs == {"measure_reliance", "tabulate_reliance", "find_examples", "write_explorer", "write_audit"}
+    jobs = {rule for rule, _ in planned_jobs(private, "all")}
+    assert jobs == {"measure_reliance", "tabulate_reliance", "write_page"}
     show(private)
     found = shown(private, "kept")
-    assert {"audit.html", "explorer.html", "tables/reliance.html", "report.html"} <= set(found)
+    assert {"index.html", "tables/reliance.html", "report.html"} <= set(found)
     configure(private, edited(study, "explorer", value={"texts": False}))
     show(private)
     assert shown(private, "kept") == {}
-    assert {"audit.html", "audit.json", "audit.md", "explorer.html"}.isdisjoint(shown(private, "shown"))
+    assert "index.html" not in shown(private, "shown")

@@ -97,10 +97,10 @@ def test_other_kinds_are_planned_with_a_bucket_as_without(study, kubernetes_pyth
     study = study | {"statistics": study["statistics"] | {"looks": []}}
     project = copy_of_project(tmp_path / "project", study)
     (project / "own.yaml").write_text("{}")  # which the study of concepts names
-    said = snakemake(project, kubernetes_python, storage, "--dry-run", "all", "explorer", *in_bucket("kinds"))
+    said = snakemake(project, kubernetes_python, storage, "--dry-run", "all", *in_bucket("kinds"))
     planned = listed_jobs(said)
     assert len(planned) > 10
-    assert planned == planned_jobs(project, "all", "explorer")
+    assert planned == planned_jobs(project, "all")
 
 
 def test_the_same_jobs_are_planned_with_a_bucket(kubernetes_python, storage, tmp_path):
@@ -108,12 +108,12 @@ def test_the_same_jobs_are_planned_with_a_bucket(kubernetes_python, storage, tmp
     demo = yaml.safe_load((PROJECT / "config/demo.yaml").read_text(encoding="utf-8"))
     books = demo["datasets"]["demo_books"] | {"file": "results/tiny/corpus/resolved.parquet"}
     project = copy_of_project(tmp_path / "project", SMALLER | {"corpus": demo["corpus"], "datasets": {"books": books}})
-    said = snakemake(project, kubernetes_python, storage, "--profile", PROFILE, "--dry-run", "all", "explorer")
+    said = snakemake(project, kubernetes_python, storage, "--profile", PROFILE, "--dry-run", "all")
     planned = listed_jobs(said)
-    assert {"extract_paragraphs", "import_dataset", "train", "draw_effects", "write_explorer"} <= {
+    assert {"extract_paragraphs", "import_dataset", "train", "draw_effects", "write_page"} <= {
         rule for rule, _ in planned
     }
-    assert planned == planned_jobs(project, "all", "explorer")
+    assert planned == planned_jobs(project, "all")
 
 
 def test_a_study_in_a_bucket_is_that_of_one_machine(finished_smaller, kubernetes_python, storage, tmp_path):

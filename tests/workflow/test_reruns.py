@@ -35,7 +35,10 @@ LIBRARY = "workflow/scripts/evenlight"
 
 # What follows from changed scores: what is computed of all of them together, and what shows them.
 SUMMARY = ("summarise_disparity", "tabulate_disparity", "draw_disparity")
-EFFECTS = ("estimate_effects", "permute_verdicts", "tabulate_effects", "draw_effects")
+EFFECTS = (
+    *("estimate_effects", "permute_verdicts", "tabulate_effects", "draw_effects"),
+    *("estimate_texts_needed", "write_page"),
+)
 CONTROL = ("permute_groups", "tabulate_control", "draw_control")
 COVARIATE_ADJUSTED = ("adjust_for_covariates", "tabulate_covariate_adjusted")
 SCORES = ("summarise_scores", "tabulate_scores")
@@ -43,7 +46,8 @@ JUDGED = ("measure_disparity", "record_analyses")
 FROM_TESTS = (*JUDGED, *SUMMARY, *EFFECTS, *CONTROL, *COVARIATE_ADJUSTED, *SCORES)
 QUALITY = ("measure_quality", "tabulate_models")
 BOXES = ("draw_scores", "draw_score_panels")
-FROM_SCORES = (*FROM_TESTS, *BOXES)
+FROM_SCORES = (*FROM_TESTS, *BOXES, "count_texts")
+FROM_PREDICTIONS = (*QUALITY, "classify_empty_texts")
 
 
 @pytest.fixture(scope="module")
@@ -155,18 +159,18 @@ EDITS = {
     # The configuration
     "seed added": (
         study("seeds", value=[0, 1]),
-        both(of(*OF_A_MODEL, seed=1), of(*FROM_SCORES, *QUALITY, *COSTS)),
+        both(of(*OF_A_MODEL, seed=1), of(*FROM_SCORES, *FROM_PREDICTIONS, *COSTS)),
     ),
     "model added": (
         study("models", "another", value=TINY["models"]["ola_cea"]),
         both(
             of(*OF_A_MODEL, *BOXES, model="another"),
-            of(*FROM_TESTS, *QUALITY, *COSTS),
+            of(*FROM_TESTS, "count_texts", *FROM_PREDICTIONS, *COSTS),
         ),
     ),
     "model for one dataset alone": (
         study("models", "ola_cea", "datasets", value=["demo"]),
-        of(*FROM_TESTS, *QUALITY, *COSTS),
+        of(*FROM_TESTS, "count_texts", *FROM_PREDICTIONS, *COSTS),
     ),
     "explainer of a new family added": (
         study("explainers", "grad", value={"method": "saliency"}),
@@ -194,46 +198,46 @@ EDITS = {
         both(
             of("score", family="faithfulness"),
             of("draw_scores", metric="comprehensiveness"),
-            of("draw_score_panels", *FROM_TESTS),
+            of("draw_score_panels", "count_texts", *FROM_TESTS),
         ),
     ),
     "learning rate of one model changed": (
         study("trainings", "one_layer", "learning_rate", value=0.02),
         both(
             of(*OF_A_MODEL, *BOXES, model="ola_cea"),
-            of(*FROM_TESTS, *QUALITY, *COSTS),
+            of(*FROM_TESTS, "count_texts", *FROM_PREDICTIONS, *COSTS),
         ),
     ),
     "validation share of one dataset changed": (
         study("datasets", "demo", "validation_share", value=0.3),
         both(
             of(*OF_A_MODEL, "import_dataset", "measure_co_occurrence", *BOXES, dataset="demo"),
-            of(*FROM_TESTS, *QUALITY, *COSTS),
+            of(*FROM_TESTS, "count_texts", *FROM_PREDICTIONS, *COSTS),
         ),
     ),
     "fewer pairs explained": (
         study("explain", "pairs", value=7),
-        both(of("read_texts", "attribute_", "score"), of(*FROM_SCORES, *QUALITY, *COSTS)),
+        both(of("read_texts", "attribute_", "score"), of(*FROM_SCORES, *FROM_PREDICTIONS, *COSTS)),
     ),
     "epochs on one dataset changed": (
         study("trainings", "one_layer", "epochs", value={"default": 2, "demo": 1}),
         both(
             of(*OF_A_MODEL, *BOXES, model="ola_cea", dataset="demo"),
-            of(*FROM_TESTS, *QUALITY, *COSTS),
+            of(*FROM_TESTS, "count_texts", *FROM_PREDICTIONS, *COSTS),
         ),
     ),
     "fewer pairs of one dataset explained": (
         study("explain", "pairs_on", value={"demo": 7}),
         both(
             of("read_texts", "attribute_", "score", *BOXES, dataset="demo"),
-            of(*FROM_TESTS, *QUALITY, *COSTS),
+            of(*FROM_TESTS, "count_texts", *FROM_PREDICTIONS, *COSTS),
         ),
     ),
     "label of an explainer changed": (
         study("explainers", "lime", "label", value="LIME"),
         both(
             of(*BOXES, "draw_disparity", "draw_effects", "tabulate_disparity", "tabulate_effects"),
-            of("tabulate_covariate_adjusted", "tabulate_scores", "tabulate_costs"),
+            of("tabulate_covariate_adjusted", "tabulate_scores", "tabulate_costs", "write_page"),
         ),
     ),
     "label of a metric changed": (
@@ -241,14 +245,14 @@ EDITS = {
         both(
             of("draw_scores", metric="gini"),
             of("draw_score_panels", "draw_disparity", "draw_effects", "tabulate_disparity", "tabulate_effects"),
-            of("tabulate_covariate_adjusted", "tabulate_scores"),
+            of("tabulate_covariate_adjusted", "tabulate_scores", "write_page"),
         ),
     ),
     "levels compared the other way round": (
         study("statistics", "compare", value={"gender": [["female", "male"]]}),
         both(
             of(*JUDGED, *SUMMARY, *EFFECTS, *CONTROL, *COVARIATE_ADJUSTED),
-            of("tabulate_scores", *QUALITY, *BOXES),
+            of("tabulate_scores", "count_texts", *QUALITY, *BOXES),
         ),
     ),
     "level of significance changed": (
@@ -273,13 +277,13 @@ EDITS = {
     "bound of as often changed": (study("statistics", "as_often_bound", value=0.1), of(*EFFECTS)),
     "verdicts of more permutations": (
         study("statistics", "verdict_permutations", value=3),
-        of("permute_verdicts", "tabulate_effects"),
+        of("permute_verdicts", "tabulate_effects", "write_page"),
     ),
     "coverage of the intervals changed": (
         study("statistics", "confidence", value=0.9),
         of(*EFFECTS, *COVARIATE_ADJUSTED),
     ),
-    "figures in one format": (study("figures", value={"formats": ["svg"]}), nothing),
+    "figures in one format": (study("figures", value={"formats": ["svg"]}), of("write_page")),
     "speed changed": (what_changes_speed_only, nothing),
     "learning rate spelt otherwise": (
         study("trainings", "one_layer", "learning_rate", value="1e-2"),
@@ -299,7 +303,6 @@ EDITS = {
                     "core/tables.py",
                     "explainers/families/gradient_shap.py",
                     "metrics/families/complexity.py",
-                    "reports/explorer/page.html",
                     "reports/style.py",
                     "statistics/summary.py",
                 )
@@ -323,7 +326,7 @@ EDITS = {
             of("draw_score_panels", *FROM_TESTS),
         ),
     ),
-    "version of the training": (version("train"), both(of(*OF_A_MODEL), of(*FROM_SCORES, *QUALITY, *COSTS))),
+    "version of the training": (version("train"), both(of(*OF_A_MODEL), of(*FROM_SCORES, *FROM_PREDICTIONS, *COSTS))),
     "version of one result": (
         result_version("statistics/summary.py"),
         of("tabulate_disparity", *SUMMARY),
@@ -356,7 +359,7 @@ def test_where_an_explainer_explains_concerns_no_model(finished_twice, copy_of):
     study("explainers", "lime", "datasets", value=["demo"])(project)
     planned = {rule for rule, _ in planned_jobs(project)}
     assert {"measure_disparity", *COSTS} <= planned
-    assert planned.isdisjoint({"train", "read_texts", *QUALITY})
+    assert planned.isdisjoint({"train", "read_texts", *FROM_PREDICTIONS})
     assert not any(rule.startswith("attribute_") for rule in planned)
 
 

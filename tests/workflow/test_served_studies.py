@@ -176,7 +176,7 @@ def test_an_audit_of_a_service_leaves_out_combinations_of_few_texts_and_says_so(
         configure(project, study)
         run_study(project, "audit", cores=1)
     told = json.loads((results(project) / "audit.json").read_text(encoding="utf-8"))
-    assert {tuple(of["levels"]) for of in told["found"]} == {("women", "men")}
+    assert {(each["level_a"], each["level_b"]) for each in told["comparisons"]} == {("women", "men")}
     assert any("'women+old' (3) not compared" in note for note in told["notes"])
     not_tested = " ".join(told["not_tested"])
     assert "country in dataset" in not_tested

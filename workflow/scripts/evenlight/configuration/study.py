@@ -327,7 +327,7 @@ class Figures(Settings):
 
 
 class Explorer(Settings):
-    """The page on which readers look around in a study; `snakemake explorer` makes it."""
+    """What the page of a study shows."""
 
     texts: bool = Field(
         True,
@@ -493,5 +493,5 @@ class Study(Settings):
     )
     figures: Figures = Field(default_factory=Figures, description="How figures are written.")
     explorer: Explorer = Field(
-        default_factory=Explorer, description="The page of the whole study, `results/<study>/explorer.html`."
+        default_factory=Explorer, description="What the page of the study shows, `results/<study>/index.html`."
     )

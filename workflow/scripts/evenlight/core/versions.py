@@ -68,9 +68,7 @@ STAGES = {
     "draw_sentence": 1,
     "draw_specifications": 1,
     "tabulate": 1,
-    "write_answer_audit": 1,
-    "write_audit": 1,
-    "write_explorer": 1,
+    "write_page": 1,
 }
 
 

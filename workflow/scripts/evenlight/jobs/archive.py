@@ -96,14 +96,14 @@ def refuse_unlicensed(project: Path, study: str, names: Iterable[str], records: 
     found: dict[str, dict[str, str]] = {}
     for name in names:
         folder = PurePosixPath(name).relative_to("results", study).parts[0] if name.startswith("results/") else ""
-        shows = folder == "explorer.html" and b'"texts": true' in (project / name).read_bytes()
+        shows = folder == "index.html" and b'"texts": true' in (project / name).read_bytes()
         if folder in WITH_TEXTS or shows:
             for table in _unlicensed_of(name, records):
                 found.setdefault(table, {}).setdefault(folder, name)
     for table, of_table in found.items():
         folders = sorted(folder for folder in of_table if folder in WITH_TEXTS)
         remedy = [f'leave them out with WITHOUT="{" ".join(folders)}"'] * bool(folders)
-        remedy += ["write the page with `explorer: {texts: false}`"] * ("explorer.html" in of_table)
+        remedy += ["write the page with `explorer: {texts: false}`"] * ("index.html" in of_table)
         raise InputError(
             f"{next(iter(of_table.values()))}: has words of {UNLICENSED[table]}, so it may not be passed on; "
             f"{', and '.join(remedy)}. Tables and figures stay"

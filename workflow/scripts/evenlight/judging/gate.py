@@ -17,10 +17,10 @@ from evenlight.core import tables
 from evenlight.core.contracts.results import EFFECTS
 from evenlight.core.errors import InputError, suggestion
 from evenlight.core.files import read_yaml
-from evenlight.reports.audit.found import COMPARED
 from evenlight.reports.verdict_words import SCORED, capitalised, won
 from evenlight.statistics.arrays.multiple_testing import holm
 from evenlight.statistics.arrays.sign_test import as_often_p
+from evenlight.statistics.cells import CELL
 from evenlight.statistics.families import CONTROL
 from evenlight.statistics.study import ALL, AS_OFTEN
 from evenlight.statistics.wins import TEXTS
@@ -32,6 +32,9 @@ DISPARITY, OPEN, ALLOWED, EXCEPTED, PASSED = OUTCOMES
 STATUS = {PASSED: 0, DISPARITY: 1, OPEN: 2}
 NAMES = ("dataset", "model", "explainer", "metric")
 LEVELS = ("level_a", "level_b")
+# The columns of verdicts that it reads.
+COMPARED = [*CELL, "family", "verdict", "side", "reason", "unit", "units_a", "units_b", "wins", "losses", "ties"]
+COMPARED += ["share", "family_low", "family_high", "net_benefit", "p_adjusted", "level"]
 
 
 @dataclass(frozen=True, kw_only=True)

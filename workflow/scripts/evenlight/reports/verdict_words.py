@@ -139,6 +139,18 @@ def won_of_hundred(share: float | None, low: float | None, high: float | None) -
     return f"{100 * share:.0f} [{least},\N{NO-BREAK SPACE}{most}]"
 
 
+def difference_of(difference: float | None, low: float | None, high: float | None) -> str:
+    """The mean difference in the metric's units, with its interval, where it has one.
+
+    >>> difference_of(-0.25, -0.4, -0.1), difference_of(0.5, None, None), difference_of(None, None, None)
+    ('−0.25 [−0.4,\xa0−0.1]', '0.5', '–')
+    """
+    if pd.isna(difference):
+        return "–"
+    ends = "" if pd.isna(low) else f" [{three_digits(low)},\N{NO-BREAK SPACE}{three_digits(high)}]"
+    return three_digits(difference) + ends
+
+
 def capitalised(clause: str) -> str:
     """A clause with a capital letter, as a sentence begins."""
     return clause[:1].upper() + clause[1:]
@@ -196,12 +208,8 @@ def _of_worst(row, words: Words) -> str:
 
 
 def _of_mean(row) -> str:
-    ends = (
-        ""
-        if pd.isna(row.difference_low)
-        else (f" [{three_digits(row.difference_low)}, {three_digits(row.difference_high)}]")
-    )
-    said = f"Mean difference of the scores, “{row.level_a}” less “{row.level_b}”: {three_digits(row.difference)}{ends}."
+    difference = difference_of(row.difference, row.difference_low, row.difference_high).replace("\xa0", " ")
+    said = f"Mean difference of the scores, “{row.level_a}” less “{row.level_b}”: {difference}."
     if np.isinf([row.difference_low, row.difference_high]).any():
         said += " Without a limit a mean is decided by very few scores."
     return said

@@ -65,8 +65,8 @@ def word_scores_page(words: Sequence[str], scores: np.ndarray, title: str) -> Wo
 
     >>> print(word_scores_page(["She", "sails"], np.array([0.5, 0.0]), "lime, female"))
     <figure style="margin: 0.5em 0"><figcaption>lime, female</figcaption><p style="line-height: 2.6"><ruby \
-style="background: rgb(86 180 233 / 1.00); padding: 0.15em">She<rt>1.00</rt></ruby> <ruby \
-style="background: rgb(86 180 233 / 0.00); padding: 0.15em">sails<rt>0.00</rt></ruby></p></figure>
+style="background: rgb(86 180 233 / 1.00); padding: 0.15em; white-space: nowrap">She<rt>1.00</rt></ruby> <ruby \
+style="background: rgb(86 180 233 / 0.00); padding: 0.15em; white-space: nowrap">sails<rt>0.00</rt></ruby></p></figure>
     """
     largest = np.abs(scores).max(initial=0.0)
     return WordScoresPage(word_scores_html(words, scores / largest if largest > 0 else np.zeros(len(words)), title))
@@ -99,6 +99,6 @@ def word_scores_html(words: Sequence[str], shares: Iterable[float], title: str) 
 def _marked(word: str, share: float) -> str:
     red, green, blue = FOR if share >= 0 else AGAINST
     return (
-        f'<ruby style="background: rgb({red} {green} {blue} / {abs(share):.2f}); padding: 0.15em">'
+        f'<ruby style="background: rgb({red} {green} {blue} / {abs(share):.2f}); padding: 0.15em; white-space: nowrap">'
         f"{escape(word)}<rt>{signed(share)}</rt></ruby>"
     )

@@ -111,16 +111,12 @@ def keep_records(study: Study) -> None:
 
 
 def outcome(study: Study) -> list[str]:
-    """What a run has found and where to look: of the page that answers, where it was asked for."""
+    """What a run has found and where to look: the page of the study, or else of its kind, where it was asked for."""
     answering = next(iter(study.kind.opens), "scores")
-    pages = {"audit": f"{study.folder}/audit.html", "study": f"{study.folder}/tables/{answering}.html"}
+    pages = [f"{study.folder}/index.html", f"{study.folder}/tables/{answering}.html"]
     made = study.inside.files()
-    lines = []
-    if told := next((name for name in pages if pages[name] in made), None):
-        lines += [*terminal.opening_of(Path(pages[told])), f"The {told} is done. Open {pages[told]} in a browser."]
-    if (explorer := f"{study.folder}/explorer.html") in made:
-        lines.append(f"The explorer is done. Open {explorer} in a browser.")
-    return lines
+    page = next((page for page in pages if page in made), None)
+    return [*terminal.opening_of(Path(page)), f"Open {page} in a browser."] if page else []
 
 
 def last_lines(logs: Iterable[Path], beginning: str) -> list[str]:

@@ -8,7 +8,6 @@ from snakemake.exceptions import WorkflowError
 from evenlight.core import sources
 from evenlight.core.errors import InputError
 from evenlight.workflow.answers import Answers
-from evenlight.workflow.audit import Audit
 from evenlight.workflow.base import Base, completed, problem_with_folder
 from evenlight.workflow.checks import Checks
 from evenlight.workflow.corpus import Corpus
@@ -16,10 +15,10 @@ from evenlight.workflow.datasets import Datasets
 from evenlight.workflow.disparity import Disparity
 from evenlight.workflow.effects import Effects
 from evenlight.workflow.explanations import Explanations
-from evenlight.workflow.explorer import Explorer
 from evenlight.workflow.figures import Figures
 from evenlight.workflow.inside import Inside
 from evenlight.workflow.models import Models
+from evenlight.workflow.page import StudyPage
 from evenlight.workflow.regimes import Regimes
 from evenlight.workflow.results import Results
 from evenlight.workflow.statistics import Statistics
@@ -37,8 +36,7 @@ class Study(
     Effects,
     Answers,
     Figures,
-    Explorer,
-    Audit,
+    StudyPage,
     Disparity,
     Regimes,
     Checks,

@@ -827,17 +827,3 @@ WITHOUT_WORDS = Contract(
         ]
     ),
 )
-# `tables/examples.parquet`, for audits that show texts: one of the pairs that differ most, with the shares of its
-# words and no words.
-EXAMPLES = Contract(
-    "example pairs",
-    "find_examples",
-    pa.schema(
-        [
-            *_CELL,
-            *columns(pa.string(), "verdict", "unit_id", "level", "item_id"),
-            required("score", pa.float64()),
-            required("word_shares", pa.list_(pa.float64())),
-        ]
-    ),
-)

@@ -6,7 +6,7 @@ from evenlight.core.contracts.results import BALANCED_ACCURACY, EFFECT_COUNTS, E
 from evenlight.reports.entries import COMPARED, Drawn, Shown
 from evenlight.reports.html_table import Cell, Page, Table
 from evenlight.reports.page_parts import rows_of_cells
-from evenlight.reports.questions import CELL, ELSE, HOLDS, LIMITS, READ, SURE, answered
+from evenlight.reports.questions import CELL, LIMITS, READ, SURE, answered
 from evenlight.reports.text import signed
 from evenlight.reports.verdict_words import (
     EXPLAINED,
@@ -25,7 +25,6 @@ from evenlight.statistics.chance_level import describe_chance
 from evenlight.statistics.families import CONTROL, EXPLORATORY, PRIMARY, STUDY
 from evenlight.statistics.study import (
     REPETITIONS,
-    TRAININGS,
     Comparison,
     MetricLabel,
     comparisons_in,
@@ -121,7 +120,7 @@ def page(
         parts,
         legend_of(pairs, as_often_bound, words) if pairs else [],
         warnings=[] if balanced is None else describe_chance(balanced, datasets, models),
-        details=_details(effects, control, explainers, metrics, confidence, words) if pairs else [],
+        details=_details(effects, control, confidence, words) if pairs else [],
     )
 
 
@@ -189,17 +188,11 @@ def effect_cell(row, size: int, words: Words = EXPLAINED) -> Cell:
 
 
 def _details(
-    effects: pd.DataFrame,
-    control: pd.DataFrame | None,
-    explainers: dict[str, str],
-    metrics: dict[str, MetricLabel],
-    confidence: float,
-    words: Words,
+    effects: pd.DataFrame, control: pd.DataFrame | None, confidence: float, words: Words
 ) -> list[tuple[str, str]]:
+    """How the cells are read, and how sure they are; what each comparison says stands in its cell."""
     asked = effects[effects["family"] != CONTROL]
-    found = asked[asked["side"] != 0]
     texts, pairs = (asked[(asked["unit"] == TEXTS) == are] for are in (True, False))
-    worst = asked[asked["worst_side"] != 0]
     of_pairs = (
         "The letter is the verdict. Beside it stand the pairs that the first group wins, those that the second wins, "
         "and ties. A pair is won by the text whose score is better by more than the margin. Where pairs share a "
@@ -209,80 +202,27 @@ def _details(
         f"Without pairs, the number says how often a random text of the first group {words.is_better} than one of the "
         "second. It is no share of pairs. "
     )
-    repeated = repeated_in(effects)
-    scope = " or ".join(REPETITIONS[name] for name in repeated)
     return answered(
         (
             CELL,
             (of_pairs if len(pairs) else "") + (of_texts if len(texts) else "") + "A pointer on a cell tells it in "
-            f"sentences. There stands the mean difference, too, with its {confidence:.0%} interval and no verdict.",
-        ),
-        (
-            HOLDS,
-            f"Verdicts hold for further texts like these, and for {scope}. "
-            + (_of_seeds(found) if TRAININGS in repeated else ""),
+            f"sentences. There stands the mean difference, too, with its {confidence:.0%} interval and no verdict. Its "
+            "robustness is what an unmeasured confounder would have to explain (Cinelli and Hazlett 2020).",
         ),
         (
             SURE,
-            ("The sign test of pairs is exact for any shape of the scores. " if len(pairs) else "")
-            + ("The test of texts is asymptotic, and needs 50 texts a group. " if len(texts) else "")
-            + "Verdicts are adjusted over both sides of all comparisons of a family. "
-            + f"{describe_adjustment(effects)} The chance that any names a wrong side is at most the study's level. "
+            f"Verdicts are adjusted over both sides of all comparisons of a family. {describe_adjustment(effects)} "
             "Limits with all comparisons considered hold at the same level. Counts have it once more, and hold "
-            "together for every set of comparisons. Where verdicts name more than a count, they stand in its place. "
-            + _of_thresholds(pairs, texts),
-        ),
-        ("Where do majority and mean point apart?", _said_of_apart(found[found["apart"]], explainers, metrics)),
-        (
-            "Who has the worst scores?",
-            f"In {len(worst):,} of {len(asked):,} comparisons one group has more of the scores that are as bad as this "
-            "study's worst tenth. This claim has the level to itself.",
+            "together for every set of comparisons. Verdicts hold for further texts like these, and for "
+            f"{' or '.join(REPETITIONS[name] for name in repeated_in(effects))}.",
         ),
         ("What does chance alone find?", "" if control is None else describe_control(control)),
-        (
-            ELSE,
-            "A pointer on a cell of the tables tells its robustness against an unmeasured confounder (Cinelli and "
-            "Hazlett 2020). Such a confounder is associated with the group and with the scores. Robustness is the "
-            "share that it would have to explain of the variance of the group, and of what is left of the scores. With "
-            "that share the mean difference would be none, or, for the robustness of significance, not significant.",
-        ),
         (
             LIMITS,
             "Rare, large losses are invisible to a count of wins, as small, frequent ones are to a mean. Without a "
             "margin that matters (smallest_effects), a tiny but regular difference is found in the end.",
         ),
         READ,
-    )
-
-
-def _of_thresholds(pairs: pd.DataFrame, texts: pd.DataFrame) -> str:
-    if len(texts):
-        return "For texts without pairs counts need p-values that do not depend on one another negatively (Simes)."
-    return "That is proven where groups are exchangeable within pairs, and simulated for other shapes."
-
-
-def _of_seeds(found: pd.DataFrame) -> str:
-    several = found[found["seeds"] > 1]
-    if several.empty:
-        return "Nothing is claimed across retraining, which takes several seeds."
-    agree = int((several["seeds_agree"] == several["seeds"]).sum())
-    across = int((several["retraining_side"] != 0).sum())
-    return (
-        f"In {agree:,} of {len(several):,} verdicts all seeds have the same majority. In {across:,} it is shown across "
-        f"retraining, too, which takes {several['seeds_needed'].max():,} seeds or more that agree."
-    )
-
-
-def _said_of_apart(apart: pd.DataFrame, explainers: dict[str, str], metrics: dict[str, MetricLabel]) -> str:
-    if apart.empty:
-        return ""
-    named = dict.fromkeys(
-        f"{explainers.get(row.explainer, row.explainer)} by {metrics[row.metric].label}" for row in apart.itertuples()
-    )
-    return (
-        "There the group that wins more often wins by little, and loses by much. Both are true, and say different "
-        "things. "
-        f"This concerns {', '.join(named)}."
     )
 
 

@@ -25,7 +25,7 @@ COLOUR_MAP = LinearSegmentedColormap.from_list("better", [SECOND, (1, 1, 1), FIR
 COLOUR_LIMIT = 1.0
 LEGEND = (
     "Colour: who has better explanations. Number: Cohen's d, above 0 where the first group has higher scores.\n"
-    "Arrow: which scores are better. Outlined: significant in most seeds. Bold: considerable effect."
+    "Arrow: which scores are better. Outlined: significant in most seeds, which is no verdict. Bold: considerable."
 )
 
 

@@ -1,1 +1,0 @@
-"""The explorer of a study: what it holds, its charts, and the page."""

@@ -1,0 +1,196 @@
+"""What the page says first: its question, and the answer in a few sentences, plain words before the field's."""
+
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from evenlight.core.kinds import EFFECTS, TEXT, TOKENS
+from evenlight.reports.index.comparisons import Judged, number
+from evenlight.reports.verdict_words import EXPLAINED, SCORED, at_least, by_sign, describe_counts, legend_of, won
+from evenlight.statistics.arrays.limits import of_hundred
+from evenlight.statistics.beyond_random import EXPLAINER, MODEL
+from evenlight.statistics.families import CONTROL, EXPLORATORY, PRIMARY, STUDY
+from evenlight.statistics.study import AS_OFTEN, UNDECIDABLE, UNDECIDED, comparisons_in
+from evenlight.statistics.wins import TEXTS
+
+QUESTION = "Are explanations equally good for every group?"
+# Style has no better side: tables take one direction of each metric as the better one.
+OF_ANSWERS = "Are answers in words alike for every group?"
+OF_BOTH = "Are explanations equally good, and answers in words alike, for every group?"
+# How the page calls explanations of each modality, where it has several.
+MODALITIES = {TOKENS: "Attributions", EFFECTS: "Effects of changes", TEXT: "Answers in words"}
+# What a question of each family is called.
+KINDS = {
+    STUDY: "questions",
+    PRIMARY: "primary questions",
+    EXPLORATORY: "exploratory questions",
+    CONTROL: "controls: random explanations, or groups by chance",
+}
+# What a comparison is about, in the order in which it is told.
+EXPLANATIONS, DECISIONS, REASONS = PARTS = ("explanations", "decisions", "reasons")
+# A verdict that names a group, whichever it is.
+MORE_OFTEN = "more often"
+
+
+def question_of(modalities: Collection[str]) -> str:
+    """What is asked of explanations of these modalities."""
+    if TEXT not in modalities:
+        return QUESTION
+    return OF_BOTH if len(modalities) > 1 else OF_ANSWERS
+
+
+def of_the_page(effects: pd.DataFrame, named: Mapping[str, Collection[str]]) -> pd.DataFrame:
+    """The effects whose dataset, model, explainer and metric the page shows: ``named``, by the plural."""
+    there = [effects[section[:-1]].isin(list(names)) for section, names in named.items()]
+    return effects[pd.concat(there, axis=1).all(axis=1)]
+
+
+def asked_first(effects: pd.DataFrame) -> pd.DataFrame:
+    """The comparisons that the page speaks of: those named beforehand, else all questions; none of controls alone."""
+    family = next((name for name in (PRIMARY, STUDY, EXPLORATORY) if name in set(effects["family"])), None)
+    return effects[effects["family"] == family]
+
+
+def clearest(effects: pd.DataFrame) -> pd.Series | None:
+    """The comparison whose verdict names a group with the smallest p; None where none does."""
+    found = effects[effects["side"] != 0]
+    return None if found.empty else found.loc[found["p_adjusted"].idxmin()]
+
+
+def opening(
+    effects: pd.DataFrame,
+    counts: pd.DataFrame | None,
+    told: Sequence[Mapping[str, Any]],
+    judged: Judged,
+    part_of: Callable[[Any], str],
+) -> list[str]:
+    """The answer: what was found and what is open, which comparison is clearest, and how many differ at least.
+
+    Args:
+        effects: those of the page.
+        counts: rows of ``EFFECT_COUNTS``; None where the study tells no verdicts.
+        told: of the same comparisons, what :func:`~evenlight.reports.index.comparisons.tell_comparisons` gives.
+        judged: how the study was judged.
+        part_of: of a row, which of :data:`PARTS` it is about.
+    """
+    if counts is None:
+        return ["This page has no verdict: it shows scores, and tests no difference."]
+    questions = effects[effects["family"] != CONTROL]
+    if questions.empty:
+        why = "no dataset has both groups with scores"
+        why = why if effects.empty else "every explainer is random, or every group drawn by chance"
+        return [f"Nothing could be compared: {why}. This does not show that groups are alike."]
+    parts = questions.assign(part=[part_of(row) for row in questions.itertuples(index=False)])
+    several = parts["part"].nunique() > 1
+    said = [
+        (f"{part.capitalize()}: " if several or part != EXPLANATIONS else "")
+        + _found(asked_first(parts[parts["part"] == part]), part)
+        for part in PARTS
+        if part in set(parts["part"])
+    ]
+    row = clearest(asked_first(questions))
+    return [" ".join(said), *([] if row is None else [_clearest(row, judged)]), _counted(questions, counts, told)]
+
+
+def _found(asked: pd.DataFrame, part: str) -> str:
+    """In how many questions of a part one group is better more often, in how many neither, and how many are open."""
+    kind = "primary " if (asked["family"] == PRIMARY).all() else ""
+    asks, found = number(len(asked), f"{kind}question"), asked[asked["side"] != 0]
+    differ = "one group is explained better more often" if part == EXPLANATIONS else "the groups differ"
+    if found.empty and len(asked) == 1:
+        said = f"The one {kind}question does not show that {differ}."
+    elif found.empty:
+        said = f"None of {asks} shows that {differ}."
+    elif len(found) == len(asked) == 1:
+        said = f"In the one {kind}question {differ}{_for_whom(found, part)}."
+    else:
+        said = f"In {len(found):,} of {asks} {differ}{_for_whom(found, part)}."
+    if as_often := int((asked["verdict"] == AS_OFTEN).sum()):
+        where = "A" if len(asked) == 1 else "In all a" if as_often == len(asked) else f"In {as_often:,} a"
+        said += f" {where} difference that matters is ruled out."
+    if still := int(asked["verdict"].isin([UNDECIDED, UNDECIDABLE]).sum()):
+        which = "It" if len(asked) == 1 else "All" if still == len(asked) else f"{still:,}"
+        said += f" {which} {'is' if still == 1 else 'are'} open, which does not show that groups are alike."
+    return said
+
+
+def _for_whom(found: pd.DataFrame, part: str) -> str:
+    """How often it is which group, where there are two groups that are explained."""
+    pairs = comparisons_in(found)
+    if len(pairs) > 1 or part != EXPLANATIONS:
+        return ""
+    counts = {pairs[0].level_a: int((found["side"] > 0).sum()), pairs[0].level_b: int((found["side"] < 0).sum())}
+    if len(found) in counts.values():
+        return f": “{max(counts, key=lambda level: counts[level])}”" + (" each time" if len(found) > 1 else "")
+    return ": " + ", ".join(f"“{level}” {_times(count)}" for level, count in counts.items())
+
+
+def _times(count: int) -> str:
+    """How often, in words.
+
+    >>> _times(1), _times(1200)
+    ('once', '1,200 times')
+    """
+    return {1: "once", 2: "twice"}.get(count, f"{count:,} times")
+
+
+def _clearest(row: pd.Series, judged: Judged) -> str:
+    """The comparison whose verdict is clearest, in words, and what further texts would show."""
+    counted = won(
+        (row.level_a, row.level_b), row.wins, row.losses, row.ties, row["share"], row.unit, judged.words_of(row)
+    )
+    where = f"{judged.models[row.model]} on {judged.datasets[row.dataset]}"
+    said = f"Clearest is {judged.question(row)}, for {where}: {counted}."
+    low, high = (row.family_low, row.family_high) if row.net_benefit >= 0 else (1 - row.family_high, 1 - row.family_low)
+    if pd.isna(low):
+        return said
+    what = "draws" if row.unit == TEXTS else f"decided {row.unit}"
+    return f"{said} With new texts like these, expect at least {of_hundred(low, high)[0]} of 100 {what}."
+
+
+def _counted(questions: pd.DataFrame, counts: pd.DataFrame, told: Sequence[Mapping[str, Any]]) -> str:
+    """In how many comparisons groups differ, at least, by family, and who makes it."""
+    said = []
+    for family, kind in {PRIMARY: "primary ", STUDY: "", EXPLORATORY: "exploratory "}.items():
+        asked = questions[questions["family"] == family]
+        if len(asked):
+            more = at_least(asked, counts).differ > (asked["side"] != 0).sum()
+            counted = describe_counts(asked, counts, kind)
+            said.append(f"More differ than can be named: {counted[:1].lower()}{counted[1:]}" if more else counted)
+    found = [each for each in told if each["side"] and each["family"] != CONTROL]
+    makers = Counter(filter(None, ((each["beyond_random"] or {}).get("made_by") for each in found)))
+    if makers:
+        unknown = makers[UNDECIDED] + makers[UNDECIDABLE]
+        said.append(
+            f"Who makes it is asked of {makers.total():,} of those that name a group: the model, or the metric, makes "
+            f"{makers[MODEL]:,}, and the explainer has a part in {makers[EXPLAINER]:,}"
+            + (f"; {unknown:,} {'is' if unknown == 1 else 'are'} open." if unknown else ".")
+        )
+    return " ".join(said)
+
+
+def verdicts(effects: pd.DataFrame) -> dict:
+    """The verdicts of all questions: their ``counts``, and the same by sign (``signs``)."""
+    asked = effects[effects["family"] != CONTROL]
+    of = {verdict: int((asked["verdict"] == verdict).sum()) for verdict in (AS_OFTEN, UNDECIDED, UNDECIDABLE)}
+    return {
+        "counts": {"asked": len(asked), MORE_OFTEN: int((asked["side"] != 0).sum()), **of},
+        "signs": by_sign(asked),
+    }
+
+
+def legend(effects: pd.DataFrame, bound: float, modalities: Collection[str]) -> list[dict[str, str]]:
+    """The signs of the verdicts that are there, with what they say; ``bound`` is the largest that is *as often*."""
+    if effects.empty:
+        return []
+    there = set(effects["verdict"])
+    sides = set(effects["side"])
+    is_there = [1 in sides, -1 in sides, *(verdict in there for verdict in (AS_OFTEN, UNDECIDED, UNDECIDABLE)), True]
+    signs = legend_of(comparisons_in(effects), bound, SCORED if TEXT in modalities else EXPLAINED)
+    return [
+        {"sign": cell.text, "colour": cell.background, "meaning": meaning}
+        for (cell, meaning), shown in zip(signs, is_there, strict=True)
+        if shown
+    ]

@@ -1,0 +1,135 @@
+"""Of the page of a study: which files it is made of, and what it may show."""
+
+from functools import cached_property
+
+from evenlight import configuration
+from evenlight.core import kinds
+from evenlight.reports.entries import COMPARED
+from evenlight.workflow.patterns import ANSWER, ATTRIBUTION_FILE, MANIFEST, PREDICTIONS
+
+# What of texts it shows beside their words: patterns by the flag that names their folder.
+SPOKEN = {
+    kinds.TOKENS: {"attributions": ATTRIBUTION_FILE, "predictions": PREDICTIONS},
+    kinds.TEXT: {"answers": ANSWER},
+}
+# The tables that it tells of, where groups of texts are compared, by what their explanations are.
+TOLD = {
+    kinds.TOKENS: (
+        "texts_needed",
+        "audited_texts",
+        "audited_groups",
+        "different_texts",
+        "models",
+        "without_words",
+        "costs",
+    ),
+    kinds.TEXT: ("texts_needed", "audited_questions", "draws", "answered", "decided", "decisions"),
+}
+# Those of pages that only some studies have.
+SOMETIMES = {
+    "beyond_random": ["beyond_random"],
+    "reliance": ["pair_invariance", "group_reliance"],
+}
+# The pages of tables that it names beside its own, where the study has them.
+BESIDE = ("disparity", "control", "covariate_adjusted", "looks", "effects", "beyond_random", "reliance")
+
+
+class StudyPage:
+    """Of the page of a study: which files it is made of, and what it may show."""
+
+    @cached_property
+    def tells_verdicts(self):
+        """Whether there are verdicts that are about models; those of regimes are about architectures."""
+        return "effects" in self.pages and self.config["kind"] != "regimes"
+
+    def shown_texts(self, files, of=kinds.TOKENS):
+        """Some files or flags, where the page shows texts that are explained in this modality.
+
+        None where it shows no texts, nor where a dataset keeps its own to itself.
+        """
+        allowed = self.config["explorer"]["texts"] and len(self.datasets_shown()) == len(self.config["datasets"])
+        return files if allowed and self.explainers_of(of) else type(files)()
+
+    @cached_property
+    def first_explored(self):
+        """What explanations a page shows one by one: those that the kind asks about, else the first."""
+        return self.kind.explained or next(iter(self.modalities))
+
+    @cached_property
+    def explored(self):
+        """All modalities of these units."""
+        return [
+            name
+            for name in self.modalities
+            if kinds.MODALITIES[name].units == kinds.MODALITIES[self.first_explored].units
+        ]
+
+    def spoken(self):
+        """Those of this study, each with its modality."""
+        return {
+            flag: (path, of) for of in self.explored for flag, path in self.shown_texts(SPOKEN.get(of, {}), of).items()
+        }
+
+    @cached_property
+    def told_tables(self):
+        """The tables that the page tells of, the verdicts first."""
+        if not self.tells_verdicts:
+            return []
+        always = ["effects", "effect_counts", "interim_analyses"]
+        if self.config["kind"] != "disparity":
+            return always
+        of_modalities = [table for of in self.explored for table in TOLD.get(of, ())]
+        pages = [table for page, of in SOMETIMES.items() if page in self.pages for table in of]
+        return list(dict.fromkeys(always + of_modalities + pages))
+
+    def read_tables(self):
+        """These, and the tests, whose notes it has."""
+        return [*self.told_tables, *["disparity"] * bool(self.told_tables)]
+
+    def told_models(self):
+        """The pattern of what the models are, by the flag that names their folder, where the page says it."""
+        return {"models": MANIFEST} if "audited_texts" in self.told_tables else {}
+
+    def audit_files(self):
+        """The words of the page for programs, and for a model card."""
+        return [f"<results>/audit.{form}" for form in ("json", "md")] if self.tells_verdicts else []
+
+    def csv_tables(self):
+        """Those of its tables that a page of tables has as CSV, too."""
+        written = {name for page, (_, shown) in self.pages.items() for name in shown.csv or self.tables_of(page)}
+        return [name for name in self.told_tables if name in written]
+
+    def pages_beside(self):
+        """The pages of tables that it names."""
+        return [page for page in BESIDE if page in self.pages] if self.tells_verdicts else []
+
+    def files_beside(self):
+        """The files that the page names, and that are not made with it."""
+        tables = [f"{name}.csv" for name in self.csv_tables()] + [f"{name}.html" for name in self.pages_beside()]
+        return [f"<results>/tables/{name}" for name in tables]
+
+    def page_settings(self):
+        """Names and labels of its scores, what is compared and how it was judged, and what the page may show."""
+        of, names = self.explored, self.scored()
+        families = {name: names["metrics"][name] for name in self.entries_of(of)["metrics"]}
+        settings = {"only": names["only"]} if "only" in names else {}
+        return self.shown(
+            *COMPARED,
+            of=of,
+            study=self.config["study"],
+            seeds=names["models"],
+            families=families,
+            # Those that have the same units are compared by the same.
+            comparisons=self.comparisons_of(of[0]),
+            target=self.config["explain"]["target"],
+            modalities={name: self.modalities[name] for name in of},
+            kinds={name: self.config["metrics"][name]["metric"] for name in families if name in self.config["metrics"]},
+            formats=self.config["figures"]["formats"],
+            random=configuration.random_explainers(self.config),
+            faithfulness=bool(self.faithfulness_metrics()),
+            tables=self.told_tables,
+            csv=self.csv_tables(),
+            pages=self.pages_beside(),
+            **self.of_statistics("alpha", "as_often_bound", "power"),
+            **settings,
+        )
