@@ -726,7 +726,7 @@ def test_no_text_of_data_or_study_is_markup(tmp_path):
     words = {"male": (HOSTILE, HOSTILE), "female": ("She", HOSTILE)}
     study = AuditedStudy(tmp_path, seeds=(0, 1), words=words)
     names = {"models": {"small": HOSTILE}, "datasets": {"plots": HOSTILE}, "explainers": {"ig": HOSTILE, "lime": "l"}}
-    content = study.audit(study.effects(), **names)
+    content = study.audit(study.effects(), **names, frame={"title": HOSTILE, "languages": [HOSTILE]})
     html = page(content)
     seen = Seen()
     seen.feed(html)

@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 import sys
+from datetime import date
 
 import numpy as np
 import pandas as pd
@@ -52,10 +53,14 @@ def test_the_audit_is_made_of_what_is_there_and_made_again_by_what_it_shows(fini
         assert (results(project) / row["file"]).exists(), row["file"]
     assert planned_jobs(project, "audit") == planned_jobs(project) == set()
 
+    configure(project, edited(configuration(project), "audit", value={"date": date(2026, 11, 28)}))
+    assert planned_jobs(project, "audit") == {("write_audit", frozenset())}
     configure(project, edited(configuration(project), "explorer", value={"texts": False}))
     assert planned_jobs(project, "audit") == {("write_audit", frozenset())}
     run_study(project, "audit")
-    assert json.loads((results(project) / "audit.json").read_text(encoding="utf-8"))["pairs"] == []
+    told = json.loads((results(project) / "audit.json").read_text(encoding="utf-8"))
+    assert told["pairs"] == []
+    assert {"field": "date", "label": "Date", "value": "2026-11-28"} in told["frame"]
 
 
 def test_ten_lines_audit_a_model_and_a_table_of_ones_own(finished_smaller, copy_of, monkeypatch):

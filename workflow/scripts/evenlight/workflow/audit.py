@@ -130,6 +130,7 @@ class Audit:
             texts=bool(self.shown_texts([True], kinds.TEXT)),
             faithfulness=bool(self.faithfulness_metrics()),
             beside=self.beside_answers,
+            frame=self.config["audit"],
             **self.of_statistics("alpha", "as_often_bound", "power"),
         )
 
@@ -140,6 +141,7 @@ class Audit:
             of=[kinds.TOKENS],
             pages=self.audited_pages(),
             beside=self.beside_attributions,
+            frame=self.config["audit"],
             reliance=reliance | self.of_statistics("confidence"),
             **self.of_statistics("alpha", "as_often_bound", "power"),
         )

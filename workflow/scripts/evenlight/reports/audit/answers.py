@@ -26,6 +26,7 @@ from evenlight.core.contracts.results import (
 )
 from evenlight.reports.audit.audited import describe_file
 from evenlight.reports.audit.content import NO_ANALYSES, Analyses, judged_of, notes_of, read_analyses_of
+from evenlight.reports.audit.document import NOT_FRAMED, WHO_ASKS, describe_frame
 from evenlight.reports.audit.found import (
     NOT_NAMED,
     VERSION,
@@ -99,6 +100,7 @@ def answers_content(
     texts: bool,
     faithfulness: bool,
     beside: str | None = None,
+    frame: Mapping[str, Any] = NOT_FRAMED,
     alpha: float,
     as_often_bound: float,
     power: float,
@@ -113,6 +115,7 @@ def answers_content(
         kinds: of each metric, what it measures: by this it is of decisions or of reasons.
         faithfulness: whether metrics ask if reasons are what moved the decision.
         beside: the page of the study's attributions, where it has any.
+        frame: what the audit says of itself, the section ``audit`` of the configuration.
         texts: whether words of answers may be shown: else decisions are numbered.
         alpha, as_often_bound, power: of the statistics.
     """
@@ -133,6 +136,7 @@ def answers_content(
         "warnings": list(found.analyses.warnings),
         "interim_analyses": list(found.analyses.rows),
         "beside": beside,
+        "frame": describe_frame(frame),
         "said": _said(told),
         "verdicts": told,
         "signs": verdicts_told(asked, judged)["signs"],
@@ -159,6 +163,7 @@ def answers_content(
         },
         "not_tested": _not_tested(found, faithfulness),
         "notes": found.notes,
+        "who_asks": WHO_ASKS,
         "evidence": EVIDENCE,
     }
 

@@ -28,6 +28,7 @@ from evenlight.core.contracts.results import (
 )
 from evenlight.core.contracts.texts import ITEMS
 from evenlight.reports.audit import audited
+from evenlight.reports.audit.document import NOT_FRAMED, WHO_ASKS, describe_frame
 from evenlight.reports.audit.found import VERSION, Judged, comparisons_told, number, told_of_comparison, verdicts_told
 from evenlight.reports.audit.reliance import RelianceTables, describe_reliance, read_reliance
 from evenlight.reports.pages.effects import describe_control
@@ -161,6 +162,7 @@ def audit_content(
     power: float,
     reliance: Mapping[str, Any],
     beside: str | None = None,
+    frame: Mapping[str, Any] = NOT_FRAMED,
 ) -> dict:
     """What an audit of a study says (JSON values).
 
@@ -177,6 +179,7 @@ def audit_content(
         alpha, as_often_bound, power: of the statistics.
         reliance: what :func:`evenlight.reports.audit.reliance.describe_reliance` is told beside names and comparisons.
         beside: the page of the study's answers in words, where it has any.
+        frame: what the audit says of itself, the section ``audit`` of the configuration.
     """
     named = {"datasets": datasets, "models": models, "explainers": explainers}
     judged = judged_of(found, **named, metrics=metrics, as_often_bound=as_often_bound, power=power)
@@ -211,6 +214,7 @@ def audit_content(
         "warnings": [*describe_chance(found.balanced, datasets, models), *found.analyses.warnings],
         "interim_analyses": list(found.analyses.rows),
         "beside": beside,
+        "frame": describe_frame(frame),
         "verdicts": _verdicts(asked, compared, judged, len(found.effects)),
         "audited": {
             "models": [audited.describe_model(name, label, manifests) for name, label in models.items()],
@@ -231,6 +235,7 @@ def audit_content(
         "not_tested": audited.not_tested(of_datasets, judged, seeds, found.effects, "correctness" in families.values())
         + others,
         "notes": found.notes,
+        "who_asks": WHO_ASKS,
         "evidence": audited.evidence(comparisons, found.beyond_random is not None, found.reliance is not None),
     }
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 
 from evenlight.core.tables import replacing
+from evenlight.reports.audit.document import CLAIM
 from evenlight.reports.questions import READ
 from evenlight.reports.text import signed, three_digits
 from evenlight.reports.verdict_words import numbers_of, won_of_hundred
@@ -49,6 +50,7 @@ def _common() -> dict:
         "share": _share,
         "difference": _difference,
         "read": READ[1],
+        "claim": CLAIM,
     }
 
 
@@ -57,7 +59,7 @@ def card(content: Mapping) -> str:
 
     No text of the data stands there.
     """
-    return _template("card.md").render(**content, plain=plain)
+    return _template("card.md").render(**content, plain=plain, claim=CLAIM)
 
 
 def plain(text: str) -> str:
@@ -82,7 +84,7 @@ def answers_page(content: Mapping) -> str:
 
 def answers_card(content: Mapping) -> str:
     """The audit of answers as a section of a model card, in Markdown; names of the study are no markup in it."""
-    return _template("answers.md").render(**content, plain=plain)
+    return _template("answers.md").render(**content, plain=plain, claim=CLAIM)
 
 
 # What an audit is of, with how its page and its section of a card are made.
