@@ -111,6 +111,7 @@ WITHOUT_CONTRACT = (
     ("`figures/**`", "figures", "`draw_*`"),
     ("`explorer.html`", "[the explorer](explorer.md), on request", "`write_explorer`"),
     ("`audit.html`, `.json`, `.md`", "[the audit](audit.md), on request", "`write_audit`"),
+    ("`audit.pdf`, `audit.sha256`", "[to be filed](audit.md#to-be-filed), on request", "none: `evenlight audit-pdf`"),
     (
         "`audit_answers.html`, `.json`, `.md`; `audit.*` without attributions",
         "[the audit of answers in words](audit.md#answers-in-words), on request",
