@@ -21,6 +21,12 @@ study.results |= {
         as_argument(study.runs_of_models() | {"hidden": study.hidden_tokens()}),
         study.of_runs(PREDICTIONS, TEXTS),
     ),
+    "describe_decisions": Result(
+        "How often each group gets each decision, and how often it is right.",
+        ["decision_rates"],
+        as_argument(study.runs_of_models()),
+        study.of_runs(PREDICTIONS, TEXTS),
+    ),
     "find_examples": Result(
         "Which pairs of texts differ most in the question of each comparison whose answer is clearest.",
         ["examples"],

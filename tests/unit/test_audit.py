@@ -28,6 +28,7 @@ from evenlight.reports.audit.found import Judged, open_comparisons
 from evenlight.reports.audit.page import card, page, write_audit
 from evenlight.reports.audit.reliance import WORDS, RelianceTables, describe_reliance, read_reliance
 from evenlight.reports.verdict_words import at_least, describe_counts
+from evenlight.statistics.decision_rates import rates_of_models
 from evenlight.statistics.examples import PAIRS, example_pairs
 from evenlight.statistics.files import Run, Runs, attribution_path, items_path, predictions_path, units_path
 from evenlight.statistics.planning import texts_needed
@@ -113,6 +114,7 @@ class AuditedStudy(ExplorerStudy):
                 hidden=hidden,
             ),
             self.costs,
+            self.decisions(),
             beyond,
             self.reliance(),
             self.examples(effects) if texts else None,
@@ -121,6 +123,11 @@ class AuditedStudy(ExplorerStudy):
         )
         made = {"settings": {"source": "hub/model"}, "loaded": {"source": "hub/model", "files": {"w": "ab" * 32}}}
         return audit_content(found, {Run("plots", "small", 0): made}, **settings)
+
+    def decisions(self) -> pd.DataFrame:
+        """The rates of the model's decisions."""
+        runs = Runs(datasets=[self.dataset], models={self.model: self.seeds})
+        return rates_of_models(self.folders.datasets, self.folders.predictions, runs)
 
     def examples(self, effects: pd.DataFrame) -> pd.DataFrame:
         """The pairs that differ most."""
@@ -699,6 +706,32 @@ def test_a_study_without_tables_of_words_says_nothing_of_them(study, effects, mo
     assert "rely on" not in page(content)
     assert "relies on" not in card(content)
     assert "tables/reliance.html" not in {row["file"] for row in content["evidence"]}
+
+
+def test_decisions_are_described_with_the_numbers_of_the_table(study, audit):
+    table = study.decisions()
+    every, gender = audit["decisions"][:2]
+    assert (every["factor"], gender["factor"]) == (None, "gender")
+    told = {
+        (of["factor"], group["level"], each["class"], measure): rate["value"]
+        for of in audit["decisions"]
+        for group in of["groups"]
+        for each in group["classes"]
+        for measure, rate in each.items()
+        if measure != "class"
+    }
+    rows = table[table["class"].notna()].astype(object).where(lambda of: of.notna(), None).to_dict("records")
+    names = ("factor", "level", "class", "measure")
+    expected = {tuple(None if pd.isna(row[name]) else row[name] for name in names): row["value"] for row in rows}
+    assert told.keys() == expected.keys()
+    known = {key: value for key, value in expected.items() if not pd.isna(value)}
+    assert {key: value for key, value in told.items() if value is not None} == pytest.approx(known, rel=1e-5)
+    # Of each class one group has the largest rate, and the others are held against it.
+    ratios = [each["impact_ratio"] for group in gender["groups"] for each in group["classes"]]
+    assert sorted(ratio["low"] is None for ratio in ratios).count(True) >= len(gender["groups"][0]["classes"])
+    seen = Seen()
+    seen.feed(page(audit))
+    assert "described" in "".join(seen.texts)
 
 
 def test_what_was_not_compared_is_said(tmp_path):

@@ -27,7 +27,7 @@ from tokenizers import Tokenizer
 import evenlight.__main__
 
 # What an audit computes beside the tables of its study.
-OF_AUDITS = {"count_texts", "estimate_texts_needed", "classify_empty_texts", "find_examples"}
+OF_AUDITS = {"count_texts", "estimate_texts_needed", "classify_empty_texts", "describe_decisions", "find_examples"}
 
 
 def test_the_audit_is_made_of_what_is_there_and_made_again_by_what_it_shows(finished_smaller, copy_of):

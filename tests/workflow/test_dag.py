@@ -90,7 +90,7 @@ def test_random_explainers_alone_are_audited_without_what_is_beyond_them(project
 
 def test_only_what_an_audit_shows_is_computed_for_it_and_none_of_it_for_all(project):
     planned = {name: {rule for rule, _ in planned_jobs(project, name)} for name in ("all", "audit")}
-    computed = {"count_texts", "estimate_texts_needed", "classify_empty_texts", "find_examples"}
+    computed = {"count_texts", "estimate_texts_needed", "classify_empty_texts", "describe_decisions", "find_examples"}
     assert not planned["all"] & computed
     assert planned["audit"] >= computed
     not_shown = {"tabulate_scores", "summarise_scores"}

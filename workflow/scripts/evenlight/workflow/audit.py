@@ -25,6 +25,8 @@ AUDITED_OF_ANSWERS = (
 
 # What every audit shows beside the verdicts.
 AUDITED = ("interim_analyses", "audited_texts", "audited_groups", "different_texts", "texts_needed", "without_words")
+# Beside those, what an audit of attributions shows of decisions.
+DECIDED = "decision_rates"
 
 # The pages that an audit names as its evidence, where the study has them.
 EVIDENCE = (
@@ -84,6 +86,7 @@ class Audit:
             "balanced_accuracy",
             "costs",
             *AUDITED,
+            DECIDED,
         ]
         return (
             always

@@ -26,7 +26,7 @@ from evenlight.core.contracts.results import (
 )
 from evenlight.reports.audit.audited import describe_file
 from evenlight.reports.audit.content import NO_ANALYSES, Analyses, judged_of, notes_of, read_analyses_of
-from evenlight.reports.audit.document import NOT_FRAMED, WHO_ASKS, describe_frame
+from evenlight.reports.audit.document import NOT_FRAMED, describe_frame, who_asks
 from evenlight.reports.audit.found import (
     NOT_NAMED,
     VERSION,
@@ -163,7 +163,7 @@ def answers_content(
         },
         "not_tested": _not_tested(found, faithfulness),
         "notes": found.notes,
-        "who_asks": WHO_ASKS,
+        "who_asks": who_asks(by_group=False),
         "evidence": EVIDENCE,
     }
 

@@ -204,7 +204,7 @@ def not_tested(
             "associated with the model and how they look, not whether people would call them right."
         )
     told.append(
-        "Whether the model's decisions are fair is another question, of which the accuracies are all that is said. No "
+        "Whether the model's decisions are fair is another question: they are described by group, and not judged. No "
         "law is claimed to be kept; under Evidence stands what lies in which file."
     )
     return told
@@ -221,6 +221,7 @@ def evidence(comparisons: Mapping[str, list[list[str]]], beyond_random: bool, re
         "tables/covariate_adjusted.csv": "each mean difference, adjusted for length, confidence, correctness",
         "tables/models.csv": "accuracy and recall of the models, by group",
         "tables/balanced_accuracy.csv": "accuracy of every run with every class counted alike, beside guessing",
+        "tables/decision_rates.parquet": "how often each group gets each decision, and how often that is right",
         "tables/costs.csv": "seconds and rows through the model of every explainer",
         "predictions/": "tokens, probabilities and predictions of every text",
         "attributions/": "every explanation",

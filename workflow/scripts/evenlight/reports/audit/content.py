@@ -15,6 +15,7 @@ from evenlight.core.contracts.results import (
     BALANCED_ACCURACY,
     BEYOND_RANDOM,
     COST_SUMMARY,
+    DECISION_RATES,
     DIFFERENT_TEXTS,
     DISPARITY,
     EFFECT_COUNTS,
@@ -28,7 +29,7 @@ from evenlight.core.contracts.results import (
 )
 from evenlight.core.contracts.texts import ITEMS
 from evenlight.reports.audit import audited
-from evenlight.reports.audit.document import NOT_FRAMED, WHO_ASKS, describe_frame
+from evenlight.reports.audit.document import NOT_FRAMED, describe_decisions, describe_frame, who_asks
 from evenlight.reports.audit.found import VERSION, Judged, comparisons_told, number, told_of_comparison, verdicts_told
 from evenlight.reports.audit.reliance import RelianceTables, describe_reliance, read_reliance
 from evenlight.reports.pages.effects import describe_control
@@ -85,6 +86,7 @@ class Found:
     needed: pd.DataFrame
     without_words: pd.DataFrame
     costs: pd.DataFrame
+    decisions: pd.DataFrame
     beyond_random: pd.DataFrame | None
     reliance: RelianceTables | None
     examples: pd.DataFrame | None
@@ -115,6 +117,7 @@ def read_found(folder: Path, pages: Collection[str], datasets: Path | None) -> F
         read("texts_needed", TEXTS_NEEDED),
         read("without_words", WITHOUT_WORDS),
         read("costs", COST_SUMMARY),
+        read("decision_rates", DECISION_RATES),
         read("beyond_random", BEYOND_RANDOM) if "beyond_random" in pages else None,
         read_reliance(folder) if "reliance" in pages else None,
         examples,
@@ -230,12 +233,13 @@ def audit_content(
         "error": how_sure(asked, found.analyses.level_at_most(alpha)),
         "without_words": defaults,
         "controls": [text for text in controls if text],
+        "decisions": describe_decisions(found.decisions, datasets, models),
         "pairs": [] if found.examples is None else _examples(found.examples, found.words, judged),
         "reliance": found.reliance and describe_reliance(found.reliance, **named, comparisons=comparisons, **reliance),
         "not_tested": audited.not_tested(of_datasets, judged, seeds, found.effects, "correctness" in families.values())
         + others,
         "notes": found.notes,
-        "who_asks": WHO_ASKS,
+        "who_asks": who_asks(by_group=True),
         "evidence": audited.evidence(comparisons, found.beyond_random is not None, found.reliance is not None),
     }
 

@@ -1,7 +1,11 @@
 """What makes the page of an audit a document for the file: what it says of itself, and who asks for what it answers."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
+
+import pandas as pd
+
+from evenlight.reports.text import json_number, signed
 
 NOT_STATED = "not stated"
 # The frame of an audit whose configuration has none.
@@ -21,9 +25,10 @@ FIELDS = {
     "licences": "Licences",
 }
 # Sections of the page, by their headings.
-FOUND, OPEN, AUDITED, UNTESTED = (
+FOUND, OPEN, DECIDED, AUDITED, UNTESTED = (
     "What was found",
     "What could not be decided",
+    "Decisions by group",
     "What was audited",
     "What was not tested",
 )
@@ -33,12 +38,12 @@ _TEXTS = [
     (
         "Regulation (EU) 2024/1689 (AI Act), Article 10",
         "data governance of high-risk systems, with an examination for possible biases",
-        (AUDITED, UNTESTED),
+        (AUDITED, DECIDED, UNTESTED),
     ),
     (
         "Regulation (EU) 2024/1689 (AI Act), Article 13",
         "information to deployers: among it what can explain the output, and performance for groups of persons",
-        (FOUND, AUDITED),
+        (FOUND, DECIDED, AUDITED),
     ),
     (
         "Regulation (EU) 2024/1689 (AI Act), Article 86",
@@ -49,7 +54,7 @@ _TEXTS = [
     (
         "New York City Local Law 144 of 2021",
         "a bias audit of automated employment decision tools: selection rates and impact ratios by group",
-        (AUDITED,),
+        (DECIDED,),
     ),
     (
         "ISO/IEC TS 6254",
@@ -59,7 +64,7 @@ _TEXTS = [
     (
         "ISO/IEC TS 12791",
         "treatment of unwanted bias in classification and regression",
-        (FOUND, AUDITED, UNTESTED),
+        (FOUND, DECIDED, UNTESTED),
     ),
     (
         "Popoola and Sheppard 2026, arXiv:2605.09852",
@@ -67,7 +72,18 @@ _TEXTS = [
         (AUDITED, FOUND, OPEN, UNTESTED),
     ),
 ]
-WHO_ASKS = [{"text": text, "asks": asks, "see": list(sections)} for text, asks, sections in _TEXTS]
+
+
+def who_asks(by_group: bool) -> list[dict[str, Any]]:
+    """Public texts, what they ask for, and which sections of the page say a part of it.
+
+    Without a section of decisions ``by_group`` that is part of what was found, as in an audit of answers.
+    """
+    there = {DECIDED: DECIDED if by_group else FOUND}
+    return [
+        {"text": text, "asks": asks, "see": list(dict.fromkeys(there.get(each, each) for each in sections))}
+        for text, asks, sections in _TEXTS
+    ]
 
 
 def describe_frame(frame: Mapping[str, Any]) -> list[dict[str, str]]:
@@ -86,3 +102,64 @@ def describe_frame(frame: Mapping[str, Any]) -> list[dict[str, str]]:
 
 def _value(given: str | list[str]) -> str:
     return given if isinstance(given, str) else ", ".join(given)
+
+
+# Decisions ------------------------------------------------------------------------------------------------------------
+
+
+def describe_decisions(rates: pd.DataFrame, datasets: Mapping[str, str], models: Mapping[str, str]) -> list[dict]:
+    """How a model decides, by dataset, model and factor: of each group its texts, accuracy, and rates of each class.
+
+    Args:
+        rates: in the contract ``DECISION_RATES``.
+        datasets, models: names to labels.
+    """
+    return [
+        {
+            "dataset": datasets[dataset],
+            "model": models[model],
+            "factor": None if pd.isna(factor) else factor,
+            "groups": [_group(level, of) for level, of in part.groupby("level", sort=False, dropna=False)],
+        }
+        for (dataset, model, factor), part in rates.groupby(["dataset", "model", "factor"], sort=False, dropna=False)
+        if dataset in datasets and model in models
+    ]
+
+
+def _group(level: Any, rates: pd.DataFrame) -> dict:
+    accuracy = rates[rates["class"].isna()].iloc[0]
+    return {
+        "level": None if pd.isna(level) else level,
+        "texts": int(accuracy["texts"]),
+        "accuracy": _rate(accuracy),
+        "classes": [
+            {"class": name} | {row["measure"]: _rate(row) for _, row in of.iterrows()}
+            for name, of in rates.groupby("class", sort=False)
+        ],
+    }
+
+
+def _rate(row: pd.Series) -> dict:
+    said = {"texts": int(row["texts"])} | {end: json_number(row[end]) for end in ("value", "low", "high")}
+    return said | ({} if pd.isna(row["reference"]) else {"reference": row["reference"]})
+
+
+def percentage(rate: Mapping[str, Any] | None) -> str:
+    """A share with its interval, in percent.
+
+    >>> percentage({"value": 0.25, "low": 0.1, "high": 0.456}), percentage({"value": None}), percentage(None)
+    ('25.0% [10.0,\xa045.6]', '–', '–')
+    """
+    return _with_interval(rate, lambda value: f"{100 * value:.1f}", "%")
+
+
+def ratio(rate: Mapping[str, Any] | None) -> str:
+    """A ratio with its interval."""
+    return _with_interval(rate, signed)
+
+
+def _with_interval(rate: Mapping[str, Any] | None, written: Callable[[float], str], sign: str = "") -> str:
+    if rate is None or rate["value"] is None:
+        return "–"
+    ends = "" if rate.get("low") is None else f" [{written(rate['low'])},\N{NO-BREAK SPACE}{written(rate['high'])}]"
+    return written(rate["value"]) + sign + ends

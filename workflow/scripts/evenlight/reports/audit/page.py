@@ -9,7 +9,7 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 
 from evenlight.core.tables import replacing
-from evenlight.reports.audit.document import CLAIM
+from evenlight.reports.audit.document import CLAIM, percentage, ratio
 from evenlight.reports.questions import READ
 from evenlight.reports.text import signed, three_digits
 from evenlight.reports.verdict_words import numbers_of, won_of_hundred
@@ -51,6 +51,8 @@ def _common() -> dict:
         "difference": _difference,
         "read": READ[1],
         "claim": CLAIM,
+        "percentage": percentage,
+        "ratio": ratio,
     }
 
 
