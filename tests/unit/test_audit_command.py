@@ -8,13 +8,17 @@ from pathlib import Path
 import pandas as pd
 import pytest
 import yaml
+from tokenizers import Tokenizer
+from tokenizers.models import WordLevel
+from tokenizers.pre_tokenizers import WhitespaceSplit
+from tokenizers.processors import TemplateProcessing
 
 from evenlight import configuration
 from evenlight.__main__ import main
-from evenlight.commands import audit
+from evenlight.commands import audit, proposal
 from evenlight.commands.proposal import Asked, proposed
 from evenlight.core.errors import InputError
-from evenlight.models.labels import published
+from evenlight.models.published import published
 
 WORDS = ["the", "room", "was", "clean", "and", "staff", "brought", "our", "bags", "again"]
 
@@ -151,6 +155,36 @@ def test_a_tokenizer_without_a_mask_gets_the_end_of_a_text(here):
     assert published("decoder").special_tokens == {"mask": "<end>"}
     Path("decoder", "tokenizer_config.json").write_text(json.dumps({"eos_token": "<end>", "mask_token": "<m>"}))
     assert published("decoder").special_tokens == {}
+
+
+@pytest.mark.parametrize(
+    ("positions", "words", "settings"),
+    [
+        (512, 20, {}),
+        (512, 200, {"max_tokens": 202}),
+        (100, 20, {"max_tokens": 100}),
+        (150, 200, {"max_tokens": 150, "long_items": "drop"}),
+    ],
+)
+def test_texts_are_read_as_long_as_the_model_reads_and_what_is_left_out_is_said(here, positions, words, settings):
+    write_model("long", {"0": "bad", "1": "good"}, max_position_embeddings=positions)
+    tokenizer = Tokenizer(WordLevel({"[UNK]": 0, "[CLS]": 1, "[SEP]": 2}, unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = WhitespaceSplit()
+    tokenizer.post_processor = TemplateProcessing(single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 1), ("[SEP]", 2)])
+    tokenizer.enable_truncation(64)
+    tokenizer.save("long/tokenizer.json")
+    table = reviews()
+    table.loc[5, "review"] = " ".join(["bags"] * words)
+    found = proposed(Asked(write(table), "long", groups=["gender"], text="review"))
+    assert found.study["models"]["long"] == {"architecture": "trained", "source": "long"} | settings
+    assert any("1 of 12 texts" in line for line in found.said) == ("long_items" in settings)
+
+
+def test_of_a_large_table_some_texts_are_explained(here, monkeypatch):
+    monkeypatch.setattr(proposal, "MOST_EXPLAINED", 10)
+    found = proposed(Asked(write(reviews()), "model"))
+    assert found.study["explain"] == {"pairs": 10}
+    assert any("explain.pairs" in line and "12" in line for line in found.said)
 
 
 def test_levels_with_the_sign_that_joins_levels_are_called_otherwise(here):

@@ -128,6 +128,18 @@ def test_pairs_that_are_decided_alike_have_a_sure_ratio():
     assert clustered_ratio(values, values, cluster, cluster) == pytest.approx((1, 1, 1))
 
 
+def test_intervals_hold_what_is_true_of_pairs_that_are_decided_alike_in_part():
+    draws, pairs = np.random.default_rng(3), np.arange(40)
+    held = []
+    for _ in range(400):
+        shared, common = draws.random(40) < 0.5, draws.random(40)
+        a, b = (np.where(shared, common, draws.random(40)) < share for share in (0.3, 0.5))
+        _, low, high = clustered_ratio(a.astype(float), b.astype(float), pairs, pairs)
+        _, lowest, highest = clustered_share(np.concatenate([a, b]).astype(float), np.tile(pairs, 2))
+        held.append((low <= 0.6 <= high, lowest <= 0.4 <= highest))
+    assert ((np.mean(held, axis=0) > 0.93) & (np.mean(held, axis=0) < 0.985)).all()
+
+
 def test_what_cannot_be_said_is_missing():
     one = np.array([0])
     for found in (

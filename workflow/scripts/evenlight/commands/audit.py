@@ -2,6 +2,7 @@
 
 import argparse
 import importlib.util
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -67,7 +68,9 @@ def command(arguments: argparse.Namespace) -> None:
 
 def start(run: list[str]) -> int:
     """Run Snakemake to its end; gives its status."""
-    return subprocess.run([sys.executable, "-m", *run]).returncode
+    # Jobs start the python that is first on the path.
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
+    return subprocess.run([sys.executable, "-m", *run], env=os.environ | {"PATH": path}).returncode
 
 
 def _classes(given: list[str] | None) -> dict[str, str | None] | None:

@@ -25,7 +25,9 @@ from evenlight.core.factors import JOINT
 from evenlight.core.tables import read_table
 from evenlight.datasets.importing import import_dataset, reader_of
 from evenlight.datasets.rows import is_empty, name_of, named_rows
-from evenlight.models.labels import Published, labels_by_name, matched_labels, published, suggested_labels
+from evenlight.models.architectures.trained import Trained
+from evenlight.models.labels import labels_by_name, matched_labels, suggested_labels
+from evenlight.models.published import Published, published
 from evenlight.texts.items import check_explained
 
 REMEDY = "correct the table, or the flag"
@@ -35,6 +37,10 @@ MOST_LEVELS = 10
 FEWEST_WORDS, MOST_GUESSED_LEVELS = 3, 5
 # Variants of a text share so many of their words, in the median of so many pairs.
 SHARED_WORDS, LOOKED_AT = 0.5, 200
+# Pairs, or texts of each group, that are explained; all of a smaller table. Tokens around a text, at most.
+MOST_EXPLAINED, AROUND = 2000, 16
+# The longest text, in tokens, of a model whose files do not say it.
+MOST_READ = 512
 # What stands in a message of a column.
 SHOWN_VALUES, LONGEST_VALUE = 3, 40
 
@@ -97,7 +103,14 @@ def proposed(asked: Asked) -> Proposal:
     levels = made["groups"]
     pair = asked.pair or _guessed_pair(table, text, levels, {text, label, asked.item, *levels}, said)
     columns = {"text": text, "label": label} | {k: v for k, v in (("pair", pair), ("item", asked.item)) if v}
-    study = _study(asked, columns, made["classes"], levels, model, said)
+    classes, labels = made["classes"]
+    of_model = _model(asked, labels, model, table[text].dropna(), said)
+    study = _study(asked, columns | {"classes": classes}, of_model, levels, said)
+    units = table[pair].nunique() if pair else len(table)
+    if units > MOST_EXPLAINED:
+        study["explain"] = {"pairs": MOST_EXPLAINED}
+        what = "pairs" if pair else "texts of each group"
+        said.append(f"guessed: explain.pairs {MOST_EXPLAINED:,}, so many {what}, since the table has {units:,}")
     return Proposal(study, said, _notes_of(study))
 
 
@@ -354,10 +367,9 @@ def _shared_words(table: pd.DataFrame, pair: str, text: str) -> float:
 
 def _study(
     asked: Asked,
-    columns: Mapping[str, str],
-    classes: tuple[list[str], dict],
+    columns: Mapping[str, object],
+    of_model: dict,
     groups: Mapping[str, list[str]],
-    model: Published,
     said: list[str],
 ) -> dict:
     names = _different_names(groups)
@@ -374,25 +386,50 @@ def _study(
     if not asked.compare and counted > 1:
         said.append(f"guessed: --compare each group with each, {counted} pairs; fewer are decided with fewer texts")
     attributes = {names[column]: {"column": column, "levels": _named(levels)} for column, levels in groups.items()}
+    name = as_name(Path(asked.texts).stem)
+    dataset = {"reader": "table", "file": asked.texts, **columns, "attributes": attributes}
+    return {
+        "study": asked.study or f"audit_{name}",
+        "datasets": {name: dataset},
+        "models": {as_name(Path(asked.model).name): of_model},
+        "statistics": {"compare": compare},
+    }
+
+
+def _model(asked: Asked, labels: Mapping[str, str | None], model: Published, texts: pd.Series, said: list[str]) -> dict:
+    """The settings of the model, of which those that are not needed are left out."""
     if model.special_tokens:
         tokens = ", ".join(f"{token} as {role}" for role, token in model.special_tokens.items())
         said.append(f"guessed: special_tokens, since the model's tokenizer lacks them: {tokens}")
-    of_model = {"architecture": "trained", "source": asked.model, "revision": asked.revision, "classes": classes[1]}
-    dataset = as_name(Path(asked.texts).stem)
-    return {
-        "study": asked.study or f"audit_{dataset}",
-        "datasets": {
-            dataset: {"reader": "table", "file": asked.texts}
-            | dict(columns)
-            | {"classes": classes[0], "attributes": attributes}
-        },
-        "models": {
-            as_name(Path(asked.model).name): {
-                key: value for key, value in (of_model | {"special_tokens": model.special_tokens}).items() if value
-            }
-        },
-        "statistics": {"compare": compare},
+    settings = {
+        "architecture": "trained",
+        "source": asked.model,
+        "revision": asked.revision,
+        "classes": labels,
+        "special_tokens": model.special_tokens,
     }
+    return {key: value for key, value in settings.items() if value} | _lengths(texts, model, said)
+
+
+def _lengths(texts: pd.Series, model: Published, said: list[str]) -> dict:
+    """How long texts may be, where the workflow's own limit is not that of the model, or too short for the texts."""
+    usual = Trained.model_fields["max_tokens"].default
+    limit = model.limit or max(usual, MOST_READ)
+    # Only these can have more tokens than that: a token is a byte or more, beside those around a text.
+    long = [text for text in texts if len(text.encode()) + AROUND > min(usual, limit)]
+    lengths = model.tokens(long) if long else None
+    longest = 0 if lengths is None else int(lengths.max())
+    if longest <= limit:
+        longest = max(longest, min(usual, limit))
+        if longest > usual:
+            said.append(f"taken: max_tokens {longest}, since the longest text has as many tokens")
+        return {} if longest == usual else {"max_tokens": longest}
+    left_out = int((lengths > limit).sum())
+    said.append(
+        f"guessed: long_items drop, so that {left_out:,} of {len(texts):,} texts are left out, of more than the "
+        f"{limit} tokens that the model reads; long_items: windows reads them in parts"
+    )
+    return {"max_tokens": limit, "long_items": "drop"}
 
 
 def _all(groups: Mapping[str, list[str]]) -> list[str]:
