@@ -25,6 +25,7 @@ from evenlight.core.factors import JOINT
 from evenlight.core.tables import read_table
 from evenlight.datasets.importing import import_dataset, reader_of
 from evenlight.datasets.rows import is_empty, name_of, named_rows
+from evenlight.datasets.table import are_identifiers
 from evenlight.models.architectures.trained import Trained
 from evenlight.models.labels import labels_by_name, matched_labels, suggested_labels
 from evenlight.models.published import Published, published
@@ -188,7 +189,7 @@ def _refuse_other_than_texts(column: pd.Series, asked: Asked, name: str) -> None
         raise InputError(
             f"{asked.texts}: column {name!r} (--text) is empty in all rows; name the column with the texts"
         )
-    if not any(len(value.split()) > 1 for value in values) and any(re.search(r"\d", value) for value in values):
+    if are_identifiers(list(values)):
         raise InputError(
             f"{asked.texts}: column {name!r} (--text) has numbers or identifiers, such as {_shown(values)}, and no "
             "texts; name the column with the texts"
