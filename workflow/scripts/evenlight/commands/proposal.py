@@ -385,7 +385,7 @@ def _study(
         raise InputError(f"--compare {' '.join(asked.compare[0])}: these are no groups of one column; name two of one")
     counted = sum(map(len, compare.values()))
     if not asked.compare and counted > 1:
-        said.append(f"guessed: --compare each group with each, {counted} pairs; fewer are decided with fewer texts")
+        said.append(f"guessed: --compare each group with each, {counted} comparisons; fewer need fewer texts")
     attributes = {names[column]: {"column": column, "levels": _named(levels)} for column, levels in groups.items()}
     name = as_name(Path(asked.texts).stem)
     dataset = {"reader": "table", "file": asked.texts, **columns, "attributes": attributes}
@@ -422,9 +422,11 @@ def _lengths(texts: pd.Series, model: Published, said: list[str]) -> dict:
     longest = 0 if lengths is None else int(lengths.max())
     if longest <= limit:
         longest = max(longest, min(usual, limit))
-        if longest > usual:
-            said.append(f"taken: max_tokens {longest}, since the longest text has as many tokens")
-        return {} if longest == usual else {"max_tokens": longest}
+        if longest == usual:
+            return {}
+        why = "the longest text has as many tokens" if longest > usual else "the model reads no longer texts"
+        said.append(f"taken: max_tokens {longest}, since {why}")
+        return {"max_tokens": longest}
     left_out = int((lengths > limit).sum())
     said.append(
         f"guessed: long_items drop, so that {left_out:,} of {len(texts):,} texts are left out, of more than the "
