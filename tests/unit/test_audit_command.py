@@ -253,6 +253,14 @@ def test_a_file_that_is_no_table_is_refused(here, name, content, named):
     assert all(part in str(refused.value) for part in [name, *named]), refused.value
 
 
+def test_what_is_no_file_is_refused_with_what_may_be_meant(here):
+    write(reviews())
+    Path("folder.csv").mkdir()
+    for name, named in (("review.csv", "did you mean reviews.csv"), ("folder.csv", "is a folder")):
+        with pytest.raises(InputError, match=named):
+            proposed(Asked(name, "model"))
+
+
 def test_half_a_character_in_parquet_is_refused_or_never_written(here):
     """What no file can hold is no text; pyarrow writes none."""
     with pytest.raises(UnicodeEncodeError):

@@ -133,8 +133,10 @@ def _read(asked: Asked) -> pd.DataFrame:
         raise InputError(
             f"{path}: neither .csv nor .parquet; save the table as CSV in UTF-8, with commas, and name that"
         )
+    if path.is_dir():
+        raise InputError(f"{path}: is a folder; name a table in it")
     if not path.is_file():
-        raise InputError(sources.nearest(path) + ("" if not path.is_dir() else "; name a file, not a folder"))
+        raise InputError(sources.nearest(path))
     named = [*filter(None, (asked.text, asked.label, asked.pair, asked.item)), *asked.groups]
     rows = [row for _, row in named_rows(path, named, REMEDY, others=True)]
     if not rows:
