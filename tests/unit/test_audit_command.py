@@ -1,6 +1,7 @@
 """``evenlight audit``: the study of an audit, proposed from a table and a model's files; and what cannot be used."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -8,6 +9,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 import yaml
+from hub_stand_in import running_hub
 from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
 from tokenizers.pre_tokenizers import WhitespaceSplit
@@ -185,6 +187,26 @@ def test_of_a_large_table_some_texts_are_explained(here, monkeypatch):
     found = proposed(Asked(write(reviews()), "model"))
     assert found.study["explain"] == {"pairs": 10}
     assert any("explain.pairs" in line and "12" in line for line in found.said)
+
+
+def test_a_model_on_the_hub_is_looked_at_by_its_small_files(here):
+    write_model("hubbed", {"0": "bad", "1": "good"}, max_position_embeddings=514)
+    Path("hubbed", "tokenizer_config.json").write_text('{"model_max_length": 512}')
+    code = (
+        "from evenlight.core.errors import InputError\nfrom evenlight.models.published import published\n"
+        "print(published('someone/hubbed', 'main'))\n"
+        "try:\n    published('someone/none', 'main')\nexcept InputError as error:\n    print(error)"
+    )
+    with running_hub() as hub:
+        hub.add("someone/hubbed", Path("hubbed"))
+        home = {"HF_ENDPOINT": hub.address, "HF_HOME": str(here / "home")}
+        done = subprocess.run(
+            [sys.executable, "-c", code], env=os.environ | home, capture_output=True, text=True, check=True
+        )
+    found, refused = done.stdout.splitlines()
+    assert "labels=['bad', 'good'], excluding=True, special_tokens={}, limit=512, tokenizer=None" in found
+    assert "someone/none" in refused
+    assert "none of this name" in refused
 
 
 def test_levels_with_the_sign_that_joins_levels_are_called_otherwise(here):

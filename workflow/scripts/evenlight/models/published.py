@@ -14,6 +14,9 @@ from evenlight.core.sources import nearest_folder
 from evenlight.models.labels import MULTI_LABEL, label_names
 from evenlight.models.location import located, missing_folder
 
+# What tokenizers that allow any length say is larger.
+NO_LIMIT = 10**6
+
 
 @dataclass(frozen=True)
 class Published:
@@ -76,7 +79,7 @@ def published(source: str, revision: str | None = None) -> Published:
         labels,
         config.get("problem_type") != MULTI_LABEL,
         _stand_ins(source, revision),
-        _limit(config),
+        _limit(config, _json_of(source, "tokenizer_config.json", revision) or {}),
         tokenizer if tokenizer is not None and tokenizer.is_file() else None,
     )
 
@@ -96,13 +99,13 @@ def _labels_of(config: dict, source: str) -> list[str]:
     return labels
 
 
-def _limit(config: dict) -> int | None:
-    """The longest text in tokens, by the number of positions; RoBERTa's kind counts them behind that of the padding."""
-    limit = config.get("max_position_embeddings")
-    if not isinstance(limit, int):
-        return None
-    is_behind = any(name in str(config.get("model_type")) for name in ("roberta", "camembert"))
-    return limit - int(config.get("pad_token_id") or 0) - 1 if is_behind else limit
+def _limit(config: dict, tokenizer: dict) -> int | None:
+    """The longest text in tokens, by the positions of the model and by what its tokenizer allows.
+
+    Both are needed: RoBERTa's kind has positions that no text reaches, and some tokenizers allow any length.
+    """
+    named = [config.get("max_position_embeddings", config.get("n_positions")), tokenizer.get("model_max_length")]
+    return min((limit for limit in named if isinstance(limit, int) and limit < NO_LIMIT), default=None)
 
 
 def _stand_ins(source: str, revision: str | None) -> dict[str, str]:
