@@ -109,6 +109,7 @@ WITHOUT_CONTRACT = (
     ),
     ("`.records.json.gz`", "of what each file was made, as Snakemake notes it, for results that are copied", "all"),
     ("`figures/**`", "figures", "`draw_*`"),
+    ("`audit.pdf`, `audit.sha256`", "[to be filed](audit.md#to-be-filed), on request", "none: `evenlight audit-pdf`"),
     (
         "`index.html`; with verdicts `audit.json`, `audit.md`",
         "[the page of the study](page.md), and its words for programs and for a model card",

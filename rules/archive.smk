@@ -15,6 +15,7 @@ RENDERING = (
     "count_decisions",
     "estimate_texts_needed",
     "classify_empty_texts",
+    "describe_decisions",
 )
 
 if study.archived:

@@ -189,6 +189,7 @@ RESULTS = {
     "summarise_masked_words": Asked(RUNS | COMPARED | DRAWN),
     "measure_quality": Asked(RUNS | COMPARED),
     "measure_predictions": Asked(RUNS),
+    "describe_decisions": Asked(RUNS),
     "classify_empty_texts": Asked(RUNS | {"hidden": ["mask", "delete"]}),
     "check_ground_truth": Asked({"datasets": RUNS["datasets"], "permutations": 50, "alpha": 0.05}),
     "count_texts": Asked(RUNS | JOINT | {"family": "complexity", "explainers": ["lime", "grad"]}),

@@ -13,5 +13,6 @@ def schema_of(name: str) -> jsonschema.Draft202012Validator:
     files = {each: FOLDER / f"{each}.schema.yaml" for each in (name, "verdicts")}
     documents = {each: yaml.safe_load(path.read_text(encoding="utf-8")) for each, path in files.items()}
     if name != "verdicts":
-        documents[name]["$defs"] = {"verdicts": documents["verdicts"] | {"$id": files["verdicts"].name}}
+        verdicts = {"verdicts": documents["verdicts"] | {"$id": files["verdicts"].name}}
+        documents[name]["$defs"] = documents[name].get("$defs", {}) | verdicts
     return jsonschema.Draft202012Validator(documents[name])

@@ -30,6 +30,7 @@ from evenlight.reports.index.reliance import describe_reliance
 from evenlight.reports.index.store import Store
 from evenlight.reports.index.views import Folders
 from evenlight.reports.verdict_words import at_least, describe_counts
+from evenlight.statistics.decision_rates import rates_of_models
 from evenlight.statistics.files import Run, Runs, items_path, predictions_path, units_path
 from evenlight.statistics.planning import texts_needed
 from evenlight.statistics.reliance import measure_reliance
@@ -120,6 +121,7 @@ class AuditedStudy(PageStudy):
                 self.folders.predictions, self.folders.datasets, of_model, hidden=hidden
             ),
             "costs": self.costs,
+            "decision_rates": self.decisions(),
             **({} if beyond is None else {"beyond_random": beyond}),
             **self.reliance(),
         }
@@ -128,6 +130,11 @@ class AuditedStudy(PageStudy):
         store = Store()
         manifests = {Run("plots", "small", 0): made}
         return Told(study_content(folders, Found(found, ["a note"]), store, manifests, **settings), store)
+
+    def decisions(self) -> pd.DataFrame:
+        """The rates of the model's decisions."""
+        runs = Runs(datasets=[self.dataset], models={self.model: self.seeds})
+        return rates_of_models(self.folders.datasets, self.folders.predictions, runs)
 
     def reliance(self) -> dict[str, pd.DataFrame]:
         """The tables of words; the first explainer draws nothing, the second has no other with its settings."""
@@ -636,6 +643,32 @@ def test_a_study_without_tables_of_words_says_nothing_of_them(study, effects, mo
     assert "relies on" not in card(content)
 
 
+def test_decisions_are_described_with_the_numbers_of_the_table(study, audit):
+    table = study.decisions()
+    every, gender = audit["decision_rates"][:2]
+    assert (every["factor"], gender["factor"]) == (None, "gender")
+    told = {
+        (of["factor"], group["level"], each["class"], measure): rate["value"]
+        for of in audit["decision_rates"]
+        for group in of["groups"]
+        for each in group["classes"]
+        for measure, rate in each.items()
+        if measure != "class"
+    }
+    rows = table[table["class"].notna()].astype(object).where(lambda of: of.notna(), None).to_dict("records")
+    names = ("factor", "level", "class", "measure")
+    expected = {tuple(None if pd.isna(row[name]) else row[name] for name in names): row["value"] for row in rows}
+    assert told.keys() == expected.keys()
+    known = {key: value for key, value in expected.items() if not pd.isna(value)}
+    assert {key: value for key, value in told.items() if value is not None} == pytest.approx(known, rel=1e-5)
+    # Of each class one group has the largest rate, and the others are held against it.
+    ratios = [each["impact_ratio"] for group in gender["groups"] for each in group["classes"]]
+    assert sorted(ratio["low"] is None for ratio in ratios).count(True) >= len(gender["groups"][0]["classes"])
+    seen = Seen()
+    seen.feed(audit.page)
+    assert "described" in "".join(seen.texts)
+
+
 def test_what_was_not_compared_is_said(tmp_path):
     study = AuditedStudy(tmp_path, seeds=(0,))
     more = study.units.assign(factor="age", level=np.where(np.arange(len(study.units)) % 2, "old", "young"))
@@ -661,7 +694,7 @@ def test_no_text_of_data_or_study_is_markup(tmp_path):
     words = {"male": (HOSTILE, HOSTILE), "female": ("She", HOSTILE)}
     study = AuditedStudy(tmp_path, seeds=(0, 1), words=words)
     names = {"models": {"small": HOSTILE}, "datasets": {"plots": HOSTILE}, "explainers": {"ig": HOSTILE, "lime": "l"}}
-    content = study.audit(study.effects(), **names)
+    content = study.audit(study.effects(), **names, frame={"title": HOSTILE, "languages": [HOSTILE]})
     html = content.page
     seen = Seen()
     seen.feed(html)

@@ -3,6 +3,7 @@
 import json
 import re
 import shutil
+import sys
 
 import numpy as np
 import pandas as pd
@@ -19,15 +20,36 @@ from running import (
 from safetensors.numpy import load_file, save_file
 from tokenizers import Tokenizer
 
+import evenlight.__main__
 
-def test_ten_lines_audit_a_model_and_a_table_of_ones_own(finished_smaller, copy_of):
+
+def test_ten_lines_audit_a_model_and_a_table_of_ones_own(finished_smaller, copy_of, monkeypatch):
+    """The lines are those that the command proposes; that they are few and small makes the test fast."""
     project = copy_of(finished_smaller)
-    text = (PROJECT / "config" / "studies" / "audit_example.yaml").read_text(encoding="utf-8")
-    assert len([line for line in text.splitlines() if not line.startswith("#")]) <= 10
-    source = {"mine": {"architecture": "trained", "source": "results/tiny/models/demo/ola_cea/seed0"}}
-    study = edited(yaml.safe_load(text), "statistics", "verdict_permutations", value=1)
+    monkeypatch.chdir(project)
+    model = "results/tiny/models/demo/ola_cea/seed0"
+    flags = [
+        "--model",
+        model,
+        "--texts",
+        "resources/demo/audit_example.csv",
+        "--study",
+        "audit_example",
+        "--write-only",
+    ]
+    monkeypatch.setattr(sys, "argv", ["evenlight", "audit", *flags])
+    evenlight.__main__.main()
+    study = yaml.safe_load((project / "audit_example.yaml").read_text(encoding="utf-8"))
+    shipped = yaml.safe_load((PROJECT / "config" / "studies" / "audit_example.yaml").read_text(encoding="utf-8"))
+    # They are those of the example, but for names and an order.
+    [proposed], [example] = study["datasets"].values(), shipped["datasets"].values()
+    levels = proposed["attributes"]["gender"].pop("levels")
+    assert set(levels) == set(example["attributes"]["gender"].pop("levels"))
+    assert proposed == example
+    proposed["attributes"]["gender"]["levels"] = levels
+    study = edited(study, "statistics", "verdict_permutations", value=1)
     study = edited(study, "statistics", "bootstrap_draws", value=200)
-    configure(project, study | {"models": source, "device": "cpu", "explain": {"pairs": 12}})
+    configure(project, study | {"device": "cpu", "explain": {"pairs": 12}})
     stdout = run_study(project, "audit")
     assert_planned_before(stdout, "lime")
     told = json.loads((project / "results" / "audit_example" / "audit.json").read_text(encoding="utf-8"))

@@ -110,7 +110,9 @@ def test_random_explainers_alone_are_audited_without_what_is_beyond_them(project
 
 def test_only_what_an_audit_shows_is_computed_for_it(project):
     planned = {name: {rule for rule, _ in planned_jobs(project, name)} for name in ("all", "audit")}
-    computed = {"write_page", "count_texts", "estimate_texts_needed", "classify_empty_texts"}
+    computed = {
+        *("write_page", "count_texts", "estimate_texts_needed", "classify_empty_texts", "describe_decisions"),
+    }
     assert all(jobs >= computed for jobs in planned.values())
     not_shown = {"tabulate_scores", "summarise_scores"}
     assert not_shown <= planned["all"]

@@ -2,6 +2,7 @@
 
 import json
 import re
+from datetime import date
 
 import pandas as pd
 from running import configuration, configure, contents, edited, planned_jobs, results, run_study, snakemake
@@ -34,9 +35,12 @@ def test_the_page_is_made_with_the_study_and_made_again_by_what_it_shows(finishe
     assert lines[end - len(warnings) : end] == [f"warning: {text}" for text in warnings]
     assert lines[end - len(warnings) - 1] == told["opening"][0]
 
-    configure(project, edited(configuration(project), "explorer", value={"texts": False}))
-    assert planned_jobs(project) == {("write_page", frozenset())}
+    for section, value in (("audit", {"date": date(2026, 11, 28)}), ("explorer", {"texts": False})):
+        configure(project, edited(configuration(project), section, value=value))
+        assert planned_jobs(project) == {("write_page", frozenset())}
     run_study(project)
     shorter = (results(project) / "index.html").read_text(encoding="utf-8")
     assert len(shorter) < len(page)
     assert '"vocabulary"' not in shorter
+    framed = json.loads((results(project) / "audit.json").read_text(encoding="utf-8"))["frame"]
+    assert {"field": "date", "label": "Date", "value": "2026-11-28"} in framed

@@ -1,8 +1,9 @@
 """The configuration of a study, and what its sections must have in common."""
 
+from datetime import date
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from evenlight.configuration.corpus import Corpus
 from evenlight.core.kinds import KINDS
@@ -338,6 +339,25 @@ class Explorer(Settings):
     )
 
 
+Date = Annotated[Text, BeforeValidator(lambda given: given.isoformat() if isinstance(given, date) else given)]
+
+
+class Frame(Settings):
+    """What the page of an audit says of itself, beside what was computed. What is left out is shown as not stated."""
+
+    title: Text | None = Field(None, description="Title of the audit.")
+    date: Date | None = Field(None, description="When it was made, such as `2026-11-28`.")
+    purpose: Text | None = Field(None, description="What the audit is for.")
+    decision: Text | None = Field(None, description="The decision that the model serves, and about whom.")
+    asked_by: Text | None = Field(None, description="Who asked for the audit.")
+    run_by: Text | None = Field(None, description="Who ran it.")
+    model_version: Text | None = Field(None, description="Version of the model, as its owners call it.")
+    data_version: Text | None = Field(None, description="Version of the data, alike.")
+    time_span: Text | None = Field(None, description="From when to when the texts are.")
+    languages: Different[Text] = Field([], description="Languages of the texts.")
+    licences: Different[Text] = Field([], description="Licences of the model and of the data.")
+
+
 # Where a study is of answers in words alone and names none.
 ANSWER_METRICS = {
     "no_decision": {"metric": "no_decision"},
@@ -492,6 +512,7 @@ class Study(Settings):
         default_factory=Statistics, description="What is compared, and from where a difference counts."
     )
     figures: Figures = Field(default_factory=Figures, description="How figures are written.")
+    audit: Frame = Field(default_factory=Frame, description="What the page of the audit says of itself.")
     explorer: Explorer = Field(
         default_factory=Explorer, description="What the page of the study shows, `results/<study>/index.html`."
     )

@@ -26,7 +26,7 @@ def csv_rows(path: str | Path, fields: Sequence[str], remedy: str) -> Iterator[t
             header = next(lines, [])
             refuse_zero_bytes("".join(header), path)
             other = next((sign for sign in ";\t|" if len(header) == 1 and sign in header[0]), None)
-            if other and not set(fields) <= set(header):
+            if other and not (fields and set(fields) <= set(header)):
                 raise InputError(
                     f"{path}: its values seem to be separated by {other!r}; write it with commas between them"
                 )
@@ -82,8 +82,10 @@ def _located_rows(path: Path, remedy: str) -> Iterator[tuple[str, object]]:
         raise InputError(f"{path}: none of .parquet, .jsonl and .json; convert it to one of them")
 
 
-def _parquet_rows(path: Path, fields: Sequence[str] | None, remedy: str) -> Iterator[tuple[str, dict]]:
-    """(file and row, row) of each row of a Parquet file, of some columns or of all; rows count from 1."""
+def _parquet_rows(
+    path: Path, fields: Sequence[str] | None, remedy: str, others: bool = False
+) -> Iterator[tuple[str, dict]]:
+    """(file and row, row) of each row of a Parquet file, of some columns, all others too, or all; rows count from 1."""
     # Here, since the modules of readers are imported whenever Snakemake starts.
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -93,15 +95,17 @@ def _parquet_rows(path: Path, fields: Sequence[str] | None, remedy: str) -> Iter
         require_columns(path, fields or (), names, remedy)
         if twice := [name for name in names if names.count(name) > 1]:
             raise InputError(f"{path}: column '{twice[0]}' is there twice; give each column a name of its own")
-        table = pq.read_table(path, columns=None if fields is None else list(dict.fromkeys(fields)))
+        table = pq.read_table(path, columns=None if fields is None or others else list(dict.fromkeys(fields)))
     except (pa.ArrowInvalid, OSError) as error:
         raise InputError(f"{path}: not a readable Parquet file ({error}); write it again") from None
     for number, row in enumerate(table.to_pylist(), start=1):
         yield f"{path}, row {number}", row
 
 
-def named_rows(path: Path, fields: Iterable[str], remedy: str) -> Iterator[tuple[str, dict]]:
+def named_rows(path: Path, fields: Iterable[str], remedy: str, others: bool = False) -> Iterator[tuple[str, dict]]:
     """(file and row, row) of each row of a CSV, JSON Lines, JSON or Parquet file; rows count from 1.
+
+    With ``others``, rows of Parquet have all other columns, too, as those of other files have.
 
     Raises:
         InputError: the file cannot be read, is of another kind, or has no column of a name in ``fields``.
@@ -111,7 +115,7 @@ def named_rows(path: Path, fields: Iterable[str], remedy: str) -> Iterator[tuple
         yield from csv_rows(path, fields, remedy)
         return
     if path.suffix.lower() == ".parquet":
-        yield from _parquet_rows(path, fields, remedy)
+        yield from _parquet_rows(path, fields, remedy, others)
         return
     rows = list(_located_rows(path, "write it again"))
     # A row of JSON may leave out what it has not.

@@ -124,13 +124,22 @@ def _describe_missing_texts(rows: pd.DataFrame, table: Columns) -> list[str]:
     """What is said of a column whose values are numbers or identifiers, and no texts."""
     field = table.text
     texts = [joined_text(text) for text in texts_in(rows)] if field and not table.second else []
-    like_names = [not re.search(r"\s", text.strip()) and bool(re.search(r"\d", text)) for text in texts]
-    if not texts or not all(like_names):
+    if not are_identifiers(texts):
         return []
     return [
         f"column '{field}' has numbers or identifiers alone, such as {texts[0].strip()!r}, and no texts; if the texts "
         "stand in another column, name that as text"
     ]
+
+
+def are_identifiers(texts: Sequence[str]) -> bool:
+    """Whether all texts, of which there are some, are numbers or identifiers: one word each, with a digit.
+
+    >>> are_identifiers(["17", " t-3 "]), are_identifiers(["good", "17"]), are_identifiers([])
+    (True, False, False)
+    """
+    like_names = [not re.search(r"\s", text.strip()) and bool(re.search(r"\d", text)) for text in texts]
+    return bool(texts) and all(like_names)
 
 
 def _row_problems(refused: dict[str, list[tuple[str, str]]], origin: Path | str) -> list[str]:

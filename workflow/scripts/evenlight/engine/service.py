@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from evenlight.core.errors import InputError
-from evenlight.models.ready import matched_labels
+from evenlight.models.labels import matched_labels
 from evenlight.models.service import ServedClassifier
 from evenlight.models.services.asking import CachedService
 from evenlight.models.services.client import RequestPolicy

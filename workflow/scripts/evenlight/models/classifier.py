@@ -37,8 +37,6 @@ SAFELY = NO_CODE | {"use_safetensors": True}
 PRECISIONS = ("float32", "tf32", "bfloat16")
 # Else Transformers would ask a service for what a model lacks, and read weights that its commit does not have.
 os.environ.setdefault("DISABLE_SAFETENSORS_CONVERSION", "true")
-# What Transformers calls labels that do not exclude each other.
-MULTI_LABEL = "multi_label_classification"
 
 
 @dataclass(frozen=True, repr=False)

@@ -1,8 +1,7 @@
 """Classifiers that are trained already: their own head, with the classes of a dataset in the dataset's order."""
 
-import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import torch
@@ -17,17 +16,14 @@ from evenlight.models.adapters import adapted_network
 from evenlight.models.architectures.trained import Trained
 from evenlight.models.base import Architecture
 from evenlight.models.building import checked_classifier
-from evenlight.models.classifier import MULTI_LABEL, Classifier, load_network, name_classes
+from evenlight.models.classifier import Classifier, load_network, name_classes
+from evenlight.models.labels import MULTI_LABEL, label_names, matched_labels
 from evenlight.models.location import located
 from evenlight.models.networks import as_it_came
-from evenlight.models.tokenizers import NO_CODE, listed_labels, loaded_tokenizer, token_ids
+from evenlight.models.tokenizers import NO_CODE, loaded_tokenizer, token_ids
 
 # Keys of a configuration that say how it was loaded or written, or what another one says too.
 OF_LOADING = ("_name_or_path", "dtype", "transformers_version", "architectures", "label2id")
-# What Transformers calls labels that nobody has named.
-NO_NAME = re.compile(r"LABEL_\d+")
-# What the remedy has for a class whose label only the user knows: no model has such a label, so that it is refused.
-UNKNOWN = "<label>"
 
 
 def ready_classifier(
@@ -94,18 +90,7 @@ def _labels_of(config, source: str) -> list[str]:
     for key in ("num_labels", "id2label"):
         if getattr(config, key, None) is None:
             raise InputError(f"model {source}: its configuration has no {key}, so its classes are not known; set it")
-    if said := listed_labels(source, config.id2label):
-        raise InputError(said)
-    numbered = {int(number): str(label) for number, label in config.id2label.items()}
-    if sorted(numbered) != list(range(config.num_labels)):
-        found = ", ".join(f"{number}: {label}" for number, label in sorted(numbered.items()))
-        example = dict(enumerate(label for _, label in sorted(numbered.items())))
-        raise InputError(
-            f"model {source}: id2label of its configuration has {{{found}}}, and its {config.num_labels} logits are "
-            f"counted from 0, so that nothing says which label each is; if they are in this order, set id2label to "
-            f"{example} (in config.json, or model.config.id2label)"
-        )
-    return [numbered[column] for column in range(config.num_labels)]
+    return label_names(config.id2label, config.num_labels, source)
 
 
 def _one_of(labels: Sequence[str], source: str) -> InputError:
@@ -124,90 +109,6 @@ def _refuse_regression(source: str, config) -> None:
             f"{config.problem_type!r}), so there is nothing to explain; name a model that classifies. Where its output "
             'is the logit of a label, write "problem_type": "multi_label_classification" into its config.json'
         )
-
-
-def matched_labels(
-    classes: Sequence[str],
-    labels: Sequence[str],
-    mapping: Mapping[str, str | None],
-    excluding: bool,
-    source: str,
-) -> list[int | None]:
-    """The position among ``labels`` of each class; None for the class of texts without a label.
-
-    Names are the same where they differ only in case, spaces, hyphens and underscores.
-
-    Args:
-        classes: of the dataset.
-        labels: of the model.
-        mapping: class to label; empty to match them by name. It may have classes of other datasets, too.
-        excluding: whether a text has exactly one of the labels.
-        source: of the model, for messages.
-
-    Raises:
-        InputError: it is not clear which label a class is; both lists stand in the message.
-
-    >>> matched_labels(["positive", "negative"], ["NEGATIVE", "POSITIVE"], {}, True, "a model")
-    [1, 0]
-    >>> matched_labels(["harmless", "toxic"], ["toxic", "threat"], {"harmless": None, "toxic": "toxic"}, False, "other")
-    [None, 0]
-    """
-
-    def refused(problem: str) -> InputError:
-        said = "Say which label each class is" + ("" if excluding else ", of two classes one has none (null)")
-        return InputError(
-            f"models.<model>.classes: {problem}. The labels of model {source} are {', '.join(labels)}; the classes of "
-            f"the dataset are {', '.join(classes)}. {said}, such as "
-            # JSON is YAML in which labels such as YES and NO stay texts.
-            f"classes: {json.dumps(_suggested(classes, labels), ensure_ascii=False)}"
-        )
-
-    if not mapping and not excluding:
-        raise refused("the labels do not exclude each other, so one of them must be chosen")
-    if not mapping:
-        return _same_names(classes, labels, refused)
-    unnamed = [name for name in classes if name not in mapping]
-    if unnamed:
-        raise refused(f"there is no entry for class {unnamed[0]}")
-    chosen = [mapping[name] for name in classes]
-    for label in chosen:
-        if label is not None and (label not in labels or list(labels).count(label) > 1):
-            raise refused(f"the model has {'several labels' if label in labels else 'no label'} '{label}'")
-    if len(set(chosen)) < len(chosen):
-        raise refused("two classes have the same label")
-    if excluding and None in chosen:
-        raise refused("a class without a label (null) is for models whose labels do not exclude each other")
-    if not excluding and (len(classes) != 2 or None not in chosen):
-        raise refused(
-            "the labels do not exclude each other, so only one can be explained, against its absence: of two classes, "
-            "one has a label and the other one null"
-        )
-    return [None if label is None else list(labels).index(label) for label in chosen]
-
-
-def _same_names(classes: Sequence[str], labels: Sequence[str], refused) -> list[int]:
-    if len(classes) != len(labels):
-        raise refused(f"the model has {len(labels)} labels for {len(classes)} classes")
-    if all(NO_NAME.fullmatch(label) for label in labels):
-        raise refused("the labels have no names")
-    spelled = [_spelled(label) for label in labels]
-    if sorted(spelled) != sorted(map(_spelled, classes)) or len(set(spelled)) < len(spelled):
-        raise refused("the labels and the classes have different names")
-    return [spelled.index(_spelled(name)) for name in classes]
-
-
-def _suggested(classes: Sequence[str], labels: Sequence[str]) -> dict[str, str]:
-    """The label of each class by its name, :data:`UNKNOWN` where no name agrees: positions say nothing.
-
-    >>> _suggested(["high", "not urgent"], ["urgent", "not_urgent"])
-    {'high': '<label>', 'not urgent': 'not_urgent'}
-    """
-    by_name = {_spelled(label): label for label in labels}
-    return {name: by_name.get(_spelled(name), UNKNOWN) for name in classes}
-
-
-def _spelled(name: str) -> str:
-    return re.sub(r"[-_\s]+", " ", name).strip().casefold()
 
 
 @torch.no_grad()

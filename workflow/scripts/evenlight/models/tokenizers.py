@@ -35,6 +35,7 @@ from transformers.utils import CONFIG_NAME
 
 from evenlight.core.errors import InputError, first_line
 from evenlight.core.hub import refused_by_hub
+from evenlight.models.labels import listed_labels
 from evenlight.models.location import located
 from evenlight.texts.predictions import PROMPT, SPECIAL
 from evenlight.texts.words import joined_text, of_part, spaces_of
@@ -461,16 +462,6 @@ def refuse_unstable(
                 f"the tokenizer of this {config.model_type} model reads the text '{_shortened(' '.join(words))}' "
                 "otherwise once it was saved and loaded; choose another model, or repair its tokenizer_config.json"
             )
-
-
-def listed_labels(source: str | Path, labels: object) -> str:
-    """What to tell a user where the names of labels are a list, and Transformers needs them by number; else nothing."""
-    if not isinstance(labels, list | tuple):
-        return ""
-    return (
-        f"model {source}: id2label of its configuration is the list {list(labels)}; write each label with its number, "
-        f"{dict(enumerate(labels))} (in config.json, or model.config.id2label)"
-    )
 
 
 def _labels_written(source: str | Path) -> object:

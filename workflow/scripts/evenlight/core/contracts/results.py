@@ -814,6 +814,23 @@ TEXTS_NEEDED = Contract(
         ]
     ),
 )
+# `tables/decision_rates.parquet`, for audits: a measure of how a model decides, with a class and a group of texts.
+DECISION_RATES = Contract(
+    "rates of decisions",
+    "describe_decisions",
+    pa.schema(
+        [
+            *columns(pa.string(), "dataset", "model"),
+            pa.field("factor", pa.string()),  # or two of them; none of all texts
+            pa.field("level", pa.string()),  # none of texts whose level is not known
+            pa.field("class", pa.string()),  # none of accuracy
+            required("measure", pa.string()),
+            required("texts", pa.int64()),  # among which the share is counted
+            *columns(pa.float64(), "value", "low", "high", missing=True),
+            pa.field("reference", pa.string()),  # of an impact ratio, the level with the largest selection rate
+        ]
+    ),
+)
 # `tables/without_words.parquet`, for audits: a run and a way of hiding, with the class of texts without words.
 WITHOUT_WORDS = Contract(
     "classes of texts without words",

@@ -170,7 +170,7 @@ def not_tested(
             "associated with the model and how they look, not whether people would call them right."
         )
     told.append(
-        "Whether the model's decisions are fair is another question, of which the accuracies are all that is said. No "
+        "Whether the model's decisions are fair is another question: they are described by group, and not judged. No "
         "law is claimed to be kept; under Evidence stands what lies in which file."
     )
     return told
@@ -190,6 +190,7 @@ TABLES = {
     "different_texts": "different texts, where some are copies",
     "models": "accuracy and recall of the models, by group",
     "balanced_accuracy": "accuracy of every run with every class counted alike, beside guessing",
+    "decision_rates": "how often each group gets each decision, and how often that is right",
     "without_words": "the class of a text without words",
     "costs": "seconds and rows through the model of every explainer",
     "pair_invariance": "how alike the forms of a text are explained",

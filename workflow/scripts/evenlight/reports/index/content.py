@@ -10,6 +10,7 @@ from evenlight.core.kinds import TEXT, TOKENS
 from evenlight.reports.index import audited, certainty, opening
 from evenlight.reports.index.comparisons import Judged, number, tell_comparisons, tell_open
 from evenlight.reports.index.decisions import OF_DECISIONS, not_tested_of_answers, tell_decisions
+from evenlight.reports.index.document import describe_frame, describe_rates, who_asks
 from evenlight.reports.index.found import Found
 from evenlight.reports.index.reliance import describe_reliance
 from evenlight.reports.index.store import Store
@@ -60,6 +61,7 @@ def study_content(
     power: float,
     random: Sequence[str] = (),
     faithfulness: bool = False,
+    frame: Mapping[str, Any] | None = None,
     csv: Collection[str] = (),
     pages: Collection[str] = (),
     only: Mapping[str, Mapping[str, Sequence[str]]] | None = None,
@@ -84,6 +86,7 @@ def study_content(
         alpha, as_often_bound, power: of the statistics.
         random: the explainers that know nothing.
         faithfulness: whether metrics ask if reasons in words are what moved the decision.
+        frame: what an audit says of itself, the section ``audit`` of the configuration; None where the study is none.
         csv, pages: tables that the study has as CSV, and as pages.
         only: what of the models and explainers is for some datasets, see :class:`Runs`.
     """
@@ -131,6 +134,7 @@ def study_content(
             row | {"probability": json_number(row["probability"])} for row in found["without_words"].to_dict("records")
         ],
         "decisions": tell_decisions(found, judged, folders.answers is not None) if "answered" in found else [],
+        "decision_rates": describe_rates(found["decision_rates"], datasets, models),
         "reliance": describe_reliance(found, judged, random),
         "audited": {
             "models": [audited.describe_model(name, label, manifests or {}) for name, label in models.items()],
@@ -144,6 +148,8 @@ def study_content(
         "not_tested": _not_tested(found, of_datasets, judged, seeds, families, modalities, faithfulness)
         + _others(len(whole) - len(effects)),
         "notes": list(dict.fromkeys([*found.notes, *views.notes, *notes_of_datasets(only or {})])),
+        "frame": [] if frame is None else describe_frame(frame),
+        "who_asks": [] if frame is None else who_asks(),
         "evidence": audited.evidence(found.sha256, csv, pages, folders.named) if "effects" in found else [],
     }
     tree = {

@@ -22,6 +22,7 @@ CONTRACTS = {
     "beyond_random": results.BEYOND_RANDOM,
     "costs": results.COST_SUMMARY,
     "decided": results.DECIDED,
+    "decision_rates": results.DECISION_RATES,
     "decisions": results.DECISIONS,
     "different_texts": results.DIFFERENT_TEXTS,
     "draws": results.DRAWS,

@@ -14,6 +14,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from evenlight.core.tables import replacing
 from evenlight.reports.index.charts import charts, scripts
 from evenlight.reports.index.content import Content
+from evenlight.reports.index.document import CLAIM, percentage, ratio
 from evenlight.reports.index.store import Store
 from evenlight.reports.questions import READ
 
@@ -45,6 +46,9 @@ def render(content: Content, store: Store) -> str:
         digests=[base64.b64encode(hashlib.sha256(text.encode()).digest()).decode("ascii") for text in code],
         libraries=[f"{name} {_version(name)}" for name in LIBRARIES],
         read=READ[1],
+        claim=CLAIM,
+        percentage=percentage,
+        ratio=ratio,
         percent=lambda share, of=1: f"{share / of:.1%}" if of else "–",
     )
 
@@ -56,10 +60,11 @@ def _sections(content: Content) -> list[tuple[str, str]]:
         "answer": ("Answer", True),
         "questions": ("Every question", True),
         "texts": ("Texts", True),
-        "decisions": ("Decisions", told["decisions"]),
+        "decisions": ("Decisions", told["decisions"] or told["decision_rates"]),
         "sure": ("How sure is it?", verdicts),
         "untested": ("Not tested", verdicts),
         "notes": ("Notes", told["notes"]),
+        "audit": ("This audit", told["frame"]),
         "evidence": ("Evidence", told["evidence"]),
     }
     return [(f"{place}-title", name) for place, (name, there) in sections.items() if there]
@@ -70,7 +75,7 @@ def card(told: Mapping) -> str:
 
     No text of the data stands there.
     """
-    return _environment(autoescape=False).get_template("card.md").render(**told, plain=plain)
+    return _environment(autoescape=False).get_template("card.md").render(**told, plain=plain, claim=CLAIM)
 
 
 def plain(text: str) -> str:
