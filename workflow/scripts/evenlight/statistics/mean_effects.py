@@ -3,6 +3,8 @@
 It has an interval and no verdict: what verdicts claim is who wins more often (:mod:`evenlight.statistics.wins`).
 """
 
+from dataclasses import astuple
+
 import numpy as np
 
 from evenlight.core.seeds import generator_for
@@ -39,14 +41,27 @@ def mean_effects(levels: LevelScores, judging: VerdictSettings) -> dict[str, np.
 
 
 def _mean(levels: LevelScores, judging: VerdictSettings) -> MeanDifference:
+    """The means of each explainer by itself: how a product of matrices is rounded depends on its width.
+
+    So a comparison has the same numbers, to the last digit, whatever else is judged with it.
+    """
+    of = [(cell["model"], cell["explainer"]) for cell in levels.cells]
+    ends = [place for place in range(1, len(of)) if of[place] != of[place - 1]]
+    sides = [levels.differences] if levels.design.paired else [side.scores for side in levels.votes]
+    parts = zip(*(np.split(side, ends, axis=1) for side in sides), strict=True)
+    means = [_limits(levels, judging, *part) for part in parts]
+    return MeanDifference(*(np.concatenate(values) for values in zip(*map(astuple, means), strict=True)))
+
+
+def _limits(levels: LevelScores, judging: VerdictSettings, *sides: np.ndarray) -> MeanDifference:
     # One generator per dataset and levels: every comparison resamples the same units.
     generator = generator_for(0, "mean", levels.scores.dataset, *levels.design.comparison.levels)
     how = judging.confidence, judging.bootstrap_draws, generator
     if levels.design.paired:
         with np.errstate(invalid="ignore"):
-            return mean_limits(levels.differences, *how)
+            return mean_limits(*sides, *how)
     a, b = levels.votes
-    return difference_limits(a.scores, b.scores, a.strata, b.strata, *how, (a.clusters, b.clusters))
+    return difference_limits(*sides, a.strata, b.strata, *how, (a.clusters, b.clusters))
 
 
 def _spread(a: np.ndarray, b: np.ndarray) -> np.ndarray:
