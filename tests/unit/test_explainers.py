@@ -76,6 +76,7 @@ def explained(settings, classifier, sentences):
 
 
 def relative_error(found, expected, scale=None):
+    """The largest difference, as a share of the largest number."""
     return np.abs(found - expected).max() / np.abs(expected if scale is None else scale).max()
 
 
@@ -206,7 +207,7 @@ def test_completeness_of_a_smooth_model(steps, largest):
         assert np.abs(attribution.token_score).max() > 0.05
 
 
-def test_gradients_worked_out_on_paper():
+def test_scores_worked_out_on_paper():
     """P(1) = 0.5 + 0.2 + 0.05 − 0.1: every token's gradient is 1, its share its worth; for class 0 all is turned."""
     classifier = additive({"sea": 0.2, "ship": 0.05, "storm": -0.1})
     words = ["ship", "sea", "storm"]
@@ -222,6 +223,8 @@ def test_gradients_worked_out_on_paper():
     np.testing.assert_allclose([one.token_score for one in found["igxi"].attributions], [worth, -worth], atol=1e-12)
     np.testing.assert_allclose([one.token_score for one in found["ig"].attributions], [[1.0] * 5, [-1.0] * 5])
     assert found["ig"].note == ""
+    for others in (LIME["lime"] | {"samples": 300, "ridge": 1e-9}, SHAP["shap"] | {"evaluations": 1000}):
+        np.testing.assert_allclose(scores({"it": others}, classifier, sentences)["it"], [worth, -worth], atol=1e-5)
 
 
 def test_an_ignored_token_gets_nothing():
@@ -329,15 +332,6 @@ def test_weights_and_regression_by_hand():
     # Weighted means 1.25 and 4, slope Σ w (x − 1.25) (y − 4) / (Σ w (x − 1.25)² + ridge).
     slope = weighted_ridge(features, np.array([0.0, 2.0, 7.0]), np.array([1.0, 1.0, 2.0]), ridge=1.0)
     np.testing.assert_allclose(slope, [(1.25 * 4 + 0.25 * 2 + 2 * 0.75 * 3) / (1.25**2 + 0.25**2 + 2 * 0.75**2 + 1)])
-
-
-def test_lime_finds_what_an_additive_model_adds():
-    classifier = additive({"sea": 0.2, "ship": 0.05, "storm": -0.1})
-    sentences = sentences_of(classifier, [["ship", "sea", "storm"]] * 2, targets=[1, 0])
-    settings = LIME["lime"] | {"samples": 300, "ridge": 1e-9}
-    first, second = scores({"lime": settings}, classifier, sentences)["lime"]
-    np.testing.assert_allclose(first, [0, 0.05, 0.2, -0.1, 0], atol=1e-5)
-    np.testing.assert_allclose(second, [0, -0.05, -0.2, 0.1, 0], atol=1e-5)
 
 
 @pytest.mark.parametrize(("samples", "maximum", "expected"), [(None, 5000, 25), (None, 7, 7), (40, 7, 40)])
@@ -470,15 +464,6 @@ def test_values_add_up_also_when_the_evaluations_run_out(architecture, evaluatio
         expected = (full - hidden)[place, sentence.target]
         assert attribution.token_score.sum() == pytest.approx(expected, abs=1e-6)
         assert attribution.forward_rows <= max(2, evaluations + 1)
-
-
-def test_values_of_an_additive_model():
-    classifier = additive({"sea": 0.2, "ship": 0.05, "storm": -0.1})
-    words = ["ship", "sea", "storm", "storm"]
-    sentences = sentences_of(classifier, [words, words], targets=[1, 0])
-    worth = np.array([0, 0.05, 0.2, -0.1, -0.1, 0])
-    methods = {"shap": SHAP["shap"] | {"evaluations": 1000}}
-    np.testing.assert_allclose(scores(methods, classifier, sentences)["shap"], [worth, -worth], atol=1e-6)
 
 
 def owen_values(tree, worth, outside=frozenset()):
