@@ -44,13 +44,9 @@ class Picture:
 
 
 PICTURES = {
-    "audit": Picture("audit_example/index.html", 900, last="#questions tr:nth-child(6)"),
+    "audit": Picture("audit_example/index.html", 1100, last="#questions tr:nth-child(6)"),
     "effects": Picture("demo/tables/effects.html", 1000, last="details:last-of-type"),
-    "map": Picture("demo/index.html", 900, last="#questions tr:nth-child(8)"),
-    "verdict": Picture(
-        "demo/index.html#dataset=demo_books&model=small_bert&explainer=lime", 1000, "#cell", "#effects-figure"
-    ),
-    "first_audit": Picture("tutorials/results/first_audit/index.html", 900, last="#questions tr:nth-child(6)"),
+    "first_audit": Picture("tutorials/results/first_audit/index.html", 1100, last="#questions tr:nth-child(6)"),
     "my_study_scores": Picture("tutorials/results/my_study/tables/scores.html", 900, "table", "table"),
     "my_study_effects": Picture("tutorials/results/my_study/figures/effects/sentences.svg"),
     "my_sentences_pairs": Picture("tutorials/results/my_sentences/index.html", 900, "#pair", "#sides"),

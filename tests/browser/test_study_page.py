@@ -104,7 +104,8 @@ def test_the_first_view_is_whole_and_asks_nothing_of_the_network(reader, study):
 QUESTIONS = """[...document.querySelectorAll("#questions tbody tr")].map((row) =>
   [row.querySelector(".question").textContent, row.cells[2].textContent, row.cells[3].textContent,
    row.querySelector(".bar").ariaLabel,
-   [...row.querySelectorAll(".bar i")].map((part) => part.getBoundingClientRect().width), row.cells[6].textContent])
+   [...row.querySelectorAll(".bar i")].map((part) => part.getBoundingClientRect().width),
+   row.querySelector("small").textContent])
 """
 
 
@@ -119,7 +120,7 @@ def test_the_page_opens_with_the_answer_and_every_question(reader, study):
     for cell in effects.itertuples():
         name = f"{cell.metric.capitalize()} {arrows[cell.metric]} of {LABELS[cell.explainer]}"
         numbers, verdict, label, widths, units = seen[name]
-        assert units == "30 pairs"
+        assert units == "Small BERT on plots: male against female (gender); 30 pairs"
         assert numbers == label == f"{cell.wins}–{cell.losses}–{cell.ties}"
         assert verdict == f"{ {1: 'M', 0: '?', -1: 'F'}[cell.side] } {cell.verdict}"
         # The parts of a bar are as long as the numbers are large: losses, ties, wins.
@@ -446,7 +447,23 @@ def test_a_phone_shows_it_without_scrolling_sideways(reader):
     assert reader.messages() == []
 
 
+<<<<<<< HEAD
 def test_no_choice_is_cut(reader):
+=======
+@pytest.mark.parametrize("width", [PHONE, 768, 1025, 1366])
+def test_no_number_of_a_question_is_cut(reader, width):
+    """A table where there is room for it, else a card for each."""
+    reader.open(width=width)
+    ends = "[...document.querySelectorAll('#questions :is(td, th)')].map((cell) => cell.getBoundingClientRect().right)"
+    assert max(reader.ask(ends)) <= width
+    assert reader.ask("getComputedStyle(document.querySelector('#questions tr')).display") == (
+        "table-row" if width > 1024 else "flex"
+    )
+
+
+@pytest.mark.parametrize("width", [PHONE, 768, 1366])
+def test_no_choice_is_cut(reader, width):
+>>>>>>> page
     """Each select is as wide as its longest name wants."""
     reader.open()
     narrower = """[...document.querySelectorAll("select")].filter((select) => {

@@ -165,14 +165,14 @@ function listQuestions() {
 }
 
 function questionRow(cell) {
-  const name = made("th", { scope: "row" }, made("a", { href: address({ ...cell, groups: groupsName(cell.groups) }), class: "question" }, questionName(cell)), made("small", {}, placeName(cell)));
+  const name = made("th", { scope: "row" }, made("a", { href: address({ ...cell, groups: groupsName(cell.groups) }), class: "question" }, questionName(cell)), made("small", {}, placeName(cell) + (cell.units ? `; ${cell.units}` : "")));
   if (cell.family !== "study" && cell.family) name.append(made("small", {}, ONE[cell.family]));
   if (!cell.said) return made("tr", {}, name, made("td", {}, cell.mark));
   name.append(made("details", {}, made("summary", {}, "In words"), ...cell.said.map((text) => made("p", {}, text))));
   const numbers = cell.mark.slice(cell.mark.indexOf(" ") + 1);
   return made("tr", {}, name, made("td", {}, barOf(cell, numbers)), made("td", { "data-name": "won, lost, tied" }, numbers),
     made("td", {}, chip(cell, `${cell.mark.split(" ")[0]} ${cell.verdict}`)),
-    ...[["of 100", cell.won], ["mean difference", cell.mean], ["rests on", cell.units]].map(([name, text]) => made("td", { "data-name": name }, text)));
+    ...[["of 100", cell.won], ["mean difference", cell.mean]].map(([name, text]) => made("td", { "data-name": name }, text)));
 }
 
 /** Wins of the first group to the right, of the second to the left, ties between; of texts without pairs the limits of a share. */
