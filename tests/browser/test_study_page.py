@@ -447,23 +447,18 @@ def test_a_phone_shows_it_without_scrolling_sideways(reader):
     assert reader.messages() == []
 
 
-<<<<<<< HEAD
-def test_no_choice_is_cut(reader):
-=======
-@pytest.mark.parametrize("width", [PHONE, 768, 1025, 1366])
-def test_no_number_of_a_question_is_cut(reader, width):
+def test_no_number_of_a_question_is_cut(reader):
     """A table where there is room for it, else a card for each."""
-    reader.open(width=width)
+    reader.open()
     ends = "[...document.querySelectorAll('#questions :is(td, th)')].map((cell) => cell.getBoundingClientRect().right)"
-    assert max(reader.ask(ends)) <= width
-    assert reader.ask("getComputedStyle(document.querySelector('#questions tr')).display") == (
-        "table-row" if width > 1024 else "flex"
-    )
+    for width in (PHONE, 768, 1025, 1366):
+        reader.resize(width)
+        assert max(reader.ask(ends)) <= width
+        shown = reader.ask("getComputedStyle(document.querySelector('#questions tr')).display")
+        assert shown == ("table-row" if width > 1024 else "flex")
 
 
-@pytest.mark.parametrize("width", [PHONE, 768, 1366])
-def test_no_choice_is_cut(reader, width):
->>>>>>> page
+def test_no_choice_is_cut(reader):
     """Each select is as wide as its longest name wants."""
     reader.open()
     narrower = """[...document.querySelectorAll("select")].filter((select) => {
