@@ -40,8 +40,6 @@ if kinds.TEXT in study.modalities:
 
 
 include: "rules/page.smk"
-
-
 include: "rules/results.smk"
 include: "rules/tables.smk"
 

@@ -63,7 +63,7 @@ PICTURES = {
 COPIED = {
     "gallery/scores": "demo/figures/scores/demo_books/small_bert/mass_accuracy.svg",
     "gallery/control": "demo/figures/control.svg",
-    "gallery/regimes": "gallery/figures/regimes/sentences/mass_accuracy_by_regime.svg",
+    "gallery/strategies": "gallery/figures/strategies/sentences/mass_accuracy_by_strategy.svg",
     "gallery/attribution_differences": "gallery/figures/attribution_differences/sentences_sizes.svg",
     "gallery/agreement": "gallery/figures/agreement/sentences.svg",
     "gallery/randomisation": "gallery/figures/randomisation/sentences.svg",

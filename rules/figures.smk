@@ -105,7 +105,7 @@ rule draw_specifications:
 
 
 rule draw_sentence:
-    """One sentence with what its words get in every regime: bars, and highlighted text."""
+    """One sentence with what its words get in every strategy: bars, and highlighted text."""
     input:
         script=study.script("figures/draw_sentence.py"),
         attributions=study.first_attribution_files,
@@ -116,7 +116,7 @@ rule draw_sentence:
         figure=study.in_formats(
             "<results>/figures/sentences/{dataset}",
             caption=study.caption("plots", "sentence"),
-            category="Regimes",
+            category="Strategies",
             labels=labelled("one sentence", dataset="{dataset}"),
         ),
     log:
@@ -132,7 +132,7 @@ rule draw_sentence:
     params:
         settings=lambda wildcards: study.shown(
             "explainers",
-            models=study.models_in_regimes(),
+            models=study.models_in_strategies(),
             dataset=study.label("datasets", wildcards.dataset),
             item=config["figures"]["sentences"].get(wildcards.dataset),
         ),

@@ -5,7 +5,7 @@
 #
 # Comes in: <results>/datasets/. Goes out: <results>/models/, <results>/predictions/; <results>/learning_rates/ where
 # rates are tried; <results>/questions/ of models at an address, whose answers are kept in results/answers/;
-# <results>/masked_words/ in studies of regimes.
+# <results>/masked_words/ in studies of strategies.
 
 
 rule train:

@@ -21,12 +21,12 @@ from evenlight.reports.plots.disparity import draw_disparity
 from evenlight.reports.plots.effects import draw_effects
 from evenlight.reports.plots.masked_words import LABELS, draw_masked_words
 from evenlight.reports.plots.randomisation import ORDERS, draw_randomisation
-from evenlight.reports.plots.regimes import SUBSETS, draw_regimes
 from evenlight.reports.plots.roc import draw_roc
 from evenlight.reports.plots.score_panels import draw_score_panels
 from evenlight.reports.plots.scores import draw_scores
 from evenlight.reports.plots.sentence import draw_sentence
 from evenlight.reports.plots.specifications import EFFECTS, draw_specifications
+from evenlight.reports.plots.strategies import SUBSETS, draw_strategies
 from evenlight.statistics.study import ALL, AS_OFTEN, UNDECIDABLE, UNDECIDED, MetricLabel
 
 SEEDS = (0, 1)
@@ -49,14 +49,14 @@ class Names:
         return [{"factor": "gender", "level_a": self.groups[0], "level_b": other} for other in self.groups[1:]]
 
     @property
-    def regimes(self) -> dict[str, dict[str, str]]:
+    def strategies(self) -> dict[str, dict[str, str]]:
         """Two ways to train of each model, which are models themselves."""
         return {label: {"all": f"{name}_all", "frozen": f"{name}_frozen"} for name, label in self.models.items()}
 
     @property
-    def in_regimes(self) -> list[str]:
-        """The models of all regimes."""
-        return [model for regimes in self.regimes.values() for model in regimes.values()]
+    def in_strategies(self) -> list[str]:
+        """The models of all strategies."""
+        return [model for strategies in self.strategies.values() for model in strategies.values()]
 
     def cells(self) -> Iterator[dict[str, str]]:
         """The place of every cell of the first dataset."""
@@ -109,10 +109,10 @@ def _differences(names: Names, view: str) -> Figure:
         pair
         | {"model": model, "seed": seed, "explainer": explainer}
         | {"mean_absolute": random.uniform(0, 1), "p_holm": 10 ** random.uniform(-9, 0)}
-        for pair, model, seed, explainer in product(names.pairs, names.in_regimes, SEEDS, names.explainers)
+        for pair, model, seed, explainer in product(names.pairs, names.in_strategies, SEEDS, names.explainers)
     ]
     return draw_attribution_differences(
-        pd.DataFrame(rows), names.explainers, names.regimes, alpha=0.05, view=view, title=names.title
+        pd.DataFrame(rows), names.explainers, names.strategies, alpha=0.05, view=view, title=names.title
     )
 
 
@@ -209,15 +209,15 @@ def effects(names: Names) -> Figure:
 
 
 def masked_words(names: Names) -> Figure:
-    """Every group in every regime; an interval has no end."""
+    """Every group in every strategy; an interval has no end."""
     random = random_numbers()
     rows = [
         {"model": model, "score": score, "level_a": group, "level_b": None, "value": value, "low": value - 1}
         | {"high": value + 2 if number else np.inf}
-        for number, (model, score, group) in enumerate(product(names.in_regimes, LABELS, names.groups))
+        for number, (model, score, group) in enumerate(product(names.in_strategies, LABELS, names.groups))
         for value in [random.uniform(20, 30)]
     ]
-    return draw_masked_words(pd.DataFrame(rows), names.regimes, names.title)
+    return draw_masked_words(pd.DataFrame(rows), names.strategies, names.title)
 
 
 def randomisation(names: Names) -> Figure:
@@ -235,35 +235,35 @@ def randomisation(names: Names) -> Figure:
     return draw_randomisation(pd.DataFrame(rows), names.models, names.explainers, names.title)
 
 
-def _regimes(names: Names, view: str) -> Figure:
+def _strategies(names: Names, view: str) -> Figure:
     random = random_numbers()
     metric = next(iter(names.metrics))
     rows = []
-    for subset, architecture, explainer in product(SUBSETS, names.regimes, names.explainers):
-        for regime in names.regimes[architecture]:
+    for subset, architecture, explainer in product(SUBSETS, names.strategies, names.explainers):
+        for strategy in names.strategies[architecture]:
             value = random.uniform(0.2, 1)
-            place = {"subset": subset, "architecture": architecture, "regime": regime, "explainer": explainer}
+            place = {"subset": subset, "architecture": architecture, "strategy": strategy, "explainer": explainer}
             ends = {"mean": value, "low": value - 0.1, "high": value + 0.1}
             ratio = {"ratio": 2 * value, "ratio_low": 2 * value - 0.2, "ratio_high": 2 * value + 0.2}
             rows.append(place | ends | ratio | {"metric": metric, "expected": 0.3})
-    return draw_regimes(
-        pd.DataFrame(rows), names.regimes, names.explainers, names.metrics, metric, view, title=names.title
+    return draw_strategies(
+        pd.DataFrame(rows), names.strategies, names.explainers, names.metrics, metric, view, title=names.title
     )
 
 
-def regimes(names: Names) -> Figure:
-    """By regime."""
-    return _regimes(names, "by_regime")
+def strategies(names: Names) -> Figure:
+    """By strategy."""
+    return _strategies(names, "by_strategy")
 
 
-def regimes_by_explainer(names: Names) -> Figure:
+def strategies_by_explainer(names: Names) -> Figure:
     """By explainer."""
-    return _regimes(names, "by_explainer")
+    return _strategies(names, "by_explainer")
 
 
-def regimes_relative(names: Names) -> Figure:
-    """Relative to the first regime."""
-    return _regimes(names, "relative")
+def strategies_relative(names: Names) -> Figure:
+    """Relative to the first strategy."""
+    return _strategies(names, "relative")
 
 
 def roc(names: Names) -> Figure:
@@ -274,9 +274,9 @@ def roc(names: Names) -> Figure:
             "model": model, "class": group, "seed": seed, "auc": 0.8,
             "false_positives": steps, "true_positives": np.sqrt(steps),
         }
-        for model, group, seed in product(names.in_regimes, names.groups, SEEDS)
+        for model, group, seed in product(names.in_strategies, names.groups, SEEDS)
     ]  # fmt: skip
-    return draw_roc(pd.DataFrame(rows), names.regimes, names.title)
+    return draw_roc(pd.DataFrame(rows), names.strategies, names.title)
 
 
 def _scores(names: Names) -> pd.DataFrame:
@@ -309,10 +309,10 @@ def sentence(names: Names) -> Figure:
     """A sentence of twelve words."""
     words = [f"word{n}" for n in range(11)] + ["incomprehensibilities"]
     shares = {
-        (explainer, f"{architecture} {regime}"): np.full(len(words), 1 / len(words))
+        (explainer, f"{architecture} {strategy}"): np.full(len(words), 1 / len(words))
         for explainer in names.explainers.values()
-        for architecture, of_architecture in names.regimes.items()
-        for regime in of_architecture
+        for architecture, of_architecture in names.strategies.items()
+        for strategy in of_architecture
     }
     return draw_sentence(words, [n % 3 == 0 for n in range(len(words))], shares, names.title)
 

@@ -44,9 +44,9 @@ NEWS = SCORED | COMPARED | {"datasets": ["news"]}
 JUDGED = {"alpha": 0.05, "as_often_bound": 0.2, "confidence": 0.95, "bootstrap_draws": 200}
 VERDICTS = {"smallest_effects": {"gini": 0.1}, "primary": {}, "noise": ["grad"]} | JUDGED
 DRAWN = {"confidence": 0.95, "bootstrap_draws": 100}
-REGIMES = NEWS | {
+STRATEGIES = NEWS | {
     "models": {"small": list(SEEDS), "large": list(SEEDS)},
-    "regimes": {"bert": {"C": "small", "CE": "large"}},
+    "strategies": {"bert": {"C": "small", "CE": "large"}},
     "explainers": list(EXPLAINERS),
     "comparisons": {},
 }
@@ -148,7 +148,7 @@ RESULTS = {
     "permute_verdicts": Asked(NEWS | VERDICTS | PAIRS | {"alpha": 0.9, "verdict_permutations": 6}),
     "measure_beyond_random": Asked(NEWS | VERDICTS | {"random": ["grad"], "upper_bound": {"gini": "lime"}}),
     "compare_proposed_methods": Asked(
-        REGIMES
+        STRATEGIES
         | VERDICTS
         | {"proposed_methods": ["lime"], "rivals": ["grad", "again"], "primary_metrics": ["gini"]}
         | {"higher_is_better": {"gini": True, "sparsity": False}}
@@ -169,7 +169,7 @@ RESULTS = {
     "measure_specifications": Asked(
         NEWS
         | {
-            "models": REGIMES["models"],
+            "models": STRATEGIES["models"],
             "explainers": ["lime", "again"],
             "comparisons": {"gender": [["male", "female"]]},
         }
@@ -182,9 +182,11 @@ RESULTS = {
         | {"metrics": [*METRICS, "comprehensiveness"], "beside": {"base": "BERT", "fresh": "BERT from scratch"}},
         cells_beside_published,
     ),
-    # Of regimes, of models and of texts.
-    "summarise_regimes": Asked(
-        REGIMES | DRAWN | {"together": ["lime", "grad"], "mass_accuracies": {"gini": "paper", "sparsity": "released"}}
+    # Of strategies, of models and of texts.
+    "summarise_strategies": Asked(
+        STRATEGIES
+        | DRAWN
+        | {"together": ["lime", "grad"], "mass_accuracies": {"gini": "paper", "sparsity": "released"}}
     ),
     "summarise_masked_words": Asked(RUNS | COMPARED | DRAWN),
     "measure_quality": Asked(RUNS | COMPARED),

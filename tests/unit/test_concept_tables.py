@@ -173,7 +173,7 @@ DESCRIPTION |= {"metrics": {"gini": {"metric": "gini"}}}
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"kind": "regimes"}, "kind regimes says"),
+        ({"kind": "strategies"}, "kind strategies says"),
         ({"explainers": {"grad": {"method": "saliency"}}}, "kind: concepts asks"),
         ({"metrics": {"gini": {"metric": "gini"}}}, 'found "gini",'),
         ({"datasets": {"demo": {"reader": "demo", "classes": "binary"}}}, "datasets.demo: no concept"),

@@ -11,7 +11,7 @@ from models_for_tests import WORDS
 from rendering import page_of
 from scipy.stats import ttest_1samp
 from study_files import StudyFiles
-from test_compared_regimes import STUDY, items_of_pairs
+from test_compared_strategies import STUDY, items_of_pairs
 from transformers import (
     AutoModelForMaskedLM,
     AutoModelForSequenceClassification,
@@ -203,8 +203,8 @@ def test_the_summary_has_means_and_paired_differences(summary):
 
 
 def test_the_page_and_the_figure_show_every_mean(summary):
-    regimes = {"bert": {"C": "c", "CE": "ce"}, "mini": {"C": "mini"}}
-    page = page_of("masked_words", summary[0], datasets={"plots": "Plots"}, regimes=regimes, confidence=0.95)
+    strategies = {"bert": {"C": "c", "CE": "ce"}, "mini": {"C": "mini"}}
+    page = page_of("masked_words", summary[0], datasets={"plots": "Plots"}, strategies=strategies, confidence=0.95)
     assert [table.caption for table in page.tables] == [f"{label} on Plots" for label in LABELS.values()]
     ((architecture, rows),) = page.tables[0].rows
     assert (architecture, [name for name, _ in rows]) == ("bert", ["C", "CE"])
@@ -213,7 +213,7 @@ def test_the_page_and_the_figure_show_every_mean(summary):
     assert male.text.startswith("11.")
     assert female.text.startswith("12.")
     assert difference.text.startswith("−0.5")
-    figure = draw_masked_words(summary[0], regimes, "T")
+    figure = draw_masked_words(summary[0], strategies, "T")
     assert [text.get_text() for text in figure.axes[1].get_xticklabels()] == ["bert C", "bert CE"]
     assert len(figure.axes) == 2
 
@@ -225,7 +225,7 @@ def test_the_page_and_the_figure_show_every_mean(summary):
         ({}, r"masked_words: no model.*pretrained or prompted"),
     ],
 )
-def test_masked_words_belong_to_regimes_of_language_models(changes, problem):
-    study = STUDY | {"masked_words": True, "statistics": {"regimes": {"ola": {"C": "c", "CE": "ce"}}}}
+def test_masked_words_belong_to_strategies_of_language_models(changes, problem):
+    study = STUDY | {"masked_words": True, "statistics": {"strategies": {"ola": {"C": "c", "CE": "ce"}}}}
     with pytest.raises(InputError, match=problem):
         complete(study | changes)

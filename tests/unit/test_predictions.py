@@ -82,21 +82,21 @@ def test_of_two_classes_there_is_the_curve_of_the_second(tmp_path):
     assert list(curves["class"]) == ["male", "male"]
 
 
-def test_the_page_has_published_values_beside_regimes_of_their_names(found, tmp_path):
+def test_the_page_has_published_values_beside_strategies_of_their_names(found, tmp_path):
     folders = study(tmp_path)
     per_seed, _, _ = quality_per_seed(*folders, RUNS, comparisons={"gender": [["male", "female"]]})
-    regimes = {"minilm": {"CE": "small", "ZS": "other"}, "ola_small": {"CEA": "small"}}
+    strategies = {"minilm": {"CE": "small", "ZS": "other"}, "ola_small": {"CEA": "small"}}
     published = [
-        {"architecture": "BERT", "regime": "CE", "measure": "accuracy", "mean": 99.8, "sd": 0.1},
-        {"architecture": "BERT", "regime": "CE", "measure": "average_prediction_difference", "mean": 1.6, "sd": 0.87},
-        {"architecture": "OLA", "regime": "CEA", "measure": "male", "mean": 97.5, "sd": 0.02},
+        {"architecture": "BERT", "strategy": "CE", "measure": "accuracy", "mean": 99.8, "sd": 0.1},
+        {"architecture": "BERT", "strategy": "CE", "measure": "average_prediction_difference", "mean": 1.6, "sd": 0.87},
+        {"architecture": "OLA", "strategy": "CEA", "measure": "male", "mean": 97.5, "sd": 0.02},
     ]
     page = page_of(
         "predictions",
         *found,
         summarise_quality(per_seed),
         datasets={"plots": "Plots"},
-        regimes=regimes,
+        strategies=strategies,
         published={"plots": published},
     )
     models, confusions = page.tables
@@ -115,7 +115,7 @@ def test_the_page_has_published_values_beside_regimes_of_their_names(found, tmp_
 def test_published_rates_make_the_published_accuracies():
     """Half of the sentences are male, so that the accuracy is the mean of both rates: they are of the same models."""
     table = pd.read_csv(Path(__file__).parents[2] / "resources" / "published" / "gecobench.csv")
-    keys = ["classes", "words", "architecture", "regime"]
+    keys = ["classes", "words", "architecture", "strategy"]
     means = table.set_index([*keys, "measure"])["mean"].unstack()
     assert means["accuracy"].notna().all()
     rates = means.loc["binary", ["male", "female"]]
@@ -123,14 +123,14 @@ def test_published_rates_make_the_published_accuracies():
     np.testing.assert_allclose(rates.mean(axis=1), means.loc["binary", "accuracy"], atol=0.0501)
 
 
-def test_the_curves_have_a_panel_per_regime(found):
+def test_the_curves_have_a_panel_per_strategy(found):
     figure = draw_roc(found[1], {"bert": {"C": "small", "CE": "none"}}, "T")
     [axes] = figure.axes
     assert len(axes.lines) == 2 * 3 + 1
     assert axes.get_title(loc="left") == f"bert C\nAUC {found[1]['auc'].mean():.3f}"
 
 
-def test_a_sentence_is_drawn_in_every_regime():
+def test_a_sentence_is_drawn_in_every_strategy():
     shares = {("LIME", "bert C"): np.array([0.75, np.nan, 0.25]), ("LIME", "bert CE"): np.array([1.0, 0.0, 0.0])}
     figure = draw_sentence(["She", "—", "sails"], [1, 0, 0], shares, "T")
     first, second = figure.axes

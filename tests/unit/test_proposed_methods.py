@@ -6,7 +6,7 @@ import pytest
 from rendering import page_of
 from scipy.stats import binomtest
 from study_files import StudyFiles, called
-from test_compared_regimes import STUDY, items_of_pairs
+from test_compared_strategies import STUDY, items_of_pairs
 
 from evenlight.configuration import complete
 from evenlight.core.errors import InputError
@@ -26,7 +26,7 @@ ASKED = {
     "models": MODELS,
     "explainers": list(SHIFTS),
     "metrics": {"mass": "correctness", "count": "correctness"},
-    "regimes": {"bert": {"ZS": "zero", "C": "head", "CE": "whole"}},
+    "strategies": {"bert": {"ZS": "zero", "C": "head", "CE": "whole"}},
     "proposed_methods": ["new", "tied", "last"],
     "rivals": ["grad", "lime"],
     "higher_is_better": {"mass": True, "count": False},
@@ -140,7 +140,11 @@ def test_few_texts_show_no_more_than_their_signs_can(tmp_path):
     table = scores_of("zero", 0)
     table["mass"] += 3 * ((table["explainer"] == "new").astype(float) - (table["explainer"] == "last"))
     files.write(table[table["pair_id"].astype(int) < 10], 0, "correctness", model="zero")
-    asked = ASKED | {"models": {"zero": [0]}, "regimes": {"bert": {"ZS": "zero"}}, "metrics": {"mass": "correctness"}}
+    asked = ASKED | {
+        "models": {"zero": [0]},
+        "strategies": {"bert": {"ZS": "zero"}},
+        "metrics": {"mass": "correctness"},
+    }
     verdicts, *_ = called(proposed_method_tables, *files.folders, **asked)
     rows = verdicts.set_index("explainer")
     assert rows.loc["new", ["p_best", "p_behind"]].tolist() == [2.0**-10, 1]
@@ -160,7 +164,9 @@ def test_scores_that_are_the_same_decide_nothing(tmp_path):
         "proposed_methods": ["new"],
         "rivals": ["grad"],
     }
-    verdicts, pairs, _ = called(proposed_method_tables, *files.folders, **asked | {"regimes": {"bert": {"ZS": "zero"}}})
+    verdicts, pairs, _ = called(
+        proposed_method_tables, *files.folders, **asked | {"strategies": {"bert": {"ZS": "zero"}}}
+    )
     assert set(verdicts["verdict"]) == {"undecided"}
     assert set(verdicts["model"]) == {"zero"}
     assert pairs[["wins", "losses"]].to_numpy().sum() == 0
@@ -172,7 +178,7 @@ def test_a_rival_without_scores_is_told(tmp_path):
     files, table = StudyFiles(tmp_path), scores_of("zero", 0)
     table.loc[table["explainer"] == "lime", "mass"] = np.nan
     files.write(table, 0, "correctness", model="zero")
-    asked = ASKED | {"models": {"zero": [0]}, "regimes": {"bert": {"ZS": "zero"}}, "proposed_methods": ["new"]}
+    asked = ASKED | {"models": {"zero": [0]}, "strategies": {"bert": {"ZS": "zero"}}, "proposed_methods": ["new"]}
     verdicts, pairs, [note] = called(proposed_method_tables, *files.folders, **asked)
     assert verdicts.set_index("metric")["others"].to_dict() == {"mass": 1, "count": 2}
     assert "lime" not in set(pairs.loc[pairs["metric"] == "mass", "other"])
@@ -185,7 +191,7 @@ def test_earlier_analyses_draw_no_interval(tmp_path, monkeypatch):
     files.write(scores_of("zero", 0), 0, "correctness", model="zero")
     drawn = []
     monkeypatch.setattr(mean_effects, "mean_limits", lambda *given: drawn.append(given[2]) or mean_limits(*given))
-    asked = ASKED | {"models": {"zero": [0]}, "regimes": {"bert": {"ZS": "zero"}}, "proposed_methods": ["new"]}
+    asked = ASKED | {"models": {"zero": [0]}, "strategies": {"bert": {"ZS": "zero"}}, "proposed_methods": ["new"]}
     called(proposed_method_tables, *files.folders, **asked, looks=Looks((14, 20), (0, 1)))
     assert sorted(set(drawn)) == [0, ASKED["bootstrap_draws"]]
 
@@ -205,7 +211,7 @@ def test_what_an_earlier_analysis_has_found_stays_found(tmp_path):
         "proposed_methods": ["new"],
         "rivals": ["grad"],
     }
-    asked |= {"regimes": {"bert": {"ZS": "zero"}}, "metrics": {"mass": "correctness"}}
+    asked |= {"strategies": {"bert": {"ZS": "zero"}}, "metrics": {"mass": "correctness"}}
     [alone] = called(proposed_method_tables, *files.folders, **asked)[0].to_dict("records")
     [grown] = called(proposed_method_tables, *files.folders, **asked, looks=Looks((14, 20), (0, 1), (0.5, 1.0)))[
         0
@@ -222,7 +228,7 @@ def test_the_page_shows_every_verdict(made):
             "mass": {"label": "Mass accuracy", "better": "higher"},
             "count": {"label": "Count", "better": "lower"},
         },
-        "regimes": ASKED["regimes"],
+        "strategies": ASKED["strategies"],
     }
     page = page_of("proposed_methods", *made, **settings, proposed_methods=ASKED["proposed_methods"], confidence=0.95)
     assert [table.caption for table in page.tables] == ["Mass accuracy\u00a0↑ on Plots", "Count\u00a0↓ on Plots"]
@@ -245,16 +251,16 @@ def test_the_page_shows_every_verdict(made):
     ],
 )
 def test_proposed_methods_are_explainers_beside_others(change, problem):
-    regimes = {"regimes": {"ola": {"C": "c", "CE": "ce"}}}
+    strategies = {"strategies": {"ola": {"C": "c", "CE": "ce"}}}
     with pytest.raises(InputError) as refusal:
-        complete(STUDY | {"statistics": regimes | change})
+        complete(STUDY | {"statistics": strategies | change})
     assert problem in str(refusal.value)
 
 
-def test_only_studies_of_regimes_have_proposed_methods():
+def test_only_studies_of_strategies_have_proposed_methods():
     study = {key: value for key, value in STUDY.items() if key != "kind"}
     study["explainers"] = {"grad": {"method": "saliency"}, "gim": {"method": "gim"}}
-    with pytest.raises(InputError, match=r"kind disparity.*write kind: regimes"):
+    with pytest.raises(InputError, match=r"kind disparity.*write kind: strategies"):
         complete(study | {"statistics": {"compare": {"gender": [["male", "female"]]}, "proposed_methods": ["gim"]}})
 
 

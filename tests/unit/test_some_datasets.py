@@ -189,10 +189,10 @@ def test_what_does_not_go_together_may_be_for_other_datasets(apart, changes, key
         assert refused or not said
 
 
-def test_a_study_of_regimes_has_all_models_on_every_dataset():
-    regimes = {"statistics": {"compare": {}, "regimes": {"net": {"A": "ours", "B": "theirs"}}}}
-    with pytest.raises(InputError, match=r"models\.theirs\.datasets: a study of the kind regimes"):
-        complete(study(**regimes) | {"kind": "regimes"})
+def test_a_study_of_strategies_has_all_models_on_every_dataset():
+    strategies = {"statistics": {"compare": {}, "strategies": {"net": {"A": "ours", "B": "theirs"}}}}
+    with pytest.raises(InputError, match=r"models\.theirs\.datasets: a study of the kind strategies"):
+        complete(study(**strategies) | {"kind": "strategies"})
 
 
 @pytest.fixture

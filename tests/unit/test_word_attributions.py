@@ -125,7 +125,7 @@ def test_of_two_forms_nothing_is_adjusted(folder):
     np.testing.assert_array_equal(table["p"], table["p_holm"])
 
 
-SHOWN = {"explainers": {"lime": "LIME"}, "regimes": {"bert": {"C": "small", "CE": "large"}}, "alpha": 0.05}
+SHOWN = {"explainers": {"lime": "LIME"}, "strategies": {"bert": {"C": "small", "CE": "large"}}, "alpha": 0.05}
 
 
 def test_the_page_counts_runs(found):

@@ -315,7 +315,7 @@ def test_where_changes_alone_are_compared_no_control_of_texts_is_drawn(tmp_path)
     [
         ({"metrics": {"gini": {"metric": "gini"}}}, 'explainers.leace.method: found "leace"'),
         ({"explainers": {"leace": {"method": "leace"}}}, 'metrics.gini.metric: found "gini"'),
-        ({"kind": "regimes"}, "kind regimes says"),
+        ({"kind": "strategies"}, "kind strategies says"),
         (
             {
                 "kind": "concepts",

@@ -24,7 +24,7 @@ from running import (
     without_times,
 )
 from test_concepts_study import STUDY as CONCEPTS
-from test_regimes_study import STUDY as REGIMES
+from test_strategies_study import STUDY as STRATEGIES
 
 pytestmark = pytest.mark.slow
 
@@ -91,7 +91,7 @@ def kept(storage: str, bucket: str, path: str | Path) -> bytes:
         return answer.read()
 
 
-@pytest.mark.parametrize("study", [REGIMES, CONCEPTS], ids=["regimes", "concepts"])
+@pytest.mark.parametrize("study", [STRATEGIES, CONCEPTS], ids=["strategies", "concepts"])
 def test_other_kinds_are_planned_with_a_bucket_as_without(study, kubernetes_python, storage, tmp_path):
     # A bucket does not keep the record of looks.
     study = study | {"statistics": study["statistics"] | {"looks": []}}

@@ -1,4 +1,4 @@
-"""Draw one sentence of a dataset with what its words get in every regime, as bars and as highlighted text."""
+"""Draw one sentence of a dataset with what its words get in every strategy, as bars and as highlighted text."""
 
 import argparse
 

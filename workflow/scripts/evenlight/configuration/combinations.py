@@ -25,8 +25,9 @@ from evenlight.settings import shown
 SCORE_COLUMNS = ("item_id", "draw", "made_of", "checksum")
 
 
-# What tables call the comparisons with the baseline, and the mean of all explainers (``evenlight.statistics.regimes``).
-REGIME, ALL_TOGETHER = "regime", "all"
+# What tables call the comparisons with the baseline, and the mean of all explainers
+# (``evenlight.statistics.strategies``).
+STRATEGY, ALL_TOGETHER = "strategy", "all"
 
 # What predicts levels of concepts beside the models, see ``explain.levels_by``.
 WORDS = "words"
@@ -83,8 +84,8 @@ def _check_for_datasets(config: dict) -> Iterator[str]:
             for dataset in names:
                 if dataset not in config["datasets"]:
                     yield f"{key}: found {shown(dataset)}, {_not_there('dataset', dataset, config)}"
-            if config["kind"] == "regimes":
-                yield f"{key}: a study of the kind regimes compares models on each of its datasets; leave the key out"
+            if config["kind"] == "strategies":
+                yield f"{key}: a study of the kind strategies compares models on each dataset; leave the key out"
             elif section == "explainers" and Explainer.entries[config[section][name]["method"]].is_reference:
                 yield f"{key}: others are held against {name} on every dataset; leave the key out"
     if any(set(names) - set(config["datasets"]) for of_section in named.values() for names in of_section.values()):
@@ -217,8 +218,8 @@ def _check_looks(config: dict) -> Iterator[str]:
 def _check_masked_words(config: dict) -> Iterator[str]:
     if not config["masked_words"]:
         return
-    if config["kind"] != "regimes":
-        yield f"masked_words: a study of the kind {config['kind']} has none; write kind: regimes, or take it out"
+    if config["kind"] != "strategies":
+        yield f"masked_words: a study of the kind {config['kind']} has none; write kind: strategies, or take it out"
     elif not any(model["architecture"] in ("pretrained", "prompted") for model in config["models"].values()):
         yield "masked_words: no model is pretrained or prompted, so that none has the head; add one, or take it out"
 
@@ -496,11 +497,13 @@ _EXPLAINED = ("explainers", "metrics")
 
 def _check_primary(config: dict) -> Iterator[str]:
     primary = config["statistics"]["primary"]
-    regimes = config["statistics"]["regimes"]
-    # In a study of regimes a cell's model is an architecture, and all explainers together are one more.
-    of_regimes = {"models": list(regimes), "explainers": [*config["explainers"], ALL_TOGETHER]} if regimes else {}
+    strategies = config["statistics"]["strategies"]
+    # In a study of strategies a cell's model is an architecture, and all explainers together are one more.
+    of_strategies = (
+        {"models": list(strategies), "explainers": [*config["explainers"], ALL_TOGETHER]} if strategies else {}
+    )
     for section in ("datasets", "models", "explainers", "metrics"):
-        known = {section: of_regimes.get(section, config[section])}
+        known = {section: of_strategies.get(section, config[section])}
         for name in primary[section]:
             if name not in known[section]:
                 yield f"statistics.primary.{section}: found {shown(name)}, {_not_there(section[:-1], name, known)}"
@@ -511,8 +514,8 @@ def _check_primary(config: dict) -> Iterator[str]:
         yield "statistics.primary: no metric of these scores any of these explainers; name some that belong together"
     yield from _primary_of_no_run(config)
     key, compared = "compare", list(config["statistics"]["compare"])
-    if regimes:
-        key, compared = "claims", [REGIME, *config["statistics"]["claims"]]
+    if strategies:
+        key, compared = "claims", [STRATEGY, *config["statistics"]["claims"]]
     for factor in primary["factors"]:
         if factor not in compared:
             listing = ", ".join(compared) or "none"
@@ -578,42 +581,44 @@ def _check_twice(config: dict) -> Iterator[str]:
                 yield f"{key}[{j}]: found {shown(later)}, the same levels as in {key}[{i}]"
 
 
-def _check_regimes(config: dict) -> Iterator[str]:
-    """Regimes are those of models of the study, and claims are about regimes."""
-    regimes, claims = (config["statistics"][key] for key in ("regimes", "claims"))
-    if regimes and config["kind"] != "regimes":
-        yield f"statistics.regimes: a study of the kind {config['kind']} compares none; write kind: regimes"
-    if regimes and all(len(models) == 1 for models in regimes.values()):
-        yield "statistics.regimes: each architecture has one regime; give one of them a second"
-    for architecture, models in regimes.items():
-        key = f"statistics.regimes.{architecture}"
+def _check_strategies(config: dict) -> Iterator[str]:
+    """Strategies are those of models of the study, and claims are about strategies."""
+    strategies, claims = (config["statistics"][key] for key in ("strategies", "claims"))
+    if strategies and config["kind"] != "strategies":
+        yield f"statistics.strategies: a study of the kind {config['kind']} compares none; write kind: strategies"
+    if strategies and all(len(models) == 1 for models in strategies.values()):
+        yield "statistics.strategies: each architecture has one strategy; give one of them a second"
+    for architecture, models in strategies.items():
+        key = f"statistics.strategies.{architecture}"
         several = []
-        for regime, model in models.items():
+        for strategy, model in models.items():
             if model not in config["models"]:
-                yield f"{key}.{regime}: found {shown(model)}, {_not_there('model', model, config)}"
+                yield f"{key}.{strategy}: found {shown(model)}, {_not_there('model', model, config)}"
             elif list(models.values()).count(model) > 1:
-                yield f"{key}.{regime}: found {shown(model)}, which is another regime too; give each a model"
+                yield f"{key}.{strategy}: found {shown(model)}, which is another strategy too; give each a model"
             elif len(seeds := seeds_of(config, model)) > 1:
                 several.append(set(seeds))
         if several and not set.intersection(*several):
             yield f"{key}: its models have no seed in common; give them runs under the same seeds"
     for name, sides in claims.items():
-        key, named = f"statistics.claims.{name}", [regime for side in sides for regime in side]
-        if name == REGIME or name.startswith(f"{REGIME}_"):
+        key, named = f"statistics.claims.{name}", [strategy for side in sides for strategy in side]
+        if name == STRATEGY or name.startswith(f"{STRATEGY}_"):
             yield f"{key}: this name is that of the comparisons with the baseline; choose another name"
-        elif repeated := [regime for regime in named if named.count(regime) > 1]:
+        elif repeated := [strategy for strategy in named if named.count(strategy) > 1]:
             yield f"{key}: found {shown(repeated[0])} on both sides; take it out of one"
-        elif not any(set(named) <= set(models) for models in regimes.values()):
-            listing = "; ".join(f"{architecture} has {', '.join(models)}" for architecture, models in regimes.items())
-            yield f"{key}: no architecture has {', '.join(named)}; {listing or 'statistics.regimes has none'}"
-    if regimes and ALL_TOGETHER in config["explainers"]:
+        elif not any(set(named) <= set(models) for models in strategies.values()):
+            listing = "; ".join(
+                f"{architecture} has {', '.join(models)}" for architecture, models in strategies.items()
+            )
+            yield f"{key}: no architecture has {', '.join(named)}; {listing or 'statistics.strategies has none'}"
+    if strategies and ALL_TOGETHER in config["explainers"]:
         yield f"explainers.{ALL_TOGETHER}: this name is that of all explainers together; choose another name"
 
 
 def _check_proposed_methods(config: dict) -> Iterator[str]:
     key, proposed_methods = "statistics.proposed_methods", config["statistics"]["proposed_methods"]
-    if proposed_methods and config["kind"] != "regimes":
-        yield f"{key}: a study of the kind {config['kind']} holds explainers against no others; write kind: regimes"
+    if proposed_methods and config["kind"] != "strategies":
+        yield f"{key}: a study of the kind {config['kind']} holds explainers against no others; write kind: strategies"
     for name in proposed_methods:
         if name not in config["explainers"]:
             yield f"{key}: found {shown(name)}, {_not_there('explainer', name, config)}"
@@ -816,7 +821,7 @@ CHECKS = (
     (("datasets", "models", "explainers", "metrics", "statistics"), _check_primary),
     (("statistics",), _check_draws),
     (("kind", "statistics"), _check_needs),
-    (("kind", "models", "seeds", "explainers", "statistics"), _check_regimes),
+    (("kind", "models", "seeds", "explainers", "statistics"), _check_strategies),
     (("kind", "explainers", "statistics"), _check_proposed_methods),
     (("statistics",), _check_twice),
     (("kind", "explainers", "metrics"), _check_modalities),

@@ -141,9 +141,9 @@ class Primary(Settings):
     """Which cells a study is about: those of the named entries; an empty list names all."""
 
     datasets: Different[Name] = Field([], description="Their datasets.")
-    models: Different[Name] = Field([], description="Their models; in a study of regimes, architectures.")
+    models: Different[Name] = Field([], description="Their models; in a study of strategies, architectures.")
     explainers: Different[Name] = Field(
-        [], description="Their explainers; in a study of regimes `all` is the mean over those that ask the model."
+        [], description="Their explainers; in a study of strategies `all` is the mean over those that ask the model."
     )
     metrics: Different[Name] = Field([], description="Their metrics.")
     factors: Different[Factor] = Field([], description="The factors by which they are compared.")
@@ -162,14 +162,16 @@ class Statistics(Settings):
             "`control_b`: what is found between these is chance."
         ),
     )
-    regimes: dict[Name, Annotated[dict[Text, Name], Field(min_length=1)]] = Field(
+    strategies: dict[Name, Annotated[dict[Text, Name], Field(min_length=1)]] = Field(
         {},
         description=(
-            "Models of a study of the `kind: regimes` that are one architecture in several regimes, such as `{minilm: "
-            "{C: minilm_c, CE: minilm_ce}}`. The first regime is the baseline, with which every other one is compared, "
+            "Models of a study of the `kind: strategies` that are one architecture in several strategies, such as "
+            "`{minilm: "
+            "{C: minilm_c, CE: minilm_ce}}`. The first strategy is the baseline, with which every other one is "
+            "compared, "
             "text by text and seed by seed; effects are positive where the baseline has the lower scores. A model with "
-            "one run stands beside all runs of the others. An architecture with one regime stands in the tables and is "
-            "compared with none."
+            "one run stands beside all runs of the others. An architecture with one strategy stands in the tables and "
+            "is compared with none."
         ),
     )
     claims: dict[
@@ -177,16 +179,16 @@ class Statistics(Settings):
     ] = Field(
         {},
         description=(
-            "Further comparisons of regimes, by a name: two lists of regimes whose mean scores are compared, such as "
-            "`{embeddings: [[CE, CEf], [C, CEfAf]]}`, in every architecture that has them all."
+            "Further comparisons of strategies, by a name: two lists of strategies whose mean scores are compared, "
+            "such as `{embeddings: [[CE, CEf], [C, CEfAf]]}`, in every architecture that has them all."
         ),
     )
     proposed_methods: Different[Name] = Field(
         [],
         description=(
             "Explainers that are said to be better than all others, such as `[gim, attnlrp]`. In a study of the `kind: "
-            "regimes` each is held against every other explainer of the study that asks the model and is no "
-            "proposed method, in the mean of all models that are regimes and in each of them. They do not count in "
+            "strategies` each is held against every other explainer of the study that asks the model and is no "
+            "proposed method, in the mean of all models that are strategies and in each of them. They do not count in "
             "the mean over all explainers."
         ),
     )
@@ -320,7 +322,7 @@ class Figures(Settings):
     sentences: dict[Name, Text] = Field(
         {},
         description=(
-            "The text of a dataset that stands with its scores in every regime in `figures/sentences`, by its "
+            "The text of a dataset that stands with its scores in every strategy in `figures/sentences`, by its "
             "`item_id` in `datasets/<dataset>/items.parquet`, such as `{geco_all: ...}`; by default the first "
             "with a word of the ground truth that all models explain."
         ),
@@ -472,7 +474,7 @@ class Study(Settings):
     masked_words: bool = Field(
         False,
         description=(
-            "Shows in a study of the `kind: regimes` how probable the words of every text are to a masked language "
+            "Shows in a study of the `kind: strategies` how probable the words of every text are to a masked language "
             "model before and after each training, by group. It does so for models that are asked by a prompt, and "
             "for those of the architecture `pretrained` whose source was published with that head. Others are left "
             "out, with a note."

@@ -68,17 +68,17 @@ KINDS = {
         category="Disparity",
         needs=("compare",),
     ),
-    "regimes": Kind(
-        "Are explanations more correct in one regime, a way to train a model, than in another?",
+    "strategies": Kind(
+        "Are explanations more correct in one way to fine-tune a model, its strategy, than in another?",
         {
-            "regimes": "how correct the explanations are in every regime, beside random scores.",
+            "strategies": "how correct the explanations are in every strategy, beside random scores.",
             "effects": (
-                "which regimes are explained better more often than the baseline, and how large differences are."
+                "which strategies are explained better more often than the baseline, and how large differences are."
             ),
         },
-        category="Regimes",
-        needs=("regimes",),
-        # A regime is compared on the texts that its model reads rightly, which is not said of changes.
+        category="Strategies",
+        needs=("strategies",),
+        # A strategy is compared on the texts that its model reads rightly, which is not said of changes.
         only=(TOKENS,),
     ),
     "concepts": Kind(

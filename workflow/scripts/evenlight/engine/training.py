@@ -29,8 +29,8 @@ from evenlight.models.adapters import add_adapters
 from evenlight.models.classifier import Classifier, load_saved
 from evenlight.models.model_inputs import reason_of
 from evenlight.models.networks import as_it_came, evaluating
-from evenlight.models.regimes import train_only
 from evenlight.models.saved_files import FILES, digests_of, keep_inputs
+from evenlight.models.strategies import train_only
 from evenlight.models.trainings import Training
 from evenlight.models.transfers import fetched, sent
 

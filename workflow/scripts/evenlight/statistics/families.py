@@ -37,8 +37,8 @@ def hypothesis_family(cell: Mapping[str, str], primary: Mapping[str, Collection[
 def sizes_of_families(
     study: StudyScores, primary: Mapping[str, Collection[str]], noise: Collection[str]
 ) -> dict[str, int]:
-    """How many comparisons each family has, where every dataset has all levels that are compared; none of regimes."""
-    if study.regimes is not None:
+    """How many comparisons each family has, where every dataset has all compared levels; none of strategies."""
+    if study.strategies is not None:
         return {}
     return Counter(
         hypothesis_family(

@@ -261,7 +261,7 @@ class CheckGroundTruth(Result):
     """Hold the ground truth of the datasets against the words that are associated with their labels."""
 
     tables: ClassVar[Mapping[str, Contract]] = {"ground_truth": GROUND_TRUTH, "word_associations": WORD_ASSOCIATIONS}
-    of_kinds: ClassVar[Collection[str]] = ("regimes",)
+    of_kinds: ClassVar[Collection[str]] = ("strategies",)
     folders: ClassVar[Sequence[str]] = ("datasets",)
     minutes: ClassVar[int] = 30
 

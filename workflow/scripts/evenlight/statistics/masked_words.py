@@ -1,4 +1,4 @@
-"""Scores of masked words in every regime and group: means, and differences of the forms of a sentence."""
+"""Scores of masked words in every strategy and group: means, and differences of the forms of a sentence."""
 
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
@@ -124,7 +124,7 @@ class SummariseMaskedWords(OfModels):
     """Sum up how probable masked language models find the texts of every group, before and after training."""
 
     tables: ClassVar[Mapping[str, Contract]] = {"masked_words": MASKED_SUMMARY}
-    of_kinds: ClassVar[Collection[str]] = ("regimes",)
+    of_kinds: ClassVar[Collection[str]] = ("strategies",)
 
     result: Literal["summarise_masked_words"]
     comparisons: dict[str, list[list[str]]]
@@ -138,7 +138,7 @@ class SummariseMaskedWords(OfModels):
         masked = study.masked_models()
         return super().asked(study) | {
             "models": {model: study.seeds_of(model) for model in masked},
-            "without": [model for model in study.models_in_regimes() if model not in masked],
+            "without": [model for model in study.models_in_strategies() if model not in masked],
         }
 
     @classmethod

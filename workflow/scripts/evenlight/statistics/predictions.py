@@ -70,7 +70,7 @@ class MeasurePredictions(OfModels):
     """Measure what models take for what: confusions, and curves of true and false positives."""
 
     tables: ClassVar[Mapping[str, Contract]] = {"confusions": CONFUSIONS, "roc_curves": ROC_CURVES}
-    of_kinds: ClassVar[Collection[str]] = ("regimes",)
+    of_kinds: ClassVar[Collection[str]] = ("strategies",)
     folders: ClassVar[Sequence[str]] = ("datasets", "predictions")
 
     result: Literal["measure_predictions"]

@@ -27,8 +27,8 @@ from evenlight.statistics.designs import Design, Side
 from evenlight.statistics.families import EXPLORATORY, PRIMARY
 from evenlight.statistics.looks import ONE_LOOK, Looks
 from evenlight.statistics.mean_effects import mean_effects
-from evenlight.statistics.regimes import common_seeds, run_of_seed
 from evenlight.statistics.score_files import score_notes
+from evenlight.statistics.strategies import common_seeds, run_of_seed
 from evenlight.statistics.study import ALL, HOLM, UNDECIDED, Comparison, StudyScores, VerdictSettings
 from evenlight.statistics.wins import P_SIDES, counted_wins
 
@@ -49,7 +49,7 @@ def proposed_method_tables(
 ) -> tuple[pd.DataFrame, pd.DataFrame, list[str]]:
     """The verdict on every proposed method, and what it is made of: how often it is better than each of the others.
 
-    Models that are no regime do not count. The model ``all`` is the mean over all models, text by text.
+    Models that are no strategy do not count. The model ``all`` is the mean over all models, text by text.
 
     Args:
         study: its scores, those of the present interim analysis.
@@ -67,7 +67,7 @@ def proposed_method_tables(
         this is found among all rows of a family. Rows of :data:`PROPOSED_METHOD_PAIRS`, of all texts of which both
         explainers have a score. And notes on rivals of which there is no such text.
     """
-    of_regimes = {model: study.models[model] for named in study.regimes.values() for model in named.values()}
+    of_strategies = {model: study.models[model] for named in study.strategies.values() for model in named.values()}
     others = [name for name in study.explainers if name not in proposed_methods]
 
     def seen(first: int | None, judging: VerdictSettings) -> tuple[pd.DataFrame, list[pd.DataFrame]]:
@@ -75,7 +75,7 @@ def proposed_method_tables(
         rows, pairs = [], []
         for dataset in study.datasets:
             of_dataset = replace(
-                study.of(dataset), first=first, models=of_regimes, explainers=[*proposed_methods, *others]
+                study.of(dataset), first=first, models=of_strategies, explainers=[*proposed_methods, *others]
             )
             for model, seeds, items, values in read_scores_of(of_dataset):
                 for proposed_method in proposed_methods:
@@ -241,7 +241,7 @@ class CompareProposedMethods(JudgedAtLooks):
         "proposed_methods": PROPOSED_METHODS,
         "proposed_method_pairs": PROPOSED_METHOD_PAIRS,
     }
-    of_kinds: ClassVar[Collection[str]] = ("regimes",)
+    of_kinds: ClassVar[Collection[str]] = ("strategies",)
     folders: ClassVar[Sequence[str]] = ("scores", "datasets")
     minutes: ClassVar[int] = 60
 
@@ -252,7 +252,7 @@ class CompareProposedMethods(JudgedAtLooks):
 
     @classmethod
     def asked(cls, study) -> dict[str, Any]:
-        """As of verdicts of explainers, which no regime, hypothesis or mean of several is part of."""
+        """As of verdicts of explainers, which no strategy, hypothesis or mean of several is part of."""
         none = {"claims": {}, "together": [], "primary": {}, "noise": [], "adjustment": HOLM}
         primary = study.config["statistics"]["primary"]["metrics"]
         return super().asked(study) | none | {"primary_metrics": primary, "rivals": study.together()}

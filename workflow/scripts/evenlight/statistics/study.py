@@ -80,9 +80,9 @@ class StudyScores(Runs):
         comparisons: factor to pairs of levels.
         strata: of a dataset, by what it is stratified (:data:`evenlight.statistics.cells.STRATA`).
         smallest_group: pairs of levels of which one has fewer scored units are not compared; None for no such limit.
-        regimes: where a study compares these, the model of each regime of each architecture.
-        claims: of regimes, by name (:func:`evenlight.statistics.regimes.compared_regimes`).
-        together: the explainers whose mean is a further one, in a study of regimes.
+        strategies: where a study compares these, the model of each strategy of each architecture.
+        claims: of strategies, by name (:func:`evenlight.statistics.strategies.compared_strategies`).
+        together: the explainers whose mean is a further one, in a study of strategies.
         modalities: where explanations are of several modalities, what each has of them
             (:data:`evenlight.core.kinds.MODALITIES`): names of ``explainers`` and ``metrics``, the factors that are
             compared (``compared``), and the folder of its ``units``, where it is not that of the study.
@@ -99,7 +99,7 @@ class StudyScores(Runs):
     comparisons: Mapping[str, list[list[str]]] = field(default_factory=dict)
     strata: Mapping[str, str] = field(default_factory=dict)
     smallest_group: int | None = None
-    regimes: Mapping[str, Mapping[str, str]] | None = None
+    strategies: Mapping[str, Mapping[str, str]] | None = None
     claims: Mapping[str, Sequence[Sequence[str]]] = field(default_factory=dict)
     together: Sequence[str] = ()
     modalities: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
@@ -188,9 +188,9 @@ def comparisons_in(table: pd.DataFrame) -> list[Comparison]:
 def factor_in_brackets(pair: Comparison, pairs: Iterable[Comparison]) -> str:
     """What tells a comparison from the others of ``pairs`` that have its levels, in brackets; empty where none has.
 
-    >>> right, every = Comparison("regime_right", "CE", "C"), Comparison("regime", "CE", "C")
+    >>> right, every = Comparison("strategy_right", "CE", "C"), Comparison("strategy", "CE", "C")
     >>> factor_in_brackets(right, [every, right]), factor_in_brackets(right, [right])
-    (' (regime right)', '')
+    (' (strategy right)', '')
     """
     alone = all(other == pair or other.levels != pair.levels for other in pairs)
     return "" if alone else f" ({pair.factor.replace('_', ' ')})"

@@ -186,7 +186,7 @@ class CompareAttributions(OfRuns):
     """Compare what explanations give to the ground-truth words of both forms of a sentence, run by run."""
 
     tables: ClassVar[Mapping[str, Contract]] = {"attribution_differences": ATTRIBUTION_DIFFERENCES}
-    of_kinds: ClassVar[Collection[str]] = ("regimes",)
+    of_kinds: ClassVar[Collection[str]] = ("strategies",)
     modality: ClassVar[str] = TOKENS
     folders: ClassVar[Sequence[str]] = ("attributions", "datasets", "predictions")
     minutes: ClassVar[int] = 60

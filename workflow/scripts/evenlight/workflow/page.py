@@ -40,8 +40,8 @@ class StudyPage:
 
     @cached_property
     def tells_verdicts(self):
-        """Whether there are verdicts that are about models; those of regimes are about architectures."""
-        return "effects" in self.pages and self.config["kind"] != "regimes"
+        """Whether there are verdicts that are about models; those of strategies are about architectures."""
+        return "effects" in self.pages and self.config["kind"] != "strategies"
 
     def shown_texts(self, files, of=kinds.TOKENS):
         """Some files or flags, where the page shows texts that are explained in this modality.

@@ -83,9 +83,9 @@ class Statistics:
         return self.scored(of) | self.levels_compared() | compared
 
     def levels_compared(self):
-        """What the levels of a cell are: those of texts, or regimes of models."""
-        if self.config["kind"] == "regimes":
-            return {"comparisons": {}, "together": self.together()} | self.of_statistics("regimes", "claims")
+        """What the levels of a cell are: those of texts, or strategies of models."""
+        if self.config["kind"] == "strategies":
+            return {"comparisons": {}, "together": self.together()} | self.of_statistics("strategies", "claims")
         return {"comparisons": self.comparisons()} | self.of_statistics("strata") | self.smallest_group()
 
     def smallest_group(self):

@@ -19,9 +19,9 @@ from evenlight.workflow.figures import Figures
 from evenlight.workflow.inside import Inside
 from evenlight.workflow.models import Models
 from evenlight.workflow.page import StudyPage
-from evenlight.workflow.regimes import Regimes
 from evenlight.workflow.results import Results
 from evenlight.workflow.statistics import Statistics
+from evenlight.workflow.strategies import Strategies
 from evenlight.workflow.verdicts import Verdicts
 
 
@@ -38,7 +38,7 @@ class Study(
     Figures,
     StudyPage,
     Disparity,
-    Regimes,
+    Strategies,
     Checks,
     Base,
 ):

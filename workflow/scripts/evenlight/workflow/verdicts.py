@@ -26,7 +26,7 @@ class Verdicts:
         named = self.config["statistics"]["primary"]
         # By the columns of a cell; what names all says nothing.
         primary = {section[:-1]: names for section, names in named.items() if names}
-        if self.config["kind"] == "regimes" and not primary:
+        if self.config["kind"] == "strategies" and not primary:
             primary = {"factor": self.factors_compared()}
         judged = ("alpha", "adjustment", "smallest_effects", "as_often_bound", "confidence", "bootstrap_draws")
         families = {"primary": primary, "noise": configuration.no_hypotheses(self.config)}
@@ -60,7 +60,7 @@ class Verdicts:
             },
             **{name: study[name] for name in ("trainings", "seeds")},
             "explain": {key: value for key, value in study["explain"].items() if key not in how},
-            **{key: study["statistics"][key] for key in (*judged, "regimes", "claims")},
+            **{key: study["statistics"][key] for key in (*judged, "strategies", "claims")},
         }
 
     def with_defaults(self, planned):
@@ -151,23 +151,23 @@ class Verdicts:
             logger.warning(f"warning: {text}")
 
     def factors_compared(self):
-        """What regimes are compared by on all texts: with the baseline, and by the claims; subsets have factors too."""
-        return ["regime", *self.config["statistics"]["claims"]]
+        """What strategies are compared by on all texts: with the baseline, and by claims; subsets have factors too."""
+        return ["strategy", *self.config["statistics"]["claims"]]
 
     def names_compared(self):
         """The names and labels of models and explainers in cells, where they are not those of the study.
 
-        Of regimes the architectures that have several are the models of a cell, and the mean of several explainers is
-        one more explainer.
+        Of strategies the architectures that have several are the models of a cell, and the mean of several explainers
+        is one more explainer.
         """
-        if self.config["kind"] != "regimes":
+        if self.config["kind"] != "strategies":
             return {}
         explainers = {name: self.label("explainers", name) for name in self.config["explainers"]}
         if len(self.together()) > 1:
             explainers["all"] = "all methods together"
-        compared = [name for name, models in self.config["statistics"]["regimes"].items() if len(models) > 1]
+        compared = [name for name, models in self.config["statistics"]["strategies"].items() if len(models) > 1]
         return {"models": {name: name for name in compared}, "explainers": explainers}
 
     def effects_drawn(self):
         """Which factors are drawn, where there are more than a figure can show."""
-        return {"factors": self.factors_compared()} if self.config["kind"] == "regimes" else {}
+        return {"factors": self.factors_compared()} if self.config["kind"] == "strategies" else {}

@@ -306,14 +306,15 @@ COST_SUMMARY = Contract(
         ]
     ),
 )
-# `tables/regimes.parquet`, in a study of regimes: a regime, explainer, metric and subset of the texts.
-# How well texts are explained in a regime, on a subset of them; beside the baseline regime, and beside random scores.
-REGIMES = Contract(
-    "the summary of regimes",
-    "summarise_regimes",
+# `tables/strategies.parquet`, in a study of strategies: a strategy, explainer, metric and subset of the texts.
+# How well texts are explained in a strategy, on a subset of them; beside the baseline strategy, and beside random
+# scores.
+STRATEGIES = Contract(
+    "the summary of strategies",
+    "summarise_strategies",
     pa.schema(
         [
-            *columns(pa.string(), "dataset", "architecture", "regime", "model", "explainer", "metric", "subset"),
+            *columns(pa.string(), "dataset", "architecture", "strategy", "model", "explainer", "metric", "subset"),
             required("seeds", pa.int64()),
             pa.field("texts", pa.float64()),  # with a score, mean over seeds
             *columns(pa.float64(), "mean", "sd", "low", "high", missing=True),
@@ -324,8 +325,8 @@ REGIMES = Contract(
         ]
     ),
 )
-# `tables/attribution_differences.parquet`, in a study of regimes that compares levels: a run, an explainer and a pair
-# of levels.
+# `tables/attribution_differences.parquet`, in a study of strategies that compares levels: a run, an explainer and a
+# pair of levels.
 # How differently words of the ground truth are explained in both forms of a sentence.
 ATTRIBUTION_DIFFERENCES = Contract(
     "differences of attributions",
@@ -341,7 +342,7 @@ ATTRIBUTION_DIFFERENCES = Contract(
         ]
     ),
 )
-# `tables/proposed_methods.parquet`, in a study of regimes that names some: one that is held against all others.
+# `tables/proposed_methods.parquet`, in a study of strategies that names some: one that is held against all others.
 # Whether an explainer is better than all others, and its difference from each of them.
 PROPOSED_METHODS = Contract(
     "the verdicts on proposed methods",
@@ -434,7 +435,7 @@ WORDS_BY_GROUP = Contract(
         ]
     ),
 )
-# `tables/word_associations.parquet`, in a study of regimes: a word and a class.
+# `tables/word_associations.parquet`, in a study of strategies: a word and a class.
 WORD_ASSOCIATIONS = Contract(
     "associations of words",
     "check_ground_truth",
@@ -447,7 +448,7 @@ WORD_ASSOCIATIONS = Contract(
         ]
     ),
 )
-# `tables/ground_truth.parquet`, in a study of regimes: a dataset.
+# `tables/ground_truth.parquet`, in a study of strategies: a dataset.
 GROUND_TRUTH = Contract(
     "the check of the ground truth",
     "check_ground_truth",
@@ -460,7 +461,7 @@ GROUND_TRUTH = Contract(
         ]
     ),
 )
-# `tables/confusions.parquet`, in a study of regimes: a run, a true class and a predicted one.
+# `tables/confusions.parquet`, in a study of strategies: a run, a true class and a predicted one.
 # How often each class is predicted for each, and the curve of true against false positives of a class.
 CONFUSIONS = Contract(
     "confusions",
@@ -475,7 +476,7 @@ CONFUSIONS = Contract(
         ]
     ),
 )
-# `tables/roc_curves.parquet`, in a study of regimes: a point of the curve of a run and a class.
+# `tables/roc_curves.parquet`, in a study of strategies: a point of the curve of a run and a class.
 ROC_CURVES = Contract(
     "curves of true and false positives",
     "measure_predictions",

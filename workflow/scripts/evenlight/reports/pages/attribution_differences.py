@@ -13,12 +13,12 @@ TABLES = (ATTRIBUTION_DIFFERENCES,)
 
 
 def shown(study) -> Shown | None:
-    """In a study of regimes that compares forms of texts."""
-    if study.config["kind"] != "regimes" or not study.comparisons():
+    """In a study of strategies that compares forms of texts."""
+    if study.config["kind"] != "strategies" or not study.comparisons():
         return None
-    settings = {"regimes": study.config["statistics"]["regimes"], **study.of_statistics("alpha")}
+    settings = {"strategies": study.config["statistics"]["strategies"], **study.of_statistics("alpha")}
     return Shown(
-        "Regimes",
+        "Strategies",
         study.shown("datasets", "explainers", **settings),
         at_one_look=True,
         figures={
@@ -44,13 +44,13 @@ def page(
     *,
     datasets: dict[str, str],
     explainers: dict[str, str],
-    regimes: dict[str, dict[str, str]],
+    strategies: dict[str, dict[str, str]],
     alpha: float,
 ) -> Page:
     """A table per dataset and pair of levels, from
     :func:`evenlight.statistics.word_attributions.attribution_differences`; the CSV file has every run."""
     tables = [
-        _table(f"{' and '.join(pair.levels)} on {label}", pair.rows(part), explainers, regimes, alpha)
+        _table(f"{' and '.join(pair.levels)} on {label}", pair.rows(part), explainers, strategies, alpha)
         for dataset, label in datasets.items()
         for part in [table[table["dataset"] == dataset]]
         for pair in comparisons_in(part)
@@ -76,27 +76,27 @@ def _details(alpha: float) -> list[tuple[str, str]]:
         (
             SURE,
             "Tests are adjusted over the pairs of forms where there are several. They are not adjusted for the number "
-            "of explainers, regimes and runs. The test of words takes words of one sentence for independent. The test "
-            "of sentences does not.",
+            "of explainers, strategies and runs. The test of words takes words of one sentence for independent. The "
+            "test of sentences does not.",
         ),
     ]
 
 
 def _table(
-    caption: str, rows: pd.DataFrame, explainers: dict[str, str], regimes: dict[str, dict[str, str]], alpha: float
+    caption: str, rows: pd.DataFrame, explainers: dict[str, str], strategies: dict[str, dict[str, str]], alpha: float
 ) -> Table:
     of_names = dict(iter(rows.groupby(["model", "explainer"])))
     of_architectures = [
         (
             architecture,
             [
-                (regime, [_cell(of_names.get((model, explainer)), alpha) for explainer in explainers])
-                for regime, model in models.items()
+                (strategy, [_cell(of_names.get((model, explainer)), alpha) for explainer in explainers])
+                for strategy, model in models.items()
             ],
         )
-        for architecture, models in regimes.items()
+        for architecture, models in strategies.items()
     ]
-    return Table(caption, ("Architecture", "Regime"), [("Explainer", list(explainers.values()))], of_architectures)
+    return Table(caption, ("Architecture", "Strategy"), [("Explainer", list(explainers.values()))], of_architectures)
 
 
 def _cell(rows: pd.DataFrame | None, alpha: float) -> Cell:

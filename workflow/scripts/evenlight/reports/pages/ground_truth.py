@@ -30,8 +30,8 @@ MOST = 10
 
 
 def shown(study) -> Shown | None:
-    """In a study of regimes, of datasets whose words may be told."""
-    if study.config["kind"] != "regimes" or not study.datasets_shown():
+    """In a study of strategies, of datasets whose words may be told."""
+    if study.config["kind"] != "strategies" or not study.datasets_shown():
         return None
     return Shown(
         "Data",

@@ -1,4 +1,4 @@
-"""How probable masked language models find the words of texts as a page: by regime and group."""
+"""How probable masked language models find the words of texts as a page: by strategy and group."""
 
 import math
 
@@ -18,18 +18,18 @@ LABELS = {
 
 
 def shown(study) -> Shown | None:
-    """In a study of regimes that asks for masked words, and has models that may be masked language models."""
-    if study.config["kind"] != "regimes" or not (study.config["masked_words"] and study.masked_models()):
+    """In a study of strategies that asks for masked words, and has models that may be masked language models."""
+    if study.config["kind"] != "strategies" or not (study.config["masked_words"] and study.masked_models()):
         return None
-    regimes = study.config["statistics"]["regimes"]
+    strategies = study.config["statistics"]["strategies"]
     return Shown(
         "Models",
-        study.shown("datasets", regimes=regimes, **study.of_statistics("confidence")),
+        study.shown("datasets", strategies=strategies, **study.of_statistics("confidence")),
         figures={
             "masked_words": Drawn(
                 "How probable the words of the texts are before and after each training, by group.",
                 "masked_words/{dataset}",
-                study.drawn_of_dataset(regimes=regimes),
+                study.drawn_of_dataset(strategies=strategies),
                 shows="masked words",
             )
         },
@@ -37,7 +37,7 @@ def shown(study) -> Shown | None:
 
 
 def page(
-    table: pd.DataFrame, *, datasets: dict[str, str], regimes: dict[str, dict[str, str]], confidence: float
+    table: pd.DataFrame, *, datasets: dict[str, str], strategies: dict[str, dict[str, str]], confidence: float
 ) -> Page:
     """A table per dataset and score, from :func:`evenlight.statistics.masked_words.masked_summary`."""
     tables = []
@@ -52,9 +52,14 @@ def page(
                 for row in part.itertuples(index=False)
             }
             of_architectures = [
-                (name, [(regime, [_cell(rows[model, *key]) for key in [*means, *pairs]]) for regime, model in asked])
-                for name, models in regimes.items()
-                if (asked := [(regime, model) for regime, model in models.items() if (part["model"] == model).any()])
+                (
+                    name,
+                    [(strategy, [_cell(rows[model, *key]) for key in [*means, *pairs]]) for strategy, model in asked],
+                )
+                for name, models in strategies.items()
+                if (
+                    asked := [(strategy, model) for strategy, model in models.items() if (part["model"] == model).any()]
+                )
             ]
             columns = [
                 ("Mean", [level for level, _ in means]),
@@ -62,7 +67,7 @@ def page(
             ]
             if of_architectures:
                 caption = f"{said} on {label}"
-                tables.append(Table(caption, ("Architecture", "Regime"), columns, of_architectures))
+                tables.append(Table(caption, ("Architecture", "Strategy"), columns, of_architectures))
     introduction = (
         "How improbable does a masked language model find the words of a text that are no ground truth? "
         f"{_said_of_differences(table)}"

@@ -1,4 +1,4 @@
-"""How models of every regime classify as a page: accuracy and bias beside published values, and confusion matrices."""
+"""How models of every strategy classify as a page: accuracy and bias beside published ones, and confusion matrices."""
 
 import math
 
@@ -14,19 +14,19 @@ TABLES = (CONFUSIONS, ROC_CURVES, QUALITY)
 
 
 def shown(study) -> Shown | None:
-    """In a study of regimes."""
-    if study.config["kind"] != "regimes":
+    """In a study of strategies."""
+    if study.config["kind"] != "strategies":
         return None
-    regimes = study.config["statistics"]["regimes"]
+    strategies = study.config["statistics"]["strategies"]
     return Shown(
         "Models",
-        study.shown("datasets", regimes=regimes, published=study.published_values()),
-        csv=["confusions", "roc_curves", "regime_models"],
+        study.shown("datasets", strategies=strategies, published=study.published_values()),
+        csv=["confusions", "roc_curves", "strategy_models"],
         figures={
             "roc": Drawn(
-                "True against false positives of every class and run, regime by regime.",
+                "True against false positives of every class and run, strategy by strategy.",
                 "roc/{dataset}",
-                study.drawn_of_dataset(regimes=regimes),
+                study.drawn_of_dataset(strategies=strategies),
                 shows="true and false positives",
                 table=ROC_CURVES,
             )
@@ -40,26 +40,26 @@ def page(
     quality: pd.DataFrame,
     *,
     datasets: dict[str, str],
-    regimes: dict[str, dict[str, str]],
+    strategies: dict[str, dict[str, str]],
     published: dict[str, list[dict]],
 ) -> Page:
     """A table of models and one of confusions for each dataset.
 
-    ``published`` has, for datasets of which GECOBench prints values, rows with ``architecture``, ``regime``,
-    ``measure``, ``mean`` and ``sd`` in per cent. They stand beside the regimes of the same names; those of BERT beside
-    any architecture.
+    ``published`` has, for datasets of which GECOBench prints values, rows with ``architecture``, ``strategy``,
+    ``measure``, ``mean`` and ``sd`` in per cent. They stand beside the strategies of the same names; those of BERT
+    beside any architecture.
     """
     tables = []
     for dataset, label in datasets.items():
         parts = [table[table["dataset"] == dataset] for table in (quality, curves, confusions)]
-        tables.append(_model_table(label, *parts[:2], regimes, published.get(dataset, [])))
-        tables.append(_confusion_table(label, parts[2], regimes))
+        tables.append(_model_table(label, *parts[:2], strategies, published.get(dataset, [])))
+        tables.append(_confusion_table(label, parts[2], strategies))
     introduction = (
-        "How well do models of every regime classify, and alike for every group? "
+        "How well do models of every strategy classify, and alike for every group? "
         f"{_said_of_accuracies(quality)}"
         "A cell has per cent of the test texts, mean ± standard deviation over seeds. Confusions have numbers of texts."
     )
-    return Page("Predictions by regime", introduction, tables, details=DETAILS)
+    return Page("Predictions by strategy", introduction, tables, details=DETAILS)
 
 
 DETAILS = [
@@ -72,8 +72,8 @@ DETAILS = [
     ),
     (
         "What are the published values?",
-        "They are those of the regime of the same name, BERT's beside any architecture but that of its own name. They "
-        "are as printed. Deviations of 0.00 to 0.06 beside rates by gender seem to be shares and not per cent.",
+        "They are those of the strategy of the same name, BERT's beside any architecture but that of its own name. "
+        "They are as printed. Deviations of 0.00 to 0.06 beside rates by gender seem to be shares and not per cent.",
     ),
     (
         ELSE,
@@ -91,7 +91,11 @@ def _said_of_accuracies(quality: pd.DataFrame) -> str:
 
 
 def _model_table(
-    label: str, quality: pd.DataFrame, curves: pd.DataFrame, regimes: dict[str, dict[str, str]], published: list[dict]
+    label: str,
+    quality: pd.DataFrame,
+    curves: pd.DataFrame,
+    strategies: dict[str, dict[str, str]],
+    published: list[dict],
 ) -> Table:
     shown = quality[quality["measure"].isin(["accuracy", "average_prediction_difference"])]
     measures = list(shown[["measure", "subset"]].drop_duplicates().itertuples(index=False, name=None))
@@ -100,18 +104,18 @@ def _model_table(
     aucs = curves.groupby(["model", "class"])["auc"].agg(["mean", "std", "size"])
     headings = [_heading(*measure) for measure in measures] + [(f"AUC, {name}", ["here"]) for name in classes]
     rows = []
-    for architecture, models in regimes.items():
-        of_regimes = []
-        for regime, model in models.items():
+    for architecture, models in strategies.items():
+        of_strategies = []
+        for strategy, model in models.items():
             row = []
             for measure, subset in measures:
                 row.append(_quality_cell(cells.get((model, measure, subset))))
-                row.append(Cell(_published(published, architecture, regime, measure, subset)))
+                row.append(Cell(_published(published, architecture, strategy, measure, subset)))
             for name in classes:
                 row.append(_auc_cell(aucs, model, name))
-            of_regimes.append((regime, row))
-        rows.append((architecture, of_regimes))
-    return Table(f"Models on {label}", ("Architecture", "Regime"), headings, rows)
+            of_strategies.append((strategy, row))
+        rows.append((architecture, of_strategies))
+    return Table(f"Models on {label}", ("Architecture", "Strategy"), headings, rows)
 
 
 def _heading(measure: str, subset: str) -> tuple[str, list[str]]:
@@ -132,31 +136,31 @@ def _auc_cell(aucs: pd.DataFrame, model: str, name: str) -> Cell:
     return Cell(signed(aucs.loc[(model, name), "mean"], 3))
 
 
-def _published(published: list[dict], architecture: str, regime: str, measure: str, subset: str) -> str:
+def _published(published: list[dict], architecture: str, strategy: str, measure: str, subset: str) -> str:
     """The printed value; that of an architecture of this name goes before BERT's."""
     wanted = {"accuracy": "accuracy" if subset == "all" else subset}.get(measure, measure)
-    found = [row for row in published if row["regime"] == regime and row["measure"] == wanted]
+    found = [row for row in published if row["strategy"] == strategy and row["measure"] == wanted]
     same = [row for row in found if architecture.lower().startswith(row["architecture"].lower())]
     for row in same or [row for row in found if row["architecture"] == "BERT"]:
         return f"{row['mean']:g} ± {row['sd']:g}"
     return "–"
 
 
-def _confusion_table(label: str, confusions: pd.DataFrame, regimes: dict[str, dict[str, str]]) -> Table:
+def _confusion_table(label: str, confusions: pd.DataFrame, strategies: dict[str, dict[str, str]]) -> Table:
     classes = list(confusions["label"].unique())
     means = confusions.groupby(["model", "label", "predicted"])[["texts", "share"]].mean()
     rows = [
         (
             architecture,
             [
-                (regime, [_confusion_cell(means, model, name, other) for name in classes for other in classes])
-                for regime, model in models.items()
+                (strategy, [_confusion_cell(means, model, name, other) for name in classes for other in classes])
+                for strategy, model in models.items()
             ],
         )
-        for architecture, models in regimes.items()
+        for architecture, models in strategies.items()
     ]
     columns = [(f"{name}, predicted", classes) for name in classes]
-    return Table(f"Confusions on {label}", ("Architecture", "Regime"), columns, rows)
+    return Table(f"Confusions on {label}", ("Architecture", "Strategy"), columns, rows)
 
 
 def _confusion_cell(means: pd.DataFrame, model: str, name: str, predicted: str) -> Cell:

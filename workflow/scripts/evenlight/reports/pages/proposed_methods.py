@@ -18,11 +18,11 @@ ALL_MODELS = "all models together"
 
 
 def shown(study) -> Shown | None:
-    """In a study of regimes that holds explainers against all others."""
-    if study.config["kind"] != "regimes" or not study.proposed_methods():
+    """In a study of strategies that holds explainers against all others."""
+    if study.config["kind"] != "strategies" or not study.proposed_methods():
         return None
-    settings = study.of_statistics("proposed_methods", "regimes", "confidence")
-    return Shown("Regimes", study.shown("datasets", "explainers", "metrics", **settings), verdicts=True)
+    settings = study.of_statistics("proposed_methods", "strategies", "confidence")
+    return Shown("Strategies", study.shown("datasets", "explainers", "metrics", **settings), verdicts=True)
 
 
 def page(
@@ -33,12 +33,12 @@ def page(
     explainers: dict[str, str],
     metrics: dict[str, MetricLabel],
     proposed_methods: list[str],
-    regimes: dict[str, dict[str, str]],
+    strategies: dict[str, dict[str, str]],
     confidence: float,
 ) -> Page:
     """A table per dataset and metric, from :func:`evenlight.statistics.proposed_methods.proposed_method_tables`."""
     models = {ALL: ALL_MODELS} | {
-        model: f"{architecture} {regime}" for architecture, of in regimes.items() for regime, model in of.items()
+        model: f"{architecture} {strategy}" for architecture, of in strategies.items() for strategy, model in of.items()
     }
     keys = ["dataset", "metric", "explainer", "model"]
     rows = {tuple(getattr(row, key) for key in keys): row for row in verdicts.itertuples(index=False)}

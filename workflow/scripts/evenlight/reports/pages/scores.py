@@ -14,13 +14,13 @@ TABLES = (SCORE_SUMMARY,)
 
 
 def shown(study) -> Shown | None:
-    """In every study; in one of concepts where texts are explained. A study of regimes draws scores otherwise."""
+    """In every study; in one of concepts where texts are explained. A study of strategies draws scores otherwise."""
     kind = study.config["kind"]
     if kind == "concepts" and not study.explainers:
         return None
     drawn = {"draw_scores": {"metric": list(study.config["metrics"])}, "draw_score_panels": {}}
     settings = study.shown(*COMPARED, levels=study.compared_levels())
-    return Shown("Scores", settings, further={} if kind == "regimes" else drawn)
+    return Shown("Scores", settings, further={} if kind == "strategies" else drawn)
 
 
 def page(

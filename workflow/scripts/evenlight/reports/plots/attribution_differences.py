@@ -19,29 +19,29 @@ SHOWS = "Differences between forms"
 LOWEST = -6
 
 
-def models_of(regimes: dict[str, dict[str, str]]) -> dict[str, str]:
-    """The models of all regimes, each with what it is called."""
+def models_of(strategies: dict[str, dict[str, str]]) -> dict[str, str]:
+    """The models of all strategies, each with what it is called."""
     return {
-        model: f"{architecture} {regime}"
-        for architecture, models in regimes.items()
-        for regime, model in models.items()
+        model: f"{architecture} {strategy}"
+        for architecture, models in strategies.items()
+        for strategy, model in models.items()
     }
 
 
 def draw_attribution_differences(
     table: pd.DataFrame,
     explainers: dict[str, str],
-    regimes: dict[str, dict[str, str]],
+    strategies: dict[str, dict[str, str]],
     alpha: float,
     view: str,
     title: str,
 ) -> Figure:
     """A panel for each pair of levels, from one dataset's rows with :data:`TABLE`.
 
-    ``view`` is ``sizes``, bars of the mean absolute difference by regime and explainer with the range of the runs, or
+    ``view`` is ``sizes``, bars of the mean absolute difference by strategy and explainer with the range of the runs, or
     ``tests``, a map of p-values with a column for each run, in which p ≤ ``alpha`` is bold.
     """
-    models, pairs = models_of(regimes), comparisons_in(table)
+    models, pairs = models_of(strategies), comparisons_in(table)
     present = [model for model in models if (table["model"] == model).any()]
     runs = [(model, seed) for model in present for seed in sorted(table.loc[table["model"] == model, "seed"].unique())]
     if view == "sizes":

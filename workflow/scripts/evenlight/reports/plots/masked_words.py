@@ -15,10 +15,10 @@ SHOWS = "Masked words"
 MARKERS = "osD^vP*X"
 
 
-def draw_masked_words(table: pd.DataFrame, regimes: dict[str, dict[str, str]], title: str) -> Figure:
-    """Means of one dataset, rows of :data:`evenlight.core.contracts.results.MASKED_SUMMARY`, in every regime."""
+def draw_masked_words(table: pd.DataFrame, strategies: dict[str, dict[str, str]], title: str) -> Figure:
+    """Means of one dataset, rows of :data:`evenlight.core.contracts.results.MASKED_SUMMARY`, in every strategy."""
     means = table[table["level_b"].isna()]
-    models = {model: label for model, label in models_of(regimes).items() if (means["model"] == model).any()}
+    models = {model: label for model, label in models_of(strategies).items() if (means["model"] == model).any()}
     levels = list(means["level_a"].unique())
     figure = Figure(figsize=(max(5, 1.5 + 1.1 * len(models)), 6), layout="constrained")
     for (score, label), axes in zip(LABELS.items(), figure.subplots(2, 1, sharex=True), strict=True):

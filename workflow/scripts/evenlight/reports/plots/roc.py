@@ -1,4 +1,4 @@
-"""Curves of true against false positives, a panel for each regime and a line for each run and class."""
+"""Curves of true against false positives, a panel for each strategy and a line for each run and class."""
 
 import pandas as pd
 from matplotlib.figure import Figure
@@ -15,12 +15,12 @@ PANEL_SIDE = 2.5  # inches
 LINES = ("-", "--", ":", "-.")
 
 
-def draw_roc(curves: pd.DataFrame, regimes: dict[str, dict[str, str]], title: str) -> Figure:
+def draw_roc(curves: pd.DataFrame, strategies: dict[str, dict[str, str]], title: str) -> Figure:
     """The curves of one dataset, rows of :data:`evenlight.core.contracts.results.ROC_CURVES`.
 
     Colours are seeds, kinds of line are classes; a panel's heading has the mean area under the curves.
     """
-    models = {model: label for model, label in models_of(regimes).items() if (curves["model"] == model).any()}
+    models = {model: label for model, label in models_of(strategies).items() if (curves["model"] == model).any()}
     classes, seeds = list(curves["class"].unique()), sorted(curves["seed"].unique())
     shape = grid_shape(len(models), MOST_COLUMNS)
     figure = Figure(

@@ -1,4 +1,4 @@
-"""One sentence with what its words get in every regime, as bars and as highlighted text."""
+"""One sentence with what its words get in every strategy, as bars and as highlighted text."""
 
 from collections.abc import Mapping, Sequence
 from html import escape
@@ -50,26 +50,26 @@ def has_truth(truth: list[int] | None) -> bool:
 def draw_sentence(
     words: Sequence[str], truth: Sequence[int], shares: Mapping[tuple[str, str], np.ndarray], title: str
 ) -> Figure:
-    """A bar for each word, a row of panels for each explainer, a column for each regime (GECOBench, Figure 5).
+    """A bar for each word, a row of panels for each explainer, a column for each strategy (GECOBench, Figure 5).
 
     Args:
         words: of the sentence.
         truth: 1 where a word is ground truth, whose bars are green and whose names are bold.
-        shares: of each word in the scores, (words,), by the labels of explainer and regime.
+        shares: of each word in the scores, (words,), by the labels of explainer and strategy.
         title: above the figure.
     """
-    explainers, regimes = (list(dict.fromkeys(key[place] for key in shares)) for place in range(2))
+    explainers, strategies = (list(dict.fromkeys(key[place] for key in shares)) for place in range(2))
     width, height = 1.9, max(1.0, 0.14 * len(words))  # of a panel, in inches
-    size = (1.5 + width * len(regimes), 0.9 + len(explainers) * (0.35 + height))
+    size = (1.5 + width * len(strategies), 0.9 + len(explainers) * (0.35 + height))
     figure = Figure(figsize=size, layout="constrained")
-    panels = figure.subplots(len(explainers), len(regimes), squeeze=False, sharex=True, sharey=True)
+    panels = figure.subplots(len(explainers), len(strategies), squeeze=False, sharex=True, sharey=True)
     colours = [TRUE if is_true else OTHER for is_true in truth]
     for explainer, row in zip(explainers, panels, strict=True):
-        for regime, axes in zip(regimes, row, strict=True):
-            if (explainer, regime) in shares:
-                axes.barh(range(len(words)), np.nan_to_num(shares[explainer, regime]), color=colours)
+        for strategy, axes in zip(strategies, row, strict=True):
+            if (explainer, strategy) in shares:
+                axes.barh(range(len(words)), np.nan_to_num(shares[explainer, strategy]), color=colours)
             if explainer == explainers[0]:
-                axes.set_title(wrapped(regime, width, 9), fontsize=9)
+                axes.set_title(wrapped(strategy, width, 9), fontsize=9)
         row[0].set_ylabel(wrapped(explainer, height, 9), fontsize=9)
         row[0].set_yticks(range(len(words)), labels=list(words), fontsize=7)
         for label, is_true in zip(row[0].get_yticklabels(), truth, strict=True):
@@ -83,11 +83,11 @@ def draw_sentence(
 def sentence_page(
     words: Sequence[str], truth: Sequence[int], shares: Mapping[tuple[str, str], np.ndarray], title: str
 ) -> str:
-    """The same as text: a line for each explainer and regime, words the bluer the larger their share."""
+    """The same as text: a line for each explainer and strategy, words the bluer the larger their share."""
     marked = [f"[{word}]" if is_true else word for word, is_true in zip(words, truth, strict=True)]
     parts = [
-        word_scores_page(marked, np.nan_to_num(values), f"{explainer}, {regime}")
-        for (explainer, regime), values in shares.items()
+        word_scores_page(marked, np.nan_to_num(values), f"{explainer}, {strategy}")
+        for (explainer, strategy), values in shares.items()
     ]
     head = f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title></head>'
     said = "Words in brackets are ground truth; the number is the word's score, the largest being 1."

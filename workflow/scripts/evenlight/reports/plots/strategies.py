@@ -1,29 +1,29 @@
-"""One metric in every regime: dots with intervals, grouped by regime or by explainer, or relative to the baseline."""
+"""One metric in every strategy: dots with intervals, by strategy or by explainer, or relative to the baseline."""
 
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from evenlight.core.contracts.results import REGIMES
-from evenlight.reports.pages.regimes import SUBSETS
+from evenlight.core.contracts.results import STRATEGIES
+from evenlight.reports.pages.strategies import SUBSETS
 from evenlight.reports.study_figures import label_places, legend_below
 from evenlight.reports.style import DOT, colour_of
 from evenlight.statistics.study import MetricLabel
 
-TABLE = REGIMES.only(
-    *("dataset", "architecture", "regime", "explainer", "metric", "subset"),
+TABLE = STRATEGIES.only(
+    *("dataset", "architecture", "strategy", "explainer", "metric", "subset"),
     *("mean", "low", "high", "ratio", "ratio_low", "ratio_high", "expected"),
 )
-SHOWS = "Correctness by regime"
+SHOWS = "Correctness by strategy"
 # So many series are told apart by shapes besides colours.
 MARKERS = "osD^vP*X<>"
 INCHES_PER_MARK = 0.11
 
 
-def draw_regimes(
+def draw_strategies(
     table: pd.DataFrame,
-    regimes: dict[str, dict[str, str]],
+    strategies: dict[str, dict[str, str]],
     explainers: dict[str, str],
     metrics: dict[str, MetricLabel],
     metric: str,
@@ -31,17 +31,17 @@ def draw_regimes(
     title: str,
     datasets: dict[str, str] | None = None,
 ) -> Figure:
-    """A row of panels per subset of the texts, from one dataset's rows of the summary of regimes with :data:`TABLE`.
+    """A row of panels per subset of the texts, from one dataset's rows of the summary of strategies with :data:`TABLE`.
 
-    ``view`` says what stands on the axis and what beside each other there: ``by_regime`` and ``relative`` have the
-    regimes on the axis and a mark for each explainer, ``by_explainer`` the other way round. ``relative`` shows the
+    ``view`` says what stands on the axis and what beside each other there: ``by_strategy`` and ``relative`` have the
+    strategies on the axis and a mark for each explainer, ``by_explainer`` the other way round. ``relative`` shows the
     ratio to the baseline, which is left out. Means have a grey line where random scores are expected.
     """
     table = table[table["metric"] == metric]
     models = {
-        (architecture, regime): f"{architecture} {regime}"
-        for architecture, of_architecture in regimes.items()
-        for position, regime in enumerate(of_architecture)
+        (architecture, strategy): f"{architecture} {strategy}"
+        for architecture, of_architecture in strategies.items()
+        for position, strategy in enumerate(of_architecture)
         if position or view != "relative"
     }
     places, series = (explainers, models) if view == "by_explainer" else (models, explainers)
@@ -50,7 +50,7 @@ def draw_regimes(
     rows = figure.subplots(len(SUBSETS), 1, sharex=True, sharey=True)
     for (subset, words), axes in zip(SUBSETS.items(), rows, strict=True):
         part = table[table["subset"] == subset]
-        cells = {((row.architecture, row.regime), row.explainer): row for row in part.itertuples(index=False)}
+        cells = {((row.architecture, row.strategy), row.explainer): row for row in part.itertuples(index=False)}
         _draw_panel(axes, cells, list(places), series, view)
         axes.set_title(words, loc="left", fontsize=10)
     rows[-1].set_xticks(range(len(places)))

@@ -1,9 +1,9 @@
-"""Regimes: how models of one architecture were trained, compared on the same texts.
+"""Strategies: how models of one architecture were trained, compared on the same texts.
 
-A regime is a property of a model and not of a text. The configuration names an *architecture*, which is what several
-models have in common, and the model of each of its regimes; the first is the baseline. What makes tables of cells
+A strategy is a property of a model and not of a text. The configuration names an *architecture*, which is what several
+models have in common, and the model of each of its strategies; the first is the baseline. What makes tables of cells
 compares two levels, column by column (:mod:`evenlight.statistics.cells`); here the columns are texts, the factor is the
-regime, and a level's scores are those of its model. Texts that belong together stay in one cluster.
+strategy, and a level's scores are those of its model. Texts that belong together stay in one cluster.
 
 A seed pairs runs. Two trainings with one seed are not one training: they share the seed of the explainers' draws and,
 where the recipes agree so far, the order of the texts. What they share drops out of their difference, seed by seed;
@@ -27,7 +27,7 @@ from evenlight.statistics.designs import Design, Side
 from evenlight.statistics.files import Run, items_path, predictions_path, units_path
 from evenlight.statistics.study import ALL, Comparison, StudyScores
 
-FACTOR = "regime"
+FACTOR = "strategy"
 # Which texts count: all; those that both models read rightly; those that every model of the study reads rightly in
 # every run, with all their forms.
 EVERY, RIGHT, ALL_RIGHT = "all", "right", "all_right"
@@ -35,18 +35,19 @@ SUBSETS = (EVERY, RIGHT, ALL_RIGHT)
 
 
 @dataclass(frozen=True)
-class Regimes:
-    """The scores of one architecture in all its regimes on one dataset.
+class Strategies:
+    """The scores of one architecture in all its strategies on one dataset.
 
     Attributes:
         dataset, architecture: names.
-        models: the model of each regime, the baseline first.
+        models: the model of each strategy, the baseline first.
         seeds: of the runs.
         metrics: names.
         items: ``item_id`` and ``cluster`` of every text that a model explained.
-        right: bool (regimes, seeds, items), whether the model reads the text rightly.
+        right: bool (strategies, seeds, items), whether the model reads the text rightly.
         all_right: bool (items,), whether every model of the study reads all forms of the text rightly.
-        explainers: names and scores, float (regimes, metrics, seeds, items), NaN where undefined; to be gone over once.
+        explainers: names and scores, float (strategies, metrics, seeds, items), NaN where undefined; to be gone over
+        once.
             The last is the mean of all explainers that are taken together, named ``all``, where there are several.
     """
 
@@ -62,22 +63,22 @@ class Regimes:
 
     @property
     def baseline(self) -> str:
-        """The first regime."""
+        """The first strategy."""
         return next(iter(self.models))
 
-    def chosen(self, subset: str, *regimes: str) -> np.ndarray:
-        """Which texts of each seed are in a subset, bool (seeds, items): by all ``regimes`` where it depends on
+    def chosen(self, subset: str, *strategies: str) -> np.ndarray:
+        """Which texts of each seed are in a subset, bool (seeds, items): by all ``strategies`` where it depends on
         them."""
         if subset == EVERY:
             return np.ones(self.right.shape[1:], dtype=bool)
         if subset == ALL_RIGHT:
             return np.broadcast_to(self.all_right, self.right.shape[1:])
         names = list(self.models)
-        return self.right[[names.index(regime) for regime in regimes]].all(axis=0)
+        return self.right[[names.index(strategy) for strategy in strategies]].all(axis=0)
 
 
-def read_regimes(study: StudyScores) -> Iterator[Regimes]:
-    """Every architecture of ``study.regimes`` on every dataset, in configured order.
+def read_strategies(study: StudyScores) -> Iterator[Strategies]:
+    """Every architecture of ``study.strategies`` on every dataset, in configured order.
 
     Refused are models whose runs have no seed in common.
     """
@@ -85,12 +86,12 @@ def read_regimes(study: StudyScores) -> Iterator[Regimes]:
     for dataset in study.datasets:
         rights = {run: read_rightly(study.units, study.predictions, run) for run in study.of(dataset)}
         all_right = read_rightly_by_all(study.units, dataset, list(rights.values()))
-        for architecture, of_regimes in study.regimes.items():
+        for architecture, of_strategies in study.strategies.items():
             read = [
                 next(read_models(replace(study.of(dataset), models={model: models[model]}, comparisons={})))
-                for model in of_regimes.values()
+                for model in of_strategies.values()
             ]
-            seeds = common_seeds(architecture, {model: models[model] for model in of_regimes.values()})
+            seeds = common_seeds(architecture, {model: models[model] for model in of_strategies.values()})
             items = pd.concat([model.items for model in read]).drop_duplicates("item_id", ignore_index=True)
             right = np.array(
                 [
@@ -101,10 +102,10 @@ def read_regimes(study: StudyScores) -> Iterator[Regimes]:
                     for model in read
                 ]
             )
-            yield Regimes(
+            yield Strategies(
                 dataset,
                 architecture,
-                of_regimes,
+                of_strategies,
                 seeds,
                 list(study.metrics),
                 items,
@@ -121,8 +122,8 @@ def common_seeds(architecture: str, models: Mapping[str, Sequence[int]]) -> list
     if not common:
         listing = "; ".join(f"{model}: {', '.join(map(str, seeds))}" for model, seeds in models.items())
         raise InputError(
-            f"statistics.regimes.{architecture}: its models have no seed in common ({listing}); give them runs under "
-            "the same seeds"
+            f"statistics.strategies.{architecture}: its models have no seed in common ({listing}); give them runs "
+            f"under the same seeds"
         )
     return common
 
@@ -135,14 +136,14 @@ def run_of_seed(seeds: Sequence[int], seed: int) -> int:
 def _explainers(
     read: Sequence[ModelScores], seeds: Sequence[int], items: pd.DataFrame, together: Sequence[str]
 ) -> Iterator[tuple[str, np.ndarray]]:
-    """The scores of each explainer, (regimes, metrics, seeds, items), and the mean of those that are together."""
+    """The scores of each explainer, (strategies, metrics, seeds, items), and the mean of those that are together."""
     columns = [pd.Index(items["item_id"]).get_indexer(model.items["item_id"]) for model in read]
     runs_under = [[list(model.seeds).index(run_of_seed(model.seeds, seed)) for seed in seeds] for model in read]
     total, count = 0.0, 0
     for of_models in zip(*(model.explainers for model in read), strict=True):
         values = np.full((len(read), len(of_models[0].metrics), len(seeds), len(items)), np.nan)
-        for regime, (scores, rows, places) in enumerate(zip(of_models, runs_under, columns, strict=True)):
-            values[regime][..., places] = scores.values[:, rows]
+        for strategy, (scores, rows, places) in enumerate(zip(of_models, runs_under, columns, strict=True)):
+            values[strategy][..., places] = scores.values[:, rows]
         explainer = of_models[0].explainer
         yield explainer, values
         if explainer in together:
@@ -174,75 +175,83 @@ def read_rightly_by_all(datasets_folder: str | Path, dataset: str, rights: Seque
 
 
 def factor_of(name: str, subset: str) -> str:
-    """The factor of a comparison of regimes, or of a claim about them, on a subset of the texts.
+    """The factor of a comparison of strategies, or of a claim about them, on a subset of the texts.
 
-    >>> factor_of("regime", "all"), factor_of("regime", "all_right")
-    ('regime', 'regime_all_right')
+    >>> factor_of("strategy", "all"), factor_of("strategy", "all_right")
+    ('strategy', 'strategy_all_right')
     """
     return name if subset == EVERY else f"{name}_{subset}"
 
 
-def level_of(regimes: Sequence[str]) -> str:
-    """What one or several regimes are called as a level.
+def level_of(strategies: Sequence[str]) -> str:
+    """What one or several strategies are called as a level.
 
     >>> level_of(["CE", "CEf"])
     'CE & CEf'
     """
-    return " & ".join(regimes)
+    return " & ".join(strategies)
 
 
-def compared_regimes(
+def compared_strategies(
     models: Mapping[str, str], claims: Mapping[str, Sequence[Sequence[str]]]
 ) -> list[tuple[str, list[str], list[str]]]:
-    """What is compared of an architecture: a name, and the regimes of either level.
+    """What is compared of an architecture: a name, and the strategies of either level.
 
-    Every regime with the baseline, under the name ``regime``; and each claim, two lists of regimes, where the
+    Every strategy with the baseline, under the name ``strategy``; and each claim, two lists of strategies, where the
     architecture has them all.
 
-    >>> compared_regimes({"C": "bert_c", "CE": "bert_ce"}, {"embeddings": [["CE"], ["C"]], "all": [["CEfAf"], ["C"]]})
-    [('regime', ['CE'], ['C']), ('embeddings', ['CE'], ['C'])]
+    >>> compared_strategies({"C": "bert_c", "CE": "bert_ce"}, {"embeddings": [["CE"], ["C"]], "all": [["E"], ["C"]]})
+    [('strategy', ['CE'], ['C']), ('embeddings', ['CE'], ['C'])]
     """
     baseline, *others = models
-    pairs = [(FACTOR, [regime], [baseline]) for regime in others]
+    pairs = [(FACTOR, [strategy], [baseline]) for strategy in others]
     named = [(name, list(first), list(second)) for name, (first, second) in claims.items()]
     return pairs + [entry for entry in named if set(entry[1] + entry[2]) <= set(models)]
 
 
-def as_levels(regimes: Regimes, claims: Mapping[str, Sequence[Sequence[str]]]) -> ModelScores:
-    """The regimes as levels: every comparison on every subset has a column of each text for either level.
+def as_levels(strategies: Strategies, claims: Mapping[str, Sequence[Sequence[str]]]) -> ModelScores:
+    """The strategies as levels: every comparison on every subset has a column of each text for either level.
 
-    A level of several regimes has their mean. Both levels have the scores of the same texts: those of the subset that
-    are defined in both. A seed with one such text only has none.
+    A level of several strategies has their mean. Both levels have the scores of the same texts: those of the subset
+    that are defined in both. A seed with one such text only has none.
     """
-    names, texts = list(regimes.models), len(regimes.items)
+    names, texts = list(strategies.models), len(strategies.items)
     compared = [
         (Comparison(factor_of(name, subset), level_of(levels_a), level_of(levels_b)), subset, (levels_a, levels_b))
         for subset in SUBSETS
-        for name, levels_a, levels_b in compared_regimes(regimes.models, claims)
+        for name, levels_a, levels_b in compared_strategies(strategies.models, claims)
     ]
 
     def side(block: int) -> Side:
-        items, clusters = (regimes.items[name].to_numpy(object) for name in ("item_id", "cluster"))
+        items, clusters = (strategies.items[name].to_numpy(object) for name in ("item_id", "cluster"))
         return Side(items, clusters, block * texts + np.arange(texts), np.arange(texts))
 
     def explained() -> Iterator[ExplainerScores]:
-        for explainer, values in regimes.explainers:
+        for explainer, values in strategies.explainers:
             blocks = []
             for _, subset, sides in compared:
-                a, b = (values[[names.index(regime) for regime in levels]].mean(axis=0) for levels in sides)
-                known = regimes.chosen(subset, *sides[0], *sides[1]) & ~np.isnan(a - b)
+                a, b = (values[[names.index(strategy) for strategy in levels]].mean(axis=0) for levels in sides)
+                known = strategies.chosen(subset, *sides[0], *sides[1]) & ~np.isnan(a - b)
                 known &= known.sum(axis=-1, keepdims=True) > 1
                 blocks += [np.where(known, scores, np.nan) for scores in (a, b)]
             joined = np.concatenate(blocks, axis=-1)
             present = ~np.isnan(joined).all(axis=0)
             yield ExplainerScores(
-                regimes.dataset, regimes.architecture, explainer, regimes.seeds, regimes.metrics, joined, present
+                strategies.dataset,
+                strategies.architecture,
+                explainer,
+                strategies.seeds,
+                strategies.metrics,
+                joined,
+                present,
             )
 
     designs = [
         Design(comparison, True, side(2 * number), side(2 * number + 1))
         for number, (comparison, _, _) in enumerate(compared)
     ]
-    items = pd.concat([regimes.items] * (2 * len(compared)), ignore_index=True)
+    items = pd.concat([strategies.items] * (2 * len(compared)), ignore_index=True)
     units = pd.DataFrame(columns=UNITS.schema.names)
-    return ModelScores(regimes.dataset, regimes.architecture, regimes.seeds, items, units, designs, explained(), None)
+    return ModelScores(
+        strategies.dataset, strategies.architecture, strategies.seeds, items, units, designs, explained(), None
+    )

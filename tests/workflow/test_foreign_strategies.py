@@ -1,4 +1,4 @@
-"""The study of regimes on other architectures than BERT, by configuration alone: three encoders and a decoder.
+"""The study of strategies on other architectures than BERT, by configuration alone: three encoders and a decoder.
 
 Each is a folder with the tokenizer files and the head that published models have. Everything runs, from the training to
 the tables: zero-shot models, trained ones, scores of masked words, and an explainer that challenges the others.
@@ -43,7 +43,7 @@ SOURCES = {
 PROMPT = {"architecture": "prompted", "label_words": {"female": ["she"], "male": ["he"]}}
 STUDY = TINY | {
     "study": "foreign",
-    "kind": "regimes",
+    "kind": "strategies",
     "seeds": [0],
     "trainings": {
         "c": {"learning_rate": 0.01, "batch_size": 16, "epochs": 1, "trained": ["head"]},
@@ -79,7 +79,7 @@ STUDY = TINY | {
     "masked_words": True,
     "statistics": {
         "compare": {"gender": [["male", "female"]]},
-        "regimes": {
+        "strategies": {
             "roberta": {"ZS": "roberta_zs", "C": "roberta_c", "CE": "roberta_ce"},
             "distilbert": {"C": "distilbert_c", "CE": "distilbert_ce"},
             "electra": {"C": "electra_c", "CE": "electra_ce"},
@@ -109,11 +109,11 @@ def finished(tmp_path_factory) -> Path:
 
 
 @pytest.mark.slow
-def test_every_regime_is_explained_and_summed_up(finished):
-    table = pd.read_csv(results(finished) / "tables" / "regimes.csv")
+def test_every_strategy_is_explained_and_summed_up(finished):
+    table = pd.read_csv(results(finished) / "tables" / "strategies.csv")
     of_all = table[(table["subset"] == "all") & (table["explainer"] == "grad")]
-    assert set(zip(of_all["architecture"], of_all["regime"], strict=True)) == {
-        (architecture, regime) for architecture, of in STUDY["statistics"]["regimes"].items() for regime in of
+    assert set(zip(of_all["architecture"], of_all["strategy"], strict=True)) == {
+        (architecture, strategy) for architecture, of in STUDY["statistics"]["strategies"].items() for strategy in of
     }
     assert of_all["mean"].between(0, 1).all()
     # Of a decoder too, the mean of random scores is about what is expected of them.
@@ -153,5 +153,5 @@ def test_a_proposed_method_is_held_against_the_others(finished):
     # Random scores are no rival.
     assert set(table["others"]) == {1}
     # It does not count in the mean of all methods, which then is that of a single one.
-    regimes = pd.read_csv(results(finished) / "tables" / "regimes.csv")
-    assert "all" not in set(regimes["explainer"])
+    strategies = pd.read_csv(results(finished) / "tables" / "strategies.csv")
+    assert "all" not in set(strategies["explainer"])

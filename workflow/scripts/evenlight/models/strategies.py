@@ -1,7 +1,8 @@
-"""Regimes: which parts of a network are trained, and which are initialised again (Wilming et al., "GECOBench", Section
-3.3.5).
+"""Strategies: which parts of a network are trained, and which are initialised again (Wilming et al., "GECOBench",
+Section 3.3.5).
 
-A part is a set of weights that follows from what the network is, whatever its weights are called. GECOBench's regimes
+A part is a set of weights that follows from what the network is, whatever its weights are called. GECOBench's
+strategies
 of BERT are C: the head is trained; CE: the embeddings are initialised again, and both are trained; CEf: embeddings and
 head are trained; CEfAf: everything is.
 """

@@ -1,4 +1,4 @@
-"""Regimes of an architecture, compared on the same texts: cells, means, ratios, and what is said of them."""
+"""Strategies of an architecture, compared on the same texts: cells, means, ratios, and what is said of them."""
 
 import shutil
 from dataclasses import replace
@@ -20,7 +20,7 @@ from evenlight.core.contracts.texts import ITEMS, PREDICTIONS
 from evenlight.core.errors import InputError
 from evenlight.reports.html_table import render
 from evenlight.reports.keywords import keywords
-from evenlight.reports.plots.regimes import draw_regimes
+from evenlight.reports.plots.strategies import draw_strategies
 from evenlight.statistics.compared import read_compared
 from evenlight.statistics.disparity import disparity_table
 from evenlight.statistics.effects import effect_tables
@@ -28,9 +28,9 @@ from evenlight.statistics.files import Run, items_path, predictions_path
 from evenlight.statistics.judged_texts import judged_texts
 from evenlight.statistics.look_records import texts_digest
 from evenlight.statistics.looks import POCOCK, Looks
-from evenlight.statistics.regime_summary import regime_table, truth_share
-from evenlight.statistics.regimes import Regimes, as_levels, common_seeds, read_regimes
 from evenlight.statistics.resamples import clusters_known, ends, means_of_draws
+from evenlight.statistics.strategies import Strategies, as_levels, common_seeds, read_strategies
+from evenlight.statistics.strategy_summary import strategy_table, truth_share
 from evenlight.statistics.verdict_control import permuted_verdicts
 
 PAIRS = 20
@@ -41,7 +41,7 @@ SCORED = {
     "models": MODELS,
     "explainers": EXPLAINERS,
     "metrics": {"mass": "correctness"},
-    "regimes": {"bert": {"ZS": "zero", "C": "head", "CE": "whole"}},
+    "strategies": {"bert": {"ZS": "zero", "C": "head", "CE": "whole"}},
     "together": ["lime", "grad"],
 }
 CLAIMED = SCORED | {"claims": {"trained": [["C", "CE"], ["ZS"]]}, "comparisons": {}}
@@ -49,12 +49,12 @@ JUDGED = {
     "alpha": 0.05,
     "as_often_bound": 0.2,
     "smallest_effects": {},
-    "primary": {"factor": ["regime"]},
+    "primary": {"factor": ["strategy"]},
     "noise": ["random"],
     "confidence": 0.95,
     "bootstrap_draws": 300,
 }
-# What the scores of each regime are besides noise.
+# What the scores of each strategy are besides noise.
 SHIFTS = {"zero": 0.0, "head": 0.0, "whole": 0.2}
 
 
@@ -104,33 +104,33 @@ def folders(files: StudyFiles) -> dict:
 
 
 def test_texts_are_columns_and_a_single_run_stands_beside_all(files):
-    [regimes] = called(read_regimes, **folders(files), **SCORED)
-    assert (regimes.baseline, regimes.seeds, len(regimes.items)) == ("ZS", [0, 1, 2], 2 * PAIRS)
-    explained = dict(regimes.explainers)
+    [strategies] = called(read_strategies, **folders(files), **SCORED)
+    assert (strategies.baseline, strategies.seeds, len(strategies.items)) == ("ZS", [0, 1, 2], 2 * PAIRS)
+    explained = dict(strategies.explainers)
     assert list(explained) == [*EXPLAINERS, "all"]
     lime = explained["lime"]
     expected = scores_of("whole", 2).query("explainer == 'lime'").set_index("item_id")["mass"]
-    np.testing.assert_array_equal(lime[2, 0, 2], expected.loc[regimes.items["item_id"]])
+    np.testing.assert_array_equal(lime[2, 0, 2], expected.loc[strategies.items["item_id"]])
     np.testing.assert_array_equal(lime[0, 0, 0], lime[0, 0, 2])
     np.testing.assert_allclose(explained["all"], (explained["lime"] + explained["grad"]) / 2)
 
 
 def test_subsets_are_what_models_read_rightly(files):
-    [regimes] = called(read_regimes, **folders(files), **SCORED)
-    ids = regimes.items["item_id"].to_numpy()
-    assert regimes.chosen("all", "C").all()
-    assert [list(ids[~of_seed]) for of_seed in regimes.chosen("right", "C")] == [[], ["m0"], []]
-    assert regimes.chosen("right", "CE", "ZS").all()
-    # Its counterpart is out with it, under all seeds and in all regimes.
-    assert [sorted(ids[~of_seed]) for of_seed in regimes.chosen("all_right", "CE")] == [["f0", "m0"]] * 3
+    [strategies] = called(read_strategies, **folders(files), **SCORED)
+    ids = strategies.items["item_id"].to_numpy()
+    assert strategies.chosen("all", "C").all()
+    assert [list(ids[~of_seed]) for of_seed in strategies.chosen("right", "C")] == [[], ["m0"], []]
+    assert strategies.chosen("right", "CE", "ZS").all()
+    # Its counterpart is out with it, under all seeds and in all strategies.
+    assert [sorted(ids[~of_seed]) for of_seed in strategies.chosen("all_right", "CE")] == [["f0", "m0"]] * 3
 
 
 def test_both_levels_of_a_cell_have_the_scores_of_the_same_texts(files):
     [model] = called(read_compared, **folders(files), **CLAIMED)
     pairs = [tuple(design.comparison) for design in model.designs]
-    assert pairs[:3] == [("regime", "C", "ZS"), ("regime", "CE", "ZS"), ("trained", "C & CE", "ZS")]
+    assert pairs[:3] == [("strategy", "C", "ZS"), ("strategy", "CE", "ZS"), ("trained", "C & CE", "ZS")]
     assert len(pairs) == 9
-    assert pairs[3] == ("regime_right", "C", "ZS")
+    assert pairs[3] == ("strategy_right", "C", "ZS")
     assert pairs[-1][0] == "trained_all_right"
     scores = {each.explainer: each for each in model.explainers}
     counts = []
@@ -146,16 +146,16 @@ def test_both_levels_of_a_cell_have_the_scores_of_the_same_texts(files):
 
 
 def test_a_text_counts_where_both_levels_have_a_score():
-    """Text 0 has no score in the baseline, text 1 none in the other regime, under the second seed no text but one."""
+    """Text 0 has no score in the baseline, text 1 none in the other strategy, under the second seed no text but one."""
     values = np.arange(2 * 1 * 2 * 4, dtype=float).reshape(2, 1, 2, 4)
     values[0, 0, 0, 0] = values[1, 0, 0, 1] = np.nan
     values[0, 0, 1, 1:] = np.nan
     items = pd.DataFrame({"item_id": list("abcd"), "cluster": list("ppqq")})
     right = np.ones((2, 2, 4), dtype=bool)
-    regimes = Regimes(
+    strategies = Strategies(
         "plots", "bert", {"C": "c", "CE": "ce"}, [0, 1], ["mass"], items, right, right[0, 0], [("x", values)]
     )
-    model = as_levels(regimes, {})
+    model = as_levels(strategies, {})
     [scores] = model.explainers
     _, a, b = next(scores.cells_with_scores(model.designs[0]))
     nan = np.nan
@@ -163,58 +163,58 @@ def test_a_text_counts_where_both_levels_have_a_score():
     np.testing.assert_array_equal(b, [[nan, nan, 2, 3], [nan] * 4])
 
 
-def test_verdicts_find_the_regime_that_differs(files):
+def test_verdicts_find_the_strategy_that_differs(files):
     effects, *_ = called(effect_tables, **folders(files), **CLAIMED, **JUDGED)
     assert set(effects["model"]) == {"bert"}
     assert set(effects["explainer"]) == {*EXPLAINERS, "all"}
     families = effects.groupby(["factor", "explainer"])["family"].first()
-    assert families[("regime", "lime")] == "primary"
-    assert families[("regime_right", "lime")] == "exploratory"
-    assert families[("regime", "random")] == "control"
+    assert families[("strategy", "lime")] == "primary"
+    assert families[("strategy_right", "lime")] == "exploratory"
+    assert families[("strategy", "random")] == "control"
     cells = effects.set_index(["factor", "level_a", "explainer"])
     for explainer in ("lime", "grad", "all"):
-        assert cells.loc[("regime", "CE", explainer), "verdict"] == "CE more often"
-        assert cells.loc[("regime", "C", explainer), "side"] == 0
-        assert cells.loc[("regime", "CE", explainer), "difference"] == pytest.approx(0.2, abs=0.04)
+        assert cells.loc[("strategy", "CE", explainer), "verdict"] == "CE more often"
+        assert cells.loc[("strategy", "C", explainer), "side"] == 0
+        assert cells.loc[("strategy", "CE", explainer), "difference"] == pytest.approx(0.2, abs=0.04)
     assert cells.loc[("trained", "C & CE", "all"), "difference"] == pytest.approx(0.1, abs=0.03)
     control = called(permuted_verdicts, **folders(files), **CLAIMED, **JUDGED, verdict_permutations=2)
     assert control.query("family == 'primary'")["disparities"].sum() <= 1
     table, notes = called(disparity_table, **folders(files), **CLAIMED)
     assert not notes
     assert (
-        table.query("factor == 'regime' and level_a == 'CE' and explainer != 'random'")["p_signed_rank"] < 1e-4
+        table.query("factor == 'strategy' and level_a == 'CE' and explainer != 'random'")["p_signed_rank"] < 1e-4
     ).all()
 
 
-def test_a_study_of_regimes_may_grow_by_a_plan_of_looks(files):
-    """A look has the pairs that were drawn first, in all regimes and subsets; what it finds stays found."""
+def test_a_study_of_strategies_may_grow_by_a_plan_of_looks(files):
+    """A look has the pairs that were drawn first, in all strategies and subsets; what it finds stays found."""
     looks = Looks((16, PAIRS), (0, 1), POCOCK)
-    judged = JUDGED | {"primary": {"explainer": ["all"], "factor": ["regime"]}}
+    judged = JUDGED | {"primary": {"explainer": ["all"], "factor": ["strategy"]}}
     at_first, at_last = (
         called(effect_tables, **folders(files), **SCORED, comparisons={}, **judged, **more)[0].set_index(
             ["factor", "level_a", "explainer"]
         )
         for more in ({"first": 16, "looks": replace(looks, made=(0,))}, {"looks": looks})
     )
-    cell = ("regime", "CE", "all")
+    cell = ("strategy", "CE", "all")
     assert at_first.loc[cell, "look"] == at_last.loc[cell, "look"] == 1
     assert at_first.loc[cell, "verdict"] == at_last.loc[cell, "verdict"] == "CE more often"
-    assert pd.isna(at_last.loc[("regime", "C", "all"), "look"])
+    assert pd.isna(at_last.loc[("strategy", "C", "all"), "look"])
     # Both texts of a pair are one vote.
     assert (at_first.loc[cell, "units_a"], at_last.loc[cell, "units_a"]) == (16, PAIRS)
     drawn, both = (
-        next(called(read_regimes, **folders(files), **SCORED, first=first)).items["item_id"] for first in (16, None)
+        next(called(read_strategies, **folders(files), **SCORED, first=first)).items["item_id"] for first in (16, None)
     )
     # The pair that a model reads wrongly is in no look of the subset.
     of_first = len(drawn) - 2 * ("m0" in set(drawn))
-    assert at_first.loc[("regime_all_right", "CE", "all"), "units_a"] == of_first / 2
-    assert at_last.loc[("regime_all_right", "CE", "all"), "units_a"] == len(both) / 2 - 1
+    assert at_first.loc[("strategy_all_right", "CE", "all"), "units_a"] == of_first / 2
+    assert at_last.loc[("strategy_all_right", "CE", "all"), "units_a"] == len(both) / 2 - 1
 
 
-def test_each_comparison_of_regimes_knows_the_texts_that_it_judges(files):
+def test_each_comparison_of_strategies_knows_the_texts_that_it_judges(files):
     scored = study_of(files, CLAIMED, predictions=files.predictions)
     every, few = judged_texts(scored), judged_texts(replace(scored, first=16))
-    assert set(every["factor"]) >= {"regime", "regime_right", "regime_all_right"}
+    assert set(every["factor"]) >= {"strategy", "strategy_right", "strategy_all_right"}
     assert (every["units_a"] > few["units_a"]).all()
     assert (every["texts"] != few["texts"]).all()
     # Texts have the same digest before they are scored: a plan which is void is refused before anything is explained.
@@ -225,18 +225,18 @@ def test_each_comparison_of_regimes_knows_the_texts_that_it_judges(files):
 @pytest.mark.filterwarnings("ignore::statsmodels.tools.sm_exceptions.ConvergenceWarning")
 def test_the_mean_of_all_methods_is_the_effect_of_a_mixed_model(files):
     """Of balanced scores the fixed effect of a model with random texts and runs is the difference of the means."""
-    [regimes] = called(read_regimes, **folders(files), **SCORED)
-    explained = dict(regimes.explainers)
+    [strategies] = called(read_strategies, **folders(files), **SCORED)
+    explained = dict(strategies.explainers)
     values = np.stack([explained[name][1:, 0] for name in ("lime", "grad")])
-    names = ["method", "regime", "seed", "text"]
+    names = ["method", "strategy", "seed", "text"]
     index = pd.MultiIndex.from_product([range(size) for size in values.shape], names=names)
     rows = pd.DataFrame({"score": values.ravel()}, index=index).reset_index()
-    design = np.column_stack([np.ones(len(rows)), rows["regime"], rows["method"]])
+    design = np.column_stack([np.ones(len(rows)), rows["strategy"], rows["method"]])
     parts = {name: pd.get_dummies(rows[name]).to_numpy(float) for name in ("text", "seed")}
     fit = MixedLM(rows["score"].to_numpy(), design, np.zeros(len(rows)), exog_vc=_components(parts)).fit(reml=True)
-    pair = CLAIMED | {"regimes": {"bert": {"C": "head", "CE": "whole"}}, "claims": {}}
+    pair = CLAIMED | {"strategies": {"bert": {"C": "head", "CE": "whole"}}, "claims": {}}
     effects, *_ = called(effect_tables, **folders(files), **pair, **JUDGED)
-    cell = effects.set_index(["factor", "explainer"]).loc[("regime", "all")]
+    cell = effects.set_index(["factor", "explainer"]).loc[("strategy", "all")]
     assert cell["difference"] == pytest.approx(fit.fe_params[1], abs=1e-6)
 
 
@@ -253,7 +253,7 @@ SUMMARISED = SCORED | {"confidence": 0.95, "bootstrap_draws": 400, "mass_accurac
 
 @pytest.fixture(scope="module")
 def table(files) -> pd.DataFrame:
-    table, notes = called(regime_table, **folders(files), **SUMMARISED)
+    table, notes = called(strategy_table, **folders(files), **SUMMARISED)
     assert not notes
     return table
 
@@ -264,12 +264,12 @@ def test_texts_without_ground_truth_are_counted_apart(files, tmp_path):
     items = tables.read_table(items_path(folder, "plots"), ITEMS)
     items["ground_truth"] = [[0] * 4] * 3 + [None] + [[0, 0, 1, 0]] * (len(items) - 4)
     tables.write_table(items, items_path(folder, "plots"), ITEMS)
-    _, notes = called(regime_table, **folders(files) | {"units": folder}, **SUMMARISED)
+    _, notes = called(strategy_table, **folders(files) | {"units": folder}, **SUMMARISED)
     assert notes == [says("dataset 'plots': 4 of 40", "ground truth", "no mass accuracy")]
 
 
 def test_means_and_ratios_are_those_of_the_scores(table):
-    cells = table.set_index(["regime", "explainer", "subset"])
+    cells = table.set_index(["strategy", "explainer", "subset"])
     runs = [scores_of("whole", seed).query("explainer == 'grad'")["mass"] for seed in range(3)]
     base = scores_of("zero", 0).query("explainer == 'grad'")["mass"]
     cell = cells.loc[("CE", "grad", "all")]
@@ -294,7 +294,7 @@ def test_means_and_ratios_are_those_of_the_scores(table):
 def test_intervals_are_those_of_clusters(table):
     """The interval of the mean of 20 pairs is close to Student's of the pairs' means."""
     rows = scores_of("zero", 0).query("explainer == 'lime'").groupby("pair_id")["mass"].mean()
-    cell = table.set_index(["regime", "explainer", "subset"]).loc[("ZS", "lime", "all")]
+    cell = table.set_index(["strategy", "explainer", "subset"]).loc[("ZS", "lime", "all")]
     error = rows.std(ddof=1) / np.sqrt(PAIRS)
     half = t.ppf(0.975, PAIRS - 1) * error
     assert (cell["high"] - cell["low"]) / 2 == pytest.approx(half, rel=0.15)
@@ -356,10 +356,10 @@ def test_intervals_of_a_subset_are_as_wide_as_its_clusters_are_few():
 def test_a_table_widens_the_intervals_of_ratios_by_its_own_clusters(monkeypatch, files):
     counts = []
     monkeypatch.setattr(
-        "evenlight.statistics.regime_summary.ends",
+        "evenlight.statistics.strategy_summary.ends",
         lambda drawn, confidence, clusters: counts.append(np.array(clusters)) or ends(drawn, confidence, clusters),
     )
-    called(regime_table, **folders(files), **SUMMARISED)
+    called(strategy_table, **folders(files), **SUMMARISED)
     # All and right have 20 pairs, since of one a text is left; what all models read rightly has 19.
     assert [count.ravel().tolist() for count in counts[:3]] == [[20] * 3, [20] * 3, [19] * 3]
 
@@ -384,21 +384,21 @@ def test_random_scores_have_the_share_of_the_truth_in_the_mean(truth, definition
         assert shares.mean() == pytest.approx(share, abs=4 * shares.std() / np.sqrt(len(shares)))
 
 
-def test_an_architecture_with_one_regime_has_means_and_no_comparison(files):
-    regimes = SCORED["regimes"] | {"alone": {"CEA": "whole"}}
-    table, _ = called(regime_table, **folders(files), **SUMMARISED | {"regimes": regimes})
+def test_an_architecture_with_one_strategy_has_means_and_no_comparison(files):
+    strategies = SCORED["strategies"] | {"alone": {"CEA": "whole"}}
+    table, _ = called(strategy_table, **folders(files), **SUMMARISED | {"strategies": strategies})
     alone = table.query("architecture == 'alone'")
-    whole = table.query("architecture == 'bert' and regime == 'CE'")
+    whole = table.query("architecture == 'bert' and strategy == 'CE'")
     np.testing.assert_array_equal(alone["mean"], whole["mean"])
     assert (alone["ratio"] == 1).all()
-    cells = called(read_compared, **folders(files), **CLAIMED | {"regimes": regimes})
+    cells = called(read_compared, **folders(files), **CLAIMED | {"strategies": strategies})
     assert [model.model for model in cells] == ["bert"]
 
 
 def test_models_without_a_common_seed_are_refused():
     assert common_seeds("bert", {"a": [7], "b": [7]}) == [7]
     assert common_seeds("bert", {"a": [0, 1, 2], "b": [5], "c": [2, 1]}) == [1, 2]
-    with pytest.raises(InputError, match=r"^statistics\.regimes\.bert: .*no seed"):
+    with pytest.raises(InputError, match=r"^statistics\.strategies\.bert: .*no seed"):
         common_seeds("bert", {"a": [0, 1], "b": [2, 3]})
 
 
@@ -406,41 +406,41 @@ def test_models_without_a_common_seed_are_refused():
 # ------------------------------------------------------------------------------------------------
 
 STUDY = {
-    "study": "regimes",
-    "kind": "regimes",
+    "study": "strategies",
+    "kind": "strategies",
     "datasets": {"demo": {"reader": "demo"}},
     "trainings": {"short": {"learning_rate": 0.1, "batch_size": 8, "epochs": 1}},
     "models": {name: {"architecture": "one_layer_attention", "training": "short"} for name in ("c", "ce")},
     "explainers": {"grad": {"method": "saliency"}},
     "metrics": {"mass": {"metric": "mass_accuracy"}},
 }
-OLA = {"regimes": {"ola": {"C": "c", "CE": "ce"}}}
+OLA = {"strategies": {"ola": {"C": "c", "CE": "ce"}}}
 PROBLEMS = [
-    ({}, "statistics.regimes: is missing"),
-    ({"regimes": {"ola": {"C": "c", "CE": "cee"}}}, "statistics.regimes.ola.CE: found 'cee', no such model"),
-    ({"regimes": {"ola": {"C": "c", "CE": "c"}}}, "statistics.regimes.ola.C: found 'c'"),
-    ({"regimes": {"ola": {"C": "c"}}}, "statistics.regimes: each architecture"),
+    ({}, "statistics.strategies: is missing"),
+    ({"strategies": {"ola": {"C": "c", "CE": "cee"}}}, "statistics.strategies.ola.CE: found 'cee', no such model"),
+    ({"strategies": {"ola": {"C": "c", "CE": "c"}}}, "statistics.strategies.ola.C: found 'c'"),
+    ({"strategies": {"ola": {"C": "c"}}}, "statistics.strategies: each architecture"),
     (OLA | {"claims": {"more": [["CE"], ["CEf"]]}}, "claims.more: no architecture has CE, CEf; ola has C, CE"),
     (OLA | {"claims": {"more": [["CE"], ["CE", "C"]]}}, "statistics.claims.more: found 'CE' on both sides"),
-    (OLA | {"claims": {"regime_right": [["CE"], ["C"]]}}, "statistics.claims.regime_right: this name"),
+    (OLA | {"claims": {"strategy_right": [["CE"], ["C"]]}}, "statistics.claims.strategy_right: this name"),
     (OLA | {"primary": {"factors": ["gender"]}}, "statistics.primary.factors: found 'gender'"),
 ]
 
 
 @pytest.mark.parametrize(("statistics", "problem"), PROBLEMS)
-def test_what_is_wrong_with_regimes_is_said(statistics, problem):
+def test_what_is_wrong_with_strategies_is_said(statistics, problem):
     with pytest.raises(InputError) as refusal:
         complete(STUDY | {"statistics": statistics})
     assert problem in str(refusal.value).replace('"', "'")
 
 
-def test_regimes_are_those_of_their_kind_of_study():
-    assert complete(STUDY | {"statistics": OLA})["statistics"]["regimes"] == OLA["regimes"]
-    named = {"models": ["ola"], "explainers": ["all"], "factors": ["regime"]}
+def test_strategies_are_those_of_their_kind_of_study():
+    assert complete(STUDY | {"statistics": OLA})["statistics"]["strategies"] == OLA["strategies"]
+    named = {"models": ["ola"], "explainers": ["all"], "factors": ["strategy"]}
     assert complete(STUDY | {"statistics": OLA | {"primary": named}})["statistics"]["primary"]["models"] == ["ola"]
     with pytest.raises(InputError, match=r'statistics\.primary\.models: found "c", no such model.*ola'):
         complete(STUDY | {"statistics": OLA | {"primary": {"models": ["c"]}}})
-    with pytest.raises(InputError, match=r"kind description.*write kind: regimes"):
+    with pytest.raises(InputError, match=r"kind description.*write kind: strategies"):
         complete(STUDY | {"kind": "description", "statistics": OLA})
 
 
@@ -448,19 +448,19 @@ SHOWN = {
     "datasets": {"plots": "plots"},
     "metrics": {"mass": {"label": "Mass accuracy", "better": "higher"}},
     "explainers": {"lime": "LIME", "grad": "Grad", "random": "Random", "all": "all methods together"},
-    "regimes": SCORED["regimes"],
+    "strategies": SCORED["strategies"],
 }
 
 
 def test_the_page_shows_means_ratios_and_what_random_scores_have(table):
-    page = page_of("regimes", table, **SHOWN, confidence=0.95)
+    page = page_of("strategies", table, **SHOWN, confidence=0.95)
     captions = [part.caption for part in page.tables]
     assert len(captions) == 6
     assert captions[1] == says("Mass accuracy\u00a0↑ on plots, all texts", "relative")
     ((architecture, rows),) = page.tables[0].rows
     assert architecture == "bert"
     assert [name for name, _ in rows] == ["ZS", "C", "CE"]
-    cell = table.set_index(["regime", "explainer", "subset"]).loc[("CE", "lime", "all")]
+    cell = table.set_index(["strategy", "explainer", "subset"]).loc[("CE", "lime", "all")]
     assert rows[2][1][0].text == f"{cell['mean']:.3f} [{cell['low']:.3f}, {cell['high']:.3f}]"
     assert rows[2][1][-1].text == "0.400"
     ratios = dict(page.tables[1].rows[0][1])
@@ -469,13 +469,15 @@ def test_the_page_shows_means_ratios_and_what_random_scores_have(table):
     assert "all methods together" in render(page)
 
 
-@pytest.mark.parametrize("view", ["by_regime", "by_explainer", "relative"])
+@pytest.mark.parametrize("view", ["by_strategy", "by_explainer", "relative"])
 def test_the_figure_shows_every_mean(table, view):
     settings = keywords(SHOWN)
-    figure = draw_regimes(table, settings["regimes"], settings["explainers"], settings["metrics"], "mass", view, "T")
+    figure = draw_strategies(
+        table, settings["strategies"], settings["explainers"], settings["metrics"], "mass", view, "T"
+    )
     axes = figure.axes
     assert len({panel.get_title(loc="left") for panel in axes}) == len(axes) == 3
     values = np.concatenate([container.lines[0].get_ydata() for container in axes[0].containers])
     rows = table.query("subset == 'all'")
-    expected = rows.query("regime != 'ZS'")["ratio"] if view == "relative" else rows["mean"]
+    expected = rows.query("strategy != 'ZS'")["ratio"] if view == "relative" else rows["mean"]
     np.testing.assert_allclose(sorted(values), sorted(expected))

@@ -1,4 +1,4 @@
-"""A study of regimes, whole and tiny: what it makes, that its numbers are those of the scores, and what is redrawn."""
+"""A study of strategies, whole and tiny: what it makes, that its numbers are those of scores, and what is redrawn."""
 
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from evenlight.statistics.score_files import read_scores
 
 OLA = SMALLER["models"]["ola_cea"]
 STUDY = SMALLER | {
-    "kind": "regimes",
+    "kind": "strategies",
     "seeds": [0, 1],
     "trainings": SMALLER["trainings"] | {"longer": SMALLER["trainings"]["one_layer"] | {"epochs": 4}},
     "models": {"ola_short": OLA, "ola_long": OLA | {"training": "longer"}},
@@ -27,7 +27,7 @@ STUDY = SMALLER | {
     },
     "statistics": {
         "compare": {"gender": [["male", "female"]]},
-        "regimes": {"ola": {"short": "ola_short", "long": "ola_long"}},
+        "strategies": {"ola": {"short": "ola_short", "long": "ola_long"}},
         "claims": {"training": [["long"], ["short"]]},
         "bootstrap_draws": 200,
         "verdict_permutations": 2,
@@ -39,7 +39,7 @@ STUDY = SMALLER | {
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory) -> Path:
-    project = copy_of_project(tmp_path_factory.mktemp("regimes") / "project", STUDY)
+    project = copy_of_project(tmp_path_factory.mktemp("strategies") / "project", STUDY)
     run_study(project)
     return project
 
@@ -56,14 +56,14 @@ def test_every_page_and_figure_is_there(finished):
             "ground_truth",
             "models",
             "predictions",
-            "regimes",
+            "strategies",
             "scores",
         ),
     }
     figures = {path.removeprefix("figures/") for path in made if path.startswith("figures/")}
-    views = ("by_explainer", "by_regime", "relative")
+    views = ("by_explainer", "by_strategy", "relative")
     assert figures == {
-        *(f"regimes/demo/{metric}_{view}.svg" for metric in STUDY["metrics"] for view in views),
+        *(f"strategies/demo/{metric}_{view}.svg" for metric in STUDY["metrics"] for view in views),
         *("attribution_differences/demo_sizes.svg", "attribution_differences/demo_tests.svg", "effects/demo.svg"),
         *("roc/demo.svg", "word_associations/demo.svg", "sentences/demo.svg", "sentences/demo.html"),
     }
@@ -92,14 +92,14 @@ def test_means_and_effects_are_those_of_the_score_files(finished):
     means = {
         model: np.mean([scores[model, seed]["mass_accuracy"].mean() for seed in (0, 1)]) for model in STUDY["models"]
     }
-    table = pd.read_csv(folder / "tables" / "regimes.csv").set_index(["regime", "explainer", "metric", "subset"])
+    table = pd.read_csv(folder / "tables" / "strategies.csv").set_index(["strategy", "explainer", "metric", "subset"])
     row = table.loc[("long", "igxi", "mass_accuracy", "all")]
     assert row["mean"] == pytest.approx(means["ola_long"])
     assert row["ratio"] == pytest.approx(means["ola_long"] / means["ola_short"])
     assert 0 < row["expected"] < 1
     effects = pd.read_csv(folder / "tables" / "effects.csv")
     cells = effects.set_index(["factor", "explainer", "metric"])
-    for factor in ("regime", "training"):
+    for factor in ("strategy", "training"):
         difference = cells.loc[(factor, "igxi", "mass_accuracy"), "difference"]
         assert difference == pytest.approx(means["ola_long"] - means["ola_short"])
     assert set(effects["model"]) == {"ola"}
@@ -115,10 +115,10 @@ def test_the_ground_truth_of_the_demo_is_right(finished):
 
 def test_a_figure_is_drawn_again_alone(finished, copy_of):
     finished = copy_of(finished)
-    for name in ("regimes/demo/mass_accuracy_relative.svg", "sentences/demo.svg", "roc/demo.svg"):
+    for name in ("strategies/demo/mass_accuracy_relative.svg", "sentences/demo.svg", "roc/demo.svg"):
         (results(finished) / "figures" / name).unlink()
     rules = {rule for rule, _ in planned_jobs(finished)}
-    assert rules == {"draw_regimes", "draw_sentence", "draw_roc"}
+    assert rules == {"draw_strategies", "draw_sentence", "draw_roc"}
     run_study(finished)
 
 
@@ -127,4 +127,4 @@ def test_the_report_says_what_the_study_asks(finished, tmp_path):
     run_study(finished, "--report", str(path))
     text = path.read_text(encoding="utf-8")
     assert "correct in one" in text
-    assert "Regimes" in text
+    assert "Strategies" in text

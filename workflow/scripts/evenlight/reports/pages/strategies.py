@@ -1,33 +1,33 @@
-"""How correct explanations are in every regime as a page: by explainer, and relative to the baseline."""
+"""How correct explanations are in every strategy as a page: by explainer, and relative to the baseline."""
 
 import math
 
 import pandas as pd
 
-from evenlight.core.contracts.results import REGIMES
+from evenlight.core.contracts.results import STRATEGIES
 from evenlight.reports.entries import Drawn, Shown
 from evenlight.reports.html_table import Cell, Page, Table
 from evenlight.reports.questions import CELL, ELSE, HOLDS, LIMITS, SURE
 from evenlight.reports.text import signed
 from evenlight.statistics.study import MetricLabel
 
-TABLES = (REGIMES,)
+TABLES = (STRATEGIES,)
 SUBSETS = {"all": "all texts", "right": "read rightly", "all_right": "read rightly by all models"}
 
 
 def shown(study) -> Shown | None:
-    """In a study of regimes."""
-    if study.config["kind"] != "regimes":
+    """In a study of strategies."""
+    if study.config["kind"] != "strategies":
         return None
-    views = ["by_regime", "by_explainer", "relative"]
+    views = ["by_strategy", "by_explainer", "relative"]
     return Shown(
-        "Regimes",
-        study.regimes_shown(**study.of_statistics("confidence")),
+        "Strategies",
+        study.strategies_shown(**study.of_statistics("confidence")),
         figures={
-            "regimes": Drawn(
-                "One metric in every regime on one dataset: by regime, by explainer, or relative to the baseline.",
-                "regimes/{dataset}/{metric}_{view}",
-                lambda wildcards: study.regimes_shown(
+            "strategies": Drawn(
+                "One metric in every strategy on one dataset: by strategy, by explainer, or relative to the baseline.",
+                "strategies/{dataset}/{metric}_{view}",
+                lambda wildcards: study.strategies_shown(
                     dataset=study.label("datasets", wildcards.dataset), metric=wildcards.metric, view=wildcards.view
                 ),
                 shows="{view}",
@@ -45,16 +45,16 @@ def page(
     datasets: dict[str, str],
     metrics: dict[str, MetricLabel],
     explainers: dict[str, str],
-    regimes: dict[str, dict[str, str]],
+    strategies: dict[str, dict[str, str]],
     confidence: float,
 ) -> Page:
-    """Means and ratios of every metric, from :func:`evenlight.statistics.regime_summary.regime_table`.
+    """Means and ratios of every metric, from :func:`evenlight.statistics.strategy_summary.strategy_table`.
 
     Of the metrics that have an expectation of random scores, which are those of mass accuracy, all subsets are shown
     and the ratios; of others all texts. The CSV file has everything.
     """
     cells = {
-        (row.dataset, row.metric, row.subset, row.architecture, row.regime, row.explainer): row
+        (row.dataset, row.metric, row.subset, row.architecture, row.strategy, row.explainer): row
         for row in table.itertuples(index=False)
     }
     with_ratio = set(table.loc[table["expected"].notna(), "metric"]) or set(list(metrics)[:1])
@@ -65,25 +65,25 @@ def page(
             for subset in SUBSETS if name in with_ratio else ["all"]:
                 of_table = (dataset, name, subset)
                 words = f"{metric.label_with_direction} on {dataset_label}, {SUBSETS[subset]}"
-                tables.append(_table(words, cells, of_table, regimes, explainers, shown, _mean_cell, True))
+                tables.append(_table(words, cells, of_table, strategies, explainers, shown, _mean_cell, True))
                 if name in with_ratio:
                     tables.append(
                         _table(
                             f"{words}, relative to the baseline",
                             cells,
                             of_table,
-                            regimes,
+                            strategies,
                             explainers,
                             shown,
                             _ratio_cell,
                         )
                     )
     introduction = (
-        "How correct are the explanations in every regime, which is a way to train a model? "
+        "How correct are the explanations in every strategy, which is a way to train a model? "
         f"{_said_of_ratios(table[table['metric'].isin(with_ratio)])}"
         f"A cell has the mean over texts and seeds with its {confidence:.0%} interval."
     )
-    return Page("Correctness by regime", introduction, tables, details=_details())
+    return Page("Correctness by strategy", introduction, tables, details=_details())
 
 
 def _said_of_ratios(rows: pd.DataFrame) -> str:
@@ -101,19 +101,20 @@ def _details() -> list[tuple[str, str]]:
         (
             CELL,
             "A cell has every seed's mean over the test texts, then the mean over seeds. Relative is the mean over "
-            "that of the first regime, the baseline. A cell has – where there is no value. A pointer on a cell tells "
+            "that of the first strategy, the baseline. A cell has – where there is no value. A pointer on a cell tells "
             "the spread over seeds and the number of texts. On a ratio, it tells the mean of log(ratio − 1) over the "
             "texts where it is defined, as the released code has it.",
         ),
         (
             HOLDS,
-            "Intervals are for these trained models and further texts. A text is read rightly where the regime's model "
+            "Intervals are for these trained models and further texts. A text is read rightly where the strategy's "
+            "model "
             "predicts its label. It is read rightly by all models where every model of the study does so, in every "
             "run, for all forms of its sentence.",
         ),
         (
             SURE,
-            "For an interval whole pairs are drawn again, with all their seeds, in all regimes alike. Of few texts "
+            "For an interval whole pairs are drawn again, with all their seeds, in all strategies alike. Of few texts "
             "with rare, large scores it is too short.",
         ),
         (
@@ -125,17 +126,17 @@ def _details() -> list[tuple[str, str]]:
     ]
 
 
-def _table(caption, cells, of_table, regimes, explainers, shown, cell_of, with_chance=False) -> Table:
+def _table(caption, cells, of_table, strategies, explainers, shown, cell_of, with_chance=False) -> Table:
     rows = []
-    for architecture, models in regimes.items():
-        of_regimes = []
-        for regime in models:
-            row = [cells.get((*of_table, architecture, regime, explainer)) for explainer in shown]
+    for architecture, models in strategies.items():
+        of_strategies = []
+        for strategy in models:
+            row = [cells.get((*of_table, architecture, strategy, explainer)) for explainer in shown]
             chance = [Cell(_expected(row))] if with_chance else []
-            of_regimes.append((regime, [*map(cell_of, row), *chance]))
-        rows.append((architecture, of_regimes))
+            of_strategies.append((strategy, [*map(cell_of, row), *chance]))
+        rows.append((architecture, of_strategies))
     columns = [explainers[name] for name in shown] + (["random scores, expected"] if with_chance else [])
-    return Table(caption, ("Architecture", "Regime"), [("Explainer", columns)], rows)
+    return Table(caption, ("Architecture", "Strategy"), [("Explainer", columns)], rows)
 
 
 def _expected(row: list) -> str:

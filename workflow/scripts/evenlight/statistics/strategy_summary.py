@@ -1,4 +1,4 @@
-"""How correct explanations are in every regime: means with intervals, beside the baseline and beside random scores."""
+"""How correct explanations are in every strategy: means with intervals, beside the baseline and random scores."""
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, ClassVar, Literal
@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from evenlight.core import tables
-from evenlight.core.contracts.results import REGIMES
+from evenlight.core.contracts.results import STRATEGIES
 from evenlight.core.contracts.texts import ITEMS, PREDICTIONS
 from evenlight.core.seeds import generator_for
 from evenlight.core.tables import Contract
@@ -15,19 +15,19 @@ from evenlight.statistics.arrays.mean import limits_over_texts
 from evenlight.statistics.base import Computed, Inputs, OfScores
 from evenlight.statistics.designs import numbered
 from evenlight.statistics.files import Run, items_path, predictions_path
-from evenlight.statistics.regimes import SUBSETS, Regimes, read_regimes, run_of_seed
 from evenlight.statistics.resamples import clusters_known, drawn_counts, ends, mean_over_seeds, means_of_draws
 from evenlight.statistics.score_files import score_notes
+from evenlight.statistics.strategies import SUBSETS, Strategies, read_strategies, run_of_seed
 from evenlight.statistics.study import StudyScores
 from evenlight.texts.predictions import PROMPT
 
-COLUMNS = REGIMES.schema.names
+COLUMNS = STRATEGIES.schema.names
 
 
-def regime_table(
+def strategy_table(
     study: StudyScores, *, confidence: float, bootstrap_draws: int, mass_accuracies: Mapping[str, str]
 ) -> tuple[pd.DataFrame, list[str]]:
-    """One row per dataset, architecture, regime, explainer, metric and subset of the texts, and notes.
+    """One row per dataset, architecture, strategy, explainer, metric and subset of the texts, and notes.
 
     Columns, besides the names:
 
@@ -38,53 +38,58 @@ def regime_table(
     - ``ratio`` with its interval: the mean over that of the baseline, which for mass accuracy is GECOBench's relative
       mass accuracy (Eq. 4);
     - ``log_excess``: as GECOBench's code has it, log(ratio − 1) of each text, mean over the texts that have a higher
-      score than in the baseline regime; it is undefined in the others; ``log_excess_share``: how many these are;
+      score than in the baseline strategy; it is undefined in the others; ``log_excess_share``: how many these are;
     - ``expected``: what mass accuracy expects of scores that are drawn independently from one distribution, the share
       of tokens that are ground truth; NaN for other metrics. ``mass_accuracies`` has the definition of each.
 
-    In the subset ``right`` are the texts that the regime's own model reads rightly. A note counts the texts without a
+    In the subset ``right`` are the texts that the strategy's own model reads rightly. A note counts the texts without a
     word of the ground truth, which have no mass accuracy.
     """
     rows, notes = [], {}  # of notes the keys only: each once, in order
-    for regimes in read_regimes(study):
+    for strategies in read_strategies(study):
         truth = tables.read_table(
-            items_path(study.units, regimes.dataset), ITEMS.only("item_id", "ground_truth")
+            items_path(study.units, strategies.dataset), ITEMS.only("item_id", "ground_truth")
         ).set_index("item_id")["ground_truth"]
         if mass_accuracies:
-            notes |= dict.fromkeys(_note_on_truth(regimes, truth))
-        shares = _truth_shares(regimes, truth, study, set(mass_accuracies.values()))
-        weights, cluster = weights_of_draws(regimes, bootstrap_draws)
-        chosen = {subset: np.array([regimes.chosen(subset, regime) for regime in regimes.models]) for subset in SUBSETS}
-        for explainer, values in regimes.explainers:
+            notes |= dict.fromkeys(_note_on_truth(strategies, truth))
+        shares = _truth_shares(strategies, truth, study, set(mass_accuracies.values()))
+        weights, cluster = weights_of_draws(strategies, bootstrap_draws)
+        chosen = {
+            subset: np.array([strategies.chosen(subset, strategy) for strategy in strategies.models])
+            for subset in SUBSETS
+        }
+        for explainer, values in strategies.explainers:
             for subset in SUBSETS:
                 known = np.where(chosen[subset][:, None], values, np.nan)
-                rows += _rows(regimes, explainer, subset, known, shares, weights, cluster, confidence, mass_accuracies)
+                rows += _rows(
+                    strategies, explainer, subset, known, shares, weights, cluster, confidence, mass_accuracies
+                )
     return pd.DataFrame(rows, columns=COLUMNS), list(notes)
 
 
-def _note_on_truth(regimes: Regimes, truth: pd.Series) -> list[str]:
-    empty = sum(words is None or not np.any(words) for words in truth.reindex(regimes.items["item_id"]))
-    texts = f"{empty:,} of {len(regimes.items):,} explained texts"
-    said = f"dataset '{regimes.dataset}': {texts} have no word of the ground truth, and no mass accuracy"
+def _note_on_truth(strategies: Strategies, truth: pd.Series) -> list[str]:
+    empty = sum(words is None or not np.any(words) for words in truth.reindex(strategies.items["item_id"]))
+    texts = f"{empty:,} of {len(strategies.items):,} explained texts"
+    said = f"dataset '{strategies.dataset}': {texts} have no word of the ground truth, and no mass accuracy"
     return [said] if empty else []
 
 
-def weights_of_draws(regimes: Regimes, draws: int) -> tuple[np.ndarray, np.ndarray]:
+def weights_of_draws(strategies: Strategies, draws: int) -> tuple[np.ndarray, np.ndarray]:
     """How often each cluster is in each resample (draws, clusters), and the cluster of each text (items,).
 
-    Whole clusters are drawn, with all their texts, under all seeds and in all regimes.
+    Whole clusters are drawn, with all their texts, under all seeds and in all strategies.
     """
-    cluster, first = numbered(regimes.items["cluster"].to_numpy(str))
-    return drawn_counts(len(first), draws, _generator(regimes)), cluster
+    cluster, first = numbered(strategies.items["cluster"].to_numpy(str))
+    return drawn_counts(len(first), draws, _generator(strategies)), cluster
 
 
-def _generator(regimes: Regimes) -> np.random.Generator:
-    """Of the same resamples of clusters each time, for all that is said of the regimes of an architecture."""
-    return generator_for(0, "bootstrap", regimes.dataset, regimes.architecture)
+def _generator(strategies: Strategies) -> np.random.Generator:
+    """Of the same resamples of clusters each time, for all that is said of the strategies of an architecture."""
+    return generator_for(0, "bootstrap", strategies.dataset, strategies.architecture)
 
 
 def _rows(
-    regimes: Regimes,
+    strategies: Strategies,
     explainer: str,
     subset: str,
     values: np.ndarray,
@@ -94,7 +99,7 @@ def _rows(
     confidence: float,
     mass_accuracies: Mapping[str, str],
 ) -> list[dict]:
-    """The rows of one explainer and subset, from values (regimes, metrics, seeds, items)."""
+    """The rows of one explainer and subset, from values (strategies, metrics, seeds, items)."""
     known = ~np.isnan(values)
     there = known.any(axis=-1)
     with np.errstate(invalid="ignore"):
@@ -103,7 +108,7 @@ def _rows(
     drawn = means_of_draws(values, weights, cluster)
     # Of a subset, those that have a text in it.
     clusters = clusters_known(known, cluster)
-    low, high = limits_over_texts(values, cluster, confidence, len(weights), _generator(regimes))
+    low, high = limits_over_texts(values, cluster, confidence, len(weights), _generator(strategies))
     with np.errstate(invalid="ignore", divide="ignore"):
         of_both = np.minimum(clusters, clusters[0])
         ratio, ratio_low, ratio_high = means / means[0], *ends(drawn / drawn[0], confidence, of_both)
@@ -114,16 +119,16 @@ def _rows(
     comparable = (known & known[0] & (values[0] > 0)).sum(axis=(-1, -2))
     positive = (~np.isnan(logs)).sum(axis=(-1, -2))
     rows = []
-    for i, (regime, model) in enumerate(regimes.models.items()):
-        for j, metric in enumerate(regimes.metrics):
+    for i, (strategy, model) in enumerate(strategies.models.items()):
+        for j, metric in enumerate(strategies.metrics):
             expected = np.nan
             if metric in mass_accuracies:
                 expected = _mean(np.where(known[i, j], shares[mass_accuracies[metric]][i], np.nan))
             rows.append(
                 {
-                    "dataset": regimes.dataset,
-                    "architecture": regimes.architecture,
-                    "regime": regime,
+                    "dataset": strategies.dataset,
+                    "architecture": strategies.architecture,
+                    "strategy": strategy,
                     "model": model,
                     "explainer": explainer,
                     "metric": metric,
@@ -151,20 +156,20 @@ def _mean(values: np.ndarray) -> float:
 
 
 def _truth_shares(
-    regimes: Regimes,
+    strategies: Strategies,
     truth: pd.Series,
     study: StudyScores,
     definitions: set[str],
 ) -> dict[str, np.ndarray]:
-    """The share of tokens on ground-truth words by definition of mass accuracy, (regimes, seeds, items)."""
+    """The share of tokens on ground-truth words by definition of mass accuracy, (strategies, seeds, items)."""
     if not definitions:
         return {}
-    shares = {name: np.full(regimes.right.shape, np.nan) for name in definitions}
-    for i, model in enumerate(regimes.models.values()):
-        for j, seed in enumerate(regimes.seeds):
-            run = Run(regimes.dataset, model, run_of_seed(study.models[model], seed))
+    shares = {name: np.full(strategies.right.shape, np.nan) for name in definitions}
+    for i, model in enumerate(strategies.models.values()):
+        for j, seed in enumerate(strategies.seeds):
+            run = Run(strategies.dataset, model, run_of_seed(study.models[model], seed))
             words = tables.read_table(predictions_path(study.predictions, run), PREDICTIONS.only("item_id", "word_id"))
-            words = words.set_index("item_id")["word_id"].reindex(regimes.items["item_id"])
+            words = words.set_index("item_id")["word_id"].reindex(strategies.items["item_id"])
             for k, (item, word_id) in enumerate(words.items()):
                 for name in definitions:
                     shares[name][i, j, k] = truth_share(word_id, truth.get(item), name)
@@ -189,14 +194,14 @@ def truth_share(word_id: Sequence[int | None] | None, truth: Sequence[int] | Non
     return float(on_truth / tokens) if on_truth else np.nan
 
 
-class SummariseRegimes(OfScores):
-    """Say how correct the explanations are in every regime, beside the baseline and beside random scores."""
+class SummariseStrategies(OfScores):
+    """Say how correct the explanations are in every strategy, beside the baseline and beside random scores."""
 
-    tables: ClassVar[Mapping[str, Contract]] = {"regimes": REGIMES}
-    of_kinds: ClassVar[Collection[str]] = ("regimes",)
+    tables: ClassVar[Mapping[str, Contract]] = {"strategies": STRATEGIES}
+    of_kinds: ClassVar[Collection[str]] = ("strategies",)
     minutes: ClassVar[int] = 60
 
-    result: Literal["summarise_regimes"]
+    result: Literal["summarise_strategies"]
     confidence: float
     bootstrap_draws: int
     mass_accuracies: dict[str, str]
@@ -209,9 +214,9 @@ class SummariseRegimes(OfScores):
         return super().asked(study) | {"mass_accuracies": masses}
 
     def compute(self, inputs: Inputs) -> Computed:
-        """The means of every regime."""
+        """The means of every strategy."""
         study = inputs.located(self.study)
-        table, notes = regime_table(
+        table, notes = strategy_table(
             study,
             confidence=self.confidence,
             bootstrap_draws=self.bootstrap_draws,

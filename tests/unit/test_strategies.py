@@ -1,4 +1,4 @@
-"""Regimes: which weights of which networks move in a step, and which are initialised again."""
+"""Strategies: which weights of which networks move in a step, and which are initialised again."""
 
 import pytest
 import torch
@@ -11,11 +11,11 @@ from transformers import BartConfig, BartForSequenceClassification, OPTConfig, O
 
 from evenlight.core.errors import InputError
 from evenlight.engine import training
-from evenlight.models import regimes
+from evenlight.models import strategies
 from evenlight.models.classifier import Classifier
 
-# What the published regimes train, and what of it is initialised again.
-REGIMES = {
+# What the published strategies train, and what of it is initialised again.
+STRATEGIES = {
     "C": (["head"], []),
     "CE": (["embeddings", "head"], ["embeddings"]),
     "CEf": (["embeddings", "head"], []),
@@ -109,7 +109,7 @@ def test_every_weight_is_in_the_part_that_it_is(architecture):
     network = network_of(architecture).network
     names = {name for name, _ in network.named_parameters()}
     expected = {part: beginning_with(names, beginnings) for part, beginnings in PARTS[architecture].items()}
-    assert {part: set(found) for part, found in regimes.weights_by_part(network).items()} == expected
+    assert {part: set(found) for part, found in strategies.weights_by_part(network).items()} == expected
     assert sum(map(len, expected.values())) == len(names)
 
 
@@ -119,7 +119,7 @@ def test_what_is_called_behind_the_layers_is_no_embedding():
     config = OPTConfig(vocab_size=50, num_attention_heads=2, max_position_embeddings=32, **sizes)
     network = OPTForSequenceClassification(config).train()
     names = {name for name, _ in network.named_parameters()}
-    parts = {name: set(found) for name, found in regimes.weights_by_part(network).items()}
+    parts = {name: set(found) for name, found in strategies.weights_by_part(network).items()}
     read = [f"model.decoder.{name}." for name in ("embed_tokens", "embed_positions", "project_in")]
     behind = [f"model.decoder.{name}." for name in ("layers", "final_layer_norm", "project_out")]
     assert parts == {
@@ -132,12 +132,12 @@ def test_what_is_called_behind_the_layers_is_no_embedding():
     assert not any(module._forward_pre_hooks for module in network.modules())
 
 
-@spread("architecture, regime", [name for name in PARTS if name != "bart"], REGIMES)
-def test_a_step_moves_what_the_regime_trains_and_nothing_else(architecture, regime):
+@spread("architecture, strategy", [name for name in PARTS if name != "bart"], STRATEGIES)
+def test_a_step_moves_what_the_strategy_trains_and_nothing_else(architecture, strategy):
     classifier = network_of(architecture)
     texts = sentences_of(classifier)
     before = weights_of(classifier)
-    trained = REGIMES[regime][0]
+    trained = STRATEGIES[strategy][0]
     settings = of_a_training(
         trained=trained, epochs=1, batch_size=len(texts), learning_rate=0.001, weight_decay=0.1, warmup_share=0.0
     )
@@ -154,11 +154,11 @@ def test_a_step_moves_what_the_regime_trains_and_nothing_else(architecture, regi
 
 def test_one_table_by_several_names_is_one_weight():
     network = network_of("bart").network
-    regimes.train_only(network, ["embeddings"])
+    strategies.train_only(network, ["embeddings"])
     assert network.model.decoder.embed_tokens.weight is network.model.shared.weight
     assert network.model.decoder.embed_tokens.weight.requires_grad
     assert not network.model.decoder.embed_positions.weight.requires_grad
-    regimes.train_only(network, ["layers", "head"])
+    strategies.train_only(network, ["layers", "head"])
     assert not network.model.decoder.embed_tokens.weight.requires_grad
 
 
@@ -176,7 +176,7 @@ def new_pretrained(source, seed: int = 0, **settings) -> tuple[Classifier, dict]
     ),
 )
 def test_what_begins_anew_is_as_in_a_new_network(architecture, tmp_path):
-    """Encoders and decoders as published, in the regime CE: embeddings that were far from new, and others that stay."""
+    """Encoders and decoders as published, in CE: embeddings that were far from new, and others that stay."""
     special = write_model(architecture, tmp_path, WORDS)
     model = {"architecture": "pretrained", "source": str(tmp_path), "revision": None, "special_tokens": special}
 
@@ -203,12 +203,12 @@ def test_a_pooler_that_the_model_came_without_belongs_to_the_head(tmp_path):
     source.network.bert.pooler = None
     training.save_classifier(source, tmp_path, None, {})
     network = new_pretrained(tmp_path)[0].network
-    assert regimes.weights_by_part(network)["head"] == [
+    assert strategies.weights_by_part(network)["head"] == [
         *("bert.pooler.dense.weight", "bert.pooler.dense.bias"),
         *("classifier.weight", "classifier.bias"),
     ]
     with pytest.raises(InputError, match=r"trained: .*bert model.*no pooler.*embeddings"):
-        regimes.train_only(network, ["pooler", "head"])
+        strategies.train_only(network, ["pooler", "head"])
 
 
 def test_a_part_that_a_network_has_not_is_refused_by_its_name(tmp_path):

@@ -1,4 +1,4 @@
-"""Of studies of regimes: how models were trained."""
+"""Of studies of strategies: how models were trained."""
 
 import csv
 
@@ -9,16 +9,16 @@ from evenlight.workflow.naming import as_json
 from evenlight.workflow.patterns import ATTRIBUTION_FILE, PREDICTIONS
 
 
-class Regimes:
-    """Of studies of regimes: how models were trained."""
+class Strategies:
+    """Of studies of strategies: how models were trained."""
 
-    def regimes_shown(self, **settings):
-        """The settings of what shows regimes."""
+    def strategies_shown(self, **settings):
+        """The settings of what shows strategies."""
         return self.shown(
             "datasets",
             "metrics",
             explainers=self.names_compared()["explainers"],
-            regimes=self.config["statistics"]["regimes"],
+            strategies=self.config["statistics"]["strategies"],
             **settings,
         )
 
@@ -38,10 +38,10 @@ class Regimes:
 
     @kept
     def masked_models(self):
-        """The models of regimes that are, or began as, what may be a masked language model."""
+        """The models of strategies that are, or began as, what may be a masked language model."""
         return [
             model
-            for model in self.models_in_regimes()
+            for model in self.models_in_strategies()
             if self.config["models"][model]["architecture"] in ("pretrained", "prompted")
         ]
 
@@ -57,25 +57,25 @@ class Regimes:
         model = self.config["models"][wildcards.model]
         return self.local_model_files(model["source"]) if model["architecture"] == "pretrained" else []
 
-    def models_in_regimes(self):
-        """The models of all regimes, with what they are called and their first seed."""
+    def models_in_strategies(self):
+        """The models of all strategies, with what they are called and their first seed."""
         return {
-            model: (f"{architecture} {regime}", self.seeds_of(model)[0])
-            for architecture, models in self.config["statistics"]["regimes"].items()
-            for regime, model in models.items()
+            model: (f"{architecture} {strategy}", self.seeds_of(model)[0])
+            for architecture, models in self.config["statistics"]["strategies"].items()
+            for strategy, model in models.items()
         }
 
     def first_attribution_files(self, wildcards):
-        """The explanations of every regime under its first seed, on one dataset."""
+        """The explanations of every strategy under its first seed, on one dataset."""
         files = [
             expand(ATTRIBUTION_FILE, dataset=wildcards.dataset, model=model, seed=seed, explainer=self.explainers)
-            for model, (_, seed) in self.models_in_regimes().items()
+            for model, (_, seed) in self.models_in_strategies().items()
         ]
         return [file for of_model in files for file in of_model]
 
     def first_predictions(self, wildcards):
-        """How the models of every regime read one dataset under their first seed."""
-        models = self.models_in_regimes().items()
+        """How the models of every strategy read one dataset under their first seed."""
+        models = self.models_in_strategies().items()
         return [
             expand(PREDICTIONS, dataset=wildcards.dataset, model=model, seed=seed)[0] for model, (_, seed) in models
         ]
