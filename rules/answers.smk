@@ -81,7 +81,7 @@ rule record_answers:
     benchmark:
         "<benchmarks>/record_answers/{dataset}/{model}/seed{seed}/{explainer}.tsv"
     wildcard_constraints:
-        explainer=study.answerers("recorded"),
+        explainer=study.answerers("from_table"),
     localrule: True
     conda:
         "../envs/data.yaml"
@@ -110,7 +110,7 @@ rule record_changed_answers:
     benchmark:
         "<benchmarks>/record_changed_answers/{dataset}/{model}/seed{seed}/{explainer}.tsv"
     wildcard_constraints:
-        explainer=study.answerers("recorded"),
+        explainer=study.answerers("from_table"),
     localrule: True
     conda:
         "../envs/data.yaml"
@@ -139,7 +139,7 @@ rule record_follow_ups:
     benchmark:
         "<benchmarks>/record_follow_ups/{dataset}/{model}/seed{seed}/{explainer}.tsv"
     wildcard_constraints:
-        explainer=study.answerers("recorded"),
+        explainer=study.answerers("from_table"),
     localrule: True
     conda:
         "../envs/data.yaml"
@@ -196,7 +196,7 @@ rule ask_answers:
     benchmark:
         "<benchmarks>/ask_answers/{dataset}/{model}/seed{seed}/{explainer}.tsv"
     wildcard_constraints:
-        explainer=study.answerers("asked"),
+        explainer=study.answerers("from_api"),
     conda:
         "../envs/data.yaml"
     resources:
@@ -226,7 +226,7 @@ rule ask_follow_ups:
     benchmark:
         "<benchmarks>/ask_follow_ups/{dataset}/{model}/seed{seed}/{explainer}.tsv"
     wildcard_constraints:
-        explainer=study.answerers("asked"),
+        explainer=study.answerers("from_api"),
     conda:
         "../envs/data.yaml"
     resources:
@@ -257,7 +257,7 @@ rule generate_answers:
     benchmark:
         "<benchmarks>/generate_answers/{dataset}/{model}/seed{seed}/{explainer}.tsv"
     wildcard_constraints:
-        explainer=study.answerers("generated"),
+        explainer=study.answerers("local_generation"),
     conda:
         "../envs/models.yaml"
     threads: config["threads"]
@@ -292,7 +292,7 @@ rule generate_follow_ups:
     benchmark:
         "<benchmarks>/generate_follow_ups/{dataset}/{model}/seed{seed}/{explainer}.tsv"
     wildcard_constraints:
-        explainer=study.answerers("generated"),
+        explainer=study.answerers("local_generation"),
     conda:
         "../envs/models.yaml"
     threads: config["threads"]

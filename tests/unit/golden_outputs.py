@@ -162,7 +162,7 @@ def _lines(path: Path, rows: list[dict]) -> str:
     return str(path)
 
 
-EXTERNAL = {"imported": _imported, "quoted": _quoted}
+EXTERNAL = {"imported": _imported, "extractive": _quoted}
 
 
 # Explainers by concepts ------------------------------------------------------------------------------------------
@@ -289,14 +289,14 @@ def follow_ups() -> tuple[pd.DataFrame, pd.DataFrame]:
 def asked_answers(folder: Path) -> pd.DataFrame:
     """What a scripted service answers, and what is read of it."""
     from evenlight.explainers.answering import Question as InWords
-    from evenlight.explainers.families.asked.asking import ask
+    from evenlight.explainers.families.from_api.asking import ask
     from evenlight.models.services.chat import CachedChat
     from evenlight.models.services.client import RequestPolicy
 
     with serving() as service:
         service.usual = lambda body: (200, json.dumps(answered(body)).encode(), {})
         pattern = {"pattern": r"Decision: (\w+)", "words": {"complain": ["complain"], "wait": ["wait"]}}
-        method = Explainer.parse({"method": "asked", "answers": 2, "decision": pattern})
+        method = Explainer.parse({"method": "from_api", "answers": 2, "decision": pattern})
         model = Architecture.parse({"architecture": "chat", "address": service.address, "called": "it"})
         chat = CachedChat(model, folder / "answers", RequestPolicy(batch=1, retries=0))
         questions = [InWords(f"item{number}", {"text": text}) for number, text in enumerate(TEXTS)]
@@ -310,7 +310,7 @@ def generated_answers(folder: Path) -> dict:
     from transformers import AutoConfig, AutoModelForCausalLM
 
     from evenlight.explainers.answering import Question as InWords
-    from evenlight.explainers.families.generated.writing import Generator
+    from evenlight.explainers.families.local_generation.writing import Generator
     from evenlight.models.decoder import load_decoder
 
     sizes = {"vocab_size": 700, "n_embd": 16, "n_layer": 2, "n_head": 2, "n_positions": 128}
@@ -325,7 +325,7 @@ def generated_answers(folder: Path) -> dict:
     words = {"go": ["He"], "wait": ["She"]}
     found = {}
     for name, further in {"default": {}, "temperature: 0": {"temperature": 0}}.items():
-        given = {"method": "generated", "max_tokens": 8, "decision": {"words": words}}
+        given = {"method": "local_generation", "max_tokens": 8, "decision": {"words": words}}
         writer = Generator(decoder, Explainer.parse(given | further), 0, "mine")
         table = writer.answers([(each, 0) for each in questions]).to_pandas()
         found[name] = table[["item_id", "draw", "decision", "text", "seed", "tokens", "finish"]]
@@ -335,7 +335,7 @@ def generated_answers(folder: Path) -> dict:
 
 def recorded_answers(folder: Path) -> pd.DataFrame:
     """A table of answers, as it is read."""
-    from evenlight.explainers.families.recorded.tables import read_answers
+    from evenlight.explainers.families.from_table.tables import read_answers
 
     rows = answers_table().assign(who="m").rename(columns={"item_id": "item", "text": "said"})
     path = folder / "answers.jsonl"
@@ -343,12 +343,12 @@ def recorded_answers(folder: Path) -> pd.DataFrame:
     items = pd.DataFrame({"item_id": ["q0", "q1", "q2"], "split": "test"})
     units = items.assign(unit_id=items["item_id"], level="one", factor="gender", role="form")
     given = {"file": "any.jsonl", "item": "item", "text": "said", "draw": "draw", "decision": "decision"}
-    entry = Explainer.parse({"method": "recorded", "model": "who"} | given)
+    entry = Explainer.parse({"method": "from_table", "model": "who"} | given)
     table, _ = read_answers(path, entry, items, units, "m")
     return table[["item_id", "draw", "decision", "text", "model"]]
 
 
-ANSWERING = {"asked": asked_answers, "generated": generated_answers, "recorded": recorded_answers}
+ANSWERING = {"from_api": asked_answers, "local_generation": generated_answers, "from_table": recorded_answers}
 
 
 def explainer_output(entry) -> Output:
@@ -432,7 +432,7 @@ def methods() -> set[str]:
 
 # The stage that runs a method, by its modality or its name.
 OF_EXPLAINERS = {TOKENS: "attribute", EFFECTS: "estimate_changes"}
-ANSWERED_BY = {"asked": "ask_answers", "generated": "generate_answers", "recorded": "record_answers"}
+ANSWERED_BY = {"from_api": "ask_answers", "local_generation": "generate_answers", "from_table": "record_answers"}
 OF_MODELS = {"service": "describe_service"}
 OF_METRICS = {TOKENS: "score", EFFECTS: "score_changes", TEXT: "score_answers"}
 

@@ -21,7 +21,7 @@ from evenlight.datasets.importing import import_dataset
 from evenlight.datasets.rows import read_rows
 from evenlight.explainers import Explainer
 from evenlight.explainers.answering import LONG
-from evenlight.explainers.families.recorded.tables import read_answers
+from evenlight.explainers.families.from_table.tables import read_answers
 from evenlight.metrics import Metric
 from evenlight.metrics.families.answers.scored import scored
 from evenlight.statistics.cells import ExplainerScores
@@ -99,7 +99,7 @@ def test_other_wordings_levels_and_empty_fields_are_refused(tmp_path):
 
 # Recorded answers ---------------------------------------------------------------------------------------------------
 
-COLUMNS = {"method": "recorded", "unit": "q", "level": "dialect", "text": "said", "draw": "draw"}
+COLUMNS = {"method": "from_table", "unit": "q", "level": "dialect", "text": "said", "draw": "draw"}
 
 
 def recorded(rows: list[dict], path: Path, called: str = "m", **settings) -> tuple[pd.DataFrame, list[str]]:
@@ -426,7 +426,7 @@ def test_the_example_is_read_as_it_was_written(example, tmp_path):
         assert scores["words"].sum() == untagged.str.split().map(len).sum()
 
 
-TABLE = {"method": "recorded", "file": "a.csv", "text": "t"}
+TABLE = {"method": "from_table", "file": "a.csv", "text": "t"}
 SERVICE = {"architecture": "service", "address": "https://host/x"}
 
 
@@ -435,16 +435,16 @@ def test_a_model_that_only_answers_needs_nothing(example):
     assert configuration.seeds_of(example, "plain") == [0]
     assert not configuration.is_trained_here(example, "plain")
     assert configuration.modalities(example) == [TEXT]
-    assert not configuration.needs_model("explainers", "recorded")
+    assert not configuration.needs_model("explainers", "from_table")
     assert not configuration.needs_model("metrics", "answers")
 
 
 @pytest.mark.parametrize(
     ("model", "asked"),
     [
-        ({"architecture": "answers"}, r"\{method: recorded, file: made\.csv, \.\.\.\}"),
-        ({"architecture": "chat", "address": "https://h/v1"}, r"\{method: asked, \.\.\.\}"),
-        ({"architecture": "decoder", "source": "a/b"}, r"\{method: generated, \.\.\.\}"),
+        ({"architecture": "answers"}, r"\{method: from_table, file: made\.csv, \.\.\.\}"),
+        ({"architecture": "chat", "address": "https://h/v1"}, r"\{method: from_api, \.\.\.\}"),
+        ({"architecture": "decoder", "source": "a/b"}, r"\{method: local_generation, \.\.\.\}"),
     ],
 )
 @pytest.mark.parametrize("metrics", [{}, {"metrics": {"words": {"metric": "words"}}}])

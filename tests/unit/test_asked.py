@@ -18,8 +18,8 @@ from evenlight.core.errors import InputError
 from evenlight.core.tables import write_table
 from evenlight.explainers import Explainer, answering
 from evenlight.explainers.answering import Position, Question, decided, label_probabilities, questions_of
-from evenlight.explainers.families.asked import Asked
-from evenlight.explainers.families.asked.asking import ask, check_limits, draws_of, estimate, told
+from evenlight.explainers.families.from_api import FromApi
+from evenlight.explainers.families.from_api.asking import ask, check_limits, draws_of, estimate, told
 from evenlight.models.architectures.chat import Chat
 from evenlight.models.services import client
 from evenlight.models.services.chat import CachedChat, kept_replies, reply_of
@@ -46,8 +46,8 @@ def served():
         yield service
 
 
-def method_of(**settings) -> Asked:
-    return Explainer.parse({"method": "asked", "decision": PATTERN} | settings)
+def method_of(**settings) -> FromApi:
+    return Explainer.parse({"method": "from_api", "decision": PATTERN} | settings)
 
 
 def model_of(address: str, **settings) -> Chat:
@@ -427,7 +427,7 @@ def test_a_request_of_two_explainers_counts_once_as_it_is_asked_once(served, ask
     ],
 )
 def test_settings_that_cannot_be_asked_are_refused(section, entry, said):
-    whole = {"models": {"architecture": "chat", "address": "https://h/v1"}, "explainers": {"method": "asked"}}
+    whole = {"models": {"architecture": "chat", "address": "https://h/v1"}, "explainers": {"method": "from_api"}}
     with pytest.raises(InputError, match=said):
         configuration.completed_entry(section, "it", whole[section] | entry)
     for settings in ({"answers": 1, "temperature": 0}, {"answers": 2, "temperature": None}):

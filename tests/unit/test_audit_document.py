@@ -76,7 +76,7 @@ def test_a_filed_audit_is_held_against_its_study(study, tmp_path, monkeypatch, c
         ["sha256sum", "--check", "audit.sha256"], cwd=study, capture_output=True, text=True, check=True
     )
     assert done.stdout.splitlines() == [
-        f"{n}: OK" for n in ("index.html", "audit.json", "audit.md", "tables/effects.csv")
+        f"{n}: OK" for n in ("audit.json", "audit.md", "index.html", "tables/effects.csv")
     ]
     filed = tmp_path / "filed"
     filed.mkdir()

@@ -21,7 +21,7 @@ from evenlight.datasets.readers.causal_world import CAUSAL_CONCEPTS, CONCEPTS, W
 from evenlight.datasets.released import RELEASES
 from evenlight.datasets.world_texts import read_language
 from evenlight.explainers import Explainer
-from evenlight.explainers.families.recorded.tables import read_answers, read_changed_answers
+from evenlight.explainers.families.from_table.tables import read_answers, read_changed_answers
 from evenlight.metrics import Metric
 from evenlight.metrics.families.reasons import MentionMetric, counterfactual, simulatability
 from evenlight.metrics.families.reasons.of_questions import asked, interventions, scored, sums_of, with_nothing_changed
@@ -33,7 +33,7 @@ ROOT = Path(__file__).parents[2]
 ENGLISH = read_language(ROOT / WORLD_LANGUAGES["english"], CONCEPTS, CAUSAL_CONCEPTS)
 READER = {"reader": "questions", "text": "question", "unit": "unit", "level": "level", "factor": "gender"}
 READER |= {"levels": ["male", "female"], "changed": "concept"}
-COLUMNS = {"method": "recorded", "unit": "unit", "level": "level", "draw": "draw", "text": "text", "model": "model"}
+COLUMNS = {"method": "from_table", "unit": "unit", "level": "level", "draw": "draw", "text": "text", "model": "model"}
 COLUMNS |= {"decision": "decision", "concept": "concept", "change": "change", "kind": "kind", "reference": "reference"}
 MEASURES = [name for name, entry in Metric.entries.items() if issubclass(entry, MentionMetric)]
 METRICS = {name: {"metric": name} for name in MEASURES}

@@ -20,7 +20,7 @@ from evenlight.core.tables import write_table
 from evenlight.datasets import Reader
 from evenlight.explainers import Explainer
 from evenlight.explainers.answering import Question, messages_of
-from evenlight.explainers.families.asked.asking import (
+from evenlight.explainers.families.from_api.asking import (
     ask,
     ask_follow_ups,
     check_limits,
@@ -28,7 +28,7 @@ from evenlight.explainers.families.asked.asking import (
     draws_of_follow_ups,
     estimate,
 )
-from evenlight.explainers.families.recorded.tables import read_answers, read_follow_ups
+from evenlight.explainers.families.from_table.tables import read_answers, read_follow_ups
 from evenlight.explainers.follow_ups import ASKED, follow_ups, followed
 from evenlight.metrics import Metric
 from evenlight.metrics.families.follow_ups import FollowUpMetric
@@ -227,7 +227,7 @@ def recorded(tmp_path):
     entry = {"reader": "questions", "file": str(path), "text": "asked", "unit": "item", "level": "level"}
     dataset = Reader.parse(entry | {"factor": "form", "levels": ["x", "y"]}).read({str(path): path})
     columns = {name: name for name in NAMES[1:]} | {"unit": "item", "level": "level", "text": "text"}
-    method = Explainer.parse({"method": "recorded", "file": str(path)} | columns)
+    method = Explainer.parse({"method": "from_table", "file": str(path)} | columns)
     answers, _ = read_answers(path, method, dataset.items, dataset.units, "m")
     said = read_follow_ups(path, method, dataset.items, dataset.units, "m")
     for name, written, contract in (("answers", answers, ANSWERS), ("follow_ups", said, FOLLOW_UPS)):
@@ -413,7 +413,7 @@ def test_metrics_of_follow_ups_need_decisions_that_are_named(monkeypatch, metric
     dataset |= {"level": "gender", "factor": "gender", "levels": ["male", "female"]}
     study = {"study": "s", "seeds": [0], "datasets": {"cases": dataset}, "models": {"m": CHAT}}
     study |= {
-        "explainers": {"reasons": {"method": "asked", "decision": decision}},
+        "explainers": {"reasons": {"method": "from_api", "decision": decision}},
         "metrics": {"it": {"metric": metric}},
     }
     study |= {"statistics": {"compare": {"gender": [["male", "female"]]}}}
@@ -423,7 +423,7 @@ def test_metrics_of_follow_ups_need_decisions_that_are_named(monkeypatch, metric
     with pytest.raises(InputError, match=message):
         configuration.complete(study)
     study["models"] = {"m": {"architecture": "answers"}}
-    recorded = {"method": "recorded", "file": "a.csv", "unit": "case", "level": "gender", "text": "reasons"}
+    recorded = {"method": "from_table", "file": "a.csv", "unit": "case", "level": "gender", "text": "reasons"}
     study["explainers"] = {"reasons": recorded}
     with pytest.raises(
         InputError, match=r"explainers.reasons.\w+: (missing, and metrics.it is about|found \"recorded\")"

@@ -193,9 +193,6 @@ def test_the_file_for_programs_keeps_to_its_schema(audit, effects):
     told = {(row["explainer"], row["metric"]): row["verdict"] for row in audit["comparisons"]}
     assert len(told) == len(asked)
     assert told == dict(zip(zip(asked["explainer"], asked["metric"], strict=True), asked["verdict"], strict=True))
-    counts = dict(audit["found"][0]["counts"])
-    assert audit["verdicts"]["counts"] == counts
-    assert counts.pop("asked") == len(effects) == sum(counts.values()), "every comparison is counted once"
 
 
 def test_the_card_of_the_made_study(audit, snapshot):

@@ -432,7 +432,7 @@ def without_label(method: str, given: dict) -> dict:
 
 @spread(
     "method, name",
-    [name for name in ATTRIBUTING if name not in ("imported", "pattern_variant", "quoted")],
+    [name for name in ATTRIBUTING if name not in ("imported", "pattern_variant", "extractive")],
     ("gpt2", "bert"),
 )
 def test_no_explainer_hides_or_scores_the_prompt(folders, masked_of, method, name):

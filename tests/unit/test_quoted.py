@@ -11,7 +11,7 @@ from wording import says
 from evenlight.configuration import completed_entry
 from evenlight.core.errors import InputError
 from evenlight.explainers import Context, Explainer, explain
-from evenlight.explainers.families.quoted import quoted_in
+from evenlight.explainers.families.extractive import quoted_in
 from evenlight.texts.matching import places_of
 from evenlight.texts.predictions import SPECIAL, Sentence
 
@@ -32,7 +32,9 @@ def quoted(path, rows, sentences=(SENTENCE,), **columns):
     else:
         getattr(pd.DataFrame(rows), {".csv": "to_csv", ".parquet": "to_parquet"}[path.suffix])(path, index=False)
     columns = columns or {"words": "words"}
-    settings = completed_entry("explainers", "said", {"method": "quoted", "file": str(path), "item": "item"} | columns)
+    settings = completed_entry(
+        "explainers", "said", {"method": "extractive", "file": str(path), "item": "item"} | columns
+    )
     return explain(Explainer.parse_all({"said": settings}), sentences, Context(None, 0, None))["said"]
 
 

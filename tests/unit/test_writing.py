@@ -18,7 +18,7 @@ from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.writing import CUT_OFF, STOPPED, Asked, Writer, drawn_tokens
 from evenlight.explainers import Explainer
 from evenlight.explainers.answering import Question
-from evenlight.explainers.families.generated.writing import Generator
+from evenlight.explainers.families.local_generation.writing import Generator
 from evenlight.explainers.follow_ups import ASKED, CONTRIBUTIONS, ROWS_OF, Followed
 from evenlight.models import Architecture
 from evenlight.models.decoder import load_decoder
@@ -189,7 +189,9 @@ CLASSES = {"sea": ["He", "the harbour"], "land": ["brother", "won't"]}
 
 
 def generator_of(decoder, seed: int = 0, **settings) -> Generator:
-    return Generator(decoder, Explainer.parse({"method": "generated", "max_tokens": MOST} | settings), seed, "mine")
+    return Generator(
+        decoder, Explainer.parse({"method": "local_generation", "max_tokens": MOST} | settings), seed, "mine"
+    )
 
 
 QUESTIONS = [Question(f"q{number}", {"text": text}) for number, text in enumerate(["He returns .", "won't", "one"])]

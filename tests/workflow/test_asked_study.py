@@ -26,7 +26,7 @@ STUDY = {
         | {"factor": "gender", "levels": ["male", "female"]}
     },
     "explainers": {
-        "reasons": {"method": "asked", "answers": 2, "decision": DECISION},
+        "reasons": {"method": "from_api", "answers": 2, "decision": DECISION},
     },
     "metrics": {
         "words": {"metric": "words"},

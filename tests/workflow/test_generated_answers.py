@@ -50,7 +50,7 @@ STUDY = {
     "explainers": {
         "lime": {"method": "lime", "samples": 20},
         "reasons": {
-            "method": "generated",
+            "method": "local_generation",
             "template": ASKED,
             "answers": 2,
             "max_tokens": 12,

@@ -56,7 +56,7 @@ def test_words_that_a_model_quotes_are_scored_like_other_explanations(finished_s
     first = [next(word for word in items[name] if word.isalnum()) for name in explained]
     quotes = pd.DataFrame({"item_id": explained, "why": [f"I go by “{word.upper()}” and “qqq”." for word in first]})
     (project / "quotes.csv").write_text(quotes.to_csv(index=False), encoding="utf-8")
-    said = {"method": "quoted", "file": "quotes.csv", "item": "item_id", "text": "why"}
+    said = {"method": "extractive", "file": "quotes.csv", "item": "item_id", "text": "why"}
     configure(project, SMALLER | {"explainers": SMALLER["explainers"] | {"said": said}})
     paths = [
         f"results/{SMALLER['study']}/scores/{run}/{family}/said.parquet" for family in ("faithfulness", "complexity")

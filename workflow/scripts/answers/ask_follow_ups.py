@@ -8,7 +8,7 @@ from evenlight.core.contracts.texts import ITEMS
 from evenlight.core.tables import read_table, write_table
 from evenlight.explainers import Explainer
 from evenlight.explainers.answering import questions_of
-from evenlight.explainers.families.asked.asking import ask_follow_ups
+from evenlight.explainers.families.from_api.asking import ask_follow_ups
 from evenlight.jobs import command_line
 from evenlight.models.architectures.chat import Chat
 from evenlight.models.services.chat import CachedChat

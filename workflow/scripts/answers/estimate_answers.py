@@ -10,7 +10,7 @@ from evenlight.core.contracts.texts import ITEMS
 from evenlight.core.tables import read_table, replacing
 from evenlight.explainers import Explainer
 from evenlight.explainers.answering import questions_of
-from evenlight.explainers.families.asked.asking import check_limits, draws_of, draws_of_follow_ups, estimate, told
+from evenlight.explainers.families.from_api.asking import check_limits, draws_of, draws_of_follow_ups, estimate, told
 from evenlight.jobs import command_line
 from evenlight.models.architectures.chat import Chat
 from evenlight.models.services.chat import kept_replies

@@ -6,7 +6,7 @@ from evenlight.core.contracts.explanations import ANSWERS
 from evenlight.core.contracts.texts import ITEMS, UNITS
 from evenlight.core.tables import read_table, write_table
 from evenlight.explainers import Explainer
-from evenlight.explainers.families.recorded.tables import read_answers
+from evenlight.explainers.families.from_table.tables import read_answers
 from evenlight.jobs import command_line
 
 

@@ -19,7 +19,7 @@ from evenlight.engine import rounding_of
 from evenlight.engine.progress import Progress
 from evenlight.explainers import Explainer
 from evenlight.explainers.answering import Question, messages_of, notes_of, questions_of
-from evenlight.explainers.families.generated.writing import Generator
+from evenlight.explainers.families.local_generation.writing import Generator
 from evenlight.explainers.follow_ups import CONTRIBUTIONS, ROWS_OF, Followed, followed
 from evenlight.jobs.command_line import add_group_flag, add_model_flags, run, settings_argument
 from evenlight.jobs.environment import library_versions

@@ -204,9 +204,9 @@ def _missing_explainers(config: dict, completed: dict) -> str | None:
     if "explainers" in config or not answering:
         return None
     architecture = completed["models"][answering[0]]["architecture"]
-    method = next((name for name, kind in Explainer.entries.items() if architecture in kind.answered_by), "recorded")
+    method = next((name for name, kind in Explainer.entries.items() if architecture in kind.answered_by), "from_table")
     files = [settings.get("file") for settings in completed.get("datasets", {}).values()]
-    where = f", file: {next(filter(None, files), 'a table of answers')}" if method == "recorded" else ""
+    where = f", file: {next(filter(None, files), 'a table of answers')}" if method == "from_table" else ""
     return (
         f"explainers: missing, and of models.{answering[0]} only answers are known; write which has them, such as "
         f"explainers: {{reasons: {{method: {method}{where}, ...}}}} (docs/answers.md has examples)"

@@ -354,7 +354,7 @@ def _check_answers_only(config: dict) -> Iterator[str]:
         yield f"models.{others[0]}: predicts, {why}; make a study of each"
     for name, settings in config["explainers"].items():
         if modality("explainers", settings) != TEXT:
-            yield f"explainers.{name}.method: found {shown(settings['method'])}, {why}; use recorded or asked"
+            yield f"explainers.{name}.method: found {shown(settings['method'])}, {why}; use from_table or from_api"
     if config["randomisation"] is not None:
         yield f"randomisation: makes layers of a network random, {why}; leave the key out"
     if config["explain"]["pairs"] or config["explain"]["pairs_on"]:
@@ -389,7 +389,7 @@ def _check_changed_questions(config: dict) -> Iterator[str]:
         if "concept" not in settings:
             yield (
                 f"explainers.{name}.method: found {shown(settings['method'])}, which answers no changed questions, and "
-                f"metrics.{metric} is about these; use recorded"
+                f"metrics.{metric} is about these; use from_table"
             )
         elif not settings["concept"]:
             yield (
@@ -415,7 +415,7 @@ def _check_follow_ups(config: dict) -> Iterator[str]:
                 continue
             if entry.follows not in Explainer.entries[settings["method"]].follows:
                 found = f"found {shown(settings['method'])}, and metrics.{metric} needs the model's probabilities"
-                yield f"explainers.{name}.method: {found}; use generated, or take the metric out"
+                yield f"explainers.{name}.method: {found}; use local_generation, or take the metric out"
                 continue
             if "follow_ups" not in settings:
                 for column in entry.columns:

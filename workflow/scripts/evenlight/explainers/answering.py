@@ -1,7 +1,7 @@
 """What all explainers in words share: the prompt of a question, the decision in an answer, and what is counted.
 
-``recorded`` reads answers from a table, ``asked`` asks a service and ``generated`` a decoder. All of them write the
-contract ``answers``, and nothing behind it knows which of them did.
+``from_table`` reads answers from a table, ``from_api`` asks a service and ``local_generation`` a decoder. All of them
+write the contract ``answers``, and nothing behind it knows which of them did.
 """
 
 import hashlib

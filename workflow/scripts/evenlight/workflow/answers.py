@@ -30,7 +30,8 @@ class Answers:
     def answering_families(self):
         """Families of explainers in words, each with a rule, by what it needs.
 
-        `recorded` needs a table, `asked` the network and perhaps a key, `generated` a model and perhaps a GPU.
+        `from_table` needs a table, `from_api` the network and perhaps a key, `local_generation` a model and perhaps a
+        GPU.
         """
         return self.explainer_families(kinds.TEXT)
 
@@ -124,7 +125,7 @@ class Answers:
 
     def estimated_answers(self, wildcards):
         """What decides how many questions a language model behind an address is asked, and how many it may be."""
-        methods = self.methods_of("asked", wildcards) if "asked" in self.answering_families else {}
+        methods = self.methods_of("from_api", wildcards) if "from_api" in self.answering_families else {}
         return as_json(
             name=wildcards.model,
             chat={

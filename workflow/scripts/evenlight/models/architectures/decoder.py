@@ -7,8 +7,8 @@ from evenlight.models.brought_along import BroughtAlong
 
 class Decoder(BroughtAlong):
     """A causal language model that answers in words and predicts no class: nothing is trained, and only the explainer
-    `generated` asks it. There is a run for each checkpoint, as of `trained` models. It is loaded where it lies, and no
-    copy of it is kept. See [the guide](../docs/answers.md).
+    `local_generation` asks it. There is a run for each checkpoint, as of `trained` models. It is loaded where it lies,
+    and no copy of it is kept. See [the guide](../docs/answers.md).
     """
 
     title: ClassVar[str] = "Language model that answers in words"

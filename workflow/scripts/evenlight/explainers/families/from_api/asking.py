@@ -23,7 +23,7 @@ from evenlight.explainers.answering import (
     notes_of,
     seed_of,
 )
-from evenlight.explainers.families.asked import Asked
+from evenlight.explainers.families.from_api import FromApi
 from evenlight.explainers.follow_ups import follow_ups, followed
 from evenlight.models.architectures.chat import Chat, Prices
 from evenlight.models.services.chat import CachedChat, request_of
@@ -53,7 +53,7 @@ class Draw:
 
 
 def draws_of(
-    questions: Sequence[Question], method: Asked, model: Chat, seed: int, explainer: str = "<explainer>"
+    questions: Sequence[Question], method: FromApi, model: Chat, seed: int, explainer: str = "<explainer>"
 ) -> list[Draw]:
     """All answers that an explainer asks for, the first ones to all questions before the second ones.
 
@@ -75,14 +75,14 @@ def draws_of(
     ]
 
 
-def _request(messages: Sequence[Mapping], method: Asked, model: Chat, seed: int) -> dict:
+def _request(messages: Sequence[Mapping], method: FromApi, model: Chat, seed: int) -> dict:
     asks_probabilities = method.decision is not None and method.decision.asks_probabilities
     return request_of(messages, model, seed, method.max_tokens, method.temperature, method.stop, asks_probabilities)
 
 
 def ask(
     questions: Sequence[Question],
-    method: Asked,
+    method: FromApi,
     model: Chat,
     seed: int,
     chat: CachedChat,
@@ -111,7 +111,7 @@ def ask(
     return table, notes
 
 
-def _row(draw: Draw, reply: Mapping, method: Asked, model: Chat, explainer: str) -> dict:
+def _row(draw: Draw, reply: Mapping, method: FromApi, model: Chat, explainer: str) -> dict:
     """A reply as a row of the contract ``answers``."""
     text, decision = decided(reply["text"], method.decision, explainer)
     if method.decision is not None and method.decision.asks_probabilities:
@@ -129,7 +129,7 @@ def ask_follow_ups(
     answers: pd.DataFrame,
     questions: Sequence[Question],
     abouts: Collection[str],
-    method: Asked,
+    method: FromApi,
     model: Chat,
     seed: int,
     chat: CachedChat,
@@ -146,7 +146,7 @@ def ask_follow_ups(
         InputError: the service gives no usable answer, or a pattern takes too long.
     """
 
-    def answer(some: Sequence[Question], method: Asked) -> pd.DataFrame:
+    def answer(some: Sequence[Question], method: FromApi) -> pd.DataFrame:
         draws = draws_of(some, method.changed(answers=1), model, seed, explainer)
         replies = chat.replies([draw.request for draw in draws])
         rows = [_row(draw, reply, method, model, explainer) for draw, reply in zip(draws, replies, strict=True)]
@@ -207,7 +207,7 @@ def estimate(draws: Mapping[str, Sequence[Draw]], store: Replies, max_tokens: Ma
 def draws_of_follow_ups(
     questions: Sequence[Question],
     abouts: Collection[str],
-    method: Asked,
+    method: FromApi,
     model: Chat,
     seed: int,
     store: Replies,
@@ -221,7 +221,7 @@ def draws_of_follow_ups(
     decision = method.decisions[0]
     found: list[Draw] = []
 
-    def rows_of(draws: Sequence[Draw], texts: Sequence[str], method: Asked) -> pd.DataFrame:
+    def rows_of(draws: Sequence[Draw], texts: Sequence[str], method: FromApi) -> pd.DataFrame:
         known = store.known([draw.request for draw in draws])
         unknown = {"model": None, "written": 0, "seconds": 0.0, "finish": None, "positions": []}
         rows = [
@@ -233,7 +233,7 @@ def draws_of_follow_ups(
         ]
         return pd.DataFrame(rows, columns=ANSWERS.schema.names)
 
-    def answer(some: Sequence[Question], method: Asked) -> pd.DataFrame:
+    def answer(some: Sequence[Question], method: FromApi) -> pd.DataFrame:
         draws = draws_of(some, method.changed(answers=1), model, seed, explainer)
         found.extend(draws)
         # A follow-up question has the name of its own question, the draw and the step.

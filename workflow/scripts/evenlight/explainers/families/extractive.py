@@ -39,7 +39,7 @@ _QUOTED = regex.compile(
 )
 
 
-class Quoted(Explainer):
+class Extractive(Explainer):
     """The words of a text that a language model quotes as its reasons, read from a table with an answer in each row.
 
     A word scores the share of the answers that name it. What is not in the text is counted.
@@ -51,7 +51,7 @@ class Quoted(Explainer):
     draws: ClassVar[bool | None] = None
     external: ClassVar[bool] = True
 
-    method: Literal["quoted"]
+    method: Literal["extractive"]
     file: FileOfRun = Field(
         description=(
             "Path of a table (.csv, .jsonl, .json or .parquet). `{dataset}`, `{model}` and `{seed}` in it stand for "

@@ -20,7 +20,7 @@ from evenlight.explainers.answering import (
     seed_of,
 )
 from evenlight.explainers.contributions import log_odds, shares, word_contributions
-from evenlight.explainers.families.generated import Generated
+from evenlight.explainers.families.local_generation import LocalGeneration
 from evenlight.explainers.follow_ups import ASKED, CONTRIBUTIONS, Followed, as_table, follow_ups
 from evenlight.models.decoder import Decoder
 from evenlight.texts.matching import begins_with, is_begun
@@ -40,7 +40,7 @@ class Generator:
         **flags: of :class:`evenlight.engine.writing.Writer`.
     """
 
-    def __init__(self, decoder: Decoder, entry: Generated, seed: int, model: str, **flags):
+    def __init__(self, decoder: Decoder, entry: LocalGeneration, seed: int, model: str, **flags):
         self.entry, self.seed, self.model, self.flags = entry, seed, model, flags
         self.writer = Writer(decoder, entry.max_tokens, entry.temperature, entry.top_p, entry.stop, **flags)
 
@@ -96,7 +96,7 @@ class Generator:
         See :func:`evenlight.explainers.follow_ups.follow_ups`.
         """
 
-        def answer(questions: Sequence[Question], entry: Generated) -> pd.DataFrame:
+        def answer(questions: Sequence[Question], entry: LocalGeneration) -> pd.DataFrame:
             writing = Generator(self.writer.decoder, entry, self.seed, self.model, **self.flags)
             return writing.answers([(question, 0) for question in questions]).to_pandas()
 

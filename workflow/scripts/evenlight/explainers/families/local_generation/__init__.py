@@ -7,7 +7,7 @@ from pydantic import Field
 from evenlight.explainers.in_words import Answering
 
 
-class Generated(Answering):
+class LocalGeneration(Answering):
     """Answers in words that a causal language model of the study writes here, each with its reasons. A model of the
     architecture `prompted` also predicts, so that its words stand beside its attributions. See [the
     guide](../docs/answers.md).
@@ -17,7 +17,7 @@ class Generated(Answering):
     answered_by: ClassVar[tuple[str, ...]] = ("prompted", "decoder")
     follows: ClassVar[tuple[str, ...]] = (*Answering.follows, "contributions")
 
-    method: Literal["generated"]
+    method: Literal["local_generation"]
     temperature: float = Field(
         1.0, ge=0, description="Temperature of sampling; 0 writes the most probable token, and has one answer."
     )

@@ -11,7 +11,7 @@ from evenlight.explainers.in_words import Undecided
 from evenlight.settings import Sha256, Text, check_addressed, refusal, shown
 
 
-class Recorded(Explainer):
+class FromTable(Explainer):
     """Answers in words that were recorded elsewhere, each with the reasons that a language model gave, read from a
     table with one answer in each row. See [the guide](../docs/answers.md).
     """
@@ -24,7 +24,7 @@ class Recorded(Explainer):
     external: ClassVar[bool] = True
     follows: ClassVar[tuple[str, ...]] = ("hint", "counterfactual", "redaction")
 
-    method: Literal["recorded"]
+    method: Literal["from_table"]
     file: FileOfRun = Field(
         description=(
             "Path of a table (.csv, .jsonl, .json or .parquet), or its address. `{dataset}`, `{model}` and `{seed}` in "

@@ -15,7 +15,7 @@ from evenlight.core.contracts.explanations import CHANGED_ANSWERS
 from evenlight.core.errors import InputError
 from evenlight.datasets.rows import is_empty, name_of, named_rows
 from evenlight.explainers.answering import counts, notes_of
-from evenlight.explainers.families.recorded import Recorded
+from evenlight.explainers.families.from_table import FromTable
 from evenlight.explainers.follow_ups import as_table
 from evenlight.texts.matching import mentions
 
@@ -38,7 +38,7 @@ _FOLLOWING_KEYS = tuple(key for keys in FOLLOWING.values() for key in keys if ke
 
 
 def read_answers(
-    path: Path, entry: Recorded, items: pd.DataFrame, units: pd.DataFrame, model: str
+    path: Path, entry: FromTable, items: pd.DataFrame, units: pd.DataFrame, model: str
 ) -> tuple[pd.DataFrame, list[str]]:
     """The answers of a model to the questions of the test split, in the contract ``answers``, and notes on them.
 
@@ -58,7 +58,7 @@ def read_answers(
     return table.drop(columns=list(_FOLLOWING_KEYS)), notes
 
 
-def read_follow_ups(path: Path, entry: Recorded, items: pd.DataFrame, units: pd.DataFrame, model: str) -> pd.DataFrame:
+def read_follow_ups(path: Path, entry: FromTable, items: pd.DataFrame, units: pd.DataFrame, model: str) -> pd.DataFrame:
     """The answers to follow-up questions that stand in further columns of the same table, in ``FOLLOW_UPS``.
 
     Without a decision there are no follow-up questions, nor after one that says that it is unclear. Where a column says
@@ -86,7 +86,7 @@ def read_follow_ups(path: Path, entry: Recorded, items: pd.DataFrame, units: pd.
 
 
 def _read(
-    path: Path, entry: Recorded, items: pd.DataFrame, units: pd.DataFrame, model: str
+    path: Path, entry: FromTable, items: pd.DataFrame, units: pd.DataFrame, model: str
 ) -> tuple[pd.DataFrame, list[str]]:
     """The answers, with what the table says of follow-up questions beside them, and the notes."""
     named = _named(
@@ -130,7 +130,7 @@ def _read(
 
 
 def read_changed_answers(
-    path: Path, entry: Recorded, items: pd.DataFrame, units: pd.DataFrame, model: str
+    path: Path, entry: FromTable, items: pd.DataFrame, units: pd.DataFrame, model: str
 ) -> pd.DataFrame:
     """The answers to questions as they were and with one concept changed, in the contract ``CHANGED_ANSWERS``.
 
@@ -234,7 +234,7 @@ def _mentioned(cells: dict, concept: str | None, location: str) -> list[str] | N
     return [concept] * mentions(_text(cells["text"], "text", location), words)
 
 
-def _named(entry: Recorded, *keys: str) -> dict[str, str]:
+def _named(entry: FromTable, *keys: str) -> dict[str, str]:
     """The columns that an entry names."""
     return {key: column for key in keys if (column := getattr(entry, key)) is not None}
 
