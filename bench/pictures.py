@@ -23,7 +23,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "unit"))
 from every_figure import FIGURES, Names
 
 from evenlight.reports.style import draw
-from evenlight.statistics.study import MetricLabel
+from evenlight.statistics.comparisons.study import MetricLabel
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ import pandas as pd
 from evenlight.core import tables
 from evenlight.core.contracts.explanations import SCORES
 from evenlight.core.contracts.texts import ITEMS, PREDICTIONS, UNITS
-from evenlight.statistics.files import Run, items_path, predictions_path, score_path, units_path
+from evenlight.statistics.comparisons.files import Run, items_path, predictions_path, score_path, units_path
 from evenlight.statistics.results import Result
 
 COMPUTE = Path(__file__).parents[1] / "workflow" / "scripts" / "results" / "compute.py"

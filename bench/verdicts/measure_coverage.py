@@ -12,7 +12,7 @@ import numpy as np
 from scipy.stats import norm
 
 from evenlight.core.seeds import generator_for
-from evenlight.statistics.intervals import EFFECTS, bootstrap_intervals
+from evenlight.statistics.arrays.intervals import EFFECTS, bootstrap_intervals
 
 ZEROS = 0.9  # share of scores that are 0, where most are
 

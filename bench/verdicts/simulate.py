@@ -2,8 +2,8 @@
 
 ``make verdicts`` draws 1,000 studies a row, in half an hour of two idle cores, and goes on where it was stopped: delete
 ``results/verdicts`` to draw all anew. ``--quick`` draws a few of each row. Studies are judged as the workflow judges
-them (:func:`evenlight.statistics.wins.counted_wins`, :func:`evenlight.statistics.verdicts.judged`). Real scores come
-first, then made ones (:mod:`laws`).
+them (:func:`evenlight.statistics.comparisons.wins.counted_wins`,
+:func:`evenlight.statistics.comparisons.verdicts.judged`). Real scores come first, then made ones (:mod:`laws`).
 """
 
 import argparse
@@ -32,12 +32,12 @@ from evenlight.statistics.arrays.mean import difference_limits, mean_limits
 from evenlight.statistics.arrays.multiple_testing import at_least, flip_thresholds, holm
 from evenlight.statistics.arrays.sign_test import share_limits
 from evenlight.statistics.arrays.units import mean_of_known
-from evenlight.statistics.cells import ExplainerScores
-from evenlight.statistics.designs import Design, Side
-from evenlight.statistics.looks import ONE_LOOK, POCOCK, Looks
-from evenlight.statistics.study import AS_OFTEN, Comparison, VerdictSettings
-from evenlight.statistics.verdicts import judged
-from evenlight.statistics.wins import P_SIDES, Counted, counted_wins
+from evenlight.statistics.comparisons.cells import ExplainerScores
+from evenlight.statistics.comparisons.designs import Design, Side
+from evenlight.statistics.comparisons.looks import ONE_LOOK, POCOCK, Looks
+from evenlight.statistics.comparisons.study import AS_OFTEN, Comparison, VerdictSettings
+from evenlight.statistics.comparisons.verdicts import judged
+from evenlight.statistics.comparisons.wins import P_SIDES, Counted, counted_wins
 
 ALPHA, FLIPS, AS_OFTEN_BOUND = 0.05, 499, 0.2
 JUDGING = VerdictSettings.plain(alpha=ALPHA, as_often_bound=AS_OFTEN_BOUND, confidence=1 - ALPHA, bootstrap_draws=FLIPS)
@@ -265,7 +265,7 @@ def _found_by(table: pd.DataFrame, look: int, truth: np.ndarray) -> float:
 def _of_counts(p_sides: np.ndarray, signed: np.ndarray, truth: np.ndarray, seed: tuple) -> dict[str, float]:
     """Whether a count of all comparisons is too large, and what it is as a share of those that differ.
 
-    As :func:`evenlight.statistics.verdicts.counts_of_sets` has it, with other flips in each study.
+    As :func:`evenlight.statistics.comparisons.verdicts.counts_of_sets` has it, with other flips in each study.
     """
     counts = at_least(p_sides, flip_thresholds(signed, FLIPS, seed, ALPHA))
     most = (truth != 0).sum(), (truth > 0).sum(), (truth < 0).sum()

@@ -22,9 +22,9 @@ from laws import RANDOM
 from evenlight import configuration
 from evenlight.core.tables import replacing
 from evenlight.jobs import command_line
-from evenlight.statistics.cells import read_models
-from evenlight.statistics.designs import Design
-from evenlight.statistics.study import StudyScores
+from evenlight.statistics.comparisons.cells import read_models
+from evenlight.statistics.comparisons.designs import Design
+from evenlight.statistics.comparisons.study import StudyScores
 
 
 def settings_of(config: dict) -> dict:

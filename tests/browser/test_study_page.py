@@ -23,7 +23,7 @@ from evenlight.core.contracts.explanations import ATTRIBUTIONS, SCORES
 from evenlight.core.contracts.texts import UNITS
 from evenlight.reports.contrast import contrast_ratio
 from evenlight.reports.index.page import write_page
-from evenlight.statistics.files import Run, attribution_path, score_path, units_path
+from evenlight.statistics.comparisons.files import Run, attribution_path, score_path, units_path
 
 HOSTILE = "</script><img/src=x/onerror=alert(1)>"
 

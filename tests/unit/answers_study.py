@@ -12,7 +12,7 @@ from evenlight.reports.index.found import Found
 from evenlight.reports.index.page import write_page
 from evenlight.reports.index.store import Store
 from evenlight.reports.index.views import Folders
-from evenlight.statistics.files import Run, explainer_path, items_path, score_path, units_path
+from evenlight.statistics.comparisons.files import Run, explainer_path, items_path, score_path, units_path
 
 LEVELS = ("male", "female")
 

@@ -27,7 +27,7 @@ from evenlight.reports.plots.scores import draw_scores
 from evenlight.reports.plots.sentence import draw_sentence
 from evenlight.reports.plots.specifications import EFFECTS, draw_specifications
 from evenlight.reports.plots.strategies import SUBSETS, draw_strategies
-from evenlight.statistics.study import ALL, AS_OFTEN, UNDECIDABLE, UNDECIDED, MetricLabel
+from evenlight.statistics.comparisons.study import ALL, AS_OFTEN, UNDECIDABLE, UNDECIDED, MetricLabel
 
 SEEDS = (0, 1)
 

@@ -28,7 +28,7 @@ from golden_study import (
 from evenlight.core import tables
 from evenlight.core.contracts.results import QUALITY, SUMMARY
 from evenlight.core.seeds import generator_for
-from evenlight.statistics.base import Computed, Inputs
+from evenlight.statistics.analyses.base import Computed, Inputs
 from evenlight.statistics.results import Result
 
 GROUPS = ("male", "female")

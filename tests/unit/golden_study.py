@@ -26,7 +26,7 @@ from evenlight.core.contracts.masked_words import MASKED_WORDS
 from evenlight.core.contracts.texts import ATTRIBUTE, ITEMS, PREDICTIONS, UNITS
 from evenlight.core.seeds import generator_for
 from evenlight.core.tables import Contract
-from evenlight.statistics.files import Run, explainer_path, run_path, score_path
+from evenlight.statistics.comparisons.files import Run, explainer_path, run_path, score_path
 from evenlight.texts.items import separated
 from evenlight.texts.predictions import (
     COUNTERPART_TOO_LONG,

@@ -18,8 +18,8 @@ from evenlight.reports.index.found import Found
 from evenlight.reports.index.page import write_page
 from evenlight.reports.index.store import Store
 from evenlight.reports.index.views import Folders
-from evenlight.statistics.effects import effect_tables
-from evenlight.statistics.files import (
+from evenlight.statistics.analyses.effects import effect_tables
+from evenlight.statistics.comparisons.files import (
     Run,
     attribution_path,
     explainer_path,
@@ -28,7 +28,7 @@ from evenlight.statistics.files import (
     score_path,
     units_path,
 )
-from evenlight.statistics.study import AS_OFTEN, UNDECIDABLE, UNDECIDED, StudyScores, VerdictSettings
+from evenlight.statistics.comparisons.study import AS_OFTEN, UNDECIDABLE, UNDECIDED, StudyScores, VerdictSettings
 
 SUBJECTS = {"male": ("He", "king", "Paul", "uncle"), "female": ("She", "queen", "Anna", "aunt")}
 WORDS = ("sees", "the", "old", "house", "and", "waits", "there", "for", "a", "long", "letter", "from", "abroad", ".")

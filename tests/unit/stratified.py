@@ -3,8 +3,8 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
+from evenlight.statistics.arrays.effect_sizes import defined, pooled_sd
 from evenlight.statistics.arrays.units import stratum_weight
-from evenlight.statistics.effect_sizes import defined, pooled_sd
 
 
 def stratified_d(a: ArrayLike, b: ArrayLike, strata_a: ArrayLike, strata_b: ArrayLike) -> float:

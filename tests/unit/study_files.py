@@ -12,9 +12,9 @@ from dataset_files import as_dataset
 from evenlight.core import tables
 from evenlight.core.contracts.explanations import SCORES
 from evenlight.core.contracts.texts import ITEMS, UNITS
-from evenlight.statistics.effects import effect_tables
-from evenlight.statistics.files import Run, Runs, items_path, score_path, units_path
-from evenlight.statistics.study import StudyScores, VerdictSettings
+from evenlight.statistics.analyses.effects import effect_tables
+from evenlight.statistics.comparisons.files import Run, Runs, items_path, score_path, units_path
+from evenlight.statistics.comparisons.study import StudyScores, VerdictSettings
 
 NAMES = ["item_id", "pair_id", "group", "explainer"]
 

@@ -24,14 +24,14 @@ from evenlight.explainers.answering import LONG
 from evenlight.explainers.families.from_table.tables import read_answers
 from evenlight.metrics import Metric
 from evenlight.metrics.families.answers.scored import scored
-from evenlight.statistics.cells import ExplainerScores
-from evenlight.statistics.designs import Design, Side
-from evenlight.statistics.draws import between_and_within, draw_table
-from evenlight.statistics.effects import effect_tables
-from evenlight.statistics.files import Run
-from evenlight.statistics.score_files import read_draws, read_scores
-from evenlight.statistics.study import Comparison, VerdictSettings
-from evenlight.statistics.wins import P_SIDES, counted_wins
+from evenlight.statistics.analyses.draws import between_and_within, draw_table
+from evenlight.statistics.analyses.effects import effect_tables
+from evenlight.statistics.comparisons.cells import ExplainerScores
+from evenlight.statistics.comparisons.designs import Design, Side
+from evenlight.statistics.comparisons.files import Run
+from evenlight.statistics.comparisons.score_files import read_draws, read_scores
+from evenlight.statistics.comparisons.study import Comparison, VerdictSettings
+from evenlight.statistics.comparisons.wins import P_SIDES, counted_wins
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "config" / "studies" / "answers_example.yaml"

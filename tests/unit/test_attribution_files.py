@@ -43,9 +43,9 @@ from evenlight.explainers.randomisation import stages
 from evenlight.jobs.parts import Rows
 from evenlight.models.classifier import load_saved
 from evenlight.models.randomised import layers_of, randomise
-from evenlight.statistics.files import Run, Runs, score_path
-from evenlight.statistics.score_files import explainer_notes, score_notes
-from evenlight.statistics.study import StudyScores
+from evenlight.statistics.comparisons.files import Run, Runs, score_path
+from evenlight.statistics.comparisons.score_files import explainer_notes, score_notes
+from evenlight.statistics.comparisons.study import StudyScores
 from evenlight.texts.items import groups_kept_together
 from evenlight.texts.predictions import SPECIAL
 from explanations import attribute, randomise_layers, score

@@ -15,16 +15,24 @@ from evenlight.core import tables
 from evenlight.core.contracts.results import BEYOND_RANDOM
 from evenlight.core.seeds import generator_for
 from evenlight.reports.html_table import render
-from evenlight.statistics import mean_effects
+from evenlight.statistics.analyses.beyond_random import (
+    BEYOND,
+    OWN,
+    PLAIN,
+    beyond_random_table,
+    counted_parts,
+    of_part,
+    reached,
+)
+from evenlight.statistics.analyses.effects import effect_tables
 from evenlight.statistics.arrays.mean import mean_limits
-from evenlight.statistics.beyond_random import BEYOND, OWN, PLAIN, beyond_random_table, counted_parts, of_part, reached
-from evenlight.statistics.cells import ExplainerScores
-from evenlight.statistics.designs import Design, Side
-from evenlight.statistics.effects import effect_tables
-from evenlight.statistics.looks import Looks
-from evenlight.statistics.study import Comparison, VerdictSettings
-from evenlight.statistics.verdicts import judged
-from evenlight.statistics.wins import P_SIDES
+from evenlight.statistics.comparisons import mean_effects
+from evenlight.statistics.comparisons.cells import ExplainerScores
+from evenlight.statistics.comparisons.designs import Design, Side
+from evenlight.statistics.comparisons.looks import Looks
+from evenlight.statistics.comparisons.study import Comparison, VerdictSettings
+from evenlight.statistics.comparisons.verdicts import judged
+from evenlight.statistics.comparisons.wins import P_SIDES
 
 NAN = float("nan")
 JUDGING = VerdictSettings.plain(alpha=0.05, as_often_bound=0.3, confidence=0.95, bootstrap_draws=99)

@@ -12,8 +12,8 @@ from evenlight.core import tables
 from evenlight.core.chance import agreement, note_on_chance
 from evenlight.core.contracts.explanations import SCORES
 from evenlight.explainers import Explainer, explain, explained_again
-from evenlight.statistics.files import Runs, score_path
-from evenlight.statistics.score_files import explainer_notes
+from evenlight.statistics.comparisons.files import Runs, score_path
+from evenlight.statistics.comparisons.score_files import explainer_notes
 
 LIME = completed_entry("explainers", "lime", {"method": "lime", "samples": 60})
 

@@ -25,9 +25,9 @@ from evenlight.explainers.families.from_table.tables import read_answers, read_c
 from evenlight.metrics import Metric
 from evenlight.metrics.families.reasons import MentionMetric, counterfactual, simulatability
 from evenlight.metrics.families.reasons.of_questions import asked, interventions, scored, sums_of, with_nothing_changed
-from evenlight.statistics import faithfulness as statistics
-from evenlight.statistics.faithfulness import faithfulness_table
-from evenlight.statistics.files import Runs
+from evenlight.statistics.analyses import faithfulness as statistics
+from evenlight.statistics.analyses.faithfulness import faithfulness_table
+from evenlight.statistics.comparisons.files import Runs
 
 ROOT = Path(__file__).parents[2]
 ENGLISH = read_language(ROOT / WORLD_LANGUAGES["english"], CONCEPTS, CAUSAL_CONCEPTS)

@@ -8,8 +8,8 @@ from evenlight import datasets
 from evenlight.core.contracts.texts import ITEMS
 from evenlight.core.errors import InputError
 from evenlight.core.tables import write_table
-from evenlight.statistics import co_occurrence
-from evenlight.statistics.co_occurrence import co_occurrence_bias, co_occurrences
+from evenlight.statistics.analyses import co_occurrence
+from evenlight.statistics.analyses.co_occurrence import co_occurrence_bias, co_occurrences
 
 SCRIPT = Path(co_occurrence.__file__).parents[2] / "datasets/measure_co_occurrence.py"
 

@@ -21,17 +21,17 @@ from evenlight.core.errors import InputError
 from evenlight.reports.html_table import render
 from evenlight.reports.keywords import keywords
 from evenlight.reports.plots.strategies import draw_strategies
-from evenlight.statistics.compared import read_compared
-from evenlight.statistics.disparity import disparity_table
-from evenlight.statistics.effects import effect_tables
-from evenlight.statistics.files import Run, items_path, predictions_path
-from evenlight.statistics.judged_texts import judged_texts
-from evenlight.statistics.look_records import texts_digest
-from evenlight.statistics.looks import POCOCK, Looks
-from evenlight.statistics.resamples import clusters_known, ends, means_of_draws
-from evenlight.statistics.strategies import Strategies, as_levels, common_seeds, read_strategies
-from evenlight.statistics.strategy_summary import strategy_table, truth_share
-from evenlight.statistics.verdict_control import permuted_verdicts
+from evenlight.statistics.analyses.disparity import disparity_table
+from evenlight.statistics.analyses.effects import effect_tables
+from evenlight.statistics.analyses.judged_texts import judged_texts
+from evenlight.statistics.analyses.look_records import texts_digest
+from evenlight.statistics.analyses.strategy_summary import strategy_table, truth_share
+from evenlight.statistics.analyses.verdict_control import permuted_verdicts
+from evenlight.statistics.arrays.resamples import clusters_known, ends, means_of_draws
+from evenlight.statistics.comparisons.compared import read_compared
+from evenlight.statistics.comparisons.files import Run, items_path, predictions_path
+from evenlight.statistics.comparisons.looks import POCOCK, Looks
+from evenlight.statistics.comparisons.strategies import Strategies, as_levels, common_seeds, read_strategies
 
 PAIRS = 20
 EXPLAINERS = ["lime", "grad", "random"]
@@ -356,7 +356,7 @@ def test_intervals_of_a_subset_are_as_wide_as_its_clusters_are_few():
 def test_a_table_widens_the_intervals_of_ratios_by_its_own_clusters(monkeypatch, files):
     counts = []
     monkeypatch.setattr(
-        "evenlight.statistics.strategy_summary.ends",
+        "evenlight.statistics.analyses.strategy_summary.ends",
         lambda drawn, confidence, clusters: counts.append(np.array(clusters)) or ends(drawn, confidence, clusters),
     )
     called(strategy_table, **folders(files), **SUMMARISED)

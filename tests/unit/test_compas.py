@@ -10,8 +10,8 @@ from evenlight import datasets
 from evenlight.core.errors import InputError
 from evenlight.datasets.readers import compas
 from evenlight.datasets.readers.compas import COMPAS, COMPAS_LEVELS
-from evenlight.statistics.designs import design_of
-from evenlight.statistics.study import Comparison
+from evenlight.statistics.comparisons.designs import design_of
+from evenlight.statistics.comparisons.study import Comparison
 from evenlight.texts.items import check_items, forms_of, units_of
 
 ROW = {"id": "7", "sex": "Male", "age_cat": "Less than 25", "race": "African-American", "priors_count": "3"}

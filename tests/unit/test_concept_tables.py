@@ -16,8 +16,8 @@ from evenlight.core.contracts.texts import UNITS
 from evenlight.core.errors import InputError
 from evenlight.datasets import Reader
 from evenlight.reports.plots.concept_grid import draw_concept_grid
-from evenlight.statistics.concept_summary import effect_rows, error_rows
-from evenlight.statistics.study import MetricLabel
+from evenlight.statistics.analyses.concept_summary import effect_rows, error_rows
+from evenlight.statistics.comparisons.study import MetricLabel
 
 CONCEPTS = {"food": ["negative", "positive", "unknown"], "noise": ["negative", "positive", "unknown"]}
 

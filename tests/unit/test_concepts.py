@@ -17,7 +17,7 @@ from evenlight.concepts.representations import inlp_projection, leace_eraser
 from evenlight.core.kinds import EFFECTS
 from evenlight.explainers import Explainer
 from evenlight.metrics.families.concepts import IcaceError
-from evenlight.statistics.concept_summary import mean_interval
+from evenlight.statistics.analyses.concept_summary import mean_interval
 
 LEVELS = 3
 NEGATIVE, POSITIVE, UNKNOWN = range(LEVELS)

@@ -12,14 +12,14 @@ from evenlight.core.contracts.results import CONTROL
 from evenlight.core.seeds import generator_for
 from evenlight.reports.html_table import render
 from evenlight.reports.plots.control import draw_control
-from evenlight.statistics import control
-from evenlight.statistics.cells import ExplainerScores
-from evenlight.statistics.control import permuted_labels, permuted_rates, permuted_tests
-from evenlight.statistics.designs import Design, Side
-from evenlight.statistics.disparity import disparity_table
-from evenlight.statistics.paired_tests import signed_rank_p
-from evenlight.statistics.rank_sum import mann_whitney
-from evenlight.statistics.study import Comparison
+from evenlight.statistics.analyses import control
+from evenlight.statistics.analyses.control import permuted_labels, permuted_rates, permuted_tests
+from evenlight.statistics.analyses.disparity import disparity_table
+from evenlight.statistics.arrays.paired_tests import signed_rank_p
+from evenlight.statistics.arrays.rank_sum import mann_whitney
+from evenlight.statistics.comparisons.cells import ExplainerScores
+from evenlight.statistics.comparisons.designs import Design, Side
+from evenlight.statistics.comparisons.study import Comparison
 
 NAN = float("nan")
 GROUPS = ("male", "female")

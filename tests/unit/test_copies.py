@@ -10,7 +10,7 @@ from evenlight.core import tables
 from evenlight.core.contracts.explanations import ANSWERS
 from evenlight.explainers.answering import notes_of
 from evenlight.explainers.copies import is_repeated, why_answers_are_copies, why_copies
-from evenlight.statistics.decisions import decision_codes
+from evenlight.statistics.analyses.decisions import decision_codes
 
 UNITS = 60
 

@@ -9,8 +9,8 @@ from evenlight.core import tables
 from evenlight.core.contracts.results import COST_SUMMARY
 from evenlight.core.errors import InputError
 from evenlight.explainers.costs import write_cost
-from evenlight.statistics.costs import summarise_costs
-from evenlight.statistics.files import Run, Runs, explainer_path
+from evenlight.statistics.analyses.costs import summarise_costs
+from evenlight.statistics.comparisons.files import Run, Runs, explainer_path
 
 STUDY = {"datasets": ["plots"], "models": {"small": [0, 1]}, "explainers": ["grad", "gxi", "lime"]}
 RUNS = Runs(datasets=STUDY["datasets"], models=STUDY["models"])

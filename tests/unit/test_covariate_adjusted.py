@@ -18,7 +18,7 @@ from evenlight.core.contracts.texts import ITEMS, PREDICTIONS
 from evenlight.core.errors import InputError
 from evenlight.core.seeds import generator_for
 from evenlight.reports.html_table import render
-from evenlight.statistics.covariate_adjusted import (
+from evenlight.statistics.analyses.covariate_adjusted import (
     COMPUTED,
     CONSTANT,
     COVARIATES,
@@ -34,7 +34,7 @@ from evenlight.statistics.covariate_adjusted import (
     split_groups,
     split_pairs,
 )
-from evenlight.statistics.effect_sizes import cohens_d, pooled_sd
+from evenlight.statistics.arrays.effect_sizes import cohens_d, pooled_sd
 
 NAN = float("nan")
 

@@ -9,7 +9,7 @@ import pytest
 from statsmodels.stats.proportion import confint_proportions_2indep, proportion_confint
 
 from evenlight.core.contracts.texts import UNITS
-from evenlight.statistics.decision_rates import clustered_ratio, clustered_share, decision_rates
+from evenlight.statistics.analyses.decision_rates import clustered_ratio, clustered_share, decision_rates
 
 RECORDED = Path(__file__).with_name("recorded") / "fairlearn_rates.json"
 NAMES = {

@@ -13,8 +13,8 @@ from evenlight.core import tables
 from evenlight.core.contracts.explanations import ANSWER_SCORES, ANSWERS
 from evenlight.metrics import Metric
 from evenlight.metrics.families.answers.scored import scored
-from evenlight.statistics.control import permuted_labels
-from evenlight.statistics.decisions import (
+from evenlight.statistics.analyses.control import permuted_labels
+from evenlight.statistics.analyses.decisions import (
     CHANGES,
     change_of_decision,
     decision_codes,
@@ -22,11 +22,11 @@ from evenlight.statistics.decisions import (
     exchanged_p,
     smallest_exchanged_p,
 )
-from evenlight.statistics.designs import Design, Side
-from evenlight.statistics.effects import effect_tables
-from evenlight.statistics.files import Run, explainer_path
-from evenlight.statistics.study import Comparison
-from evenlight.statistics.verdict_control import permuted, permuted_verdicts
+from evenlight.statistics.analyses.effects import effect_tables
+from evenlight.statistics.analyses.verdict_control import permuted, permuted_verdicts
+from evenlight.statistics.comparisons.designs import Design, Side
+from evenlight.statistics.comparisons.files import Run, explainer_path
+from evenlight.statistics.comparisons.study import Comparison
 
 JUDGED = {"alpha": 0.05, "as_often_bound": 0.2, "smallest_effects": {}, "confidence": 0.95, "bootstrap_draws": 400}
 JUDGED |= {"primary": {}, "noise": []}

@@ -15,8 +15,8 @@ from evenlight.reports.keywords import keywords
 from evenlight.reports.plots.definitions import draw_definitions
 from evenlight.reports.study_figures import effect_limit
 from evenlight.reports.text import common_words
-from evenlight.statistics.definitions import by_variant, definitions_table, direction_flips
-from evenlight.statistics.summary import summarise_disparity
+from evenlight.statistics.analyses.definitions import by_variant, definitions_table, direction_flips
+from evenlight.statistics.analyses.summary import summarise_disparity
 
 MODELS = {"small": "Small", "large": "Large"}
 EXPLAINERS = {"ig": "Integrated Gradients", "lime": "LIME"}

@@ -16,7 +16,7 @@ from wording import says
 from evenlight.core import tables
 from evenlight.core.contracts.results import DISPARITY
 from evenlight.core.errors import InputError
-from evenlight.statistics.disparity import disparity_table
+from evenlight.statistics.analyses.disparity import disparity_table
 
 NAN = float("nan")
 SCRIPTS = Path(__file__).parents[2] / "workflow" / "scripts"

@@ -6,7 +6,7 @@ import pytest
 from rendering import run_plot
 
 from evenlight.reports.plots.effects import COLOURS, TABLE, TIES, draw_effects
-from evenlight.statistics.study import MetricLabel
+from evenlight.statistics.comparisons.study import MetricLabel
 
 MODELS = {"small": "Small", "large": "Large"}
 EXPLAINERS = {"ig": "Integrated Gradients", "lime": "LIME"}

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenlight.statistics.effect_sizes import cohens_d, defined, pooled_sd
+from evenlight.statistics.arrays.effect_sizes import cohens_d, defined, pooled_sd
 
 NAN = float("nan")
 SCORES = st.lists(st.integers(-1000, 1000), min_size=2, max_size=30)

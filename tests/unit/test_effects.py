@@ -16,13 +16,13 @@ from evenlight.core.errors import InputError
 from evenlight.reports.html_table import render
 from evenlight.reports.latex_table import latex
 from evenlight.reports.verdict_words import how_sure
-from evenlight.statistics import effects
-from evenlight.statistics.cells import ExplainerScores, ModelScores
-from evenlight.statistics.designs import Design, Side
-from evenlight.statistics.effects import effect_tables
-from evenlight.statistics.looks import Looks
-from evenlight.statistics.study import Comparison, StudyScores, VerdictSettings
-from evenlight.statistics.wins import LEAST_TEXTS
+from evenlight.statistics.analyses import effects
+from evenlight.statistics.analyses.effects import effect_tables
+from evenlight.statistics.comparisons.cells import ExplainerScores, ModelScores
+from evenlight.statistics.comparisons.designs import Design, Side
+from evenlight.statistics.comparisons.looks import Looks
+from evenlight.statistics.comparisons.study import Comparison, StudyScores, VerdictSettings
+from evenlight.statistics.comparisons.wins import LEAST_TEXTS
 
 STUDY = StudyScores(scores=None, units=Path(), datasets=[], models={}, explainers=[], metrics={})
 JUDGING = VerdictSettings.plain(alpha=0.05, as_often_bound=0.2, confidence=0.95, bootstrap_draws=300)

@@ -16,8 +16,13 @@ from evenlight.core.contracts.results import AGREEMENT_SUMMARY
 from evenlight.core.contracts.texts import ITEMS, PREDICTIONS
 from evenlight.core.errors import InputError
 from evenlight.reports.plots.agreement import draw_agreement
-from evenlight.statistics.explainer_agreement import MEASURES, agreement_by_text, agreements, summarise_agreement
-from evenlight.statistics.files import Run, Runs, run_path
+from evenlight.statistics.analyses.explainer_agreement import (
+    MEASURES,
+    agreement_by_text,
+    agreements,
+    summarise_agreement,
+)
+from evenlight.statistics.comparisons.files import Run, Runs, run_path
 from evenlight.texts.predictions import Sentence, predictions_table, token_table
 
 RANK, TOP, SIGN = MEASURES

@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 from evenlight.reports.style import SETTINGS, draw
-from evenlight.statistics.study import MetricLabel
+from evenlight.statistics.comparisons.study import MetricLabel
 
 LONG_EXPLAINERS = (
     "Integrated Gradients × Input, 50 steps", "LIME", "Gradient × Input", "Partition SHAP with masks", "Uniform random",

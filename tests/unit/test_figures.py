@@ -23,8 +23,8 @@ from evenlight.reports.page_parts import BETTER_COLOURS
 from evenlight.reports.plots.disparity import draw_disparity
 from evenlight.reports.plots.scores import draw_scores
 from evenlight.reports.style import draw
-from evenlight.statistics.study import MetricLabel
-from evenlight.statistics.summary import grouped_scores, summarise_disparity
+from evenlight.statistics.analyses.summary import grouped_scores, summarise_disparity
+from evenlight.statistics.comparisons.study import MetricLabel
 
 SCRIPTS = Path(__file__).parents[2] / "workflow" / "scripts"
 GROUPS = ["male", "female", "neutral", "unknown"]

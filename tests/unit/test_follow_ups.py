@@ -43,8 +43,8 @@ from evenlight.models.architectures.chat import Chat
 from evenlight.models.services import client
 from evenlight.models.services.chat import CachedChat, kept_replies
 from evenlight.models.services.client import RequestPolicy
-from evenlight.statistics.faithfulness import faithfulness_table
-from evenlight.statistics.files import Runs
+from evenlight.statistics.analyses.faithfulness import faithfulness_table
+from evenlight.statistics.comparisons.files import Runs
 
 ROOT = Path(__file__).parents[2]
 ABOUTS = tuple(ASKED)

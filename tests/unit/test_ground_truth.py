@@ -13,7 +13,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 
 from evenlight.core.contracts.results import GROUND_TRUTH, WORD_ASSOCIATIONS
 from evenlight.reports.plots.associations import WORDS, draw_associations
-from evenlight.statistics.ground_truth import (
+from evenlight.statistics.analyses.ground_truth import (
     counted_words,
     ground_truth_tables,
     marked_places,

@@ -124,7 +124,7 @@ def test_the_snakefile_statistics_and_figures_import_no_torch():
     ]
     assert {
         "evenlight.texts.items",
-        "evenlight.statistics.covariate_adjusted",
+        "evenlight.statistics.analyses.covariate_adjusted",
         "evenlight.reports.pages.scores",
     } <= set(modules)
     command = [sys.executable, "-c", IMPORTS, *modules]

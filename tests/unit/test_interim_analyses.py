@@ -17,9 +17,8 @@ from evenlight.core.errors import InputError
 from evenlight.core.sources import digest
 from evenlight.core.tables import read_metadata, read_table, write_table
 from evenlight.reports.index import found
-from evenlight.statistics.effects import effect_tables
-from evenlight.statistics.files import items_path, units_path
-from evenlight.statistics.interim_analyses import (
+from evenlight.statistics.analyses.effects import effect_tables
+from evenlight.statistics.analyses.interim_analyses import (
     COMPARISON,
     describe_lost,
     describe_repeated,
@@ -31,8 +30,9 @@ from evenlight.statistics.interim_analyses import (
     warnings_of,
     with_analyses,
 )
-from evenlight.statistics.judged_texts import judged_texts
-from evenlight.statistics.study import StudyScores
+from evenlight.statistics.analyses.judged_texts import judged_texts
+from evenlight.statistics.comparisons.files import items_path, units_path
+from evenlight.statistics.comparisons.study import StudyScores
 
 EMPTY = pd.DataFrame(columns=INTERIM_ANALYSES.schema.names)
 

@@ -8,8 +8,8 @@ from measure_coverage import pairs
 from scipy.stats import bootstrap, mannwhitneyu, norm, t
 
 from evenlight.core.seeds import generator_for
-from evenlight.statistics.effect_sizes import cohens_d, defined
-from evenlight.statistics.intervals import EFFECTS, Interval, bootstrap_intervals
+from evenlight.statistics.arrays.effect_sizes import cohens_d, defined
+from evenlight.statistics.arrays.intervals import EFFECTS, Interval, bootstrap_intervals
 
 NAN = float("nan")
 
@@ -120,7 +120,7 @@ def test_ends_written_down_a_second_time(size_b, paired):
 def test_many_units_are_drawn_in_smaller_blocks(block, monkeypatch):
     """A block of weights has at most so many numbers, but one resample at least."""
     a, b = two_seeds(40, 25)
-    monkeypatch.setattr("evenlight.statistics.intervals.NUMBERS", 40 * block + 39 if block > 1 else 39)
+    monkeypatch.setattr("evenlight.statistics.arrays.intervals.NUMBERS", 40 * block + 39 if block > 1 else 39)
     found = intervals(a, b, False, draws=300)["cohens_d"]
     assert (found.low, found.high) == pytest.approx(naive(cohens_d, a, b, False, 300, 0.95, block), rel=1e-9)
 

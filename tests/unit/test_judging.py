@@ -19,7 +19,7 @@ from evenlight.configuration.study import Statistics
 from evenlight.core.contracts.results import EFFECTS
 from evenlight.core.errors import InputError
 from evenlight.core.seeds import generator_for
-from evenlight.statistics.base import Inputs
+from evenlight.statistics.analyses.base import Inputs
 from evenlight.statistics.results import Result
 from evenlight.texts import score_tables
 

@@ -14,7 +14,7 @@ from study_files import StudyFiles, called
 
 from evenlight import datasets
 from evenlight.datasets import Dataset
-from evenlight.statistics.effects import effect_tables
+from evenlight.statistics.analyses.effects import effect_tables
 from evenlight.texts.items import assign_validation, check_compared, check_items, clusters_kept_together, sampled_units
 
 FEW, MANY = 3_000, 12_000

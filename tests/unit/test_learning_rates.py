@@ -4,8 +4,8 @@ import pandas as pd
 import pytest
 from rendering import page_of
 
-from evenlight.statistics.files import Runs
-from evenlight.statistics.learning_rates import FILE, learning_rates
+from evenlight.statistics.analyses.learning_rates import FILE, learning_rates
+from evenlight.statistics.comparisons.files import Runs
 
 NAN, RATES = float("nan"), [0.1, 0.01, 5e-05]
 # By model and rate, losses and accuracies of the epochs.

@@ -33,8 +33,8 @@ from evenlight.engine.masked_words import LIKELIHOOD, RELEASED, masked_evaluator
 from evenlight.models.classifier import name_classes
 from evenlight.models.tokenizers import loaded_tokenizer, read_words, set_prompt
 from evenlight.reports.plots.masked_words import LABELS, draw_masked_words
-from evenlight.statistics.files import Run, Runs, run_path
-from evenlight.statistics.masked_words import masked_summary
+from evenlight.statistics.analyses.masked_words import masked_summary
+from evenlight.statistics.comparisons.files import Run, Runs, run_path
 
 SIZES = {"vocab_size": 500, "hidden_size": 16, "intermediate_size": 16, "num_attention_heads": 2}
 KINDS = {

@@ -11,7 +11,7 @@ from evenlight.concepts.words import ConceptLexicon
 from evenlight.explainers.answering import Position, decided, label_probabilities
 from evenlight.explainers.in_words import Decision
 from evenlight.metrics.families.answers.lexicons import hedges
-from evenlight.statistics.reliance import shared_words
+from evenlight.statistics.analyses.reliance import shared_words
 from evenlight.texts.matching import begins_with, mentions, phrases_of, places_of
 from evenlight.texts.redaction import random_words, redacted
 from evenlight.texts.splitting import split_words

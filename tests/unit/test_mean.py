@@ -5,9 +5,9 @@ import pytest
 from scipy.stats import t
 
 from evenlight.core.seeds import generator_for
-from evenlight.statistics import resamples
+from evenlight.statistics.arrays import resamples
 from evenlight.statistics.arrays.mean import difference_limits, limits_over_texts, mean_limits
-from evenlight.statistics.resamples import drawn_counts, remembered
+from evenlight.statistics.arrays.resamples import drawn_counts, remembered
 
 
 def limits(differences: np.ndarray, draws: int = 2000) -> np.ndarray:

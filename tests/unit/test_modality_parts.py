@@ -10,7 +10,7 @@ from evenlight import configuration
 from evenlight.core.errors import InputError
 from evenlight.core.kinds import EFFECTS, TOKENS
 from evenlight.reports.pages.costs import page
-from evenlight.statistics.study import StudyScores
+from evenlight.statistics.comparisons.study import StudyScores
 
 MIXED = CONCEPTS | {
     "kind": "disparity",

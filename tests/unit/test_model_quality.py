@@ -15,10 +15,7 @@ from evenlight.core.contracts.results import BALANCED_ACCURACY, QUALITY, QUALITY
 from evenlight.core.contracts.texts import PREDICTIONS
 from evenlight.core.errors import InputError
 from evenlight.reports.page_parts import NO_RUN
-from evenlight.statistics.arrays.sign_test import share_limits
-from evenlight.statistics.chance_level import describe_chance
-from evenlight.statistics.files import Runs
-from evenlight.statistics.model_quality import (
+from evenlight.statistics.analyses.model_quality import (
     average_prediction_difference,
     balanced_accuracy,
     model_quality,
@@ -26,6 +23,9 @@ from evenlight.statistics.model_quality import (
     quality_per_seed,
     summarise_quality,
 )
+from evenlight.statistics.arrays.sign_test import share_limits
+from evenlight.statistics.comparisons.chance_level import describe_chance
+from evenlight.statistics.comparisons.files import Runs
 
 SETTINGS = {
     "datasets": {"plots": {"label": "Plots"}},

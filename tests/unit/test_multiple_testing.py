@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from statsmodels.stats.multitest import multipletests
 
-from evenlight.statistics import blocks
+from evenlight.statistics.arrays import blocks
 from evenlight.statistics.arrays.multiple_testing import (
     at_least,
     family_limits,

@@ -16,14 +16,14 @@ from evenlight.reports.index.found import Found
 from evenlight.reports.index.page import card, render
 from evenlight.reports.index.store import Store
 from evenlight.reports.index.views import Folders
-from evenlight.statistics.decision_counts import decision_tables
-from evenlight.statistics.decisions import decision_table
-from evenlight.statistics.draws import draw_table
-from evenlight.statistics.effects import effect_tables
-from evenlight.statistics.files import Runs
-from evenlight.statistics.planning import texts_needed
-from evenlight.statistics.study import StudyScores, VerdictSettings
-from evenlight.statistics.text_counts import count_texts
+from evenlight.statistics.analyses.decision_counts import decision_tables
+from evenlight.statistics.analyses.decisions import decision_table
+from evenlight.statistics.analyses.draws import draw_table
+from evenlight.statistics.analyses.effects import effect_tables
+from evenlight.statistics.analyses.planning import texts_needed
+from evenlight.statistics.analyses.text_counts import count_texts
+from evenlight.statistics.comparisons.files import Runs
+from evenlight.statistics.comparisons.study import StudyScores, VerdictSettings
 
 HOSTILE = "<script>alert(1)</script>"
 HAND = {

@@ -22,7 +22,7 @@ from evenlight.core.contracts.texts import PREDICTIONS, UNITS
 from evenlight.reports.index import page as study_page
 from evenlight.reports.index.views import FULL, STEPS, UNDEFINED, stepped
 from evenlight.reports.verdict_words import sign_of
-from evenlight.statistics.files import Run, attribution_path, predictions_path, score_path
+from evenlight.statistics.comparisons.files import Run, attribution_path, predictions_path, score_path
 from evenlight.texts.predictions import Sentence
 
 

@@ -30,13 +30,13 @@ from evenlight.reports.index.reliance import describe_reliance
 from evenlight.reports.index.store import Store
 from evenlight.reports.index.views import Folders
 from evenlight.reports.verdict_words import at_least, describe_counts
-from evenlight.statistics.decision_rates import rates_of_models
-from evenlight.statistics.files import Run, Runs, items_path, predictions_path, units_path
-from evenlight.statistics.planning import texts_needed
-from evenlight.statistics.reliance import measure_reliance
-from evenlight.statistics.score_files import read_scores
-from evenlight.statistics.text_counts import count_texts
-from evenlight.statistics.without_words import classes_without_words
+from evenlight.statistics.analyses.decision_rates import rates_of_models
+from evenlight.statistics.analyses.planning import texts_needed
+from evenlight.statistics.analyses.reliance import measure_reliance
+from evenlight.statistics.analyses.text_counts import count_texts
+from evenlight.statistics.analyses.without_words import classes_without_words
+from evenlight.statistics.comparisons.files import Run, Runs, items_path, predictions_path, units_path
+from evenlight.statistics.comparisons.score_files import read_scores
 
 NAN = float("nan")
 HOSTILE = "<img src=x onerror=alert(1)>|`_*[a](javascript:x)"

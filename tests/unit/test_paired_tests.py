@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import norm, rankdata, wilcoxon
 
 from evenlight.core.seeds import generator_for
-from evenlight.statistics.paired_tests import signed_rank_p
+from evenlight.statistics.arrays.paired_tests import signed_rank_p
 
 NAN = float("nan")
 

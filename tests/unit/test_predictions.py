@@ -14,9 +14,9 @@ from evenlight.core.contracts.texts import PREDICTIONS
 from evenlight.core.errors import InputError
 from evenlight.reports.plots.roc import draw_roc
 from evenlight.reports.plots.sentence import chosen_sentence, draw_sentence, sentence_page
-from evenlight.statistics.files import Run, Runs, predictions_path
-from evenlight.statistics.model_quality import quality_per_seed, summarise_quality
-from evenlight.statistics.predictions import prediction_tables
+from evenlight.statistics.analyses.model_quality import quality_per_seed, summarise_quality
+from evenlight.statistics.analyses.predictions import prediction_tables
+from evenlight.statistics.comparisons.files import Run, Runs, predictions_path
 
 CLASSES = ("female", "male", "neutral")
 TEXTS = 30

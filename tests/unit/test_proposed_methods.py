@@ -11,12 +11,12 @@ from test_compared_strategies import STUDY, items_of_pairs
 from evenlight.configuration import complete
 from evenlight.core.errors import InputError
 from evenlight.reports.html_table import render
-from evenlight.statistics import mean_effects
+from evenlight.statistics.analyses.proposed_methods import BEHIND, BEST, proposed_method_tables
 from evenlight.statistics.arrays.mean import mean_limits
-from evenlight.statistics.cells import read_models
-from evenlight.statistics.looks import Looks
-from evenlight.statistics.proposed_methods import BEHIND, BEST, proposed_method_tables
-from evenlight.statistics.study import StudyScores
+from evenlight.statistics.comparisons import mean_effects
+from evenlight.statistics.comparisons.cells import read_models
+from evenlight.statistics.comparisons.looks import Looks
+from evenlight.statistics.comparisons.study import StudyScores
 
 MODELS = {"head": [0, 1, 2], "whole": [0, 1, 2], "zero": [0]}
 # What the mean scores of each explainer are besides noise: of "mass" more is better, of "count" less.

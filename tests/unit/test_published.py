@@ -16,7 +16,7 @@ from evenlight.core.errors import InputError
 from evenlight.reports.html_table import render
 from evenlight.reports.latex_table import latex
 from evenlight.reports.pages.published import NOTES
-from evenlight.statistics.published import (
+from evenlight.statistics.analyses.published import (
     AGREEMENT,
     COMPARISON,
     agreement_beside,

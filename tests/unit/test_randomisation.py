@@ -23,8 +23,8 @@ from evenlight.models.classifier import on_device
 from evenlight.models.randomised import Layer, layers_of, randomise, randomised
 from evenlight.reports.page_parts import NO_RUN
 from evenlight.reports.plots.randomisation import draw_randomisation
-from evenlight.statistics.files import Run, Runs, explainer_path
-from evenlight.statistics.randomisation import summarise_randomisation
+from evenlight.statistics.analyses.randomisation import summarise_randomisation
+from evenlight.statistics.comparisons.files import Run, Runs, explainer_path
 
 ORDERS = ["cascading", "independent"]
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import mannwhitneyu, norm
 
-from evenlight.statistics.rank_sum import mann_whitney
+from evenlight.statistics.arrays.rank_sum import mann_whitney
 
 NAN = float("nan")
 SCORES = st.lists(st.integers(-1000, 1000), min_size=2, max_size=30)

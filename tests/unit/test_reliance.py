@@ -13,8 +13,8 @@ from evenlight.core import tables
 from evenlight.core.contracts.explanations import ATTRIBUTIONS
 from evenlight.core.contracts.results import GROUP_RELIANCE, PAIR_INVARIANCE, WORDS_BY_GROUP
 from evenlight.core.contracts.texts import ITEMS, PREDICTIONS, UNITS
-from evenlight.statistics.files import Run, Runs, attribution_path, items_path, predictions_path, units_path
-from evenlight.statistics.reliance import clustered_mean, compared, distance, measure_reliance, words_naming
+from evenlight.statistics.analyses.reliance import clustered_mean, compared, distance, measure_reliance, words_naming
+from evenlight.statistics.comparisons.files import Run, Runs, attribution_path, items_path, predictions_path, units_path
 
 PAIRS = 8
 # "She" or "Now he" stands before four words that both forms have; word 1 of them has two tokens.

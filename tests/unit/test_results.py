@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from evenlight.core.errors import InputError
-from evenlight.statistics.base import Inputs
-from evenlight.statistics.look_plans import Plan
+from evenlight.statistics.analyses.base import Inputs
+from evenlight.statistics.comparisons.look_plans import Plan
 from evenlight.statistics.results import Result
 
 RUNS = {"datasets": ["plots", "news"], "models": {"small": [0, 1]}, "only": {"models": {"small": ["plots"]}}}

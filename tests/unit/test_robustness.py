@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import brentq
 from scipy.stats import t as student
 
-from evenlight.statistics.robustness import robustness_value
+from evenlight.statistics.arrays.robustness import robustness_value
 
 
 def test_the_worked_example_of_the_paper():

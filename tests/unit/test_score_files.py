@@ -7,9 +7,9 @@ from wording import says
 from evenlight.core import tables
 from evenlight.core.contracts.explanations import SCORES
 from evenlight.core.errors import InputError
-from evenlight.statistics.files import Run, Runs, score_path
-from evenlight.statistics.score_files import explainer_notes, left_out_notes, read_scores, score_notes
-from evenlight.statistics.study import StudyScores
+from evenlight.statistics.comparisons.files import Run, Runs, score_path
+from evenlight.statistics.comparisons.score_files import explainer_notes, left_out_notes, read_scores, score_notes
+from evenlight.statistics.comparisons.study import StudyScores
 
 NAN = float("nan")
 RUN = Run("plots", "small", 3)

@@ -13,7 +13,7 @@ from study_files import StudyFiles
 
 from evenlight.reports.plots.score_panels import draw_score_panels
 from evenlight.reports.study_figures import grid_shape
-from evenlight.statistics.study import MetricLabel
+from evenlight.statistics.comparisons.study import MetricLabel
 
 SCRIPT = Path(__file__).parents[2] / "workflow" / "scripts" / "figures/draw_score_panels.py"
 GROUPS = ["male", "female"]

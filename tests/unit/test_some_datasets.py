@@ -13,13 +13,13 @@ from evenlight.core import tables
 from evenlight.core.contracts.explanations import COSTS
 from evenlight.core.contracts.results import COST_SUMMARY
 from evenlight.core.errors import InputError
-from evenlight.statistics.cells import read_models
-from evenlight.statistics.costs import summarise_costs
-from evenlight.statistics.families import sizes_of_families
-from evenlight.statistics.files import Run, Runs, explainer_path
-from evenlight.statistics.score_files import score_notes
-from evenlight.statistics.study import StudyScores
-from evenlight.statistics.summary import summarise_scores
+from evenlight.statistics.analyses.costs import summarise_costs
+from evenlight.statistics.analyses.summary import summarise_scores
+from evenlight.statistics.comparisons.cells import read_models
+from evenlight.statistics.comparisons.families import sizes_of_families
+from evenlight.statistics.comparisons.files import Run, Runs, explainer_path
+from evenlight.statistics.comparisons.score_files import score_notes
+from evenlight.statistics.comparisons.study import StudyScores
 
 MODEL = {"architecture": "trained", "source": "org/name", "max_tokens": 64}
 IMPORTED = {"method": "imported", "file": "theirs.parquet"}

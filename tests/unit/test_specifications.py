@@ -18,20 +18,20 @@ from evenlight.core.seeds import generator_for
 from evenlight.reports.keywords import keywords
 from evenlight.reports.plots.specifications import BETTER, NEITHER, WORSE, draw_specifications
 from evenlight.reports.style import draw
-from evenlight.statistics import control
-from evenlight.statistics.control import permuted_labels
-from evenlight.statistics.designs import Design, Side
-from evenlight.statistics.effect_sizes import cohens_d
-from evenlight.statistics.files import Run, predictions_path
-from evenlight.statistics.rank_sum import stratified_delta
-from evenlight.statistics.specifications import (
+from evenlight.statistics.analyses import control
+from evenlight.statistics.analyses.control import permuted_labels
+from evenlight.statistics.analyses.specifications import (
     d_by_labels,
     effects_by_labels,
     estimates,
     joint_inference,
     specification_tables,
 )
-from evenlight.statistics.study import Comparison
+from evenlight.statistics.arrays.effect_sizes import cohens_d
+from evenlight.statistics.arrays.rank_sum import stratified_delta
+from evenlight.statistics.comparisons.designs import Design, Side
+from evenlight.statistics.comparisons.files import Run, predictions_path
+from evenlight.statistics.comparisons.study import Comparison
 
 NAN = float("nan")
 GROUPS = ("male", "female")
@@ -242,7 +242,7 @@ def test_all_specifications_have_the_same_exchange_also_where_models_have_scored
         labels.append((design, permuted_labels(design, draws)))
         return labels[-1][1]
 
-    monkeypatch.setattr("evenlight.statistics.specifications.permuted_labels", remembered)
+    monkeypatch.setattr("evenlight.statistics.analyses.specifications.permuted_labels", remembered)
 
     def without_first(table, run):
         return table[~table["pair_id"].isin(["0", "1"])] if run.model == "large" else table
@@ -291,7 +291,7 @@ def test_strata_of_all_runs_bound_the_exchange(study):
     original = control.permuted_labels
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(
-            "evenlight.statistics.specifications.permuted_labels",
+            "evenlight.statistics.analyses.specifications.permuted_labels",
             lambda design, draws: seen.append((design, original(design, draws))) or seen[-1][1],
         )
         specifications, _ = called(specification_tables, *files.folders, **asked)

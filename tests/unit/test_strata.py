@@ -15,16 +15,16 @@ from evenlight.core import tables
 from evenlight.core.contracts.texts import ITEMS, PREDICTIONS
 from evenlight.core.errors import InputError
 from evenlight.core.seeds import generator_for
-from evenlight.statistics.cells import read_models
-from evenlight.statistics.control import permuted_labels, permuted_tests
-from evenlight.statistics.designs import Design, Side, design_of
-from evenlight.statistics.disparity import disparity_table
-from evenlight.statistics.effects import effect_tables
-from evenlight.statistics.files import Run, items_path, predictions_path
-from evenlight.statistics.intervals import EFFECTS, bootstrap_intervals
-from evenlight.statistics.paired_tests import signed_rank_p
-from evenlight.statistics.rank_sum import stratified_delta
-from evenlight.statistics.study import Comparison
+from evenlight.statistics.analyses.control import permuted_labels, permuted_tests
+from evenlight.statistics.analyses.disparity import disparity_table
+from evenlight.statistics.analyses.effects import effect_tables
+from evenlight.statistics.arrays.intervals import EFFECTS, bootstrap_intervals
+from evenlight.statistics.arrays.paired_tests import signed_rank_p
+from evenlight.statistics.arrays.rank_sum import stratified_delta
+from evenlight.statistics.comparisons.cells import read_models
+from evenlight.statistics.comparisons.designs import Design, Side, design_of
+from evenlight.statistics.comparisons.files import Run, items_path, predictions_path
+from evenlight.statistics.comparisons.study import Comparison
 
 NAN = float("nan")
 SETTINGS = {

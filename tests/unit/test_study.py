@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from evenlight.statistics.study import Comparison, comparisons_in, ordered_levels
+from evenlight.statistics.comparisons.study import Comparison, comparisons_in, ordered_levels
 
 GENDER = Comparison("gender", "male", "female")
 RACE = Comparison("race", "white", "asian")

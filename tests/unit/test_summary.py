@@ -21,14 +21,14 @@ from evenlight.reports.contrast import contrast_ratio
 from evenlight.reports.html_table import INK, render
 from evenlight.reports.page_parts import BETTER_COLOURS, initials, shade
 from evenlight.reports.text import mean_sd, signed
-from evenlight.statistics.cells import CELL
-from evenlight.statistics.summary import (
+from evenlight.statistics.analyses.summary import (
     direction_notes,
     grouped_scores,
     seeds_that_disagree,
     summarise_disparity,
     summarise_scores,
 )
+from evenlight.statistics.comparisons.cells import CELL
 
 SETTINGS = {
     "datasets": {"plots": {"label": "Plots <all>"}},

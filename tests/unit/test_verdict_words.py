@@ -9,7 +9,7 @@ from wording import says
 
 from evenlight.reports.pages.effects import effect_cell
 from evenlight.reports.verdict_words import legend_of, sentences, sign_of
-from evenlight.statistics.study import Comparison
+from evenlight.statistics.comparisons.study import Comparison
 
 NAN = float("nan")
 ROW = {

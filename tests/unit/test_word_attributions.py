@@ -16,8 +16,8 @@ from evenlight.core.contracts.texts import PREDICTIONS
 from evenlight.metrics.explanations import explanation_of
 from evenlight.metrics.families.correctness.paper import mass_accuracy
 from evenlight.reports.plots.attribution_differences import draw_attribution_differences
-from evenlight.statistics.files import Run, Runs, attribution_path, predictions_path
-from evenlight.statistics.word_attributions import attribution_differences, read_word_shares, word_shares
+from evenlight.statistics.analyses.word_attributions import attribution_differences, read_word_shares, word_shares
+from evenlight.statistics.comparisons.files import Run, Runs, attribution_path, predictions_path
 from evenlight.texts.predictions import Sentence
 
 LEVELS = ("male", "female", "neutral")

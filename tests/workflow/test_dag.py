@@ -33,7 +33,7 @@ import pandas as pd
 import pyarrow as pa
 
 from evenlight.core.tables import Contract
-from evenlight.statistics.base import Computed, Result
+from evenlight.statistics.analyses.base import Computed, Result
 
 
 class CountExplained(Result):

@@ -11,9 +11,9 @@ from running import SMALLER, configure, copy_of_project, results, run_study, sna
 
 from evenlight.core.contracts.results import INTERIM_ANALYSES, LOOKS
 from evenlight.core.tables import read_metadata, read_table, write_table
-from evenlight.statistics import interim_analyses
-from evenlight.statistics.interim_analyses import read_analyses
-from evenlight.statistics.look_plans import record_digest
+from evenlight.statistics.analyses import interim_analyses
+from evenlight.statistics.analyses.interim_analyses import read_analyses
+from evenlight.statistics.comparisons.look_plans import record_digest
 
 pytestmark = pytest.mark.slow
 

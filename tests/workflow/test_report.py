@@ -13,7 +13,7 @@ from warm_snakemake import run
 
 from evenlight.core.contracts.results import INTERIM_ANALYSES
 from evenlight.core.tables import write_table
-from evenlight.statistics.interim_analyses import record_digest
+from evenlight.statistics.analyses.interim_analyses import record_digest
 
 TABLE = "<!DOCTYPE html><title>made</title><p>made</p>"
 EMPTY = pd.DataFrame(columns=INTERIM_ANALYSES.schema.names)

@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 from running import SMALLER, contents, copy_of_project, planned_jobs, results, run_study, snakemake
 
-from evenlight.statistics.files import Run
-from evenlight.statistics.score_files import read_scores
+from evenlight.statistics.comparisons.files import Run
+from evenlight.statistics.comparisons.score_files import read_scores
 
 OLA = SMALLER["models"]["ola_cea"]
 STUDY = SMALLER | {

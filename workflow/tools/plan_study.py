@@ -17,9 +17,9 @@ from evenlight.core import tables
 from evenlight.core.contracts.results import EFFECTS
 from evenlight.core.errors import InputError
 from evenlight.jobs import command_line
-from evenlight.statistics.families import PRIMARY, STUDY
-from evenlight.statistics.looks import OBRIEN_FLEMING, POCOCK, Looks
-from evenlight.statistics.planning import pairs_for, planned_power
+from evenlight.statistics.analyses.planning import pairs_for, planned_power
+from evenlight.statistics.comparisons.families import PRIMARY, STUDY
+from evenlight.statistics.comparisons.looks import OBRIEN_FLEMING, POCOCK, Looks
 
 
 def of_pilot(results: Path) -> tuple[int, dict[str, float]]:

@@ -8,7 +8,7 @@ from evenlight.core.errors import InputError
 from evenlight.core.findings import Findings, describe_others, describe_problems, joined
 from evenlight.jobs.command_line import of_model, run, settings_argument
 from evenlight.models.services.client import Client, RequestPolicy
-from evenlight.statistics.files import Runs
+from evenlight.statistics.comparisons.files import Runs
 
 
 def paths_of(folder: Path, settings: dict) -> list[Path]:

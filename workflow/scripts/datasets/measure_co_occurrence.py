@@ -5,7 +5,7 @@ import argparse
 from evenlight.core.contracts.texts import ITEMS
 from evenlight.core.tables import read_table, replacing
 from evenlight.jobs import command_line
-from evenlight.statistics.co_occurrence import co_occurrence_bias
+from evenlight.statistics.analyses.co_occurrence import co_occurrence_bias
 
 
 def main(arguments: argparse.Namespace) -> None:

@@ -7,8 +7,8 @@ from evenlight.core.contracts.texts import ITEMS
 from evenlight.jobs import command_line
 from evenlight.reports.plots.sentence import chosen_sentence, draw_sentence, has_truth, sentence_page
 from evenlight.reports.style import draw
-from evenlight.statistics.files import Run, items_path
-from evenlight.statistics.word_attributions import read_word_shares
+from evenlight.statistics.analyses.word_attributions import read_word_shares
+from evenlight.statistics.comparisons.files import Run, items_path
 
 
 def main(arguments: argparse.Namespace) -> None:

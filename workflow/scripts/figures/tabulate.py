@@ -9,7 +9,7 @@ from evenlight.jobs import command_line
 from evenlight.reports.html_table import write_page
 from evenlight.reports.keywords import keywords
 from evenlight.reports.latex_table import write_latex
-from evenlight.statistics.interim_analyses import warnings_of
+from evenlight.statistics.analyses.interim_analyses import warnings_of
 
 
 def main(arguments: argparse.Namespace) -> None:

@@ -10,7 +10,7 @@ from evenlight.reports.index.found import Found, read_found
 from evenlight.reports.index.page import write_page
 from evenlight.reports.index.store import Store
 from evenlight.reports.index.views import Folders
-from evenlight.statistics.files import Runs
+from evenlight.statistics.comparisons.files import Runs
 
 
 def main(arguments: argparse.Namespace) -> None:

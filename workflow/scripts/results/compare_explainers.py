@@ -6,7 +6,7 @@ from pathlib import Path
 from evenlight.core import tables
 from evenlight.core.contracts.explanations import AGREEMENT
 from evenlight.jobs import command_line
-from evenlight.statistics.explainer_agreement import agreement_by_text
+from evenlight.statistics.analyses.explainer_agreement import agreement_by_text
 
 
 def main(arguments: argparse.Namespace) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from evenlight.core import tables
 from evenlight.jobs import command_line
-from evenlight.statistics.base import Inputs
+from evenlight.statistics.analyses.base import Inputs
 from evenlight.statistics.results import Result
 
 

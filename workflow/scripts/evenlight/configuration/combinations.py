@@ -26,7 +26,7 @@ SCORE_COLUMNS = ("item_id", "draw", "made_of", "checksum")
 
 
 # What tables call the comparisons with the baseline, and the mean of all explainers
-# (``evenlight.statistics.strategies``).
+# (``evenlight.statistics.comparisons.strategies``).
 STRATEGY, ALL_TOGETHER = "strategy", "all"
 
 # What predicts levels of concepts beside the models, see ``explain.levels_by``.

@@ -40,7 +40,7 @@ def recorded_parser(description: str, output: str) -> argparse.ArgumentParser:
 
 
 def add_folder_flags(parser: argparse.ArgumentParser, *names: str, required: bool = True) -> None:
-    """Flags of scripts that read many runs' files, which they find by :mod:`evenlight.statistics.files`."""
+    """Flags of scripts that read many runs' files, which they find by :mod:`evenlight.statistics.comparisons.files`."""
     for name in names:
         parser.add_argument(f"--{name}", type=Path, required=required, metavar="FOLDER", help=f"<results>/{name}")
 

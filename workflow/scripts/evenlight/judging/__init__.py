@@ -27,12 +27,12 @@ from evenlight.judging.arguments import (
 )
 from evenlight.judging.cells import Cells, unit_notes
 from evenlight.reports.verdict_words import SCORED, describe_counts, sentences
-from evenlight.statistics.effects import missing_notes, tables_of, tied_notes
-from evenlight.statistics.families import EXPLORATORY, PRIMARY
-from evenlight.statistics.looks import OBRIEN_FLEMING, POCOCK
-from evenlight.statistics.study import AS_OFTEN, FLIPS, HOLM, MetricLabel, VerdictSettings, comparisons_in
-from evenlight.statistics.verdicts import adjustment_notes
-from evenlight.statistics.wins import TEXTS
+from evenlight.statistics.analyses.effects import missing_notes, tables_of, tied_notes
+from evenlight.statistics.comparisons.families import EXPLORATORY, PRIMARY
+from evenlight.statistics.comparisons.looks import OBRIEN_FLEMING, POCOCK
+from evenlight.statistics.comparisons.study import AS_OFTEN, FLIPS, HOLM, MetricLabel, VerdictSettings, comparisons_in
+from evenlight.statistics.comparisons.verdicts import adjustment_notes
+from evenlight.statistics.comparisons.wins import TEXTS
 from evenlight.texts.score_tables import pairs_compared, read_score_table
 
 LEAST_DRAWS = 100

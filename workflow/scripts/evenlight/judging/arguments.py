@@ -7,9 +7,9 @@ import numpy as np
 
 from evenlight.core.errors import InputError, suggestion
 from evenlight.judging.cells import Cells
-from evenlight.statistics.interim_analyses import LEAST_PLANNED
-from evenlight.statistics.looks import ONE_LOOK, Looks
-from evenlight.statistics.rounding import threshold
+from evenlight.statistics.analyses.interim_analyses import LEAST_PLANNED
+from evenlight.statistics.arrays.rounding import threshold
+from evenlight.statistics.comparisons.looks import ONE_LOOK, Looks
 
 DIRECTIONS = ("higher", "lower")
 # Metrics that a line names.

@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 
 from evenlight.core.errors import InputError
-from evenlight.statistics.cells import ExplainerScores, ModelScores
-from evenlight.statistics.designs import Design, design_of, numbered
-from evenlight.statistics.study import ALL, Comparison
+from evenlight.statistics.comparisons.cells import ExplainerScores, ModelScores
+from evenlight.statistics.comparisons.designs import Design, design_of, numbered
+from evenlight.statistics.comparisons.study import ALL, Comparison
 from evenlight.texts.score_tables import ScoreTable, telling_column
 
 # Numbers of one explainer and model: metrics by repetitions by items.

@@ -20,10 +20,10 @@ from evenlight.core.files import read_yaml
 from evenlight.reports.verdict_words import SCORED, capitalised, won
 from evenlight.statistics.arrays.multiple_testing import holm
 from evenlight.statistics.arrays.sign_test import as_often_p
-from evenlight.statistics.cells import CELL
-from evenlight.statistics.families import CONTROL
-from evenlight.statistics.study import ALL, AS_OFTEN
-from evenlight.statistics.wins import TEXTS
+from evenlight.statistics.comparisons.cells import CELL
+from evenlight.statistics.comparisons.families import CONTROL
+from evenlight.statistics.comparisons.study import ALL, AS_OFTEN
+from evenlight.statistics.comparisons.wins import TEXTS
 
 # What becomes of a comparison, in the order in which they are told.
 OUTCOMES = ("disparity", "open", "open, allowed", "excepted", "passed")

@@ -12,7 +12,7 @@ from evenlight.reports.pages import effects
 from evenlight.reports.style import draw, our_look
 from evenlight.reports.verdict_bars import draw_verdict_bars
 from evenlight.reports.verdict_words import SCORED
-from evenlight.statistics.study import ALL, MetricLabel, VerdictSettings
+from evenlight.statistics.comparisons.study import ALL, MetricLabel, VerdictSettings
 
 TITLE = "Who has the better score how often?"
 

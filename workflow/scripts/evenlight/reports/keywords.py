@@ -1,10 +1,11 @@
 """The settings of a page or a figure as its keyword arguments."""
 
-from evenlight.statistics.study import MetricLabel
+from evenlight.statistics.comparisons.study import MetricLabel
 
 
 def keywords(settings: dict) -> dict:
-    """``settings`` with a :class:`~evenlight.statistics.study.MetricLabel` for each of ``metrics``, if there are any.
+    """``settings`` with a :class:`~evenlight.statistics.comparisons.study.MetricLabel` for each of ``metrics``, if
+    there are any.
 
     A rule gives each metric as ``{"label": ..., "better": "higher"}``, or ``"lower"``; all else stays as it is.
     """

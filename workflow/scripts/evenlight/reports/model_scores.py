@@ -7,9 +7,9 @@ from typing import Any
 import pandas as pd
 
 from evenlight.core.kinds import MODALITIES
-from evenlight.statistics.base import Inputs
-from evenlight.statistics.study import StudyScores, ordered_levels
-from evenlight.statistics.summary import grouped_scores
+from evenlight.statistics.analyses.base import Inputs
+from evenlight.statistics.analyses.summary import grouped_scores
+from evenlight.statistics.comparisons.study import StudyScores, ordered_levels
 
 # Below <results>: the scores, and what has them.
 FOLDERS = tuple(dict.fromkeys(["scores", *(modality.units for modality in MODALITIES.values())]))
@@ -30,14 +30,14 @@ def model_scores(
 ) -> tuple[pd.DataFrame, list[str], str]:
     """(all scores of some metrics, the groups in their order, "model on dataset" for a title).
 
-    For the table see :func:`evenlight.statistics.summary.grouped_scores`.
+    For the table see :func:`evenlight.statistics.analyses.summary.grouped_scores`.
 
     Args:
         folders: of the scores, and of the items and units that have them.
         metrics: which scores.
         datasets, models: the one dataset and the one model, with their labels.
         seeds: of the model.
-        explainers, modalities: as of :class:`evenlight.statistics.study.StudyScores`.
+        explainers, modalities: as of :class:`evenlight.statistics.comparisons.study.StudyScores`.
         factors, levels: of groups; levels in their order.
         families: of the metrics.
     """

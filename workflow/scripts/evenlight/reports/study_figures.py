@@ -11,7 +11,7 @@ from matplotlib.container import Container
 from matplotlib.figure import Figure, SubFigure
 
 from evenlight.reports.text import signed
-from evenlight.statistics.study import Comparison, MetricLabel
+from evenlight.statistics.comparisons.study import Comparison, MetricLabel
 
 # One effect of 8 would press all the others together: beyond this the axis ends and a number tells.
 LARGEST_LIMIT = 2.5

@@ -13,7 +13,7 @@ from evenlight.reports.plots.effects import APART, COLOURS, TIES, draw_cell
 from evenlight.reports.study_figures import MARGIN, wrapped
 from evenlight.reports.style import ShownFigure
 from evenlight.reports.verdict_words import numbers_of, sign_of
-from evenlight.statistics.study import MetricLabel, comparisons_in
+from evenlight.statistics.comparisons.study import MetricLabel, comparisons_in
 
 WIDTH = 4.2  # inches: 630 pixels, so that a telephone shows letters as large as they are
 LABEL = 3.1  # inches of it for what is compared; the numbers stand beside it

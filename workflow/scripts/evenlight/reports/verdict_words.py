@@ -11,9 +11,17 @@ from evenlight.reports.html_table import Cell
 from evenlight.reports.page_parts import BETTER_COLOURS, initials, shade
 from evenlight.reports.text import three_digits
 from evenlight.statistics.arrays.sign_test import of_hundred
-from evenlight.statistics.families import CONTROL, EXPLORATORY, PRIMARY, STUDY
-from evenlight.statistics.study import AS_OFTEN, FLIPS, REPETITIONS, UNDECIDABLE, UNDECIDED, Comparison, repeated_in
-from evenlight.statistics.wins import TEXTS
+from evenlight.statistics.comparisons.families import CONTROL, EXPLORATORY, PRIMARY, STUDY
+from evenlight.statistics.comparisons.study import (
+    AS_OFTEN,
+    FLIPS,
+    REPETITIONS,
+    UNDECIDABLE,
+    UNDECIDED,
+    Comparison,
+    repeated_in,
+)
+from evenlight.statistics.comparisons.wins import TEXTS
 
 GREY, EQUAL = "#d0d4d9", "#d9efd9"
 # Signs and colours of what names no side. Grey: white would look like a test that was passed.

@@ -6,8 +6,8 @@ Where rules are made this is imported, too: what computes, such as scipy, is imp
 from importlib import import_module
 from pkgutil import iter_modules
 
-from evenlight import statistics
-from evenlight.statistics.base import Result as Result
+from evenlight.statistics import analyses
+from evenlight.statistics.analyses.base import Result as Result
 
-for _module in iter_modules(statistics.__path__):
-    import_module(f"evenlight.statistics.{_module.name}")
+for _module in iter_modules(analyses.__path__):
+    import_module(f"evenlight.statistics.analyses.{_module.name}")

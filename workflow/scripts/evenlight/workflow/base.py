@@ -14,7 +14,7 @@ from evenlight.core import kinds
 from evenlight.core.errors import InputError
 from evenlight.corpus import annotation
 from evenlight.jobs import kept_records, own_files, provenance
-from evenlight.statistics.files import Runs
+from evenlight.statistics.comparisons.files import Runs
 from evenlight.statistics.results import Result
 from evenlight.workflow.inside import Inside
 from evenlight.workflow.naming import as_json

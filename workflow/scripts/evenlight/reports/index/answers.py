@@ -9,9 +9,9 @@ import pandas as pd
 from evenlight.core import tables
 from evenlight.core.contracts.explanations import ANSWERS
 from evenlight.reports.index.store import Store
-from evenlight.statistics.cells import ModelScores
-from evenlight.statistics.files import Run, explainer_path
-from evenlight.statistics.score_files import read_draws
+from evenlight.statistics.comparisons.cells import ModelScores
+from evenlight.statistics.comparisons.files import Run, explainer_path
+from evenlight.statistics.comparisons.score_files import read_draws
 
 # So many characters of answers a page may hold, and of one answer. Compressed they are about a third.
 MOST_CHARACTERS, LONGEST = 6_000_000, 20_000

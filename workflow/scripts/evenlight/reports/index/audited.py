@@ -10,7 +10,7 @@ from evenlight.core.factors import JOINT, NEGATIVE_CONTROL
 from evenlight.core.sources import SOURCES
 from evenlight.reports.index.comparisons import Judged, number
 from evenlight.reports.text import json_number, three_digits
-from evenlight.statistics.files import Run, Runs, manifest_path
+from evenlight.statistics.comparisons.files import Run, Runs, manifest_path
 
 # By what costs are told together.
 _ON_DEVICE = ["dataset", "model", "device", "threads"]

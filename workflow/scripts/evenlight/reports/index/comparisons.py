@@ -24,11 +24,11 @@ from evenlight.reports.verdict_words import (
     won,
     won_of_hundred,
 )
-from evenlight.statistics.beyond_random import EXPLAINED_AWAY, EXPLAINER, MODEL, PERSISTS, REVERSED
-from evenlight.statistics.cells import CELL
-from evenlight.statistics.families import EXPLORATORY
-from evenlight.statistics.study import UNDECIDABLE, UNDECIDED, Comparison, MetricLabel
-from evenlight.statistics.wins import TEXTS
+from evenlight.statistics.analyses.beyond_random import EXPLAINED_AWAY, EXPLAINER, MODEL, PERSISTS, REVERSED
+from evenlight.statistics.comparisons.cells import CELL
+from evenlight.statistics.comparisons.families import EXPLORATORY
+from evenlight.statistics.comparisons.study import UNDECIDABLE, UNDECIDED, Comparison, MetricLabel
+from evenlight.statistics.comparisons.wins import TEXTS
 
 NOT_NAMED = "The study did not name this comparison beforehand: look at other texts before you rely on it."
 # Means that differ by less are equal.

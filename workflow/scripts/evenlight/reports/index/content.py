@@ -16,10 +16,10 @@ from evenlight.reports.index.reliance import describe_reliance
 from evenlight.reports.index.store import Store
 from evenlight.reports.index.views import Folders, read_views
 from evenlight.reports.text import json_number
-from evenlight.statistics.chance_level import describe_chance
-from evenlight.statistics.families import CONTROL
-from evenlight.statistics.files import Run, notes_of_datasets
-from evenlight.statistics.study import MetricLabel
+from evenlight.statistics.comparisons.chance_level import describe_chance
+from evenlight.statistics.comparisons.families import CONTROL
+from evenlight.statistics.comparisons.files import Run, notes_of_datasets
+from evenlight.statistics.comparisons.study import MetricLabel
 
 # The version of what audit.json says for programs (``workflow/schemas/audit.schema.yaml``).
 VERSION = 2

@@ -11,9 +11,9 @@ import pandas as pd
 from evenlight.reports.index.comparisons import Judged
 from evenlight.reports.index.found import Found
 from evenlight.reports.text import signed
-from evenlight.statistics.decisions import CHANGES
-from evenlight.statistics.families import CONTROL
-from evenlight.statistics.study import UNDECIDABLE, Comparison
+from evenlight.statistics.analyses.decisions import CHANGES
+from evenlight.statistics.comparisons.families import CONTROL
+from evenlight.statistics.comparisons.study import UNDECIDABLE, Comparison
 
 # The metrics that are about decisions; all others are about reasons.
 OF_DECISIONS = ("no_decision", "decision", "same_decision", "refusal")

@@ -9,11 +9,11 @@ import pandas as pd
 from evenlight.core.kinds import EFFECTS, TEXT, TOKENS
 from evenlight.reports.index.comparisons import Judged, number
 from evenlight.reports.verdict_words import EXPLAINED, SCORED, at_least, by_sign, describe_counts, legend_of, won
+from evenlight.statistics.analyses.beyond_random import EXPLAINER, MODEL
 from evenlight.statistics.arrays.sign_test import of_hundred
-from evenlight.statistics.beyond_random import EXPLAINER, MODEL
-from evenlight.statistics.families import CONTROL, EXPLORATORY, PRIMARY, STUDY
-from evenlight.statistics.study import AS_OFTEN, UNDECIDABLE, UNDECIDED, comparisons_in
-from evenlight.statistics.wins import TEXTS
+from evenlight.statistics.comparisons.families import CONTROL, EXPLORATORY, PRIMARY, STUDY
+from evenlight.statistics.comparisons.study import AS_OFTEN, UNDECIDABLE, UNDECIDED, comparisons_in
+from evenlight.statistics.comparisons.wins import TEXTS
 
 QUESTION = "Are explanations equally good for every group?"
 # Style has no better side: tables take one direction of each metric as the better one.

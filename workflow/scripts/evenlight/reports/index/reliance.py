@@ -8,7 +8,7 @@ import pandas as pd
 from evenlight.reports.index.comparisons import Judged
 from evenlight.reports.index.found import Found
 from evenlight.reports.text import signed
-from evenlight.statistics.reliance import FIXED, REPEATED
+from evenlight.statistics.analyses.reliance import FIXED, REPEATED
 
 # So many groups are all named in one sentence; of more, the two ends.
 NAMED = 3

@@ -21,11 +21,18 @@ from evenlight.reports.index.answers import MOST_CHARACTERS, answers_of, stored_
 from evenlight.reports.index.certainty import pairs_and_others
 from evenlight.reports.index.store import Store
 from evenlight.reports.verdict_words import sign_of
-from evenlight.statistics.cells import ModelScores, read_models
-from evenlight.statistics.explained_words import Explained, Level, known_mean, relative, shown_levels, unit_means
-from evenlight.statistics.files import items_path
-from evenlight.statistics.score_files import score_notes
-from evenlight.statistics.study import StudyScores, comparisons_in
+from evenlight.statistics.comparisons.cells import ModelScores, read_models
+from evenlight.statistics.comparisons.explained_words import (
+    Explained,
+    Level,
+    known_mean,
+    relative,
+    shown_levels,
+    unit_means,
+)
+from evenlight.statistics.comparisons.files import items_path
+from evenlight.statistics.comparisons.score_files import score_notes
+from evenlight.statistics.comparisons.study import StudyScores, comparisons_in
 
 # A score is one of so many steps between the least and the largest of its metric; the last number says "undefined".
 STEPS = 2**16 - 2

@@ -54,7 +54,7 @@ def page(
     alpha: float,
 ) -> Page:
     """Mean ± standard deviation over seeds of every measure, from
-    :func:`evenlight.statistics.explainer_agreement.summarise_agreement`; ``top`` features are compared."""
+    :func:`evenlight.statistics.analyses.explainer_agreement.summarise_agreement`; ``top`` features are compared."""
     names = ["dataset", "measure", "model"]
     by_pair = dict(iter(summary.groupby([*names, "explainer_a", "explainer_b"], sort=False)))
 

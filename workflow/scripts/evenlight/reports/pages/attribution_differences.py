@@ -7,7 +7,7 @@ from evenlight.reports.entries import Drawn, Shown
 from evenlight.reports.html_table import Cell, Page, Table
 from evenlight.reports.questions import CELL, SURE
 from evenlight.reports.text import signed
-from evenlight.statistics.study import comparisons_in
+from evenlight.statistics.comparisons.study import comparisons_in
 
 TABLES = (ATTRIBUTION_DIFFERENCES,)
 
@@ -48,7 +48,7 @@ def page(
     alpha: float,
 ) -> Page:
     """A table per dataset and pair of levels, from
-    :func:`evenlight.statistics.word_attributions.attribution_differences`; the CSV file has every run."""
+    :func:`evenlight.statistics.analyses.word_attributions.attribution_differences`; the CSV file has every run."""
     tables = [
         _table(f"{' and '.join(pair.levels)} on {label}", pair.rows(part), explainers, strategies, alpha)
         for dataset, label in datasets.items()

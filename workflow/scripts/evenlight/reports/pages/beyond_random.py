@@ -19,10 +19,10 @@ from evenlight.reports.verdict_words import (
     sign_of,
     won,
 )
-from evenlight.statistics.beyond_random import EXPLAINED_AWAY, EXPLAINER, MODEL, PERSISTS, REVERSED
-from evenlight.statistics.families import CONTROL
-from evenlight.statistics.study import MetricLabel, comparisons_in
-from evenlight.statistics.verdicts import UNDECIDED
+from evenlight.statistics.analyses.beyond_random import EXPLAINED_AWAY, EXPLAINER, MODEL, PERSISTS, REVERSED
+from evenlight.statistics.comparisons.families import CONTROL
+from evenlight.statistics.comparisons.study import MetricLabel, comparisons_in
+from evenlight.statistics.comparisons.verdicts import UNDECIDED
 
 TABLES = (BEYOND_RANDOM,)
 MAKERS = [MODEL, EXPLAINER]
@@ -64,7 +64,7 @@ def page(
 ) -> Page:
     """What is left of the disparities, counted by dataset and metric, and a table of cells for each dataset.
 
-    ``table`` comes from :func:`evenlight.statistics.beyond_random.beyond_random_table`.
+    ``table`` comes from :func:`evenlight.statistics.analyses.beyond_random.beyond_random_table`.
     """
     pairs, parts = comparisons_in(table), []
     for pair in pairs:

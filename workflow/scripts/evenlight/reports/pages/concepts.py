@@ -9,7 +9,7 @@ from evenlight.reports.html_table import Cell, Page, Table
 from evenlight.reports.page_parts import describe_single_runs, rows_by_model
 from evenlight.reports.questions import CELL, HOLDS, answered
 from evenlight.reports.text import mean_over_seeds, signed
-from evenlight.statistics.study import ALL, MetricLabel
+from evenlight.statistics.comparisons.study import ALL, MetricLabel
 
 TABLES = (CONCEPT_ERRORS, CONCEPT_EFFECTS)
 ORDER, ORDER_LABEL = "order_faithfulness", "Order faithfulness\N{NO-BREAK SPACE}↑"

@@ -7,7 +7,7 @@ from evenlight.reports.entries import Drawn, Shown
 from evenlight.reports.html_table import Cell, Page, Table
 from evenlight.reports.questions import LIMITS, SURE
 from evenlight.reports.text import TESTS
-from evenlight.statistics.study import ALL
+from evenlight.statistics.comparisons.study import ALL
 
 TABLES = (CONTROL,)
 HEADINGS = ["Cells", "Real", "Permuted", "95 % of permutations", "p of the study"]
@@ -36,7 +36,7 @@ def shown(study) -> Shown | None:
 def page(
     table: pd.DataFrame, *, datasets: dict[str, str], models: dict[str, str], alpha: float, control_draws: int
 ) -> Page:
-    """One table of every dataset, model and test, from :func:`evenlight.statistics.control.permuted_rates`."""
+    """One table of every dataset, model and test, from :func:`evenlight.statistics.analyses.control.permuted_rates`."""
     introduction = (
         "Are there more significant disparities than chance gives? "
         f"{_said_of_shares(table[table['cells'] > 0], alpha)}"

@@ -21,7 +21,7 @@ def shown(study) -> Shown | None:
 
 
 def page(costs: pd.DataFrame, *, datasets: dict[str, str], models: dict[str, str], explainers: dict[str, str]) -> Page:
-    """One table per dataset, from :func:`evenlight.statistics.costs.summarise_costs`."""
+    """One table per dataset, from :func:`evenlight.statistics.analyses.costs.summarise_costs`."""
     parts = []
     for dataset, label in datasets.items():
         of_models = [

@@ -8,8 +8,8 @@ from evenlight.reports.html_table import Cell, Page, Table
 from evenlight.reports.page_parts import NO_RUN, rows_by_model
 from evenlight.reports.questions import CELL, HOLDS, LIMITS, SURE
 from evenlight.reports.text import signed
-from evenlight.statistics.covariate_adjusted import CALIPER, FEWEST
-from evenlight.statistics.study import MetricLabel, comparisons_in
+from evenlight.statistics.analyses.covariate_adjusted import CALIPER, FEWEST
+from evenlight.statistics.comparisons.study import MetricLabel, comparisons_in
 
 TABLES = (COVARIATE_ADJUSTED,)
 COVARIATES = {
@@ -47,7 +47,7 @@ def page(
 ) -> Page:
     """A summary by dataset and covariate, and a table for each dataset and covariate that splits a cell there.
 
-    ``table`` comes from :func:`evenlight.statistics.covariate_adjusted.covariate_adjusted_table`.
+    ``table`` comes from :func:`evenlight.statistics.analyses.covariate_adjusted.covariate_adjusted_table`.
     """
     parts = []
     for pair in comparisons_in(table):

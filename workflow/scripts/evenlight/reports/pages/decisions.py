@@ -10,8 +10,8 @@ from evenlight.reports.page_parts import rows_by_model
 from evenlight.reports.questions import CELL, HOLDS, LIMITS, READ, SURE, answered
 from evenlight.reports.text import signed
 from evenlight.reports.verdict_words import SIGNS
-from evenlight.statistics.decisions import CHANGES
-from evenlight.statistics.study import UNDECIDABLE, UNDECIDED, comparisons_in, factor_in_brackets
+from evenlight.statistics.analyses.decisions import CHANGES
+from evenlight.statistics.comparisons.study import UNDECIDABLE, UNDECIDED, comparisons_in, factor_in_brackets
 
 TABLES = (DECISIONS,)
 HEADINGS = ["changed", "by chance", "beyond", "verdict"]
@@ -35,7 +35,7 @@ def page(
     explainers: dict[str, str],
     confidence: float,
 ) -> Page:
-    """A page from :func:`evenlight.statistics.decisions.decision_table`, a table for each dataset."""
+    """A page from :func:`evenlight.statistics.analyses.decisions.decision_table`, a table for each dataset."""
     introduction = (
         "Does the form of a question change the decision more often than chance does? "
         f"{_answer(decisions['verdict'])}A row has both shares, what is beyond chance, and its verdict."

@@ -7,7 +7,7 @@ from evenlight.reports.entries import Drawn, Shown
 from evenlight.reports.html_table import Cell, Page, Table
 from evenlight.reports.questions import CELL, SURE
 from evenlight.reports.text import common_words, signed
-from evenlight.statistics.study import MetricLabel, comparisons_in
+from evenlight.statistics.comparisons.study import MetricLabel, comparisons_in
 
 TABLES = (DEFINITIONS,)
 
@@ -46,7 +46,8 @@ def page(
     considerable_effect: float,
 ) -> Page:
     """Per pair of groups a table of single definitions and one of pairs of definitions, from
-    :func:`evenlight.statistics.definitions.definitions_table`. ``disputed``: each kind of metric and its entries."""
+    :func:`evenlight.statistics.analyses.definitions.definitions_table`. ``disputed``: each kind of metric and its
+    entries."""
     alone, paired = table[table["metric"] == table["other"]], table[table["metric"] != table["other"]]
     layout = datasets, {name: metric.label for name, metric in metrics.items()}, disputed
     parts = []

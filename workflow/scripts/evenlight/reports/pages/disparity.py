@@ -11,9 +11,9 @@ from evenlight.reports.html_table import Cell, Page, Table
 from evenlight.reports.page_parts import BETTER_COLOURS, describe_single_runs, initials, rows_by_model, shade
 from evenlight.reports.questions import CELL, HOLDS, SURE, answered
 from evenlight.reports.text import mean_sd, signed
-from evenlight.statistics.families import CONTROL, hypothesis_family
-from evenlight.statistics.study import Comparison, MetricLabel, comparisons_in, factor_in_brackets
-from evenlight.statistics.summary import seeds_that_disagree
+from evenlight.statistics.analyses.summary import seeds_that_disagree
+from evenlight.statistics.comparisons.families import CONTROL, hypothesis_family
+from evenlight.statistics.comparisons.study import Comparison, MetricLabel, comparisons_in, factor_in_brackets
 
 TABLES = (SUMMARY,)
 DISAGREE, CONTRADICTED = "*", "†"
@@ -67,7 +67,7 @@ def page(
     noise: Collection[str],
 ) -> Page:
     """Per pair of groups the table of counts and the table of effect sizes, laid out as Tables 3 and 8 of Dhaini et
-    al. (2025), from :func:`evenlight.statistics.summary.summarise_disparity`.
+    al. (2025), from :func:`evenlight.statistics.analyses.summary.summarise_disparity`.
 
     ``noise``: the explainers that are references, whose cells ask no question.
     """

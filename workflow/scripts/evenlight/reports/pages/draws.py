@@ -9,7 +9,7 @@ from evenlight.reports.html_table import Cell, Page, Table
 from evenlight.reports.page_parts import rows_by_model
 from evenlight.reports.questions import CELL, HOLDS, LIMITS, SURE, answered
 from evenlight.reports.text import known, with_ends
-from evenlight.statistics.study import Comparison, MetricLabel, comparisons_in, factor_in_brackets
+from evenlight.statistics.comparisons.study import Comparison, MetricLabel, comparisons_in, factor_in_brackets
 
 TABLES = (DRAWS,)
 HEADINGS = ["difference", "size", "of draws", "beyond"]
@@ -33,7 +33,8 @@ def page(
     metrics: dict[str, MetricLabel],
     confidence: float,
 ) -> Page:
-    """A page from :func:`evenlight.statistics.draws.draw_table`, a table for each dataset and pair of levels."""
+    """A page from :func:`evenlight.statistics.analyses.draws.draw_table`, a table for each dataset and pair of
+    levels."""
     beyond = int((draws["beyond_low"] > 0).sum())
     introduction = (
         "Do the answers to two forms differ by more than two answers to one form do? "

@@ -21,9 +21,9 @@ from evenlight.reports.verdict_words import (
     sign_of,
 )
 from evenlight.statistics.arrays.sign_test import share_limits
-from evenlight.statistics.chance_level import describe_chance
-from evenlight.statistics.families import CONTROL, EXPLORATORY, PRIMARY, STUDY
-from evenlight.statistics.study import (
+from evenlight.statistics.comparisons.chance_level import describe_chance
+from evenlight.statistics.comparisons.families import CONTROL, EXPLORATORY, PRIMARY, STUDY
+from evenlight.statistics.comparisons.study import (
     REPETITIONS,
     Comparison,
     MetricLabel,
@@ -31,7 +31,7 @@ from evenlight.statistics.study import (
     factor_in_brackets,
     repeated_in,
 )
-from evenlight.statistics.wins import TEXTS
+from evenlight.statistics.comparisons.wins import TEXTS
 
 TABLES = (EFFECTS, EFFECT_COUNTS, VERDICT_CONTROL, BALANCED_ACCURACY)
 SETS = {"all": "All", "comparison": "Comparison", "dataset": "Dataset", "model": "Model"}
@@ -89,11 +89,12 @@ def page(
     confidence: float,
     words: Words = EXPLAINED,
 ) -> Page:
-    """A page from :func:`evenlight.statistics.effects.effect_tables`: the counts, then every comparison.
+    """A page from :func:`evenlight.statistics.analyses.effects.effect_tables`: the counts, then every comparison.
 
-    Behind them stands what permuted labels do (:func:`evenlight.statistics.verdict_control.permuted_verdicts`). Before
-    them stands which models only guess (:func:`evenlight.statistics.model_quality.balanced_accuracy`), None where
-    models predict nothing. Of a table of scores there are only the first two. ``words`` say how a group wins.
+    Behind them stands what permuted labels do
+    (:func:`evenlight.statistics.analyses.verdict_control.permuted_verdicts`). Before
+    them stands which models only guess (:func:`evenlight.statistics.analyses.model_quality.balanced_accuracy`), None
+    where models predict nothing. Of a table of scores there are only the first two. ``words`` say how a group wins.
     """
     pairs = comparisons_in(effects)
     labels = {"dataset": datasets, "model": models, "explainer": explainers}

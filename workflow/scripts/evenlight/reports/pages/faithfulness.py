@@ -10,7 +10,7 @@ from evenlight.reports.html_table import Cell, Page, Table
 from evenlight.reports.questions import CELL, ELSE, HOLDS, LIMITS, READ, SURE, answered
 from evenlight.reports.text import known, with_ends
 from evenlight.reports.verdict_words import numbers_of
-from evenlight.statistics.study import ALL, MetricLabel
+from evenlight.statistics.comparisons.study import ALL, MetricLabel
 
 TABLES = (FAITHFULNESS, EFFECTS)
 OF_CHANGES = {"changed": "decision changed", "moved": "answers moved", "impact": "impact"}
@@ -88,7 +88,8 @@ def page(
     metrics: dict[str, MetricLabel],
     confidence: float,
 ) -> Page:
-    """A page from :func:`evenlight.statistics.faithfulness.faithfulness_table` and the verdicts on its metrics."""
+    """A page from :func:`evenlight.statistics.analyses.faithfulness.faithfulness_table` and the verdicts on its
+    metrics."""
     of_all = faithfulness[(faithfulness["factor"] == ALL) & ~faithfulness["measure"].isin(OF_CHANGES)]
     # Whoever follows hints often has no better reasons for it, and of single answers nothing stands beside the value.
     higher = np.array([metrics[name].higher_is_better for name in of_all["metric"]], dtype=bool)

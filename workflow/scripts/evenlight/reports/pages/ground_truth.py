@@ -49,8 +49,8 @@ def shown(study) -> Shown | None:
 
 
 def page(words: pd.DataFrame, summary: pd.DataFrame, *, datasets: dict[str, str], alpha: float) -> Page:
-    """From :func:`evenlight.statistics.ground_truth.ground_truth_tables`; of each dataset the words with the highest
-    correlations, as GECOBench's Figure 3."""
+    """From :func:`evenlight.statistics.analyses.ground_truth.ground_truth_tables`; of each dataset the words with the
+    highest correlations, as GECOBench's Figure 3."""
     rows = [
         (datasets[row.dataset], [Cell(f"{getattr(row, name):,}") for name in HEADINGS])
         for row in summary.itertuples(index=False)

@@ -19,7 +19,7 @@ def shown(study) -> Shown | None:
 
 def page(tried: pd.DataFrame, *, datasets: dict[str, str], models: dict[str, str]) -> Page:
     """Validation accuracy and loss by learning rate, from
-    :func:`evenlight.statistics.learning_rates.learning_rates`; the best of a model is bold."""
+    :func:`evenlight.statistics.analyses.learning_rates.learning_rates`; the best of a model is bold."""
     rates = sorted(tried["learning_rate"].unique(), reverse=True)
     by_names = {(row.dataset, row.model, row.learning_rate): row for row in tried.itertuples(index=False)}
 

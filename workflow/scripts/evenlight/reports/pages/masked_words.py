@@ -39,7 +39,7 @@ def shown(study) -> Shown | None:
 def page(
     table: pd.DataFrame, *, datasets: dict[str, str], strategies: dict[str, dict[str, str]], confidence: float
 ) -> Page:
-    """A table per dataset and score, from :func:`evenlight.statistics.masked_words.masked_summary`."""
+    """A table per dataset and score, from :func:`evenlight.statistics.analyses.masked_words.masked_summary`."""
     tables = []
     for dataset, label in datasets.items():
         for score, said in LABELS.items():

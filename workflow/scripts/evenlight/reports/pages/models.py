@@ -24,7 +24,8 @@ def shown(study) -> Shown | None:
 
 def page(summary: pd.DataFrame, per_seed: pd.DataFrame, *, datasets: dict[str, str], models: dict[str, str]) -> Page:
     """Mean ± standard deviation over seeds of every measure, from
-    :func:`evenlight.statistics.model_quality.summarise_quality`; the values per seed stand in their CSV file only."""
+    :func:`evenlight.statistics.analyses.model_quality.summarise_quality`; the values per seed stand in their CSV file
+    only."""
     by_names = {
         (row.dataset, row.model, row.measure, row.subset): mean_over_seeds(row.mean, row.sd, row.seeds, 3)
         for row in summary.itertuples(index=False)

@@ -9,9 +9,9 @@ from evenlight.reports.page_parts import BETTER_COLOURS, shade
 from evenlight.reports.questions import CELL, HOLDS, LIMITS, SURE
 from evenlight.reports.text import signed
 from evenlight.reports.verdict_words import GREY, numbers_of
+from evenlight.statistics.analyses.proposed_methods import BEHIND, BEST
 from evenlight.statistics.arrays.sign_test import of_hundred
-from evenlight.statistics.proposed_methods import BEHIND, BEST
-from evenlight.statistics.study import ALL, MetricLabel
+from evenlight.statistics.comparisons.study import ALL, MetricLabel
 
 TABLES = (PROPOSED_METHODS, PROPOSED_METHOD_PAIRS)
 ALL_MODELS = "all models together"
@@ -36,7 +36,8 @@ def page(
     strategies: dict[str, dict[str, str]],
     confidence: float,
 ) -> Page:
-    """A table per dataset and metric, from :func:`evenlight.statistics.proposed_methods.proposed_method_tables`."""
+    """A table per dataset and metric, from
+    :func:`evenlight.statistics.analyses.proposed_methods.proposed_method_tables`."""
     models = {ALL: ALL_MODELS} | {
         model: f"{architecture} {strategy}" for architecture, of in strategies.items() for strategy, model in of.items()
     }

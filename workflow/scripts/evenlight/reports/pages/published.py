@@ -11,8 +11,8 @@ from evenlight.reports.html_table import Cell, Page, Table
 from evenlight.reports.page_parts import BETTER_COLOURS, initials, shade
 from evenlight.reports.questions import CELL, ELSE
 from evenlight.reports.text import mean_sd, signed
-from evenlight.statistics.published import GROUPS, RUNS
-from evenlight.statistics.study import MetricLabel
+from evenlight.statistics.analyses.published import GROUPS, RUNS
+from evenlight.statistics.comparisons.study import MetricLabel
 
 TABLES = (PUBLISHED, PUBLISHED_AGREEMENT, PUBLISHED_QUALITY)
 # The metrics in the order of Table 3, under the property that they measure.
@@ -91,8 +91,8 @@ def page(
     metrics: dict[str, MetricLabel],
     considerable_effect: float,
 ) -> Page:
-    """The page of both studies, from :func:`evenlight.statistics.published.join_published`, ``agreement_beside`` and
-    ``quality_beside``. Without a cell in common it says so, and what would make one."""
+    """The page of both studies, from :func:`evenlight.statistics.analyses.published.join_published`,
+    ``agreement_beside`` and ``quality_beside``. Without a cell in common it says so, and what would make one."""
     layout = datasets, models, explainers, metrics
     published_tables = [
         *_by_table(comparison, "table", "Significant seeds", (_count_text, considerable_effect), layout),

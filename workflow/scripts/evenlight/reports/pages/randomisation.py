@@ -45,7 +45,7 @@ def page(
     summary: pd.DataFrame, *, datasets: dict[str, str], models: dict[str, str], explainers: dict[str, str]
 ) -> Page:
     """Mean ± standard deviation over seeds of the rank correlations at three stages, from
-    :func:`evenlight.statistics.randomisation.summarise_randomisation`; all stages stand in the CSV file."""
+    :func:`evenlight.statistics.analyses.randomisation.summarise_randomisation`; all stages stand in the CSV file."""
     by_cell = dict(iter(summary.groupby(["dataset", "order", "model", "explainer"], sort=False)))
 
     def cells(dataset: str, order: str, model: str, explainer: str) -> list[Cell]:

@@ -33,8 +33,8 @@ def page(
     words_shown: int,
     confidence: float,
 ) -> Page:
-    """From :func:`evenlight.statistics.reliance.measure_reliance`; of each explainer the ``words_shown`` words with the
-    largest mean shares, while the CSV file has all."""
+    """From :func:`evenlight.statistics.analyses.reliance.measure_reliance`; of each explainer the ``words_shown`` words
+    with the largest mean shares, while the CSV file has all."""
     shown = []
     for dataset, dataset_label in datasets.items():
         for model, model_label in models.items():

@@ -8,7 +8,7 @@ from evenlight.reports.html_table import Cell, Page, Table
 from evenlight.reports.page_parts import describe_single_runs, rows_by_model
 from evenlight.reports.questions import CELL, HOLDS, SURE, answered
 from evenlight.reports.text import mean_over_seeds
-from evenlight.statistics.study import MetricLabel, ordered_levels
+from evenlight.statistics.comparisons.study import MetricLabel, ordered_levels
 
 TABLES = (SCORE_SUMMARY,)
 
@@ -33,7 +33,8 @@ def page(
     levels: list[str],
 ) -> Page:
     """Mean ± standard deviation over seeds of every metric, one table per dataset, from
-    :func:`evenlight.statistics.summary.summarise_scores`. The groups of ``levels`` stand first, in this order."""
+    :func:`evenlight.statistics.analyses.summary.summarise_scores`. The groups of ``levels`` stand first, in this
+    order."""
     by_names = {
         (row.dataset, row.model, row.explainer, row.metric, row.group): _score_cell(row)
         for row in summary.itertuples(index=False)

@@ -9,7 +9,7 @@ from evenlight.reports.entries import Shown
 from evenlight.reports.html_table import Cell, Page, Table
 from evenlight.reports.questions import CELL, LIMITS, SURE
 from evenlight.reports.text import common_words, signed
-from evenlight.statistics.study import ALL, MetricLabel, comparisons_in
+from evenlight.statistics.comparisons.study import ALL, MetricLabel, comparisons_in
 
 TABLES = (SPECIFICATION_CURVES, SPECIFICATIONS)
 
@@ -44,7 +44,8 @@ def page(
     methods: Mapping[str, str],
     alpha: float,
 ) -> Page:
-    """A table per dataset and pair of groups from :func:`evenlight.statistics.specifications.specification_tables`.
+    """A table per dataset and pair of groups from
+    :func:`evenlight.statistics.analyses.specifications.specification_tables`.
 
     ``kinds`` and ``methods`` as there. The specifications themselves are in the CSV table and the figures.
     """

@@ -9,7 +9,7 @@ from evenlight.reports.entries import Drawn, Shown
 from evenlight.reports.html_table import Cell, Page, Table
 from evenlight.reports.questions import CELL, ELSE, HOLDS, LIMITS, SURE
 from evenlight.reports.text import signed
-from evenlight.statistics.study import MetricLabel
+from evenlight.statistics.comparisons.study import MetricLabel
 
 TABLES = (STRATEGIES,)
 SUBSETS = {"all": "all texts", "right": "read rightly", "all_right": "read rightly by all models"}
@@ -48,7 +48,7 @@ def page(
     strategies: dict[str, dict[str, str]],
     confidence: float,
 ) -> Page:
-    """Means and ratios of every metric, from :func:`evenlight.statistics.strategy_summary.strategy_table`.
+    """Means and ratios of every metric, from :func:`evenlight.statistics.analyses.strategy_summary.strategy_table`.
 
     Of the metrics that have an expectation of random scores, which are those of mass accuracy, all subsets are shown
     and the ratios; of others all texts. The CSV file has everything.

@@ -9,7 +9,7 @@ from evenlight.core.contracts.results import ATTRIBUTION_DIFFERENCES
 from evenlight.reports.contrast import ink_on
 from evenlight.reports.study_figures import label_places, legend_below
 from evenlight.reports.style import colour_of
-from evenlight.statistics.study import comparisons_in
+from evenlight.statistics.comparisons.study import comparisons_in
 
 TABLE = ATTRIBUTION_DIFFERENCES.only(
     "dataset", "model", "seed", "explainer", "factor", "level_a", "level_b", "mean_absolute", "p_holm"

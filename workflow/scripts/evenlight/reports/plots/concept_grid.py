@@ -5,7 +5,7 @@ from matplotlib.figure import Figure
 
 from evenlight.reports.plots.concepts import TABLE, draw_dots, finish
 from evenlight.reports.study_figures import wrapped
-from evenlight.statistics.study import MetricLabel
+from evenlight.statistics.comparisons.study import MetricLabel
 
 __all__ = ["TABLE", "draw_concept_grid"]
 SHOWS = "Errors of estimated concept effects, by model and dataset"

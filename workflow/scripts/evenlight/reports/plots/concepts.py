@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from evenlight.core.contracts.results import CONCEPT_ERRORS
 from evenlight.reports.study_figures import legend_below, wrapped
 from evenlight.reports.style import DOT, colour_of
-from evenlight.statistics.study import ALL, MetricLabel
+from evenlight.statistics.comparisons.study import ALL, MetricLabel
 
 TABLE = CONCEPT_ERRORS.only("dataset", "model", "explainer", "metric", "concept", "change", "mean", "low", "high")
 SHOWS = "Errors of estimated concept effects"

@@ -9,7 +9,7 @@ from evenlight.core.contracts.results import CONTROL
 from evenlight.core.errors import InputError
 from evenlight.reports.study_figures import legend_below
 from evenlight.reports.text import TESTS
-from evenlight.statistics.study import ALL
+from evenlight.statistics.comparisons.study import ALL
 
 TABLE = CONTROL
 SHOWS = "Significant cells, with the real groups and with permuted ones"
@@ -24,8 +24,8 @@ ROW_HEIGHT = 0.26  # inches
 def draw_control(table: pd.DataFrame, datasets: dict[str, str], title: str) -> Figure:
     """Per dataset and test the real share of significant cells and the mean and 95 % range of the permutations.
 
-    ``table`` is that of :func:`evenlight.statistics.control.permuted_rates`, whose rows of all models together are
-    drawn; ``datasets`` has the labels in order, from above. Datasets without a cell are refused.
+    ``table`` is that of :func:`evenlight.statistics.analyses.control.permuted_rates`, whose rows of all models together
+    are drawn; ``datasets`` has the labels in order, from above. Datasets without a cell are refused.
     """
     of_all = table[(table["model"] == ALL) & (table["cells"] > 0)]
     rows = [

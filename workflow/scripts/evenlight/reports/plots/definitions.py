@@ -19,8 +19,8 @@ from evenlight.reports.study_figures import (
     row_places,
 )
 from evenlight.reports.text import common_words
-from evenlight.statistics.definitions import by_variant, direction_flips
-from evenlight.statistics.study import MetricLabel, comparisons_in
+from evenlight.statistics.analyses.definitions import by_variant, direction_flips
+from evenlight.statistics.comparisons.study import MetricLabel, comparisons_in
 
 TABLE = SUMMARY
 SHOWS = "Disputed definitions"
@@ -46,7 +46,8 @@ def draw_definitions(
 ) -> Figure:
     """Mean Cohen's d over all seeds under each definition, a panel per disputed metric, for every pair of groups.
 
-    ``summary`` holds one dataset's rows of :func:`evenlight.statistics.summary.summarise_disparity`; ``disputed``
+    ``summary`` holds one dataset's rows of :func:`evenlight.statistics.analyses.summary.summarise_disparity`;
+    ``disputed``
     gives each kind of metric, a panel, and its entries in ``metrics``. A filled mark is significant in most seeds.
     Above a panel stands how many cells are significant under each definition, and in how many rows two definitions
     point in opposite directions.

@@ -14,7 +14,7 @@ from evenlight.reports.contrast import ink_on
 from evenlight.reports.page_parts import BETTER_COLOURS
 from evenlight.reports.study_figures import INCHES_PER_LETTER, by_modality, row_labels_width
 from evenlight.reports.text import signed
-from evenlight.statistics.study import Comparison, MetricLabel, comparisons_in
+from evenlight.statistics.comparisons.study import Comparison, MetricLabel, comparisons_in
 
 TABLE = SUMMARY
 SHOWS = "Disparity"
@@ -39,7 +39,7 @@ def draw_disparity(
     modalities: Mapping[str, Mapping[str, Sequence[str]]] | None = None,
 ) -> Figure:
     """Mean Cohen's d over all seeds, one panel per pair of groups, from one dataset's rows of
-    :func:`evenlight.statistics.summary.summarise_disparity`.
+    :func:`evenlight.statistics.analyses.summary.summarise_disparity`.
 
     Rows and columns stand in the order of ``models``, ``explainers`` and ``metrics``. The colour is of the group with
     the better explanations, as in the tables, the number with its sign that of the scores.

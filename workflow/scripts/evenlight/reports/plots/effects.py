@@ -23,7 +23,7 @@ from evenlight.reports.study_figures import (
     row_places,
 )
 from evenlight.reports.verdict_words import sign_of
-from evenlight.statistics.study import Comparison, MetricLabel, comparisons_in, factor_in_brackets
+from evenlight.statistics.comparisons.study import Comparison, MetricLabel, comparisons_in, factor_in_brackets
 
 TABLE = EFFECTS.only(
     *("dataset", "model", "explainer", "metric", "factor", "level_a", "level_b"),

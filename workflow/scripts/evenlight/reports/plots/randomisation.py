@@ -22,8 +22,8 @@ PANEL = (4.2, 3.2)  # inches
 def draw_randomisation(summary: pd.DataFrame, models: dict[str, str], explainers: dict[str, str], title: str) -> Figure:
     """Mean rank correlation of the absolute scores with those of the model as it is, by the layer that is reached.
 
-    ``summary`` are one dataset's rows of :func:`evenlight.statistics.randomisation.summarise_randomisation`. A panel
-    for each order (rows) and model (columns), a line for each explainer; gaps where a correlation is undefined.
+    ``summary`` are one dataset's rows of :func:`evenlight.statistics.analyses.randomisation.summarise_randomisation`. A
+    panel for each order (rows) and model (columns), a line for each explainer; gaps where a correlation is undefined.
     """
     orders = [order for order in ORDERS if (summary["order"] == order).any()]
     figure = Figure(

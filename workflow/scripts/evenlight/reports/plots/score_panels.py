@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 
 from evenlight.reports.plots.scores import boxes_width, draw_boxes, draw_group_legend
 from evenlight.reports.study_figures import by_modality, grid, grid_shape, label_places, wrapped
-from evenlight.statistics.study import MetricLabel
+from evenlight.statistics.comparisons.study import MetricLabel
 
 MOST_COLUMNS = 4
 PAGE_WIDTH = 11.7  # inches: a landscape A4 page

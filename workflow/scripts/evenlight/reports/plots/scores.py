@@ -7,7 +7,7 @@ from matplotlib.patches import Patch
 
 from evenlight.reports.study_figures import label_places, legend_below
 from evenlight.reports.style import colour_of, hatch_of
-from evenlight.statistics.study import MetricLabel
+from evenlight.statistics.comparisons.study import MetricLabel
 
 # From the 5th to the 95th percentile: with thousands of scores, points beyond the usual whiskers hide the boxes.
 WHISKERS = (5, 95)

@@ -10,7 +10,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from evenlight.reports.text import signed
-from evenlight.statistics.study import ALL, Comparison, MetricLabel
+from evenlight.statistics.comparisons.study import ALL, Comparison, MetricLabel
 
 EFFECTS = {"cohens_d": "Cohen's d, as a δ", "cliffs_delta": "Cliff's δ"}
 # Blue where the first group is better, orange where the second is, grey where nothing is significant.
@@ -33,7 +33,8 @@ def draw_specifications(
     """The curve of all explainers, for every pair of groups.
 
     Both tables hold the rows of one dataset and kind of metric of
-    :func:`evenlight.statistics.specifications.specification_tables`. Below the estimates, which stand from the smallest
+    :func:`evenlight.statistics.analyses.specifications.specification_tables`. Below the estimates, which stand from the
+    smallest
     to the largest, each choice has a row with a tick below each estimate that is made so, and their median on its
     right. Choices that a study has only one of are not shown.
     """

@@ -9,7 +9,7 @@ from evenlight.core.contracts.results import STRATEGIES
 from evenlight.reports.pages.strategies import SUBSETS
 from evenlight.reports.study_figures import label_places, legend_below
 from evenlight.reports.style import DOT, colour_of
-from evenlight.statistics.study import MetricLabel
+from evenlight.statistics.comparisons.study import MetricLabel
 
 TABLE = STRATEGIES.only(
     *("dataset", "architecture", "strategy", "explainer", "metric", "subset"),

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from evenlight.statistics.arrays.blocks import row_blocks
+from evenlight.statistics.arrays.resamples import drawn_counts, mean_over_seeds, sums_by_cluster
 from evenlight.statistics.arrays.units import design_effect, stratum_weight
-from evenlight.statistics.blocks import row_blocks
-from evenlight.statistics.resamples import drawn_counts, mean_over_seeds, sums_by_cluster
 
 # Times the largest difference between scores that is seen: a mean beyond that is not what they tell.
 FARTHEST = 1.5

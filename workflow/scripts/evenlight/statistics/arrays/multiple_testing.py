@@ -24,8 +24,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from evenlight.core.seeds import generator_for
+from evenlight.statistics.arrays.blocks import row_blocks
 from evenlight.statistics.arrays.sign_test import share_limits, side_p, two_sided
-from evenlight.statistics.blocks import row_blocks
 
 
 def holm(p: ArrayLike) -> np.ndarray:

@@ -11,7 +11,7 @@ import scipy
 from numpy.typing import ArrayLike
 
 from evenlight.core.errors import InputError
-from evenlight.statistics.rounding import threshold
+from evenlight.statistics.arrays.rounding import threshold
 
 # No p is sought below this, as a logarithm.
 LEAST_LOG_LEVEL = -40.0
@@ -26,7 +26,7 @@ def margins(a: np.ndarray, b: np.ndarray, smallest: ArrayLike = 0.0) -> np.ndarr
 
     Returns:
         float (comparisons,). Seeds and units together say what is rounding
-        (:func:`evenlight.statistics.rounding.threshold`), whichever group they are of.
+        (:func:`evenlight.statistics.arrays.rounding.threshold`), whichever group they are of.
     """
     smallest = np.asarray(smallest, dtype=float)
     if not (smallest >= 0).all():

@@ -12,7 +12,7 @@ from functools import lru_cache
 import numpy as np
 import scipy
 
-from evenlight.statistics.rounding import settled
+from evenlight.statistics.arrays.rounding import settled
 
 SHARE = 0.1
 

@@ -1,0 +1,272 @@
+"""Is an explainer better than all others that ask the model? Each proposed one beside every other, on the same texts.
+
+It is better than another explainer where its explanation of a text is better more often than the other's. It
+is the best where it is better than each of the others. So the least convincing of these comparisons decides, at the
+level of a single one (an intersection-union test, Berger 1982), and nothing has to be guessed about which of them is
+the best. It is not the best where any other is better than it, which is adjusted for their number (Bonferroni).
+
+Over the rows of a study both claims are adjusted as both sides of a comparison are
+(:mod:`evenlight.statistics.arrays.multiple_testing`).
+"""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import product
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+import pandas as pd
+
+from evenlight.core.contracts.results import PROPOSED_METHOD_PAIRS, PROPOSED_METHODS
+from evenlight.core.tables import Contract
+from evenlight.statistics.analyses.base import Computed, Inputs, JudgedAtLooks
+from evenlight.statistics.arrays.multiple_testing import over_analyses
+from evenlight.statistics.arrays.units import mean_of_known
+from evenlight.statistics.comparisons.cells import ExplainerScores, read_models
+from evenlight.statistics.comparisons.designs import Design, Side
+from evenlight.statistics.comparisons.families import EXPLORATORY, PRIMARY
+from evenlight.statistics.comparisons.looks import ONE_LOOK, Looks
+from evenlight.statistics.comparisons.mean_effects import mean_effects
+from evenlight.statistics.comparisons.score_files import score_notes
+from evenlight.statistics.comparisons.strategies import common_seeds, run_of_seed
+from evenlight.statistics.comparisons.study import ALL, HOLM, UNDECIDED, Comparison, StudyScores, VerdictSettings
+from evenlight.statistics.comparisons.wins import P_SIDES, counted_wins
+
+FACTOR = "explainer"
+BEST, BEHIND = "better than all others", "not the best"
+_NAMES = ["dataset", "model", "explainer", "metric"]
+_CLAIMS = ["p_best", "p_behind"]
+
+
+def proposed_method_tables(
+    study: StudyScores,
+    judging: VerdictSettings,
+    *,
+    proposed_methods: Sequence[str],
+    rivals: Sequence[str],
+    primary_metrics: Sequence[str],
+    looks: Looks = ONE_LOOK,
+) -> tuple[pd.DataFrame, pd.DataFrame, list[str]]:
+    """The verdict on every proposed method, and what it is made of: how often it is better than each of the others.
+
+    Models that are no strategy do not count. The model ``all`` is the mean over all models, text by text.
+
+    Args:
+        study: its scores, those of the present interim analysis.
+        judging: the level and the margins; its families do not count.
+        proposed_methods: names of explainers.
+        rivals: the explainers that these have to be better than: not random ones, nor references that know the
+            data and not the model, beside which it stands all the same.
+        primary_metrics: the metrics that the study is about, all where it is empty.
+        looks: the interim analyses that are planned; verdicts hold over all of them.
+
+    Returns:
+        Rows of :data:`PROPOSED_METHODS`, one for each dataset, model, metric and method. The family is ``primary`` for
+        primary metrics in the mean of all models, else ``exploratory``. ``p_best`` is the largest one-sided p of the
+        pairs, ``p_behind`` the smallest of the other side times their number. ``side`` and ``verdict`` say what of
+        this is found among all rows of a family. Rows of :data:`PROPOSED_METHOD_PAIRS`, of all texts of which both
+        explainers have a score. And notes on rivals of which there is no such text.
+    """
+    of_strategies = {model: study.models[model] for named in study.strategies.values() for model in named.values()}
+    others = [name for name in study.explainers if name not in proposed_methods]
+
+    def seen(first: int | None, judging: VerdictSettings) -> tuple[pd.DataFrame, list[pd.DataFrame]]:
+        """The rows of proposed methods, and those of their pairs, of the first units."""
+        rows, pairs = [], []
+        for dataset in study.datasets:
+            of_dataset = replace(
+                study.of(dataset), first=first, models=of_strategies, explainers=[*proposed_methods, *others]
+            )
+            for model, seeds, items, values in read_scores_of(of_dataset):
+                for proposed_method in proposed_methods:
+                    beside = {other: (values[proposed_method], values[other]) for other in others}
+                    names = (dataset, model, proposed_method)
+                    table = _pairs(names, seeds, items, beside, list(study.metrics), judging)
+                    pairs.append(table)
+                    for metric in dict.fromkeys(table["metric"]):
+                        against = table[(table["metric"] == metric) & table["other"].isin(rivals)]
+                        if len(against):
+                            better = judging.higher_is_better.get(metric, True)
+                            rows.append(dict(zip(_NAMES, (*names, metric), strict=True)) | _of_pairs(against, better))
+        return pd.DataFrame(rows), pairs
+
+    verdicts, by_model = seen(study.first, judging)
+    pairs = pd.concat(by_model) if by_model else pd.DataFrame(columns=PROPOSED_METHOD_PAIRS.schema.names)
+    notes = _rivals_without_scores(pairs, proposed_methods, [name for name in others if name in rivals])
+    if verdicts.empty:
+        return pd.DataFrame(columns=PROPOSED_METHODS.schema.names), pairs[PROPOSED_METHOD_PAIRS.schema.names], notes
+    without_limits = replace(judging, bootstrap_draws=0)
+    earlier = [seen(units, without_limits)[0] for units in looks.units[:-1]]
+    judged = _judged([*earlier, verdicts], primary_metrics, judging.alpha, looks)
+    return judged, pairs[PROPOSED_METHOD_PAIRS.schema.names], notes
+
+
+def _rivals_without_scores(pairs: pd.DataFrame, proposed_methods: Sequence[str], rivals: Sequence[str]) -> list[str]:
+    """Which rivals have no text with a score of both, where others have: a claim of all others leaves them out."""
+    missing: dict[tuple, list[str]] = {}
+    for (dataset, model, metric), of_metric in pairs.groupby(["dataset", "model", "metric"], sort=False):
+        there = set(zip(of_metric["explainer"], of_metric["other"], strict=True))
+        for pair in product(proposed_methods, rivals):
+            if pair not in there:
+                missing.setdefault((dataset, metric, *pair), []).append(model)
+    return [
+        f"dataset '{dataset}', metric '{metric}': no text has a score of both '{proposed_method}' and '{rival}' "
+        f"({', '.join(models)}), so that this rival has no part in what is claimed"
+        for (dataset, metric, proposed_method, rival), models in missing.items()
+    ]
+
+
+def _judged(seen: Sequence[pd.DataFrame], primary: Sequence[str], alpha: float, looks: Looks) -> pd.DataFrame:
+    """The rows of the present analysis, the last of ``seen``, with families, adjusted p and verdicts."""
+    table = seen[-1]
+    of_study = (table["model"] == ALL) & (table["metric"].isin(primary) if primary else True)
+    table["family"] = np.where(of_study, PRIMARY, EXPLORATORY)
+    keys = pd.MultiIndex.from_frame(table[_NAMES])
+    increments = looks.increments(alpha)
+    of_looks = [
+        np.ones((2, len(table))) if rows.empty else rows.set_index(_NAMES)[_CLAIMS].reindex(keys).fillna(1).T.to_numpy()
+        for rows in seen
+    ]
+    adjusted, side = np.ones(len(table)), np.zeros(len(table), dtype=int)
+    for rows in table.groupby("family").indices.values():
+        tested = [p[:, rows] for p in of_looks]
+        found = over_analyses(tested, increments)
+        adjusted[rows], side[rows] = found.p_adjusted, found.side
+    verdict = [{1: BEST, -1: BEHIND}.get(of_row, UNDECIDED) for of_row in side]
+    return table.assign(p_adjusted=adjusted, side=side, verdict=verdict)[PROPOSED_METHODS.schema.names]
+
+
+def read_scores_of(study: StudyScores) -> Iterator[tuple[str, list[int], pd.DataFrame, dict[str, np.ndarray]]]:
+    """The scores of explainers in the mean of all models, named ``all``, and in each of several models.
+
+    Yields:
+        the model; its seeds; ``item_id`` and ``cluster`` of its texts; float (metrics, seeds, texts) by explainer, NaN
+        where undefined, in the mean where it is so in any model.
+    """
+    read = list(read_models(replace(study, comparisons={})))
+    of_models = [{of.explainer: of.values for of in model.explainers} for model in read]
+    if len(read) > 1:
+        seeds = common_seeds(ALL, study.models)
+        texts = set.intersection(*(set(model.items["item_id"]) for model in read))
+        items = read[0].items[read[0].items["item_id"].isin(texts)].reset_index(drop=True)
+        columns = [pd.Index(model.items["item_id"]).get_indexer(items["item_id"]) for model in read]
+        runs = [[list(model.seeds).index(run_of_seed(model.seeds, seed)) for seed in seeds] for model in read]
+        yield (
+            ALL,
+            seeds,
+            items,
+            {
+                name: np.mean(
+                    [
+                        values[name][:, rows][..., places]
+                        for values, rows, places in zip(of_models, runs, columns, strict=True)
+                    ],
+                    axis=0,
+                )
+                for name in study.explainers
+            },
+        )
+    for model, values in zip(read, of_models, strict=True):
+        yield model.model, list(model.seeds), model.items, values
+
+
+def _pairs(
+    names: tuple[str, str, str],
+    seeds: Sequence[int],
+    items: pd.DataFrame,
+    pairs: Mapping[str, tuple[np.ndarray, np.ndarray]],
+    metrics: list[str],
+    judging: VerdictSettings,
+) -> pd.DataFrame:
+    """A row for each metric and other explainer.
+
+    ``pairs`` has the scores (metrics, seeds, texts) of the proposed method and of each of the others.
+    """
+    texts = len(items)
+    identifiers, clusters = (items[name].to_numpy(object) for name in ("item_id", "cluster"))
+
+    def side(block: int) -> Side:
+        return Side(identifiers, clusters, block * texts + np.arange(texts), np.arange(texts))
+
+    designs, blocks = [], []
+    for other, scores in pairs.items():
+        comparison = Comparison(FACTOR, names[-1], other)
+        designs.append(Design(comparison, True, side(len(blocks)), side(len(blocks) + 1)))
+        unknown = np.isnan(scores[0] - scores[1])
+        blocks += [np.where(unknown, np.nan, values) for values in scores]
+    values = np.concatenate(blocks, axis=-1)
+    means = {
+        (other, metric): _described(*(values[number][:, design_side.columns] for design_side in (of.a, of.b)))
+        for of, other in zip(designs, pairs, strict=True)
+        for number, metric in enumerate(metrics)
+    }
+    present = ~np.isnan(values).all(axis=0)
+    scores = ExplainerScores(*names, seeds, metrics, values, present)
+    counted = counted_wins([scores], designs, judging, lambda levels: mean_effects(levels, judging))
+    if not counted:
+        return pd.DataFrame(columns=PROPOSED_METHOD_PAIRS.schema.names)
+    table = pd.concat([part.rows for part in counted], ignore_index=True)
+    found = [means[of_row] for of_row in zip(table["level_b"], table["metric"], strict=True)]
+    return table.assign(
+        other=table["level_b"],
+        texts=[of_both[2] for of_both in found],
+        p_better=table[P_SIDES[0]],
+        p_worse=table[P_SIDES[1]],
+        mean=[of_both[0] for of_both in found],
+        mean_other=[of_both[1] for of_both in found],
+    )
+
+
+def _described(own: np.ndarray, other: np.ndarray) -> tuple[float, float, int]:
+    """Both means over texts of means over seeds, from scores (seeds, texts), and how many texts have any."""
+    means = [float(mean_of_known(mean_of_known(values))) for values in (own, other)]
+    return *means, int((~np.isnan(own)).any(axis=0).sum())
+
+
+def _of_pairs(pairs: pd.DataFrame, higher_is_better: bool) -> dict[str, Any]:
+    """What follows for a proposed method from its rows, one for each rival."""
+    lead = pairs["difference"].to_numpy() * (1 if higher_is_better else -1)
+    return {
+        "others": len(pairs),
+        "best_other": pairs["other"].iloc[lead.argmin()],
+        "p_best": pairs["p_better"].max(),
+        "p_behind": min(1.0, len(pairs) * pairs["p_worse"].min()),
+    }
+
+
+class CompareProposedMethods(JudgedAtLooks):
+    """Say whether explainers that challenge all others are better than each of them."""
+
+    tables: ClassVar[Mapping[str, Contract]] = {
+        "proposed_methods": PROPOSED_METHODS,
+        "proposed_method_pairs": PROPOSED_METHOD_PAIRS,
+    }
+    of_kinds: ClassVar[Collection[str]] = ("strategies",)
+    folders: ClassVar[Sequence[str]] = ("scores", "datasets")
+    minutes: ClassVar[int] = 60
+
+    result: Literal["compare_proposed_methods"]
+    proposed_methods: list[str]
+    rivals: list[str]
+    primary_metrics: list[str]
+
+    @classmethod
+    def asked(cls, study) -> dict[str, Any]:
+        """As of verdicts of explainers, which no strategy, hypothesis or mean of several is part of."""
+        none = {"claims": {}, "together": [], "primary": {}, "noise": [], "adjustment": HOLM}
+        primary = study.config["statistics"]["primary"]["metrics"]
+        return super().asked(study) | none | {"primary_metrics": primary, "rivals": study.together()}
+
+    def compute(self, inputs: Inputs) -> Computed:
+        """The verdicts, and the pairs of explainers behind them."""
+        study = inputs.located(self.study)
+        verdicts, pairs, missing = proposed_method_tables(
+            study,
+            self.judging,
+            proposed_methods=self.proposed_methods,
+            rivals=self.rivals,
+            primary_metrics=self.primary_metrics,
+            looks=self.looks_made(inputs),
+        )
+        said = verdicts["verdict"].value_counts().to_string()
+        return Computed([verdicts, pairs], [*score_notes(study), *missing], [said])

@@ -1,0 +1,291 @@
+"""Who wins how often, comparison by comparison: what verdicts are made of.
+
+A vote is won by the group whose score is better, in the direction of the metric, by more than a margin. Pairs have a
+vote each, and so have texts; units that share a cluster are one vote. Scores are means over the seeds that count, so
+that all is said of these trained models. The methods are those of :mod:`evenlight.statistics.arrays`.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from evenlight.statistics.arrays.relative_effect import relative_effect
+from evenlight.statistics.arrays.sign_test import (
+    as_often_p,
+    counted,
+    margins,
+    net_benefit_limits,
+    share_limits,
+    side_p,
+    signs,
+)
+from evenlight.statistics.arrays.units import cluster_means, mean_of_known
+from evenlight.statistics.arrays.worst import in_worst, texts_in_worst, worst_side_p
+from evenlight.statistics.comparisons.cells import CELL, ExplainerScores, by_comparison
+from evenlight.statistics.comparisons.designs import Design, numbered
+from evenlight.statistics.comparisons.study import VerdictSettings
+
+PAIRS, CLUSTERS, TEXTS = "pairs", "clusters", "texts"
+# With fewer texts of a group nobody has simulated that the level of the relative effect holds.
+LEAST_TEXTS = 50
+# A seed counts in a comparison where it has scores of so many units, and of this share of the most of any seed.
+LEAST_UNITS = 6
+LEAST_SHARE = 0.5
+# One-sided p of both sides: of wins, of the worst scores, and of the majorities of seeds.
+P_SIDES, P_WORST, P_RETRAINING = ([f"p_{kind}{side}" for side in "ab"] for kind in ("", "worst_", "retraining_"))
+
+
+class Votes(NamedTuple):
+    """The votes of a level of texts without pairs: a cluster has one in each stratum.
+
+    Attributes:
+        scores: means over seeds, float (votes, comparisons), NaN where there is none.
+        strata, clusters: of each vote, int (votes,); clusters have the same numbers for both levels.
+        by_seed: the scores of each seed.
+    """
+
+    scores: np.ndarray
+    strata: np.ndarray
+    clusters: np.ndarray
+    by_seed: Sequence[np.ndarray]
+
+
+@dataclass(frozen=True)
+class LevelScores:
+    """The scores of both levels of a design, in all comparisons of one explainer, and which of them count.
+
+    Attributes:
+        scores, design: of which explainer, and of which levels.
+        cells: the names of each comparison.
+        a, b: all scores that there are, float (comparisons, seeds, units), NaN where there is none.
+    """
+
+    scores: ExplainerScores
+    design: Design
+    cells: Sequence[Mapping[str, str]]
+    a: np.ndarray
+    b: np.ndarray
+
+    @cached_property
+    def _whole(self) -> tuple[np.ndarray, np.ndarray]:
+        """The scores of whole pairs whose forms are in one stratum, or of texts that are in one; NaN for the others."""
+        if not self.design.paired:
+            sides = ((self.a, self.design.a.strata), (self.b, self.design.b.strata))
+            return tuple(of if strata is None else np.where(strata >= 0, of, np.nan) for of, strata in sides)
+        whole, same = ~np.isnan(self.a) & ~np.isnan(self.b), self.design.same_stratum
+        whole = whole if same is None else whole & same
+        return np.where(whole, self.a, np.nan), np.where(whole, self.b, np.nan)
+
+    @cached_property
+    def seeds(self) -> np.ndarray:
+        """Which seeds count in each comparison, bool (comparisons, seeds).
+
+        Those that have scores of at least six units of either level, and of half as many as the seed that has the most;
+        where no seed has six, by the half alone.
+        """
+        counts = np.ones(self.a.shape[:2], dtype=bool)
+        for side in self._whole:
+            known = (~np.isnan(side)).sum(axis=2)
+            most = known.max(axis=1, keepdims=True, initial=0)
+            counts &= known >= np.maximum(np.minimum(LEAST_UNITS, most), LEAST_SHARE * most)
+            counts &= known > 0
+        return counts
+
+    @cached_property
+    def counting(self) -> tuple[np.ndarray, np.ndarray]:
+        """The scores of both levels that count, (seeds, units, comparisons) as arrays have them, NaN for the others."""
+        return tuple(np.where(self.seeds[:, :, None], side, np.nan).transpose(1, 2, 0) for side in self._whole)
+
+    @cached_property
+    def differences(self) -> np.ndarray:
+        """Of pairs the difference of each vote, (votes, comparisons): a mean over seeds and the pairs of a cluster."""
+        a, b = self.counting
+        return cluster_means(mean_of_known(a - b), self.design.numbered_clusters[0])
+
+    @cached_property
+    def votes(self) -> tuple[Votes, Votes]:
+        """Of texts without pairs the votes of both levels, in the strata that both have."""
+        clusters = np.split(self.design.numbered_clusters[0], [self.a.shape[2]])
+        strata = [
+            np.zeros(side.shape[1], dtype=int) if of.strata is None else _shared(of.strata)
+            for side, of in zip(self.counting, (self.design.a, self.design.b), strict=True)
+        ]
+        both = np.intersect1d(*strata)
+        return tuple(map(_votes, self.counting, strata, clusters, (both[both >= 0],) * 2))
+
+
+def _shared(strata: np.ndarray) -> np.ndarray:
+    """The stratum that a unit has under all seeds, int (units,), from (seeds, units); −1 where there is none."""
+    return np.where((strata == strata[0]).all(axis=0), strata[0], -1)
+
+
+def _votes(scores: np.ndarray, strata: np.ndarray, clusters: np.ndarray, shared: np.ndarray) -> Votes:
+    """The votes of scores (seeds, texts, comparisons) in the strata that both levels have."""
+    vote, first = numbered(strata * (1 + clusters.max()) + clusters)
+    known = np.where(np.isin(strata, shared)[:, None], scores, np.nan)
+    by_seed = [cluster_means(of_seed, vote) for of_seed in known]
+    return Votes(cluster_means(mean_of_known(known), vote), strata[first], clusters[first], by_seed)
+
+
+# Gives further columns of the comparisons, (comparisons,) each.
+Described = Callable[[LevelScores], Mapping]
+
+
+@dataclass(frozen=True)
+class Counted:
+    """Comparisons of one explainer and one pair of levels.
+
+    Attributes:
+        rows: names, wins and losses or the relative effect, limits of each comparison alone, and the p-values from
+            which :func:`evenlight.statistics.comparisons.verdicts.judged` makes verdicts.
+        signed: of pairs 1, −1, 0 or NaN of each vote in each comparison, by the dataset and the name of the vote.
+    """
+
+    rows: pd.DataFrame
+    signed: pd.DataFrame | None = None
+
+
+def counted_wins(
+    explainers: Iterable[ExplainerScores],
+    designs: Sequence[Design],
+    judging: VerdictSettings,
+    described: Described | None = None,
+) -> list[Counted]:
+    """The wins of all comparisons of a model, in the order of the tables: design by design.
+
+    ``described`` gives what else a table has of them, such as effects.
+    """
+
+    def of_design(scores: ExplainerScores, design: Design) -> Iterator[Counted]:
+        levels = LevelScores(scores, design, *scores.scored(design))
+        if levels.cells:
+            yield _counted(levels, judging, described)
+
+    return by_comparison(explainers, designs, of_design)
+
+
+def _counted(levels: LevelScores, judging: VerdictSettings, described: Described | None) -> Counted:
+    metrics = [cell["metric"] for cell in levels.cells]
+    better = np.array([1.0 if judging.higher_is_better.get(metric, True) else -1.0 for metric in metrics])
+    smallest = np.array([judging.smallest_effects.get(metric, 0.0) for metric in metrics])
+    if levels.design.paired:
+        columns, signed = _of_pairs(levels, better, smallest, judging)
+    else:
+        columns, signed = _of_texts(levels, better, judging), None
+    names = {name: [cell[name] for cell in levels.cells] for name in CELL}
+    further = described(levels) if described else {}
+    return Counted(pd.DataFrame({**names, **columns, **_of_both(levels), **further}), signed)
+
+
+def _of_pairs(
+    levels: LevelScores, better: np.ndarray, smallest: np.ndarray, judging: VerdictSettings
+) -> tuple[dict, pd.DataFrame]:
+    """The columns of pairs, (comparisons,) each, and the signs of their votes."""
+    (a, b), (codes, first) = levels.counting, levels.design.numbered_clusters
+    margin = margins(a, b, smallest)
+    signed = better * signs(levels.differences, margin)
+    wins, losses, ties = counted(signed)
+    decided, votes, level = wins + losses, wins + losses + ties, 1 - judging.confidence
+    low, high = share_limits(wins, decided, level / 2)
+    benefit_low, benefit_high = net_benefit_limits(wins, losses, votes, level)
+    worst_a, worst_b, _ = counted(in_worst(*(cluster_means(mean_of_known(side), codes) for side in (a, b)), better > 0))
+    there_a, there_b = (~np.isnan(side).all(axis=1) for side in (levels.a, levels.b))
+    by_seed = np.stack([cluster_means(of_seed, codes) for of_seed in a - b])
+    benefits = mean_of_known(better * signs(by_seed, margin), axis=1)
+    columns = {
+        "unit": np.where((~np.isnan(a)).any(axis=0).sum(axis=0) > votes, CLUSTERS, PAIRS),
+        **{"units_a": votes, "units_b": votes, "wins": wins, "losses": losses, "ties": ties, "margin": margin},
+        **{"share": _share(wins, decided), "low": low, "high": high},
+        "net_benefit": _share(wins - losses, votes),
+        **{"net_benefit_low": benefit_low, "net_benefit_high": benefit_high},
+        "most_differ": share_limits(decided, votes, level)[1],
+        **{"worst_a": worst_a, "worst_b": worst_b, "by_seed": list(benefits.T), "reason": None},
+        # Pairs in which this level alone has no score.
+        **{"missing_a": (~there_a & there_b).sum(axis=1), "missing_b": (there_a & ~there_b).sum(axis=1)},
+        **_p_values(side_p(wins, losses), side_p(worst_a, worst_b), benefits),
+        "p_as_often": as_often_p(wins, losses, votes, judging.as_often_bound),
+    }
+    names = [(levels.scores.dataset, name) for name in levels.design.clusters[0][first]]
+    return columns, pd.DataFrame(signed, index=pd.Index(names, tupleize_cols=False))
+
+
+def _share(count: np.ndarray, total: np.ndarray) -> np.ndarray:
+    """The share of a total; NaN of none."""
+    return np.divide(count, total, out=np.full(len(total), np.nan), where=total > 0)
+
+
+def _p_values(p_sides: np.ndarray, p_worst: np.ndarray, benefits: np.ndarray) -> dict[str, np.ndarray]:
+    """One-sided p of both sides, by column; ``benefits`` are net benefits of seeds, (seeds, comparisons).
+
+    Across retraining it is the sign test of the majorities of seeds: exact for these units, if trainings are
+    independent. Student's t of net benefits would find more with few seeds. But where one training in ten goes wrong it
+    is wrong in up to 0.4 of studies of 100 comparisons.
+    """
+    kinds = ((P_SIDES, p_sides), (P_WORST, p_worst), (P_RETRAINING, side_p(*counted(signs(benefits))[:2])))
+    return {name: of_side for names, of_kind in kinds for name, of_side in zip(names, of_kind, strict=True)}
+
+
+def _of_texts(levels: LevelScores, better: np.ndarray, judging: VerdictSettings) -> dict:
+    """The columns of texts without pairs: their relative effect; a cluster has a vote in each group and stratum."""
+    a, b = levels.votes
+    strata, clusters = (a.strata, b.strata), (a.clusters, b.clusters)
+    effect = relative_effect(better * a.scores, better * b.scores, *strata, *clusters)
+    # Clusters, of which some may have votes in several strata.
+    sizes = [(~np.isnan(cluster_means(of.scores, of.clusters))).sum(axis=0) for of in (a, b)]
+    fewest = np.minimum(*sizes)
+    worst, p_worst = _of_worst(a, b, better > 0)
+    low, high = effect.limits((1 - judging.confidence) / 2)
+    by_seed = [2 * effect.effect - 1]
+    if len(a.by_seed) > 1:
+        of_seeds = zip(a.by_seed, b.by_seed, strict=True)
+        by_seed = [2 * relative_effect(better * x, better * y, *strata).effect - 1 for x, y in of_seeds]
+    p_sides, p_as_often = (
+        np.where(fewest >= LEAST_TEXTS, np.nan_to_num(p, nan=1.0), 1.0)
+        for p in (effect.side_p(), effect.as_often_p(judging.as_often_bound))
+    )
+    return {
+        **{"unit": TEXTS, "units_a": sizes[0], "units_b": sizes[1], "missing_a": 0, "missing_b": 0},
+        **dict.fromkeys(("wins", "losses", "ties", "margin", "most_differ"), np.full(len(better), np.nan)),
+        **{"share": effect.effect, "low": low, "high": high, "ratio": effect.ratio, "degrees": effect.degrees},
+        **{"net_benefit": 2 * effect.effect - 1, "net_benefit_low": 2 * low - 1, "net_benefit_high": 2 * high - 1},
+        **{"worst_a": worst[0], "worst_b": worst[1], "by_seed": list(np.array(by_seed).T)},
+        **_p_values(p_sides, p_worst, np.array(by_seed)),
+        "p_as_often": p_as_often,
+        "reason": [
+            f"{count} texts of a group are fewer than {LEAST_TEXTS}" if count < LEAST_TEXTS else None
+            for count in fewest
+        ],
+    }
+
+
+def _of_worst(a: Votes, b: Votes, higher_is_better: np.ndarray) -> tuple[list[np.ndarray], np.ndarray]:
+    """How many votes of either group are in the worst tenth, (comparisons,) each, and p of both sides.
+
+    The test takes independent votes: those of clusters that have one vote.
+    """
+    with_vote = [of.clusters[~np.isnan(of.scores).all(axis=1)] for of in (a, b)]
+    votes = np.bincount(np.concatenate(with_vote), minlength=1 + max(of.clusters.max() for of in (a, b)))
+    alone = [np.where((votes[of.clusters] == 1)[:, None], of.scores, np.nan) for of in (a, b)]
+    there = [~np.isnan(side) for side in alone]
+    worst = texts_in_worst(*alone, higher_is_better)
+    asked = np.minimum(*(of.sum(axis=0) for of in there)) >= LEAST_TEXTS
+    p = np.where(asked, worst_side_p(*worst, *there, (a.strata, b.strata)), 1.0)
+    return [of.sum(axis=0) for of in worst], p
+
+
+def _of_both(levels: LevelScores) -> dict:
+    """The columns that pairs and texts have alike: what of them counts, and what was left out."""
+    names = levels.scores.seeds
+    left_out = [
+        sum(item is not None for item in side.items) - (~np.isnan(scores)).any(axis=0).sum(axis=0)
+        for side, scores in zip((levels.design.a, levels.design.b), levels.counting, strict=True)
+    ]
+    return {
+        **{"paired": levels.design.paired, "left_out_a": left_out[0], "left_out_b": left_out[1]},
+        **{"repeated": levels.scores.repeated, "seeds": levels.seeds.sum(axis=1)},
+        "left_out_seeds": [", ".join(str(names[seed]) for seed in np.flatnonzero(~of)) for of in levels.seeds],
+    }
