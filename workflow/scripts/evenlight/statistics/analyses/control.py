@@ -35,8 +35,9 @@ from evenlight.statistics.analyses.base import Computed, Inputs, OfScores, descr
 from evenlight.statistics.arrays.paired_tests import signed_rank_p
 from evenlight.statistics.arrays.rank_sum import mann_whitney
 from evenlight.statistics.arrays.rounding import differences, settled
+from evenlight.statistics.arrays.units import numbered
 from evenlight.statistics.comparisons.cells import ExplainerScores, read_models
-from evenlight.statistics.comparisons.designs import Design, numbered
+from evenlight.statistics.comparisons.designs import Design
 from evenlight.statistics.comparisons.score_files import score_notes
 from evenlight.statistics.comparisons.study import ALL, StudyScores
 

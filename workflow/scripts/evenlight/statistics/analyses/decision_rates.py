@@ -34,7 +34,7 @@ from evenlight.core.tables import Contract
 from evenlight.statistics.analyses.base import Computed, Inputs, OfModels
 from evenlight.statistics.analyses.model_quality import predicted_items
 from evenlight.statistics.arrays.sign_test import share_limits
-from evenlight.statistics.comparisons.designs import numbered
+from evenlight.statistics.arrays.units import numbered
 from evenlight.statistics.comparisons.files import Run, Runs, items_path, predictions_path, units_path
 from evenlight.statistics.comparisons.study import ALL
 from evenlight.texts.items import forms_of

@@ -14,7 +14,7 @@ from evenlight.core.tables import Contract
 from evenlight.statistics.analyses.base import Computed, Inputs, OfScores
 from evenlight.statistics.arrays.mean import limits_over_texts
 from evenlight.statistics.arrays.resamples import clusters_known, drawn_counts, ends, mean_over_seeds, means_of_draws
-from evenlight.statistics.comparisons.designs import numbered
+from evenlight.statistics.arrays.units import numbered
 from evenlight.statistics.comparisons.files import Run, items_path, predictions_path
 from evenlight.statistics.comparisons.score_files import score_notes
 from evenlight.statistics.comparisons.strategies import SUBSETS, Strategies, read_strategies, run_of_seed

@@ -4,6 +4,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 
+def numbered(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Numbers from 0 for the different values, in the order in which they first occur, and where each first does.
+
+    >>> numbered(np.array(["b", "a", "b"]))
+    (array([0, 1, 0]), array([0, 1]))
+    """
+    _, first, codes = np.unique(values, return_index=True, return_inverse=True)
+    return np.argsort(np.argsort(first))[codes], np.sort(first)
+
+
 def mean_of_known(values: np.ndarray, axis: int = 0) -> np.ndarray:
     """The mean of the values that are not NaN; NaN where there is none.
 

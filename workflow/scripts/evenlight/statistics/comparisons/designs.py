@@ -13,6 +13,7 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
+from evenlight.statistics.arrays.units import numbered
 from evenlight.statistics.comparisons.study import Comparison
 from evenlight.texts.items import forms_of
 
@@ -145,16 +146,6 @@ def _strata_of_units(strata: np.ndarray, unit_index: np.ndarray, units: int) -> 
     np.minimum.at(lowest, unit_index, strata.T)
     np.maximum.at(highest, unit_index, strata.T)
     return np.where(lowest == highest, highest, -1).T
-
-
-def numbered(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Numbers from 0 for the different values, in the order in which they first occur, and where each first does.
-
-    >>> numbered(np.array(["b", "a", "b"]))
-    (array([0, 1, 0]), array([0, 1]))
-    """
-    _, first, codes = np.unique(values, return_index=True, return_inverse=True)
-    return np.argsort(np.argsort(first))[codes], np.sort(first)
 
 
 def levels_there(rows: pd.DataFrame, items: Iterable[str]) -> list[str]:

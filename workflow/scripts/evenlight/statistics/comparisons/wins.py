@@ -23,10 +23,10 @@ from evenlight.statistics.arrays.sign_test import (
     side_p,
     signs,
 )
-from evenlight.statistics.arrays.units import cluster_means, mean_of_known
+from evenlight.statistics.arrays.units import cluster_means, mean_of_known, numbered
 from evenlight.statistics.arrays.worst import in_worst, texts_in_worst, worst_side_p
 from evenlight.statistics.comparisons.cells import CELL, ExplainerScores, by_comparison
-from evenlight.statistics.comparisons.designs import Design, numbered
+from evenlight.statistics.comparisons.designs import Design
 from evenlight.statistics.comparisons.study import VerdictSettings
 
 PAIRS, CLUSTERS, TEXTS = "pairs", "clusters", "texts"
