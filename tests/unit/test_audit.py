@@ -551,7 +551,7 @@ def test_the_pairs_are_those_that_differ_most(study, audit):
             assert text["score"] == pytest.approx(means[text["item"]], rel=1e-5)
 
 
-def test_a_line_says_what_explanations_cost_once_for_those_that_are_computed_together(study, effects, audit):
+def test_a_line_says_what_explanations_cost_once_for_those_that_are_computed_together(audit):
     (said,) = audit["audited"]["costs"]
     assert said.endswith("Integrated gradients and LIME 0.125 s and 50 rows.")
     assert said in page(audit)
