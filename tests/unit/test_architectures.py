@@ -12,17 +12,7 @@ import pytest
 import torch
 from combinations import few
 from measure_architectures import written
-from measure_classifiers import (
-    MAX_TOKENS,
-    MODEL,
-    TEXTS,
-    TRAINING,
-    explainers,
-    plain_network,
-    sentences_for,
-    shown,
-    table,
-)
+from measure_classifiers import MAX_TOKENS, MODEL, TEXTS, TRAINING, explainers, sentences_for
 from models_for_tests import by_hand, context_of, new_model
 from tiny_models import write_model
 from transformers import AutoModelForSequenceClassification, AutoTokenizer
@@ -224,7 +214,7 @@ def test_embeddings_of_a_text_reach_encoder_and_decoder(model_type, classifier_o
         assert given[place] == pytest.approx(expected[token], abs=1e-5 * float(expected.abs().max()))
 
 
-def test_weights_that_are_parts_of_others_are_kept(classifier_of, tmp_path):
+def test_weights_that_are_parts_of_others_are_kept(classifier_of):
     """Published files of these have queries, keys and values as one matrix, of which loading makes views."""
     classifier, settings = classifier_of("gte")
     for weight in classifier.network.parameters():
@@ -281,34 +271,6 @@ def test_rows_that_are_too_short_are_filled_up(classifier_of):
         ModelInputs().logits(classifier.network, embedded(classifier.network, unfilled), torch.ones_like(unfilled))
 
 
-def test_plain_network_is_that_of_transformers(classifier_of):
-    """What the table compares with goes nowhere through this project."""
-    _, settings = classifier_of("electra")
-    assert type(plain_network(settings["source"])).__module__.startswith("transformers.")
-
-
-def test_the_table_says_what_was_found():
-    works = {
-        "type": "some", "tokenizer": "bert", "has_fast_tokenizer": True, "outcome": "works", "padding": "right",
-        "model_inputs": "embeddings", "difference": 2e-7, "spread": 1.0, "fast_layers": 3, "fast_difference": 1e-7,
-        "bfloat16_difference": 0.01, "bfloat16_rank": 0.999,
-        "explainers": {
-            "saliency": {"verdict": "holds", "text": ""},
-            "lime": {"verdict": "note", "text": "some note of 3 of 3 items"},
-            "attnlrp": {"verdict": "refused", "text": "method 'attnlrp' looks inside"},
-        },
-    }  # fmt: skip
-    refused = {"type": "other", "outcome": "refused", "reason": "no fast version | none"}
-    text = table([refused, works])
-    found = shown(works)
-    assert [found[name] for name in ("saliency", "lime", "attnlrp")] == [
-        *("", "some note of 3 of 3 items", "method 'attnlrp' looks inside"),
-    ]
-    assert (found["logits"], found["fast"], found["bfloat16"]) == ("2e-07 of 1.0", "3, 1e-07", "1e-02, 1.00")
-    assert r"no fast version \| none" in text
-    assert text.index("`other`") > text.index("`some`")
-
-
 # Language models with a prompt ---------------------------------------------------------------------------------------
 
 # How many tokens before the text are read once for all, by type; None where it is refused.
@@ -348,26 +310,6 @@ def test_a_language_model_of_a_type_answers_as_transformers_does(name, tmp_path)
     usual, other = measure_prompts.TEMPLATES[kind], measure_prompts.TEMPLATES[kind].replace("Who returns", "He returns")
     answers = [measure_prompts.their_logits(network, tokenizer, kind, template) for template in (usual, other)]
     assert np.abs(answers[0] - answers[1]).max() > 1e-4
-
-
-def test_every_type_of_language_model_is_in_the_table():
-    rows = [
-        {"type": "some", "kind": "decoder", "auto": "decoder", "tokenizer": "llama3", "has_fast_tokenizer": True}
-        | {"outcome": "works", "padding": "right", "model_inputs": "embeddings", "difference": 2e-8, "spread": 0.2}
-        | {"shared": 4, "prompt": 5, "difference_of_sharing": 1e-8}
-        | {"explainers": {name: {"verdict": "holds", "text": ""} for name in measure_prompts.EXPLAINERS}},
-        {"type": "some", "kind": "masked", "outcome": "refused", "reason": "no such | model", "seconds": 60},
-    ]
-    text = measure_prompts.table(rows)
-    assert list(measure_prompts.shown(rows[0]).values()) == [
-        *("some", "decoder", "llama3", "right", "embeddings", "2e-08 of 2e-01", "4 of 5, 1e-08", "", ""),
-    ]
-    assert "As a decoder: `some`. As a masked model: none." in text
-    assert r"| `some` | masked | refused | no such \| model |" in text
-    assert "**1 of them work" in text
-    assert "each of the 2 types" in text
-    assert len(measure_prompts.TYPES) > 200
-    assert len(set(measure_prompts.TYPES)) == len(measure_prompts.TYPES)
 
 
 def test_a_table_that_is_not_made_again_stays_on_the_page(tmp_path):

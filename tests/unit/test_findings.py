@@ -35,6 +35,16 @@ TABLE = {
 }
 
 
+LIME = {"lime": {"lime": Explainer.parse({"method": "lime"}).model_dump(exclude={"label"})}}
+COMPARED = {"comparisons": {"gender": [["male", "female"]]}, "strata": {}}
+
+
+def people(*further: str) -> str:
+    """A table of four texts, and further lines."""
+    lines = [f"Number {number} waits.,{'no' if number % 2 else 'yes'},male\n" for number in range(4)]
+    return "said,kind,who\n" + "".join(lines) + "".join(further)
+
+
 def refuse(*problems: str):
     raise InputError(*problems)
 
@@ -54,6 +64,13 @@ def test_what_is_refused_in_one_place_hides_nothing_elsewhere(capsys):
     ]
     assert "Traceback" in capsys.readouterr().err
     assert describe_others(findings) == [says("1 model can")]
+    # Notes of a refusal are no problems.
+    findings, error = Findings(), InputError("a.csv: no words")
+    error.add_note("a.csv: two rows are in no group")
+    with findings.at("datasets.a"):
+        raise error
+    assert findings.problems == [["datasets.a", "", "a.csv: no words"]]
+    assert findings.notes == [says("datasets.a", "a.csv", "no group")]
 
 
 def test_findings_of_several_checks_are_told_together(tmp_path):
@@ -74,7 +91,7 @@ def test_findings_of_several_checks_are_told_together(tmp_path):
 
 
 @pytest.mark.parametrize("key", ["s3cret", None])
-def test_the_key_of_a_language_model_behind_an_address_is_looked_for(tmp_path, monkeypatch, capsys, key):
+def test_the_key_of_a_language_model_behind_an_address_is_looked_for(tmp_path, monkeypatch, key):
     (tmp_path / "a").mkdir()
     Findings().write(tmp_path / "a" / "dataset.json")
     monkeypatch.delenv("KEY_OF_TESTS", raising=False)
@@ -107,47 +124,33 @@ def test_what_is_told_is_in_the_order_of_the_study_and_fails_by_its_problems(tmp
     assert not folder.exists()
 
 
-def test_everything_that_is_refused_is_said():
+def test_refusals_are_gathered_asked_for_first_and_said_in_other_words():
     assert all_of({"one": lambda: 1, "two": lambda: "b"}) == {"one": 1, "two": "b"}
     with pytest.raises(InputError) as refused:
         all_of({"one": lambda: refuse("a"), "two": lambda: 2, "three": lambda: refuse("b", "c")})
     assert refused.value.problems == ("a", "b", "c")
     assert str(refused.value) == "a\nb\nc"
-
-
-def test_notes_of_a_refusal_are_no_problems():
-    findings, error = Findings(), InputError("a.csv: no words")
-    error.add_note("a.csv: two rows are in no group")
-    with findings.at("datasets.a"):
-        raise error
-    assert findings.problems == [["datasets.a", "", "a.csv: no words"]]
-    assert findings.notes == [says("datasets.a", "a.csv", "no group")]
-
-
-def test_what_refuses_is_asked_each_time_before_the_work():
-    done, refused = [], [None, InputError("ours"), None]
-    work = unless(lambda text, *, more: done.append(text + more), lambda: refused.pop(0))
+    done, problems = [], [None, InputError("ours"), None]
+    work = unless(lambda text, *, more: done.append(text + more), lambda: problems.pop(0))
     work("a", more="1")
     with pytest.raises(InputError, match="ours"):
         work("b", more="2")
     work("c", more="3")
     assert done == ["a1", "c3"]
 
-
-def test_errors_of_a_kind_are_said_in_other_words():
-    def work(text: str, *, error: type[Exception] | None = None):
+    def raising(text: str, *, error: type[Exception] | None = None):
         if error:
             raise error(text)
         return text
 
-    in_ours = reworded(work, KeyError, lambda: InputError("ours"))
+    in_ours = reworded(raising, KeyError, lambda: InputError("ours"))
     assert in_ours("done") == "done"
     with pytest.raises(InputError, match="ours"):
         in_ours("theirs", error=KeyError)
     with pytest.raises(ValueError, match="theirs"):
         in_ours("theirs", error=ValueError)
     with pytest.raises(KeyError, match="theirs"):
-        reworded(work, KeyError, lambda: None)("theirs", error=KeyError)
+        reworded(raising, KeyError, lambda: None)("theirs", error=KeyError)
 
 
 # Every method that attributes scores to tokens, and the ways of some that ask otherwise.
@@ -182,14 +185,13 @@ def checked(folder: Path, monkeypatch: pytest.MonkeyPatch, made: Sequence[str] =
     there = [Path(name) for name in ("people.csv",) if Path(name).exists()]
     arguments = Namespace(settings=TABLE | settings, resource=there, made=list(made), items=folder / "items.parquet")
     arguments.units, arguments.output = folder / "units.parquet", folder / "findings.json"
-    arguments.compared = {"comparisons": {"gender": [["male", "female"]]}, "strata": {}}
+    arguments.compared = COMPARED
     check_dataset.main(arguments)
     return json.loads(arguments.output.read_text(encoding="utf-8"))
 
 
 def test_a_table_that_can_be_read_is_counted_and_handed_on(tmp_path, monkeypatch):
-    lines = [f"Number {number} waits.,{'no' if number % 2 else 'yes'},male\n" for number in range(4)]
-    (tmp_path / "people.csv").write_text("said,kind,who\n" + "".join(lines).replace("male", "female", 2))
+    (tmp_path / "people.csv").write_text(people().replace("male", "female", 2))
     found = checked(tmp_path, monkeypatch)
     assert found == {
         "problems": [],
@@ -236,11 +238,9 @@ def found_of_model(folder: Path, classes: list[str] | None, model: dict, **setti
         # As rules give it: the training itself in the place of its name.
         completed["training"] = {"learning_rate": 0.01, "batch_size": 8, "epochs": 1}
     reading = {"target": "prediction", "max_tokens": 16, "long_items": "refuse", "pairs": None, "factors": []}
-    lime = {"lime": {"lime": Explainer.parse({"method": "lime"}).model_dump(exclude={"label"})}}
     gini = {"complexity": {"gini": completed_entry("metrics", "gini", {"metric": "gini"})}}
-    given = {"model": completed, "files": [], "reading": reading, "seed": 0, "precision": "float32", "explainers": lime}
-    given |= {"metrics": gini}
-    given |= {"asking": completed.pop("asking", {})}
+    given = {"model": completed, "files": [], "reading": reading, "seed": 0, "precision": "float32", "explainers": LIME}
+    given |= {"metrics": gini, "asking": completed.pop("asking", {})}
     flags = {"dataset": "people", "name": "mine", "made": [], "device": "cpu", "threads": 1, "tokens_per_batch": None}
     arguments = Namespace(**paths, **flags, settings=given | settings, output=folder / "findings.json", compared={})
     check_model.main(arguments)
@@ -304,8 +304,7 @@ class Broken(Metric):
 """,
         encoding="utf-8",
     )
-    model = tmp_path / "model"
-    classifier = tiny_classifier(architecture)
+    model, classifier = tmp_path / "model", tiny_classifier(architecture)
     classifier.network.save_pretrained(model)
     classifier.tokenizer.save_pretrained(model)
     own = "parts/broken.py:Broken"
@@ -325,48 +324,34 @@ class Broken(Metric):
 
 
 def test_what_cannot_be_compared_is_said_of_the_table_and_not_of_each_model(tmp_path, monkeypatch):
-    lines = [f"Number {number} waits.,{'no' if number % 2 else 'yes'},male\n" for number in range(4)]
-    (tmp_path / "people.csv").write_text("said,kind,who\n" + "".join(lines) + "She waits.,no,female\n")
+    (tmp_path / "people.csv").write_text(people("She waits.,no,female\n"))
     found = checked(tmp_path, monkeypatch)
     [[place, _, problem]] = found["problems"]
     assert place == "datasets.people"
     assert "gender 'female'" in problem
     assert found["read"]["datasets"] == ["people"]
-    compared = {"comparisons": {"gender": [["male", "female"]]}, "strata": {}}
     read = [read_table(tmp_path / f"{name}.parquet", of) for name, of in (("items", ITEMS), ("units", UNITS))]
     dataset = check_model.Dataset(*read, ["no", "yes"], False)
-    assert not check_model.is_comparable(Namespace(dataset="people", compared=compared), dataset)
+    arguments = Namespace(dataset="people", compared=COMPARED)
+    assert not check_model.is_comparable(arguments, dataset)
     both = pd.concat([dataset.units.tail(1).assign(unit_id="b", item_id="000001"), dataset.units.iloc[1:]])
-    assert check_model.is_comparable(
-        Namespace(dataset="people", compared=compared), check_model.Dataset(read[0], both, ["no", "yes"], False)
-    )
+    assert check_model.is_comparable(arguments, check_model.Dataset(read[0], both, ["no", "yes"], False))
 
 
 def test_a_text_that_is_too_long_hides_no_explainer(monkeypatch):
     """Beyond the model's limit it cannot even be asked."""
-    classifier = tiny_classifier("bert")
     items = items_of([["He", *["waits"] * number] for number in (1, 2, 3, 2000)], [0, 1, 0, 1])
     items = items.assign(split="test", ground_truth=None)
-    units = pd.DataFrame(
-        {"unit_id": items["item_id"], "item_id": items["item_id"], "role": "form", "factor": "a", "level": "b"}
-    )
-    monkeypatch.setattr(check_model, "opened", lambda *_: Evaluator(classifier))
+    units = items[["item_id"]].assign(unit_id=items["item_id"], role="form", factor="a", level="b")
+    monkeypatch.setattr(check_model, "opened", lambda *_: Evaluator(tiny_classifier("bert")))
     monkeypatch.setattr(check_model, "training_items", lambda *_: None)
     reading = {"target": "label", "max_tokens": 16, "long_items": "refuse", "pairs": None, "factors": []}
-    lime = {"lime": {"lime": Explainer.parse({"method": "lime"}).model_dump(exclude={"label"})}}
-    settings = {"model": {"architecture": "trained"}, "files": [], "reading": reading, "seed": 0, "explainers": lime}
-    settings |= {"metrics": {}}
-    flags = {
-        "dataset": "people",
-        "name": "mine",
-        "made": [],
-        "items": None,
-        "compared": {"comparisons": {}, "strata": {}},
-    }
+    settings = {"model": {"architecture": "trained"}, "files": [], "reading": reading, "seed": 0}
+    settings |= {"explainers": LIME, "metrics": {}}
+    flags = {"dataset": "people", "name": "mine", "made": [], "items": None}
+    arguments = Namespace(settings=settings, **flags, compared={"comparisons": {}, "strata": {}})
     findings = Findings()
-    check_model.check(
-        Namespace(settings=settings, **flags), check_model.Dataset(items, units, ["no", "yes"], False), findings
-    )
+    check_model.check(arguments, check_model.Dataset(items, units, ["no", "yes"], False), findings)
     [[place, _, problem]] = findings.problems
     assert (place, "raise max_tokens" in problem) == ("models.mine", True)
     assert findings.read == {"models": ["mine"], "explainers": ["lime"]}

@@ -20,7 +20,7 @@ from evenlight.core.contracts.explanations import ATTRIBUTIONS, SCORES
 from evenlight.core.contracts.results import DISPARITY, EFFECT_COUNTS, EFFECTS
 from evenlight.core.contracts.texts import PREDICTIONS, UNITS
 from evenlight.reports.index import page as study_page
-from evenlight.reports.index.views import FULL, STEPS, UNDEFINED, stepped
+from evenlight.reports.index.views import FULL, STEPS, UNDEFINED
 from evenlight.reports.verdict_words import sign_of
 from evenlight.statistics.comparisons.files import Run, attribution_path, predictions_path, score_path
 from evenlight.texts.predictions import Sentence
@@ -83,16 +83,16 @@ def test_texts_are_those_of_the_dataset(held, study):
     assert held.dataset["classes"] == ["male", "female"]
 
 
+def scores_of(study: ExplorerStudy, seed: int, explainer: str) -> pd.DataFrame:
+    """The scores of a run, by text."""
+    path = score_path(study.folders.scores, Run("plots", "small", seed), "made", explainer)
+    return tables.read_table(path, SCORES).set_index("item_id")
+
+
 @pytest.mark.parametrize("explainer", ["ig", "lime"])
 @pytest.mark.parametrize("metric", ["comprehensiveness", "gini"])
 def test_scores_are_means_of_the_runs_and_give_the_effect(held, study, effects, explainer, metric):
-    runs = [
-        tables.read_table(
-            score_path(study.folders.scores, Run("plots", "small", seed), "made", explainer), SCORES
-        ).set_index("item_id")[metric]
-        for seed in study.seeds
-    ]
-    means = pd.concat(runs, axis=1).mean(axis=1)
+    means = pd.concat([scores_of(study, seed, explainer)[metric] for seed in study.seeds], axis=1).mean(axis=1)
     step = (means.max() - means.min()) / STEPS
     sides = []
     for level in ("male", "female"):
@@ -112,9 +112,8 @@ def test_words_have_their_tokens_sum_over_the_texts_largest_mean_over_the_runs(h
             run = Run("plots", "small", seed)
             word_id = tables.read_table(predictions_path(study.folders.predictions, run), PREDICTIONS)["word_id"][place]
             word_id = np.array([-1 if np.isnan(word) else word for word in word_id.astype(float)], int)
-            attribution_file = tables.read_table(
-                attribution_path(study.folders.attributions, run, "ig"), ATTRIBUTIONS
-            ).set_index("item_id")
+            path = attribution_path(study.folders.attributions, run, "ig")
+            attribution_file = tables.read_table(path, ATTRIBUTIONS).set_index("item_id")
             text = Sentence(item.item_id, tuple(item.words), np.zeros(len(word_id), int), word_id, 0)
             sums = text.word_sums(attribution_file.loc[item.item_id, "token_score"])
             of_runs.append(sums / np.abs(sums).max())
@@ -236,13 +235,6 @@ def test_undefined_scores_stay_undefined(tmp_path):
     assert scores.index[scores.isna()].tolist() == ["p3"]
 
 
-def test_steps_are_finer_than_what_is_shown():
-    values = np.random.default_rng(0).normal(size=(3, 1000)) * [[1], [1e-9], [0]]
-    codes, ranges = stepped(values)
-    for row, code, (low, high) in zip(values, codes, ranges, strict=True):
-        assert np.abs(low + code / STEPS * (high - low) - row).max() <= (high - low) / STEPS
-
-
 def test_several_texts_of_a_unit_are_counted_and_all_named(tmp_path):
     study = PageStudy(tmp_path, pairs=6, seeds=(0,))
     # The second pair's texts become further variants of the first pair.
@@ -254,13 +246,11 @@ def test_several_texts_of_a_unit_are_counted_and_all_named(tmp_path):
     items = study.items["item_id"].to_numpy()[held.part(held.model["items"])]
     assert items[held.part(level["first"])].tolist() == ["m0", "m2", "m3", "m4", "m5"]
     assert items[held.part(level["all"])].tolist() == ["m0", "m1", "m2", "m3", "m4", "m5"]
-    scores = tables.read_table(
-        score_path(study.folders.scores, Run("plots", "small", 0), "made", "ig"), SCORES
-    ).set_index("item_id")["gini"]
+    scores = scores_of(study, 0, "ig")["gini"]
     assert held.scores("ig", "gini", "male")["p0"] == pytest.approx(scores[["m0", "m1"]].mean(), abs=1e-4)
 
 
-def test_without_comparisons_all_levels_stand_side_by_side(study):
+def test_without_comparisons_all_levels_stand_side_by_side_and_without_groups_all_texts(study, tmp_path):
     held = Held(*study.content(None, comparisons={}))
     assert held.dataset["comparisons"] == [["gender", "female", "male"]]
     assert held.part(held.dataset["effects"]) == []
@@ -310,7 +300,7 @@ class Scripts(HTMLParser):
 HOSTILE = "</script><img src=x onerror=alert(1)><!-- {{ study }} \N{LINE SEPARATOR}"
 
 
-def test_what_the_data_say_is_never_markup(tmp_path, effects, monkeypatch):
+def test_what_the_data_say_is_never_markup(tmp_path, monkeypatch):
     subjects = {"male": (HOSTILE, "king"), "female": (HOSTILE.upper(), "queen")}
     study = PageStudy(tmp_path, pairs=8, seeds=(0,), words=subjects)
     labels = {"study": HOSTILE, "models": {"small": HOSTILE}, "explainers": {"ig": HOSTILE, "lime": "LIME"}}

@@ -568,7 +568,7 @@ def test_references_are_not_counted_as_random_explanations(study, effects):
         assert (said in controls) if said else ("of random expl" not in controls)
 
 
-def test_a_line_says_what_explanations_cost_once_for_those_that_are_computed_together(study, effects, audit):
+def test_a_line_says_what_explanations_cost_once_for_those_that_are_computed_together(audit):
     (said,) = audit["audited"]["costs"]
     assert said.endswith("Integrated gradients and LIME 0.125 s and 50 rows.")
     assert said in audit.page
