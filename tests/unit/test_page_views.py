@@ -83,7 +83,7 @@ def test_texts_are_those_of_the_dataset(held, study):
     assert held.dataset["classes"] == ["male", "female"]
 
 
-def scores_of(study: ExplorerStudy, seed: int, explainer: str) -> pd.DataFrame:
+def scores_of(study: PageStudy, seed: int, explainer: str) -> pd.DataFrame:
     """The scores of a run, by text."""
     path = score_path(study.folders.scores, Run("plots", "small", seed), "made", explainer)
     return tables.read_table(path, SCORES).set_index("item_id")
