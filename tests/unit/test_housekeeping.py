@@ -65,6 +65,19 @@ def test_every_page_and_figure_has_a_caption_and_a_report_opens_pages_that_are_t
     assert {page for kind in KINDS.values() for page in kind.opens} <= named["pages", ".py"]
 
 
+def test_pages_which_snakemake_reads_import_nothing_that_draws():
+    texts = {
+        ".".join(("evenlight", *path.relative_to(LIBRARY).with_suffix("").parts)): path.read_text(encoding="utf-8")
+        for path in (LIBRARY / "reports").rglob("*.py")
+    }
+    imported = {name: set(re.findall(r"^ *(?:from|import) (\S+)", text, re.MULTILINE)) for name, text in texts.items()}
+    drawing = {name for name, of in imported.items() if any(each.startswith("matplotlib") for each in of)}
+    while more := {name for name, of in imported.items() if of & drawing} - drawing:
+        drawing |= more
+    assert len(drawing) > 15
+    assert [name for name in drawing if ".pages." in name] == []
+
+
 def test_functions_and_names_inside_snakemake_stand_in_the_library():
     """Where linters and tests read them; to find the library, a rules file may ask where it lies."""
     rules = [REPOSITORY / "Snakefile", *(REPOSITORY / "rules").rglob("*.smk")]

@@ -13,14 +13,13 @@ from evenlight.core.contracts.explanations import COUNTERFACTUALS
 from evenlight.core.contracts.texts import ITEMS
 from evenlight.core.seeds import generator_for
 from evenlight.core.tables import read_table, write_table
-from evenlight.engine.checkpoints import add_checkpoint_flags, open_checkpoint
+from evenlight.engine.checkpoints import add_checkpoint_flags, describe_training, open_checkpoint
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.representations import represented
 from evenlight.engine.sentences import encoded
 from evenlight.engine.training import digest_of_training, make_reproducible
 from evenlight.explainers import Explainer
 from evenlight.jobs.command_line import add_model_flags, run, settings_argument
-from evenlight.jobs.environment import library_versions
 from evenlight.models.classifier import device_name, load_saved
 from evenlight.models.processor import use_processor
 from evenlight.models.trainings import Training
@@ -59,14 +58,7 @@ def main(arguments: argparse.Namespace) -> None:
         validation = items[items["split"] == "validation"].iloc[:VALIDATED]
         parts = items.loc[[train.name[row] for row in drawn]], validation, items.loc[names]
         learned, validated, of_changes = (encoded(classifier, part, part["label"]) for part in parts)
-        about = {
-            "settings": settings,
-            "libraries": library_versions(),
-            "device": device_name(classifier.device),
-            "threads": arguments.threads,
-            "versions": arguments.versions,
-            "levels": level[drawn].tolist(),
-        }
+        about = describe_training(arguments, device_name(classifier.device)) | {"levels": level[drawn].tolist()}
         digest = digest_of_training(classifier, learned, validated, about)
         checkpoint = open_checkpoint(arguments.output, digest, arguments.checkpoint_minutes)
         whole = train.representation[drawn], level[drawn]

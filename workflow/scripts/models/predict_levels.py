@@ -10,12 +10,11 @@ import pandas as pd
 from evenlight.core.contracts.explanations import PREDICTED_LEVELS
 from evenlight.core.contracts.texts import ITEMS
 from evenlight.core.tables import read_table, write_table
-from evenlight.engine.checkpoints import add_checkpoint_flags, open_checkpoint
+from evenlight.engine.checkpoints import add_checkpoint_flags, describe_training, open_checkpoint
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.sentences import parts_of, tokenize
 from evenlight.engine.training import digest_of_training, make_reproducible, train
 from evenlight.jobs.command_line import add_device_flags, run, settings_argument
-from evenlight.jobs.environment import OF_MODELS, library_versions
 from evenlight.models.building import new_classifier
 from evenlight.models.classifier import device_name, pick_device
 from evenlight.models.processor import use_processor
@@ -48,13 +47,7 @@ def main(arguments: argparse.Namespace) -> None:
         )
         # Before the training, so that texts which cannot be read are refused now.
         asked = tokenize(classifier, test, np.zeros(len(test)))
-        about = {
-            "settings": settings,
-            "libraries": library_versions((*OF_MODELS, "peft") if recipe.lora else OF_MODELS),
-            "device": device_name(classifier.device),
-            "threads": arguments.threads,
-            "versions": arguments.versions,
-        }
+        about = describe_training(arguments, device_name(classifier.device), bool(recipe.lora))
         digest = digest_of_training(classifier, training, validation, about)
         checkpoint = open_checkpoint(arguments.output, digest, arguments.checkpoint_minutes)
         history = train(classifier, training, validation, recipe, seed, checkpoint)

@@ -10,7 +10,7 @@ import pandas as pd
 from evenlight.core.contracts.texts import ITEMS, UNITS
 from evenlight.core.errors import InputError
 from evenlight.core.tables import read_metadata, read_table, write_csv
-from evenlight.engine.checkpoints import add_checkpoint_flags, open_checkpoint
+from evenlight.engine.checkpoints import add_checkpoint_flags, describe_training, open_checkpoint
 from evenlight.engine.sentences import ReadingSettings, tokenize, unexplained
 from evenlight.engine.training import (
     LOOKED_AT,
@@ -23,7 +23,6 @@ from evenlight.engine.training import (
 )
 from evenlight.engine.untrained import untrained
 from evenlight.jobs.command_line import add_compared_flag, add_device_flags, run, settings_argument
-from evenlight.jobs.environment import OF_MODELS, library_versions
 from evenlight.models import Architecture
 from evenlight.models.classifier import Classifier, device_name, name_classes, pick_device
 from evenlight.models.location import pinned
@@ -69,13 +68,8 @@ def main(arguments: argparse.Namespace) -> None:
     sentences = [
         tokenize(classifier, part, part["label"], kept_together, model.overlap) for part in (training, validation)
     ]
-    about = {
-        "settings": settings,
-        "versions": arguments.versions,
-        "began_with": begun_with(model, commits),
-        "libraries": library_versions((*OF_MODELS, "peft") if recipe.lora else OF_MODELS),
-        "device": device_name(device),
-        "threads": arguments.threads,
+    about = describe_training(arguments, device_name(device), bool(recipe.lora)) | {
+        "began_with": begun_with(model, commits)
     }
     digest = digest_of_training(classifier, *sentences, about)
     checkpoint = open_checkpoint(arguments.output or arguments.history, digest, arguments.checkpoint_minutes)

@@ -15,6 +15,7 @@ import torch
 from evenlight.core.errors import InputError
 from evenlight.core.tables import replacing
 from evenlight.jobs.command_line import settings_argument
+from evenlight.jobs.environment import OF_MODELS, library_versions
 
 
 @dataclass
@@ -75,6 +76,17 @@ def open_checkpoint(model: Path, digest: str, minutes: float) -> Checkpoint:
         if path != checkpoint.path:
             path.unlink(missing_ok=True)
     return checkpoint
+
+
+def describe_training(arguments: argparse.Namespace, device: str, uses_peft: bool = False) -> dict:
+    """What a training is told and what computes it, for its manifest and for the digest of its checkpoint."""
+    return {
+        "settings": arguments.settings,
+        "versions": arguments.versions,
+        "libraries": library_versions((*OF_MODELS, "peft") if uses_peft else OF_MODELS),
+        "device": device,
+        "threads": arguments.threads,
+    }
 
 
 def add_checkpoint_flags(parser: argparse.ArgumentParser) -> None:
