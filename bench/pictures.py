@@ -44,15 +44,15 @@ class Picture:
 
 
 PICTURES = {
-    "audit": Picture("audit_example/index.html", 1100, last="#questions tr:nth-child(6)"),
+    "audit": Picture("audit_example/index.html", 1100, last="#questions tbody tr:nth-child(6)"),
     "effects": Picture("demo/tables/effects.html", 1000, last="details:last-of-type"),
-    "first_audit": Picture("tutorials/results/first_audit/index.html", 1100, last="#questions tr:nth-child(6)"),
+    "first_audit": Picture("tutorials/results/first_audit/index.html", 1100, last="#questions tbody tr:nth-child(6)"),
     "my_study_scores": Picture("tutorials/results/my_study/tables/scores.html", 900, "table", "table"),
     "my_study_effects": Picture("tutorials/results/my_study/figures/effects/sentences.svg"),
     "my_sentences_pairs": Picture("tutorials/results/my_sentences/index.html", 900, "#pair", "#sides"),
     "gallery/disparity_table": Picture("demo/tables/disparity.html", 1505, last="table"),
     "gallery/scores_table": Picture("demo/tables/scores.html", 1562, last="table"),
-    "gallery/questions": Picture("demo/index.html", 1100, last="#questions tr:nth-child(12)"),
+    "gallery/questions": Picture("demo/index.html", 1100, last="#questions tbody tr:nth-child(8)"),
     "gallery/report": Picture("demo/report.html", 1100, last="a[data-page^='data:text/plain']"),
     "gallery/review": Picture("demo/corpus/review.html", 1000, last="#forms .forms"),
     "gallery/effects": Picture("demo/figures/effects/demo_books.svg"),

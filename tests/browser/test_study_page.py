@@ -502,6 +502,26 @@ def test_a_word_and_its_number_stay_on_one_line(driver, tmp_path):
     assert reader.ask("document.documentElement.scrollWidth") <= width
 
 
+def test_long_words_and_small_numbers_widen_no_table(driver, tmp_path):
+    study = PageStudy(tmp_path, pairs=6, seeds=(0,), words=dict.fromkeys(("male", "female"), ("x" * 120, "queen")))
+    path = score_path(study.folders.scores, Run("plots", "small", 0), "made", "ig")
+    scores = tables.read_table(path, SCORES)
+    tables.write_table(scores.assign(comprehensiveness=scores["comprehensiveness"] * 1e-6), path, SCORES)
+    reader = StudyPage(driver, study.write(tmp_path / "index.html", None))
+    scrolled = "[...document.querySelectorAll('.scroll')].filter((box) => box.scrollWidth > box.clientWidth + 1)"
+    lines = """((cell) => {
+      const range = document.createRange();
+      range.selectNodeContents(cell);
+      return range.getClientRects().length;
+    })([...document.querySelectorAll("#words th")].find((cell) => cell.textContent === "queen"))"""
+    for media, width in (("screen", 390), ("screen", 1366), ("print", 720)):
+        reader.open("#least=1", width=width, media=media)
+        assert reader.ask(f"{scrolled}.map((box) => box.ariaLabel)") == []
+        # A word that has room is not broken.
+        assert reader.ask(lines) == 1
+    assert re.fullmatch(r"−?\d\.\d\de−\d", reader.rows("summary")[0][2])
+
+
 def test_no_word_is_cut_at_the_edge_of_its_card(driver, tmp_path):
     subjects = dict.fromkeys(("male", "female"), ("misdemeanour", "counterrevolutionaries" * 3))
     study = PageStudy(tmp_path, pairs=6, seeds=(0,), words=subjects, length=40)

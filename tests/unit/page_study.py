@@ -1,6 +1,4 @@
-"""A made study with everything that the explorer shows: texts in pairs, predictions, explanations, scores and
-effects.
-"""
+"""A made study with everything that its page shows: texts in pairs, predictions, explanations, scores and effects."""
 
 from dataclasses import replace
 from functools import cached_property

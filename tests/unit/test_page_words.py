@@ -321,6 +321,18 @@ def test_where_nothing_was_decided_nothing_looks_as_if_it_had_passed(study, effe
     snapshot(*content["opening"])
 
 
+def test_a_study_in_which_nothing_could_be_compared_says_so_and_what_was_not_tested(study, effects):
+    content = study.audit(effects.iloc[:0], texts=False)
+    assert content["opening"] == [says("Nothing could be compared", "no dataset has both groups")]
+    assert content["comparisons"] == content["open"] == content["error"] == []
+    assert "gender in dataset plots was not compared" in " ".join(content["not_tested"])
+    page = unescape(content.page)
+    assert 'id="untested-title"' in page
+    assert 'id="sure-title"' not in page
+    control = study.audit(effects.assign(family="control"), texts=False)
+    assert control["opening"] == [says("Nothing could be compared", "every explainer is random")]
+
+
 def test_what_was_named_beforehand_comes_first(study, effects, snapshot):
     content = study.audit(effects.assign(family=["primary", "primary", "exploratory", "exploratory"]), texts=False)
     snapshot(*content["opening"], *content["error"])

@@ -60,7 +60,7 @@ class Reader(Entry):
         True,
         description=(
             "Whether pages and figures may print the texts and their words. `false` keeps them in the tables of data "
-            "only; the explorer of a study shows texts if all of its datasets allow it."
+            "only; the page of a study shows texts if all of its datasets allow it."
         ),
     )
     swap_classes: bool = Field(

@@ -1,4 +1,4 @@
-"""Verdicts in words, signs and colours: the same on every page, in the audit, the explorer and notebooks."""
+"""Verdicts in words, signs and colours: the same on every page and in notebooks."""
 
 from collections import Counter
 from collections.abc import Sequence

@@ -23,7 +23,7 @@ def describe_error(effects: pd.DataFrame, alpha: float) -> list[str]:
     if effects.empty:
         return []
     plain = (
-        f"Of 100 studies in which no group is better anywhere, at most {100 * alpha:.0f} would say that one is, about "
+        f"Of 100 studies in which no group is better anywhere, at most {100 * alpha:.3g} would say that one is, about "
         "even one question."
     )
     return [plain, how_sure(effects, alpha)]

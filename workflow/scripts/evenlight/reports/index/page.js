@@ -42,7 +42,8 @@ function made(name, attributes = {}, ...children) {
 /** A number for readers, with three digits and a typographic minus. */
 const digits = (signDisplay) => new Intl.NumberFormat("en", { minimumSignificantDigits: 3, maximumSignificantDigits: 3, signDisplay });
 const PLAIN = digits("auto"), SIGNED = digits("exceptZero");
-const said = (value, format = PLAIN) => Number.isFinite(value) ? format.format(value).replace("-", "−") : "–";
+const said = (value, format = PLAIN) => !Number.isFinite(value) ? "–" :
+  (value && Math.abs(value) < 1e-4 ? value.toExponential(2) : format.format(value)).replaceAll("-", "−");
 const signed = (value) => said(value, SIGNED);
 const share = (value) => Number.isFinite(value) ? value.toFixed(2).replace(/^-(?=.*[1-9])/, "−").replace("-", "") : "–";
 const count = (value, one, many = `${one}s`) => `${value.toLocaleString("en")} ${value === 1 ? one : many}`;

@@ -55,14 +55,14 @@ def render(content: Content, store: Store) -> str:
 
 def _sections(content: Content) -> list[tuple[str, str]]:
     """The sections that the page has, by the place of their heading."""
-    verdicts, told = bool(content.tree["legend"]), content.told
+    told = content.told
     sections = {
         "answer": ("Answer", True),
         "questions": ("Every question", True),
         "texts": ("Texts", True),
         "decisions": ("Decisions", told["decisions"] or told["decision_rates"]),
-        "sure": ("How sure is it?", verdicts),
-        "untested": ("Not tested", verdicts),
+        "sure": ("How sure is it?", told["error"]),
+        "untested": ("Not tested", told["not_tested"]),
         "notes": ("Notes", told["notes"]),
         "audit": ("This audit", told["frame"]),
         "evidence": ("Evidence", told["evidence"]),
