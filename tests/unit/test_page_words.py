@@ -238,6 +238,19 @@ def test_explained_texts_that_are_in_no_pair_are_counted(tmp_path):
     assert says("10 are in no pair") == unescape(told.page)
 
 
+def test_pairs_and_texts_without_pairs_stand_on_one_page(study, effects):
+    """Texts have no wins, which a table that has been read says by another value than NaN."""
+    counts = effects[["wins", "losses", "ties"]].astype("Int64")
+    counts.iloc[1] = pd.NA
+    cells = effects.assign(**counts, unit=["pairs", "texts", "pairs", "pairs"], paired=[True, False, True, True])
+    told = study.audit(cells, texts=False)
+    first, second = told["comparisons"][:2]
+    assert (first["counts"], second["wins"]) == (f"{first['wins']}–{first['losses']}–0", None)
+    assert second["counts"].endswith(" of 100")
+    assert "a random text of" in second["said"][0].lower()
+    assert f"| {second['counts']} |" in card(told)
+
+
 def judged_by(*explainers: str) -> Judged:
     """How a study with these explainers was judged."""
     names = {

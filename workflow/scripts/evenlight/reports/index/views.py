@@ -306,5 +306,9 @@ def _effect_row(row, told: Mapping[str, Any]) -> dict:
 
 
 def _number(value: float) -> float | None:
-    """A number that JSON has, rounded to what can be drawn."""
-    return round(float(value), 5) if np.isfinite(value) else None
+    """A number that JSON has, rounded to what can be drawn; None for one that is not known, whatever says so.
+
+    >>> _number(1 / 3), _number(float("nan")), _number(pd.NA)
+    (0.33333, None, None)
+    """
+    return None if pd.isna(value) or not np.isfinite(value) else round(float(value), 5)
