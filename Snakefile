@@ -21,12 +21,21 @@ if not workflow.configfiles and "datasets" not in config:
 
 include: "rules/common.smk"
 include: "rules/corpus.smk"
-include: "rules/datasets.smk"
-include: "rules/models.smk"
-include: "rules/explanations.smk"
-include: "rules/checks.smk"
-include: "rules/statistics.smk"
-include: "rules/figures.smk"
+
+
+# Scores were made elsewhere, or here.
+if study.has_scores:
+
+    include: "rules/scores.smk"
+
+else:
+
+    include: "rules/datasets.smk"
+    include: "rules/models.smk"
+    include: "rules/explanations.smk"
+    include: "rules/checks.smk"
+    include: "rules/statistics.smk"
+    include: "rules/figures.smk"
 
 
 # Beside tokens, or alone.
@@ -40,8 +49,10 @@ if kinds.TEXT in study.modalities:
     include: "rules/answers.smk"
 
 
-include: f"rules/kinds/{config['kind']}.smk"
-include: "rules/explorer.smk"
+if not study.has_scores:
+
+    include: f"rules/kinds/{config['kind']}.smk"
+    include: "rules/explorer.smk"
 
 
 # Its verdicts are of groups of texts.

@@ -9,6 +9,7 @@ from itertools import combinations, pairwise, product
 from typing import Any
 
 from evenlight.configuration.runs import answers_only, is_trained_here, seeds_of, services_of
+from evenlight.configuration.scores import ScoreStudy, check_scores
 from evenlight.core.errors import suggestion
 from evenlight.core.kinds import EFFECTS, KINDS, MODALITIES, TEXT, TOKENS
 from evenlight.datasets import Reader, levels_of
@@ -826,4 +827,10 @@ CHECKS = (
     (("datasets", "explainers", "statistics"), _check_levels),
     (("datasets", "explainers", "statistics"), _check_shared_levels),
     (("datasets", "statistics"), _check_matched),
+)
+# The same for a study of scores that were made elsewhere.
+SCORE_CHECKS = (
+    (("study",), _check_study),
+    (tuple(ScoreStudy.model_fields), check_scores),
+    (("statistics",), _check_draws),
 )

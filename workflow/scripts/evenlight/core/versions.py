@@ -71,6 +71,8 @@ STAGES = {
     "write_answer_audit": 1,
     "write_audit": 1,
     "write_explorer": 1,
+    "write_score_audit": 1,
+    "write_score_explorer": 1,
 }
 
 

@@ -13,8 +13,8 @@ from evenlight import configuration, datasets
 from evenlight.core.errors import InputError
 from evenlight.corpus import annotation
 from evenlight.jobs import kept_records, own_files, provenance
+from evenlight.judging.results import Result as ComputedResult
 from evenlight.statistics.files import Runs
-from evenlight.statistics.results import Result as ComputedResult
 from evenlight.workflow.entries import Page, Plot, Result
 from evenlight.workflow.inside import Inside
 from evenlight.workflow.naming import as_json

@@ -22,6 +22,7 @@ from evenlight.workflow.inside import Inside
 from evenlight.workflow.models import Models
 from evenlight.workflow.regimes import Regimes
 from evenlight.workflow.results import Results
+from evenlight.workflow.scores import Scores
 from evenlight.workflow.statistics import Statistics
 from evenlight.workflow.verdicts import Verdicts
 
@@ -39,6 +40,7 @@ class Study(
     Figures,
     Explorer,
     Audit,
+    Scores,
     Disparity,
     Regimes,
     Checks,
