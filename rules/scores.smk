@@ -100,9 +100,8 @@ rule write_score_explorer:
         mem_mb=growing(8000),
         runtime=growing(60),
     params:
-        settings=study.scores_told(
-            "alpha", "as_often_bound", study=config["study"], formats=config["figures"]["formats"]
-        ),
+        # Its figures are of the whole table, and of no dataset that could be chosen.
+        settings=study.scores_told("alpha", "as_often_bound", study=config["study"], formats=[]),
         versions=study.rendered_by("write_score_explorer", "explorer/*"),
     shell:
         'python {input.script:q} --tables "$(dirname {input.tables[0]:q})" --settings {params.settings:q} '

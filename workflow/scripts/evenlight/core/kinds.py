@@ -9,6 +9,8 @@ from dataclasses import dataclass
 
 # What an explanation is: a score for each token of a text, the effect of a change of a concept, or an answer in words.
 TOKENS, EFFECTS, TEXT = "tokens", "effects", "text"
+# In its place, where scores were made elsewhere, and nobody says of what.
+SCORES = "scores"
 
 
 @dataclass(frozen=True)

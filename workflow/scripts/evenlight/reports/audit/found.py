@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from evenlight.reports.scored import joined
 from evenlight.reports.text import json_number, signed
 from evenlight.reports.verdict_words import Words, by_sign, capitalised, describe_counts, sentences, won
 from evenlight.statistics.beyond_random import EXPLAINED_AWAY, EXPLAINER, MODEL, PERSISTS, REVERSED
@@ -310,7 +311,7 @@ def undecidable_comparisons(cells: pd.DataFrame, judged: Judged) -> list[str]:
         units = sorted(part["units"].dropna().astype(int).unique())
         few = " to ".join(str(count) for count in dict.fromkeys((units[0], units[-1]))) + " " if units else ""
         asked = [
-            f"{judged.metrics[row.metric].label} of {judged.explainers[row.explainer]}"
+            joined(judged.metrics[row.metric].label, judged.explainers[row.explainer], by=" of ")
             for row in cells.loc[part.index].itertuples()
         ]
         which = f" ({', '.join(asked)})" * (len(asked) <= NAMED)

@@ -10,6 +10,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 
 from evenlight.core.tables import replacing
 from evenlight.reports.questions import READ
+from evenlight.reports.scored import NOTHING, joined
 from evenlight.reports.text import signed, three_digits
 from evenlight.reports.verdict_words import numbers_of, won_of_hundred
 from evenlight.reports.word_scores import word_scores_html
@@ -85,12 +86,28 @@ def answers_card(content: Mapping) -> str:
     return _template("answers.md").render(**content, plain=plain)
 
 
+def scores_page(content: Mapping) -> str:
+    """The page of :func:`evenlight.judging.audited.scores_audit`; no text of the data is markup in it."""
+    return _template("scores.html").render(**content, **_common(), named=_named_scores)
+
+
+def scores_card(content: Mapping) -> str:
+    """The audit of scores as a section of a report, in Markdown; names of the study are no markup in it."""
+    return _template("scores.md").render(**content, plain=plain, named=_named_scores)
+
+
+def _named_scores(of: Mapping) -> str:
+    """What a part of an audit of scores is about; columns that the table does not have say nothing."""
+    place = joined(of["model"], of["dataset"], by=" on ")
+    return joined(place or NOTHING, " and ".join(of["levels"]), by=": ")
+
+
 # What an audit is of, with how its page and its section of a card are made.
-TOKENS, ANSWERS = (page, card), (answers_page, answers_card)
+TOKENS, ANSWERS, SCORES = (page, card), (answers_page, answers_card), (scores_page, scores_card)
 
 
 def write_audit(content: Mapping, html: str | Path, as_json: str | Path, markdown: str | Path, of=TOKENS) -> None:
-    """Write the three files, each whole or not at all; ``of``: :data:`TOKENS` or :data:`ANSWERS`."""
+    """Write the three files, each whole or not at all; :data:`TOKENS`, :data:`ANSWERS` or :data:`SCORES`."""
     as_page, as_card = of
     texts = {html: as_page(content), as_json: json.dumps(content, indent=1) + "\n", markdown: as_card(content)}
     for path, text in texts.items():

@@ -3,7 +3,7 @@
 The page keeps each array once, compressed, and unpacks what a view needs.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from evenlight.core import tables
 from evenlight.core.contracts.results import EFFECTS
 from evenlight.core.contracts.texts import ITEMS
-from evenlight.core.kinds import TEXT, TOKENS
+from evenlight.core.kinds import SCORES, TEXT, TOKENS
 from evenlight.reports.explorer import overview
 from evenlight.reports.explorer.answers import MOST_CHARACTERS, answers_of, stored_answers
 from evenlight.reports.explorer.store import Store
@@ -24,6 +24,7 @@ from evenlight.reports.verdict_words import (
     EXPLAINED,
     HIGHER,
     LOWER,
+    SCORED,
     Words,
     numbers_of,
     sentences,
@@ -52,11 +53,11 @@ class Folders:
     """Where a study's files lie.
 
     Where texts are shown, ``attributions`` and ``predictions`` say what explanations of tokens are, and ``answers``
-    those in words; else these are None.
+    those in words; else these are None. Scores that were made elsewhere lie in no folder.
     """
 
-    scores: Path
-    datasets: Path
+    scores: Path | None = None
+    datasets: Path | None = None
     attributions: Path | None = None
     predictions: Path | None = None
     answers: Path | None = None
@@ -65,6 +66,14 @@ class Folders:
     def with_texts(self) -> bool:
         """Whether the page shows texts."""
         return self.attributions is not None or self.answers is not None
+
+
+# Gives the scores of a study, and what is to be said of them.
+Read = Callable[[StudyScores], tuple[Iterable[ModelScores], Sequence[str]]]
+
+
+def _read(study: StudyScores) -> tuple[Iterable[ModelScores], Sequence[str]]:
+    return read_models(study), score_notes(study)
 
 
 def study_content(
@@ -88,6 +97,7 @@ def study_content(
     alpha: float,
     only: Mapping[str, Mapping[str, Sequence[str]]] | None = None,
     warnings: Sequence[str] = (),
+    read: Read = _read,
 ) -> dict:
     """The tree of a study's explorer (JSON values); numbers of arrays are those in ``store``, which is filled.
 
@@ -107,6 +117,7 @@ def study_content(
         as_often_bound, alpha: of the verdicts.
         only: what of the models and explainers is for some datasets, see :class:`Runs`.
         warnings: what must be read before these.
+        read: gives the scores of each model, and what is to be said of them.
     """
     named = {
         "datasets": list(datasets),
@@ -120,6 +131,8 @@ def study_content(
 
     def words_of(row) -> Words:
         """How a group wins; of answers, which have a style, by the direction of the metric."""
+        if SCORES in modalities:
+            return SCORED
         return EXPLAINED if row.explainer not in of_answers else HIGHER if higher[row.metric] else LOWER
 
     content = {name: {"label": label, "comparisons": [], "models": {}} for name, label in datasets.items()}
@@ -135,8 +148,9 @@ def study_content(
         metrics_of = {name: families[name] for name in names["metrics"]}
         of_modality = named | {"explainers": list(names["explainers"]), "metrics": metrics_of, "only": only or {}}
         scored = StudyScores(scores=folders.scores, units=folders.datasets, comparisons=comparisons, **of_modality)
-        notes |= dict.fromkeys(score_notes(scored))
-        for model in read_models(scored):
+        scores_of_models, said = read(scored)
+        notes |= dict.fromkeys(said)
+        for model in scores_of_models:
             levels = shown_levels(model, comparisons)
             offered[model.dataset] |= dict.fromkeys(_compared(levels, comparisons))
             content[model.dataset]["models"].setdefault(model.model, {})[modality] = _model(

@@ -4,8 +4,9 @@ from collections.abc import Callable, Collection, Mapping
 
 import pandas as pd
 
-from evenlight.core.kinds import EFFECTS, TEXT, TOKENS
+from evenlight.core.kinds import EFFECTS, SCORES, TEXT, TOKENS
 from evenlight.reports.questions import CELL, SURE, answered
+from evenlight.reports.scored import NOTHING
 from evenlight.reports.verdict_words import EXPLAINED, SCORED, Words, describe_counts, how_sure, legend_of, won
 from evenlight.statistics.families import CONTROL, EXPLORATORY, PRIMARY, STUDY
 from evenlight.statistics.study import AS_OFTEN, UNDECIDABLE, UNDECIDED, comparisons_in
@@ -14,8 +15,10 @@ QUESTION = "Are explanations equally good for every group?"
 # Style has no better side: tables take one direction of each metric as the better one.
 OF_ANSWERS = "Are answers in words alike for every group?"
 OF_BOTH = "Are explanations equally good, and answers in words alike, for every group?"
+# Of scores that were made elsewhere nobody says that they are of explanations.
+OF_SCORES = "Are scores equally good for every group?"
 # How the page calls explanations of each modality, where it has several.
-MODALITIES = {TOKENS: "Attributions", EFFECTS: "Effects of changes", TEXT: "Answers in words"}
+MODALITIES = {TOKENS: "Attributions", EFFECTS: "Effects of changes", TEXT: "Answers in words", SCORES: "Scores"}
 # What a question of each family is called.
 KINDS = {
     STUDY: "questions",
@@ -51,6 +54,7 @@ def opening(
     """
     of_answers = TEXT in modalities
     question = OF_BOTH if of_answers and len(modalities) > 1 else OF_ANSWERS if of_answers else QUESTION
+    question = OF_SCORES if SCORES in modalities else question
     if effects.empty:
         return [f"{question} This page has no verdict on that: it shows scores, and tests no difference."]
     asked = asked_first(effects)
@@ -77,7 +81,9 @@ def _clearest(
         named.get(name, {}).get(row[name], row[name]) for name in ("metric", "explainer", "model", "dataset")
     )
     counted = won((row.level_a, row.level_b), row.wins, row.losses, row.ties, row["share"], row.unit, words_of(row))
-    return [f"Clearest is {metric} of {explainer}, for {model} on {dataset}: {counted}."]
+    parts = {" of": explainer, ", for": model, " on": dataset}
+    place = "".join(f"{word} {label}" for word, label in parts.items() if label != NOTHING)
+    return [f"Clearest is {metric}{place}: {counted}."]
 
 
 def _open(asked: pd.DataFrame) -> str:
@@ -113,7 +119,7 @@ def legend(effects: pd.DataFrame, bound: float, modalities: Collection[str]) -> 
         return []
     verdicts, sides = set(effects["verdict"]), set(effects["side"])
     there = [1 in sides, -1 in sides, *(verdict in verdicts for verdict in (AS_OFTEN, UNDECIDED, UNDECIDABLE)), True]
-    words = SCORED if TEXT in modalities else EXPLAINED
+    words = SCORED if {TEXT, SCORES} & set(modalities) else EXPLAINED
     signs = legend_of(comparisons_in(effects), bound, words)
     return [
         {"sign": cell.text, "colour": cell.background, "meaning": meaning}
