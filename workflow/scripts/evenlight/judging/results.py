@@ -1,4 +1,4 @@
-"""The results of a study of scores that were made elsewhere: the table as it was read, its verdicts, and records of them.
+"""The results of a study of scores that were made elsewhere: the table as it was read, verdicts, and their records.
 
 All results of all studies are known once this module is imported.
 """
@@ -181,7 +181,7 @@ class RecordScoreAnalyses(Result):
         scores, effects, *looks = inputs.tables
         units = int(looks[0].loc[looks[0]["plan"] == self.plan, "units"].max()) if looks else None
         judged = judged_units(first_units(scores, units), effects)
-        files = json.dumps({self.file: digest(Path(self.file))}, sort_keys=True)
+        files = json.dumps({self.file: digest(inputs.folders["scores"] / Path(self.file).name)}, sort_keys=True)
         datasets = judged["dataset"].unique()
         record = with_analyses(
             read_analyses(Path(self.record)),

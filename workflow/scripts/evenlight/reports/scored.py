@@ -34,7 +34,7 @@ def scored_names(effects: pd.DataFrame, better: Mapping[str, str] | str, dataset
     by_name = dict.fromkeys(metrics, better) if isinstance(better, str) else better
     of_all = next((way for name, way in by_name.items() if name not in metrics), "higher")
     ways = {name: by_name.get(name, of_all) for name in metrics}
-    labelled = {name: MetricLabel(name, NOTHING if name == ALL else name, way == "higher") for name, way in ways.items()}
+    labelled = {name: MetricLabel(name, name, way == "higher") for name, way in ways.items()}
     return names | {"metrics": labelled, "words": SCORED}
 
 

@@ -11,9 +11,7 @@ from evenlight.settings import LIST, MAPPING, NUMBER, TEXT, TEXT_OR_LIST, Differ
 Direction = Literal["higher", "lower"]
 Pair = Annotated[Different[Text], Field(min_length=2, max_length=2)]
 # One column, or several.
-Columns = Annotated[
-    Annotated[Text, Tag(TEXT)] | Annotated[Different[Text], Tag(LIST)], TEXT_OR_LIST
-]
+Columns = Annotated[Annotated[Text, Tag(TEXT)] | Annotated[Different[Text], Tag(LIST)], TEXT_OR_LIST]
 # What is said of each metric by its name, or of all.
 Margins = Annotated[
     Annotated[Annotated[float, Field(ge=0)], Tag(NUMBER)]
@@ -93,4 +91,6 @@ class Scores(Reader):
 
     def columns(self) -> dict[str, Any]:
         """Which column says what, as :func:`evenlight.texts.score_tables.read_score_table` takes it."""
-        return {name: getattr(self, name) for name in ("unit", "group", "score", "cell", "cluster", "stratum", "repeat")}
+        return {
+            name: getattr(self, name) for name in ("unit", "group", "score", "cell", "cluster", "stratum", "repeat")
+        }
