@@ -160,10 +160,11 @@ def judge(
     for guess in guesses + of_groups + of_metrics:
         print(f"guessed {guess}", file=sys.stderr)
     present = None if looks.is_one else looks.units[-1]
-    verdicts, counts = tables_of(lambda units: cells.read(present if units is None else units), settings, looks)
+    verdicts, counts = tables_of(lambda units: cells.together(present if units is None else units), settings, looks)
     if verdicts.empty:
         said = f"{table.place}: no cell has scores of both groups"
         raise InputError(f"{said}; let cell= name fewer columns, or name other groups by compare=")
+    verdicts = cells.in_order(verdicts)
     notes = [
         *table.notes,
         *moved_notes(cells),

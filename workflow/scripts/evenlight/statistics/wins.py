@@ -8,7 +8,7 @@ than it is smaller, and draws of one number may share what others do not have.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -127,7 +127,7 @@ def _counted(
     if design.paired:
         columns, votes, signed = _of_pairs(a, b, better, cells, scores, design, judging)
     else:
-        columns, votes, signed = _of_texts(a, b, better, codes, scores, design, judging), (), None
+        columns, votes, signed = _of_texts(a, b, better, codes, cells, scores, design, judging), (), None
     columns |= _of_both(a, b, columns, scores, design, judging)
     left_out = [", ".join(str(scores.seeds[seed]) for seed in np.flatnonzero(~of_cell)) for of_cell in seeds]
     columns |= {"seeds": seeds.sum(axis=1), "left_out_seeds": left_out, "paired": design.paired}
@@ -164,9 +164,13 @@ def _of_pairs(
     share = np.divide(wins, wins + losses, out=np.full(len(cells), np.nan), where=wins + losses > 0)
     ends = share_limits(wins, wins + losses, level / 2), net_benefit_limits(wins, losses, votes, level)
     benefit = np.divide(wins - losses, votes, out=np.full(len(cells), np.nan), where=votes > 0)
-    generator = generator_for(0, "mean", scores.dataset, *design.comparison.levels)
+    how = judging.confidence, judging.bootstrap_draws
+
+    def mean_of(of_votes: np.ndarray) -> MeanDifference:
+        return mean_limits(of_votes, *how, generator_for(0, "mean", scores.dataset, *design.comparison.levels))
+
     with np.errstate(invalid="ignore"):
-        mean = mean_limits(of_votes, judging.confidence, judging.bootstrap_draws, generator)
+        mean = _by_explainer(mean_of, cells, of_votes)
     worst = in_worst(*(cluster_means(mean_of_known(side), codes) for side in (a, b)), better > 0)
     worst_a, worst_b = ((worst == sign).sum(axis=0) for sign in (1, -1))
     by_seed = np.stack([cluster_means(of_seed, codes) for of_seed in a - b])
@@ -188,11 +192,25 @@ def _of_pairs(
     return columns, [(scores.dataset, name) for name in design.clusters[0][first]], signed
 
 
+def _by_explainer(
+    mean_of: Callable[..., MeanDifference], cells: Sequence[Mapping], *sides: np.ndarray
+) -> MeanDifference:
+    """The means of comparisons, of each explainer by itself: how a product of matrices is rounded depends on its width.
+
+    So a comparison has the same numbers, to the last digit, whatever else is judged with it.
+    """
+    of = [(cell["model"], cell["explainer"]) for cell in cells]
+    ends = [place for place in range(1, len(of)) if of[place] != of[place - 1]]
+    parts = [mean_of(*part) for part in zip(*(np.split(side, ends, axis=1) for side in sides), strict=True)]
+    return MeanDifference(*(np.concatenate(values) for values in zip(*map(astuple, parts), strict=True)))
+
+
 def _of_texts(
     a: np.ndarray,
     b: np.ndarray,
     better: np.ndarray,
     strata: Sequence[np.ndarray] | None,
+    cells: Sequence[Mapping],
     scores: ExplainerScores,
     design: Design,
     judging: VerdictSettings,
@@ -220,9 +238,13 @@ def _of_texts(
     net_benefit, bound = 2 * effect.effect - 1, judging.as_often_bound
     ends = [scipy.stats.t.sf(np.sqrt(effect.c2((1 + end) / 2)), effect.degrees) for end in (bound, -bound)]
     p_as_often = np.where(asked & (np.abs(net_benefit) < bound), np.nan_to_num(np.maximum(*ends), nan=1.0), 1.0)
-    generator = generator_for(0, "mean", scores.dataset, *design.comparison.levels)
-    how = judging.confidence, judging.bootstrap_draws, generator
-    mean = difference_limits(voted_a, voted_b, code_a, code_b, *how, clusters)
+
+    def mean_of(a: np.ndarray, b: np.ndarray) -> MeanDifference:
+        generator = generator_for(0, "mean", scores.dataset, *design.comparison.levels)
+        how = judging.confidence, judging.bootstrap_draws, generator
+        return difference_limits(a, b, code_a, code_b, *how, clusters)
+
+    mean = _by_explainer(mean_of, cells, voted_a, voted_b)
     by_seed = [net_benefit]
     if len(seeds_a) > 1:
         by_seed = [
