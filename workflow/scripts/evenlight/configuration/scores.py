@@ -8,7 +8,6 @@ from evenlight.configuration.study import Study
 from evenlight.datasets import Reader
 from evenlight.explainers import Explainer
 from evenlight.metrics import Metric
-from evenlight.models import Architecture
 from evenlight.settings import Name, shown
 
 READER = "scores"
@@ -22,7 +21,6 @@ class ScoreStudy(Study):
     """A study of a table of scores: nothing is trained, predicted or explained."""
 
     datasets: dict[Name, Reader] = Field(min_length=1, description="The table of scores, under a name of your choice.")
-    models: dict[Name, Architecture] = Field({}, description="None.")
     explainers: dict[Name, Explainer] = Field({}, description="None.")
     metrics: dict[Name, Metric] = Field({}, description="None.")
 

@@ -419,10 +419,11 @@ class Study(Settings):
         ),
     )
     models: dict[Name, Architecture] = Field(
-        min_length=1,
+        {},
         description=(
             "The models of the study, each under a name of your choice; every model is trained on every dataset, or is "
-            "`trained` already and asked about every dataset, but for one that names its `datasets`."
+            "`trained` already and asked about every dataset, but for one that names its `datasets`. Only a study of "
+            "the reader `scores` has none."
         ),
     )
     explainers: dict[Name, Explainer] = Field(

@@ -89,5 +89,5 @@ class Scores:
     def scores_told(self, *keys, **settings):
         """The settings of what shows scores: names and labels are those of its tables."""
         [name] = self.readers
-        better = {"dataset": name, "better": self.score_table.better or "higher"}
-        return as_argument({"scored": better} | self.of_statistics(*keys) | settings)
+        scored = {"dataset": name, "better": self.score_table.better}
+        return as_argument({"scored": scored} | self.of_statistics(*keys) | settings)

@@ -61,9 +61,7 @@ class Scores(Reader):
     compare: Annotated[list[Pair], Field(min_length=1)] | None = Field(
         None, description="Pairs of groups, such as `[[male, female]]`. Null compares each with each."
     )
-    better: Directions | None = Field(
-        None, description="Which scores are better, of all metrics or by metric. Null takes `higher`."
-    )
+    better: Directions = Field("higher", description="Which scores are better, of all metrics or by metric.")
     margin: Margins = Field(
         0.0, description="Largest difference that is a tie, in the units of the scores, of all metrics or by metric."
     )
