@@ -82,9 +82,9 @@ def complete(config: dict) -> dict:
         found = problems_of(error, config, schema_of(study))
         problems += [problem for problem in found if not problem.startswith(tuple(f"{key}:" for key in of_own))]
         completed = _sound_sections(study, config, error)
-    if study is Study and completed.get("models") == {}:
-        problems.append("models: is missing; name one at least, such as mine: {architecture: trained, source: ...}")
-        del completed["models"]
+    for section in [name for name in REGISTRIES if study is Study and completed.get(name) == {}]:
+        problems.append(f"{section}: is {'empty' if section in config else 'missing'}; give at least 1 entry")
+        del completed[section]
     if missing := _missing_explainers(config, completed):
         # Nobody wrote those that are there by default, nor their metrics: they are not judged.
         problems.append(missing)

@@ -434,7 +434,6 @@ class Study(Settings):
             "best": {"method": "upper_bound", "asked": 256},
             "best_kept": {"method": "upper_bound", "goal": "sufficiency", "asked": 256},
         },
-        min_length=1,
         validate_default=True,
         description=(
             "The explainers of the study, each under a name of your choice; the same method may occur several times "
@@ -480,7 +479,6 @@ class Study(Settings):
             "sufficiency": {"metric": "aopc_sufficiency"},
             "gini": {"metric": "gini"},
         },
-        min_length=1,
         validate_default=True,
         description=(
             "The metrics of the study, each under a name of your choice, which is its column in the score tables. "

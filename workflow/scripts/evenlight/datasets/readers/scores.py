@@ -8,7 +8,8 @@ from pydantic import Discriminator, Field, Tag, model_validator
 from evenlight.datasets.base import Reader
 from evenlight.settings import LIST, MAPPING, NUMBER, TEXT, TEXT_OR_LIST, Different, Location, Text, refusal, shown
 
-Direction = Literal["higher", "lower"]
+# By a pattern: of a value that may be a mapping, too, JSON Schema could not list the texts that are allowed.
+Direction = Annotated[str, Field(pattern="^(higher|lower)$")]
 Pair = Annotated[Different[Text], Field(min_length=2, max_length=2)]
 # One column, or several.
 Columns = Annotated[Annotated[Text, Tag(TEXT)] | Annotated[Different[Text], Tag(LIST)], TEXT_OR_LIST]
