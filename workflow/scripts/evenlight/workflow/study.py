@@ -21,6 +21,7 @@ from evenlight.workflow.models import Models
 from evenlight.workflow.page import StudyPage
 from evenlight.workflow.regimes import Regimes
 from evenlight.workflow.results import Results
+from evenlight.workflow.scores import Scores
 from evenlight.workflow.statistics import Statistics
 from evenlight.workflow.verdicts import Verdicts
 
@@ -37,6 +38,7 @@ class Study(
     Answers,
     Figures,
     StudyPage,
+    Scores,
     Disparity,
     Regimes,
     Checks,
