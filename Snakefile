@@ -21,11 +21,16 @@ if not workflow.configfiles and "datasets" not in config:
 
 include: "rules/common.smk"
 include: "rules/corpus.smk"
-include: "rules/datasets.smk"
-include: "rules/models.smk"
-include: "rules/explanations.smk"
-include: "rules/checks.smk"
-include: "rules/figures.smk"
+
+
+# Scores are made here, or were made elsewhere.
+if not study.has_scores:
+
+    include: "rules/datasets.smk"
+    include: "rules/models.smk"
+    include: "rules/explanations.smk"
+    include: "rules/checks.smk"
+    include: "rules/figures.smk"
 
 
 # Beside tokens, or alone.

@@ -62,6 +62,7 @@ PICTURES = {
 # What is small enough to be copied.
 COPIED = {
     "gallery/scores": "demo/figures/scores/demo_books/small_bert/mass_accuracy.svg",
+    "gallery/verdicts": "scores_example/figures/verdicts.svg",
     "gallery/control": "demo/figures/control.svg",
     "gallery/strategies": "gallery/figures/strategies/sentences/mass_accuracy_by_strategy.svg",
     "gallery/attribution_differences": "gallery/figures/attribution_differences/sentences_sizes.svg",

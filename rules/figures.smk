@@ -5,10 +5,6 @@
 # What is rendered computes nothing: its settings are the labels, the directions and the levels that stand in it.
 
 
-# What the report says first.
-report: "../resources/report/study.rst"
-
-
 rule draw_scores:
     """Box plots of one metric per explainer and group, over all seeds of a model."""
     input:

@@ -9,11 +9,10 @@
 rule write_page:
     """Write the page of the study: its answer, every question, the texts behind it, and how sure it is."""
     input:
+        **study.files_explored(),
         **{flag: study.every(path, explainer=study.explainers_of(of)) for flag, (path, of) in study.spoken().items()},
         **{flag: study.every(path) for flag, path in study.told_models().items()},
         script=study.script("figures/write_page.py"),
-        scores=[file for of in study.explored for file in study.every_score(of)],
-        datasets=study.every_unit(kinds.MODALITIES[study.first_explored].units),
         tables=[f"<results>/tables/{table}.parquet" for table in study.read_tables()],
     output:
         html="<results>/index.html",
@@ -30,8 +29,7 @@ rule write_page:
     params:
         settings=study.page_settings(),
         folders=study.folders(
-            scores=SCORES,
-            datasets=UNITS[kinds.MODALITIES[study.first_explored].units],
+            **study.patterns_explored(),
             **{flag: path for flag, (path, _) in study.spoken().items()},
             **study.told_models(),
         ),

@@ -1,6 +1,6 @@
 # From scores and predictions to the tables of a study: a rule for each result that it has, which has its name.
 #
-# Comes in: what the classes of evenlight.statistics read. Goes out: <results>/tables/*.parquet.
+# Comes in: what the classes of evenlight.statistics and evenlight.judging read. Goes out: <results>/tables/*.parquet.
 
 for name, result in study.results.items():
 

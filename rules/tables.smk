@@ -4,6 +4,11 @@
 # Goes out: <results>/tables/*.csv, *.html, *.tex, a rule for each page; <results>/figures/, a rule for each plot; the
 # targets `tables` and `figures`.
 
+
+# What the report says first.
+report: "../resources/report/study.rst"
+
+
 for page, (_, asked) in study.pages.items():
 
     rule:

@@ -27,6 +27,7 @@ from evenlight.reports.plots.scores import draw_scores
 from evenlight.reports.plots.sentence import draw_sentence
 from evenlight.reports.plots.specifications import EFFECTS, draw_specifications
 from evenlight.reports.plots.strategies import SUBSETS, draw_strategies
+from evenlight.reports.plots.verdicts import draw_verdicts
 from evenlight.statistics.comparisons.study import ALL, AS_OFTEN, UNDECIDABLE, UNDECIDED, MetricLabel
 
 SEEDS = (0, 1)
@@ -188,7 +189,7 @@ def disparity(names: Names) -> Figure:
     return draw_disparity(_summary(names), names.models, names.explainers, names.metrics, 0.2, names.title)
 
 
-def effects(names: Names) -> Figure:
+def _verdicts(names: Names) -> pd.DataFrame:
     """Every cell, with every verdict in turn; those of the last explainer have no pairs."""
     random = random_numbers()
     rows = []
@@ -204,8 +205,19 @@ def effects(names: Names) -> Figure:
             counts = dict.fromkeys(counts, np.nan)
         low, high = np.clip([benefit - 0.3, benefit + 0.3], -1, 1)
         ends = {"net_benefit": benefit, "net_benefit_low": low, "net_benefit_high": high}
-        rows.append(cell | {"verdict": verdict, "side": side, "apart": number % 7 == 0} | counts | ends)
-    return draw_effects(pd.DataFrame(rows), names.models, names.explainers, names.metrics, 0.95, names.title)
+        share = {"share": (1 + benefit) / 2}
+        rows.append(cell | {"verdict": verdict, "side": side, "apart": number % 7 == 0} | counts | ends | share)
+    return pd.DataFrame(rows)
+
+
+def effects(names: Names) -> Figure:
+    """Every cell, with every verdict in turn."""
+    return draw_effects(_verdicts(names), names.models, names.explainers, names.metrics, 0.95, names.title)
+
+
+def verdicts(names: Names) -> Figure:
+    """The same as bars of a table of scores."""
+    return draw_verdicts(_verdicts(names), names.metrics, names.title)
 
 
 def masked_words(names: Names) -> Figure:

@@ -30,12 +30,12 @@ from evenlight.core.seeds import generator_for
 from evenlight.core.versions import STAGES
 from evenlight.datasets import Reader
 from evenlight.explainers import Explainer, explain
+from evenlight.judging.results import Result
 from evenlight.metrics import Metric, Origin, score
 from evenlight.metrics.answered import Answered
 from evenlight.metrics.explanations import Explanation, explanation_of
 from evenlight.metrics.families.reasons import of_questions
 from evenlight.models import Architecture
-from evenlight.statistics.results import Result
 from evenlight.texts.predictions import Sentence
 
 Output = Callable[[Path], dict | pd.DataFrame]
@@ -423,6 +423,7 @@ OUTPUTS: dict[str, Output] = {
 }
 # Why a method has none.
 WITHOUT_OUTPUT: dict[str, str] = {f"architectures/{name}": reason for name, reason in NOT_HELD.items()}
+WITHOUT_OUTPUT["readers/scores"] = "it gives no texts; results/read_scores holds what is read"
 
 
 def methods() -> set[str]:

@@ -28,8 +28,8 @@ from golden_study import (
 from evenlight.core import tables
 from evenlight.core.contracts.results import QUALITY, SUMMARY
 from evenlight.core.seeds import generator_for
+from evenlight.judging.results import Result
 from evenlight.statistics.analyses.base import Computed, Inputs
-from evenlight.statistics.results import Result
 
 GROUPS = ("male", "female")
 # What is compared: pairs, pairs and texts alone, more than two groups, and groups by two factors.
@@ -54,6 +54,9 @@ ANSWERS = NEWS | {"explainers": [ANSWERING], "metrics": {"words": "answers", "re
 ANSWERS |= PAIRS
 PLANNED = {"looks": {"looks": [10, 20], "plan": "first", "spending": "pocock", "spending_shares": [], "settings": ""}}
 PUBLISHED = {"dataset": ["geco_all", "compas"], "model": ["base", "fresh"], "explainer": ["grad", "lime"]}
+TABLE = {"reader": "scores", "file": "scores.csv", "unit": "pair", "group": "gender", "cell": ["metric"]}
+TABLE |= {"better": {"loss": "lower"}, "margin": 0.1}
+LEVELS = JUDGED | {"adjustment": "holm"}
 # Metrics of changed and of follow-up questions.
 OF_ANSWERS = {
     "questions": ["concept_faithfulness", "phi_correlational_test"],
@@ -69,8 +72,13 @@ def _folder() -> tempfile.TemporaryDirectory:
 
 @cache
 def study() -> Mapping[str, Path]:
-    """The folders of the study."""
-    return write_study(Path(_folder().name))
+    """The folders of the study; a table of scores lies beside those of its runs."""
+    folders = write_study(Path(_folder().name))
+    rows = rows_of(pair=[f"pair{number:02}" for number in range(14)], gender=list(GROUPS), metric=["gini", "loss"])
+    scores = generator_for("golden", "table of scores").normal((rows["gender"] == "male") * 0.8)
+    folder = Path(_folder().name)
+    rows.assign(score=scores.round(2)).to_csv(folder / TABLE["file"], index=False)
+    return {**folders, "score_table": folder}
 
 
 @dataclass(frozen=True)
@@ -223,6 +231,17 @@ RESULTS = {
         {"datasets": ["news"], "models": {"small": [0]}, "explainers": [ANSWERING], "factors": ["source"]}
         | {part: {name: {"metric": name} for name in names} for part, names in OF_ANSWERS.items()}
         | DRAWN
+    ),
+    # Of scores that were made elsewhere.
+    "read_scores": Asked({"table": TABLE}),
+    "judge_scores": Asked({"table": TABLE} | LEVELS),
+    "record_score_looks": Asked(
+        PLANNED | {"alpha": 0.05, "file": TABLE["file"]}, lambda: made("read_scores"), earlier={}
+    ),
+    "record_score_analyses": Asked(
+        {"plan": "", "alpha": 0.05, "file": TABLE["file"]},
+        lambda: [*made("read_scores"), made("judge_scores")[0]],
+        earlier={"alpha": 0.1},
     ),
     # Of costs and plans.
     "summarise_costs": Asked(RUNS | {"explainers": list(EXPLAINERS)}),

@@ -19,6 +19,7 @@ from evenlight.configuration.study import Statistics
 from evenlight.core.contracts.results import EFFECTS
 from evenlight.core.errors import InputError
 from evenlight.core.seeds import generator_for
+from evenlight.judging.cells import Cells
 from evenlight.statistics.analyses.base import Inputs
 from evenlight.statistics.results import Result
 from evenlight.texts import score_tables
@@ -191,6 +192,28 @@ def test_models_with_other_units_are_judged_by_their_own():
     alone = pd.concat([judge(part, **HOW, cell="model").verdicts for part in parts])
     assert together["wins"].tolist() == alone["wins"].tolist()
     assert together["units_a"].tolist() == [30, 40, 40, 25]
+
+
+@pytest.mark.parametrize("paired", [True, False])
+def test_models_that_are_judged_together_have_the_numbers_that_each_has_alone(monkeypatch, paired):
+    units, compare = 60, [("a", "b"), ("a", "c"), ("b", "c")]
+    rows = [(f"u{unit}", group) for unit in range(units) for group in "abc"]
+    table = pd.DataFrame(rows * 8, columns=["pair", "group"])
+    if not paired:
+        table["pair"] += table["group"]
+    table["model"] = np.repeat(["m0", "m1", "other", "m2"], 2 * len(rows))
+    table["metric"] = np.tile(np.repeat(["gini", "sparsity"], len(rows)), 4)
+    table["score"] = generator_for("judging", "together").normal(0.5 * (table["group"] == "a"))
+    # One has fewer units, so that it is judged by itself, between others.
+    table = table[(table["model"] != "other") | ~table["pair"].str.fullmatch("u[1-9].?")]
+    asked = HOW | {"compare": compare, "cell": ["model", "metric"]}
+    together = judge(table, **asked)
+    assert len(together.verdicts) == len(compare) * 8
+    assert (together.verdicts["side"] != 0).any()
+    monkeypatch.setattr(Cells, "together", Cells.read)
+    alone = judge(table, **asked)
+    pd.testing.assert_frame_equal(together.verdicts, alone.verdicts, check_exact=True)
+    pd.testing.assert_frame_equal(together.counts, alone.counts, check_exact=True)
 
 
 def test_truth_values_and_several_columns_are_scores(tmp_path):

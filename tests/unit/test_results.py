@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from evenlight.core.errors import InputError
+from evenlight.judging.results import Result
 from evenlight.statistics.analyses.base import Inputs
 from evenlight.statistics.comparisons.look_plans import Plan
-from evenlight.statistics.results import Result
 
 RUNS = {"datasets": ["plots", "news"], "models": {"small": [0, 1]}, "only": {"models": {"small": ["plots"]}}}
 STUDY = RUNS | {"explainers": ["lime"], "metrics": {"gini": "complexity"}, "comparisons": {"gender": [["a", "b"]]}}

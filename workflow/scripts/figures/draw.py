@@ -15,12 +15,13 @@ from evenlight.reports.style import draw
 def main(arguments: argparse.Namespace) -> None:
     """Write the figure, titled by what it shows and, of one dataset, where."""
     module = import_module(f"evenlight.reports.plots.{arguments.figure}")
-    settings, title = keywords(arguments.settings), module.SHOWS
+    title = module.SHOWS
     if arguments.dataset:
-        title += f" on {settings.pop('dataset')}"
+        title += f" on {arguments.settings.pop('dataset')}"
         table = tables.read_dataset(arguments.table, module.TABLE, arguments.dataset)
     else:
         table = tables.read_table(arguments.table, module.TABLE)
+    settings = keywords(arguments.settings, table)
     figure_of = getattr(module, f"draw_{arguments.figure}")
     try:
         draw(arguments.output, lambda: figure_of(table, **settings, title=title), title)

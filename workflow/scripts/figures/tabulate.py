@@ -19,7 +19,7 @@ def main(arguments: argparse.Namespace) -> None:
     read = list(zip(arguments.tables, module.TABLES, strict=False))
     shown = [tables.read_exactly(path, contract) for path, contract in read]
     notes = [note for path, contract in read for note in tables.read_metadata(path, contract).get("notes", [])]
-    page = module.page(*shown, **keywords(arguments.settings))
+    page = module.page(*shown, **keywords(arguments.settings, shown[0]))
     warnings = [text for path in arguments.record for text in warnings_of(path)]
     page = replace(page, notes=[*page.notes, *arguments.note, *notes], warnings=[*page.warnings, *warnings])
     # Those of other pages, which stand last, are written there.

@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 
 from evenlight.jobs import command_line
+from evenlight.judging.page import scores_page
 from evenlight.reports.index.audited import manifests_of
 from evenlight.reports.index.content import study_content
 from evenlight.reports.index.found import Found, read_found
@@ -19,10 +20,13 @@ def main(arguments: argparse.Namespace) -> None:
     folders = Folders(
         arguments.scores, arguments.datasets, arguments.attributions, arguments.predictions, arguments.answers
     )
-    runs = Runs(datasets=list(settings["datasets"]), models=settings["seeds"], only=settings.get("only", {}))
-    manifests = manifests_of(arguments.models, runs) if arguments.models else {}
     names = settings.pop("tables")
     found = read_found(arguments.tables, names) if names else Found({})
+    if "scored" in settings:
+        found, further = scores_page(arguments.tables, found, settings.pop("scored"))
+        settings |= further
+    runs = Runs(datasets=list(settings["datasets"]), models=settings["seeds"], only=settings.get("only", {}))
+    manifests = manifests_of(arguments.models, runs) if arguments.models else {}
     store = Store()
     content = study_content(folders, found, store, manifests, **settings)
     as_json, card = arguments.words or (None, None)
@@ -31,8 +35,9 @@ def main(arguments: argparse.Namespace) -> None:
 
 if __name__ == "__main__":
     parser = command_line.settings_parser(__doc__)
-    command_line.add_folder_flags(parser, "scores", "datasets")
-    command_line.add_folder_flags(parser, "attributions", "predictions", "answers", "models", required=False)
+    command_line.add_folder_flags(
+        parser, "scores", "datasets", "attributions", "predictions", "answers", "models", required=False
+    )
     parser.add_argument("--tables", type=Path, metavar="FOLDER", help="the study's tables, where it tells verdicts")
     parser.add_argument("--output", required=True, metavar="HTML")
     parser.add_argument("--words", nargs="*", type=Path, metavar="FILE", help="the same words as JSON and as Markdown")

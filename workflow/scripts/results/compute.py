@@ -5,8 +5,8 @@ from pathlib import Path
 
 from evenlight.core import tables
 from evenlight.jobs import command_line
+from evenlight.judging.results import Result
 from evenlight.statistics.analyses.base import Inputs
-from evenlight.statistics.results import Result
 
 
 def main(arguments: argparse.Namespace) -> None:

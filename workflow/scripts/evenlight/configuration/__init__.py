@@ -11,7 +11,7 @@ from pathlib import Path
 
 from pydantic import ValidationError, create_model
 
-from evenlight.configuration.combinations import CHECKS, datasets_of, labels
+from evenlight.configuration.combinations import CHECKS, SCORE_CHECKS, datasets_of, labels
 from evenlight.configuration.combinations import WORDS as WORDS
 from evenlight.configuration.combinations import beyond_probabilities as beyond_probabilities
 from evenlight.configuration.combinations import compared_by as compared_by
@@ -29,6 +29,8 @@ from evenlight.configuration.runs import chats_of as chats_of
 from evenlight.configuration.runs import is_trained_here as is_trained_here
 from evenlight.configuration.runs import seeds_of
 from evenlight.configuration.runs import services_of as services_of
+from evenlight.configuration.scores import ScoreStudy
+from evenlight.configuration.scores import has_scores as has_scores
 from evenlight.configuration.study import ANSWER_METRICS, Study
 from evenlight.core.errors import InputError
 from evenlight.core.files import read_yaml
@@ -73,17 +75,21 @@ def complete(config: dict) -> dict:
     of_own = register(config)
     problems = [f"{key}: {said}" for key, said in of_own.items()]
     config = _with_metrics(config)
+    study, checks = (ScoreStudy, SCORE_CHECKS) if has_scores(config) else (Study, CHECKS)
     try:
-        completed = _validated(Study, config)
+        completed = _validated(study, config)
     except ValidationError as error:
-        found = problems_of(error, config, schema_of(Study))
+        found = problems_of(error, config, schema_of(study))
         problems += [problem for problem in found if not problem.startswith(tuple(f"{key}:" for key in of_own))]
-        completed = _sound_sections(config, error)
+        completed = _sound_sections(study, config, error)
+    for section in [name for name in REGISTRIES if study is Study and completed.get(name) == {}]:
+        problems.append(f"{section}: is {'empty' if section in config else 'missing'}; give at least 1 entry")
+        del completed[section]
     if missing := _missing_explainers(config, completed):
         # Nobody wrote those that are there by default, nor their metrics: they are not judged.
         problems.append(missing)
         completed = {name: section for name, section in completed.items() if name in config or name not in REGISTRIES}
-    for sections, check in CHECKS:
+    for sections, check in checks:
         # A combination can be judged only where its parts are sound.
         if completed.keys() >= set(sections):
             problems.extend(check(completed))
@@ -213,10 +219,10 @@ def _missing_explainers(config: dict, completed: dict) -> str | None:
     )
 
 
-def _sound_sections(config: dict, error: ValidationError) -> dict:
+def _sound_sections(study: type[Study], config: dict, error: ValidationError) -> dict:
     """The sections of a configuration in which no problem was found, completed."""
     unsound = {problem["loc"][0] for problem in error.errors(include_url=False)}
-    sound = {name: field for name, field in Study.model_fields.items() if name not in unsound}
+    sound = {name: field for name, field in study.model_fields.items() if name not in unsound}
     part = create_model("Part", __base__=Settings, **{name: (field.annotation, field) for name, field in sound.items()})
     return _validated(part, {name: config[name] for name in sound if name in config})
 

@@ -9,8 +9,9 @@ from itertools import combinations, pairwise, product
 from typing import Any
 
 from evenlight.configuration.runs import answers_only, is_trained_here, seeds_of, services_of
+from evenlight.configuration.scores import ScoreStudy, check_scores
 from evenlight.core.errors import suggestion
-from evenlight.core.kinds import EFFECTS, KINDS, MODALITIES, TEXT, TOKENS
+from evenlight.core.kinds import EFFECTS, KINDS, MODALITIES, SCORES, TEXT, TOKENS
 from evenlight.datasets import Reader, levels_of
 from evenlight.explainers import Explainer
 from evenlight.explainers.fields import FILE_FIELDS
@@ -568,6 +569,8 @@ def _check_files(config: dict) -> Iterator[str]:
 
 
 def _check_needs(config: dict) -> Iterator[str]:
+    if config["kind"] == SCORES:
+        yield "kind: a study of the kind scores has a dataset of the reader scores; add it, or choose another"
     for key in KINDS[config["kind"]].needs:
         if not config["statistics"][key]:
             yield f"statistics.{key}: is missing; a study of the kind {config['kind']} needs it"
@@ -831,4 +834,10 @@ CHECKS = (
     (("datasets", "explainers", "statistics"), _check_levels),
     (("datasets", "explainers", "statistics"), _check_shared_levels),
     (("datasets", "statistics"), _check_matched),
+)
+# The same for a study of scores that were made elsewhere.
+SCORE_CHECKS = (
+    (("study",), _check_study),
+    (tuple(ScoreStudy.model_fields), check_scores),
+    (("statistics",), _check_draws),
 )

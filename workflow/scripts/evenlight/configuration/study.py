@@ -441,10 +441,11 @@ class Study(Settings):
         ),
     )
     models: dict[Name, Architecture] = Field(
-        min_length=1,
+        {},
         description=(
             "The models of the study, each under a name of your choice; every model is trained on every dataset, or is "
-            "`trained` already and asked about every dataset, but for one that names its `datasets`."
+            "`trained` already and asked about every dataset, but for one that names its `datasets`. Only a study of "
+            "the reader `scores` has none."
         ),
     )
     explainers: dict[Name, Explainer] = Field(
@@ -455,7 +456,6 @@ class Study(Settings):
             "best": {"method": "upper_bound", "asked": 256},
             "best_kept": {"method": "upper_bound", "goal": "sufficiency", "asked": 256},
         },
-        min_length=1,
         validate_default=True,
         description=(
             "The explainers of the study, each under a name of your choice; the same method may occur several times "
@@ -501,7 +501,6 @@ class Study(Settings):
             "sufficiency": {"metric": "aopc_sufficiency"},
             "gini": {"metric": "gini"},
         },
-        min_length=1,
         validate_default=True,
         description=(
             "The metrics of the study, each under a name of your choice, which is its column in the score tables. "

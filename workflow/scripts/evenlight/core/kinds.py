@@ -8,6 +8,9 @@ from dataclasses import dataclass
 
 # What an explanation is: a score for each token of a text, the effect of a change of a concept, or an answer in words.
 TOKENS, EFFECTS, TEXT = "tokens", "effects", "text"
+# The kind of study whose scores were made elsewhere, and what stands in the place of a modality there: nobody says of
+# what they are.
+SCORES = "scores"
 
 
 @dataclass(frozen=True)
@@ -93,7 +96,15 @@ KINDS = {
         explained=EFFECTS,
     ),
     "description": Kind("How good are the models and their explanations, on each dataset and for each group?", {}),
+    SCORES: Kind(
+        "Are scores that were made elsewhere equally good for every group?",
+        {"effects": "who has the better score more often: wins, losses and ties, with verdicts."},
+        category="Scores",
+        only=(),
+    ),
 }
+# Those that explain something here.
+EXPLAINING = tuple(name for name in KINDS if name != SCORES)
 
-# The kinds that compare two levels of something, cell by cell.
-COMPARING = tuple(name for name, kind in KINDS.items() if kind.category)
+# Of these, the kinds that compare two levels of something, cell by cell.
+COMPARING = tuple(name for name in EXPLAINING if KINDS[name].category)

@@ -30,7 +30,7 @@ from evenlight.reports.verdict_words import SCORED, describe_counts, sentences
 from evenlight.statistics.analyses.effects import missing_notes, tables_of, tied_notes
 from evenlight.statistics.comparisons.families import EXPLORATORY, PRIMARY
 from evenlight.statistics.comparisons.looks import OBRIEN_FLEMING, POCOCK
-from evenlight.statistics.comparisons.study import AS_OFTEN, FLIPS, HOLM, MetricLabel, VerdictSettings, comparisons_in
+from evenlight.statistics.comparisons.study import AS_OFTEN, FLIPS, HOLM, VerdictSettings, comparisons_in
 from evenlight.statistics.comparisons.verdicts import adjustment_notes
 from evenlight.statistics.comparisons.wins import TEXTS
 from evenlight.texts.score_tables import pairs_compared, read_score_table
@@ -75,19 +75,14 @@ class Judgement:
         from evenlight.judging.shown import verdict_page
         from evenlight.reports.html_table import write_page
 
-        write_page(verdict_page(self.verdicts, self.counts, self.notes, self._labels(), self.settings), path)
+        write_page(verdict_page(self.verdicts, self.counts, self.notes, self.settings), path)
         return Path(path)
 
     def plot(self, path: str | Path | None = None):
         """The picture: wins, ties and losses of each comparison, a figure of matplotlib; written to ``path``, too."""
         from evenlight.judging.shown import draw_verdicts
 
-        return draw_verdicts(self.verdicts, self._labels(), path)
-
-    def _labels(self) -> dict[str, MetricLabel]:
-        """Each metric with its direction."""
-        higher = self.settings.higher_is_better
-        return {name: MetricLabel(name, name, higher[name]) for name in dict.fromkeys(self.verdicts["metric"])}
+        return draw_verdicts(self.verdicts, self.settings, path)
 
 
 def judge(
@@ -165,10 +160,11 @@ def judge(
     for guess in guesses + of_groups + of_metrics:
         print(f"guessed {guess}", file=sys.stderr)
     present = None if looks.is_one else looks.units[-1]
-    verdicts, counts = tables_of(lambda units: cells.read(present if units is None else units), settings, looks)
+    verdicts, counts = tables_of(lambda units: cells.together(present if units is None else units), settings, looks)
     if verdicts.empty:
         said = f"{table.place}: no cell has scores of both groups"
         raise InputError(f"{said}; let cell= name fewer columns, or name other groups by compare=")
+    verdicts = cells.in_order(verdicts)
     notes = [
         *table.notes,
         *moved_notes(cells),

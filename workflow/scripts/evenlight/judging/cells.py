@@ -1,9 +1,10 @@
 """The cells of a table of scores, as statistics read those of a study."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import chain, groupby
 from typing import Any
 
 import numpy as np
@@ -11,13 +12,52 @@ import pandas as pd
 
 from evenlight.core.errors import InputError
 from evenlight.statistics.arrays.units import numbered
-from evenlight.statistics.comparisons.cells import ExplainerScores, ModelScores
+from evenlight.statistics.comparisons.cells import CELL, ExplainerScores, ModelScores
 from evenlight.statistics.comparisons.designs import Design, design_of
 from evenlight.statistics.comparisons.study import ALL, Comparison
 from evenlight.texts.score_tables import ScoreTable, telling_column
 
 # Numbers of one explainer and model: metrics by repetitions by items.
 MOST_NUMBERS = 2**28
+# Numbers of several that are judged together.
+TOGETHER = 2**20
+
+
+@dataclass(frozen=True)
+class _Joined(ExplainerScores):
+    """The scores of several explainers and models: ``metrics`` may have a name twice; ``of`` says whose each is."""
+
+    of: Sequence[tuple[str, str]] = ()
+
+    def cells(self, comparison: Comparison) -> list[dict[str, str]]:
+        """What stands in the first columns of every table of cells: a mapping for each metric."""
+        names = [(self.dataset, *of, metric, *comparison) for of, metric in zip(self.of, self.metrics, strict=True)]
+        return [dict(zip(CELL, values, strict=True)) for values in names]
+
+
+def _joined(every: Iterable[ExplainerScores]) -> Iterator[ExplainerScores]:
+    """The scores of explainers and models that have the same items, so many together as memory allows."""
+    parts: list[ExplainerScores] = []
+    for scores in every:
+        if parts and sum(part.values.size for part in parts) + scores.values.size > TOGETHER:
+            yield _join(parts)
+            parts = []
+        parts.append(scores)
+    yield _join(parts)
+
+
+def _join(parts: Sequence[ExplainerScores]) -> ExplainerScores:
+    names = [(part.model, part.explainer, metric) for part in parts for metric in part.metrics]
+    values, present = np.concatenate([part.values for part in parts]), np.any([part.present for part in parts], axis=0)
+    of, metrics = [name[:2] for name in names], [name[2] for name in names]
+    first = parts[0]
+    return _Joined(first.dataset, first.model, first.explainer, first.seeds, metrics, values, present, of=of)
+
+
+def _layout(model: ModelScores) -> tuple:
+    """What is equal for models with the same rows and repetitions."""
+    strata = None if model.strata is None else model.strata.tobytes()
+    return model.dataset, id(model.items), tuple(model.seeds), strata
 
 
 @dataclass
@@ -48,6 +88,24 @@ class Cells:
             metric = self.table.codes["metric"]
             by_name = [(self.table.names["metric"][metric[rows[0]]], scores[rows]) for rows in _split(metric)]
         yield from ((name, known) for name, scores in by_name if len(known := scores[~np.isnan(scores)]))
+
+    def together(self, units: int | None) -> Iterator[ModelScores]:
+        """The same as :meth:`read`, but neighbours with the same rows are judged as one model, which is faster.
+
+        Comparisons come in another order where there are several pairs of groups, see :meth:`in_order`.
+        """
+        for _, alike in groupby(self.read(units), key=_layout):
+            first, *others = alike
+            if others:
+                every = chain.from_iterable(model.explainers for model in (first, *others))
+                first = replace(first, explainers=_joined(every))
+            yield first
+
+    def in_order(self, verdicts: pd.DataFrame) -> pd.DataFrame:
+        """Verdicts model by model, in the order of :meth:`read`."""
+        model = verdicts.groupby(["dataset", "model"], sort=False).ngroup()
+        pair = pd.Series(zip(verdicts["level_a"], verdicts["level_b"], strict=True)).map(list(self.pairs).index)
+        return verdicts.iloc[np.lexsort([pair, model])].reset_index(drop=True)
 
     def units(self) -> int:
         """How many units the dataset with the fewest has."""

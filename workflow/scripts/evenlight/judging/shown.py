@@ -9,38 +9,32 @@ from matplotlib.figure import Figure
 
 from evenlight.reports.html_table import Page
 from evenlight.reports.pages import effects
+from evenlight.reports.plots.verdicts import SHOWS
+from evenlight.reports.scored import scored_names
 from evenlight.reports.style import draw, our_look
 from evenlight.reports.verdict_bars import draw_verdict_bars
-from evenlight.reports.verdict_words import SCORED
-from evenlight.statistics.comparisons.study import ALL, MetricLabel, VerdictSettings
-
-TITLE = "Who has the better score how often?"
+from evenlight.statistics.comparisons.study import VerdictSettings
 
 
-def verdict_page(
-    verdicts: pd.DataFrame,
-    counts: pd.DataFrame,
-    notes: Sequence[str],
-    metrics: dict[str, MetricLabel],
-    settings: VerdictSettings,
-) -> Page:
+def verdict_page(verdicts: pd.DataFrame, counts: pd.DataFrame, notes: Sequence[str], settings: VerdictSettings) -> Page:
     """The page of effects of a study, of scores that nobody says to be those of explanations."""
-    labels = {
-        f"{name}s": {value: "–" if value == ALL else value for value in dict.fromkeys(verdicts[name])}
-        for name in ("dataset", "model", "explainer")
-    }
-    how = {"as_often_bound": settings.as_often_bound, "confidence": settings.confidence, "words": SCORED}
-    page = effects.page(verdicts, counts, **labels, metrics=metrics, **how)
+    how = {"as_often_bound": settings.as_often_bound, "confidence": settings.confidence}
+    page = effects.page(verdicts, counts, **scored_names(verdicts, _better(settings)), **how)
     return replace(page, notes=[*page.notes, *notes])
 
 
-def draw_verdicts(verdicts: pd.DataFrame, metrics: dict[str, MetricLabel], path: str | Path | None) -> Figure:
+def draw_verdicts(verdicts: pd.DataFrame, settings: VerdictSettings, path: str | Path | None) -> Figure:
     """The figure of bars; written to ``path``, where one is given."""
 
     def make() -> Figure:
-        return draw_verdict_bars(verdicts, metrics, TITLE)
+        return draw_verdict_bars(verdicts, scored_names(verdicts, _better(settings))["metrics"], SHOWS)
 
     if path is not None:
-        draw([path], make, TITLE)
+        draw([path], make, SHOWS)
     with our_look():
         return make()
+
+
+def _better(settings: VerdictSettings) -> dict[str, str]:
+    """Of each metric which scores are better."""
+    return {name: "higher" if higher else "lower" for name, higher in settings.higher_is_better.items()}

@@ -204,6 +204,7 @@ _PATTERNS = {
     r"^[A-Za-z_][A-Za-z0-9_]*$": "the name of a variable: letters, digits and _",
     r"^[A-Za-z0-9-]+: ?[\x20-\x7e]*\{key\}[\x20-\x7e]*$": "a header such as X-Api-Key: {key}, with {key} in it",
     r"^[a-z]{2,3}$": "text of two or three small letters",
+    r"^(higher|lower)$": "higher or lower",
 }
 
 _PHRASES = {

@@ -14,8 +14,8 @@ from evenlight.core import kinds
 from evenlight.core.errors import InputError
 from evenlight.corpus import annotation
 from evenlight.jobs import kept_records, own_files, provenance
+from evenlight.judging.results import Result
 from evenlight.statistics.comparisons.files import Runs
-from evenlight.statistics.results import Result
 from evenlight.workflow.inside import Inside
 from evenlight.workflow.naming import as_json
 
@@ -249,6 +249,8 @@ class Base:
         paths = [paths] if isinstance(paths, str) else [self.in_study(path) for path in paths]
         datasets, models = (values.pop(name, self.config[f"{name}s"]) for name in ("dataset", "model"))
         of_models = [(name, self.seeds_of(name)) for name in ([models] if isinstance(models, str) else models)]
+        # Of no model is what no model has a part in.
+        of_models = of_models or [("", [])]
         files = (
             expand(paths, self.there, dataset=datasets, model=model, seed=seeds, **values) for model, seeds in of_models
         )

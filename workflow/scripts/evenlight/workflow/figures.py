@@ -168,7 +168,8 @@ class Figures:
     def record_of(self, page):
         """The record of interim analyses, where a page judges: it says first which texts were judged several times."""
         judges = page.at_one_look or page.verdicts
-        return self.paths(["interim_analyses"]) if judges and "record_analyses" in self.results else []
+        recorded = any("interim_analyses" in result.tables for result in self.results.values())
+        return self.paths(["interim_analyses"]) if judges and recorded else []
 
     def notes_of(self, page):
         """The flag of what a page's tables do not say of themselves, where there is something."""

@@ -160,6 +160,7 @@ class Inside:
         def forget() -> None:
             for rule in [rule for rule in self.workflow.rules if rule.output and not rule.name.startswith(unless)]:
                 del self.workflow._rules[rule.name]
+                self.workflow._localrules.discard(rule.name)
 
         asked(forget, None)
 

@@ -5,14 +5,14 @@ from functools import cached_property
 from evenlight import configuration
 from evenlight.core import kinds
 from evenlight.reports.entries import COMPARED
-from evenlight.workflow.patterns import ANSWER, ATTRIBUTION_FILE, MANIFEST, PREDICTIONS
+from evenlight.workflow.patterns import ANSWER, ATTRIBUTION_FILE, MANIFEST, PREDICTIONS, SCORES, UNITS
 
 # What of texts it shows beside their words: patterns by the flag that names their folder.
 SPOKEN = {
     kinds.TOKENS: {"attributions": ATTRIBUTION_FILE, "predictions": PREDICTIONS},
     kinds.TEXT: {"answers": ANSWER},
 }
-# The tables that it tells of, where groups of texts are compared, by what their explanations are.
+# The tables that it tells of, where groups are compared, by what their explanations are.
 TOLD = {
     kinds.TOKENS: (
         "texts_needed",
@@ -24,6 +24,7 @@ TOLD = {
         "without_words",
         "costs",
     ),
+    kinds.SCORES: ("texts_needed", "judged_scores"),
     kinds.TEXT: ("texts_needed", "audited_questions", "draws", "answered", "decided", "decisions"),
 }
 # Those of pages that only some studies have.
@@ -54,16 +55,31 @@ class StudyPage:
     @cached_property
     def first_explored(self):
         """What explanations a page shows one by one: those that the kind asks about, else the first."""
-        return self.kind.explained or next(iter(self.modalities))
+        return self.kind.explained or next(iter(self.modalities), None)
 
     @cached_property
     def explored(self):
-        """All modalities of these units."""
+        """All modalities of these units; what stands in their place, where scores were made elsewhere."""
+        if self.has_scores:
+            return [kinds.SCORES]
         return [
             name
             for name in self.modalities
             if kinds.MODALITIES[name].units == kinds.MODALITIES[self.first_explored].units
         ]
+
+    def patterns_explored(self):
+        """The patterns of scores and their units, by the flag that names their folder; of a table of scores none."""
+        if self.has_scores:
+            return {}
+        return {"scores": SCORES, "datasets": UNITS[kinds.MODALITIES[self.first_explored].units]}
+
+    def files_explored(self):
+        """The files of these."""
+        if self.has_scores:
+            return {}
+        scores = [file for of in self.explored for file in self.every_score(of)]
+        return {"scores": scores, "datasets": self.every_unit(kinds.MODALITIES[self.first_explored].units)}
 
     def spoken(self):
         """Those of this study, each with its modality."""
@@ -77,7 +93,7 @@ class StudyPage:
         if not self.tells_verdicts:
             return []
         always = ["effects", "effect_counts", "interim_analyses"]
-        if self.config["kind"] != "disparity":
+        if self.config["kind"] not in ("disparity", kinds.SCORES):
             return always
         of_modalities = [table for of in self.explored for table in TOLD.get(of, ())]
         pages = [table for page, of in SOMETIMES.items() if page in self.pages for table in of]
@@ -85,7 +101,8 @@ class StudyPage:
 
     def read_tables(self):
         """These, and the tests, whose notes it has."""
-        return [*self.told_tables, *["disparity"] * bool(self.told_tables)]
+        tested = self.told_tables and "disparity" in self.pages
+        return [*self.told_tables, *["disparity"] * bool(tested)]
 
     def told_models(self):
         """The pattern of what the models are, by the flag that names their folder, where the page says it."""
@@ -111,13 +128,21 @@ class StudyPage:
 
     def page_settings(self):
         """Names and labels of its scores, what is compared and how it was judged, and what the page may show."""
+        told = {
+            "study": self.config["study"],
+            "tables": self.told_tables,
+            "csv": self.csv_tables(),
+            "pages": self.pages_beside(),
+            **self.of_statistics("alpha", "as_often_bound", "power"),
+        }
+        if self.has_scores:
+            return self.scores_told(**told)
         of, names = self.explored, self.scored()
         families = {name: names["metrics"][name] for name in self.entries_of(of)["metrics"]}
         settings = {"only": names["only"]} if "only" in names else {}
         return self.shown(
             *COMPARED,
             of=of,
-            study=self.config["study"],
             seeds=names["models"],
             families=families,
             # Those that have the same units are compared by the same.
@@ -129,9 +154,6 @@ class StudyPage:
             random=configuration.random_explainers(self.config),
             faithfulness=bool(self.faithfulness_metrics()),
             frame=self.config["audit"] if self.tells_verdicts and self.config["kind"] == "disparity" else None,
-            tables=self.told_tables,
-            csv=self.csv_tables(),
-            pages=self.pages_beside(),
-            **self.of_statistics("alpha", "as_often_bound", "power"),
+            **told,
             **settings,
         )

@@ -27,6 +27,8 @@ MANIFEST = "<results>/models/{dataset}/{model}/seed{seed}/manifest.json"
 MASKED = "<results>/masked_words/{dataset}/{model}/seed{seed}.parquet"
 DATASET_CHECK = "<results>/checks/{dataset}/dataset.json"
 MODEL_CHECK = "<results>/checks/{dataset}/{model}/seed{seed}.json"
+# A table of scores that were made elsewhere, by the name of its folder: only that this folder has the file counts.
+SCORE_TABLE = {"score_table": "<anywhere>/score_table/{file}"}
 # What results read of all runs, by the folder below <results>.
 OF_RUNS = UNITS | {
     pattern.split("/")[1]: pattern

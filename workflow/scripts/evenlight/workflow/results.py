@@ -7,9 +7,9 @@ from snakemake.ioflags import update
 
 from evenlight.core import kinds
 from evenlight.jobs.arguments import as_argument
-from evenlight.statistics.results import Result
+from evenlight.judging.results import Result
 from evenlight.workflow.base import kept
-from evenlight.workflow.patterns import OF_RUNS, UNITS
+from evenlight.workflow.patterns import OF_RUNS, SCORE_TABLE, UNITS
 
 
 class Results:
@@ -17,7 +17,7 @@ class Results:
 
     @cached_property
     def results(self):
-        """The results of the study, by the names of their rules: classes of evenlight.statistics."""
+        """The results of the study, by the names of their rules: classes of ``Result``."""
         return {name: result for name, result in Result.entries.items() if result.is_made(self)}
 
     @cached_property
@@ -37,7 +37,9 @@ class Results:
         """
         found = {}
         for folder in folders:
-            if folder == "units":
+            if folder in SCORE_TABLE:
+                found[folder] = [self.own_file(self.score_table.file)]
+            elif folder == "units":
                 found |= {name: self.every_unit(name) for name in self.explained}
             elif folder in UNITS:
                 found[folder] = self.every_unit(folder)
@@ -57,7 +59,7 @@ class Results:
 
     def folders_read(self, result):
         """The flags that name these folders."""
-        patterns = OF_RUNS | {Path(path).parent.name: path for path in result.resources}
+        patterns = OF_RUNS | SCORE_TABLE | {Path(path).parent.name: path for path in result.resources}
         return self.folders(**{flag: patterns[flag] for flag in self.read(result)})
 
     def written(self, result):

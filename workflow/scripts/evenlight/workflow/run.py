@@ -29,8 +29,10 @@ def prepare(study: Study) -> None:
         os.environ.pop(gpus.DEVICES_VARIABLE, None)
     if study.kind.category and study.first_time("interim_analyses"):
         study.tell_interim_analyses()
-        study.tell_too_few_pairs()
-    if study.kind.category and study.planned_looks:
+        # What a table of scores has is known once it is read.
+        if not study.has_scores:
+            study.tell_too_few_pairs()
+    if study.kind.category and study.planned_looks and not study.has_scores:
         study.refuse_what_voids_the_plan()
     # Not in jobs, which executors start with Snakemake again, and not in the workflow of someone who uses this one.
     if study.inside.starts and study.inside.is_whole:

@@ -20,6 +20,7 @@ from evenlight.workflow.inside import Inside
 from evenlight.workflow.models import Models
 from evenlight.workflow.page import StudyPage
 from evenlight.workflow.results import Results
+from evenlight.workflow.scores import Scores
 from evenlight.workflow.statistics import Statistics
 from evenlight.workflow.strategies import Strategies
 from evenlight.workflow.verdicts import Verdicts
@@ -37,6 +38,7 @@ class Study(
     Answers,
     Figures,
     StudyPage,
+    Scores,
     Disparity,
     Strategies,
     Checks,

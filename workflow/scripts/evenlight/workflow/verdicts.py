@@ -120,18 +120,22 @@ class Verdicts:
 
     def tell_interim_analyses(self):
         """Say before the run where it may judge other texts than before without a plan; refuse a late plan."""
-        asked = self.analysis_settings()
+        statistics = self.config["statistics"]
+        plan = statistics["plan"] if self.planned_looks else ""
         if self.stored:
             logger.warning("note: a storage keeps no record of interim analyses: levels of earlier ones are not told")
         try:
             record = interim_analyses.read_analyses(Path(self.analyses))
             if self.planned_looks:
-                interim_analyses.refuse_late_plan(record, asked["plan"])
-            paths = {dataset: self.own_files_of(dataset) for dataset in self.config["datasets"]} if len(record) else {}
+                interim_analyses.refuse_late_plan(record, plan)
+            named = {name: name for name in self.readers}
+            if self.has_scores:
+                # The table names its datasets itself.
+                named = dict.fromkeys(record["dataset"], *self.readers)
+            pairs = {name: self.sample(dataset)["pairs"] for name, dataset in named.items()}
+            paths = {name: self.own_files_of(dataset) for name, dataset in named.items()} if len(record) else {}
             said = [] if self.stored else interim_analyses.describe_lost(Path(self.analyses))
-            said += interim_analyses.foresee(
-                record, plan=asked["plan"], level=asked["alpha"], pairs=asked["pairs"], paths=paths
-            )
+            said += interim_analyses.foresee(record, plan=plan, level=statistics["alpha"], pairs=pairs, paths=paths)
         except InputError as error:
             raise WorkflowError(str(error)) from None
         for text in said:

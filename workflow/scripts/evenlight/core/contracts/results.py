@@ -39,6 +39,22 @@ DISPARITY = Contract(
 )
 
 
+# `tables/judged_scores.parquet`, of a study of scores that were made elsewhere: a row for each of them, in the order of
+# its table. What no column of that says is `all`.
+JUDGED_SCORES = Contract(
+    "judged scores",
+    "read_scores",
+    pa.schema(
+        [
+            *columns(pa.string(), "dataset", "model", "explainer", "metric", "factor", "level", "unit_id", "cluster"),
+            required("repetition", pa.string()),
+            pa.field("stratum", pa.string()),  # null where there is none
+            pa.field("score", pa.float64()),  # null where it is undefined
+        ]
+    ),
+)
+
+
 # `tables/effects.parquet`: a cell over its seeds, and which level is explained better more often, in the metric's
 # direction.
 EFFECTS = Contract(

@@ -49,7 +49,7 @@ def _origin(manifest: Mapping) -> str:
 def describe_dataset(row, groups: pd.DataFrame, label: str, what: str = "texts") -> dict:
     """A dataset's label, digest, classes, and how many texts of its test split each level of each factor has.
 
-    ``what``: ``texts`` that are explained, or ``questions`` that are answered.
+    ``what``: ``texts`` that are explained, ``questions`` that are answered, or units that have ``scores``.
     """
     return {
         "name": row.dataset,
@@ -62,7 +62,7 @@ def describe_dataset(row, groups: pd.DataFrame, label: str, what: str = "texts")
         "test_texts": row.test_texts,
         "repeated_texts": row.repeated_texts,
         "repeated_apart": row.repeated_apart,
-        "groups": groups[["factor", "level", "texts", "compared"]].to_dict("records") if what == "texts" else [],
+        "groups": groups[["factor", "level", "texts", "compared"]].to_dict("records") if what != "questions" else [],
         "explained_texts": row.explained_texts,
     }
 
@@ -176,10 +176,19 @@ def not_tested(
     return told
 
 
+# Of scores that were made elsewhere.
+NOT_TESTED_OF_SCORES = [
+    "What the scores are of, and whether they measure what they are said to, was not looked at: they were made "
+    "elsewhere.",
+    "Groups that the table does not name, and combinations of groups, were not looked at.",
+    "No law is claimed to be kept; under Evidence stands what lies in which file.",
+]
+
 # What each table has, and each folder; files and folders of other names are not told of.
 TABLES = {
     "effects": "every comparison with its counts, limits, adjusted p, mean difference and verdict",
     "effect_counts": "in how many comparisons groups differ, at least, for sets of them",
+    "judged_scores": "every score, as it was read",
     "verdict_control": "verdicts with the labels of the groups permuted",
     "interim_analyses": "which texts were judged, when, and at which level",
     "beyond_random": "what is left of each verdict beyond random explanations",

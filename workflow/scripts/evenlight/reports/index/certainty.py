@@ -90,8 +90,8 @@ def describe_analyses(rows: Sequence[Mapping[str, Any]], judged: Judged) -> list
         where = f"{level_a} and {level_b}, {judged.models[model]} on {judged.datasets[dataset]}"
         said.setdefault(told, []).append(where)
     if len(said) == 1:
-        return [f"Texts of every comparison were {next(iter(said))}."]
-    return [f"Texts were {told}: {'; '.join(places)}." for told, places in said.items()]
+        return [f"{judged.texts.capitalize()} of every comparison were {next(iter(said))}."]
+    return [f"{judged.texts.capitalize()} were {told}: {'; '.join(places)}." for told, places in said.items()]
 
 
 def pairs_and_others(levels: Sequence[Level]) -> dict[tuple[str, str, str], tuple[int, int, int]]:

@@ -11,11 +11,13 @@ import numpy as np
 import pandas as pd
 
 from evenlight.reports.index.found import Found
+from evenlight.reports.scored import NOTHING, joined
 from evenlight.reports.text import json_number, signed, three_digits
 from evenlight.reports.verdict_words import (
     EXPLAINED,
     HIGHER,
     LOWER,
+    SCORED,
     Words,
     capitalised,
     difference_of,
@@ -62,6 +64,7 @@ class Judged:
     Attributes:
         datasets, models, explainers, metrics: names to labels.
         in_words: the explainers that answer in words.
+        words: how a group wins by the others.
         sizes: of each family, how many comparisons the whole study has.
         as_often_bound: the largest net benefit that is *as often*.
         power: the probability with which it is to be found.
@@ -72,6 +75,7 @@ class Judged:
     explainers: Mapping[str, str]
     metrics: Mapping[str, MetricLabel]
     in_words: Collection[str] = ()
+    words: Words = EXPLAINED
     sizes: Mapping[str, int]
     as_often_bound: float
     power: float
@@ -79,16 +83,23 @@ class Judged:
     def words_of(self, row: Any) -> Words:
         """How a group wins in a row of the effects; of answers, which have a style, by the direction of the metric."""
         if row.explainer not in self.in_words:
-            return EXPLAINED
+            return self.words
         return HIGHER if self.metrics[row.metric].higher_is_better else LOWER
+
+    @property
+    def texts(self) -> str:
+        """What is compared, in a word."""
+        return "units" if self.words == SCORED else "texts"
 
     def question(self, row: Any) -> str:
         """What is asked in a row of the effects."""
-        return f"{self.metrics[row.metric].label_with_direction} of {self.explainers[row.explainer]}"
+        return joined(self.metrics[row.metric].label_with_direction, self.explainers[row.explainer], by=" of ")
 
     def place(self, dataset: str, model: str, *levels: str) -> str:
         """Of what it is asked."""
-        return f"{self.models[model]} on {self.datasets[dataset]}" + (f": {' and '.join(levels)}" if levels else "")
+        return joined(
+            joined(self.models[model], self.datasets[dataset], by=" on "), " and ".join(levels) or NOTHING, by=": "
+        )
 
 
 def json_row(row: Any, leave_out: Sequence[str] = ()) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from evenlight.core.kinds import TEXT, TOKENS
+from evenlight.core.kinds import SCORES, TEXT, TOKENS
 from evenlight.reports.index import audited, certainty, opening
 from evenlight.reports.index.comparisons import Judged, number, tell_comparisons, tell_open
 from evenlight.reports.index.decisions import OF_DECISIONS, not_tested_of_answers, tell_decisions
@@ -14,8 +14,9 @@ from evenlight.reports.index.document import describe_frame, describe_rates, who
 from evenlight.reports.index.found import Found
 from evenlight.reports.index.reliance import describe_reliance
 from evenlight.reports.index.store import Store
-from evenlight.reports.index.views import Folders, read_views
+from evenlight.reports.index.views import Folders, Read, read_files, read_views
 from evenlight.reports.text import json_number
+from evenlight.reports.verdict_words import EXPLAINED, SCORED
 from evenlight.statistics.comparisons.chance_level import describe_chance
 from evenlight.statistics.comparisons.families import CONTROL
 from evenlight.statistics.comparisons.files import Run, notes_of_datasets
@@ -65,6 +66,7 @@ def study_content(
     csv: Collection[str] = (),
     pages: Collection[str] = (),
     only: Mapping[str, Mapping[str, Sequence[str]]] | None = None,
+    read: Read = read_files,
 ) -> Content:
     """All that the page of a study has.
 
@@ -89,6 +91,7 @@ def study_content(
         frame: what an audit says of itself, the section ``audit`` of the configuration; None where the study is none.
         csv, pages: tables that the study has as CSV, and as pages.
         only: what of the models and explainers is for some datasets, see :class:`Runs`.
+        read: gives the scores of each model, and what is to be said of them.
     """
     named = {"datasets": datasets, "models": models, "explainers": explainers}
     labels = {name: MetricLabel(name, each["label"], each["better"] == "higher") for name, each in metrics.items()}
@@ -97,6 +100,7 @@ def study_content(
         **named,
         metrics=labels,
         in_words=modalities[TEXT]["explainers"] if TEXT in modalities else (),
+        words=SCORED if SCORES in modalities else EXPLAINED,
         sizes=whole["family"].value_counts().to_dict(),
         as_often_bound=as_often_bound,
         power=power,
@@ -106,9 +110,9 @@ def study_content(
     asked = effects[effects["family"] != CONTROL]
     views = read_views(
         folders, effects, told, store, named=named, seeds=seeds, families=families, modalities=modalities,
-        comparisons=comparisons, only=only,
+        comparisons=comparisons, only=only, read=read,
     )  # fmt: skip
-    of_datasets = _datasets(found, datasets)
+    of_datasets = _datasets(found, datasets, "scores" if SCORES in modalities else "texts")
     level = found.analyses.level_at_most(alpha)
     said = {
         "version": VERSION,
@@ -127,7 +131,8 @@ def study_content(
         "open": tell_open(asked, judged, found),
         "error": certainty.describe_error(asked, level),
         "controls": certainty.describe_controls(found, judged, random) if "effects" in found else [],
-        "left_out": certainty.describe_left_out(asked, views.in_pairs, judged),
+        # Notes say which units of a table have no partner.
+        "left_out": [] if SCORES in modalities else certainty.describe_left_out(asked, views.in_pairs, judged),
         "interim_analyses": list(found.analyses.rows),
         "analyses": certainty.describe_analyses(found.analyses.rows, judged),
         "without_words": [
@@ -176,7 +181,7 @@ def study_content(
 def _part(row: Any, judged: Judged, kinds: Mapping[str, str]) -> str:
     """What a comparison is about."""
     if row.explainer not in judged.in_words:
-        return opening.EXPLANATIONS
+        return opening.EXPLANATIONS if judged.words == EXPLAINED else opening.SCORED_ELSEWHERE
     return opening.DECISIONS if kinds.get(row.metric) in OF_DECISIONS else opening.REASONS
 
 
@@ -188,12 +193,15 @@ def _first(row: pd.Series | None) -> dict:
     return names | {"groups": " / ".join(row[["factor", "level_a", "level_b"]])}
 
 
-def _datasets(found: Found, datasets: Mapping[str, str]) -> list[dict]:
-    """The datasets whose texts were explained, and those whose questions were answered."""
+def _datasets(found: Found, datasets: Mapping[str, str], texts: str) -> list[dict]:
+    """The datasets whose texts were explained, or scored elsewhere, and those whose questions were answered.
+
+    ``texts``: what the texts are, ``texts`` or ``scores``.
+    """
     groups = found["audited_groups"]
     return [
         audited.describe_dataset(row, groups[groups["dataset"] == row.dataset], datasets[row.dataset], what)
-        for name, what in (("audited_texts", "texts"), ("audited_questions", "questions"))
+        for name, what in (("audited_texts", texts), ("audited_questions", "questions"))
         for row in found[name].itertuples(index=False)
         if row.dataset in datasets
     ]
@@ -216,6 +224,8 @@ def _not_tested(
 ) -> list[str]:
     if "effects" not in found:
         return []
+    if SCORES in modalities:
+        return audited.NOT_TESTED_OF_SCORES
     of_texts = [each for each in datasets if each["what"] == "texts"]
     told = []
     if TEXT not in modalities or len(modalities) > 1:

@@ -30,6 +30,7 @@ CONTRACTS = {
     "effects": results.EFFECTS,
     "group_reliance": results.GROUP_RELIANCE,
     "interim_analyses": results.INTERIM_ANALYSES,
+    "judged_scores": results.JUDGED_SCORES,
     "models": results.QUALITY,
     "pair_invariance": results.PAIR_INVARIANCE,
     "texts_needed": results.TEXTS_NEEDED,
@@ -104,7 +105,7 @@ def read_analyses(path: Path) -> Analyses:
 
 
 def _notes(folder: Path) -> list[str]:
-    """What is to be said of verdicts and of tests, each once: of a plan of looks the verdicts know alone."""
-    of_tables = {"effects": results.EFFECTS, "disparity": results.DISPARITY}
-    read = [tables.read_metadata(folder / f"{name}.parquet", table) for name, table in of_tables.items()]
+    """What is to be said of verdicts and, where there are, of tests, each once: the verdicts alone know of looks."""
+    of_tables = {folder / f"{table.name}.parquet": table for table in (results.EFFECTS, results.DISPARITY)}
+    read = [tables.read_metadata(path, table) for path, table in of_tables.items() if path.is_file()]
     return list(dict.fromkeys(note for metadata in read for note in metadata.get("notes", [])))

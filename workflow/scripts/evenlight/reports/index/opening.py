@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from evenlight.core.kinds import EFFECTS, TEXT, TOKENS
+from evenlight.core.kinds import EFFECTS, SCORES, TEXT, TOKENS
 from evenlight.reports.index.comparisons import Judged, number
 from evenlight.reports.verdict_words import EXPLAINED, SCORED, at_least, by_sign, describe_counts, legend_of, won
 from evenlight.statistics.analyses.beyond_random import EXPLAINER, MODEL
@@ -19,8 +19,10 @@ QUESTION = "Are explanations equally good for every group?"
 # Style has no better side: tables take one direction of each metric as the better one.
 OF_ANSWERS = "Are answers in words alike for every group?"
 OF_BOTH = "Are explanations equally good, and answers in words alike, for every group?"
+# Of scores that were made elsewhere nobody says that they are of explanations.
+OF_SCORES = "Are scores equally good for every group?"
 # How the page calls explanations of each modality, where it has several.
-MODALITIES = {TOKENS: "Attributions", EFFECTS: "Effects of changes", TEXT: "Answers in words"}
+MODALITIES = {TOKENS: "Attributions", EFFECTS: "Effects of changes", TEXT: "Answers in words", SCORES: "Scores"}
 # What a question of each family is called.
 KINDS = {
     STUDY: "questions",
@@ -29,13 +31,17 @@ KINDS = {
     CONTROL: "controls: random explanations, or groups by chance",
 }
 # What a comparison is about, in the order in which it is told.
-EXPLANATIONS, DECISIONS, REASONS = PARTS = ("explanations", "decisions", "reasons")
+EXPLANATIONS, SCORED_ELSEWHERE, DECISIONS, REASONS = PARTS = ("explanations", "scores", "decisions", "reasons")
+# How a group wins, in those that have a better side.
+_HAVE_A_BETTER_SIDE = {EXPLANATIONS: EXPLAINED, SCORED_ELSEWHERE: SCORED}
 # A verdict that names a group, whichever it is.
 MORE_OFTEN = "more often"
 
 
 def question_of(modalities: Collection[str]) -> str:
     """What is asked of explanations of these modalities."""
+    if SCORES in modalities:
+        return OF_SCORES
     if TEXT not in modalities:
         return QUESTION
     return OF_BOTH if len(modalities) > 1 else OF_ANSWERS
@@ -85,7 +91,7 @@ def opening(
     parts = questions.assign(part=[part_of(row) for row in questions.itertuples(index=False)])
     several = parts["part"].nunique() > 1
     said = [
-        (f"{part.capitalize()}: " if several or part != EXPLANATIONS else "")
+        (f"{part.capitalize()}: " if several or part not in _HAVE_A_BETTER_SIDE else "")
         + _found(asked_first(parts[parts["part"] == part]), part)
         for part in PARTS
         if part in set(parts["part"])
@@ -98,7 +104,8 @@ def _found(asked: pd.DataFrame, part: str) -> str:
     """In how many questions of a part one group is better more often, in how many neither, and how many are open."""
     kind = "primary " if (asked["family"] == PRIMARY).all() else ""
     asks, found = number(len(asked), f"{kind}question"), asked[asked["side"] != 0]
-    differ = "one group is explained better more often" if part == EXPLANATIONS else "the groups differ"
+    words = _HAVE_A_BETTER_SIDE.get(part)
+    differ = f"one group {words.is_better} more often" if words else "the groups differ"
     if found.empty and len(asked) == 1:
         said = f"The one {kind}question does not show that {differ}."
     elif found.empty:
@@ -117,9 +124,9 @@ def _found(asked: pd.DataFrame, part: str) -> str:
 
 
 def _for_whom(found: pd.DataFrame, part: str) -> str:
-    """How often it is which group, where there are two groups that are explained."""
+    """How often it is which group, where there are two groups of which one is better."""
     pairs = comparisons_in(found)
-    if len(pairs) > 1 or part != EXPLANATIONS:
+    if len(pairs) > 1 or part not in _HAVE_A_BETTER_SIDE:
         return ""
     counts = {pairs[0].level_a: int((found["side"] > 0).sum()), pairs[0].level_b: int((found["side"] < 0).sum())}
     if len(found) in counts.values():
@@ -141,13 +148,13 @@ def _clearest(row: pd.Series, judged: Judged) -> str:
     counted = won(
         (row.level_a, row.level_b), row.wins, row.losses, row.ties, row["share"], row.unit, judged.words_of(row)
     )
-    where = f"{judged.models[row.model]} on {judged.datasets[row.dataset]}"
-    said = f"Clearest is {judged.question(row)}, for {where}: {counted}."
+    where = judged.place(row.dataset, row.model)
+    said = f"Clearest is {judged.question(row)}{f', for {where}' if where else ''}: {counted}."
     low, high = (row.family_low, row.family_high) if row.net_benefit >= 0 else (1 - row.family_high, 1 - row.family_low)
     if pd.isna(low):
         return said
     what = "draws" if row.unit == TEXTS else f"decided {row.unit}"
-    return f"{said} With new texts like these, expect at least {of_hundred(low, high)[0]} of 100 {what}."
+    return f"{said} With new {judged.texts} like these, expect at least {of_hundred(low, high)[0]} of 100 {what}."
 
 
 def _counted(questions: pd.DataFrame, counts: pd.DataFrame, told: Sequence[Mapping[str, Any]]) -> str:
@@ -188,7 +195,7 @@ def legend(effects: pd.DataFrame, bound: float, modalities: Collection[str]) -> 
     there = set(effects["verdict"])
     sides = set(effects["side"])
     is_there = [1 in sides, -1 in sides, *(verdict in there for verdict in (AS_OFTEN, UNDECIDED, UNDECIDABLE)), True]
-    signs = legend_of(comparisons_in(effects), bound, SCORED if TEXT in modalities else EXPLAINED)
+    signs = legend_of(comparisons_in(effects), bound, SCORED if {TEXT, SCORES} & set(modalities) else EXPLAINED)
     return [
         {"sign": cell.text, "colour": cell.background, "meaning": meaning}
         for (cell, meaning), shown in zip(signs, is_there, strict=True)

@@ -124,8 +124,10 @@ const SORTS = {
 };
 // What one question of a family is called.
 const ONE = { primary: "primary question", exploratory: "exploratory question", control: "control, no question" };
-const questionName = ({ metric, explainer }) => `${metricLabel({ metric })} of ${study.explainers[explainer]}`;
-const placeName = ({ dataset, model, groups }) => `${study.models[model]} on ${study.content[dataset].label}: ${groupsLabel(groups)}`;
+/** Labels one after the other, without those that say nothing, as of scores that were made elsewhere. */
+const joined = (by, ...labels) => labels.filter((label) => label && label !== "–").join(by);
+const questionName = ({ metric, explainer }) => joined(" of ", metricLabel({ metric }), study.explainers[explainer]);
+const placeName = ({ dataset, model, groups }) => joined(": ", joined(" on ", study.models[model], study.content[dataset].label), groupsLabel(groups));
 // What the questions may be filtered by: a name of each, and what it is called.
 const FILTERS = {
   dataset: [({ dataset }) => dataset, (name) => study.content[name].label],
@@ -325,7 +327,7 @@ async function save(name) {
 }
 
 function files(place, path) {
-  at(place).replaceChildren(...(path ? ["as the workflow draws it, beside this page: ", ...study.formats.flatMap((form) =>
+  at(place).replaceChildren(...(path && study.formats.length ? ["as the workflow draws it, beside this page: ", ...study.formats.flatMap((form) =>
     [made("a", { href: `figures/${path}.${form}` }, form.toUpperCase()), " "])] : []));
 }
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from evenlight.core.kinds import SCORES
 from evenlight.core.tables import replacing
 from evenlight.reports.index.charts import charts, scripts
 from evenlight.reports.index.content import Content
@@ -59,7 +60,7 @@ def _sections(content: Content) -> list[tuple[str, str]]:
     sections = {
         "answer": ("Answer", True),
         "questions": ("Every question", True),
-        "texts": ("Texts", True),
+        "texts": ("Units" if SCORES in content.tree["modalities"] else "Texts", True),
         "decisions": ("Decisions", told["decisions"] or told["decision_rates"]),
         "sure": ("How sure is it?", told["error"]),
         "untested": ("Not tested", told["not_tested"]),

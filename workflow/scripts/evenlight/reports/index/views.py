@@ -3,7 +3,7 @@
 The page keeps each array once, compressed, and unpacks what a view needs.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
@@ -50,11 +50,11 @@ class Folders:
     """Where a study's files lie.
 
     Where texts are shown, ``attributions`` and ``predictions`` say what explanations of tokens are, and ``answers``
-    those in words; else these are None.
+    those in words; else these are None. Scores that were made elsewhere lie in no folder.
     """
 
-    scores: Path
-    datasets: Path
+    scores: Path | None = None
+    datasets: Path | None = None
     attributions: Path | None = None
     predictions: Path | None = None
     answers: Path | None = None
@@ -68,6 +68,15 @@ class Folders:
     def named(self) -> list[str]:
         """The names of those that the page reads."""
         return [name for name, path in vars(self).items() if path is not None]
+
+
+# Gives the scores of a study, and what is to be said of them.
+Read = Callable[[StudyScores], tuple[Iterable[ModelScores], Sequence[str]]]
+
+
+def read_files(study: StudyScores) -> tuple[Iterable[ModelScores], Sequence[str]]:
+    """The scores of a study from its files, and what is to be said of them."""
+    return read_models(study), score_notes(study)
 
 
 @dataclass(frozen=True)
@@ -98,6 +107,7 @@ def read_views(
     modalities: Mapping[str, Mapping[str, Sequence[str]]],
     comparisons: Mapping[str, list[list[str]]],
     only: Mapping[str, Mapping[str, Sequence[str]]] | None = None,
+    read: Read = read_files,
 ) -> Views:
     """What is behind every question, read from the study's files into ``store``.
 
@@ -107,7 +117,7 @@ def read_views(
         told: what is said of each, in the same order.
         store: receives the arrays.
         named: labels of datasets, models and explainers, by name.
-        seeds, families, modalities, comparisons, only: as of the page.
+        seeds, families, modalities, comparisons, only, read: as of the page.
     """
     datasets, models = named["datasets"], named["models"]
     names = {"datasets": list(datasets), "models": dict(seeds)}
@@ -122,8 +132,9 @@ def read_views(
         metrics = {name: families[name] for name in of["metrics"]}
         of_modality = names | {"explainers": list(of["explainers"]), "metrics": metrics, "only": only or {}}
         scored = StudyScores(scores=folders.scores, units=folders.datasets, comparisons=comparisons, **of_modality)
-        notes |= dict.fromkeys(score_notes(scored))
-        for model in read_models(scored):
+        scores, said = read(scored)
+        notes |= dict.fromkeys(said)
+        for model in scores:
             levels = shown_levels(model, comparisons)
             in_pairs |= {(model.dataset, *pair): counted for pair, counted in pairs_and_others(levels).items()}
             offered[model.dataset] |= dict.fromkeys(_compared(levels, comparisons))

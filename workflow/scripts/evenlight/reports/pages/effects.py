@@ -48,6 +48,8 @@ CLAIMS = {
 
 def shown(study) -> Shown | None:
     """Where a study compares: who is explained better more often, and how far apart scores are."""
+    if study.has_scores:
+        return _of_scores(study)
     if not study.is_comparing:
         return None
     of_all = study.names_compared()
@@ -72,6 +74,18 @@ def shown(study) -> Shown | None:
                 on={"dataset": study.compared_datasets()} if study.config["kind"] == "disparity" else {},
             )
         },
+    )
+
+
+def _of_scores(study) -> Shown:
+    """The verdicts on a table of scores, without what only explanations and models have."""
+    about = "Wins, ties and losses of every comparison, the largest surplus first."
+    return Shown(
+        study.kind.category,
+        study.scores_told("as_often_bound", "confidence"),
+        tables=TABLES[:2],
+        verdicts=True,
+        figures={"verdicts": Drawn(about, "verdicts", study.scores_told(), shows="verdicts")},
     )
 
 

@@ -3,6 +3,7 @@
 import pandas as pd
 
 from evenlight.core.contracts.results import LOOKS
+from evenlight.core.kinds import SCORES
 from evenlight.reports.entries import Shown
 from evenlight.reports.html_table import Cell, Page, Table
 from evenlight.reports.questions import CELL, LIMITS, READ
@@ -11,11 +12,11 @@ TABLES = (LOOKS,)
 
 
 def shown(study) -> Shown | None:
-    """In a study of disparity that plans looks."""
-    if study.config["kind"] != "disparity" or not study.planned_looks:
+    """In a study of disparity, or of a table of scores, that plans looks."""
+    if study.config["kind"] not in ("disparity", SCORES) or not study.planned_looks:
         return None
     settings = study.shown(plan=study.config["statistics"]["plan"], planned=study.planned_looks)
-    return Shown("Disparity", settings, verdicts=True)
+    return Shown(study.kind.category, settings, verdicts=True)
 
 
 def page(looks: pd.DataFrame, *, plan: str, planned: list[int]) -> Page:

@@ -19,7 +19,9 @@ MEASURES = {
 
 def shown(study) -> Shown | None:
     """Where models predict: how good they are."""
-    return None if study.answers_only else Shown("Models", study.shown("datasets", "models"))
+    if study.has_scores or study.answers_only:
+        return None
+    return Shown("Models", study.shown("datasets", "models"))
 
 
 def page(summary: pd.DataFrame, per_seed: pd.DataFrame, *, datasets: dict[str, str], models: dict[str, str]) -> Page:

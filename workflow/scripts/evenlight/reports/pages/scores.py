@@ -14,9 +14,9 @@ TABLES = (SCORE_SUMMARY,)
 
 
 def shown(study) -> Shown | None:
-    """In every study; in one of concepts where texts are explained. A study of strategies draws scores otherwise."""
+    """Where scores are made; of concepts where texts are explained. A study of strategies draws scores otherwise."""
     kind = study.config["kind"]
-    if kind == "concepts" and not study.explainers:
+    if study.has_scores or (kind == "concepts" and not study.explainers):
         return None
     drawn = {"draw_scores": {"metric": list(study.config["metrics"])}, "draw_score_panels": {}}
     settings = study.shown(*COMPARED, levels=study.compared_levels())

@@ -9,7 +9,7 @@ import pandas as pd
 from pydantic import model_validator
 
 from evenlight.core.contracts.results import LOOKS
-from evenlight.core.kinds import KINDS, MODALITIES, TOKENS
+from evenlight.core.kinds import EXPLAINING, MODALITIES, TOKENS
 from evenlight.core.tables import Contract
 from evenlight.settings import Entry
 from evenlight.statistics.comparisons.files import Runs, notes_of_datasets
@@ -87,7 +87,7 @@ class Result(Entry):
     entries: ClassVar[dict[str, type["Result"]]] = {}
     tables: ClassVar[Mapping[str, Contract]]
     reads: ClassVar[Mapping[str, Contract]] = {}
-    of_kinds: ClassVar[Collection[str]] = tuple(KINDS)
+    of_kinds: ClassVar[Collection[str]] = EXPLAINING
     modality: ClassVar[str | None] = None
     folders: ClassVar[Sequence[str]] = ()
     resources: ClassVar[Sequence[str]] = ()

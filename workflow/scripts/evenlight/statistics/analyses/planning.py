@@ -14,6 +14,7 @@ import pandas as pd
 import scipy
 
 from evenlight.core.contracts.results import EFFECTS, TEXTS_NEEDED
+from evenlight.core.kinds import SCORES
 from evenlight.core.tables import Contract
 from evenlight.statistics.analyses.base import Computed, Inputs, Result
 from evenlight.statistics.arrays.sample_size import pairs_needed, power
@@ -150,7 +151,7 @@ class EstimateTextsNeeded(Result):
 
     tables: ClassVar[Mapping[str, Contract]] = {"texts_needed": TEXTS_NEEDED}
     reads: ClassVar[Mapping[str, Contract]] = {"effects": EFFECTS}
-    of_kinds: ClassVar[Collection[str]] = ("disparity",)
+    of_kinds: ClassVar[Collection[str]] = ("disparity", SCORES)
 
     result: Literal["estimate_texts_needed"]
     as_often_bound: float

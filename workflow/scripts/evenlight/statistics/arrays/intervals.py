@@ -14,6 +14,7 @@ states also where most scores are 0. What was measured stands in docs/definition
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import scipy
@@ -71,8 +72,9 @@ def bootstrap_intervals(
     with np.errstate(divide="ignore", invalid="ignore"):
         estimates = _left_out(by_stratum, False, False)[:, 0]
         influences = _influences(by_stratum, paired, drawn)
+        by_seed = [[_Powers.of(a[seed], b[seed]) for a, b in by_stratum] for seed in range(len(a))]
         resampled = np.concatenate(
-            [_standardised(by_stratum, *weights) for weights in _resamples(drawn, draws, generator)]
+            [_standardised(by_seed, *weights) for weights in _resamples(drawn, draws, generator)]
         )
         d = _accelerated(estimates[0], resampled, influences[0], drawn.blocks, confidence)
         delta = _fishers(estimates[1], influences[1], drawn.blocks, confidence)
@@ -89,6 +91,11 @@ class _Drawn:
     of_a: np.ndarray
     of_b: np.ndarray
     blocks: list[np.ndarray]
+
+    @cached_property
+    def are_units(self) -> bool:
+        """Whether what is drawn are the units of the first group, in their order."""
+        return sum(map(len, self.blocks)) == len(self.of_a) and bool((self.of_a == np.arange(len(self.of_a))).all())
 
 
 def _drawn(
@@ -123,10 +130,19 @@ def _resamples(drawn: _Drawn, draws: int, generator: np.random.Generator) -> Ite
     block = max(1, min(BLOCK, NUMBERS // max(len(drawn.of_a), len(drawn.of_b))))
     for start in range(0, draws, block):
         size = min(block, draws - start)
-        counts = np.zeros((sum(map(len, drawn.blocks)), size))
-        for members in drawn.blocks:
-            counts[members] = _counts(len(members), size, generator)
-        yield counts[drawn.of_a], counts[drawn.of_b]
+        counts = [_counts(len(members), size, generator) for members in drawn.blocks]
+        # Of one block, its members are all in order, and of pairs each is a unit of both groups: nothing is copied.
+        counts = counts[0] if len(counts) == 1 else _put_together(counts, drawn.blocks)
+        of_a = counts if drawn.are_units else counts[drawn.of_a]
+        yield of_a, of_a if drawn.of_b is drawn.of_a else counts[drawn.of_b]
+
+
+def _put_together(counts: list[np.ndarray], blocks: list[np.ndarray]) -> np.ndarray:
+    """The counts of all that is drawn, (what is drawn, resamples), from those of blocks."""
+    together = np.zeros((sum(map(len, blocks)), counts[0].shape[1]))
+    for members, of_block in zip(blocks, counts, strict=True):
+        together[members] = of_block
+    return together
 
 
 @remembered
@@ -177,20 +193,37 @@ def _influences(by_stratum: list[tuple[np.ndarray, np.ndarray]], paired: bool, d
     return influences
 
 
-def _standardised(
-    by_stratum: list[tuple[np.ndarray, np.ndarray]], weights_a: np.ndarray, weights_b: np.ndarray
-) -> np.ndarray:
-    """d of weighted units, means over seeds: scores (seeds, units), weights (units, n) -> (n,)."""
-    seeds = range(len(by_stratum[0][0]))
-    return sum(_from_sums([_sums(a[s], b[s], weights_a, weights_b) for a, b in by_stratum]) for s in seeds) / len(seeds)
+@dataclass(frozen=True)
+class _Powers:
+    """Of one seed and stratum what no resample changes: which units have a score, and :func:`_powers` of these.
+
+    ``known_a`` and ``known_b`` are bool (units,), None where all have one.
+    """
+
+    known_a: np.ndarray | None
+    known_b: np.ndarray | None
+    a: np.ndarray
+    b: np.ndarray
+
+    @classmethod
+    def of(cls, a: np.ndarray, b: np.ndarray) -> "_Powers":
+        """Those of scores (units,) of both groups."""
+        known_a, known_b = ~np.isnan(a), ~np.isnan(b)
+        powers = _powers(a[known_a], b[known_b])
+        return cls(None if known_a.all() else known_a, None if known_b.all() else known_b, *powers)
 
 
-def _sums(a: np.ndarray, b: np.ndarray, weights_a: np.ndarray, weights_b: np.ndarray) -> tuple:
-    """What :func:`_from_sums` takes of one seed and stratum: scores (units,), weights (units, n)."""
-    a, weights_a = _defined(a, weights_a)
-    b, weights_b = _defined(b, weights_b)
-    powers_a, powers_b = _powers(a, b)
-    return weights_a.sum(axis=0), weights_b.sum(axis=0), powers_a @ weights_a, powers_b @ weights_b
+def _standardised(by_seed: list[list[_Powers]], weights_a: np.ndarray, weights_b: np.ndarray) -> np.ndarray:
+    """d of weighted units, means over seeds: of each seed its strata, weights (units, n) -> (n,)."""
+    return sum(_from_sums([_sums(part, weights_a, weights_b) for part in of]) for of in by_seed) / len(by_seed)
+
+
+def _sums(part: _Powers, weights_a: np.ndarray, weights_b: np.ndarray) -> tuple:
+    """What :func:`_from_sums` takes of one seed and stratum: weights (units, n)."""
+    of_a = weights_a if part.known_a is None else weights_a[part.known_a]
+    of_b = weights_b if part.known_b is None else weights_b[part.known_b]
+    size_a = of_a.sum(axis=0)
+    return size_a, size_a if of_b is of_a else of_b.sum(axis=0), part.a @ of_a, part.b @ of_b
 
 
 def _sums_left(a: np.ndarray, b: np.ndarray, from_a: bool, from_b: bool) -> tuple:
@@ -264,11 +297,6 @@ def _delta(strata: list[tuple]) -> np.ndarray:
         total = total + weight
         delta = delta + np.where(pairs > 0, weight * (wins / pairs - 1), 0)
     return delta / total
-
-
-def _defined(scores: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    known = ~np.isnan(scores)
-    return (scores, weights) if known.all() else (scores[known], weights[known])
 
 
 def _moments(sums: np.ndarray, size: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
