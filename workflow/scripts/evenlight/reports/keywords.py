@@ -7,8 +7,8 @@ from evenlight.statistics.comparisons.study import MetricLabel
 
 
 def keywords(settings: dict, table: pd.DataFrame | None = None) -> dict:
-    """``settings`` with a :class:`~evenlight.statistics.comparisons.study.MetricLabel` for each of ``metrics``, if there are
-    any.
+    """``settings`` with a :class:`~evenlight.statistics.comparisons.study.MetricLabel` for each of ``metrics``, if
+    there are any.
 
     A rule gives each metric as ``{"label": ..., "better": "higher"}``, or ``"lower"``; all else stays as it is. What it
     does not know of scores that were made elsewhere (``scored``), names and labels, are those of the ``table``.
