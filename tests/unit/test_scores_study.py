@@ -95,6 +95,13 @@ def test_what_does_not_go_with_a_table_of_scores_is_refused(more, said):
     assert str(refused.value) == says(*said)
 
 
+def test_only_a_table_of_scores_makes_a_study_of_scores():
+    with pytest.raises(InputError) as refused:
+        complete({"study": "mine", "kind": "scores", "datasets": {"demo": {"reader": "demo"}}})
+    assert str(refused.value) == says("kind:", "reader scores", "add it")
+    assert complete(STUDY | {"kind": "scores"}) == complete(STUDY)
+
+
 # Results --------------------------------------------------------------------------------------------------------------
 
 

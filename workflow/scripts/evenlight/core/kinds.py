@@ -43,7 +43,7 @@ class Kind:
         category: where the report has what is compared; None where nothing is.
         needs: keys of ``statistics`` without which it cannot be asked.
         explained: a modality without which it cannot be asked.
-        only: the modalities that it can be asked of.
+        only: the modalities that it can be asked of; none where scores were made elsewhere.
     """
 
     question: str
@@ -103,8 +103,6 @@ KINDS = {
         only=(),
     ),
 }
-# Those that explain something here.
-EXPLAINING = tuple(name for name in KINDS if name != SCORES)
 
-# Of these, the kinds that compare two levels of something, cell by cell.
-COMPARING = tuple(name for name in EXPLAINING if KINDS[name].category)
+# The kinds that explain, and compare two levels of something, cell by cell.
+COMPARING = tuple(name for name, kind in KINDS.items() if kind.category and kind.only)

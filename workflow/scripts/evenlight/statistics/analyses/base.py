@@ -9,7 +9,7 @@ import pandas as pd
 from pydantic import model_validator
 
 from evenlight.core.contracts.results import LOOKS
-from evenlight.core.kinds import EXPLAINING, MODALITIES, TOKENS
+from evenlight.core.kinds import KINDS, MODALITIES, TOKENS
 from evenlight.core.tables import Contract
 from evenlight.settings import Entry
 from evenlight.statistics.comparisons.files import Runs, notes_of_datasets
@@ -73,7 +73,7 @@ class Result(Entry):
     Attributes:
         tables: the contracts of the tables that it makes, in order, by the names of their files.
         reads: the same of those that it reads.
-        of_kinds: the kinds of study that have it.
+        of_kinds: the kinds of study that have it, all that explain.
         modality: what the explanations are that it is about, without which a study does not have it; None for all.
         folders: what of all runs it reads, by the names of the folders below <results>. Of ``units`` are those of items
             and units that are explained.
@@ -87,7 +87,7 @@ class Result(Entry):
     entries: ClassVar[dict[str, type["Result"]]] = {}
     tables: ClassVar[Mapping[str, Contract]]
     reads: ClassVar[Mapping[str, Contract]] = {}
-    of_kinds: ClassVar[Collection[str]] = EXPLAINING
+    of_kinds: ClassVar[Collection[str]] = tuple(name for name, kind in KINDS.items() if kind.only)
     modality: ClassVar[str | None] = None
     folders: ClassVar[Sequence[str]] = ()
     resources: ClassVar[Sequence[str]] = ()
