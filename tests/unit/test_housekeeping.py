@@ -194,7 +194,7 @@ def test_a_job_that_asks_a_network_knows_the_version_of_asking():
 
 
 def test_mutation_runs_know_the_files_of_every_metric_and_statistic():
-    assert {"statistics/costs", "metrics/families/soft/thinned", "core/tables"} <= TESTS.keys()
+    assert {"statistics/analyses/costs", "metrics/families/soft/thinned", "core/tables"} <= TESTS.keys()
     assert TESTED_BY.keys() <= TESTS.keys()
     tests = {name for names in TESTS.values() for name in names}
     assert [name for name in tests if not (REPOSITORY / f"tests/unit/test_{name}.py").exists()] == []

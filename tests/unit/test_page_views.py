@@ -148,7 +148,8 @@ def test_cells_have_the_verdicts_and_counts_of_their_table(held, effects):
         for name in ("share", "low", "high", "family_low", "family_high"):
             assert row[name] == pytest.approx(getattr(cell, name), abs=1e-5)
         sign, colour = sign_of(cell.verdict, cell.side, "male", "female")
-        assert (row["mark"], row["colour"]) == (f"{sign} {cell.wins}–{cell.losses}–{cell.ties}", colour)
+        assert (row["sign"], row["counts"]) == (sign, f"{cell.wins}–{cell.losses}–{cell.ties}")
+        assert row["colour"] == colour
         assert f"In {max(cell.wins, cell.losses)} of 30 pairs" in row["said"][0]
         assert "with all 4 comparisons" in row["said"][0]
     signs = [entry["sign"] for entry in held.content.tree["legend"]]
@@ -189,7 +190,7 @@ def test_explanations_that_the_page_does_not_show_are_told_and_not_counted(study
 def test_each_question_names_the_group_that_is_better_more_often(study, effects):
     cells = with_verdicts(effects, ["male more often", "female more often", "as often", "not decidable"])
     held = Held(*study.content(cells.assign(p_adjusted=[0.02, 0.01, 1.0, 1.0])))
-    assert [row["mark"][0] for row in held.part(held.dataset["effects"])] == ["M", "F", "=", "–"]
+    assert [row["sign"] for row in held.part(held.dataset["effects"])] == ["M", "F", "=", "–"]
     found, clearest, _ = held.content.told["opening"]
     row = cells.iloc[1]
     assert re.search(rf"{row['metric'].capitalize()}.* of {LABELS[row['explainer']]}, for", clearest)

@@ -190,7 +190,7 @@ def test_tables_say_how_much_of_random_explainers_is_chance(finished, table):
 def test_report_has_categories_and_captions(finished, tmp_path):
     path = tmp_path / "report.html"
     run_study(finished, "--report", str(path))
-    categories, captions = ("Disparity", "Scores", "Models"), PROJECT / "resources" / "captions"
+    categories, captions = ("Disparity", "Scores", "Models"), PROJECT / "workflow" / "scripts" / "evenlight" / "reports"
     assert_reported(path, categories, captions, without=OPTIONAL_CAPTIONS)
 
     text = unescape(path.read_text(encoding="utf-8"))

@@ -150,7 +150,7 @@ def test_report_has_the_captions_of_the_commit(study, requirements, tmp_path):
     path = tmp_path / "report.html"
     done = snakemake(study, "--report", str(path), **requirements)
     assert done.returncode == 0, done.stdout
-    categories, captions = ("Disparity", "Scores", "Models"), PROJECT / "resources" / "captions"
+    categories, captions = ("Disparity", "Scores", "Models"), PROJECT / "workflow" / "scripts" / "evenlight" / "reports"
     assert_reported(path, categories, captions, without=OPTIONAL_CAPTIONS)
 
 

@@ -47,7 +47,7 @@ FROM_TESTS = (*JUDGED, *SUMMARY, *EFFECTS, *CONTROL, *COVARIATE_ADJUSTED, *SCORE
 QUALITY = ("measure_quality", "tabulate_models")
 BOXES = ("draw_scores", "draw_score_panels")
 FROM_SCORES = (*FROM_TESTS, *BOXES, "count_texts")
-FROM_PREDICTIONS = (*QUALITY, "classify_empty_texts")
+FROM_PREDICTIONS = (*QUALITY, "classify_empty_texts", "describe_decisions")
 
 
 @pytest.fixture(scope="module")

@@ -297,7 +297,10 @@ def _groups(asked: Asked, table: pd.DataFrame, taken: set, label: str, said: lis
         if len(few) != 1:
             why = f"groups may stand in {_one_of(few)}" if few else "no column has two to five names, each often"
             raise _not_guessed(asked, table, "groups", why)
-        said.append(f"guessed: --groups {few[0]!r}, since it alone has two to {MOST_GUESSED_LEVELS} names, each often")
+        classes = " (these are the classes: no other column has groups)" if few[0] == label else ""
+        said.append(
+            f"guessed: --groups {few[0]!r}, since it alone has two to {MOST_GUESSED_LEVELS} names, each often{classes}"
+        )
         names = few
     return all_of({name: partial(_levels, asked, table[name], name) for name in names})
 
@@ -430,9 +433,10 @@ def _lengths(texts: pd.Series, model: Published, said: list[str]) -> dict:
         said.append(f"taken: max_tokens {longest}, since {why}")
         return {"max_tokens": longest}
     left_out = int((lengths > limit).sum())
+    reads = "that the model reads" if model.limit else "that are taken for its limit, since the model's files name none"
     said.append(
         f"guessed: long_items drop, so that {left_out:,} of {len(texts):,} texts are left out, of more than the "
-        f"{limit} tokens that the model reads; long_items: windows reads them in parts"
+        f"{limit} tokens {reads}; long_items: windows reads them in parts"
     )
     return {"max_tokens": limit, "long_items": "drop"}
 

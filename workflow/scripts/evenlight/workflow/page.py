@@ -82,7 +82,8 @@ class StudyPage:
         return {"scores": scores, "datasets": self.every_unit(kinds.MODALITIES[self.first_explored].units)}
 
     def spoken(self):
-        """Those of this study, each with its modality."""
+        """What of texts it shows beside their words: the pattern and the modality, by the flag that names their
+        folder."""
         return {
             flag: (path, of) for of in self.explored for flag, path in self.shown_texts(SPOKEN.get(of, {}), of).items()
         }

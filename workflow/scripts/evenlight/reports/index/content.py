@@ -1,7 +1,7 @@
 """What the page of a study has: its words, as audit.json and audit.md have them, and the views behind its questions."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pandas as pd
@@ -17,6 +17,7 @@ from evenlight.reports.index.store import Store
 from evenlight.reports.index.views import Folders, Read, read_files, read_views
 from evenlight.reports.text import json_number
 from evenlight.reports.verdict_words import EXPLAINED, SCORED
+from evenlight.statistics.comparisons.cells import CELL
 from evenlight.statistics.comparisons.chance_level import describe_chance
 from evenlight.statistics.comparisons.families import CONTROL
 from evenlight.statistics.comparisons.files import Run, notes_of_datasets
@@ -105,7 +106,14 @@ def study_content(
         as_often_bound=as_often_bound,
         power=power,
     )
-    effects = opening.of_the_page(whole, named | {"metrics": families}).reset_index(drop=True)
+    # Of every table of comparisons those that the page shows; only sizes of families are of the whole study.
+    shown = named | {"metrics": families}
+    of_page = {
+        name: opening.of_the_page(table, shown) if set(CELL) <= set(table) else table
+        for name, table in found.tables.items()
+    }
+    found = replace(found, tables=of_page)
+    effects = found["effects"].reset_index(drop=True)
     told = tell_comparisons(effects, judged, found)
     asked = effects[effects["family"] != CONTROL]
     views = read_views(
@@ -230,7 +238,7 @@ def _not_tested(
     told = []
     if TEXT not in modalities or len(modalities) > 1:
         told += audited.not_tested(of_texts, judged, seeds, found["effects"], "correctness" in families.values())
-    return told + (not_tested_of_answers(found, faithfulness) if TEXT in modalities else [])
+    return told + (not_tested_of_answers(found, faithfulness, beside=bool(told)) if TEXT in modalities else [])
 
 
 def _others(count: int) -> list[str]:

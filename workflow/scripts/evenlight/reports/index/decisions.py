@@ -92,17 +92,28 @@ def _describe_changes(row) -> str:
     return f"{said}: whether the form changes decisions is open{why}, which does not show that it does not."
 
 
-def not_tested_of_answers(found: Found, faithfulness: bool) -> list[str]:
-    """What a reader might take for tested of answers, and was not; ``faithfulness``: whether metrics ask for it."""
+def not_tested_of_answers(found: Found, faithfulness: bool, beside: bool = False) -> list[str]:
+    """What a reader might take for tested of answers, and was not.
+
+    Args:
+        found: the tables of the study.
+        faithfulness: whether metrics ask for it.
+        beside: whether what was not tested of attributions is told, too.
+    """
     told = []
     if (found["answered"]["once"] > 0).any():
         told.append("Some questions were answered once only. So chance from answer to answer is not told apart there.")
     if not faithfulness:
         told.append("Whether a reason is what moved the decision (faithfulness) was not tested, but how reasons look.")
-    told += [
-        "Whether decisions are right was not tested, and no law is claimed to be kept.",
-        "Groups that the questions or the configuration do not name were not looked at.",
+    if beside:
+        told.append("Whether the decisions of answers are right was not tested.")
+    else:
+        told += [
+            "Whether decisions are right was not tested, and no law is claimed to be kept.",
+            "Groups that the questions or the configuration do not name were not looked at.",
+        ]
+    told.append(
         "A metric of style has no better side. More words or hedges are another answer, and not by themselves a worse "
-        "one.",
-    ]
+        "one."
+    )
     return told

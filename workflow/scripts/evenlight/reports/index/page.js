@@ -111,12 +111,12 @@ async function questionsOf(name) {
     ([explainer, metrics]) => Object.entries(metrics).map(([metric, means]) => ({ model, explainer, metric, means }))))));
   return dataset.comparisons.flatMap((groups) => found.flat().map(({ means, ...cell }) => {
     const [factor, ...levels] = groups, values = levels.filter((level) => level !== null).map((level) => means[factor]?.[level]);
-    return { ...cell, dataset: name, groups, values, mark: values.map((value) => said(value)).join(" / ") };
+    return { ...cell, dataset: name, groups, values, counts: values.map((value) => said(value)).join(" / ") };
   }).filter(({ values }) => values.some(Number.isFinite)));
 }
 
 // Verdicts that name a group first, then the others as the legend has them; of each the smallest p.
-const openness = (cell) => cell.side ? 0 : 1 + study.legend.findIndex((entry) => cell.mark.startsWith(entry.sign));
+const openness = (cell) => cell.side ? 0 : 1 + study.legend.findIndex((entry) => cell.sign === entry.sign);
 const SORTS = {
   verdict: (a, b) => openness(a) - openness(b) || a.p - b.p,
   wins: (a, b) => (b.benefit ?? -2) - (a.benefit ?? -2),
@@ -170,17 +170,16 @@ function listQuestions() {
 function questionRow(cell) {
   const name = made("th", { scope: "row" }, made("a", { href: address({ ...cell, groups: groupsName(cell.groups) }), class: "question" }, questionName(cell)), made("small", {}, placeName(cell) + (cell.units ? `; ${cell.units}` : "")));
   if (cell.family !== "study" && cell.family) name.append(made("small", {}, ONE[cell.family]));
-  if (!cell.said) return made("tr", {}, name, made("td", {}, cell.mark));
+  if (!cell.said) return made("tr", {}, name, made("td", {}, cell.counts));
   name.append(made("details", {}, made("summary", {}, "In words"), ...cell.said.map((text) => made("p", {}, text))));
-  const numbers = cell.mark.slice(cell.mark.indexOf(" ") + 1);
-  return made("tr", {}, name, made("td", {}, barOf(cell, numbers)), made("td", { "data-name": "won, lost, tied" }, numbers),
-    made("td", {}, chip(cell, `${cell.mark.split(" ")[0]} ${cell.verdict}`)),
+  return made("tr", {}, name, made("td", {}, barOf(cell)), made("td", { "data-name": "won, lost, tied" }, cell.counts),
+    made("td", {}, chip(cell, `${cell.sign} ${cell.verdict}`)),
     ...[["of 100", cell.won], ["mean difference", cell.mean]].map(([name, text]) => made("td", { "data-name": name }, text)));
 }
 
 /** Wins of the first group to the right, of the second to the left, ties between; of texts without pairs the limits of a share. */
-function barOf({ wins, losses, ties, share, family_low, family_high }, numbers) {
-  const bar = made("span", { class: "bar", role: "img", "aria-label": numbers }), all = wins + losses + ties;
+function barOf({ wins, losses, ties, share, family_low, family_high, counts }) {
+  const bar = made("span", { class: "bar", role: "img", "aria-label": counts }), all = wins + losses + ties;
   const piece = (kind, from, width) => { const part = made("i", { class: kind }); part.style.left = `${from}%`; part.style.width = `${width}%`; bar.append(part); };
   if (wins === null) {
     if (share === null) return bar;
@@ -385,7 +384,7 @@ async function showVerdict(effects, [factor, a, b]) {
   const cell = cells.find((row) => row.explainer === state.explainer);
   const badge = made("strong", {}, cell ? cell.verdict : "no verdict");
   if (cell) { badge.style.background = cell.colour; badge.style.color = "#000000"; }
-  at("badge").replaceChildren(badge, cell ? ` ${cell.mark.slice(cell.mark.indexOf(" ") + 1)}` : "");
+  at("badge").replaceChildren(badge, cell ? ` ${cell.counts}` : "");
   const [first, ...parts] = cell ? cell.said : ["The study compares nothing between these groups by this metric."];
   at("meaning").textContent = first;
   at("numbers").hidden = !parts.length;

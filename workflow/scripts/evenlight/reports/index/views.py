@@ -309,10 +309,10 @@ def _effect_row(row, told: Mapping[str, Any]) -> dict:
             "verdict": row.verdict,
             "side": int(row.side),
             "family": row.family,
-            "mark": f"{sign} {told['counts']}",
+            "sign": sign,
             "colour": colour,
         }
-        | {name: told[name] for name in ("won", "mean", "units", "said")}
+        | {name: told[name] for name in ("counts", "won", "mean", "units", "said")}
     )
 
 

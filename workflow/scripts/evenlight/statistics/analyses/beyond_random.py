@@ -60,8 +60,7 @@ def beyond_random_table(
 
     Args:
         study, judging, looks: as for :func:`evenlight.statistics.analyses.effects.effect_tables`. The margins of
-        metrics count
-            for the scores and beyond random.
+            metrics count for the scores and beyond random.
         upper_bound: of metrics, the explainer that searches the best scores.
         random: the random explainers.
 

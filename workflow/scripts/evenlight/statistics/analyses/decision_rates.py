@@ -4,7 +4,8 @@ Explanations are audited; decisions are described here and judged nowhere. Of ev
 
 - selection rate: the share of texts that the model gives this class;
 - true positive rate: the same among texts that have this label; false positive rate: among all others;
-- impact ratio: the selection rate over the largest one of the factor's groups, whose ratio is 1;
+- impact ratio: the selection rate over the largest one of the factor's groups, whose ratio is 1, or missing
+  where none is selected;
 - accuracy: the share of texts whose class is their label.
 
 Texts without a known group are a row by themselves, with no ratio. Under several seeds a text counts with the share of
@@ -13,7 +14,7 @@ its predictions.
 Texts of one cluster depend on one another. So the interval of a share (95%) is that of Korn & Graubard (1998): of
 Clopper & Pearson, for so many independent texts as vary as much. That of a ratio is Student's, on the log scale, with
 the variance of the clusters' influence (the delta method; of independent texts that of Katz et al. 1978). It takes the
-group with the largest rate as given. A ratio of 0 has none.
+group with the largest rate as given. There is none where all texts of one of the groups have the same value.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -62,8 +63,8 @@ def clustered_share(values: np.ndarray, cluster: np.ndarray) -> tuple[float, flo
         return mean, *_NO_INTERVAL
     variance = _clustered_variance((values - mean) / texts, cluster)
     independent = mean * (1 - mean) / (texts - 1)
-    # Where all values are the same, there are as many independent ones as clusters.
-    effective = min(texts * independent / variance, texts) if variance > 0 else clusters
+    # Where clusters do not differ but for rounding, there are as many independent texts as clusters.
+    effective = min(texts * independent / variance, texts) if variance > 1e-20 else clusters
     effective *= (_student(texts) / _student(clusters)) ** 2
     return mean, *map(float, share_limits(mean * effective, effective, (1 - CONFIDENCE) / 2))
 
@@ -79,7 +80,8 @@ def clustered_ratio(
         return float("nan"), *_NO_INTERVAL
     mean, other = float(values.mean()), float(others.mean())
     every = np.concatenate([cluster, other_cluster])
-    if mean == 0 or len(np.unique(every)) < 2:
+    # Where all texts of a group are alike, these do not say how further ones vary.
+    if not np.ptp(values) or not np.ptp(others) or len(np.unique(every)) < 2:
         return mean / other, *_NO_INTERVAL
     influence = [(values - mean) / (len(values) * mean), (other - others) / (len(others) * other)]
     deviation = np.sqrt(_clustered_variance(np.concatenate(influence), every))

@@ -37,9 +37,8 @@ def disparity_table(study: StudyScores) -> tuple[pd.DataFrame, list[str]]:
 
     One row per dataset, model, seed, explainer, metric and pair of levels that the study compares
     (:func:`evenlight.statistics.comparisons.compared.read_compared`); a pair is compared on the datasets that have
-    both. A metric
-    without any defined score in either level of a pair (word-level metrics on a dataset without ground truth) gives no
-    row but a note, and so has an infinite d; those of all scores follow
+    both. A metric without any defined score in either level of a pair (word-level metrics on a dataset without ground
+    truth) gives no row but a note, and so has an infinite d; those of all scores follow
     (:func:`evenlight.statistics.comparisons.score_files.score_notes`). :class:`InputError` where a dataset has no
     compared levels, and where a level has fewer than two defined scores.
     """

@@ -63,8 +63,8 @@ def tables_of(read: Read, judging: VerdictSettings, looks: Looks = ONE_LOOK) -> 
 
     Cells without a score of one of the levels under every seed give no row. The verdict is *more often*, of pairs by
     the sign test, of texts by the relative effect (:mod:`evenlight.statistics.comparisons.wins`). The mean difference
-    and the
-    effect sizes have intervals of each comparison alone, for these trained models and further units, and no verdict.
+    and the effect sizes have intervals of each comparison alone, for these trained models and further units, and no
+    verdict.
 
     Args:
         read: gives the scores.

@@ -47,9 +47,8 @@ def specification_tables(
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """All specifications, and what can be said of every curve as a whole.
 
-    ``kinds`` are the questions: each
-    kind of metric and the metrics that are definitions of it; ``methods`` has the method of each explainer. Estimates
-    are positive where the first level has the better explanations.
+    ``kinds`` are the questions: each kind of metric and the metrics that are definitions of it; ``methods`` has the
+    method of each explainer. Estimates are positive where the first level has the better explanations.
 
     The first table has a row for each specification, question by question, sorted by ``estimate``; for its columns see
     :func:`estimates`. ``null_low`` and ``null_high`` are the central 95 % of the estimate that has this rank under
@@ -241,10 +240,9 @@ def effects_by_labels(values: np.ndarray, design: Design, runs: slice, in_first:
 
     ``values``, float (metrics, seeds, items), are scores in the ``runs`` of the design's strata; ``in_first`` comes
     from :func:`evenlight.statistics.analyses.control.permuted_labels`. Of pairs those count that have both scores, and
-    both
-    forms in one stratum. Cohen's d becomes the delta of two normal groups that are d apart, 2 Φ(d / √2) − 1. Within
-    strata they are means of the strata's, with the weights n_a n_b / (n_a + n_b + 1). NaN where a group really has
-    fewer than two scores; 0 where only a permutation leaves a group without any.
+    both forms in one stratum. Cohen's d becomes the delta of two normal groups that are d apart, 2 Φ(d / √2) − 1.
+    Within strata they are means of the strata's, with the weights n_a n_b / (n_a + n_b + 1). NaN where a group really
+    has fewer than two scores; 0 where only a permutation leaves a group without any.
     """
     rows = values.shape[0] * values.shape[1]
     a, b = settled(*(side.scores(values).reshape(rows, -1) for side in (design.a, design.b)))

@@ -115,6 +115,8 @@ def relative_effect(
         cluster = [of[there] for sides in within for of, there in zip((clusters_a, clusters_b), sides, strict=True)]
         clustered = design_effect(pulls, np.concatenate(cluster))
     effect, plain = added(1, "effect"), clustered * added(2, "plain_variance")
+    # Weights add up to 1 but for rounding: an effect of one half is no majority.
+    effect = np.where(np.abs(effect - 0.5) < 1e-12, 0.5, effect)
     variance = clustered * added(2, "variance")
     varies = (effect > 0) & (effect < 1) & (variance > 0)
     with np.errstate(divide="ignore", invalid="ignore"):

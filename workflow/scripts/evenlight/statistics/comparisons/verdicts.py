@@ -2,8 +2,8 @@
 
 A verdict is *more often*: in more pairs one group's explanation is better than the other's than the other way round
 (:mod:`evenlight.statistics.comparisons.wins`). Holm's method over both sides of all comparisons of a family holds its
-level for
-any shape of the scores and any dependence. Interim analyses spend parts of the level and are added up by Bonferroni.
+level for any shape of the scores and any dependence. Interim analyses spend parts of the level and are added up by
+Bonferroni.
 """
 
 from collections.abc import Iterator, Sequence
