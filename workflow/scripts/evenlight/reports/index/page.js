@@ -347,8 +347,8 @@ async function show() {
   if (turn !== latest) return;
   const before = shown;
   shown = { state, dataset, model, names, sides, paired, rows, units, pairs: STEP, words: STEP, listed: [], wordRows: [] };
-  at("view").textContent = `${study.content[state.dataset].label} · ${study.models[state.model]} (${count(study.runs[state.model], "run")}) · ` +
-    `${study.explainers[state.explainer]} · ${metricLabel(state)} · ${groupsLabel(groups)}`;
+  at("view").textContent = joined(" · ", study.content[state.dataset].label, joined(" ", study.models[state.model], `(${count(study.runs[state.model], "run")})`),
+    study.explainers[state.explainer], metricLabel(state), groupsLabel(groups));
   const rest = [showVerdict(effects, groups), showScores(sides)];
   if (study.texts && state.modality !== "text") rest.push(showWords(before));
   await showPairs();
@@ -369,6 +369,8 @@ function showChoices(state, dataset) {
   if (several) at("explainer").replaceChildren(...Object.values(study.modalities).map(({ label, explainers }) =>
     made("optgroup", { label }, ...[...at("explainer").options].filter((option) => explainers.includes(option.value)))));
   at("explainer").value = state.explainer;
+  // A table of scores need not say what it is of.
+  for (const name of ["dataset", "model", "explainer"]) at(name).parentElement.hidden = [...at(name).options].every(({ text }) => text === "–");
   fill(at("metric"), metricsOf(state.explainer).map((name) => [name, study.metrics[name].label]), state.metric);
   const answers = state.modality === "text", there = { texts: study.texts, tokens: study.texts && !answers, answers: study.texts && answers };
   for (const [look, shows] of Object.entries(there)) for (const element of document.querySelectorAll(`.${look}`)) element.hidden = !shows;
@@ -409,7 +411,7 @@ async function showVerdict(effects, [factor, a, b]) {
 async function showScores(sides) {
   const { state, names, paired, rows } = shown, values = sides.map((side) => defined(side.scores));
   const keys = names.flatMap((name, side) => [made("span", { class: `key ${side ? "second" : "first"}` }), `${name}  `]);
-  at("scores-caption").replaceChildren(`${metricLabel(state)}, ${study.explainers[state.explainer]}, mean over the runs; upright lines are means. `, ...keys);
+  at("scores-caption").replaceChildren(`${joined(", ", metricLabel(state), study.explainers[state.explainer])}, mean over the runs; upright lines are means. `, ...keys);
   files("scores-files", `scores/${state.dataset}/${state.model}/${state.metric}`);
   const table = values.map((list, side) => {
     const sorted = Float64Array.from(list).sort();
