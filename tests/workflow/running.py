@@ -286,6 +286,7 @@ OPTIONAL_CAPTIONS = (
     "roc",
     "sentence",
     "specifications",
+    "verdicts",
     "strategies",
 )
 

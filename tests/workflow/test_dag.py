@@ -51,7 +51,7 @@ class CountExplained(Result):
 # What a new page and its figure are: a module each, of which only the first is read where rules are made.
 PAGE = """
 from evenlight.reports.entries import Drawn, Shown
-from evenlight.statistics.count_explained import CountExplained
+from evenlight.statistics.analyses.count_explained import CountExplained
 
 TABLES = tuple(CountExplained.tables.values())
 
@@ -122,7 +122,7 @@ def test_only_what_an_audit_shows_is_computed_for_it(project):
 def test_a_new_result_is_a_class(tmp_path):
     project = copy_of_project(tmp_path / "project", SMALLER)
     scripts = project / "workflow" / "scripts"
-    (scripts / "evenlight/statistics/count_explained.py").write_text(RESULT)
+    (scripts / "evenlight/statistics/analyses/count_explained.py").write_text(RESULT)
     planned = planned_jobs(project, "results/tiny/tables/explained.parquet")
     expected = chosen(all_jobs(SMALLER), "import_dataset", "train", "read_texts", "attribute_")
     assert planned == expected | {("count_explained", frozenset())}
@@ -138,7 +138,7 @@ def test_a_new_result_is_a_class(tmp_path):
 def test_a_new_page_and_its_figure_are_modules_and_a_new_kind_an_entry(tmp_path):
     project = copy_of_project(tmp_path / "project", SMALLER | {"kind": "counting"})
     library = project / "workflow/scripts/evenlight"
-    (library / "statistics/count_explained.py").write_text(RESULT)
+    (library / "statistics/analyses/count_explained.py").write_text(RESULT)
     (library / "reports/pages/explained.py").write_text(PAGE)
     for folder in ("pages", "plots"):
         (library / f"reports/{folder}/explained.rst").write_text("How much is explained.")

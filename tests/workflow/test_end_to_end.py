@@ -73,7 +73,8 @@ def test_every_file_is_there_and_no_other(finished):
         "costs",
         "models",
     )
-    expected |= {f"tables/{name}.parquet" for name in computed}
+    told = ("texts_needed", "audited_texts", "audited_groups", "different_texts", "without_words", "decision_rates")
+    expected |= {f"tables/{name}.parquet" for name in (*computed, *told)} | {"index.html", "audit.json", "audit.md"}
     expected |= {f"figures/control.{form}" for form in ("svg", "pdf")}
     for dataset in datasets:
         expected |= {f"datasets/{dataset}/{name}" for name in ("items.parquet", "units.parquet", "co_occurrence.csv")}

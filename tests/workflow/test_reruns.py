@@ -304,7 +304,7 @@ EDITS = {
                     "explainers/families/gradient_shap.py",
                     "metrics/families/complexity.py",
                     "reports/style.py",
-                    "statistics/summary.py",
+                    "statistics/analyses/summary.py",
                 )
             ),
         ),
@@ -328,7 +328,7 @@ EDITS = {
     ),
     "version of the training": (version("train"), both(of(*OF_A_MODEL), of(*FROM_SCORES, *FROM_PREDICTIONS, *COSTS))),
     "version of one result": (
-        result_version("statistics/summary.py"),
+        result_version("statistics/analyses/summary.py"),
         of("tabulate_disparity", *SUMMARY),
     ),
     "version of all pages": (version("tabulate"), of("tabulate_")),

@@ -93,7 +93,7 @@ class StudyPage:
         """The tables that the page tells of, the verdicts first."""
         if not self.tells_verdicts:
             return []
-        always = ["effects", "effect_counts", "interim_analyses"]
+        always = [*self.tables_of("effects"), "interim_analyses"]
         if self.config["kind"] not in ("disparity", kinds.SCORES):
             return always
         of_modalities = [table for of in self.explored for table in TOLD.get(of, ())]
