@@ -107,8 +107,8 @@ def page(
 
     Behind them stands what permuted labels do
     (:func:`evenlight.statistics.analyses.verdict_control.permuted_verdicts`). Before them stands which models only
-    guess (:func:`evenlight.statistics.analyses.model_quality.balanced_accuracy`), None where models predict nothing. Of a table of scores there are only the first two. ``words`` say how a group
-    wins.
+    guess (:func:`evenlight.statistics.analyses.model_quality.balanced_accuracy`), None where models predict nothing.
+    Of a table of scores there are only the first two. ``words`` say how a group wins.
     """
     pairs = comparisons_in(effects)
     labels = {"dataset": datasets, "model": models, "explainer": explainers}
