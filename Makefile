@@ -84,7 +84,7 @@ lint: .venv/ready-for-tests .venv-lint/ready  ## linters, formatters, imports be
 	$(BIN)/ruff format --check .
 	$(BIN)/snakefmt --check Snakefile rules workflow/Snakefile workflow/repository.smk
 	PYTHONPATH=workflow/scripts .venv-lint/bin/lint-imports --no-cache && .venv-lint/bin/mypy && .venv-lint/bin/codespell
-	$(BIN)/python tests/workflow/lint.py $(foreach study,demo studies/gecobench_cpu studies/cebab_cpu,config/$(study).yaml)
+	$(BIN)/python tests/workflow/lint.py $(foreach study,demo studies/gecobench_cpu studies/cebab_cpu studies/scores_example,config/$(study).yaml)
 
 check: lint $(MINILM)  ## linters, formatters, and a dry run of every shipped configuration
 	ls config/*.yaml config/studies/*.yaml | grep $(if $(wildcard results/demo/models),.,-v audit_example) | \

@@ -218,11 +218,11 @@ SOME = ("demo", "answers_example", "audit_example", "cebab_cpu", "hatecheck_cpu"
 def test_shipped_configuration(project, path):
     study = yaml.safe_load(path.read_text(encoding="utf-8"))
     # What a command of the Makefile puts there.
-    for source in [model["source"] for model in study["models"].values() if "results/" in model.get("source", "")]:
+    for source in [model["source"] for model in study.get("models", {}).values() if "results/" in model.get("source", "")]:
         (project / source).mkdir(parents=True, exist_ok=True)
     configure(project, study)
     planned = planned_jobs(project)
-    trained = [name for name, model in study["models"].items() if "training" in model]
+    trained = [name for name, model in study.get("models", {}).items() if "training" in model]
     trainings = [job for job in planned if job[0] == "train"]
     assert len(trainings) == len(study["datasets"]) * len(trained) * len(study.get("seeds", []))
 
