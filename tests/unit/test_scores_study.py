@@ -82,6 +82,8 @@ def test_a_study_of_scores_has_nothing_that_makes_scores():
         ({"kind": "strategies"}, ["kind:", "strategies", "leave"]),
         ({"statistics": {"compare": {"group": [["male", "female"]]}}}, ["compare", "datasets.table.compare"]),
         ({"statistics": {"smallest_effects": {"gini": 0.1}}}, ["smallest_effects", "datasets.table.margin"]),
+        ({"statistics": {"looks": [40, 20]}}, ["statistics.looks", "40, 20", "larger"]),
+        ({"statistics": {"control_draws": 50}}, ["statistics.control_draws", "datasets.table", "leave"]),
         ({"datasets": {"table": TABLE, "more": TABLE}}, ["datasets.more", "second", "one"]),
         ({"datasets": {"table": TABLE, "demo": {"reader": "demo"}}}, ["datasets.demo.reader", "demo", "study of each"]),
         ({"datasets": {"table": TABLE | {"file": "scores.txt"}}}, ["datasets.table.file", "scores.txt", ".parquet"]),

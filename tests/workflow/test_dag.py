@@ -218,7 +218,9 @@ SOME = ("demo", "answers_example", "audit_example", "cebab_cpu", "hatecheck_cpu"
 def test_shipped_configuration(project, path):
     study = yaml.safe_load(path.read_text(encoding="utf-8"))
     # What a command of the Makefile puts there.
-    for source in [model["source"] for model in study.get("models", {}).values() if "results/" in model.get("source", "")]:
+    for source in [
+        model["source"] for model in study.get("models", {}).values() if "results/" in model.get("source", "")
+    ]:
         (project / source).mkdir(parents=True, exist_ok=True)
     configure(project, study)
     planned = planned_jobs(project)

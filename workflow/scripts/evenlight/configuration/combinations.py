@@ -194,14 +194,19 @@ def _check_pairs(config: dict) -> Iterator[str]:
             yield f"explain.pairs_on.{dataset}: {_not_there('dataset', dataset, config)}"
 
 
+def _check_plan(config: dict) -> Iterator[str]:
+    """The numbers of a plan of looks rise."""
+    looks = config["statistics"]["looks"]
+    if looks and (len(looks) < 2 or any(second <= first for first, second in pairwise(looks))):
+        yield f"statistics.looks: found {shown(looks)}; allowed are at least 2 numbers, each larger than the one before"
+
+
 def _check_looks(config: dict) -> Iterator[str]:
-    """A plan of looks rises, and the study is at one of them."""
+    """What is spent by a plan of looks rises, and the study is at one of them."""
     explain, statistics = config["explain"], config["statistics"]
     looks, shares = statistics["looks"], statistics["spending_shares"]
     if not looks:
         return
-    if len(looks) < 2 or any(second <= first for first, second in pairwise(looks)):
-        yield f"statistics.looks: found {shown(looks)}; allowed are at least 2 numbers, each larger than the one before"
     if shares and (len(shares) != len(looks) or shares[-1] != 1 or any(b <= a for a, b in pairwise(shares))):
         yield f"statistics.spending_shares: found {shown(shares)}; allowed are {len(looks)} numbers that rise to 1"
     if explain["pairs"] not in looks:
@@ -803,6 +808,7 @@ CHECKS = (
     (("datasets", "trainings"), _check_epochs),
     (("datasets", "models"), _check_templates),
     (("datasets", "explain"), _check_pairs),
+    (("statistics",), _check_plan),
     (("explain", "statistics", "explainers", "metrics"), _check_looks),
     (("datasets", "figures"), _check_sentences),
     (("kind", "models", "masked_words"), _check_masked_words),
@@ -839,5 +845,6 @@ CHECKS = (
 SCORE_CHECKS = (
     (("study",), _check_study),
     (tuple(ScoreStudy.model_fields), check_scores),
+    (("statistics",), _check_plan),
     (("statistics",), _check_draws),
 )

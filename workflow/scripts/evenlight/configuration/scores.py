@@ -12,9 +12,11 @@ from evenlight.explainers import Explainer
 from evenlight.metrics import Metric
 from evenlight.settings import Name, shown
 
-# The sections of which such a study has something to say, and what stands in the place of some keys of `statistics`.
+# Of what such a study has something to say; and what of its table stands in the place of other keys of `statistics`.
 SECTIONS = ("study", "kind", "seeds", "device", "threads", "checkpoint_minutes", "mirror", "rerun_on_new_libraries")
 SECTIONS += ("datasets", "statistics", "figures", "explorer")
+STATISTICS = ("alpha", "as_often_bound", "adjustment", "confidence", "bootstrap_draws", "power")
+STATISTICS += ("looks", "spending", "plan")
 INSTEAD = {"compare": "compare", "smallest_effects": "margin", "primary": "primary", "strata": "stratum"}
 
 
@@ -50,12 +52,10 @@ def check_scores(config: dict) -> Iterator[str]:
         if section not in SECTIONS and value != _plain(defaults[section]):
             yield f"{section}: is given, {why}; leave the key out"
     statistics = _plain(defaults["statistics"])
-    for key, instead in INSTEAD.items():
-        if config["statistics"][key] != statistics[key]:
-            yield f"statistics.{key}: {why[4:]}; write datasets.{table}.{instead} in its place"
-    for key in ("strategies", "claims", "proposed_methods", "published", "smallest_group", "spending_shares"):
-        if config["statistics"][key] != statistics[key]:
-            yield f"statistics.{key}: is given, {why}; leave the key out"
+    for key, value in config["statistics"].items():
+        if key not in STATISTICS and value != statistics[key]:
+            remedy = f"write datasets.{table}.{INSTEAD[key]} in its place" if key in INSTEAD else "leave the key out"
+            yield f"statistics.{key}: is given, {why}; {remedy}"
 
 
 def _plain(default: object) -> object:
