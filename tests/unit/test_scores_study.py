@@ -152,6 +152,10 @@ def test_scores_are_kept_in_the_names_of_tables(tmp_path):
     assert set(kept["dataset"]) == {"all"}
     assert set(kept["repetition"]) == {"0"}
     assert kept["stratum"].isna().all()
+    of_table |= {"stratum": "label"}
+    table["label"] = ["x", None] * 8
+    kept = computed("read_scores", write(tmp_path, table), table=of_table).tables[0]
+    assert kept["stratum"].where(kept["stratum"].notna(), "").tolist() == ["x", ""] * 16
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
+import numpy as np
 import pandas as pd
 
 from evenlight.core.contracts.results import EFFECT_COUNTS, EFFECTS, INTERIM_ANALYSES, JUDGED_SCORES, LOOKS
@@ -45,22 +46,18 @@ def _by(rule: str, **tables: Contract) -> dict[str, Contract]:
 def judged_scores(table: ScoreTable) -> pd.DataFrame:
     """The scores of a table, rows of :data:`JUDGED_SCORES`: of several columns with scores one after the other."""
 
-    def of(role: str, without: str | None) -> Any:
-        if role not in table.codes:
-            return without
-        return pd.Categorical.from_codes(table.codes[role], table.names[role])
-
-    parts = []
-    for name, scores in table.scores.items():
-        rows = {role: of(role, ALL) for role in NAMES}
-        if "metric" not in table.codes:
-            rows["metric"] = name
-        rows |= {"factor": table.columns.group, "level": of("group", None), "unit_id": of("unit", None)}
-        rows["cluster"] = rows["unit_id"] if "cluster" not in table.codes else of("cluster", None)
-        rows |= {"repetition": of("repeat", "0"), "stratum": of("stratum", None), "score": scores}
-        parts.append(pd.DataFrame(rows, index=range(len(table))).astype({"stratum": object}))
-    names = [name for name in JUDGED_SCORES.schema.names if name not in ("score", "stratum")]
-    return pd.concat([part.astype(dict.fromkeys(names, str)) for part in parts], ignore_index=True)
+    # A code of −1, which strata may have, takes the last name: none.
+    named = {role: np.array([*table.names[role], None], dtype=object)[codes] for role, codes in table.codes.items()}
+    rows = {role: named.get(role, ALL) for role in NAMES}
+    rows |= {"factor": table.columns.group, "level": named["group"], "unit_id": named["unit"]}
+    rows |= {"cluster": named.get("cluster", named["unit"]), "repetition": named.get("repeat", "0")}
+    rows["stratum"] = named.get("stratum")
+    of_columns = [
+        {**rows, "score": scores} | ({} if "metric" in named else {"metric": name})
+        for name, scores in table.scores.items()
+    ]
+    parts = [pd.DataFrame(columns, index=range(len(table))) for columns in of_columns]
+    return pd.concat(parts, ignore_index=True)[JUDGED_SCORES.schema.names]
 
 
 class OfScoreTable(Result):
