@@ -1,10 +1,9 @@
 """The cells of a table of scores, as statistics read those of a study."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import chain, groupby
 from typing import Any
 
 import numpy as np
@@ -35,29 +34,21 @@ class _Joined(ExplainerScores):
         return [dict(zip(CELL, values, strict=True)) for values in names]
 
 
-def _joined(every: Iterable[ExplainerScores]) -> Iterator[ExplainerScores]:
-    """The scores of explainers and models that have the same items, so many together as memory allows."""
-    parts: list[ExplainerScores] = []
-    for scores in every:
-        if parts and sum(part.values.size for part in parts) + scores.values.size > TOGETHER:
-            yield _join(parts)
-            parts = []
-        parts.append(scores)
-    yield _join(parts)
-
-
 def _join(parts: Sequence[ExplainerScores]) -> ExplainerScores:
-    names = [(part.model, part.explainer, metric) for part in parts for metric in part.metrics]
+    """The scores of explainers and models that have the same items."""
+    first, *others = parts
+    if not others:
+        return first
+    metrics = [metric for part in parts for metric in part.metrics]
+    of = [(part.model, part.explainer) for part in parts for _ in part.metrics]
     values, present = np.concatenate([part.values for part in parts]), np.any([part.present for part in parts], axis=0)
-    of, metrics = [name[:2] for name in names], [name[2] for name in names]
-    first = parts[0]
     return _Joined(first.dataset, first.model, first.explainer, first.seeds, metrics, values, present, of=of)
 
 
-def _layout(model: ModelScores) -> tuple:
-    """What is equal for models with the same rows and repetitions."""
-    strata = None if model.strata is None else model.strata.tobytes()
-    return model.dataset, id(model.items), tuple(model.seeds), strata
+def _are_alike(first: ModelScores, second: ModelScores) -> bool:
+    """Whether two models have the same rows and repetitions; the same items are one object."""
+    same = first.dataset == second.dataset and first.items is second.items and first.seeds == second.seeds
+    return same and (first.strata is None or np.array_equal(first.strata, second.strata))
 
 
 @dataclass
@@ -92,14 +83,21 @@ class Cells:
     def together(self, units: int | None) -> Iterator[ModelScores]:
         """The same as :meth:`read`, but neighbours with the same rows are judged as one model, which is faster.
 
-        Comparisons come in another order where there are several pairs of groups, see :meth:`in_order`.
+        So many are together as memory allows. Comparisons come in another order where there are several pairs of
+        groups, see :meth:`in_order`.
         """
-        for _, alike in groupby(self.read(units), key=_layout):
-            first, *others = alike
-            if others:
-                every = chain.from_iterable(model.explainers for model in (first, *others))
-                first = replace(first, explainers=_joined(every))
-            yield first
+        first, parts, size = None, [], 0
+        for model in self.read(units):
+            for scores in model.explainers:
+                if parts and not (_are_alike(first, model) and size + scores.values.size <= TOGETHER):
+                    yield replace(first, explainers=iter([_join(parts)]))
+                    parts, size = [], 0
+                if not parts:
+                    first = model
+                parts.append(scores)
+                size += scores.values.size
+        if parts:
+            yield replace(first, explainers=iter([_join(parts)]))
 
     def in_order(self, verdicts: pd.DataFrame) -> pd.DataFrame:
         """Verdicts model by model, in the order of :meth:`read`."""
