@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import pandas as pd
@@ -45,7 +45,6 @@ def _by(rule: str, **tables: Contract) -> dict[str, Contract]:
 
 def judged_scores(table: ScoreTable) -> pd.DataFrame:
     """The scores of a table, rows of :data:`JUDGED_SCORES`: of several columns with scores one after the other."""
-
     # A code of −1, which strata may have, takes the last name: none.
     named = {role: np.array([*table.names[role], None], dtype=object)[codes] for role, codes in table.codes.items()}
     rows = {role: named.get(role, ALL) for role in NAMES}
