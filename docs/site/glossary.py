@@ -14,7 +14,7 @@ ROW = re.compile(r'^\| <a id="(?P<anchor>[^"]*)"></a>\*\*(?P<names>.+?)\*\*.*? \
 # The pages have these words in their everyday sense, too.
 EVERYDAY = """
 as often, cell, proposed method, concept, contract, effect, exploratory, factor, family, for these trained models, item,
-metric, note, predictions, primary, strategy, undecided, unit
+metric, note, predictions, primary, undecided, unit
 """
 
 # Where a link would stand in another, or change what is quoted.

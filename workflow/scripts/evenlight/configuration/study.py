@@ -513,7 +513,10 @@ class Study(Settings):
         default_factory=Statistics, description="What is compared, and from where a difference counts."
     )
     figures: Figures = Field(default_factory=Figures, description="How figures are written.")
-    audit: Frame = Field(default_factory=Frame, description="What the page of the audit says of itself.")
+    audit: Frame = Field(
+        default_factory=Frame,
+        description="What an audit says of itself, on its page; what is left out is shown as not stated.",
+    )
     explorer: Explorer = Field(
         default_factory=Explorer, description="What the page of the study shows, `results/<study>/index.html`."
     )

@@ -113,7 +113,7 @@ def keep_records(study: Study) -> None:
 
 
 def outcome(study: Study) -> list[str]:
-    """What a run has found and where to look: the page of the study, or else of its kind, where it was asked for."""
+    """What a run has found and where to look: the page of the study, or the first of its kind, where it was made."""
     answering = next(iter(study.kind.opens), "scores")
     pages = [f"{study.folder}/index.html", f"{study.folder}/tables/{answering}.html"]
     made = study.inside.files()

@@ -190,7 +190,7 @@ FAITHFULNESS = Contract(
 
 
 _COMPARED = [*columns(pa.string(), "dataset", "model", "explainer", "factor", "level_a", "level_b")]
-# `tables/answered.parquet`, for audits of answers in words: a group in a comparison.
+# `tables/answered.parquet`, in a study that compares answers in words: a group in a comparison.
 ANSWERED = Contract(
     "answers by group",
     "count_decisions",
@@ -776,7 +776,7 @@ PUBLISHED_QUALITY = Contract(
 )
 
 
-# `tables/audited_texts.parquet`, for audits: a dataset.
+# `tables/audited_texts.parquet`, in a study that compares groups: a dataset.
 AUDITED_TEXTS = Contract(
     "audited texts",
     "count_texts",
@@ -791,9 +791,9 @@ AUDITED_TEXTS = Contract(
         ]
     ),
 )
-# `tables/audited_questions.parquet`, for audits of answers: a dataset.
+# `tables/audited_questions.parquet`, in a study that compares answers in words: a dataset.
 AUDITED_QUESTIONS = replace(AUDITED_TEXTS, name="audited questions", rule="count_questions")
-# `tables/audited_groups.parquet`, for audits: a level.
+# `tables/audited_groups.parquet`, in a study that compares groups: a level.
 AUDITED_GROUPS = Contract(
     "audited groups",
     "count_texts",
@@ -805,7 +805,7 @@ AUDITED_GROUPS = Contract(
         ]
     ),
 )
-# `tables/different_texts.parquet`, for audits: a comparison in which texts are copies of others.
+# `tables/different_texts.parquet`, in a study that compares groups: a comparison in which texts are copies of others.
 DIFFERENT_TEXTS = Contract(
     "different texts",
     "count_texts",
@@ -817,7 +817,8 @@ DIFFERENT_TEXTS = Contract(
         ]
     ),
 )
-# `tables/texts_needed.parquet`, for audits: an undecided cell, with how many texts would decide it.
+# `tables/texts_needed.parquet`, in a study that compares groups: an undecided cell, with how many texts would decide
+# it.
 TEXTS_NEEDED = Contract(
     "needed texts",
     "estimate_texts_needed",
@@ -831,7 +832,8 @@ TEXTS_NEEDED = Contract(
         ]
     ),
 )
-# `tables/decision_rates.parquet`, for audits: a measure of how a model decides, with a class and a group of texts.
+# `tables/decision_rates.parquet`, in a study that compares groups: a measure of how a model decides, with a class and a group
+# of texts.
 DECISION_RATES = Contract(
     "rates of decisions",
     "describe_decisions",
@@ -848,7 +850,8 @@ DECISION_RATES = Contract(
         ]
     ),
 )
-# `tables/without_words.parquet`, for audits: a run and a way of hiding, with the class of texts without words.
+# `tables/without_words.parquet`, in a study that compares groups: a run and a way of hiding, with the class of texts
+# without words.
 WITHOUT_WORDS = Contract(
     "classes of texts without words",
     "classify_empty_texts",

@@ -1,4 +1,4 @@
-"""How many texts stand behind an audit: of each dataset and group, explained ones, and copies of others."""
+"""How many texts stand behind the page of a study: of each dataset and group, explained ones, and copies of others."""
 
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
