@@ -11,7 +11,7 @@ from evenlight.core.tables import write_table
 from evenlight.statistics.analyses import co_occurrence
 from evenlight.statistics.analyses.co_occurrence import co_occurrence_bias, co_occurrences
 
-SCRIPT = Path(co_occurrence.__file__).parents[2] / "datasets/measure_co_occurrence.py"
+SCRIPT = Path(co_occurrence.__file__).parents[3] / "datasets/measure_co_occurrence.py"
 
 
 def items_of(*sentences: tuple[str, str, str]) -> pd.DataFrame:

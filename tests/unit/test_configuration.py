@@ -255,7 +255,7 @@ TABLE = {"reader": "table", "file": "a.csv", "text": "t", "label": "l", "classes
         ("datasets.geco_all.reader", "gecco", r'reader: found "gecco".*table or winobias.*mean geco'),
         ("datasets.geco_all.reader", MISSING, r"datasets\.geco_all\.reader: is missing.*geco.*table or winobias"),
         ("datasets.geco_all.reader", ["geco"], r'datasets\.geco_all\.reader: found \["geco"\].*demo, geco'),
-        ("models.tiny", "bert", r"a mapping.*such as {architecture: bert, layers: \.\.\., heads: \.\.\., "),
+        ("models.tiny", "bert", r"a mapping.*such as {architecture: bert, training: \.\.\., layers: \.\.\., "),
         ("models.Tiny", SMALLEST["models"]["tiny"], r'models\.Tiny: the name "Tiny".*small letters'),
         ("models.tiny.architecture", "brt", r'found "brt".*prompted or trained.*mean bert'),
         ("models.tiny.heads", 3, r"models\.tiny\.heads:.*3.*not divide hidden_size \(64\)"),

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import t
 from statsmodels.stats.proportion import confint_proportions_2indep, proportion_confint
 
 from evenlight.core.contracts.texts import UNITS
@@ -158,3 +159,17 @@ def test_seeds_count_as_their_mean():
     others = 1 - items["predicted"].to_numpy()
     both = decision_rates(items, (np.eye(2)[items["predicted"]] + np.eye(2)[others]) / 2, units, ["no", "yes"])
     assert both.loc[both["measure"] == "accuracy", "value"].tolist() == pytest.approx([0.5] * 4)
+
+
+def test_a_group_of_equal_texts_does_not_say_how_further_ones_vary():
+    values, others = np.ones(10), np.repeat([1.0, 0], [970, 30])
+    ratio, *ends = clustered_ratio(values, others, np.arange(10), np.arange(10, 1010))
+    assert ratio == pytest.approx(1 / 0.97)
+    assert np.isnan(ends).all()
+
+
+@pytest.mark.parametrize("value", [1 / 3, 0.2, 0.6])
+def test_equal_shares_of_seeds_count_as_clusters_whatever_their_rounding(value):
+    found = clustered_share(np.full(100, value), np.repeat(np.arange(5), 20))
+    effective = 5 * (t.ppf(0.975, 99) / t.ppf(0.975, 4)) ** 2
+    assert found[1:] == pytest.approx(proportion_confint(value * effective, effective, method="beta"))

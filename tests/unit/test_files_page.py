@@ -8,10 +8,12 @@ import pytest
 from document_files import PAGE, STAGES, WITHOUT_CONTRACT, documented, main, page
 
 from evenlight.core.errors import InputError
+from evenlight.judging.results import Result
 
 ROOT = Path(__file__).parents[2]
 ASKED = (ROOT / "workflow/scripts/evenlight/workflow").glob("*.py")  # what rules ask
 RULES = "\n".join(path.read_text() for path in [*(ROOT / "rules").rglob("*.smk"), *ASKED])
+TABLES = {table for result in Result.entries.values() for table in result.tables}
 EVERY = [one for stage in STAGES for one in documented(stage)]
 
 
@@ -33,7 +35,8 @@ def test_paths_are_those_of_the_rules(one):
     """A table of results stands in the rules by its name, another file by its path or by that of its folder."""
     for path in re.findall(r"`([^`]+)\.parquet`", one.where):
         name = path.rpartition("/")[2]
-        assert f'"{name}"' in RULES if path.startswith("tables/") else f"<results>/{path.partition('/')[0]}/" in RULES
+        is_result = path.startswith("tables/")
+        assert name in TABLES or f'"{name}"' in RULES if is_result else f"<results>/{path.partition('/')[0]}/" in RULES
 
 
 def test_rules_of_files_are_there():
@@ -41,4 +44,5 @@ def test_rules_of_files_are_there():
     named |= {one.contract.rule for one in EVERY if one.contract.rule != "attribute"}
     assert len(named) > 40
     made = r'rule {0}:|"{0}": \w+\(|jobs_of\("{0}"'
-    assert [rule for rule in sorted(named) if not re.search(made.format(rule), RULES)] == []
+    in_rules = {rule for rule in named if re.search(made.format(rule), RULES)}
+    assert named - in_rules - Result.entries.keys() == set()

@@ -55,7 +55,7 @@ WORDS = {"hire": ["Hire"], "refuse": ["Refuse"], "unknown": ["Unknown"]}
 TRAITS = {"reliable": "hire", "careless": "refuse"}
 
 
-def method_of(method: str = "asked", **settings) -> Explainer:
+def method_of(method: str = "from_api", **settings) -> Explainer:
     entry = {"method": method, "template": "{text} Hire or refuse?", "decision": {"pattern": r"^\w+", "words": WORDS}}
     return Explainer.parse(entry | settings)
 
@@ -403,7 +403,7 @@ CHAT = {"architecture": "chat", "address": "https://example.org/v1/chat/completi
         ("hint_told", {"pattern": "x"}, r"explainers\.reasons\.decision\.words: .*two decisions"),
         ("hint_told", {"words": {"a": ["a"], "unknown": ["u"]}}, "two decisions"),
         ("redaction_gain", {"words": {"a": ["a"], "b": ["b"]}}, r"decision.words: has none of .*unknown"),
-        ("cc_shap", {"words": {"a": ["a"], "b": ["b"]}}, r'found "asked".*metrics.it'),
+        ("cc_shap", {"words": {"a": ["a"], "b": ["b"]}}, r'found "from_api".*metrics.it'),
         ("hint_followed", {"words": {"a": ["a"], "b": ["b"]}}, None),
     ],
 )
@@ -426,6 +426,6 @@ def test_metrics_of_follow_ups_need_decisions_that_are_named(monkeypatch, metric
     recorded = {"method": "from_table", "file": "a.csv", "unit": "case", "level": "gender", "text": "reasons"}
     study["explainers"] = {"reasons": recorded}
     with pytest.raises(
-        InputError, match=r"explainers.reasons.\w+: (missing, and metrics.it is about|found \"recorded\")"
+        InputError, match=r"explainers.reasons.\w+: (missing, and metrics.it is about|found \"from_table\")"
     ):
         configuration.complete(study)

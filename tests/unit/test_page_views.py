@@ -183,6 +183,9 @@ def test_explanations_that_the_page_does_not_show_are_told_and_not_counted(study
     assert "of 4 questions" in content.told["opening"][0]
     assert content.told["not_tested"][-1].startswith("4 comparisons of other explanations: tables/effects.html")
     assert len(Held(content, store).part(content.tree["content"]["plots"]["effects"])) == 4
+    alone = study.content(effects)[0].told
+    assert content.told["open"] == alone["open"]
+    assert content.told["controls"] == alone["controls"]
     # Among which it is adjusted are all comparisons of the study.
     assert "with all 8 comparisons considered" in content.told["comparisons"][0]["said"][0]
 

@@ -136,3 +136,11 @@ def test_clusters_of_one_text_change_nothing():
     found, other = relative_effect(a, b), relative_effect(a, b, None, None, np.arange(30), 30 + np.arange(45))
     for name in ("effect", "variance", "ratio", "degrees"):
         np.testing.assert_array_equal(getattr(found, name), getattr(other, name))
+
+
+def test_where_all_scores_are_tied_rounded_weights_of_strata_are_no_majority():
+    random = np.random.default_rng(5)
+    for _ in range(50):
+        strata_a, strata_b = (random.integers(0, 4, size) for size in random.integers(20, 60, 2))
+        ones = relative_effect(np.ones((len(strata_a), 1)), np.ones((len(strata_b), 1)), strata_a, strata_b)
+        assert 2 * ones.effect[0] - 1 == 0

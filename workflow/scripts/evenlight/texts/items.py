@@ -73,7 +73,7 @@ def groups_kept_together(items: pd.DataFrame, units: pd.DataFrame) -> pd.Series:
     that is in no unit is a group by itself, named by its ``item_id``.
     """
     # `Series.isin` needs ten times the memory.
-    known = pd.Index(items["item_id"]).get_indexer(units["item_id"]) >= 0
+    known = pd.Index(items["item_id"].unique()).get_indexer(units["item_id"]) >= 0
     linked = units.loc[known, ["unit_id", "item_id"]].drop_duplicates(ignore_index=True)
     if linked.empty:
         return items["item_id"]

@@ -832,8 +832,8 @@ TEXTS_NEEDED = Contract(
         ]
     ),
 )
-# `tables/decision_rates.parquet`, in a study that compares groups: a measure of how a model decides, with a class and a group
-# of texts.
+# `tables/decision_rates.parquet`, in a study that compares groups: a measure of how a model decides, with a class and a
+# group of texts.
 DECISION_RATES = Contract(
     "rates of decisions",
     "describe_decisions",
