@@ -22,7 +22,7 @@ def add_parser(commands) -> None:
         ("group", "the groups"),
         ("cluster", "what is independent, where that is more than a unit"),
         ("stratum", "within whose values units are compared"),
-        ("repeat", "of repetitions, such as seeds"),
+        ("repeat", "repetitions, such as seeds"),
     ):
         parser.add_argument(f"--{name}", metavar="COLUMN", help=f"column of {what}")
     parser.add_argument("--score", nargs="+", metavar="COLUMN", help="columns with scores; of several each is a metric")
@@ -64,6 +64,14 @@ def command(arguments: argparse.Namespace) -> None:
     from evenlight.core.tables import write_csv
     from evenlight.judging import judge
 
+    for flag in ("csv", "page", "plot"):
+        path = getattr(arguments, flag)
+        if path and path.is_dir():
+            raise InputError(f"--{flag} {path}: is a folder; name a file in it")
+    if arguments.plot and arguments.plot.suffix not in (".svg", ".pdf", ".png"):
+        raise InputError(
+            f"--plot {arguments.plot}: figures are written as .svg, .pdf or .png; change the file's suffix"
+        )
     # Of one file it may be a table.
     scores = arguments.scores if len(arguments.scores) > 1 else arguments.scores[0]
     given = {name: getattr(arguments, name) for name in NAMED}

@@ -271,7 +271,7 @@ MOST = 50
 def markdown(assessed: pd.DataFrame) -> str:
     """The same as a summary in Markdown: the counts, and what did not pass."""
     status = status_of(assessed)
-    heading = {0: "No disparity that matters", 1: "A disparity matters", 2: "Not decided"}[status]
+    heading = {0: "No disparity that matters was found", 1: "A disparity matters", 2: "Not decided"}[status]
     lines = [f"## Verdicts: {heading}", "", f"{counted(assessed)}.", ""]
     shown = assessed[assessed["outcome"] != PASSED]
     if len(shown):
