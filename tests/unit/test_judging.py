@@ -239,6 +239,20 @@ def test_texts_without_pairs_clusters_and_strata():
     assert (of_clusters["unit"], of_clusters["units_a"]) == ("clusters", 10)
 
 
+def test_a_cluster_has_the_votes_of_each_metric_by_itself():
+    """In one metric each cluster has one vote, in another both groups have one: the claim on the worst is unchanged."""
+    random, number = np.random.default_rng(0), np.arange(240)
+    table = pd.DataFrame({"pair": [f"u{n}" for n in number], "group": np.where(number % 2, "female", "male")})
+    table = table.assign(book=number // 2, whole=random.normal(size=240), part=random.normal(size=240))
+    table["part"] -= 6 * ((table["group"] == "male") & (number % 10 < 4))
+    table.loc[(number // 2) % 2 == number % 2, "part"] = np.nan
+    how = HOW | {"cluster": "book", "cell": []}
+    together, alone = (judge(table, **how | {"score": names}).verdicts for names in (["part", "whole"], ["part"]))
+    names = ["worst_a", "worst_b", "p_worst", "worst_side"]
+    assert together[names].iloc[0].tolist() == alone[names].iloc[0].tolist()
+    assert together.loc[0, "worst_a"] == 12
+
+
 # What is told ---------------------------------------------------------------------------------------------------------
 
 
@@ -347,6 +361,7 @@ REFUSED = {
     "falling": (pairs(), {"planned": [30, 20]}, ["planned", "rise"]),
     "forgotten cell": (cells(0, 1), {}, ["unit 'u0'", "'metric'", "cell="]),
     "two clusters": (pairs().assign(book=[0, 1] * 40), {"cluster": "book"}, ["'book'", "'u0'", "one cluster"]),
+    "compare twice": (pairs(), {"compare": [("male", "female"), ("female", "male")]}, ["compare", "twice", "once"]),
     "compare one": (pairs(), {"compare": "male"}, ["compare", "'male'", "two groups"]),
     "planned one": (pairs(), {"planned": 50}, ["planned", "50", "40"]),
     "no cell": (APART, {"cell": "model"}, ["no cell", "cell=", "compare="]),

@@ -496,6 +496,8 @@ def pairs_compared(table: ScoreTable, compare: Iterable | None) -> tuple[list[tu
         given = list(compare)
         given = given if all(isinstance(each, list | tuple) for each in given) else [given]
         pairs, guesses = [_pair(table, pair, there) for pair in given], []
+        if len({frozenset(pair) for pair in pairs}) < len(pairs):
+            raise InputError(f"compare: found {pairs}, in which two groups stand twice; name them once")
     for group in dict.fromkeys(group for pair in pairs for group in pair):
         if there[group] < 2:
             raise InputError(

@@ -267,9 +267,10 @@ def _of_worst(a: Votes, b: Votes, higher_is_better: np.ndarray) -> tuple[list[np
 
     The test takes independent votes: those of clusters that have one vote.
     """
-    with_vote = [of.clusters[~np.isnan(of.scores).all(axis=1)] for of in (a, b)]
-    votes = np.bincount(np.concatenate(with_vote), minlength=1 + max(of.clusters.max() for of in (a, b)))
-    alone = [np.where((votes[of.clusters] == 1)[:, None], of.scores, np.nan) for of in (a, b)]
+    votes = np.zeros((1 + max(of.clusters.max() for of in (a, b)), len(higher_is_better)), dtype=int)
+    for of in (a, b):
+        np.add.at(votes, of.clusters, ~np.isnan(of.scores))
+    alone = [np.where(votes[of.clusters] == 1, of.scores, np.nan) for of in (a, b)]
     there = [~np.isnan(side) for side in alone]
     worst = texts_in_worst(*alone, higher_is_better)
     asked = np.minimum(*(of.sum(axis=0) for of in there)) >= LEAST_TEXTS
