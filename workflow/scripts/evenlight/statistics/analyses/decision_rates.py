@@ -35,7 +35,7 @@ from evenlight.core.tables import Contract
 from evenlight.statistics.analyses.base import Computed, Inputs, OfModels
 from evenlight.statistics.analyses.model_quality import predicted_items
 from evenlight.statistics.arrays.sign_test import share_limits
-from evenlight.statistics.arrays.units import numbered
+from evenlight.statistics.arrays.units import clustered_variance, numbered
 from evenlight.statistics.comparisons.files import Run, Runs, items_path, predictions_path, units_path
 from evenlight.statistics.comparisons.study import ALL
 from evenlight.texts.items import forms_of
@@ -61,7 +61,7 @@ def clustered_share(values: np.ndarray, cluster: np.ndarray) -> tuple[float, flo
     texts, clusters, mean = len(values), len(np.unique(cluster)), float(values.mean())
     if clusters < 2:
         return mean, *_NO_INTERVAL
-    variance = _clustered_variance((values - mean) / texts, cluster)
+    variance = clustered_variance((values - mean) / texts, cluster)
     independent = mean * (1 - mean) / (texts - 1)
     # Where clusters do not differ but for rounding, there are as many independent texts as clusters.
     effective = min(texts * independent / variance, texts) if variance > 1e-20 else clusters
@@ -84,15 +84,9 @@ def clustered_ratio(
     if not np.ptp(values) or not np.ptp(others) or len(np.unique(every)) < 2:
         return mean / other, *_NO_INTERVAL
     influence = [(values - mean) / (len(values) * mean), (other - others) / (len(others) * other)]
-    deviation = np.sqrt(_clustered_variance(np.concatenate(influence), every))
+    deviation = np.sqrt(clustered_variance(np.concatenate(influence), every))
     width = np.exp(_student(len(np.unique(every))) * deviation)
     return mean / other, mean / other / width, mean / other * width
-
-
-def _clustered_variance(influence: np.ndarray, cluster: np.ndarray) -> float:
-    """The variance of a sum of influences that add up to 0, of independent clusters."""
-    sums = np.bincount(numbered(cluster)[0], weights=influence)
-    return float((sums**2).sum() * len(sums) / (len(sums) - 1))
 
 
 def _student(size: int) -> float:

@@ -25,6 +25,7 @@ from evenlight.core.tables import Contract
 from evenlight.metrics.explanations import Explanation
 from evenlight.statistics.analyses.base import Computed, Inputs, OfRuns
 from evenlight.statistics.analyses.word_attributions import forms_together, pairs_of_forms, read_explanations
+from evenlight.statistics.arrays.units import clustered_variance
 from evenlight.statistics.comparisons.files import Run, Runs, items_path, predictions_path, units_path
 from evenlight.statistics.comparisons.study import ALL
 from evenlight.texts.items import forms_of
@@ -63,8 +64,8 @@ def shares_of(explanation: Explanation, words: int) -> Shares:
 def clustered_mean(values: Sequence[float], clusters: Sequence[str], confidence: float) -> tuple[float, float, float]:
     """The mean of what is defined, and the ends of its interval, which takes values of one cluster for dependent.
 
-    The variance is that of the sums of residuals by cluster (Liang & Zeger 1986, with the factor G / (G − 1) for G
-    clusters), the quantile that of Student's t with G − 1 degrees of freedom. No interval from a single cluster.
+    The variance is that of :func:`evenlight.statistics.arrays.units.clustered_variance` of the residuals, the quantile
+    that of Student's t with G − 1 degrees of freedom for G clusters. No interval from a single cluster.
 
     >>> clustered_mean([1.0, 3.0], ["a", "a"], 0.95)
     (2.0, nan, nan)
@@ -73,13 +74,12 @@ def clustered_mean(values: Sequence[float], clusters: Sequence[str], confidence:
     known = ~np.isnan(values)
     if not known.any():
         return (np.nan,) * 3
-    _, codes = np.unique(np.asarray(clusters, dtype=str)[known], return_inverse=True)
-    mean = values[known].mean()
-    sums = np.bincount(codes, values[known] - mean)
-    if len(sums) < 2:
+    cluster = np.asarray(clusters, dtype=str)[known]
+    mean, independent = values[known].mean(), len(np.unique(cluster))
+    if independent < 2:
         return float(mean), np.nan, np.nan
-    error = np.sqrt(len(sums) / (len(sums) - 1) * (sums**2).sum()) / known.sum()
-    half = scipy.stats.t.ppf((1 + confidence) / 2, len(sums) - 1) * error
+    error = np.sqrt(clustered_variance(values[known] - mean, cluster)) / known.sum()
+    half = scipy.stats.t.ppf((1 + confidence) / 2, independent - 1) * error
     return float(mean), float(mean - half), float(mean + half)
 
 

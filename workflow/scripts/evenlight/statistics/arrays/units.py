@@ -54,6 +54,22 @@ def _sums(values: np.ndarray, cluster: np.ndarray) -> np.ndarray:
     return sums
 
 
+def clustered_variance(influence: np.ndarray, cluster: np.ndarray) -> float:
+    """The variance of a sum of influences that add up to 0, of independent clusters, of which there are two or more.
+
+    That of the sums by cluster, with the factor G / (G − 1) for G clusters (Liang & Zeger 1986).
+
+    Args:
+        influence: of each text, float (texts,).
+        cluster: of each, (texts,).
+
+    >>> clustered_variance(np.array([1.0, 1, -2]), np.array([0, 0, 1]))
+    16.0
+    """
+    sums = np.bincount(numbered(cluster)[0], weights=influence)
+    return float((sums**2).sum() * len(sums) / (len(sums) - 1))
+
+
 def design_effect(pulls: np.ndarray, cluster: np.ndarray) -> np.ndarray:
     """How much larger the variance of an estimate is where units of a cluster depend on one another, at least 1.
 
