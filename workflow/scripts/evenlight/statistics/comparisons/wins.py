@@ -8,7 +8,6 @@ that all is said of these trained models. The methods are those of :mod:`evenlig
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -39,7 +38,8 @@ LEAST_SHARE = 0.5
 P_SIDES, P_WORST, P_RETRAINING = ([f"p_{kind}{side}" for side in "ab"] for kind in ("", "worst_", "retraining_"))
 
 
-class Votes(NamedTuple):
+@dataclass(frozen=True)
+class Votes:
     """The votes of a level of texts without pairs: a cluster has one in each stratum.
 
     Attributes:
