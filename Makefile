@@ -69,7 +69,7 @@ docs: .venv-docs/ready  ## make a site of the documentation, with search (a minu
 # A file's tests share what is slow to make, so they stay together.
 PYTEST := $(BIN)/python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder
 
-test: lint system .venv-archive/ready .venv-progress/ready  ## linters and tests, before each change goes in (a quarter of an hour)
+test: lint system .venv-archive/ready .venv-axe/ready .venv-progress/ready  ## linters and tests, before each change goes in (a quarter of an hour)
 	$(PYTEST)
 
 test-fast: .venv/ready-for-tests  ## the tests of one room of the library (docs/architecture.md): make test-fast ROOM=statistics

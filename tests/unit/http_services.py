@@ -3,7 +3,7 @@
 import json
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -61,7 +61,8 @@ def serving() -> Iterator[Served]:
             for name, value in ({"Content-Length": str(len(content))} | headers).items():
                 self.send_header(name, value)
             self.end_headers()
-            self.wfile.write(content)
+            with suppress(ConnectionError):  # whoever asked may have given up meanwhile
+                self.wfile.write(content)
 
         def log_message(self, *_):
             pass

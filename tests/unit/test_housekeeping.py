@@ -232,3 +232,13 @@ def test_few_tests_hold_the_wording_of_a_message_or_a_page():
     trees = [ast.parse(path.read_text(encoding="utf-8")) for path in (REPOSITORY / "tests").rglob("test_*.py")]
     tests = [node for tree in trees for node in tree.body if isinstance(node, ast.FunctionDef)]
     assert sum(holds_wording(test) for test in tests if test.name.startswith("test_")) <= 150
+
+
+def test_make_test_makes_the_environments_that_its_tests_ask_for(request):
+    environments = {"archive_python": "archive", "axe": "axe", "docs_python": "docs", "kubernetes_python": "kubernetes"}
+    items = [item for item in request.session.items if not item.get_closest_marker("slow")]
+    asked = {environments[fixture] for item in items for fixture in environments.keys() & set(item.fixturenames)}
+    if not asked:
+        pytest.skip("only a whole run collects the tests that ask for an environment")
+    [prerequisites] = re.findall(r"^test:(.*?)##", (REPOSITORY / "Makefile").read_text(), re.MULTILINE)
+    assert asked - set(re.findall(r"\.venv-(\w+)/ready", prerequisites)) == set()
