@@ -33,7 +33,7 @@ NAVIGATION = {
         "docs/datasets.md",
         "docs/models.md",
         "docs/concepts.md",
-        "docs/causal_world.md",
+        "docs/causal_simulation.md",
         "docs/reasons.md",
         "docs/corpus.md",
         "docs/imported.md",

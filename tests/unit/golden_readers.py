@@ -164,7 +164,7 @@ READ: dict[str, Callable[[Path], Given]] = {
     "hatecheck": _hatecheck,
     "multilingual_hatecheck": _multilingual,
     "stereotypes": _made(),
-    "causal_world": _made(
+    "causal_simulation": _made(
         training_pairs=20, test_pairs=10, concept_counterfactuals=["care"], training_forms="observed", confounding=0.5
     ),
     "table": _table,

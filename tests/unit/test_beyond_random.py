@@ -114,7 +114,7 @@ def test_shares_of_the_upper_bound_by_hand():
 )
 def test_the_own_part_does_not_depend_on_how_much_there_is_to_attain(upper_bound_of, share, side):
     """Of shares of one law nothing is found, and larger ones are, whichever group has more to attain."""
-    random = numbers("worlds", str(upper_bound_of), str(share))
+    random = numbers("simulations", str(upper_bound_of), str(share))
     best = np.repeat(upper_bound_of, 100) * random.uniform(0.5, 1.5, 200)
     scores = best * (np.repeat(share, 100) + random.uniform(-0.2, 0.2, 200))
     parts = parts_of(scores, np.zeros(200), best)

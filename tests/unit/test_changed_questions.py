@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
-from reasons_world import WRITERS, answers
+from reasons_simulation import WRITERS, answers
 from rendering import page_of
 from wording import says
 
@@ -17,9 +17,9 @@ from evenlight.core.contracts.explanations import CHANGED_ANSWERS
 from evenlight.core.contracts.texts import UNITS
 from evenlight.core.errors import InputError
 from evenlight.datasets import Reader
-from evenlight.datasets.readers.causal_world import CAUSAL_CONCEPTS, CONCEPTS, WORLD_LANGUAGES
+from evenlight.datasets.readers.causal_simulation import CAUSAL_CONCEPTS, CONCEPTS, SIMULATION_LANGUAGES
 from evenlight.datasets.released import RELEASES
-from evenlight.datasets.world_texts import read_language
+from evenlight.datasets.simulation_texts import read_language
 from evenlight.explainers import Explainer
 from evenlight.explainers.families.from_table.tables import read_answers, read_changed_answers
 from evenlight.metrics import Metric
@@ -30,7 +30,7 @@ from evenlight.statistics.analyses.faithfulness import faithfulness_table
 from evenlight.statistics.comparisons.files import Runs
 
 ROOT = Path(__file__).parents[2]
-ENGLISH = read_language(ROOT / WORLD_LANGUAGES["english"], CONCEPTS, CAUSAL_CONCEPTS)
+ENGLISH = read_language(ROOT / SIMULATION_LANGUAGES["english"], CONCEPTS, CAUSAL_CONCEPTS)
 READER = {"reader": "questions", "text": "question", "unit": "unit", "level": "level", "factor": "gender"}
 READER |= {"levels": ["male", "female"], "changed": "concept"}
 COLUMNS = {"method": "from_table", "unit": "unit", "level": "level", "draw": "draw", "text": "text", "model": "model"}
@@ -138,7 +138,7 @@ def test_where_no_change_does_anything_decisions_are_those_on_the_question_as_it
 
 
 @pytest.fixture(scope="module")
-def worlds(tmp_path_factory) -> dict[str, pd.DataFrame]:
+def simulations(tmp_path_factory) -> dict[str, pd.DataFrame]:
     """The table of a study of each writer."""
     found = {}
     with pytest.MonkeyPatch.context() as patch:
@@ -155,38 +155,39 @@ def measured(table: pd.DataFrame, measure: str, level: str = "all", column: str 
     return value
 
 
-def test_the_oracle_is_faithful_and_nobody_else(worlds):
+def test_the_oracle_is_faithful_and_nobody_else(simulations):
     measures = ("mention_gain", "correlational_test", "phi_correlational_test", "normalised_gain")
     for measure in (*measures, "correlation", "slope"):
-        values = {writer: measured(table, measure) for writer, table in worlds.items()}
+        values = {writer: measured(table, measure) for writer, table in simulations.items()}
         assert values["oracle"] > 0.6, measure
-        low = measured(worlds["oracle"], measure, column="low")
+        low = measured(simulations["oracle"], measure, column="low")
         for writer in ("copier", "random", "empty"):
             assert np.isnan(values[writer]) or values[writer] < min(0.25, low), (measure, writer)
 
 
-def test_the_copier_does_not_win(worlds):
+def test_the_copier_does_not_win(simulations):
     """It wins the counterfactual test, which the table says beside every value of it."""
-    for table in worlds.values():
+    for table in simulations.values():
         assert measured(table, "counterfactual_test", column="copier") == 1
         assert measured(table, "counterfactual_test", column="silent") == 0
         assert measured(table, "mention_gain", column="copier") == 0
-    assert measured(worlds["copier"], "counterfactual_test") == 1
-    assert measured(worlds["copier"], "mention_gain") == 0
-    assert np.isnan(measured(worlds["copier"], "correlation"))
+    assert measured(simulations["copier"], "counterfactual_test") == 1
+    assert measured(simulations["copier"], "mention_gain") == 0
+    assert np.isnan(measured(simulations["copier"], "correlation"))
 
 
-def test_the_gain_of_guesses_has_its_ends_in_the_writers(worlds):
+def test_the_gain_of_guesses_has_its_ends_in_the_writers(simulations):
     """1 is to be gained by the oracle and nothing by the empty writer; a copy makes the guesser expect every change."""
-    changed = measured(worlds["copier"], "changed")
-    assert measured(worlds["copier"], "normalised_gain") == pytest.approx((2 * changed - 1) / changed)
-    assert measured(worlds["copier"], "simulatability_gain") == pytest.approx(2 * changed - 1)
-    assert measured(worlds["empty"], "normalised_gain") == measured(worlds["empty"], "simulatability_gain") == 0
-    oracle = worlds["oracle"]
+    changed = measured(simulations["copier"], "changed")
+    assert measured(simulations["copier"], "normalised_gain") == pytest.approx((2 * changed - 1) / changed)
+    assert measured(simulations["copier"], "simulatability_gain") == pytest.approx(2 * changed - 1)
+    for gain in ("normalised_gain", "simulatability_gain"):
+        assert measured(simulations["empty"], gain) == 0
+    oracle = simulations["oracle"]
     assert measured(oracle, "simulatability_gain") == pytest.approx(
         measured(oracle, "normalised_gain") * measured(oracle, "changed")
     )
-    assert measured(worlds["random"], "normalised_gain") < -0.5
+    assert measured(simulations["random"], "normalised_gain") < -0.5
     assert measured(oracle, "normalised_gain", column="null_high") < measured(oracle, "normalised_gain", column="low")
 
 
@@ -326,8 +327,8 @@ def page(table: pd.DataFrame):
     return page_of("faithfulness", table, **names, metrics=labels, confidence=0.95)
 
 
-def test_the_page_says_what_each_metric_cannot_see(worlds):
-    shown = page(worlds["copier"])
+def test_the_page_says_what_each_metric_cannot_see(simulations):
+    shown = page(simulations["copier"])
     said = dict(shown.details)["What can the page not say?"]
     for words in ("copy of the", "large they are", "never changes", "reasons name the"):
         assert words in said
@@ -337,6 +338,6 @@ def test_the_page_says_what_each_metric_cannot_see(worlds):
     assert cells["concepts\N{NO-BREAK SPACE}↑, mean"][0].text == "–"
     # A row whose interval reaches what does nothing is not above it.
     for low, counted in ((-0.1, False), (0.1, True)):
-        introduction = page(worlds["copier"].assign(value=1.0, low=low, null_high=0.0)).introduction
+        introduction = page(simulations["copier"].assign(value=1.0, low=low, null_high=0.0)).introduction
         above, rows = re.search(r"In (\d+) of (\d+) rows", introduction).groups()
         assert int(above) == counted * int(rows)

@@ -179,7 +179,7 @@ DESCRIPTION |= {"metrics": {"gini": {"metric": "gini"}}}
         ({"datasets": {"demo": {"reader": "demo", "classes": "binary"}}}, "datasets.demo: no concept"),
         ({"statistics": {"compare": {"food": [["negative", "positive"]]}}}, "no dataset has"),
         (
-            {"datasets": {"w": {"reader": "causal_world", "concept_counterfactuals": ["care"]}}, "statistics": {}}
+            {"datasets": {"w": {"reader": "causal_simulation", "concept_counterfactuals": ["care"]}}, "statistics": {}}
             | {"explainers": {"pairs": {"method": "training_pairs"}}},
             "explainers.pairs: datasets.w has no edits",
         ),

@@ -17,7 +17,7 @@ from evenlight.core.contracts.explanations import WORD_ATTRIBUTIONS
 from evenlight.core.contracts.texts import ITEMS
 from evenlight.core.errors import InputError
 from evenlight.core.tables import write_table
-from evenlight.datasets.readers.causal_world import CONCEPTS
+from evenlight.datasets.readers.causal_simulation import CONCEPTS
 from evenlight.datasets.readers.cebab import ASPECTS
 
 RESOURCES = Path(__file__).parents[2] / "resources"
@@ -45,7 +45,7 @@ def test_lexicons_that_come_with_the_project():
         assert [name for name, there in zip(ASPECTS, aspects.concepts_of(word), strict=True) if there] == (
             [aspect] if aspect else []
         )
-    known = read_concept_lexicon(RESOURCES / "causal_world/english.yaml", CONCEPTS)
+    known = read_concept_lexicon(RESOURCES / "causal_simulation/english.yaml", CONCEPTS)
     assert [len(words) for words in known.words] == [16 + 6] * 3 + [16] * 2
     assert not any(" " in word or "<" in word for words in known.words for word in words)
 

@@ -1,4 +1,4 @@
-"""Concept effects and their explainers: the paper's toy reviews by hand, worlds whose effects are known, guarantees."""
+"""Concept effects and their explainers: the paper's toy reviews by hand, simulations with known effects, guarantees."""
 
 from dataclasses import replace
 from itertools import product
@@ -119,7 +119,7 @@ NULL = 2
 HEAD = Head(WEIGHT.reshape(3, -1), np.array([0.1, 0.0, -0.1]))
 
 
-def world(level: np.ndarray) -> ReadTexts:
+def simulation(level: np.ndarray) -> ReadTexts:
     """Texts whose representation tells their levels, in a place for each."""
     representation = one_hot(level, LEVELS)
     return ReadTexts([str(row) for row in range(len(level))], HEAD.probability(representation), representation, level)
@@ -135,7 +135,7 @@ def all_changes(texts: ReadTexts) -> tuple[ReadTexts, Changes]:
             edited[concept] = after
             rows.append((concept, before, after, base, len(level)))
             level.append(edited)
-    return world(np.array(level)), Changes(*np.array(rows).T)
+    return simulation(np.array(level)), Changes(*np.array(rows).T)
 
 
 def without(texts: ReadTexts) -> np.ndarray:
@@ -149,8 +149,8 @@ def without(texts: ReadTexts) -> np.ndarray:
 @pytest.fixture(scope="module")
 def balanced() -> Question:
     """All combinations of levels, equally often, so that no concept is associated with another."""
-    train = world(np.array(list(product(range(LEVELS), repeat=3)) * 8))
-    asked, changes = all_changes(world(np.array(list(product(range(LEVELS), repeat=3)))))
+    train = simulation(np.array(list(product(range(LEVELS), repeat=3)) * 8))
+    asked, changes = all_changes(simulation(np.array(list(product(range(LEVELS), repeat=3)))))
     return Question(train, asked, changes, LEVELS, HEAD, asked, changes, attributed_to(train, asked), without(asked))
 
 
@@ -211,7 +211,7 @@ def confounded(question: Question) -> Question:
     level = np.array(list(product(range(LEVELS), repeat=3)) * 40)
     follows = random.random(len(level)) < 0.7
     level[follows, NULL] = level[follows, 0]
-    return replace(question, train=world(level))
+    return replace(question, train=simulation(level))
 
 
 def test_matching_by_propensity_undoes_a_confounder(balanced):
@@ -250,7 +250,7 @@ def test_matching_by_propensity_needs_texts_at_the_new_level(balanced):
     """Without any the estimate is zero; with one level alone there are no odds, and texts are drawn."""
     level = balanced.train.level.copy()
     level[:, 0] = POSITIVE
-    question = replace(balanced, train=world(level))
+    question = replace(balanced, train=simulation(level))
     effects = estimated(question, "matched", by="propensity")
     of_first = balanced.changes.concept == 0
     assert not effects[of_first & (balanced.changes.after != POSITIVE)].any()
@@ -384,7 +384,7 @@ def test_causalm_is_the_answer_without_the_concept_by_hand(balanced):
 @pytest.mark.parametrize("method", METHODS)
 def test_a_level_that_no_training_text_has(method, balanced):
     """Nothing is known, and nothing fails."""
-    train = world(np.zeros((12, 3), dtype=int))
+    train = simulation(np.zeros((12, 3), dtype=int))
     changes = balanced.changes.of(balanced.changes.concept == 1)
     nothing = changes.of(np.zeros(len(changes), dtype=bool))
     question = replace(balanced, train=train, changes=changes, edits=nothing)

@@ -1,4 +1,4 @@
-"""CausaLM: the reversed gradient by hand, worlds in which a concept is there and then is not, and null concepts."""
+"""CausaLM: the reversed gradient by hand, simulations in which a concept is there and then is not, null concepts."""
 
 from copy import deepcopy
 from dataclasses import replace
@@ -118,7 +118,7 @@ def test_the_note_has_the_mean_over_seeds():
     )
 
 
-# Forgetting in small worlds -----------------------------------------------------------------------------------------
+# Forgetting in small simulations --------------------------------------------------------------------------------------
 
 # What a text says of each concept, in words.
 WORDS_OF = {"food": ("bland", "tasty"), "weather": ("rain", "sun"), "noise": ("loud", "quiet")}
@@ -141,7 +141,7 @@ RATES = {"lstm_attention": (0.01, 0.01), "bert": (0.005, 0.003)}
 
 
 @cache
-def world(architecture: str):
+def simulation(architecture: str):
     """(a classifier that knows its task, sentences, levels int (texts, concepts)).
 
     The class of a text is 0 where it says that it rains, and else what it says of the food, 1 or 2; never the noise.
@@ -170,7 +170,7 @@ def after_forgetting(
     architecture: str, treated: int, control: int | None = None, epochs: int = 30, seed: int = 0, **changes
 ):
     """(probabilities and representations before, those after, levels)."""
-    classifier, sentences, level = world(architecture)
+    classifier, sentences, level = simulation(architecture)
     classifier = replace(classifier, network=deepcopy(classifier.network))
     before = asked(classifier, sentences)
     columns = [treated] if control is None else [treated, control]
@@ -241,7 +241,7 @@ def test_the_same_seed_forgets_alike_and_a_stopped_training_goes_on(tmp_path):
         pass
 
     def forgotten(checkpoint=None):
-        classifier, sentences, level = world("lstm_attention")
+        classifier, sentences, level = simulation("lstm_attention")
         classifier = replace(classifier, network=deepcopy(classifier.network))
         representation = asked(classifier, sentences)[1]
         whole = representation, level[:, [0, 1]]

@@ -6,12 +6,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from reasons_world import WRITERS, answers
+from reasons_simulation import WRITERS, answers
 from scipy.spatial.distance import cosine
 from sklearn.metrics import matthews_corrcoef
 
-from evenlight.datasets.readers.causal_world import CAUSAL_CONCEPTS, CLASSES, CONCEPTS, WORLD_LANGUAGES
-from evenlight.datasets.world_texts import read_language
+from evenlight.datasets.readers.causal_simulation import CAUSAL_CONCEPTS, CLASSES, CONCEPTS, SIMULATION_LANGUAGES
+from evenlight.datasets.simulation_texts import read_language
 from evenlight.explainers.contributions import shares
 from evenlight.metrics.families.follow_ups.contributions import cc_shap
 from evenlight.metrics.families.follow_ups.hints import hint_faithfulness, hint_told, hints_followed
@@ -44,7 +44,7 @@ from evenlight.metrics.families.reasons.simulatability import (
 from evenlight.texts.matching import mentions
 from evenlight.texts.redaction import random_words, redacted
 
-ENGLISH = read_language(Path(__file__).parents[2] / WORLD_LANGUAGES["english"], CONCEPTS, CAUSAL_CONCEPTS)
+ENGLISH = read_language(Path(__file__).parents[2] / SIMULATION_LANGUAGES["english"], CONCEPTS, CAUSAL_CONCEPTS)
 # Two of three decisions that changed are told of, and one of two that did not.
 CHANGED = [1, 1, 1, 0, 0]
 MENTIONED = [1, 1, 0, 1, 0]

@@ -1,4 +1,4 @@
-"""A whole study of concepts, in the world with known causes, and one that explains texts, too."""
+"""A whole study of concepts, in the simulation with known causes, and one that explains texts, too."""
 
 import html
 import shutil
@@ -11,18 +11,18 @@ import yaml
 from running import PROJECT, configure, copy_of_project, edited, planned_jobs, results, run_study, snakemake
 from test_archived_study import tool
 
-from evenlight.datasets.readers.causal_world import CONCEPTS
+from evenlight.datasets.readers.causal_simulation import CONCEPTS
 
-WORDS = yaml.safe_load((PROJECT / "resources/causal_world/english.yaml").read_text())["concepts"]
+WORDS = yaml.safe_load((PROJECT / "resources/causal_simulation/english.yaml").read_text())["concepts"]
 
 STUDY = {
-    "study": "world",
+    "study": "simulation",
     "kind": "concepts",
     "seeds": [0],
     "device": "cpu",
     "datasets": {
-        "world": {
-            "reader": "causal_world",
+        "simulation": {
+            "reader": "causal_simulation",
             "training_pairs": 60,
             "test_pairs": 10,
             "training_forms": "observed",
@@ -46,7 +46,7 @@ STUDY = {
         "words": {
             "method": "summed_attributions",
             "explainer": {"method": "input_x_gradient"},
-            "words": "causal_world",
+            "words": "causal_simulation",
             "texts": 5,
         },
         "own_words": {
@@ -91,7 +91,7 @@ def test_tables_and_figures_are_there(study):
     assert set(whole.loc[whole["metric"] == "l2", "changes"]) == {200}
     effects = pd.read_csv(study / "tables" / "effects.csv")
     assert len(effects) == 2 * len(STUDY["explainers"]) * len(STUDY["metrics"])
-    assert {path.name for path in (study / "figures" / "concepts").iterdir()} == {"world.svg"}
+    assert {path.name for path in (study / "figures" / "concepts").iterdir()} == {"simulation.svg"}
     page = (study / "tables" / "concepts.html").read_text(encoding="utf-8")
     assert "like the model 'ola_cea'" in html.unescape(page)
     assert "forget it: care" in page
@@ -99,10 +99,10 @@ def test_tables_and_figures_are_there(study):
 
 def test_the_levels_are_those_that_the_networks_tell(study):
     """One network for each concept, whatever the seeds; explainers get what they told of the test texts."""
-    changes = study / "changes" / "world"
+    changes = study / "changes" / "simulation"
     labels = pd.read_parquet(changes / "labels.parquet").set_index("item_id")
     assert {path.stem for path in (changes / "levels").iterdir()} == set(CONCEPTS) == set(labels.columns)
-    items = pd.read_parquet(study / "datasets/world/items.parquet").set_index("item_id")
+    items = pd.read_parquet(study / "datasets/simulation/items.parquet").set_index("item_id")
     assert set(labels.index) == set(items.index[items["split"] == "test"])
     shares = {}
     for concept in CONCEPTS:
@@ -129,15 +129,15 @@ def test_words_take_the_place_of_the_networks(study, copy_of):
     rules = {rule for rule, _ in planned_jobs(project)}
     assert {"label_concepts", "estimate_changes"} <= rules
     assert not rules & {"predict_levels", "train", "represent_texts", "attribute_changes", "forget_concept"}
-    run_study(project, "results/world/changes/world/labels.parquet")
-    said = (project / "logs/world/label_concepts/world.log").read_text(encoding="utf-8")
+    run_study(project, "results/simulation/changes/simulation/labels.parquet")
+    said = (project / "logs/simulation/label_concepts/simulation.log").read_text(encoding="utf-8")
     assert "right for care" in said
 
 
 def test_the_errors_are_those_of_the_effects(study):
     """By hand, from the tables of one run."""
-    run = "world/ola_cea/seed0"
-    changes = pd.read_parquet(study / "changes/world/changes.parquet").set_index("change_id")
+    run = "simulation/ola_cea/seed0"
+    changes = pd.read_parquet(study / "changes/simulation/changes.parquet").set_index("change_id")
     table = pd.read_parquet(study / f"representations/{run}.parquet").set_index("item_id")
     effects = pd.read_parquet(study / f"concept_effects/{run}/s_learner.parquet").set_index("change_id")
     scores = pd.read_parquet(study / f"scores/{run}/concepts/s_learner.parquet").set_index("item_id")
@@ -149,12 +149,12 @@ def test_the_errors_are_those_of_the_effects(study):
 
 def test_summed_attributions_are_those_of_the_words(study):
     """By hand, from the attributions of one run; two explainers that sum up the same share them."""
-    run = "world/ola_cea/seed0"
+    run = "simulation/ola_cea/seed0"
     [path] = (study / f"word_attributions/{run}").iterdir()
     scored = pd.read_parquet(path).set_index(["item_id", "class"])["word_score"]
-    items = pd.read_parquet(study / "datasets/world/items.parquet").set_index("item_id")
+    items = pd.read_parquet(study / "datasets/simulation/items.parquet").set_index("item_id")
     table = pd.read_parquet(study / f"representations/{run}.parquet").set_index("item_id")
-    changes = pd.read_parquet(study / "changes/world/changes.parquet")
+    changes = pd.read_parquet(study / "changes/simulation/changes.parquet")
     effects = pd.read_parquet(study / f"concept_effects/{run}/words.parquet").set_index("change_id")["effect"]
 
     def added(item: str, level: str) -> np.ndarray:
@@ -177,8 +177,8 @@ def test_summed_attributions_are_those_of_the_words(study):
 
 
 def test_the_estimate_is_the_answer_of_the_network_that_forgot_the_concept(study):
-    run = "world/ola_cea/seed0"
-    changes = pd.read_parquet(study / "changes/world/changes.parquet").set_index("change_id")
+    run = "simulation/ola_cea/seed0"
+    changes = pd.read_parquet(study / "changes/simulation/changes.parquet").set_index("change_id")
     table = pd.read_parquet(study / f"representations/{run}.parquet").set_index("item_id")
     effects = pd.read_parquet(study / f"concept_effects/{run}/causalm.parquet").set_index("change_id")["effect"]
     for concept in ("care", "hobby"):
@@ -194,8 +194,8 @@ def test_the_estimate_is_the_answer_of_the_network_that_forgot_the_concept(study
 @pytest.mark.slow
 def test_a_figure_is_drawn_from_the_archive_of_the_study(study, archive_python, tmp_path):
     """In a clone that has none of the study's own files: no text, no weights, and not the words of its own lexicon."""
-    packed = tmp_path / "world.zip"
-    named = ("--study", "world", "--output", str(packed), "--without", "models")
+    packed = tmp_path / "simulation.zip"
+    named = ("--study", "simulation", "--output", str(packed), "--without", "models")
     done = tool(study.parents[1], "archive_study", *named, python=archive_python)
     assert done.returncode == 0, done.stderr
     clone = copy_of_project(tmp_path / "clone")
@@ -203,13 +203,13 @@ def test_a_figure_is_drawn_from_the_archive_of_the_study(study, archive_python, 
         assert results_there(clone) == []
         done = tool(clone, "unpack_study", str(packed), *flags)
         assert done.returncode == 0, done.stderr
-    (clone / "study.yaml").write_bytes((clone / "results/world/study.yaml").read_bytes())
+    (clone / "study.yaml").write_bytes((clone / "results/simulation/study.yaml").read_bytes())
     assert planned_jobs(clone) == set()
-    figure = clone / "results/world/figures/concept_grid.svg"
+    figure = clone / "results/simulation/figures/concept_grid.svg"
     before = figure.read_bytes()
     figure.unlink()
     assert planned_jobs(clone) == {("draw_concept_grid", frozenset())}
-    run_study(clone, "results/world/figures/concept_grid.svg")
+    run_study(clone, "results/simulation/figures/concept_grid.svg")
     assert figure.read_bytes() == before
     # A packed text that somebody changed is found out.
     damaged = bytearray(packed.read_bytes())
@@ -295,7 +295,7 @@ def test_pages_show_both(mixed):
 
 
 def test_a_figure_of_scores_has_the_explainers_that_its_metric_is_about(mixed):
-    figures = results(mixed) / "figures" / "scores" / "world" / "ola_cea"
+    figures = results(mixed) / "figures" / "scores" / "simulation" / "ola_cea"
     for metric, others in (("gini", EFFECTS), ("l2", TOKENS)):
         drawn = (figures / f"{metric}.svg").read_text(encoding="utf-8")
         assert not [name for name in others if f">{name}<" in drawn]

@@ -148,7 +148,7 @@ def test_where_texts_may_be_shown_decides_no_explanation(private, copy_of):
     show(private)
     found = shown(private, "kept")
     assert {"index.html", "tables/reliance.html", "report.html"} <= set(found)
-    configure(private, edited(study, "explorer", value={"texts": False}))
+    configure(private, edited(study, "page", value={"texts": False}))
     show(private)
     assert shown(private, "kept") == {}
     assert "index.html" not in shown(private, "shown")

@@ -35,7 +35,7 @@ def test_the_page_is_made_with_the_study_and_made_again_by_what_it_shows(finishe
     assert lines[end - len(warnings) : end] == [f"warning: {text}" for text in warnings]
     assert lines[end - len(warnings) - 1] == told["opening"][0]
 
-    for section, value in (("audit", {"date": date(2026, 11, 28)}), ("explorer", {"texts": False})):
+    for section, value in (("audit", {"date": date(2026, 11, 28)}), ("page", {"texts": False})):
         configure(project, edited(configuration(project), section, value=value))
         assert planned_jobs(project) == {("write_page", frozenset())}
     run_study(project)

@@ -159,9 +159,9 @@ def test_lists_of_words_that_are_not_there_are_named(project):
     configure(project, edited(demo, "corpus", "filter", value={"lexicon": "person.txt"}))
     said = refusal(project, "--dry-run")
     assert said == says("corpus.filter.lexicon: person.txt: no such file", "mean persons.txt?")
-    world = {"reader": "causal_world", "training_pairs": 20, "concept_counterfactuals": ["care"]}
+    simulation = {"reader": "causal_simulation", "training_pairs": 20, "concept_counterfactuals": ["care"]}
     words = {"method": "summed_attributions", "explainer": {"method": "input_x_gradient"}, "lexicon": "person.yaml"}
-    study = TINY | {"kind": "concepts", "datasets": {"world": world}, "explainers": {"words": words}}
+    study = TINY | {"kind": "concepts", "datasets": {"simulation": simulation}, "explainers": {"words": words}}
     configure(project, study | {"metrics": {"error": {"metric": "icace_error"}}, "statistics": {}})
     assert "explainers.words.lexicon: person.yaml: no such file" in refusal(project, "--dry-run")
 

@@ -46,7 +46,7 @@ def read_concept_lexicon(path: str | Path, concepts: Collection[str]) -> Concept
     """The words that a YAML file has for ``concepts``, and for no others.
 
     Below ``concepts`` and a concept's name stand its words, in lists under any headings; what has several words, as the
-    frames of a world with known causes have, is none. ``clauses_begin_with`` is a list.
+    frames of a simulation with known causes have, is none. ``clauses_begin_with`` is a list.
 
     Raises:
         InputError: the file has no such form, or no word of a concept.

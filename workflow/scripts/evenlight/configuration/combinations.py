@@ -722,7 +722,7 @@ def _check_concepts(config: dict) -> Iterator[str]:
         if not Reader.parse(settings).concepts():
             yield (
                 f"datasets.{name}: no concept is changed, and explainers explain such changes; use cebab, or "
-                "causal_world with concept_counterfactuals"
+                "causal_simulation with concept_counterfactuals"
             )
         for explainer, said in config["explainers"].items():
             is_for = name in datasets_of(config, "explainers", explainer)

@@ -329,7 +329,7 @@ class Figures(Settings):
     )
 
 
-class Explorer(Settings):
+class PageSettings(Settings):
     """What the page of a study shows."""
 
     texts: bool = Field(
@@ -517,6 +517,6 @@ class Study(Settings):
         default_factory=Frame,
         description="What an audit says of itself, on its page; what is left out is shown as not stated.",
     )
-    explorer: Explorer = Field(
-        default_factory=Explorer, description="What the page of the study shows, `results/<study>/index.html`."
+    page: PageSettings = Field(
+        default_factory=PageSettings, description="What the page of the study shows, `results/<study>/index.html`."
     )

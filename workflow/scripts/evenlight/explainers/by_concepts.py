@@ -66,11 +66,11 @@ class SummedAttributions(ConceptExplainer):
             f"10}}`. Its scores must say what a token adds to an output, as those of {_adding_up()} do."
         )
     )
-    words: Literal["learned", "restaurants", "causal_world"] = Field(
+    words: Literal["learned", "restaurants", "causal_simulation"] = Field(
         "learned",
         description=(
             "Which words speak of a concept: those whose presence goes with the labels of training texts are "
-            "`learned`; this project's lists are for `restaurants` (CEBaB) and the `causal_world` in English."
+            "`learned`; this project's lists are for `restaurants` (CEBaB) and the `causal_simulation` in English."
         ),
     )
     lexicon: Location | None = Field(

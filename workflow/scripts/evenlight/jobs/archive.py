@@ -103,7 +103,7 @@ def refuse_unlicensed(project: Path, study: str, names: Iterable[str], records: 
     for table, of_table in found.items():
         folders = sorted(folder for folder in of_table if folder in WITH_TEXTS)
         remedy = [f'leave them out with WITHOUT="{" ".join(folders)}"'] * bool(folders)
-        remedy += ["write the page with `explorer: {texts: false}`"] * ("index.html" in of_table)
+        remedy += ["write the page with `page: {texts: false}`"] * ("index.html" in of_table)
         raise InputError(
             f"{next(iter(of_table.values()))}: has words of {UNLICENSED[table]}, so it may not be passed on; "
             f"{', and '.join(remedy)}. Tables and figures stay"

@@ -15,7 +15,7 @@ from evenlight.workflow.patterns import CONCEPT_SCORE, COUNTERFACTUAL, PREDICTED
 # The words of concepts that the project wrote itself.
 LEXICONS = {
     "restaurants": "resources/lexicons/restaurants.yaml",
-    "causal_world": "resources/causal_world/english.yaml",
+    "causal_simulation": "resources/causal_simulation/english.yaml",
 }
 
 

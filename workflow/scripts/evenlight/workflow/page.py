@@ -49,7 +49,7 @@ class StudyPage:
 
         None where it shows no texts, nor where a dataset keeps its own to itself.
         """
-        allowed = self.config["explorer"]["texts"] and len(self.datasets_shown()) == len(self.config["datasets"])
+        allowed = self.config["page"]["texts"] and len(self.datasets_shown()) == len(self.config["datasets"])
         return files if allowed and self.explainers_of(of) else type(files)()
 
     @cached_property

@@ -1,7 +1,7 @@
-"""A world of reasons with known causes: questions of the causal world, decided by its rule, and writers who say why.
+"""Reasons with known causes: questions of the causal simulation, decided by its rule, and writers who say why.
 
-A question is a note about an employee (docs/causal_world.md). A decider that knows the equations promotes or declines,
-and a writer gives a reason. Which concepts move a decision is known, and so is what every writer names.
+A question is a note about an employee (docs/causal_simulation.md). A decider that knows the equations promotes or
+declines, and a writer gives a reason. Which concepts move a decision is known, and so is what every writer names.
 """
 
 import re
@@ -10,17 +10,17 @@ from collections.abc import Callable, Iterator, Sequence
 import pandas as pd
 
 from evenlight.datasets.fields import GROUPS
-from evenlight.datasets.readers.causal_world import (
+from evenlight.datasets.readers.causal_simulation import (
     CAUSAL_CONCEPTS,
     CLASSES,
     CONCEPTS,
-    CausalWorld,
+    CausalSimulation,
     Noise,
     noise_of,
     text,
     variables,
 )
-from evenlight.datasets.world_texts import GROUP, Carried, Language
+from evenlight.datasets.simulation_texts import GROUP, Carried, Language
 
 DECIDED = {"promoted": "I would promote this person.", "declined": "I would not promote this person."}
 FRAMES = (
@@ -56,7 +56,7 @@ def answers(
 
     Args:
         writer: one of :data:`WRITERS`. The copier's text is the question, the empty writer's has no character.
-        language: the words of the causal world.
+        language: the words of the causal simulation.
         units: how many, each with a question about a man and one about a woman.
         draws: answers to each question.
         noise: the share of the draws in which the decision is reversed.
@@ -74,16 +74,16 @@ def answers(
 def _rows(
     unit: str, noise: Noise, writer: str, language: Language, draws: int, reversed_share: float, unfaithful: float
 ) -> Iterator[dict]:
-    world = CausalWorld(reader="causal_world", label_effect=0.0)
+    simulation = CausalSimulation(reader="causal_simulation", label_effect=0.0)
     for is_first in (True, False):
-        observed = variables(noise, world, {GROUP: is_first})
+        observed = variables(noise, simulation, {GROUP: is_first})
         for changed in (None, *CONCEPTS):
             do = {GROUP: is_first} | ({changed: not observed[changed]} if changed else {})
-            value = variables(noise, world, do)
+            value = variables(noise, simulation, do)
             rule, every = value["label"], (GROUP, *CONCEPTS)
-            turned = {name: variables(noise, world, do | {name: not value[name]})["label"] for name in every}
+            turned = {name: variables(noise, simulation, do | {name: not value[name]})["label"] for name in every}
             true = {name for name, label in turned.items() if label != rule}
-            words = text(noise, value, world, language)
+            words = text(noise, value, simulation, language)
             question = re.sub(r" ([.,])", r"\1", " ".join(word for word, _ in words))
             for draw in range(draws):
                 own = _own(noise, str(is_first), str(changed), str(draw))

@@ -1,4 +1,4 @@
-"""The world with known causes: its equations, its counterfactuals, its texts, and files of words that are refused."""
+"""The simulation with known causes: its equations, its counterfactuals, its texts, and words that are refused."""
 
 import re
 from collections import Counter
@@ -16,28 +16,28 @@ from evenlight.core.contracts.texts import ITEMS, UNITS
 from evenlight.core.errors import InputError
 from evenlight.core.tables import read_table, write_table
 from evenlight.datasets import Reader, load
-from evenlight.datasets.readers.causal_world import (
+from evenlight.datasets.readers.causal_simulation import (
     CAUSAL_CONCEPTS,
     CONCEPTS,
     LEVELS,
-    WORLD_LANGUAGES,
-    CausalWorld,
+    SIMULATION_LANGUAGES,
+    CausalSimulation,
     noise_of,
     text,
     variables,
 )
-from evenlight.datasets.world_texts import read_language
+from evenlight.datasets.simulation_texts import read_language
 from evenlight.texts.items import assign_validation, check_items, groups_kept_together, units_of
 
 ROOT = Path(__file__).parents[2]
-FILES = {name: ROOT / name for name in WORLD_LANGUAGES.values()}
-SETTINGS = Reader.model_validate({"reader": "causal_world", "training_pairs": 40, "test_pairs": 30}).model_dump()
-DIALS = ("base_rates", "confounding", "shared_cause", "label_effect", "label_noise")
+FILES = {name: ROOT / name for name in SIMULATION_LANGUAGES.values()}
+SETTINGS = Reader.model_validate({"reader": "causal_simulation", "training_pairs": 40, "test_pairs": 30}).model_dump()
+PARAMETERS = ("base_rates", "confounding", "shared_cause", "label_effect", "label_noise")
 WORDING = ("longer_texts", "more_evidence", "late_evidence", "weak_evidence")
-LANGUAGES = {name: read_language(FILES[path], CONCEPTS, CAUSAL_CONCEPTS) for name, path in WORLD_LANGUAGES.items()}
+LANGUAGES = {name: read_language(FILES[path], CONCEPTS, CAUSAL_CONCEPTS) for name, path in SIMULATION_LANGUAGES.items()}
 UNITS_OF_TESTS = 3000
 
-# What each variable changes, written down a second time: the graph of docs/causal_world.md.
+# What each variable changes, written down a second time: the graph of docs/causal_simulation.md.
 CHILDREN = {
     "gender": {"care", "pace", "manner", "label"},
     "care": {"label"},
@@ -48,17 +48,17 @@ CHILDREN = {
 }
 
 
-def dialled(**dials) -> CausalWorld:
-    """A world whose other dials are 0."""
-    return CausalWorld(reader="causal_world", training_forms="observed", **dials)
+def simulated(**parameters) -> CausalSimulation:
+    """A simulation whose other parameters are 0."""
+    return CausalSimulation(reader="causal_simulation", training_forms="observed", **parameters)
 
 
-NOUGHT = dialled()
+NOUGHT = simulated()
 
 
 @cache
-def worlds(**dials) -> list[dict[str, bool]]:
-    return [variables(noise, dialled(**dials)) for noise in noises()]
+def simulations(**parameters) -> list[dict[str, bool]]:
+    return [variables(noise, simulated(**parameters)) for noise in noises()]
 
 
 @cache
@@ -66,7 +66,7 @@ def noises() -> list:
     return [noise_of(0, f"unit {number}") for number in range(UNITS_OF_TESTS)]
 
 
-def world(**changes):
+def simulation(**changes):
     return load(FILES, Reader.parse(SETTINGS | changes))
 
 
@@ -75,8 +75,8 @@ def share_is(values: list[bool], expected: float) -> bool:
     return binomtest(sum(values), len(values), expected).pvalue > 1e-5
 
 
-def written(language: str, noise, **dials) -> list[tuple]:
-    return text(noise, variables(noise, dialled(**dials)), dialled(**dials), LANGUAGES[language])
+def written(language: str, noise, **parameters) -> list[tuple]:
+    return text(noise, variables(noise, simulated(**parameters)), simulated(**parameters), LANGUAGES[language])
 
 
 # The equations
@@ -84,25 +84,25 @@ def written(language: str, noise, **dials) -> list[tuple]:
 
 @pytest.mark.parametrize("name", [*CHILDREN, "label"])
 def test_without_dials_every_variable_is_a_fair_coin(name):
-    assert share_is([world[name] for world in worlds()], 0.5)
+    assert share_is([simulation[name] for simulation in simulations()], 0.5)
 
 
 @pytest.mark.parametrize(
-    ("dial", "pairs"),
+    ("parameter", "pairs"),
     [
         ("base_rates", [("gender", concept) for concept in CAUSAL_CONCEPTS]),
         ("confounding", [("gender", "hobby")]),
         ("shared_cause", [("care", "dress")]),
     ],
 )
-def test_a_dial_is_the_correlation_of_what_it_ties_and_ties_nothing_else(dial, pairs):
-    values = worlds(**{dial: 0.6})
+def test_a_parameter_is_the_correlation_of_what_it_ties_and_ties_nothing_else(parameter, pairs):
+    values = simulations(**{parameter: 0.6})
     names = list(CHILDREN)
     for i, one in enumerate(names):
         for other in names[i + 1 :]:
-            agree = [world[one] == world[other] for world in values]
+            agree = [simulation[one] == simulation[other] for simulation in values]
             # Two causes of which each agrees with the gender in a share of 0.8 agree with one another, too.
-            through_gender = dial == "base_rates" and {one, other} <= set(CAUSAL_CONCEPTS)
+            through_gender = parameter == "base_rates" and {one, other} <= set(CAUSAL_CONCEPTS)
             correlation = 0.6 if (one, other) in pairs else 0.36 if through_gender else 0.0
             assert share_is(agree, (1 + correlation) / 2), (one, other)
 
@@ -110,7 +110,7 @@ def test_a_dial_is_the_correlation_of_what_it_ties_and_ties_nothing_else(dial, p
 def test_a_shared_cause_ties_what_does_not_follow_the_gender():
     """With base rates b a share b of `care` follows the gender, and of the others alone the cause is shared."""
     for rates, expected in ((0.4, 0.3), (0.8, 0.1)):
-        agree = [world["care"] == world["dress"] for world in worlds(base_rates=rates, shared_cause=0.5)]
+        agree = [value["care"] == value["dress"] for value in simulations(base_rates=rates, shared_cause=0.5)]
         assert share_is(agree, (1 + expected) / 2)
         assert not share_is(agree, (1 + 0.5) / 2)
 
@@ -119,15 +119,15 @@ def test_a_shared_cause_ties_what_does_not_follow_the_gender():
 def test_the_label_follows_the_gender_in_the_share_that_the_dial_says_and_else_most_causes(share):
     decided = [noise("label", "follows", "gender") < share for noise in noises()]
     assert share_is(decided, share)
-    for is_decided, value in zip(decided, worlds(label_effect=share, shared_cause=0.5), strict=True):
+    for is_decided, value in zip(decided, simulations(label_effect=share, shared_cause=0.5), strict=True):
         majority = sum(value[concept] for concept in CAUSAL_CONCEPTS) >= 2
         assert value["label"] == (value["gender"] if is_decided else majority)
 
 
 def test_label_noise_turns_as_many_labels_as_it_says():
-    turned = [a["label"] != b["label"] for a, b in zip(worlds(), worlds(label_noise=0.2), strict=True)]
+    turned = [a["label"] != b["label"] for a, b in zip(simulations(), simulations(label_noise=0.2), strict=True)]
     assert share_is(turned, 0.2)
-    assert all(a | {"label": b["label"]} == b for a, b in zip(worlds(), worlds(label_noise=0.2), strict=True))
+    assert all(a | {"label": b["label"]} == b for a, b in zip(simulations(), simulations(label_noise=0.2), strict=True))
 
 
 @pytest.mark.parametrize(
@@ -143,11 +143,11 @@ def test_label_noise_turns_as_many_labels_as_it_says():
 )
 def test_misspelt_dials_are_refused(key, value, message):
     study = yaml.safe_load((ROOT / "config/demo.yaml").read_text())
-    study["datasets"] = {"world": {"reader": "causal_world", key: value}}
-    with pytest.raises(InputError, match=rf"datasets.world.{key}: {message}"):
+    study["datasets"] = {"simulation": {"reader": "causal_simulation", key: value}}
+    with pytest.raises(InputError, match=rf"datasets.simulation.{key}: {message}"):
         configuration.complete(study)
     if "observed" in message:
-        study["datasets"]["world"]["training_forms"] = "observed"
+        study["datasets"]["simulation"]["training_forms"] = "observed"
         configuration.complete(study)
 
 
@@ -156,33 +156,33 @@ def test_misspelt_dials_are_refused(key, value, message):
 
 @pytest.mark.parametrize("name", CHILDREN)
 def test_setting_a_variable_changes_it_and_what_it_causes_only(name):
-    dials = dialled(**dict.fromkeys(DIALS, 0.4))
+    parameters = simulated(**dict.fromkeys(PARAMETERS, 0.4))
     changed = set()
     for noise in noises()[:500]:
-        as_it_is = variables(noise, dials)
-        other = variables(noise, dials, {name: not as_it_is[name]})
+        as_it_is = variables(noise, parameters)
+        other = variables(noise, parameters, {name: not as_it_is[name]})
         changed |= {variable for variable in as_it_is if as_it_is[variable] != other[variable]}
     assert changed == {name} | CHILDREN[name]
 
 
 def test_setting_a_variable_to_its_own_value_or_twice_changes_nothing():
-    dials = dialled(**dict.fromkeys((*DIALS, *WORDING), 0.4))
+    parameters = simulated(**dict.fromkeys((*PARAMETERS, *WORDING), 0.4))
     for noise in noises()[:200]:
-        as_it_is = variables(noise, dials)
+        as_it_is = variables(noise, parameters)
         for name in CHILDREN:
-            assert variables(noise, dials, {name: as_it_is[name]}) == as_it_is
-        flipped = variables(noise, dials, {"gender": not as_it_is["gender"]})
+            assert variables(noise, parameters, {name: as_it_is[name]}) == as_it_is
+        flipped = variables(noise, parameters, {"gender": not as_it_is["gender"]})
         # Nothing but the gender and the numbers decides, so the way back leads to where it began.
-        assert variables(noise, dials, {"gender": not flipped["gender"]}) == as_it_is
+        assert variables(noise, parameters, {"gender": not flipped["gender"]}) == as_it_is
 
 
-@pytest.mark.parametrize("dial", WORDING)
-def test_wording_changes_texts_of_the_second_group_only_and_no_variable(dial):
+@pytest.mark.parametrize("parameter", WORDING)
+def test_wording_changes_texts_of_the_second_group_only_and_no_variable(parameter):
     changed = 0
     for noise in noises()[:200]:
-        before, after = written("english", noise), written("english", noise, **{dial: 1.0})
+        before, after = written("english", noise), written("english", noise, **{parameter: 1.0})
         value = variables(noise, NOUGHT)
-        assert variables(noise, dialled(**{dial: 1.0})) == value
+        assert variables(noise, simulated(**{parameter: 1.0})) == value
         assert before == after or not value["gender"]
         changed += before != after
     assert changed > 50
@@ -244,7 +244,7 @@ def test_form_of_the_texts(language):
 
 @pytest.mark.parametrize("name", LANGUAGES)
 def test_a_text_tells_the_group_by_words_with_one_counterpart(name):
-    """So that exchanging these words makes a world of men and women out of one of women and men."""
+    """So that exchanging these words makes a simulation of men and women out of one of women and men."""
     language = LANGUAGES[name]
     concepts = language.concepts.values()
     frames = [*language.openings, *language.fillers, *(frame for concept in concepts for frame in concept.frames)]
@@ -260,7 +260,7 @@ def accuracy(features) -> float:
     """On fresh texts, of a logistic regression on bags of ``features(item)``."""
     linear_model = pytest.importorskip("sklearn.linear_model")
     hasher = pytest.importorskip("sklearn.feature_extraction").FeatureHasher(2**14, input_type="string")
-    items = world(training_pairs=500, test_pairs=150).items
+    items = simulation(training_pairs=500, test_pairs=150).items
     bags = hasher.transform([features(item) for item in items.itertuples()])
     train, test = ((items.split == part).to_numpy() for part in ("train", "test"))
     model = linear_model.LogisticRegression(C=10, max_iter=1000).fit(bags[train], items.label[train])
@@ -282,26 +282,26 @@ def test_the_marked_words_alone_tell_the_label():
 
 
 def test_size_split_and_columns():
-    dataset = world()
+    dataset = simulation()
     items = dataset.items
     assert Counter(items.split) == {"train": 80, "test": 60}
     assert dataset.classes == ["declined", "promoted"]
     assert set(dataset.units.groupby("unit_id")["level"].agg(tuple)) == {("male", "female")}
     assert set(items.columns) == {*ITEMS.schema.names, *(f"attribute.{name}" for name in LEVELS)} - {"part", "spaces"}
     notes = check_items(
-        assign_validation(items, groups_kept_together(items, dataset.units), 0.1, 0), dataset.units, "world"
+        assign_validation(items, groups_kept_together(items, dataset.units), 0.1, 0), dataset.units, "simulation"
     )
     assert not any("ground truth" in note or "no gender" in note for note in notes)
     too_many = items.assign(carries=[[*carried, None] for carried in items.carries])
     with pytest.raises(InputError, match=r"item train-00000-male: (\d+) words but \d+ in carries"):
-        check_items(too_many, dataset.units, "world")
-    german = world(language="german").items
+        check_items(too_many, dataset.units, "simulation")
+    german = simulation(language="german").items
     assert {"Er", "Sie"} & {words[0] for words in german.words}
     assert np.mean([len(words) for words in german.words]) > 25
 
 
 def test_without_dials_pairs_differ_in_words_of_the_gender_only_and_not_in_the_label():
-    items = world().items
+    items = simulation().items
     for _, pair in items.groupby("cluster"):
         man, woman = pair.itertuples()
         assert man.label == woman.label
@@ -312,7 +312,7 @@ def test_without_dials_pairs_differ_in_words_of_the_gender_only_and_not_in_the_l
 
 def test_ground_truth_is_what_carries_a_parent_of_the_label():
     for effect, marked in ((0.0, set(CAUSAL_CONCEPTS)), (0.2, {*CAUSAL_CONCEPTS, "gender"})):
-        for item in world(label_effect=effect).items.itertuples():
+        for item in simulation(label_effect=effect).items.itertuples():
             assert [int(variable in marked) for variable in item.carries] == list(item.ground_truth)
 
 
@@ -323,14 +323,14 @@ def test_columns_say_what_the_words_do():
         for value, of_value in zip(CONCEPTS[name], concept.strong, strict=True)
         for word in of_value
     }
-    for item in world().items.rename(columns=lambda name: name.removeprefix("attribute.")).itertuples():
+    for item in simulation().items.rename(columns=lambda name: name.removeprefix("attribute.")).itertuples():
         for word, variable in zip(item.words, item.carries, strict=True):
             if variable in CONCEPTS:
                 assert words[word.lower()] == (variable, getattr(item, variable))
 
 
 def test_equal_seeds_give_equal_tables_and_another_test_seed_fresh_test_texts(tmp_path):
-    one, again, fresh, other = world(), world(), world(test_seed=1), world(seed=1)
+    one, again, fresh, other = simulation(), simulation(), simulation(test_seed=1), simulation(seed=1)
     assert one.items.equals(again.items)
     assert one.units.equals(again.units)
 
@@ -348,13 +348,13 @@ def test_equal_seeds_give_equal_tables_and_another_test_seed_fresh_test_texts(tm
 
 
 def test_more_texts_leave_those_that_there_are():
-    few, many = world().items, world(training_pairs=60, test_pairs=50).items
+    few, many = simulation().items, simulation(training_pairs=60, test_pairs=50).items
     shared = many[many.item_id.isin(few.item_id)].reset_index(drop=True)
     assert shared.equals(few)
 
 
 def test_observed_training_texts_are_single_and_show_the_confounding():
-    dataset = world(training_forms="observed", confounding=0.8, training_pairs=1000)
+    dataset = simulation(training_forms="observed", confounding=0.8, training_pairs=1000)
     train = dataset.items[dataset.items.split == "train"]
     assert len(train) == train.cluster.nunique() == 1000
     agree = (train["attribute.gender"] == "male") == (train["attribute.hobby"] == "sport")
@@ -362,12 +362,12 @@ def test_observed_training_texts_are_single_and_show_the_confounding():
     for _, pair in dataset.items[dataset.items.split == "test"].groupby("cluster"):
         assert pair["attribute.hobby"].nunique() == 1
         assert set(pair["attribute.gender"]) == {"male", "female"}
-    check_items(dataset.items, dataset.units, "world")
+    check_items(dataset.items, dataset.units, "simulation")
 
 
 def test_concept_counterfactuals_are_pairs_that_differ_in_the_concept():
-    dataset = world(concept_counterfactuals=["care", "hobby"], label_effect=0.2, base_rates=0.2)
-    check_items(dataset.items, dataset.units, "world")
+    dataset = simulation(concept_counterfactuals=["care", "hobby"], label_effect=0.2, base_rates=0.2)
+    check_items(dataset.items, dataset.units, "simulation")
     items = dataset.items.set_index("item_id")
     assert Reader.parse(SETTINGS | {"concept_counterfactuals": ["care"]}).factors() == {
         "gender": ["male", "female"],
@@ -393,7 +393,7 @@ def test_concept_counterfactuals_are_pairs_that_differ_in_the_concept():
 
 
 def content(**changes) -> dict:
-    read = yaml.safe_load((ROOT / WORLD_LANGUAGES["english"]).read_text())
+    read = yaml.safe_load((ROOT / SIMULATION_LANGUAGES["english"]).read_text())
     return read | changes
 
 

@@ -1,4 +1,4 @@
-"""The words of the reader ``causal_world``: a file of frames and words in one language, checked, and what fills frames.
+"""The words of the reader ``causal_simulation``: a file of frames and words in one language, and what fills frames.
 
 A frame is one sentence. ``{He/She}`` is a word of the group in its two forms, ``<word>`` the place of a concept's
 evidence, and ``<a>`` an article that goes with the word after it.

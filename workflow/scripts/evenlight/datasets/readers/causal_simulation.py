@@ -1,9 +1,9 @@
-"""A world with known causes: texts written by a small structural causal model, every word with what it carries.
+"""A simulation with known causes: texts written by a small structural causal model, every word with what it carries.
 
 Every variable is a function of its causes and of random numbers of its own, each drawn from a generator that is named
-after the unit, the variable and what is drawn. So a dial changes what it must and nothing else, and a counterfactual is
-the same unit, with the same numbers, in which one variable is set (Pearl 2009, Definition 7.1.5). docs/causal_world.md
-has the graph, the equations and what is true by construction.
+after the unit, the variable and what is drawn. So a parameter changes what it must and nothing else, and a
+counterfactual is the same unit, with the same numbers, in which one variable is set (Pearl 2009, Definition 7.1.5).
+docs/causal_simulation.md has the graph, the equations and what is true by construction.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -17,7 +17,7 @@ from pydantic import Field, model_validator
 from evenlight.core.factors import ATTRIBUTE
 from evenlight.datasets.base import Dataset, Reader
 from evenlight.datasets.fields import GROUPS, SplitSeed, ValidationShare
-from evenlight.datasets.world_texts import GROUP, Carried, Language, read_language
+from evenlight.datasets.simulation_texts import GROUP, Carried, Language, read_language
 from evenlight.settings import LARGEST_SEED, Different, Location, refusal
 
 # The concepts with their values, and those of them that cause the label.
@@ -29,7 +29,7 @@ CONCEPTS = {
     "hobby": ("sport", "music"),
 }
 CAUSAL_CONCEPTS = ("care", "pace", "manner")
-WORLD_LANGUAGES = {name: f"resources/causal_world/{name}.yaml" for name in ("english", "german")}
+SIMULATION_LANGUAGES = {name: f"resources/causal_simulation/{name}.yaml" for name in ("english", "german")}
 CLASSES = ["declined", "promoted"]  # in the order of the labels
 LEVELS = {GROUP: GROUPS["binary"], **CONCEPTS}
 # How often a weak word is of the other value; how many fillers a longer text has more.
@@ -43,17 +43,18 @@ Noise = Callable[..., float]
 Share = Annotated[float, Field(ge=0, le=1)]
 
 
-class CausalWorld(Reader):
-    """Notes about employees, written by a structural causal model whose dials are below: which words cause the class
-    (`declined`, `promoted`), which are only associated with it, and what the gender does are known. Test texts come in
-    pairs that differ in nothing but the gender and what follows from it. See [the datasheet](../docs/causal_world.md).
+class CausalSimulation(Reader):
+    """Notes about employees, written by a structural causal model whose parameters are below: which words cause the
+    class (`declined`, `promoted`), which are only associated with it, and what the gender does are known. Test texts
+    come in pairs that differ in nothing but the gender and what follows from it. See
+    [the datasheet](../docs/causal_simulation.md).
     """
 
-    title: ClassVar[str] = "A world with known causes"
-    resources: ClassVar[tuple[str, ...]] = tuple(WORLD_LANGUAGES.values())
+    title: ClassVar[str] = "A simulation with known causes"
+    resources: ClassVar[tuple[str, ...]] = tuple(SIMULATION_LANGUAGES.values())
 
-    reader: Literal["causal_world"]
-    language: Literal[tuple(WORLD_LANGUAGES)] = Field("english", description="In which language the texts are written.")
+    reader: Literal["causal_simulation"]
+    language: Literal[tuple(SIMULATION_LANGUAGES)] = Field("english", description="The language of the texts.")
     file: Location | None = Field(
         None,
         description=(
@@ -126,10 +127,13 @@ class CausalWorld(Reader):
         0,
         ge=0,
         le=LARGEST_SEED,
-        description="Seed of the training texts. Worlds with equal seeds differ in what their dials change, only.",
+        description="Seed of the training texts. Simulations with equal seeds differ only in what parameters change.",
     )
     test_seed: int = Field(
-        0, ge=0, le=LARGEST_SEED, description="Seed of the test texts; another one gives fresh texts of the same world."
+        0,
+        ge=0,
+        le=LARGEST_SEED,
+        description="Seed of the test texts; another one gives other test texts.",
     )
     validation_share: ValidationShare = 0.1
     split_seed: SplitSeed = 0
@@ -163,18 +167,18 @@ class CausalWorld(Reader):
         return self.language == "english" and self.file is None
 
     def read(self, files: Mapping[str, Path]) -> Dataset:
-        """The texts of the world.
+        """The texts of the simulation.
 
-        Training units have both forms, or with ``training_forms: observed`` the one that the world shows; test units
-        have both, and for each of ``concept_counterfactuals`` and each form one more text, in which this concept alone
-        is set to its other value. That text and its original are a unit of the concept.
+        Training units have both forms, or with ``training_forms: observed`` the one that the simulation shows; test
+        units have both, and for each of ``concept_counterfactuals`` and each form one more text, in which this concept
+        alone is set to its other value. That text and its original are a unit of the concept.
         """
         import pandas as pd
 
         from evenlight.core.contracts.texts import UNITS
         from evenlight.texts.items import FORM
 
-        path = self.named_files()[0] if self.file else WORLD_LANGUAGES[self.language]
+        path = self.named_files()[0] if self.file else SIMULATION_LANGUAGES[self.language]
         language = read_language(files[path], CONCEPTS, CAUSAL_CONCEPTS)
         rows, units = [], []
         for unit, split, noise in _units(self):
@@ -194,11 +198,11 @@ class CausalWorld(Reader):
         return Dataset(pd.DataFrame(rows), pd.DataFrame(units, columns=UNITS.schema.names), CLASSES)
 
 
-def _units(world: CausalWorld) -> Iterator[tuple[str, str, Noise]]:
+def _units(simulation: CausalSimulation) -> Iterator[tuple[str, str, Noise]]:
     """(name, split, random numbers) of every unit; test units have their own seed, so that there are fresh ones."""
     for split, count, seed in (
-        ("train", world.training_pairs, world.seed),
-        ("test", world.test_pairs, world.test_seed),
+        ("train", simulation.training_pairs, simulation.seed),
+        ("test", simulation.test_pairs, simulation.test_seed),
     ):
         for unit in (f"{split}-{number:05d}" for number in range(count)):
             yield unit, split, noise_of(seed, unit)
@@ -214,7 +218,7 @@ def noise_of(*parts: str | int) -> Noise:
 # The structural equations ------------------------------------------------------------------------------------------
 
 
-def variables(noise: Noise, world: CausalWorld, do: Mapping[str, bool] | None = None) -> dict[str, bool]:
+def variables(noise: Noise, simulation: CausalSimulation, do: Mapping[str, bool] | None = None) -> dict[str, bool]:
     """The value of every variable, True for its first level, where ``do`` sets some of them.
 
     A variable that follows a cause in a share s of the units, and else is a fair coin, correlates with it by s. Of
@@ -222,7 +226,7 @@ def variables(noise: Noise, world: CausalWorld, do: Mapping[str, bool] | None = 
     """
     do = do or {}
     value: dict[str, bool] = {}
-    both_gender_and_hobby, both_care_and_dress = sqrt(world.confounding), sqrt(world.shared_cause)
+    both_gender_and_hobby, both_care_and_dress = sqrt(simulation.confounding), sqrt(simulation.shared_cause)
 
     def decide(name: str, **share_of_cause: float) -> None:
         value[name] = noise(name, "coin") < 0.5
@@ -235,30 +239,30 @@ def variables(noise: Noise, world: CausalWorld, do: Mapping[str, bool] | None = 
     decide("origin")
     decide("schooling")
     decide("gender", origin=both_gender_and_hobby)
-    decide("care", gender=world.base_rates, schooling=both_care_and_dress)
-    decide("pace", gender=world.base_rates)
-    decide("manner", gender=world.base_rates)
+    decide("care", gender=simulation.base_rates, schooling=both_care_and_dress)
+    decide("pace", gender=simulation.base_rates)
+    decide("manner", gender=simulation.base_rates)
     decide("dress", schooling=both_care_and_dress)
     decide("hobby", origin=both_gender_and_hobby)
     label = sum(value[concept] for concept in CAUSAL_CONCEPTS) > len(CAUSAL_CONCEPTS) / 2
-    if noise("label", "follows", "gender") < world.label_effect:
+    if noise("label", "follows", "gender") < simulation.label_effect:
         label = value["gender"]
-    value["label"] = bool(label ^ (noise("label", "noise") < world.label_noise))
+    value["label"] = bool(label ^ (noise("label", "noise") < simulation.label_noise))
     return value
 
 
-def parents_of_label(world: CausalWorld) -> set[str]:
+def parents_of_label(simulation: CausalSimulation) -> set[str]:
     """The variables that the label depends on directly."""
-    return {*CAUSAL_CONCEPTS} | ({GROUP} if world.label_effect > 0 else set())
+    return {*CAUSAL_CONCEPTS} | ({GROUP} if simulation.label_effect > 0 else set())
 
 
 # The wording -------------------------------------------------------------------------------------------------------
 
 
-def text(noise: Noise, value: Mapping[str, bool], world: CausalWorld, language: Language) -> list[Carried]:
+def text(noise: Noise, value: Mapping[str, bool], simulation: CausalSimulation, language: Language) -> list[Carried]:
     """The words of a text and what each carries: an opening, then the concepts and fillers in a random order.
 
-    The dials of the wording concern texts of the second group.
+    The parameters of the wording concern texts of the second group.
     """
     is_first = value[GROUP]
 
@@ -268,15 +272,15 @@ def text(noise: Noise, value: Mapping[str, bool], world: CausalWorld, language: 
     sentences = {}
     for concept in CONCEPTS:
         frame = _drawn(language.concepts[concept].frames, noise(concept, "frame"))
-        evidence = _evidence(noise, concept, value[concept], world, language, happens)
+        evidence = _evidence(noise, concept, value[concept], simulation, language, happens)
         sentences[concept] = language.sentence(frame, is_first, concept, evidence)
     fillers = list(language.fillers)
-    count = int(noise("fillers") < 0.5) + MORE_FILLERS * happens(world.longer_texts, "fillers", "more")
+    count = int(noise("fillers") < 0.5) + MORE_FILLERS * happens(simulation.longer_texts, "fillers", "more")
     for number in range(count):
         filler = _drawn(fillers, noise("filler", str(number)))
         fillers.remove(filler)
         sentences[f"filler {number}"] = language.sentence(filler, is_first)
-    is_late = happens(world.late_evidence, "late")
+    is_late = happens(simulation.late_evidence, "late")
     order = sorted(sentences, key=lambda name: (is_late and name in CAUSAL_CONCEPTS, noise(name, "place")))
     opening = language.sentence(_drawn(language.openings, noise("opening")), is_first)
     return [word for sentence in (opening, *(sentences[name] for name in order)) for word in sentence]
@@ -286,7 +290,7 @@ def _evidence(
     noise: Noise,
     concept: str,
     is_first_value: bool,
-    world: CausalWorld,
+    simulation: CausalSimulation,
     language: Language,
     happens: Callable[..., bool],
 ) -> list[str]:
@@ -294,12 +298,12 @@ def _evidence(
     words = language.concepts[concept]
     both = words.strong
     is_cause = concept in CAUSAL_CONCEPTS
-    if is_cause and happens(world.weak_evidence, concept, "weak"):
+    if is_cause and happens(simulation.weak_evidence, concept, "weak"):
         both = words.weak
         is_first_value ^= noise(concept, "misleading") < MISLEADING
     own = both[not is_first_value]
     first = _drawn(own, noise(concept, "word"))
-    has_two = is_cause and happens(world.more_evidence, concept, "more")
+    has_two = is_cause and happens(simulation.more_evidence, concept, "more")
     # By its place, so that the words of the other value are those in the same places.
     others = [word for word in own if word != first]
     return [first, _drawn(others, noise(concept, "second"))] if has_two else [first]
@@ -309,11 +313,13 @@ def _drawn(options: list[str], number: float) -> str:
     return options[int(number * len(options))]
 
 
-def _item(unit: str, split: str, noise: Noise, do: dict[str, bool], world: CausalWorld, language: Language) -> dict:
+def _item(
+    unit: str, split: str, noise: Noise, do: dict[str, bool], simulation: CausalSimulation, language: Language
+) -> dict:
     """A row of the items table: the unit with the variables that ``do`` sets."""
-    value = variables(noise, world, do)
-    words, carried = zip(*text(noise, value, world, language), strict=True)
-    causes = parents_of_label(world)
+    value = variables(noise, simulation, do)
+    words, carried = zip(*text(noise, value, simulation, language), strict=True)
+    causes = parents_of_label(simulation)
     level = {name: levels[not value[name]] for name, levels in LEVELS.items()}
     return {
         "item_id": "-".join([unit, *(level[name] for name in do)]),
