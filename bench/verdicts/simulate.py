@@ -28,13 +28,11 @@ from report import machine, markdown
 
 from evenlight.core.seeds import generator_for
 from evenlight.core.tables import replacing
+from evenlight.statistics.arrays.exact_tests import share_limits
 from evenlight.statistics.arrays.mean import difference_limits, mean_limits
-from evenlight.statistics.arrays.multiple_testing import at_least, flip_thresholds, holm
-from evenlight.statistics.arrays.sign_test import share_limits
+from evenlight.statistics.arrays.multiple_testing import ONE_LOOK, POCOCK, Looks, at_least, flip_thresholds, holm
 from evenlight.statistics.arrays.units import mean_of_known
-from evenlight.statistics.comparisons.cells import ExplainerScores
-from evenlight.statistics.comparisons.designs import Design, Side
-from evenlight.statistics.comparisons.looks import ONE_LOOK, POCOCK, Looks
+from evenlight.statistics.comparisons.cells import Design, ExplainerScores, Side
 from evenlight.statistics.comparisons.study import AS_OFTEN, Comparison, VerdictSettings
 from evenlight.statistics.comparisons.verdicts import judged
 from evenlight.statistics.comparisons.wins import P_SIDES, Counted, counted_wins

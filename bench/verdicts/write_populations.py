@@ -22,8 +22,8 @@ from laws import RANDOM
 from evenlight import configuration
 from evenlight.core.tables import replacing
 from evenlight.jobs import command_line
-from evenlight.statistics.comparisons.cells import read_models
-from evenlight.statistics.comparisons.designs import Design
+from evenlight.statistics.comparisons.cells import Design
+from evenlight.statistics.comparisons.reading import read_models
 from evenlight.statistics.comparisons.study import StudyScores
 
 

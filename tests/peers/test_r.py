@@ -6,10 +6,17 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from evenlight.statistics.arrays.exact_tests import (
+    counted,
+    share_limits,
+    side_p,
+    sign_p,
+    signs,
+    texts_in_worst,
+    worst_side_p,
+)
 from evenlight.statistics.arrays.multiple_testing import at_least, sides_adjusted, simes_thresholds, step_down
 from evenlight.statistics.arrays.relative_effect import relative_effect
-from evenlight.statistics.arrays.sign_test import counted, share_limits, side_p, sign_p, signs
-from evenlight.statistics.arrays.worst import texts_in_worst, worst_side_p
 
 FOLDER = Path(__file__).parent
 NAMES = ["first", "second", "third", "fourth"]

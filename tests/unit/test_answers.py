@@ -26,8 +26,7 @@ from evenlight.metrics import Metric
 from evenlight.metrics.families.answers.scored import scored
 from evenlight.statistics.analyses.draws import between_and_within, draw_table
 from evenlight.statistics.analyses.effects import effect_tables
-from evenlight.statistics.comparisons.cells import ExplainerScores
-from evenlight.statistics.comparisons.designs import Design, Side
+from evenlight.statistics.comparisons.cells import Design, ExplainerScores, Side
 from evenlight.statistics.comparisons.files import Run
 from evenlight.statistics.comparisons.score_files import read_draws, read_scores
 from evenlight.statistics.comparisons.study import Comparison, VerdictSettings

@@ -26,10 +26,9 @@ from evenlight.statistics.analyses.beyond_random import (
 )
 from evenlight.statistics.analyses.effects import effect_tables
 from evenlight.statistics.arrays.mean import mean_limits
+from evenlight.statistics.arrays.multiple_testing import Looks
 from evenlight.statistics.comparisons import mean_effects
-from evenlight.statistics.comparisons.cells import ExplainerScores
-from evenlight.statistics.comparisons.designs import Design, Side
-from evenlight.statistics.comparisons.looks import Looks
+from evenlight.statistics.comparisons.cells import Design, ExplainerScores, Side
 from evenlight.statistics.comparisons.study import Comparison, VerdictSettings
 from evenlight.statistics.comparisons.verdicts import judged
 from evenlight.statistics.comparisons.wins import P_SIDES

@@ -9,9 +9,9 @@ from wording import says
 from evenlight.core import tables
 from evenlight.core.contracts.texts import UNITS
 from evenlight.core.errors import InputError
-from evenlight.statistics.comparisons.cells import read_models
-from evenlight.statistics.comparisons.designs import levels_there, side_of
+from evenlight.statistics.comparisons.cells import levels_there, side_of
 from evenlight.statistics.comparisons.files import units_path
+from evenlight.statistics.comparisons.reading import read_models
 from evenlight.texts.items import check_compared, forms_of
 
 NAN = float("nan")

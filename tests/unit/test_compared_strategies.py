@@ -27,10 +27,10 @@ from evenlight.statistics.analyses.judged_texts import judged_texts
 from evenlight.statistics.analyses.look_records import texts_digest
 from evenlight.statistics.analyses.strategy_summary import strategy_table, truth_share
 from evenlight.statistics.analyses.verdict_control import permuted_verdicts
+from evenlight.statistics.arrays.multiple_testing import POCOCK, Looks
 from evenlight.statistics.arrays.resamples import clusters_known, ends, means_of_draws
 from evenlight.statistics.comparisons.compared import read_compared
 from evenlight.statistics.comparisons.files import Run, items_path, predictions_path
-from evenlight.statistics.comparisons.looks import POCOCK, Looks
 from evenlight.statistics.comparisons.strategies import Strategies, as_levels, common_seeds, read_strategies
 
 PAIRS = 20

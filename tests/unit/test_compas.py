@@ -10,7 +10,7 @@ from evenlight import datasets
 from evenlight.core.errors import InputError
 from evenlight.datasets.readers import compas
 from evenlight.datasets.readers.compas import COMPAS, COMPAS_LEVELS
-from evenlight.statistics.comparisons.designs import design_of
+from evenlight.statistics.comparisons.cells import design_of
 from evenlight.statistics.comparisons.study import Comparison
 from evenlight.texts.items import check_items, forms_of, units_of
 

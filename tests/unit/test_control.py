@@ -17,8 +17,7 @@ from evenlight.statistics.analyses.control import permuted_labels, permuted_rate
 from evenlight.statistics.analyses.disparity import disparity_table
 from evenlight.statistics.arrays.paired_tests import signed_rank_p
 from evenlight.statistics.arrays.rank_sum import mann_whitney
-from evenlight.statistics.comparisons.cells import ExplainerScores
-from evenlight.statistics.comparisons.designs import Design, Side
+from evenlight.statistics.comparisons.cells import Design, ExplainerScores, Side
 from evenlight.statistics.comparisons.study import Comparison
 
 NAN = float("nan")

@@ -24,7 +24,7 @@ from evenlight.statistics.analyses.decisions import (
 )
 from evenlight.statistics.analyses.effects import effect_tables
 from evenlight.statistics.analyses.verdict_control import permuted, permuted_verdicts
-from evenlight.statistics.comparisons.designs import Design, Side
+from evenlight.statistics.comparisons.cells import Design, Side
 from evenlight.statistics.comparisons.files import Run, explainer_path
 from evenlight.statistics.comparisons.study import Comparison
 

@@ -18,9 +18,8 @@ from evenlight.reports.latex_table import latex
 from evenlight.reports.verdict_words import how_sure
 from evenlight.statistics.analyses import effects
 from evenlight.statistics.analyses.effects import effect_tables
-from evenlight.statistics.comparisons.cells import ExplainerScores, ModelScores
-from evenlight.statistics.comparisons.designs import Design, Side
-from evenlight.statistics.comparisons.looks import Looks
+from evenlight.statistics.arrays.multiple_testing import Looks
+from evenlight.statistics.comparisons.cells import Design, ExplainerScores, ModelScores, Side
 from evenlight.statistics.comparisons.study import Comparison, StudyScores, VerdictSettings
 from evenlight.statistics.comparisons.wins import LEAST_TEXTS
 

@@ -7,10 +7,9 @@ import pytest
 
 from evenlight.configuration import complete
 from evenlight.core.errors import InputError
-from evenlight.statistics.arrays.multiple_testing import sides_adjusted
-from evenlight.statistics.arrays.sign_test import side_p
+from evenlight.statistics.arrays.exact_tests import side_p
+from evenlight.statistics.arrays.multiple_testing import Looks, sides_adjusted
 from evenlight.statistics.comparisons.families import sizes_of_families, too_few_pairs, too_few_planned
-from evenlight.statistics.comparisons.looks import Looks
 from evenlight.statistics.comparisons.study import StudyScores
 
 STUDY = StudyScores(

@@ -23,7 +23,7 @@ from evenlight.statistics.analyses.model_quality import (
     quality_per_seed,
     summarise_quality,
 )
-from evenlight.statistics.arrays.sign_test import share_limits
+from evenlight.statistics.arrays.exact_tests import share_limits
 from evenlight.statistics.comparisons.chance_level import describe_chance
 from evenlight.statistics.comparisons.files import Runs
 

@@ -8,9 +8,9 @@ from scipy.stats import norm
 
 from evenlight.core.errors import InputError
 from evenlight.statistics.analyses.planning import is_open, pairs_for, planned_power, texts_needed
-from evenlight.statistics.arrays.sign_test import counted, side_p
+from evenlight.statistics.arrays.exact_tests import counted, side_p
+from evenlight.statistics.arrays.multiple_testing import POCOCK, Looks
 from evenlight.statistics.comparisons.cells import CELL
-from evenlight.statistics.comparisons.looks import POCOCK, Looks
 from evenlight.statistics.comparisons.wins import LEAST_TEXTS
 
 COMPARISONS = 20

@@ -13,9 +13,9 @@ from evenlight.core.errors import InputError
 from evenlight.reports.html_table import render
 from evenlight.statistics.analyses.proposed_methods import BEHIND, BEST, proposed_method_tables
 from evenlight.statistics.arrays.mean import mean_limits
+from evenlight.statistics.arrays.multiple_testing import Looks
 from evenlight.statistics.comparisons import mean_effects
-from evenlight.statistics.comparisons.cells import read_models
-from evenlight.statistics.comparisons.looks import Looks
+from evenlight.statistics.comparisons.reading import read_models
 from evenlight.statistics.comparisons.study import StudyScores
 
 MODELS = {"head": [0, 1, 2], "whole": [0, 1, 2], "zero": [0]}

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from evenlight.statistics.arrays.rounding import ROUNDING, differences, settled, threshold
+from evenlight.statistics.arrays.units import ROUNDING, differences, settled, threshold
 
 NAN = float("nan")
 SCORES = arrays(float, st.integers(1, 30), elements=st.sampled_from([NAN, 0, *np.linspace(0.5, 0.50001, 40), -3, 1e6]))

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.stats import multinomial
 
+from evenlight.statistics.arrays.exact_tests import side_p
 from evenlight.statistics.arrays.sample_size import pairs_needed, power
-from evenlight.statistics.arrays.sign_test import side_p
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from scipy.stats import binom, binomtest
 from statsmodels.stats.proportion import proportion_confint
 
 from evenlight.core.errors import InputError
-from evenlight.statistics.arrays.sign_test import (
+from evenlight.statistics.arrays.exact_tests import (
     as_often_p,
     counted,
     least_decided,

@@ -15,9 +15,9 @@ from evenlight.core.contracts.results import COST_SUMMARY
 from evenlight.core.errors import InputError
 from evenlight.statistics.analyses.costs import summarise_costs
 from evenlight.statistics.analyses.summary import summarise_scores
-from evenlight.statistics.comparisons.cells import read_models
 from evenlight.statistics.comparisons.families import sizes_of_families
 from evenlight.statistics.comparisons.files import Run, Runs, explainer_path
+from evenlight.statistics.comparisons.reading import read_models
 from evenlight.statistics.comparisons.score_files import score_notes
 from evenlight.statistics.comparisons.study import StudyScores
 

@@ -29,7 +29,7 @@ from evenlight.statistics.analyses.specifications import (
 )
 from evenlight.statistics.arrays.effect_sizes import cohens_d
 from evenlight.statistics.arrays.rank_sum import stratified_delta
-from evenlight.statistics.comparisons.designs import Design, Side
+from evenlight.statistics.comparisons.cells import Design, Side
 from evenlight.statistics.comparisons.files import Run, predictions_path
 from evenlight.statistics.comparisons.study import Comparison
 

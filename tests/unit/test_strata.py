@@ -21,9 +21,9 @@ from evenlight.statistics.analyses.effects import effect_tables
 from evenlight.statistics.arrays.intervals import EFFECTS, bootstrap_intervals
 from evenlight.statistics.arrays.paired_tests import signed_rank_p
 from evenlight.statistics.arrays.rank_sum import stratified_delta
-from evenlight.statistics.comparisons.cells import read_models
-from evenlight.statistics.comparisons.designs import Design, Side, design_of
+from evenlight.statistics.comparisons.cells import Design, Side, design_of
 from evenlight.statistics.comparisons.files import Run, items_path, predictions_path
+from evenlight.statistics.comparisons.reading import read_models
 from evenlight.statistics.comparisons.study import Comparison
 
 NAN = float("nan")

@@ -12,10 +12,10 @@ from evenlight.core.seeds import generator_for
 from evenlight.statistics.analyses.control import permuted_labels
 from evenlight.statistics.analyses.verdict_control import permuted as with_labels
 from evenlight.statistics.analyses.verdict_control import permuted_verdicts
-from evenlight.statistics.arrays.sign_test import sign_p
+from evenlight.statistics.arrays.exact_tests import sign_p
+from evenlight.statistics.arrays.multiple_testing import Looks
+from evenlight.statistics.comparisons.cells import Design, Side
 from evenlight.statistics.comparisons.compared import read_compared
-from evenlight.statistics.comparisons.designs import Design, Side
-from evenlight.statistics.comparisons.looks import Looks
 from evenlight.statistics.comparisons.study import Comparison, StudyScores, VerdictSettings
 
 COMPARISON = Comparison("gender", "male", "female")

@@ -11,8 +11,7 @@ from hypothesis.extra.numpy import arrays
 from scipy.stats import fisher_exact
 from statsmodels.stats.contingency_tables import mcnemar
 
-from evenlight.statistics.arrays.sign_test import counted, sign_p
-from evenlight.statistics.arrays.worst import in_worst, texts_in_worst, worst_side_p
+from evenlight.statistics.arrays.exact_tests import counted, in_worst, sign_p, texts_in_worst, worst_side_p
 
 SCORES = arrays(float, (25, 2), elements=st.sampled_from([np.nan, *range(8)]))
 

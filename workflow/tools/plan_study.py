@@ -18,8 +18,8 @@ from evenlight.core.contracts.results import EFFECTS
 from evenlight.core.errors import InputError
 from evenlight.jobs import command_line
 from evenlight.statistics.analyses.planning import pairs_for, planned_power
-from evenlight.statistics.comparisons.families import PRIMARY, STUDY
-from evenlight.statistics.comparisons.looks import OBRIEN_FLEMING, POCOCK, Looks
+from evenlight.statistics.arrays.multiple_testing import OBRIEN_FLEMING, POCOCK, Looks
+from evenlight.statistics.comparisons.study import PRIMARY, STUDY
 
 
 def of_pilot(results: Path) -> tuple[int, dict[str, float]]:

@@ -28,9 +28,16 @@ from evenlight.judging.arguments import (
 from evenlight.judging.cells import Cells, unit_notes
 from evenlight.reports.verdict_words import SCORED, describe_counts, sentences
 from evenlight.statistics.analyses.effects import missing_notes, tables_of, tied_notes
-from evenlight.statistics.comparisons.families import EXPLORATORY, PRIMARY
-from evenlight.statistics.comparisons.looks import OBRIEN_FLEMING, POCOCK
-from evenlight.statistics.comparisons.study import AS_OFTEN, FLIPS, HOLM, VerdictSettings, comparisons_in
+from evenlight.statistics.arrays.multiple_testing import OBRIEN_FLEMING, POCOCK
+from evenlight.statistics.comparisons.study import (
+    AS_OFTEN,
+    EXPLORATORY,
+    FLIPS,
+    HOLM,
+    PRIMARY,
+    VerdictSettings,
+    comparisons_in,
+)
 from evenlight.statistics.comparisons.verdicts import adjustment_notes
 from evenlight.statistics.comparisons.wins import TEXTS
 from evenlight.texts.score_tables import pairs_compared, read_score_table

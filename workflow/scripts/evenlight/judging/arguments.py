@@ -8,8 +8,8 @@ import numpy as np
 from evenlight.core.errors import InputError, suggestion
 from evenlight.judging.cells import Cells
 from evenlight.statistics.analyses.interim_analyses import LEAST_PLANNED
-from evenlight.statistics.arrays.rounding import threshold
-from evenlight.statistics.comparisons.looks import ONE_LOOK, Looks
+from evenlight.statistics.arrays.multiple_testing import ONE_LOOK, Looks
+from evenlight.statistics.arrays.units import threshold
 
 DIRECTIONS = ("higher", "lower")
 # Metrics that a line names.

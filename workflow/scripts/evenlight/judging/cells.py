@@ -11,8 +11,7 @@ import pandas as pd
 
 from evenlight.core.errors import InputError
 from evenlight.statistics.arrays.units import numbered
-from evenlight.statistics.comparisons.cells import CELL, ExplainerScores, ModelScores
-from evenlight.statistics.comparisons.designs import Design, design_of
+from evenlight.statistics.comparisons.cells import CELL, Design, ExplainerScores, ModelScores, design_of
 from evenlight.statistics.comparisons.study import ALL, Comparison
 from evenlight.texts.score_tables import ScoreTable, telling_column
 

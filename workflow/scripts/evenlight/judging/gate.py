@@ -18,11 +18,10 @@ from evenlight.core.contracts.results import EFFECTS
 from evenlight.core.errors import InputError, suggestion
 from evenlight.core.files import read_yaml
 from evenlight.reports.verdict_words import SCORED, capitalised, won
+from evenlight.statistics.arrays.exact_tests import as_often_p
 from evenlight.statistics.arrays.multiple_testing import holm
-from evenlight.statistics.arrays.sign_test import as_often_p
 from evenlight.statistics.comparisons.cells import CELL
-from evenlight.statistics.comparisons.families import CONTROL
-from evenlight.statistics.comparisons.study import ALL, AS_OFTEN
+from evenlight.statistics.comparisons.study import ALL, AS_OFTEN, CONTROL
 from evenlight.statistics.comparisons.wins import TEXTS
 
 # What becomes of a comparison, in the order in which they are told.

@@ -10,12 +10,15 @@ import pandas as pd
 from evenlight.reports.html_table import Cell
 from evenlight.reports.page_parts import BETTER_COLOURS, initials, shade
 from evenlight.reports.text import three_digits
-from evenlight.statistics.arrays.sign_test import of_hundred
-from evenlight.statistics.comparisons.families import CONTROL, EXPLORATORY, PRIMARY, STUDY
+from evenlight.statistics.arrays.exact_tests import of_hundred
 from evenlight.statistics.comparisons.study import (
     AS_OFTEN,
+    CONTROL,
+    EXPLORATORY,
     FLIPS,
+    PRIMARY,
     REPETITIONS,
+    STUDY,
     UNDECIDABLE,
     UNDECIDED,
     Comparison,

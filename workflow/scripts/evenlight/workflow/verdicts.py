@@ -9,8 +9,8 @@ from snakemake.logging import logger
 from evenlight import configuration
 from evenlight.core.errors import InputError
 from evenlight.statistics.analyses import interim_analyses
+from evenlight.statistics.arrays.multiple_testing import Looks
 from evenlight.statistics.comparisons import families, look_plans
-from evenlight.statistics.comparisons.looks import Looks
 from evenlight.statistics.comparisons.study import StudyScores
 from evenlight.workflow.base import kept
 

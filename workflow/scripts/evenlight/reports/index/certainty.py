@@ -12,7 +12,7 @@ from evenlight.reports.index.found import Found
 from evenlight.reports.pages.effects import describe_control
 from evenlight.reports.verdict_words import how_sure
 from evenlight.statistics.comparisons.explained_words import Level
-from evenlight.statistics.comparisons.families import CONTROL
+from evenlight.statistics.comparisons.study import CONTROL
 
 # How sentences name what becomes of a hidden word.
 HIDING = {"removed": "removed", "mask": "masked", "pad": "replaced by padding"}

@@ -28,8 +28,7 @@ from evenlight.reports.verdict_words import (
 )
 from evenlight.statistics.analyses.beyond_random import EXPLAINED_AWAY, EXPLAINER, MODEL, PERSISTS, REVERSED
 from evenlight.statistics.comparisons.cells import CELL
-from evenlight.statistics.comparisons.families import EXPLORATORY
-from evenlight.statistics.comparisons.study import UNDECIDABLE, UNDECIDED, Comparison, MetricLabel
+from evenlight.statistics.comparisons.study import EXPLORATORY, UNDECIDABLE, UNDECIDED, Comparison, MetricLabel
 from evenlight.statistics.comparisons.wins import TEXTS
 
 NOT_NAMED = "The study did not name this comparison beforehand: look at other texts before you rely on it."

@@ -19,9 +19,8 @@ from evenlight.reports.text import json_number
 from evenlight.reports.verdict_words import EXPLAINED, SCORED
 from evenlight.statistics.comparisons.cells import CELL
 from evenlight.statistics.comparisons.chance_level import describe_chance
-from evenlight.statistics.comparisons.families import CONTROL
 from evenlight.statistics.comparisons.files import Run, notes_of_datasets
-from evenlight.statistics.comparisons.study import MetricLabel
+from evenlight.statistics.comparisons.study import CONTROL, MetricLabel
 
 # The version of what audit.json says for programs (``workflow/schemas/audit.schema.yaml``).
 VERSION = 2

@@ -12,8 +12,7 @@ from evenlight.reports.index.comparisons import Judged
 from evenlight.reports.index.found import Found
 from evenlight.reports.text import signed
 from evenlight.statistics.analyses.decisions import CHANGES
-from evenlight.statistics.comparisons.families import CONTROL
-from evenlight.statistics.comparisons.study import UNDECIDABLE, Comparison
+from evenlight.statistics.comparisons.study import CONTROL, UNDECIDABLE, Comparison
 
 # The metrics that are about decisions; all others are about reasons.
 OF_DECISIONS = ("no_decision", "decision", "same_decision", "refusal")

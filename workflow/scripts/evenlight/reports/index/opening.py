@@ -10,9 +10,17 @@ from evenlight.core.kinds import EFFECTS, SCORES, TEXT, TOKENS
 from evenlight.reports.index.comparisons import Judged, number
 from evenlight.reports.verdict_words import EXPLAINED, SCORED, at_least, by_sign, describe_counts, legend_of, won
 from evenlight.statistics.analyses.beyond_random import EXPLAINER, MODEL
-from evenlight.statistics.arrays.sign_test import of_hundred
-from evenlight.statistics.comparisons.families import CONTROL, EXPLORATORY, PRIMARY, STUDY
-from evenlight.statistics.comparisons.study import AS_OFTEN, UNDECIDABLE, UNDECIDED, comparisons_in
+from evenlight.statistics.arrays.exact_tests import of_hundred
+from evenlight.statistics.comparisons.study import (
+    AS_OFTEN,
+    CONTROL,
+    EXPLORATORY,
+    PRIMARY,
+    STUDY,
+    UNDECIDABLE,
+    UNDECIDED,
+    comparisons_in,
+)
 from evenlight.statistics.comparisons.wins import TEXTS
 
 QUESTION = "Are explanations equally good for every group?"

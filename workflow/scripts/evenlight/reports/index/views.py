@@ -21,7 +21,7 @@ from evenlight.reports.index.answers import MOST_CHARACTERS, answers_of, stored_
 from evenlight.reports.index.certainty import pairs_and_others
 from evenlight.reports.index.store import Store
 from evenlight.reports.verdict_words import sign_of
-from evenlight.statistics.comparisons.cells import ModelScores, read_models
+from evenlight.statistics.comparisons.cells import ModelScores
 from evenlight.statistics.comparisons.explained_words import (
     Explained,
     Level,
@@ -31,6 +31,7 @@ from evenlight.statistics.comparisons.explained_words import (
     unit_means,
 )
 from evenlight.statistics.comparisons.files import items_path
+from evenlight.statistics.comparisons.reading import read_models
 from evenlight.statistics.comparisons.score_files import score_notes
 from evenlight.statistics.comparisons.study import StudyScores, comparisons_in
 

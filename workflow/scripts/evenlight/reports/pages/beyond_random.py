@@ -20,8 +20,7 @@ from evenlight.reports.verdict_words import (
     won,
 )
 from evenlight.statistics.analyses.beyond_random import EXPLAINED_AWAY, EXPLAINER, MODEL, PERSISTS, REVERSED
-from evenlight.statistics.comparisons.families import CONTROL
-from evenlight.statistics.comparisons.study import MetricLabel, comparisons_in
+from evenlight.statistics.comparisons.study import CONTROL, MetricLabel, comparisons_in
 from evenlight.statistics.comparisons.verdicts import UNDECIDED
 
 TABLES = (BEYOND_RANDOM,)

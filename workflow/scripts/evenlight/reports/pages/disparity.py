@@ -12,8 +12,14 @@ from evenlight.reports.page_parts import BETTER_COLOURS, describe_single_runs, i
 from evenlight.reports.questions import CELL, HOLDS, SURE, answered
 from evenlight.reports.text import mean_sd, signed
 from evenlight.statistics.analyses.summary import seeds_that_disagree
-from evenlight.statistics.comparisons.families import CONTROL, hypothesis_family
-from evenlight.statistics.comparisons.study import Comparison, MetricLabel, comparisons_in, factor_in_brackets
+from evenlight.statistics.comparisons.study import (
+    CONTROL,
+    Comparison,
+    MetricLabel,
+    comparisons_in,
+    factor_in_brackets,
+    hypothesis_family,
+)
 
 TABLES = (SUMMARY,)
 DISAGREE, CONTRADICTED = "*", "†"

@@ -20,11 +20,14 @@ from evenlight.reports.verdict_words import (
     sentences,
     sign_of,
 )
-from evenlight.statistics.arrays.sign_test import share_limits
+from evenlight.statistics.arrays.exact_tests import share_limits
 from evenlight.statistics.comparisons.chance_level import describe_chance
-from evenlight.statistics.comparisons.families import CONTROL, EXPLORATORY, PRIMARY, STUDY
 from evenlight.statistics.comparisons.study import (
+    CONTROL,
+    EXPLORATORY,
+    PRIMARY,
     REPETITIONS,
+    STUDY,
     Comparison,
     MetricLabel,
     comparisons_in,

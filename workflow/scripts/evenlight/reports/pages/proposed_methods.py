@@ -10,7 +10,7 @@ from evenlight.reports.questions import CELL, HOLDS, LIMITS, SURE
 from evenlight.reports.text import signed
 from evenlight.reports.verdict_words import GREY, numbers_of
 from evenlight.statistics.analyses.proposed_methods import BEHIND, BEST
-from evenlight.statistics.arrays.sign_test import of_hundred
+from evenlight.statistics.arrays.exact_tests import of_hundred
 from evenlight.statistics.comparisons.study import ALL, MetricLabel
 
 TABLES = (PROPOSED_METHODS, PROPOSED_METHOD_PAIRS)

@@ -12,9 +12,9 @@ from evenlight.core.contracts.results import LOOKS
 from evenlight.core.kinds import KINDS, MODALITIES, TOKENS
 from evenlight.core.tables import Contract
 from evenlight.settings import Entry
+from evenlight.statistics.arrays.multiple_testing import ONE_LOOK, Looks
 from evenlight.statistics.comparisons.files import Runs, notes_of_datasets
 from evenlight.statistics.comparisons.look_plans import Plan, Planned, looks_of
-from evenlight.statistics.comparisons.looks import ONE_LOOK, Looks
 from evenlight.statistics.comparisons.study import StudyScores, VerdictSettings
 
 

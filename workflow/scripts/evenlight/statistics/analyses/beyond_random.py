@@ -23,11 +23,11 @@ import pandas as pd
 from evenlight.core.contracts.results import BEYOND_RANDOM
 from evenlight.core.tables import Contract
 from evenlight.statistics.analyses.base import Computed, Inputs, JudgedAtLooks
+from evenlight.statistics.arrays.multiple_testing import ONE_LOOK, Looks
 from evenlight.statistics.arrays.units import mean_of_known
-from evenlight.statistics.comparisons.cells import CELL, ExplainerScores, ModelScores, read_models
-from evenlight.statistics.comparisons.designs import Design
-from evenlight.statistics.comparisons.looks import ONE_LOOK, Looks
+from evenlight.statistics.comparisons.cells import CELL, Design, ExplainerScores, ModelScores
 from evenlight.statistics.comparisons.mean_effects import mean_effects
+from evenlight.statistics.comparisons.reading import read_models
 from evenlight.statistics.comparisons.score_files import score_notes
 from evenlight.statistics.comparisons.study import AS_OFTEN, StudyScores, VerdictSettings
 from evenlight.statistics.comparisons.verdicts import judged

@@ -34,10 +34,9 @@ from evenlight.core.tables import Contract
 from evenlight.statistics.analyses.base import Computed, Inputs, OfScores, describe_left_out
 from evenlight.statistics.arrays.paired_tests import signed_rank_p
 from evenlight.statistics.arrays.rank_sum import mann_whitney
-from evenlight.statistics.arrays.rounding import differences, settled
-from evenlight.statistics.arrays.units import numbered
-from evenlight.statistics.comparisons.cells import ExplainerScores, read_models
-from evenlight.statistics.comparisons.designs import Design
+from evenlight.statistics.arrays.units import differences, numbered, settled
+from evenlight.statistics.comparisons.cells import Design, ExplainerScores
+from evenlight.statistics.comparisons.reading import read_models
 from evenlight.statistics.comparisons.score_files import score_notes
 from evenlight.statistics.comparisons.study import ALL, StudyScores
 

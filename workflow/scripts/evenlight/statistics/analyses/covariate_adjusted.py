@@ -37,10 +37,10 @@ from evenlight.core.tables import Contract
 from evenlight.statistics.analyses.base import Computed, Inputs, OfScores, describe_left_out
 from evenlight.statistics.arrays.effect_sizes import pooled_sd
 from evenlight.statistics.arrays.jackknife import interval, without_each
-from evenlight.statistics.arrays.rounding import OF_SUMS, settled
-from evenlight.statistics.comparisons.cells import CELL, ExplainerScores, by_comparison, read_models
-from evenlight.statistics.comparisons.designs import Design
+from evenlight.statistics.arrays.units import OF_SUMS, settled
+from evenlight.statistics.comparisons.cells import CELL, Design, ExplainerScores, by_comparison
 from evenlight.statistics.comparisons.files import Run, items_path, predictions_path
+from evenlight.statistics.comparisons.reading import read_models
 from evenlight.statistics.comparisons.score_files import score_notes
 from evenlight.statistics.comparisons.study import StudyScores
 

@@ -13,9 +13,8 @@ from evenlight.core.contracts.results import ANSWERED, DECIDED
 from evenlight.core.kinds import TEXT
 from evenlight.core.tables import Contract
 from evenlight.statistics.analyses.base import Computed, Inputs, OfScores
-from evenlight.statistics.comparisons.cells import ModelScores
+from evenlight.statistics.comparisons.cells import ModelScores, Side
 from evenlight.statistics.comparisons.compared import read_compared
-from evenlight.statistics.comparisons.designs import Side
 from evenlight.statistics.comparisons.files import Run, explainer_path
 from evenlight.statistics.comparisons.score_files import score_notes
 from evenlight.statistics.comparisons.study import StudyScores

@@ -34,7 +34,7 @@ from evenlight.core.kinds import TOKENS
 from evenlight.core.tables import Contract
 from evenlight.statistics.analyses.base import Computed, Inputs, OfModels
 from evenlight.statistics.analyses.model_quality import predicted_items
-from evenlight.statistics.arrays.sign_test import share_limits
+from evenlight.statistics.arrays.exact_tests import share_limits
 from evenlight.statistics.arrays.units import clustered_variance, numbered
 from evenlight.statistics.comparisons.files import Run, Runs, items_path, predictions_path, units_path
 from evenlight.statistics.comparisons.study import ALL

@@ -38,10 +38,16 @@ from evenlight.statistics.arrays.mean import mean_limits
 from evenlight.statistics.arrays.multiple_testing import holm
 from evenlight.statistics.arrays.units import cluster_means, mean_of_known
 from evenlight.statistics.comparisons.compared import read_compared
-from evenlight.statistics.comparisons.families import hypothesis_family
 from evenlight.statistics.comparisons.files import Run, explainer_path
 from evenlight.statistics.comparisons.score_files import score_notes
-from evenlight.statistics.comparisons.study import HOLM, UNDECIDABLE, UNDECIDED, StudyScores, VerdictSettings
+from evenlight.statistics.comparisons.study import (
+    HOLM,
+    UNDECIDABLE,
+    UNDECIDED,
+    StudyScores,
+    VerdictSettings,
+    hypothesis_family,
+)
 
 CHANGES = "changes more often than by chance"
 _NAMES = ["dataset", "model", "explainer", "factor", "level_a", "level_b"]

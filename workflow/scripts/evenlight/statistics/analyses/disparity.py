@@ -3,7 +3,7 @@
 The procedure of Dhaini et al. (2025), "Gender Bias in Explainability" (Algorithm 1), is a two-sided Mann-Whitney U test
 between the scores of both groups per seed, and Cohen's d. Beside them stand the effect that this test is about, Cliff's
 delta, its p adjusted for the number of tests in the study, and the signed-rank test that pairs of items allow. Scores
-that differ by rounding only are equal (:mod:`evenlight.statistics.arrays.rounding`).
+that differ by rounding only are equal (:mod:`evenlight.statistics.arrays.units`).
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -21,10 +21,9 @@ from evenlight.statistics.arrays.effect_sizes import cohens_d, defined
 from evenlight.statistics.arrays.multiple_testing import holm
 from evenlight.statistics.arrays.paired_tests import signed_rank_p
 from evenlight.statistics.arrays.rank_sum import mann_whitney
-from evenlight.statistics.arrays.rounding import differences, settled
-from evenlight.statistics.comparisons.cells import ExplainerScores, ModelScores, by_comparison
+from evenlight.statistics.arrays.units import differences, settled
+from evenlight.statistics.comparisons.cells import Design, ExplainerScores, ModelScores, by_comparison
 from evenlight.statistics.comparisons.compared import read_compared
-from evenlight.statistics.comparisons.designs import Design
 from evenlight.statistics.comparisons.score_files import score_notes
 from evenlight.statistics.comparisons.study import StudyScores
 from evenlight.texts.items import check_compared

@@ -26,9 +26,8 @@ from evenlight.core.seeds import generator_for
 from evenlight.core.tables import Contract
 from evenlight.statistics.analyses.base import Computed, Inputs, OfScores
 from evenlight.statistics.arrays.mean import limits_over_texts
-from evenlight.statistics.comparisons.cells import ExplainerScores, by_comparison
+from evenlight.statistics.comparisons.cells import Design, ExplainerScores, by_comparison
 from evenlight.statistics.comparisons.compared import read_compared
-from evenlight.statistics.comparisons.designs import Design
 from evenlight.statistics.comparisons.score_files import score_notes
 from evenlight.statistics.comparisons.study import StudyScores
 

@@ -13,15 +13,14 @@ from evenlight.core.kinds import COMPARING
 from evenlight.core.seeds import generator_for
 from evenlight.core.tables import Contract
 from evenlight.statistics.analyses.base import Computed, Inputs, JudgedAtLooks
+from evenlight.statistics.arrays.exact_tests import sign_p
 from evenlight.statistics.arrays.intervals import bootstrap_intervals
-from evenlight.statistics.arrays.sign_test import sign_p
+from evenlight.statistics.arrays.multiple_testing import ONE_LOOK, Looks
 from evenlight.statistics.comparisons.cells import ExplainerScores, ModelScores
 from evenlight.statistics.comparisons.compared import read_compared
-from evenlight.statistics.comparisons.families import CONTROL
-from evenlight.statistics.comparisons.looks import ONE_LOOK, Looks
 from evenlight.statistics.comparisons.mean_effects import mean_effects
 from evenlight.statistics.comparisons.score_files import score_notes
-from evenlight.statistics.comparisons.study import StudyScores, VerdictSettings
+from evenlight.statistics.comparisons.study import CONTROL, StudyScores, VerdictSettings
 from evenlight.statistics.comparisons.verdicts import adjustment_notes, counts_of_sets, judged
 from evenlight.statistics.comparisons.wins import Counted, Described, LevelScores, counted_wins
 from evenlight.texts.items import check_compared

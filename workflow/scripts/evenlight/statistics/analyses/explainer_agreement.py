@@ -26,7 +26,7 @@ from evenlight.statistics.analyses.base import Computed, Inputs, OfRuns
 from evenlight.statistics.analyses.summary import population_sd
 from evenlight.statistics.arrays.effect_sizes import cohens_d, defined
 from evenlight.statistics.arrays.rank_sum import mann_whitney
-from evenlight.statistics.comparisons.designs import Design, design_of
+from evenlight.statistics.comparisons.cells import Design, design_of
 from evenlight.statistics.comparisons.files import Run, Runs, items_path, run_path, units_path
 from evenlight.statistics.comparisons.study import pairs_of
 from evenlight.texts.items import forms_of

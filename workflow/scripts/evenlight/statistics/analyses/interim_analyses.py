@@ -1,10 +1,10 @@
 """The record of interim analyses: which texts the verdicts of a study have judged, when, and at which level.
 
 Whoever judges, adds texts and judges again has several chances to be wrong. A plan
-(:mod:`evenlight.statistics.comparisons.looks`) divides one level among its analyses. Analyses without a plan spend a
-whole level each, so that the chance of any wrong verdict is at most the sum of their levels (Bonferroni's inequality).
-The record knows all of them, however a verdict is made. Rules import this module, so that it waits for no library of
-statistics.
+(:class:`evenlight.statistics.arrays.multiple_testing.Looks`) divides one level among its analyses. Analyses without a
+plan spend a whole level each, so that the chance of any wrong verdict is at most the sum of their levels (Bonferroni's
+inequality). The record knows all of them, however a verdict is made. Rules import this module, so that it waits for no
+library of statistics.
 """
 
 import hashlib

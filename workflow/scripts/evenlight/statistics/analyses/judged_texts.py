@@ -24,9 +24,8 @@ from evenlight.statistics.analyses.interim_analyses import (
     record_digest,
     with_analyses,
 )
-from evenlight.statistics.comparisons.cells import ModelScores
+from evenlight.statistics.comparisons.cells import Design, ModelScores, Side
 from evenlight.statistics.comparisons.compared import read_compared
-from evenlight.statistics.comparisons.designs import Design, Side
 from evenlight.statistics.comparisons.files import items_path
 from evenlight.statistics.comparisons.study import StudyScores
 

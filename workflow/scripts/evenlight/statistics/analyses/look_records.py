@@ -22,6 +22,7 @@ from evenlight.core.errors import InputError
 from evenlight.core.kinds import COMPARING
 from evenlight.core.tables import Contract
 from evenlight.statistics.analyses.base import Computed, Inputs, JudgedAtLooks
+from evenlight.statistics.arrays.multiple_testing import Looks
 from evenlight.statistics.comparisons.compared import read_compared
 from evenlight.statistics.comparisons.files import items_path
 from evenlight.statistics.comparisons.look_plans import (
@@ -33,7 +34,6 @@ from evenlight.statistics.comparisons.look_plans import (
     refuse_another_plan,
     refuse_other_texts,
 )
-from evenlight.statistics.comparisons.looks import Looks
 from evenlight.statistics.comparisons.study import StudyScores
 
 

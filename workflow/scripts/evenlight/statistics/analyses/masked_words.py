@@ -17,7 +17,7 @@ from evenlight.core.tables import Contract
 from evenlight.statistics.analyses.base import Computed, Inputs, OfModels
 from evenlight.statistics.arrays.mean import MeanDifference, difference_limits, mean_limits
 from evenlight.statistics.arrays.units import cluster_means, mean_of_known, numbered
-from evenlight.statistics.comparisons.designs import design_of
+from evenlight.statistics.comparisons.cells import design_of
 from evenlight.statistics.comparisons.files import Run, Runs, items_path, notes_of_runs, run_path, units_path
 from evenlight.statistics.comparisons.study import Comparison, pairs_of
 from evenlight.texts.items import forms_of

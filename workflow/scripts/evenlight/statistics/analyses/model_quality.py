@@ -21,7 +21,7 @@ from evenlight.core.errors import InputError
 from evenlight.core.tables import Contract
 from evenlight.statistics.analyses.base import Computed, Inputs, OfModels
 from evenlight.statistics.analyses.summary import summarise_over_seeds
-from evenlight.statistics.arrays.sign_test import share_limits
+from evenlight.statistics.arrays.exact_tests import share_limits
 from evenlight.statistics.comparisons.chance_level import describe_chance
 from evenlight.statistics.comparisons.files import Runs, items_path, notes_of_runs, predictions_path, units_path
 from evenlight.statistics.comparisons.study import ALL, Comparison, ordered_levels, pairs_of

@@ -17,11 +17,10 @@ from evenlight.core.contracts.results import EFFECTS, TEXTS_NEEDED
 from evenlight.core.kinds import SCORES
 from evenlight.core.tables import Contract
 from evenlight.statistics.analyses.base import Computed, Inputs, Result
+from evenlight.statistics.arrays.multiple_testing import Looks
 from evenlight.statistics.arrays.sample_size import pairs_needed, power
 from evenlight.statistics.comparisons.cells import CELL
-from evenlight.statistics.comparisons.families import CONTROL
-from evenlight.statistics.comparisons.looks import Looks
-from evenlight.statistics.comparisons.study import UNDECIDABLE, UNDECIDED
+from evenlight.statistics.comparisons.study import CONTROL, UNDECIDABLE, UNDECIDED
 from evenlight.statistics.comparisons.wins import LEAST_TEXTS
 
 # Halvings of the interval in which the smallest net benefit is sought that is found: to three digits.

@@ -20,16 +20,23 @@ import pandas as pd
 from evenlight.core.contracts.results import PROPOSED_METHOD_PAIRS, PROPOSED_METHODS
 from evenlight.core.tables import Contract
 from evenlight.statistics.analyses.base import Computed, Inputs, JudgedAtLooks
-from evenlight.statistics.arrays.multiple_testing import over_analyses
+from evenlight.statistics.arrays.multiple_testing import ONE_LOOK, Looks, over_analyses
 from evenlight.statistics.arrays.units import mean_of_known
-from evenlight.statistics.comparisons.cells import ExplainerScores, read_models
-from evenlight.statistics.comparisons.designs import Design, Side
-from evenlight.statistics.comparisons.families import EXPLORATORY, PRIMARY
-from evenlight.statistics.comparisons.looks import ONE_LOOK, Looks
+from evenlight.statistics.comparisons.cells import Design, ExplainerScores, Side
 from evenlight.statistics.comparisons.mean_effects import mean_effects
+from evenlight.statistics.comparisons.reading import read_models
 from evenlight.statistics.comparisons.score_files import score_notes
 from evenlight.statistics.comparisons.strategies import common_seeds, run_of_seed
-from evenlight.statistics.comparisons.study import ALL, HOLM, UNDECIDED, Comparison, StudyScores, VerdictSettings
+from evenlight.statistics.comparisons.study import (
+    ALL,
+    EXPLORATORY,
+    HOLM,
+    PRIMARY,
+    UNDECIDED,
+    Comparison,
+    StudyScores,
+    VerdictSettings,
+)
 from evenlight.statistics.comparisons.wins import P_SIDES, counted_wins
 
 FACTOR = "explainer"

@@ -24,10 +24,9 @@ from evenlight.statistics.analyses.base import Computed, Inputs, OfScores
 from evenlight.statistics.analyses.control import permuted_labels
 from evenlight.statistics.arrays.blocks import row_blocks
 from evenlight.statistics.arrays.rank_sum import stratified_delta
-from evenlight.statistics.arrays.rounding import settled
-from evenlight.statistics.arrays.units import stratum_weight
-from evenlight.statistics.comparisons.cells import ExplainerScores, ModelScores, read_models
-from evenlight.statistics.comparisons.designs import Design, design_of
+from evenlight.statistics.arrays.units import settled, stratum_weight
+from evenlight.statistics.comparisons.cells import Design, ExplainerScores, ModelScores, design_of
+from evenlight.statistics.comparisons.reading import read_models
 from evenlight.statistics.comparisons.score_files import score_notes
 from evenlight.statistics.comparisons.study import ALL, StudyScores, pairs_of
 from evenlight.texts.items import forms_of

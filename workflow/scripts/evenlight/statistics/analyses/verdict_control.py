@@ -16,10 +16,9 @@ from evenlight.core.kinds import COMPARING
 from evenlight.core.tables import Contract
 from evenlight.statistics.analyses.base import Computed, Inputs, JudgedAtLooks
 from evenlight.statistics.analyses.control import permuted_labels
-from evenlight.statistics.comparisons.cells import ExplainerScores
+from evenlight.statistics.arrays.multiple_testing import ONE_LOOK, Looks
+from evenlight.statistics.comparisons.cells import Design, ExplainerScores, Side
 from evenlight.statistics.comparisons.compared import read_compared
-from evenlight.statistics.comparisons.designs import Design, Side
-from evenlight.statistics.comparisons.looks import ONE_LOOK, Looks
 from evenlight.statistics.comparisons.study import StudyScores, VerdictSettings
 from evenlight.statistics.comparisons.verdicts import judged
 from evenlight.statistics.comparisons.wins import Counted, counted_wins

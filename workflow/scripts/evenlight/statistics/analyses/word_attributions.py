@@ -23,7 +23,7 @@ from evenlight.metrics.explanations import Explanation, explanations_of
 from evenlight.statistics.analyses.base import Computed, Inputs, OfRuns
 from evenlight.statistics.arrays.multiple_testing import holm
 from evenlight.statistics.arrays.paired_tests import signed_rank_p
-from evenlight.statistics.arrays.rounding import differences
+from evenlight.statistics.arrays.units import differences
 from evenlight.statistics.comparisons.files import Run, Runs, attribution_path, items_path, predictions_path, units_path
 from evenlight.statistics.comparisons.study import Comparison
 from evenlight.texts.items import forms_of

@@ -22,8 +22,7 @@ from numpy.typing import ArrayLike
 
 from evenlight.statistics.arrays.blocks import NUMBERS
 from evenlight.statistics.arrays.resamples import remembered
-from evenlight.statistics.arrays.rounding import settled
-from evenlight.statistics.arrays.units import numbered, stratum_weight
+from evenlight.statistics.arrays.units import numbered, settled, stratum_weight
 
 EFFECTS = ["cohens_d", "cliffs_delta"]
 

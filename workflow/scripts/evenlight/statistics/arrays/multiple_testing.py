@@ -17,15 +17,21 @@ that are as likely as losses in each comparison alone are less than that; for su
 """
 
 from collections.abc import Iterator, Sequence
-from itertools import product
+from dataclasses import dataclass
+from math import erfc, expm1, log1p, sqrt
+from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from evenlight.core.seeds import generator_for
-from evenlight.statistics.arrays.blocks import row_blocks
-from evenlight.statistics.arrays.sign_test import share_limits, side_p, two_sided
+from evenlight.statistics.arrays.exact_tests import share_limits, side_p, two_sided
+
+OBRIEN_FLEMING, POCOCK = "obrien_fleming", "pocock"
+# Flips that are computed at once, so that those of 50,000 units fit into memory. The generator fills four bytes at a
+# time: a multiple of four rows draws what one matrix would.
+FLIPS_AT_ONCE = 64
 
 
 def holm(p: ArrayLike) -> np.ndarray:
@@ -51,7 +57,7 @@ def sides_adjusted(p_sides: np.ndarray) -> np.ndarray:
     count, with a p of 1; the family is all columns, so leave none out by what was seen. A NaN counts, too, and stays.
 
     Args:
-        p_sides: one-sided p, float (2, comparisons), from :func:`evenlight.statistics.arrays.sign_test.side_p`.
+        p_sides: one-sided p, float (2, comparisons), from :func:`evenlight.statistics.arrays.exact_tests.side_p`.
 
     >>> sides_adjusted(np.array([[0.001, 0.99, 1], [0.999, 0.01, 1]])).round(3).tolist()
     [0.006, 0.05, 1.0]
@@ -62,6 +68,57 @@ def sides_adjusted(p_sides: np.ndarray) -> np.ndarray:
     adjusted = np.empty(len(order))
     adjusted[order] = np.minimum(np.maximum.accumulate(likelier[order] * left), 1)
     return adjusted
+
+
+# Interim analyses ----------------------------------------------------------------------------------------------------
+# Who looks at a result, asks for more units and looks again, has several chances to be wrong. A plan says before the
+# first look how many units each look has. A spending function says what part of the level is spent by each (Lan &
+# DeMets 1983). It is a function of the planned numbers alone, so no result of a look can change it.
+
+
+@dataclass(frozen=True)
+class Looks:
+    """A plan, up to the look that is made.
+
+    Attributes:
+        planned: how many pairs, or texts, each look of the plan has; rising.
+        made: which of them were made, by number from 0, the present one last; a look that was skipped spends nothing.
+        spending: ``obrien_fleming``, ``pocock``, or the part of the level that is spent by each look, rising to 1.
+    """
+
+    planned: tuple[int, ...] = (1,)
+    made: tuple[int, ...] = (0,)
+    spending: str | tuple[float, ...] = OBRIEN_FLEMING
+
+    @property
+    def is_one(self) -> bool:
+        """Whether there is one look, which spends all: a study without a plan."""
+        return len(self.planned) == 1
+
+    @property
+    def units(self) -> tuple[int, ...]:
+        """Those of the looks that were made."""
+        return tuple(self.planned[number] for number in self.made)
+
+    def spent(self, alpha: float) -> np.ndarray:
+        """What is spent of ``alpha`` by each of the looks that were made, float (looks,)."""
+        shares = np.array(self.units) / self.planned[-1]
+        return np.array([self._spent(alpha, *of_look) for of_look in zip(self.made, shares, strict=True)])
+
+    def increments(self, alpha: float) -> np.ndarray:
+        """The part of ``alpha`` that each of the looks that were made has to itself, float (looks,)."""
+        return np.diff(self.spent(alpha), prepend=0.0)
+
+    def _spent(self, alpha: float, number: int, share: float) -> float:
+        if self.spending == OBRIEN_FLEMING:
+            # Four upper tails of the normal distribution.
+            return 2 * erfc(-NormalDist().inv_cdf(alpha / 4) / sqrt(2 * share))
+        if self.spending == POCOCK:
+            return alpha * log1p(expm1(1) * share)
+        return alpha * self.spending[number]
+
+
+ONE_LOOK = Looks()
 
 
 class Found(NamedTuple):
@@ -128,22 +185,20 @@ def family_limits(
 
 
 def sign_flips(units: int, draws: int, seed: Sequence[object]) -> Iterator[np.ndarray]:
-    """Rows of signs that turn units, ±1 of shape (some rows, units), in turn.
+    """Rows of signs that turn units, ±1 of shape (some rows, units): at most :data:`FLIPS_AT_ONCE` in turn.
 
     All 2^``units`` rows where they are at most ``draws``; else ``draws`` rows, random but for the first, which turns
-    nothing. ``seed`` are the parts of the generator's seed. Rows come block by block, since those of 50,000 units would
-    not fit into memory.
+    nothing. ``seed`` are the parts of the generator's seed.
     """
-    if 2 ** int(units) <= draws:
-        yield np.array(list(product([1.0, -1.0], repeat=units)))
-        return
-    generator = generator_for(*seed)
-    # The generator fills four bytes at a time: blocks of a multiple of four rows draw what one matrix would.
-    for rows in row_blocks(draws, units):
-        flips = 1.0 - 2.0 * generator.integers(0, 2, size=(rows.stop - rows.start, units), dtype=np.int8)
-        if rows.start == 0:
-            flips[0] = 1.0
-        yield flips
+    every, generator = 2 ** int(units), generator_for(*seed)
+    for start in range(0, min(every, draws), FLIPS_AT_ONCE):
+        numbers = np.arange(start, min(start + FLIPS_AT_ONCE, every, draws))
+        if every <= draws:
+            turned = numbers[:, None] >> np.arange(units)[::-1] & 1
+        else:
+            turned = generator.integers(0, 2, size=(len(numbers), units), dtype=np.int8)
+        turned[numbers == 0] = 0
+        yield 1 - 2 * turned.astype(np.float32)
 
 
 def flipped_p(signed: np.ndarray, draws: int, seed: Sequence[object]) -> Iterator[np.ndarray]:
@@ -160,11 +215,9 @@ def flipped_p(signed: np.ndarray, draws: int, seed: Sequence[object]) -> Iterato
     starts = (np.cumsum(counts + 1) - counts - 1)[of_comparison]
     wins = np.concatenate([np.arange(count + 1) for count in counts])
     tables = side_p(wins, np.repeat(counts, counts + 1) - wins).astype(np.float32)
-    for block in sign_flips(len(signed), draws, seed):
-        for rows in row_blocks(len(block), 4 * len(decided)):
-            excess = block[rows].astype(np.float32) @ signed
-            places = ((decided + excess) / 2).astype(np.int32) + starts.astype(np.int32)
-            yield np.stack([table[places] for table in tables])
+    for flips in sign_flips(len(signed), draws, seed):
+        places = ((decided + flips @ signed) / 2).astype(np.int32) + starts.astype(np.int32)
+        yield np.stack([table[places] for table in tables])
 
 
 def step_down(signed: np.ndarray, draws: int, seed: Sequence[object]) -> np.ndarray:

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from evenlight.statistics.arrays.blocks import row_blocks
 
 # Differences that are as equal as this, relative to the largest, are ties: those of scores k/n are seldom equal in
-# binary. Which differences are no more than the rounding of a network, evenlight.statistics.arrays.rounding says
+# binary. Which differences are no more than the rounding of a network, evenlight.statistics.arrays.units says
 # beforehand.
 TIE = 1e-10
 

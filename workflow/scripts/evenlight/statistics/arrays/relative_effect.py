@@ -19,8 +19,7 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
-from evenlight.statistics.arrays.rounding import settled
-from evenlight.statistics.arrays.units import design_effect, stratum_weight
+from evenlight.statistics.arrays.units import design_effect, settled, stratum_weight
 
 
 @dataclass(frozen=True)

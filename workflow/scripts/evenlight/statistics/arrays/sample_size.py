@@ -6,7 +6,7 @@ All is of the first step of Holm's method, so that later steps find at least as 
 import numpy as np
 import scipy
 
-from evenlight.statistics.arrays.sign_test import least_decided
+from evenlight.statistics.arrays.exact_tests import least_decided
 
 # Power goes up and down a little as pairs are added; after so many more pairs it stays.
 AHEAD = 64

@@ -1,32 +1,106 @@
-"""The scores of a study, explainer by explainer: what every test of groups starts from.
+"""The scores of both levels of a comparison, unit by unit: what every test of groups starts from.
 
 A *cell* is a dataset, model, explainer, metric and comparison of two levels: one row of the published tables, named by
 a mapping. All cells of one explainer and one comparison stand in two arrays, metrics × seeds × units.
+
+The unit is what is drawn and what is independent of the others: a pair of forms, or a text alone. Where a unit has
+several items of one level, as several variants of a sentence for one group, these depend on one another, and the unit's
+score at this level is the mean of their defined scores. Where it has none the score is NaN: the tests of pairs leave
+the unit out, those that compare the levels as two samples keep its other side.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from pathlib import Path
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TypeVar
 
 import numpy as np
 import pandas as pd
 
-from evenlight.core import tables
-from evenlight.core.contracts.texts import ITEMS, PREDICTIONS, UNITS
-from evenlight.core.errors import InputError
-from evenlight.statistics.arrays.units import mean_of_known
-from evenlight.statistics.comparisons.designs import Design, design_of
-from evenlight.statistics.comparisons.files import Run, items_path, predictions_path, units_path
-from evenlight.statistics.comparisons.score_files import is_of_answers, read_draws, read_scores, with_most_texts
-from evenlight.statistics.comparisons.study import DRAWS, TRAININGS, Comparison, StudyScores, pairs_of
-from evenlight.texts.items import check_strata, forms_of, sampled_units
-from evenlight.texts.predictions import explained_items
+from evenlight.statistics.arrays.units import mean_of_known, numbered
+from evenlight.statistics.comparisons.study import TRAININGS, Comparison
+from evenlight.texts.items import forms_of
 
-# By what a dataset may be stratified: its labels, what a model predicts, and whether that is right.
-STRATA = ("label", "prediction", "correct")
 Made = TypeVar("Made")
 CELL = ["dataset", "model", "explainer", "metric", "factor", "level_a", "level_b"]
+
+
+@dataclass(frozen=True)
+class Side:
+    """The units of one level.
+
+    Attributes:
+        items: identifier of each unit's first item, object (units,); None where a unit has no item.
+        clusters: what each unit belongs to beyond itself, object (units,); None where a unit has no item.
+        columns: columns of the level's items among all items, int (items of the level,).
+        unit_index: the unit of each item, int (items of the level,).
+        strata: the stratum of each unit under each seed, int (seeds, units), -1 where it is in none; None where the
+            dataset is not stratified.
+    """
+
+    items: np.ndarray
+    clusters: np.ndarray
+    columns: np.ndarray
+    unit_index: np.ndarray
+    strata: np.ndarray | None = None
+
+    @property
+    def has_single_items(self) -> bool:
+        """Whether no unit has several items of this level."""
+        return len(np.unique(self.unit_index)) == len(self.unit_index)
+
+    def scores(self, values: np.ndarray) -> np.ndarray:
+        """The units' scores (…, units) from the items' (…, items): means of what is defined, else NaN."""
+        result = np.full((*values.shape[:-1], len(self.items)), np.nan)
+        if self.has_single_items:
+            result[..., self.unit_index] = values[..., self.columns]
+            return result
+        # Each unit's items side by side.
+        order = np.argsort(self.unit_index, kind="stable")
+        sorted_units, taken = self.unit_index[order], values[..., self.columns[order]]
+        starts = np.flatnonzero(np.r_[True, sorted_units[1:] != sorted_units[:-1]])
+        counts = np.add.reduceat((~np.isnan(taken)).astype(float), starts, axis=-1)
+        with np.errstate(invalid="ignore"):
+            result[..., sorted_units[starts]] = np.add.reduceat(np.nan_to_num(taken), starts, axis=-1) / counts
+        return result
+
+
+@dataclass(frozen=True)
+class Design:
+    """A comparison of two levels among some items of a dataset.
+
+    Attributes:
+        comparison: factor and levels.
+        paired: whether unit i of both sides is one and the same. That is so where at least two units have both levels;
+            otherwise all units are different, and the sides may have different numbers.
+        a, b: the units of either level.
+    """
+
+    comparison: Comparison
+    paired: bool
+    a: Side
+    b: Side
+
+    @property
+    def same_stratum(self) -> np.ndarray | None:
+        """Of pairs, whether both forms are in one and the same stratum; bool (seeds, units), None without strata."""
+        if self.a.strata is None:
+            return None
+        return (self.a.strata == self.b.strata) & (self.a.strata >= 0)
+
+    @cached_property
+    def clusters(self) -> tuple[np.ndarray, np.ndarray]:
+        """The cluster of each unit of either side, object (units,); of pairs that of the form that is there."""
+        if not self.paired:
+            return self.a.clusters, self.b.clusters
+        clusters = [b if a is None else a for a, b in zip(self.a.clusters, self.b.clusters, strict=True)]
+        return (np.array(clusters, dtype=object),) * 2
+
+    @cached_property
+    def numbered_clusters(self) -> tuple[np.ndarray, np.ndarray]:
+        """The cluster of each pair, or of the first level's units and then the second's, as :func:`numbered` has it."""
+        names = self.clusters[0] if self.paired else np.concatenate(self.clusters)
+        return numbered(names.astype(str))
 
 
 @dataclass(frozen=True)
@@ -137,160 +211,6 @@ class ModelScores:
     comparisons: Mapping[str, list[list[str]]] = field(default_factory=dict)
 
 
-def read_models(study: StudyScores) -> Iterator[ModelScores]:
-    """The scores of every model on every dataset, in configured order: of all texts first, then of all changes.
-
-    The items are those that the explainer with most scores has under any seed; another explainer with another item is
-    refused.
-    """
-    for of_modality in study.sources().values():
-        yield from _read_source(of_modality)
-
-
-def _read_source(study: StudyScores) -> Iterator[ModelScores]:
-    """The same of units of one modality."""
-    for dataset in study.datasets:
-        units = tables.read_table(units_path(study.units, dataset), UNITS)
-        path = items_path(study.units, dataset)
-        texts = tables.read_table(path, ITEMS.only("item_id", "cluster", "label", "split"))
-        # Units are drawn one after the other, so that fewer of them are the first of more.
-        test = texts[texts["split"] == "test"]
-        drawn = sampled_units(test, units, study.first, study.drawn_by.get(dataset))["item_id"]
-        texts = texts.set_index("item_id")
-        compared = study.comparisons
-        if study.of_several:
-            compared = {factor: sets for factor, sets in compared.items() if _can_compare(units, factor, sets)}
-        explainers = study.explaining(dataset)
-        for model, seeds in study.models_of(dataset).items() if explainers else ():
-            runs = [Run(dataset, model, seed) for seed in seeds]
-            fullest, asked = explainers[0], explainers[:1]
-            if study.scores is not None:
-                fullest = with_most_texts(study.scores, runs[0], explainers, study.metrics)
-                # A question may have an answer of one explainer and none of another.
-                of_answers = is_of_answers(study.scores, runs[0], fullest, study.metrics)
-                asked = explainers if of_answers else [fullest]
-            scored = pd.concat([_scored_items(study, run, name) for run in runs for name in asked]).drop_duplicates()
-            items = pd.DataFrame({"item_id": scored}).join(texts["cluster"], on="item_id")
-            if items["cluster"].isna().any():
-                unknown = items.loc[items["cluster"].isna(), "item_id"].iloc[0]
-                raise InputError(
-                    f"{path}: column 'item_id' has no '{unknown}', which has scores; delete the scores and run the "
-                    "workflow again"
-                )
-            every = items
-            if study.first is not None:
-                items = items[items["item_id"].isin(drawn)].reset_index(drop=True)
-            codes = None
-            if dataset in study.strata:
-                codes = _strata(study.strata[dataset], items["item_id"], texts["label"], study.predictions, runs)
-            if study.strata.get(dataset) == "label":
-                check_strata(dataset, units, texts["label"].loc[items["item_id"]], compared)
-            designs = [design_of(pair, forms_of(units, pair.factor), items, codes) for pair in pairs_of(compared)]
-            yield ModelScores(
-                dataset,
-                model,
-                list(seeds),
-                items,
-                units,
-                [
-                    design
-                    for design in designs
-                    if design is not None and _is_large(design, units, items, study.smallest_group)
-                ],
-                _explainers(study, runs, fullest, items, set(every["item_id"]).difference(items["item_id"])),
-                codes,
-                study.smallest_group or 1,
-                compared,
-            )
-
-
-def _scored_items(study: StudyScores, run: Run, explainer: str) -> pd.Series:
-    """``item_id`` of what an explainer's scores of a run are of, or, in a study without scores, of what will be."""
-    if study.scores is None:
-        return explained_items(predictions_path(study.predictions, run)).to_pandas()
-    return read_scores(study.scores, run, explainer, study.metrics, only_items=True)["item_id"]
-
-
-def _can_compare(units: pd.DataFrame, factor: str, sets: list[list[str]]) -> bool:
-    """Whether a dataset has both levels of a pair, or three of a larger set."""
-    there = set(forms_of(units, factor)["level"])
-    return any(len(there.intersection(levels)) >= min(3, len(levels)) for levels in sets)
-
-
-def _is_large(design: Design, units: pd.DataFrame, items: pd.DataFrame, smallest_group: int | None) -> bool:
-    """Whether both levels of a design have as many units as a group must have."""
-    if smallest_group is None:
-        return True
-    forms = forms_of(units, design.comparison.factor)
-    forms = forms[forms["item_id"].isin(items["item_id"]) & forms["level"].isin(design.comparison.levels)]
-    return forms.groupby("level")["unit_id"].nunique().min() >= smallest_group
-
-
-def _strata(
-    kind: str, items: pd.Series, labels: pd.Series, predictions: str | Path | None, runs: Sequence[Run]
-) -> np.ndarray:
-    """The stratum of each item under each run, int (runs, items); -1 where it is not known."""
-    rows = []
-    for run in runs:
-        if kind == "label":
-            values = labels
-        elif predictions is None:
-            raise InputError(
-                f"statistics.strata.{run.dataset}: found {kind}, which the predictions have; name their folder"
-            )
-        else:
-            contract = PREDICTIONS.only("item_id", "predicted")
-            values = (
-                tables.read_table(predictions_path(predictions, run), contract)
-                .set_index("item_id")["predicted"]
-                .dropna()
-            )
-            if kind == "correct":
-                values = values == labels.reindex(values.index)
-        rows.append(values.reindex(items).astype(float).fillna(-1).to_numpy(int))
-    return np.array(rows)
-
-
-def _explainers(
-    study: StudyScores, runs: Sequence[Run], fullest: str, items: pd.DataFrame, later: Collection[str]
-) -> Iterator[ExplainerScores]:
-    """The scores of ``items``, which ``fullest`` has; those of ``later`` ones do not count yet."""
-    index = pd.Index(items["item_id"])
-    for explainer in study.explaining(runs[0].dataset):
-        drawn = [read_draws(study.scores, run, explainer, study.metrics) for run in runs]
-        values = np.full((len(study.metrics), len(runs), len(items)), np.nan)
-        present = np.zeros((len(runs), len(items)), dtype=bool)
-        for row, run in enumerate(runs):
-            table = read_scores(study.scores, run, explainer, study.metrics)
-            table = table[~table["item_id"].isin(later)] if later else table
-            columns = index.get_indexer(table["item_id"])
-            if (columns < 0).any():
-                unknown = table["item_id"].to_numpy()[columns < 0][0]
-                raise InputError(
-                    f"{run}: explainer '{explainer}' has scores of item '{unknown}', explainer "
-                    f"'{fullest}' under no seed; delete the scores of both and run the workflow again"
-                )
-            values[:, row, columns] = table[list(study.metrics)].to_numpy(float).T
-            present[row, columns] = True
-        first, seeds = runs[0], [run.seed for run in runs]
-        scores = ExplainerScores(first.dataset, first.model, explainer, seeds, list(study.metrics), values, present)
-        yield scores if drawn[0] is None else _with_draws(scores, drawn, index)
-
-
-def _with_draws(scores: ExplainerScores, drawn: Sequence[pd.DataFrame], items: pd.Index) -> ExplainerScores:
-    """The same with the scores of each answer, from a table of :func:`read_draws` for each seed.
-
-    One training has its draws for repetitions; of several, draws are part of what trainings vary by.
-    """
-    numbers = pd.Index(np.unique(np.concatenate([table["draw"] for table in drawn])))
-    draws = np.full((*scores.values.shape[:2], len(numbers), len(items)), np.nan)
-    for seed, table in enumerate(drawn):
-        table = table[table["item_id"].isin(items)]
-        place = numbers.get_indexer(table["draw"]), items.get_indexer(table["item_id"])
-        draws[:, seed, *place] = table[list(scores.metrics)].to_numpy(float).T
-    return replace(scores, draws=draws, repeated=DRAWS if len(drawn) == 1 else TRAININGS)
-
-
 def by_comparison(
     explainers: Iterable[ExplainerScores],
     designs: Sequence[Design],
@@ -305,3 +225,63 @@ def by_comparison(
         for design, found in zip(designs, by_design, strict=True):
             found += made(scores, design)
     return [one for of_design in by_design for one in of_design]
+
+
+# Which units each level has ------------------------------------------------------------------------------------------
+
+
+def design_of(
+    comparison: Comparison, rows: pd.DataFrame, items: pd.DataFrame, strata: np.ndarray | None = None
+) -> Design | None:
+    """The design of a comparison, or None where a level has no item.
+
+    ``rows`` are the units' of one dataset and factor (:func:`evenlight.texts.items.forms_of`); ``items`` has
+    ``item_id`` and ``cluster`` of the items whose scores stand in the columns, in this order, and ``strata`` their
+    stratum, int (seeds, items), -1 where it is not known.
+    """
+    levels = [_of_level(rows, level, items) for level in comparison.levels]
+    if min(map(len, levels)) == 0:
+        return None
+    units = [pd.Index(part["unit_id"].unique()) for part in levels]
+    paired = len(units[0].intersection(units[1])) >= 2
+    if paired:
+        together = units[0].append(units[1].difference(units[0], sort=False))
+        units = [together, together]
+    sides = [_side(part, index, items, strata) for part, index in zip(levels, units, strict=True)]
+    return Design(comparison, paired, *sides)
+
+
+def side_of(units: pd.DataFrame, factor: str, level: str, items: pd.DataFrame) -> tuple[Side, pd.Index]:
+    """All units of one level, and their names; ``items`` as for :func:`design_of`."""
+    rows = _of_level(forms_of(units, factor), level, items)
+    names = pd.Index(rows["unit_id"].unique())
+    return _side(rows, names, items, None), names
+
+
+def _of_level(rows: pd.DataFrame, level: str, items: pd.DataFrame) -> pd.DataFrame:
+    """The rows of a level's items, in the order of the items, with the ``column`` of each."""
+    column = pd.Series(np.arange(len(items)), index=items["item_id"])
+    rows = rows[(rows["level"] == level) & rows["item_id"].isin(column.index)]
+    return rows.assign(column=rows["item_id"].map(column)).sort_values("column", kind="stable")
+
+
+def _side(rows: pd.DataFrame, units: pd.Index, items: pd.DataFrame, strata: np.ndarray | None) -> Side:
+    columns, unit_index = rows["column"].to_numpy(), units.get_indexer(rows["unit_id"])
+    first = np.full(len(units), -1)
+    first[unit_index[::-1]] = columns[::-1]
+    names = [np.where(first >= 0, items[name].to_numpy(object)[first], None) for name in ("item_id", "cluster")]
+    of_units = None if strata is None else _strata_of_units(strata[:, columns], unit_index, len(units))
+    return Side(*names, columns, unit_index, of_units)
+
+
+def _strata_of_units(strata: np.ndarray, unit_index: np.ndarray, units: int) -> np.ndarray:
+    """The stratum (seeds, units) that all items of a unit share, from theirs (seeds, items); -1 where they do not."""
+    lowest, highest = np.full((units, len(strata)), np.iinfo(int).max), np.full((units, len(strata)), -1)
+    np.minimum.at(lowest, unit_index, strata.T)
+    np.maximum.at(highest, unit_index, strata.T)
+    return np.where(lowest == highest, highest, -1).T
+
+
+def levels_there(rows: pd.DataFrame, items: Iterable[str]) -> list[str]:
+    """The levels that some items have, by name."""
+    return sorted(set(rows.loc[rows["item_id"].isin(list(items)), "level"]))

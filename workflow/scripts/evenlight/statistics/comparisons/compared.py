@@ -10,7 +10,8 @@ A source gives cells: arrays of repetitions by units, with clusters and strata. 
 from collections.abc import Iterator
 from dataclasses import replace
 
-from evenlight.statistics.comparisons.cells import ModelScores, read_models
+from evenlight.statistics.comparisons.cells import ModelScores
+from evenlight.statistics.comparisons.reading import read_models
 from evenlight.statistics.comparisons.strategies import as_levels, read_strategies
 from evenlight.statistics.comparisons.study import StudyScores
 

@@ -14,8 +14,7 @@ from evenlight.core import tables
 from evenlight.core.contracts.explanations import EXPLAINED, PAIR, PAIRED
 from evenlight.core.contracts.texts import ITEMS, PREDICTIONS
 from evenlight.core.errors import InputError
-from evenlight.statistics.comparisons.cells import ExplainerScores, ModelScores
-from evenlight.statistics.comparisons.designs import Side, levels_there, side_of
+from evenlight.statistics.comparisons.cells import ExplainerScores, ModelScores, Side, levels_there, side_of
 from evenlight.statistics.comparisons.files import Run, attribution_path, items_path, predictions_path
 from evenlight.statistics.comparisons.study import ALL
 from evenlight.texts.predictions import PROMPT

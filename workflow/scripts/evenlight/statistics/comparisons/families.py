@@ -1,4 +1,4 @@
-"""Families of comparisons, each with the level to itself, and with how few pairs nothing could be found in one.
+"""How many comparisons the families of a study have, and with how few pairs nothing could be found in one.
 
 Rules import this module, so that it waits for no library of statistics.
 """
@@ -8,30 +8,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from evenlight.core.factors import JOINT, NEGATIVE_CONTROL
-from evenlight.statistics.arrays.sign_test import least_decided
-from evenlight.statistics.comparisons.study import StudyScores, pairs_of
-
-STUDY, PRIMARY, EXPLORATORY, CONTROL = "study", "primary", "exploratory", "control"
-
-
-def hypothesis_family(cell: Mapping[str, str], primary: Mapping[str, Collection[str]], noise: Collection[str]) -> str:
-    """The family of a comparison.
-
-    Explainers that are noise, and groups that are drawn by chance, are no hypothesis: they are a family of their own.
-    The others are one family, or, where ``primary`` names some (columns of a cell to names), those, and all others,
-    which are exploratory.
-
-    >>> hypothesis_family({"explainer": "lime", "factor": "gender"}, {"explainer": ["lime"]}, [])
-    'primary'
-    >>> hypothesis_family({"explainer": "lime", "factor": "negative_control"}, {}, [])
-    'control'
-    """
-    if cell["explainer"] in noise or NEGATIVE_CONTROL in cell["factor"].split(JOINT):
-        return CONTROL
-    if not primary:
-        return STUDY
-    return PRIMARY if all(cell[column] in names for column, names in primary.items()) else EXPLORATORY
+from evenlight.statistics.arrays.exact_tests import least_decided
+from evenlight.statistics.comparisons.study import CONTROL, StudyScores, hypothesis_family, pairs_of
 
 
 def sizes_of_families(

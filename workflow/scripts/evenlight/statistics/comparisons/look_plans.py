@@ -16,7 +16,7 @@ import pandas as pd
 from evenlight.core import tables
 from evenlight.core.contracts.results import EFFECTS, LOOKS
 from evenlight.core.errors import InputError
-from evenlight.statistics.comparisons.looks import Looks
+from evenlight.statistics.arrays.multiple_testing import Looks
 
 REMEDY = (
     "take the change back, or begin a new plan with texts that nobody has looked at: give statistics.plan another name"
@@ -49,7 +49,7 @@ class Plan:
     Attributes:
         name: of the plan; another name begins anew.
         planned: units of every look.
-        spending: as :class:`evenlight.statistics.comparisons.looks.Looks` has it.
+        spending: as :class:`evenlight.statistics.arrays.multiple_testing.Looks` has it.
         alpha: the level that is spent.
         settings: what else must not change after the first look, as text.
     """

@@ -9,9 +9,9 @@ from dataclasses import astuple
 import numpy as np
 
 from evenlight.core.seeds import generator_for
+from evenlight.statistics.arrays.exact_tests import margins
 from evenlight.statistics.arrays.mean import MeanDifference, difference_limits, mean_limits
 from evenlight.statistics.arrays.robustness import robustness_value
-from evenlight.statistics.arrays.sign_test import margins
 from evenlight.statistics.arrays.units import mean_of_known
 from evenlight.statistics.comparisons.study import VerdictSettings
 from evenlight.statistics.comparisons.wins import LevelScores

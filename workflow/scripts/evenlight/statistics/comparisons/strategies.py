@@ -22,9 +22,9 @@ import pandas as pd
 from evenlight.core import tables
 from evenlight.core.contracts.texts import ITEMS, PREDICTIONS, UNITS
 from evenlight.core.errors import InputError
-from evenlight.statistics.comparisons.cells import ExplainerScores, ModelScores, read_models
-from evenlight.statistics.comparisons.designs import Design, Side
+from evenlight.statistics.comparisons.cells import Design, ExplainerScores, ModelScores, Side
 from evenlight.statistics.comparisons.files import Run, items_path, predictions_path, units_path
+from evenlight.statistics.comparisons.reading import read_models
 from evenlight.statistics.comparisons.study import ALL, Comparison, StudyScores
 
 FACTOR = "strategy"

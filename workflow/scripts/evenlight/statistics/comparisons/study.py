@@ -1,12 +1,13 @@
 """What a study compares, by which metrics and which scores, and how it judges them: what its configuration says."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Self
 
 import pandas as pd
 
+from evenlight.core.factors import JOINT, NEGATIVE_CONTROL
 from evenlight.core.kinds import EFFECTS
 from evenlight.statistics.comparisons.files import Runs
 
@@ -15,6 +16,8 @@ ALL = "all"
 # Verdicts that are none. Here, so that what draws verdicts need not wait for the libraries that compute them.
 UNDECIDABLE = "not decidable"  # for a reason that stands beside it
 UNDECIDED = "undecided"
+# Families of comparisons, each with the level to itself.
+STUDY, PRIMARY, EXPLORATORY, CONTROL = "study", "primary", "exploratory", "control"
 # How verdicts of a family are adjusted.
 HOLM, FLIPS = "holm", "flips"
 # No verdict of a difference, but one: that neither group is better in more than a few more pairs.
@@ -78,7 +81,7 @@ class StudyScores(Runs):
         explainers: names, in configured order.
         metrics: name to family.
         comparisons: factor to pairs of levels.
-        strata: of a dataset, by what it is stratified (:data:`evenlight.statistics.comparisons.cells.STRATA`).
+        strata: of a dataset, by what it is stratified: ``label``, ``prediction``, or ``correct``.
         smallest_group: pairs of levels of which one has fewer scored units are not compared; None for no such limit.
         strategies: where a study compares these, the model of each strategy of each architecture.
         claims: of strategies, by name (:func:`evenlight.statistics.comparisons.strategies.compared_strategies`).
@@ -146,7 +149,7 @@ class VerdictSettings:
         as_often_bound: the largest net benefit, P(win) − P(loss), that is called *as often*.
         confidence: of intervals.
         bootstrap_draws: resamples behind intervals of means and effect sizes, and flips behind counts.
-        primary, noise: as :func:`evenlight.statistics.comparisons.families.hypothesis_family` has them.
+        primary, noise: as :func:`hypothesis_family` has them.
         higher_is_better: of each metric; those that are not named are.
         adjustment: of *more often* in a family, ``holm`` or ``flips``.
     """
@@ -168,6 +171,25 @@ class VerdictSettings:
     def plain(cls, **settings: Any) -> Self:
         """Settings in which no metric has numbers of its own, and no cell is named beforehand or noise."""
         return cls(**{"smallest_effects": {}, "primary": {}, "noise": ()} | settings)
+
+
+def hypothesis_family(cell: Mapping[str, str], primary: Mapping[str, Collection[str]], noise: Collection[str]) -> str:
+    """The family of a comparison.
+
+    Explainers that are noise, and groups that are drawn by chance, are no hypothesis: they are a family of their own.
+    The others are one family, or, where ``primary`` names some (columns of a cell to names), those, and all others,
+    which are exploratory.
+
+    >>> hypothesis_family({"explainer": "lime", "factor": "gender"}, {"explainer": ["lime"]}, [])
+    'primary'
+    >>> hypothesis_family({"explainer": "lime", "factor": "negative_control"}, {}, [])
+    'control'
+    """
+    if cell["explainer"] in noise or NEGATIVE_CONTROL in cell["factor"].split(JOINT):
+        return CONTROL
+    if not primary:
+        return STUDY
+    return PRIMARY if all(cell[column] in names for column, names in primary.items()) else EXPLORATORY
 
 
 def pairs_of(comparisons: Mapping[str, list[list[str]]]) -> list[Comparison]:

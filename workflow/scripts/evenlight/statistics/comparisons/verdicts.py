@@ -11,7 +11,10 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import pandas as pd
 
+from evenlight.statistics.arrays.exact_tests import least_decided
 from evenlight.statistics.arrays.multiple_testing import (
+    ONE_LOOK,
+    Looks,
     at_least,
     family_limits,
     flip_thresholds,
@@ -21,10 +24,7 @@ from evenlight.statistics.arrays.multiple_testing import (
     step_down,
 )
 from evenlight.statistics.arrays.relative_effect import effect_limits
-from evenlight.statistics.arrays.sign_test import least_decided
 from evenlight.statistics.comparisons.cells import CELL
-from evenlight.statistics.comparisons.families import hypothesis_family
-from evenlight.statistics.comparisons.looks import ONE_LOOK, Looks
 from evenlight.statistics.comparisons.study import (
     AS_OFTEN,
     FLIPS,
@@ -33,6 +33,7 @@ from evenlight.statistics.comparisons.study import (
     UNDECIDED,
     Comparison,
     VerdictSettings,
+    hypothesis_family,
 )
 from evenlight.statistics.comparisons.wins import P_RETRAINING, P_SIDES, P_WORST, TEXTS, Counted
 
@@ -58,7 +59,10 @@ def judged(
     table = pd.concat([part.rows for part in parts], ignore_index=True)
     cells = table[CELL].to_dict("records")
     table["family"] = [hypothesis_family(cell, judging.primary, judging.noise) for cell in cells]
-    analyses = [*(_at_rows_of(table, of_analysis) for of_analysis in earlier), table]
+    # Those of earlier analyses in the same rows; NaN where one had no such comparison.
+    index = pd.MultiIndex.from_frame(table[CELL])
+    before = [pd.concat([part.rows for part in of_one] or [table[:0]]) for of_one in earlier]
+    analyses = [*(rows.set_index(CELL).reindex(index) for rows in before), table]
     families = []
     for name, rows in table.groupby("family").indices.items():
         by_flips = None
@@ -78,12 +82,6 @@ def adjustment_notes(table: pd.DataFrame, judging: VerdictSettings, looks: Looks
     return [
         f"statistics.adjustment: the family '{name}' has texts without pairs; Holm's method is used" for name in texts
     ]
-
-
-def _at_rows_of(table: pd.DataFrame, parts: Sequence[Counted]) -> pd.DataFrame:
-    """The comparisons of an earlier analysis in the rows of the table; NaN where it had no such comparison."""
-    rows = pd.concat([part.rows for part in parts] or [table[:0]])
-    return rows.set_index(CELL).reindex(pd.MultiIndex.from_frame(table[CELL]))
 
 
 def _judged(analyses: Sequence[pd.DataFrame], alpha: float, looks: Looks, by_flips: np.ndarray | None) -> pd.DataFrame:
@@ -114,6 +112,8 @@ def _judged(analyses: Sequence[pd.DataFrame], alpha: float, looks: Looks, by_fli
     paired, several = (table["unit"] != TEXTS).to_numpy(), (table["seeds"] > 1).to_numpy()
     needed = np.full(size, least if np.isfinite(least) else np.nan)
     majority = np.sign(table["net_benefit"].to_numpy(float))
+    # Which look of the plan each analysis is, from 1; none before the first.
+    look = np.array([np.nan, *(np.nan if looks.is_one else 1 + made for made in looks.made)])
     said = {
         **{"family_low": low, "family_high": high, "p": more.p, "p_adjusted": more.p_adjusted},
         "p_as_often_adjusted": as_often[-1],
@@ -130,7 +130,7 @@ def _judged(analyses: Sequence[pd.DataFrame], alpha: float, looks: Looks, by_fli
         ],
         "seeds_needed": pd.array(needed, dtype="Int64"),
         "side": more.side,
-        "look": pd.array(_number_of_look(more.analysis, looks), dtype="Int64"),
+        "look": pd.array(look[more.analysis], dtype="Int64"),
         "verdict": verdicts,
         "reason": [why if verdict == UNDECIDABLE else None for why, verdict in zip(reasons, verdicts, strict=True)],
     }
@@ -142,12 +142,6 @@ def _verdicts(table: pd.DataFrame, side: np.ndarray, as_often: np.ndarray, reaso
     first, second = (table[name].to_numpy(object) + " more often" for name in ("level_a", "level_b"))
     asked = [side > 0, side < 0, as_often, [why is not None for why in reasons]]
     return np.select(asked, [first, second, AS_OFTEN, UNDECIDABLE], UNDECIDED)
-
-
-def _number_of_look(analysis: np.ndarray, looks: Looks) -> np.ndarray:
-    """Which look of the plan each analysis is, from 1; NaN where none has found it, or none is planned."""
-    numbers = np.array([np.nan, *(1 + made for made in looks.made)])
-    return np.full(len(analysis), np.nan) if looks.is_one else numbers[analysis]
 
 
 def _why_undecidable(table: pd.DataFrame, least: float) -> list[str | None]:

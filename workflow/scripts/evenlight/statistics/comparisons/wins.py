@@ -12,20 +12,21 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
-from evenlight.statistics.arrays.relative_effect import relative_effect
-from evenlight.statistics.arrays.sign_test import (
+from evenlight.statistics.arrays.exact_tests import (
     as_often_p,
     counted,
+    in_worst,
     margins,
     net_benefit_limits,
     share_limits,
     side_p,
     signs,
+    texts_in_worst,
+    worst_side_p,
 )
+from evenlight.statistics.arrays.relative_effect import relative_effect
 from evenlight.statistics.arrays.units import cluster_means, mean_of_known, numbered
-from evenlight.statistics.arrays.worst import in_worst, texts_in_worst, worst_side_p
-from evenlight.statistics.comparisons.cells import CELL, ExplainerScores, by_comparison
-from evenlight.statistics.comparisons.designs import Design
+from evenlight.statistics.comparisons.cells import CELL, Design, ExplainerScores, by_comparison
 from evenlight.statistics.comparisons.study import VerdictSettings
 
 PAIRS, CLUSTERS, TEXTS = "pairs", "clusters", "texts"
@@ -110,17 +111,14 @@ class LevelScores:
     def votes(self) -> tuple[Votes, Votes]:
         """Of texts without pairs the votes of both levels, in the strata that both have."""
         clusters = np.split(self.design.numbered_clusters[0], [self.a.shape[2]])
-        strata = [
-            np.zeros(side.shape[1], dtype=int) if of.strata is None else _shared(of.strata)
+        of_seeds = [
+            np.zeros(side.shape[:2], dtype=int) if of.strata is None else of.strata
             for side, of in zip(self.counting, (self.design.a, self.design.b), strict=True)
         ]
+        # The stratum that a unit has under all seeds; −1 where there is none.
+        strata = [np.where((of == of[0]).all(axis=0), of[0], -1) for of in of_seeds]
         both = np.intersect1d(*strata)
         return tuple(map(_votes, self.counting, strata, clusters, (both[both >= 0],) * 2))
-
-
-def _shared(strata: np.ndarray) -> np.ndarray:
-    """The stratum that a unit has under all seeds, int (units,), from (seeds, units); −1 where there is none."""
-    return np.where((strata == strata[0]).all(axis=0), strata[0], -1)
 
 
 def _votes(scores: np.ndarray, strata: np.ndarray, clusters: np.ndarray, shared: np.ndarray) -> Votes:
@@ -196,11 +194,13 @@ def _of_pairs(
     there_a, there_b = (~np.isnan(side).all(axis=1) for side in (levels.a, levels.b))
     by_seed = np.stack([cluster_means(of_seed, codes) for of_seed in a - b])
     benefits = mean_of_known(better * signs(by_seed, margin), axis=1)
+    with np.errstate(invalid="ignore"):
+        share, net_benefit = wins / decided, (wins - losses) / votes
     columns = {
         "unit": np.where((~np.isnan(a)).any(axis=0).sum(axis=0) > votes, CLUSTERS, PAIRS),
         **{"units_a": votes, "units_b": votes, "wins": wins, "losses": losses, "ties": ties, "margin": margin},
-        **{"share": _share(wins, decided), "low": low, "high": high},
-        "net_benefit": _share(wins - losses, votes),
+        **{"share": share, "low": low, "high": high},
+        "net_benefit": net_benefit,
         **{"net_benefit_low": benefit_low, "net_benefit_high": benefit_high},
         "most_differ": share_limits(decided, votes, level)[1],
         **{"worst_a": worst_a, "worst_b": worst_b, "by_seed": list(benefits.T), "reason": None},
@@ -211,11 +211,6 @@ def _of_pairs(
     }
     names = [(levels.scores.dataset, name) for name in levels.design.clusters[0][first]]
     return columns, pd.DataFrame(signed, index=pd.Index(names, tupleize_cols=False))
-
-
-def _share(count: np.ndarray, total: np.ndarray) -> np.ndarray:
-    """The share of a total; NaN of none."""
-    return np.divide(count, total, out=np.full(len(total), np.nan), where=total > 0)
 
 
 def _p_values(p_sides: np.ndarray, p_worst: np.ndarray, benefits: np.ndarray) -> dict[str, np.ndarray]:
