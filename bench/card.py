@@ -39,8 +39,8 @@ from evenlight.engine.training import save_classifier, train
 from evenlight.jobs import command_line
 from evenlight.models import Architecture
 from evenlight.models.building import new_classifier
-from evenlight.models.classifier import Classifier, device_name, pick_device
-from evenlight.models.processor import use_processor
+from evenlight.models.classifier import Classifier
+from evenlight.models.devices import device_name, pick_device, use_processor
 from evenlight.models.trainings import Training
 
 HERE = Path(__file__).parent

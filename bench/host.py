@@ -26,7 +26,7 @@ from evenlight.configuration import completed_entry
 from evenlight.engine.evaluator import TOKENS_ON_CUDA, Evaluator
 from evenlight.engine.sentences import Sentence, tokenize
 from evenlight.models.classifier import Classifier
-from evenlight.models.processor import use_processor
+from evenlight.models.devices import use_processor
 
 TOKENS = 28
 WORDS = [f"w{number}" for number in range(300)]

@@ -38,7 +38,7 @@ from evenlight.engine.sentences import Sentence, tokenize
 from evenlight.engine.training import save_classifier
 from evenlight.metrics.explanations import explanation_of
 from evenlight.models.classifier import Classifier, load_saved
-from evenlight.models.processor import use_processor
+from evenlight.models.devices import use_processor
 from evenlight.models.tokenizers import loaded_tokenizer, special_token_id
 
 LAYERS, WIDTH, VOCABULARY, MAX_TOKENS = 6, 384, 2000, 256

@@ -34,7 +34,7 @@ from evenlight.engine.training import save_classifier
 from evenlight.metrics.explanations import explanation_of
 from evenlight.models import Architecture
 from evenlight.models.classifier import Classifier, load_saved
-from evenlight.models.processor import use_processor
+from evenlight.models.devices import use_processor
 from evenlight.models.prompted import prompted_classifier
 
 ROOT = Path(__file__).parents[1]

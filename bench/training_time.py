@@ -29,7 +29,7 @@ from evenlight.engine.training import steps_of_epoch, train
 from evenlight.jobs import command_line
 from evenlight.models.architectures.pretrained import Pretrained
 from evenlight.models.building import new_classifier
-from evenlight.models.processor import use_processor
+from evenlight.models.devices import use_processor
 from evenlight.models.trainings import Training
 from evenlight.texts.predictions import Sentence
 

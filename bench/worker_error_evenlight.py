@@ -15,7 +15,7 @@ from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.sentences import Sentence, tokenize
 from evenlight.explainers import Context, Explainer, explain
 from evenlight.models.classifier import load_saved
-from evenlight.models.processor import use_processor
+from evenlight.models.devices import use_processor
 
 # Rows of each of the runs whose mean is a long run, and the copies that LIME draws of which it asks few.
 BLOCK, COPIES = 1024, 20_000

@@ -18,7 +18,7 @@ from evenlight.explainers import Context, Explainer, explain
 from evenlight.metrics import Metric, score
 from evenlight.metrics.explanations import Explanation
 from evenlight.models.classifier import load_saved
-from evenlight.models.processor import use_processor
+from evenlight.models.devices import use_processor
 
 # The methods of each suite with the defaults of the configuration.
 RELEASED = {"layer": "embedding_output", "output": "probability", "definition": "released"}

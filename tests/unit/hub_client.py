@@ -169,7 +169,6 @@ def main() -> None:
     import transformers.models.bert.modeling_bert  # noqa: F401
 
     import datasets  # noqa: F401
-    import evenlight.engine.taking_over
     import evenlight.engine.training  # noqa: F401
 
     sys.path.append(str(HERE.parents[1] / "workflow" / "tools"))

@@ -42,7 +42,7 @@ from evenlight.explainers.families.relevance.rules import shares_remark
 from evenlight.explainers.randomisation import stages
 from evenlight.jobs.parts import Rows
 from evenlight.models.classifier import load_saved
-from evenlight.models.randomised import layers_of, randomise
+from evenlight.models.layers import layers_of, randomise
 from evenlight.statistics.comparisons.files import Run, Runs, score_path
 from evenlight.statistics.comparisons.score_files import explainer_notes, score_notes
 from evenlight.statistics.comparisons.study import StudyScores

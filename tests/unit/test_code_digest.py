@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from evenlight.core.errors import InputError
-from evenlight.jobs.code_digest import code_digest
+from evenlight.jobs.own_files import code_digest
 
 PROJECT = {
     "train.py": "import json\nfrom evenlight import models\nmodels.fit()\n",

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from evenlight.jobs import gpus
-from evenlight.models.classifier import pick_device
+from evenlight.models.devices import pick_device
 
 JOB = """
 import os, sys

@@ -17,7 +17,7 @@ from transformers import AutoConfig, AutoModelForMaskedLM, AutoModelForSequenceC
 from wording import says
 
 from evenlight.core.sources import digest
-from evenlight.models.ready import loaded_files
+from evenlight.models.location import loaded_files
 
 LOADED = ("config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json")
 

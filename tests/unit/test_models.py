@@ -29,7 +29,8 @@ from evenlight.engine import training
 from evenlight.engine.evaluator import Evaluator
 from evenlight.explainers import Explainer, explain
 from evenlight.jobs.environment import library_versions
-from evenlight.models.classifier import Classifier, load_network, load_saved, pick_device
+from evenlight.models.classifier import Classifier, load_network, load_saved
+from evenlight.models.devices import pick_device
 from evenlight.models.tokenizers import learned_tokenizer, loaded_tokenizer
 from evenlight.models.trainings import Training
 

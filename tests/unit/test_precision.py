@@ -354,7 +354,7 @@ MEMORY = """if True:
     import resource, sys
     import torch
     sys.path.append("workflow/scripts")
-    from evenlight.models.processor import use_processor
+    from evenlight.models.devices import use_processor
     if "kept" in sys.argv:
         use_processor(1)
         assert torch.get_num_threads() == 1

@@ -31,9 +31,9 @@ from evenlight.explainers import Context, Explainer, explain
 from evenlight.explainers.families.relevance.rules import relevances
 from evenlight.metrics import Metric
 from evenlight.models import Architecture
+from evenlight.models.building import refuse_beyond_limit
 from evenlight.models.classifier import Classifier, load_saved
 from evenlight.models.language_model import token_logits
-from evenlight.models.limits import refuse_beyond_limit
 from evenlight.models.prompted import _refuse_looking_ahead, kind_of, prompted_classifier
 from evenlight.models.tokenizers import token_ids
 from evenlight.texts.rows import Rows, stand_behind

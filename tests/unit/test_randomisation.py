@@ -20,7 +20,7 @@ from evenlight.engine.evaluator import Evaluator
 from evenlight.explainers import Context, Explainer, explain
 from evenlight.explainers.randomisation import randomisation_rows, randomised_items, stages
 from evenlight.models.classifier import on_device
-from evenlight.models.randomised import Layer, layers_of, randomise, randomised
+from evenlight.models.layers import Layer, layers_of, randomise, randomised
 from evenlight.reports.page_parts import NO_RUN
 from evenlight.reports.plots.randomisation import draw_randomisation
 from evenlight.statistics.analyses.randomisation import summarise_randomisation

@@ -29,8 +29,8 @@ from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.sentences import encoded
 from evenlight.metrics.explanations import Explanation
 from evenlight.metrics.families.correctness import MassAccuracy
+from evenlight.models.building import refuse_beyond_limit
 from evenlight.models.classifier import Classifier
-from evenlight.models.limits import refuse_beyond_limit
 from evenlight.models.tokenizers import learned_tokenizer, loaded_tokenizer, read_words, special_token_id, token_ids
 from evenlight.texts.predictions import SPECIAL
 from evenlight.texts.splitting import text_columns

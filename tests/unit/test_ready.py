@@ -22,7 +22,8 @@ from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.sentences import encoded
 from evenlight.models import Architecture
 from evenlight.models.classifier import load_saved
-from evenlight.models.ready import loaded_files, matched_labels, ready_classifier
+from evenlight.models.location import loaded_files
+from evenlight.models.ready import matched_labels, ready_classifier
 from models import train
 
 CLASSES = ["negative", "neutral", "positive"]

@@ -11,7 +11,7 @@ from transformers import BartConfig, BartForSequenceClassification, OPTConfig, O
 
 from evenlight.core.errors import InputError
 from evenlight.engine import training
-from evenlight.models import strategies
+from evenlight.models import layers
 from evenlight.models.classifier import Classifier
 
 # What the published strategies train, and what of it is initialised again.
@@ -109,7 +109,7 @@ def test_every_weight_is_in_the_part_that_it_is(architecture):
     network = network_of(architecture).network
     names = {name for name, _ in network.named_parameters()}
     expected = {part: beginning_with(names, beginnings) for part, beginnings in PARTS[architecture].items()}
-    assert {part: set(found) for part, found in strategies.weights_by_part(network).items()} == expected
+    assert {part: set(found) for part, found in layers.weights_by_part(network).items()} == expected
     assert sum(map(len, expected.values())) == len(names)
 
 
@@ -119,7 +119,7 @@ def test_what_is_called_behind_the_layers_is_no_embedding():
     config = OPTConfig(vocab_size=50, num_attention_heads=2, max_position_embeddings=32, **sizes)
     network = OPTForSequenceClassification(config).train()
     names = {name for name, _ in network.named_parameters()}
-    parts = {name: set(found) for name, found in strategies.weights_by_part(network).items()}
+    parts = {name: set(found) for name, found in layers.weights_by_part(network).items()}
     read = [f"model.decoder.{name}." for name in ("embed_tokens", "embed_positions", "project_in")]
     behind = [f"model.decoder.{name}." for name in ("layers", "final_layer_norm", "project_out")]
     assert parts == {
@@ -154,11 +154,11 @@ def test_a_step_moves_what_the_strategy_trains_and_nothing_else(architecture, st
 
 def test_one_table_by_several_names_is_one_weight():
     network = network_of("bart").network
-    strategies.train_only(network, ["embeddings"])
+    layers.train_only(network, ["embeddings"])
     assert network.model.decoder.embed_tokens.weight is network.model.shared.weight
     assert network.model.decoder.embed_tokens.weight.requires_grad
     assert not network.model.decoder.embed_positions.weight.requires_grad
-    strategies.train_only(network, ["layers", "head"])
+    layers.train_only(network, ["layers", "head"])
     assert not network.model.decoder.embed_tokens.weight.requires_grad
 
 
@@ -203,12 +203,12 @@ def test_a_pooler_that_the_model_came_without_belongs_to_the_head(tmp_path):
     source.network.bert.pooler = None
     training.save_classifier(source, tmp_path, None, {})
     network = new_pretrained(tmp_path)[0].network
-    assert strategies.weights_by_part(network)["head"] == [
+    assert layers.weights_by_part(network)["head"] == [
         *("bert.pooler.dense.weight", "bert.pooler.dense.bias"),
         *("classifier.weight", "classifier.bias"),
     ]
     with pytest.raises(InputError, match=r"trained: .*bert model.*no pooler.*embeddings"):
-        strategies.train_only(network, ["pooler", "head"])
+        layers.train_only(network, ["pooler", "head"])
 
 
 def test_a_part_that_a_network_has_not_is_refused_by_its_name(tmp_path):

@@ -20,7 +20,8 @@ from evenlight.core.errors import InputError
 from evenlight.core.seeds import generator_for
 from evenlight.engine import checkpoints, training
 from evenlight.models import adapters
-from evenlight.models.classifier import device_name, load_saved
+from evenlight.models.classifier import load_saved
+from evenlight.models.devices import device_name
 from evenlight.models.trainings import Training
 from models import train
 

@@ -27,8 +27,8 @@ from evenlight.engine.sentences import encoded, token_counts
 from evenlight.models import Architecture
 from evenlight.models.classifier import Classifier, prepared
 from evenlight.models.prompted import prompted_classifier
+from evenlight.models.readable import require_reads_parts
 from evenlight.models.tokenizers import loaded_tokenizer, read_words, token_ids
-from evenlight.models.two_parts import require_reads_parts
 from evenlight.texts.items import check_items
 from evenlight.texts.predictions import SPECIAL
 from models import load_model

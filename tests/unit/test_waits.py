@@ -28,10 +28,10 @@ from evenlight.engine.training import train
 from evenlight.metrics import Origin
 from evenlight.metrics.explanations import explanation_of
 from evenlight.models.classifier import Classifier, prepared
+from evenlight.models.devices import sent
 from evenlight.models.language_model import DECODER, Prompt, as_classifier
 from evenlight.models.model_inputs import ModelInputs
 from evenlight.models.trainings import Training
-from evenlight.models.transfers import sent
 from evenlight.models.windows import windows_of_text
 
 aten = torch.ops.aten

@@ -16,9 +16,8 @@ from evenlight.core.errors import InputError
 from evenlight.core.findings import Findings
 from evenlight.core.tables import read_metadata, read_table
 from evenlight.engine.evaluator import Evaluator
+from evenlight.engine.initial import taken_over, untrained
 from evenlight.engine.sentences import ReadingSettings, encoded, unexplained
-from evenlight.engine.taking_over import taken_over
-from evenlight.engine.untrained import untrained
 from evenlight.explainers import Context, explain, training_items
 from evenlight.jobs import own_files
 from evenlight.jobs.command_line import add_compared_flag, add_device_flags, of_model, run, settings_argument
@@ -28,7 +27,7 @@ from evenlight.metrics.questions import StandIn, with_foils
 from evenlight.models import Architecture
 from evenlight.models.architectures.service import Service
 from evenlight.models.classifier import Classifier, on_device
-from evenlight.models.processor import use_processor
+from evenlight.models.devices import use_processor
 from evenlight.models.service import ServedClassifier, word_tokenizer
 from evenlight.models.services.client import Client, RequestPolicy
 from evenlight.models.tokenizers import loaded_tokenizer

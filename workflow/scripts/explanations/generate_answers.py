@@ -26,8 +26,8 @@ from evenlight.jobs.environment import library_versions
 from evenlight.jobs.parts import DIGEST, Missing, digest_of, digest_of_inputs, make_rows, write_part
 from evenlight.models import model_files
 from evenlight.models.decoder import load_decoder
-from evenlight.models.processor import use_processor
-from evenlight.models.ready import loaded_files
+from evenlight.models.devices import use_processor
+from evenlight.models.location import loaded_files
 from evenlight.texts.predictions import explained_items
 
 # What names an answer to a follow-up question.

@@ -14,7 +14,7 @@ from evenlight.engine.loading import open_evaluator
 from evenlight.explainers import Context, Explainer, training_items
 from evenlight.explainers.randomisation import randomisation_rows, randomised_items
 from evenlight.jobs.command_line import add_model_flags, run, settings_argument
-from evenlight.models.randomised import Layer, layers_of, randomised
+from evenlight.models.layers import Layer, layers_of, randomised
 from evenlight.texts.predictions import explained_items, read_explained, sentences_of
 
 

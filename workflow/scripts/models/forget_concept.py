@@ -20,8 +20,8 @@ from evenlight.engine.sentences import encoded
 from evenlight.engine.training import digest_of_training, make_reproducible
 from evenlight.explainers import Explainer
 from evenlight.jobs.command_line import add_model_flags, run, settings_argument
-from evenlight.models.classifier import device_name, load_saved
-from evenlight.models.processor import use_processor
+from evenlight.models.classifier import load_saved
+from evenlight.models.devices import device_name, use_processor
 from evenlight.models.trainings import Training
 
 # Texts by which a training is seen to go astray.

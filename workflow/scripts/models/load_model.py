@@ -5,14 +5,14 @@ from pathlib import Path
 
 from evenlight.core.contracts.texts import ITEMS
 from evenlight.core.tables import read_metadata, read_table
-from evenlight.engine.taking_over import taken_over
+from evenlight.engine.initial import taken_over
 from evenlight.engine.training import LOOKED_AT, Sample, save_classifier
 from evenlight.jobs.command_line import run, settings_argument
 from evenlight.jobs.environment import library_versions
 from evenlight.models import Architecture
-from evenlight.models.location import pinned
-from evenlight.models.processor import use_processor
-from evenlight.models.ready import loaded_files, unchanged_files
+from evenlight.models.devices import use_processor
+from evenlight.models.location import loaded_files, pinned
+from evenlight.models.ready import unchanged_files
 from evenlight.texts.words import TEXT
 
 

@@ -16,8 +16,7 @@ from evenlight.engine.sentences import parts_of, tokenize
 from evenlight.engine.training import digest_of_training, make_reproducible, train
 from evenlight.jobs.command_line import add_device_flags, run, settings_argument
 from evenlight.models.building import new_classifier
-from evenlight.models.classifier import device_name, pick_device
-from evenlight.models.processor import use_processor
+from evenlight.models.devices import device_name, pick_device, use_processor
 from evenlight.models.trainings import recipe_of
 from evenlight.texts.items import learned_levels
 from evenlight.texts.words import single_texts, texts_in

@@ -14,7 +14,7 @@ from evenlight.engine.representations import represented
 from evenlight.engine.sentences import encoded, token_counts
 from evenlight.jobs.command_line import add_model_flags, run, settings_argument
 from evenlight.models.classifier import load_saved
-from evenlight.models.processor import use_processor
+from evenlight.models.devices import use_processor
 
 
 def main(arguments: argparse.Namespace) -> None:

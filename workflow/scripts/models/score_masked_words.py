@@ -11,7 +11,7 @@ from evenlight.core.contracts.texts import ITEMS
 from evenlight.engine.masked_words import begun_at, masked_evaluator, masked_scores, why_without_head
 from evenlight.engine.sentences import parts_of
 from evenlight.jobs.command_line import add_model_flags, run, settings_argument
-from evenlight.models.processor import use_processor
+from evenlight.models.devices import use_processor
 from evenlight.models.tokenizers import read_words
 from evenlight.texts.predictions import explained_items
 from evenlight.texts.words import TEXT, texts_in

@@ -11,6 +11,7 @@ from evenlight.core.contracts.texts import ITEMS, UNITS
 from evenlight.core.errors import InputError
 from evenlight.core.tables import read_metadata, read_table, write_csv
 from evenlight.engine.checkpoints import add_checkpoint_flags, describe_training, open_checkpoint
+from evenlight.engine.initial import untrained
 from evenlight.engine.sentences import ReadingSettings, tokenize, unexplained
 from evenlight.engine.training import (
     LOOKED_AT,
@@ -21,13 +22,11 @@ from evenlight.engine.training import (
     save_classifier,
     train,
 )
-from evenlight.engine.untrained import untrained
 from evenlight.jobs.command_line import add_compared_flag, add_device_flags, run, settings_argument
 from evenlight.models import Architecture
-from evenlight.models.classifier import Classifier, device_name, name_classes, pick_device
-from evenlight.models.location import pinned
-from evenlight.models.processor import use_processor
-from evenlight.models.ready import begun_with
+from evenlight.models.classifier import Classifier, name_classes
+from evenlight.models.devices import device_name, pick_device, use_processor
+from evenlight.models.location import begun_with, pinned
 from evenlight.models.trainings import recipe_of
 from evenlight.texts.items import check_explained, groups_kept_together
 

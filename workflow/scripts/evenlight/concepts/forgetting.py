@@ -19,8 +19,8 @@ from evenlight.engine.representations import given_to_last_layer
 from evenlight.engine.sentences import Sentence
 from evenlight.engine.training import Beside, train
 from evenlight.models.classifier import Classifier
+from evenlight.models.devices import sent
 from evenlight.models.trainings import Training
-from evenlight.models.transfers import sent
 
 
 class _Reversed(torch.autograd.Function):

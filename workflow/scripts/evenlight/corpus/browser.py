@@ -24,7 +24,7 @@ from selenium.webdriver.remote.webdriver import WebDriver
 from urllib3.exceptions import HTTPError
 
 from evenlight.core.errors import InputError
-from evenlight.core.waiting import asked_wait
+from evenlight.core.sources import asked_wait
 from evenlight.corpus.local_site import Site, serving
 from evenlight.corpus.pages import (
     Fetch,

@@ -9,7 +9,7 @@ import torch
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.sentences import Sentence
 from evenlight.models.classifier import Classifier
-from evenlight.models.transfers import sent
+from evenlight.models.devices import sent
 
 
 @dataclass(frozen=True)

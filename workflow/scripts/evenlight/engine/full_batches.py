@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from evenlight.models.transfers import fetched
+from evenlight.models.devices import fetched
 
 
 class FullBatches:

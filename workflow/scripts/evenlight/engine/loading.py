@@ -7,7 +7,7 @@ from dataclasses import replace
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.service import ServiceEvaluator
 from evenlight.models.classifier import load_saved
-from evenlight.models.processor import use_processor
+from evenlight.models.devices import use_processor
 from evenlight.models.service import is_service, load_service
 from evenlight.models.services.client import RequestPolicy
 

@@ -14,12 +14,12 @@ from transformers import AutoConfig
 
 from evenlight.core.errors import InputError
 from evenlight.engine.evaluator import Evaluator
-from evenlight.models.classifier import Classifier, load_network, pick_device
+from evenlight.models.classifier import Classifier, load_network
+from evenlight.models.devices import pick_device, sent
 from evenlight.models.language_model import KINDS, MASKED, PROMPT, Prompt, as_classifier
 from evenlight.models.location import located
 from evenlight.models.prompted import NAMES
 from evenlight.models.tokenizers import NO_CODE, Reading, cannot_load, loaded_tokenizer, required_token_id, set_prompt
-from evenlight.models.transfers import sent
 
 # Names of the scores.
 LIKELIHOOD, RELEASED = "likelihood", "released"

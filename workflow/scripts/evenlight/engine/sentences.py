@@ -9,9 +9,8 @@ import pandas as pd
 from evenlight.core.errors import InputError
 from evenlight.models.classifier import Classifier
 from evenlight.models.fields import LongItems
-from evenlight.models.readable import require_readable
+from evenlight.models.readable import require_readable, require_reads_parts, types_for
 from evenlight.models.tokenizers import Reading, read_words, token_ids
-from evenlight.models.two_parts import require_reads_parts, types_for
 from evenlight.models.windows import windows_of_text
 from evenlight.settings import Settings
 from evenlight.texts.items import groups_kept_together, sampled_units

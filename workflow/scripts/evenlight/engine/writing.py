@@ -14,8 +14,8 @@ import torch
 from evenlight.core.errors import InputError
 from evenlight.engine.full_batches import FullBatches
 from evenlight.models.decoder import Decoder, Prefix
+from evenlight.models.devices import sent
 from evenlight.models.language_model import DECODER, Prompt
-from evenlight.models.transfers import sent
 from evenlight.texts.rows import common_prefix
 
 # How many logits may be there at once where those of many tokens are wanted, numbers of float32.

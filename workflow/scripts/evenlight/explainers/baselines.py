@@ -10,8 +10,8 @@ from evenlight.engine.sentences import Sentence
 from evenlight.explainers import Context
 from evenlight.explainers.attribution import Remark
 from evenlight.models.classifier import Classifier, EmbeddingLayer
+from evenlight.models.devices import sent
 from evenlight.models.tokenizers import read_words, special_token_id
-from evenlight.models.transfers import sent
 
 # Where the output changes evenly, it has changed by a hundredth after the first hundredth of the path. Twenty times
 # that is a jump: paths of twelve architectures with random weights have up to 2 % where words begin at another word,

@@ -69,7 +69,7 @@ def _state_of(network: Any) -> tuple:
     if network is None:
         return ()
     # Here, since what asks no model does without torch.
-    from evenlight.models.transfers import fetched
+    from evenlight.models.devices import fetched
 
     tensors = list(itertools.chain(network.parameters(), network.buffers()))
     # As text, in which one that is no number equals itself.

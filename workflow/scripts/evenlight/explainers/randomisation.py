@@ -15,7 +15,7 @@ from evenlight.core.chance import rank_correlation
 from evenlight.core.errors import InputError
 from evenlight.core.seeds import derived_seed
 from evenlight.explainers import Context, Explainer, explain
-from evenlight.models.randomised import Layer
+from evenlight.models.layers import Layer
 from evenlight.texts.predictions import Sentence
 
 # The layers that are random at each stage, from all layers in the order from the head down.

@@ -8,7 +8,7 @@ import torch
 from torch.nn import functional
 
 from evenlight.engine.evaluator import Evaluator
-from evenlight.models.transfers import sent
+from evenlight.models.devices import sent
 
 # Steps of an attack reach this many radii in all, so that they can leave every corner of a ball (Madry et al. 2018).
 REACH = 2.5

@@ -14,8 +14,7 @@ from transformers import AutoConfig, AutoModelForSequenceClassification
 from transformers.utils import cached_file
 
 from evenlight.core.errors import InputError, first_line
-from evenlight.core.hub import refused_by_hub
-from evenlight.core.sources import ADAPTER_FILES, check_no_pickle
+from evenlight.core.sources import ADAPTER_FILES, check_no_pickle, refused_by_hub
 from evenlight.models.classifier import belongs_to_head, load_network, weights_alone
 from evenlight.models.fast_layers import linear_layers
 from evenlight.models.labels import MULTI_LABEL

@@ -16,9 +16,9 @@ from transformers.integrations import hub_kernels
 
 from evenlight.core.errors import InputError, first_line
 from evenlight.core.sources import PICKLES, WEIGHT_FILES, check_no_pickle, convert
-from evenlight.jobs import gpus
 from evenlight.models import lstm_attention, one_layer_attention  # noqa: F401 (registers the architectures)
 from evenlight.models.attention import FURTHER_TYPES, KNOWN_TYPES
+from evenlight.models.devices import pick_device, sent
 from evenlight.models.fast_layers import linear_layers, use_fast_layers
 from evenlight.models.in_a_line import in_a_line
 from evenlight.models.language_model import KINDS, PROMPT, ClassifyingLanguageModel, Prompt, as_classifier
@@ -28,7 +28,6 @@ from evenlight.models.networks import device_of, embedded
 from evenlight.models.padding import padding_known
 from evenlight.models.saved_files import kept_inputs, undamaged_manifest
 from evenlight.models.tokenizers import NO_CODE, cannot_load, loaded_tokenizer, required_token_id
-from evenlight.models.transfers import sent
 from evenlight.models.windows import Windows, are_windowed, split
 from evenlight.texts.rows import Rows, ids_of, is_padding_of, marks_of, types_of
 
@@ -346,22 +345,6 @@ class _Reached(Exception):
 
     def __init__(self, output: torch.Tensor):
         self.output = output
-
-
-def pick_device(device: str) -> torch.device:
-    """The device that the configuration names; ``auto`` takes a GPU where there is one, of several a free one."""
-    if device != "cpu":
-        gpus.lease()
-    if device == "auto":
-        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    if device == "cuda" and not torch.cuda.is_available():
-        raise InputError("device is 'cuda', but torch finds no GPU; use 'auto' or 'cpu', or install torch with CUDA")
-    return torch.device(device)
-
-
-def device_name(device: torch.device) -> str:
-    """The kind of a device, of GPUs with the model: they round differently."""
-    return f"cuda ({torch.cuda.get_device_name(device)})" if device.type == "cuda" else str(device)
 
 
 def name_classes(network: nn.Module, classes: Sequence[str]) -> None:

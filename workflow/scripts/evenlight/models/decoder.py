@@ -21,14 +21,14 @@ from transformers import AutoModelForCausalLM, DynamicCache, PreTrainedModel, Pr
 from transformers.cache_utils import DynamicLayer
 
 from evenlight.core.errors import InputError, first_line
-from evenlight.models.classifier import load_network, pick_device, prepared
+from evenlight.models.building import declared_limit, dependent_positions
+from evenlight.models.classifier import load_network, prepared
+from evenlight.models.devices import pick_device, sent
 from evenlight.models.language_model import at_places
-from evenlight.models.limits import declared_limit, dependent_positions
 from evenlight.models.model_inputs import CLOSE, LENGTHS, PRIME, ROUNDING, tried_length
 from evenlight.models.networks import word_table
 from evenlight.models.prompted import WITH_HEAD, looks_ahead
 from evenlight.models.tokenizers import loaded_tokenizer
-from evenlight.models.transfers import sent
 
 # Of the texts that are tried out: how many tokens all begin with, and how many are written behind each; beyond how many
 # tokens none is tried, and by how many of two long ones one is shorter.

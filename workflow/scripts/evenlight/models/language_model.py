@@ -24,9 +24,9 @@ from transformers import AutoModelForCausalLM, AutoModelForMaskedLM, DynamicCach
 from transformers.cache_utils import DynamicLayer, DynamicSlidingWindowLayer
 from transformers.modeling_outputs import SequenceClassifierOutput
 
+from evenlight.models.devices import sent
 from evenlight.models.networks import embedded, evaluating, word_table
 from evenlight.models.prefixes import TreeOnDevice, reading
-from evenlight.models.transfers import sent
 from evenlight.texts.prefixes import Tree
 
 # The key of config.json that makes a language model a classifier.

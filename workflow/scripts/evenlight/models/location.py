@@ -1,5 +1,6 @@
-"""Where a model lies: in a folder here, or on the Hugging Face hub, which may not answer."""
+"""Where a model lies, in a folder or on the Hugging Face hub, which may not answer; and what it is loaded from."""
 
+import re
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,10 +9,17 @@ from pathlib import Path
 from huggingface_hub import HfApi, constants
 from huggingface_hub.file_download import repo_folder_name
 from huggingface_hub.utils import get_session
+from transformers.utils import cached_file
 
 from evenlight.core.errors import InputError
-from evenlight.core.hub import key_of_revision
-from evenlight.core.sources import is_missing_folder, nearest_folder
+from evenlight.core.sources import (
+    adapter_files,
+    digest,
+    is_missing_folder,
+    key_of_revision,
+    nearest_folder,
+    transformers_files,
+)
 from evenlight.models.base import Architecture
 from evenlight.models.fields import GivenTokenizer
 
@@ -153,3 +161,68 @@ def _answers(source: str, revision: str) -> bool:
             continue
     _silent_since[endpoint] = time.monotonic()
     return False
+
+
+def loaded_files(source: str, revision: str | None = None, is_adapter: bool = False, commit: str | None = None) -> dict:
+    """What a classifier is loaded from, for its manifest: ``source``, ``revision``, and ``files``, SHA-256 by name.
+
+    Of a model on the hub also its ``commit``, which its newest version need not be any more. With ``is_adapter`` the
+    source is an adapter.
+
+    Args:
+        source: hub id or folder.
+        revision: as the study names it.
+        is_adapter: whether the source is an adapter.
+        commit: that the revision is.
+
+    Raises:
+        InputError: a file is not the one that the hub has under its name.
+    """
+    loaded = {"source": source, "revision": revision}
+    folder = _folder_of(source, revision, commit, "adapter_config.json" if is_adapter else "config.json")
+    if not Path(source).is_dir():
+        loaded["commit"] = folder.name
+    files = adapter_files(folder) if is_adapter else transformers_files(folder)
+    return loaded | {"files": {path.name: _checked_digest(path) for path in files}}
+
+
+def _folder_of(source: str, revision: str | None, commit: str | None, configuration: str = "config.json") -> Path:
+    """The folder of a source, of one on the hub that in the hub's cache."""
+    if Path(source).is_dir():
+        return Path(source)
+    with located(source, revision):
+        return Path(cached_file(source, configuration, revision=commit or revision)).parent
+
+
+def begun_with(model: Architecture, commits: Architecture) -> dict:
+    """What a model that is trained here begins with, for its manifest: files of its ``source`` and ``tokenizer``.
+
+    Args:
+        model: as the study has it.
+        commits: the same with the commits of the hub (``location.pinned``).
+
+    Returns:
+        what :func:`loaded_files` says of either; empty where everything begins at random.
+    """
+    both = {"source": (model, commits)}
+    if hasattr(model, "tokenizer"):
+        both["tokenizer"] = (model.tokenizer, commits.tokenizer)
+    return {
+        name: loaded_files(given.source, given.revision, commit=pinned.revision)
+        for name, (given, pinned) in both.items()
+        if hasattr(given, "source")
+    }
+
+
+def _checked_digest(path: Path) -> str:
+    """The SHA-256 of a file; of a large one in the hub's cache it is the name of what its link leads to.
+
+    The hub's client compares sizes only.
+    """
+    found, name = digest(path), path.readlink().name if path.is_symlink() else ""
+    if re.fullmatch("[0-9a-f]{64}", name) and name != found:
+        raise InputError(
+            f"{path}: wrong checksum: SHA-256 should be {name}, found {found}; delete {path.resolve()}, so that it is "
+            "downloaded again"
+        )
+    return found

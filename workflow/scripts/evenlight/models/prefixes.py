@@ -18,7 +18,7 @@ from torch.nn import functional
 from transformers import PreTrainedModel
 from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
 
-from evenlight.models.transfers import sent
+from evenlight.models.devices import sent
 from evenlight.texts.prefixes import Tree
 
 # It has no entry among Transformers' masks, so that none is made of all nodes by all nodes.

@@ -9,8 +9,7 @@ import numpy as np
 
 from evenlight.core.errors import InputError, first_line
 from evenlight.core.files import read_text
-from evenlight.core.hub import refused_by_hub
-from evenlight.core.sources import nearest_folder
+from evenlight.core.sources import nearest_folder, refused_by_hub
 from evenlight.models.labels import MULTI_LABEL, label_names
 from evenlight.models.location import located, missing_folder
 

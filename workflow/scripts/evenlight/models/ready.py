@@ -1,6 +1,5 @@
 """Classifiers that are trained already: their own head, with the classes of a dataset in the dataset's order."""
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -8,17 +7,15 @@ import torch
 from safetensors import safe_open
 from torch import nn
 from transformers import AutoConfig, PreTrainedTokenizerBase
-from transformers.utils import CONFIG_NAME, SAFE_WEIGHTS_NAME, cached_file
+from transformers.utils import CONFIG_NAME, SAFE_WEIGHTS_NAME
 
 from evenlight.core.errors import InputError
-from evenlight.core.sources import adapter_files, digest, transformers_files
 from evenlight.models.adapters import adapted_network
 from evenlight.models.architectures.trained import Trained
-from evenlight.models.base import Architecture
 from evenlight.models.building import checked_classifier
 from evenlight.models.classifier import Classifier, load_network, name_classes
 from evenlight.models.labels import MULTI_LABEL, label_names, matched_labels
-from evenlight.models.location import located
+from evenlight.models.location import _folder_of
 from evenlight.models.networks import as_it_came
 from evenlight.models.tokenizers import NO_CODE, loaded_tokenizer, token_ids
 
@@ -162,37 +159,6 @@ def _probe(classifier: Classifier) -> torch.Tensor:
     return classifier.logits(classifier.embed(token_id), mask)
 
 
-def loaded_files(source: str, revision: str | None = None, is_adapter: bool = False, commit: str | None = None) -> dict:
-    """What a classifier is loaded from, for its manifest: ``source``, ``revision``, and ``files``, SHA-256 by name.
-
-    Of a model on the hub also its ``commit``, which its newest version need not be any more. With ``is_adapter`` the
-    source is an adapter.
-
-    Args:
-        source: hub id or folder.
-        revision: as the study names it.
-        is_adapter: whether the source is an adapter.
-        commit: that the revision is.
-
-    Raises:
-        InputError: a file is not the one that the hub has under its name.
-    """
-    loaded = {"source": source, "revision": revision}
-    folder = _folder_of(source, revision, commit, "adapter_config.json" if is_adapter else "config.json")
-    if not Path(source).is_dir():
-        loaded["commit"] = folder.name
-    files = adapter_files(folder) if is_adapter else transformers_files(folder)
-    return loaded | {"files": {path.name: _checked_digest(path) for path in files}}
-
-
-def _folder_of(source: str, revision: str | None, commit: str | None, configuration: str = "config.json") -> Path:
-    """The folder of a source, of one on the hub that in the hub's cache."""
-    if Path(source).is_dir():
-        return Path(source)
-    with located(source, revision):
-        return Path(cached_file(source, configuration, revision=commit or revision)).parent
-
-
 def unchanged_files(classifier: Classifier, source: str, revision: str | None, commit: str | None = None) -> list[Path]:
     """The files at a source, of its configuration and of its weights, that say what a classifier made of it is.
 
@@ -217,37 +183,3 @@ def _are_weights_of(path: Path, network: nn.Module) -> bool:
         names = set(file.keys()) & ours.keys()
         tensors = ((ours[name], file.get_tensor(name)) for name in names)
         return bool(names) and all(own.shape == each.shape and torch.equal(own, each.to(own)) for own, each in tensors)
-
-
-def begun_with(model: Architecture, commits: Architecture) -> dict:
-    """What a model that is trained here begins with, for its manifest: files of its ``source`` and ``tokenizer``.
-
-    Args:
-        model: as the study has it.
-        commits: the same with the commits of the hub (``location.pinned``).
-
-    Returns:
-        what :func:`loaded_files` says of either; empty where everything begins at random.
-    """
-    both = {"source": (model, commits)}
-    if hasattr(model, "tokenizer"):
-        both["tokenizer"] = (model.tokenizer, commits.tokenizer)
-    return {
-        name: loaded_files(given.source, given.revision, commit=pinned.revision)
-        for name, (given, pinned) in both.items()
-        if hasattr(given, "source")
-    }
-
-
-def _checked_digest(path: Path) -> str:
-    """The SHA-256 of a file; of a large one in the hub's cache it is the name of what its link leads to.
-
-    The hub's client compares sizes only.
-    """
-    found, name = digest(path), path.readlink().name if path.is_symlink() else ""
-    if re.fullmatch("[0-9a-f]{64}", name) and name != found:
-        raise InputError(
-            f"{path}: wrong checksum: SHA-256 should be {name}, found {found}; delete {path.resolve()}, so that it is "
-            "downloaded again"
-        )
-    return found

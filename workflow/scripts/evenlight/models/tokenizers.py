@@ -34,7 +34,7 @@ from transformers.tokenization_utils_base import TOKENIZER_CONFIG_FILE
 from transformers.utils import CONFIG_NAME
 
 from evenlight.core.errors import InputError, first_line
-from evenlight.core.hub import refused_by_hub
+from evenlight.core.sources import refused_by_hub
 from evenlight.models.labels import listed_labels
 from evenlight.models.location import located
 from evenlight.texts.predictions import PROMPT, SPECIAL

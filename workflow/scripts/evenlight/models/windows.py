@@ -18,7 +18,7 @@ import numpy as np
 import torch
 
 from evenlight.core.errors import InputError
-from evenlight.models.transfers import sent
+from evenlight.models.devices import sent
 from evenlight.texts.rows import FIRST, MOST_WINDOWS, PADDING, windows_of
 
 # Of a mark, those that say in which windows a token is read.

@@ -19,9 +19,8 @@ from evenlight.models import Architecture
 from evenlight.models import classifier as classifiers
 from evenlight.models.architectures.service import Service
 from evenlight.models.brought_along import OF_RUNS
-from evenlight.models.building import MOST_TOKENS
+from evenlight.models.building import MOST_TOKENS, refuse_beyond_limit
 from evenlight.models.classifier import Classifier
-from evenlight.models.limits import refuse_beyond_limit
 from evenlight.models.networks import bare, bare_throughout, require_like_transformers
 from evenlight.models.prompted import prompted_classifier
 from evenlight.models.ready import ready_classifier

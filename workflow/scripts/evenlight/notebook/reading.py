@@ -7,9 +7,9 @@ import pandas as pd
 from evenlight.core.errors import InputError
 from evenlight.core.files import refuse_half_characters
 from evenlight.engine.sentences import encoded
+from evenlight.models.building import longest_text
 from evenlight.models.classifier import Classifier
-from evenlight.models.limits import longest_text
-from evenlight.models.two_parts import require_reads_parts
+from evenlight.models.readable import require_reads_parts
 from evenlight.notebook.arguments import in_order_of, listed, one_for_each, words_given
 from evenlight.notebook.loading import AskedService
 from evenlight.texts.predictions import Sentence

@@ -10,7 +10,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from evenlight.core.errors import InputError, first_line
-from evenlight.core.hub import asked_about, refused_by_hub
+from evenlight.core.sources import asked_about, refused_by_hub
 from evenlight.datasets.base import Dataset, Reader
 from evenlight.datasets.columns import Columns
 from evenlight.datasets.rows import require_columns

@@ -70,7 +70,7 @@ class GradientShap(GradientExplainer):
         from evenlight.explainers.baselines import path_ends, sound_baseline
         from evenlight.explainers.derivatives import target_gradient
         from evenlight.explainers.embedding_layers import EMBEDDING_LAYERS
-        from evenlight.models.transfers import sent
+        from evenlight.models.devices import sent
 
         evaluator = context.evaluator
         classifier = evaluator.classifier
@@ -111,7 +111,7 @@ def _normal(batch: Batch, generators: list[np.random.Generator], like: torch.Ten
     """Standard normal draws of each sentence's own generator, (rows, tokens, hidden); padding gets none."""
     import torch
 
-    from evenlight.models.transfers import sent
+    from evenlight.models.devices import sent
 
     draws = torch.zeros(like.shape, dtype=like.dtype)
     for row, generator in enumerate(generators):

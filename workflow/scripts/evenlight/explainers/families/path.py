@@ -152,7 +152,7 @@ def _along_one_path(
         target_gradient,
         target_output,
     )
-    from evenlight.models.transfers import sent
+    from evenlight.models.devices import sent
 
     entry = next(iter(wanted.values()))
     output, steps = entry.output, entry.steps

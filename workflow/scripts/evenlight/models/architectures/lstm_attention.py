@@ -38,7 +38,7 @@ class LstmAttention(FromScratch):
         """An LSTM with attention, with random weights; those of the embeddings may be vectors of words."""
         from evenlight.models import lstm_attention as lstm
         from evenlight.models.building import common_of, tokenizer_for
-        from evenlight.models.word_vectors import begin_with_vectors
+        from evenlight.models.lstm_attention import begin_with_vectors
 
         tokenizer = tokenizer_for(self.tokenizer, sentences, self.max_tokens)
         common = common_of(tokenizer, self.hidden_size, classes)

@@ -48,8 +48,8 @@ class Pretrained(Architecture):
         """
         from evenlight.models.building import renew_head
         from evenlight.models.classifier import load_network, untrained_network
+        from evenlight.models.layers import begin_anew
         from evenlight.models.networks import text_config
-        from evenlight.models.strategies import begin_anew
         from evenlight.models.tokenizers import loaded_tokenizer, special_token_id
 
         tokenizer = loaded_tokenizer(self.source, self.revision, self.special_tokens.model_dump())

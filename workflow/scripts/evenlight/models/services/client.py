@@ -1,18 +1,67 @@
 """Sending texts to a service, with patience: attempts, waits, and no faster than allowed."""
 
 import os
+import socket
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
+from requests.adapters import HTTPAdapter
+
 from evenlight.core.addresses import checked_address, is_loopback, without_secrets
 from evenlight.core.errors import InputError, first_line
-from evenlight.core.waiting import asked_wait
-from evenlight.models.services.bounded import BoundedAdapter
+from evenlight.core.sources import asked_wait
 from evenlight.models.services.shapes import ADDRESS, UnusableAnswer, parsed, prefix
+
+
+class BoundedAdapter(HTTPAdapter):
+    """An adapter of one session, which one thread uses, that can end what it waits for."""
+
+    def __init__(self):
+        super().__init__()
+        self.socket: socket.socket | None = None
+
+    def get_connection_with_tls_context(self, *args, **named):
+        """The pool of connections, each of which notes its socket here."""
+        pool = super().get_connection_with_tls_context(*args, **named)
+        if not issubclass(pool.ConnectionCls, _Noting):
+            pool.ConnectionCls = type("NotingConnection", (_Noting, pool.ConnectionCls), {"adapter": self})
+        return pool
+
+    @contextmanager
+    def ends_after(self, seconds: float) -> Iterator[threading.Event]:
+        """Within it, what is read ends after so many seconds; the event says whether that happened."""
+        over = threading.Event()
+
+        def end() -> None:
+            over.set()
+            if self.socket is not None:
+                # Of an encrypted connection, too, the one below, since another thread reads the one above.
+                with suppress(OSError):
+                    socket.socket.shutdown(self.socket, socket.SHUT_RDWR)
+
+        timer = threading.Timer(seconds, end)
+        timer.daemon = True
+        timer.start()
+        try:
+            yield over
+        finally:
+            timer.cancel()
+
+
+class _Noting:
+    """Part of a class of connections."""
+
+    adapter: BoundedAdapter
+
+    def connect(self) -> None:
+        super().connect()
+        self.adapter.socket = self.sock
+
 
 # Seconds before the second attempt, which double from one to the next, and the most that is waited.
 FIRST_WAIT, LONGEST_WAIT = 1.0, 60.0

@@ -13,7 +13,7 @@ from evenlight.explainers.base import Context
 from evenlight.explainers.baselines import path_ends
 from evenlight.explainers.derivatives import target_gradient
 from evenlight.explainers.families.adaptive_path import AdaptiveIntegratedGradients
-from evenlight.models.transfers import sent
+from evenlight.models.devices import sent
 
 # The coarsest rule that is tried; its 9 points contain the 5 of the rule that it is compared with.
 FEWEST_INTERVALS = 8

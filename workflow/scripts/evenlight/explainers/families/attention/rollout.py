@@ -10,7 +10,7 @@ from evenlight.explainers.attribution import Attribution
 from evenlight.explainers.base import Context, Explanations
 from evenlight.models.attention import attention_replaced, attention_weights, require_known_type, weighted_values
 from evenlight.models.classifier import Classifier
-from evenlight.models.transfers import sent
+from evenlight.models.devices import sent
 
 # The share of a layer's output that comes past the attention, by the residual connection.
 RESIDUAL = 0.5

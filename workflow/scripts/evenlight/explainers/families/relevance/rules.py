@@ -37,8 +37,8 @@ from evenlight.models.attention import (
     weighted_values,
 )
 from evenlight.models.classifier import EmbeddingLayer
+from evenlight.models.devices import fetched
 from evenlight.models.language_model import ClassifyingLanguageModel, token_logits
-from evenlight.models.transfers import fetched
 
 # All activations that Transformers offers by name.
 ACTIVATIONS = tuple({entry[0] if isinstance(entry, tuple) else entry for entry in ACT2CLS.values()})

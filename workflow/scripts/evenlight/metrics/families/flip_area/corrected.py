@@ -13,7 +13,7 @@ from evenlight.engine.evaluator import Evaluator
 from evenlight.metrics.explanations import Explanation
 from evenlight.metrics.perturbed_inputs import REACH, Input, Moved, are_flipped, loss_gradients
 from evenlight.models.classifier import Classifier
-from evenlight.models.transfers import fetched, sent
+from evenlight.models.devices import fetched, sent
 
 # Halvings of [0, 1], the released search's tolerance of 0.001.
 HALVINGS = 10

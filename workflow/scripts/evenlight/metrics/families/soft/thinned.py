@@ -9,7 +9,7 @@ from evenlight.core.seeds import generator_for
 from evenlight.engine.evaluator import Evaluator
 from evenlight.metrics.explanations import Explanation
 from evenlight.metrics.families.soft import SoftMetric
-from evenlight.models.transfers import sent
+from evenlight.models.devices import sent
 
 
 def unit_scores(score: np.ndarray) -> np.ndarray:

@@ -17,7 +17,7 @@ from evenlight.metrics.explanations import Explanation
 from evenlight.metrics.families.worst_change import ExplainedAgain, MaxSensitivity, WorstChange
 from evenlight.metrics.perturbed_inputs import REACH, Input, Moved, loss_gradients
 from evenlight.models.classifier import Classifier
-from evenlight.models.transfers import fetched, sent
+from evenlight.models.devices import fetched, sent
 from evenlight.texts.predictions import Sentence
 from evenlight.texts.rows import marks_of
 

@@ -1,5 +1,6 @@
-"""Models that a study trains, before they are trained."""
+"""Classifiers as a study begins with them: before their training, or trained already."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -37,3 +38,19 @@ def untrained(
     classifier = new_classifier(model, recipe, single_texts(texts_in(training), parts_of(training)), classes, seed)
     require_reads(classifier, training)
     return classifier
+
+
+def taken_over(model: Architecture, classes: Sequence[str], test: pd.DataFrame) -> tuple[Classifier, dict]:
+    """A classifier that is trained already, and what its manifest says of it.
+
+    Args:
+        model: in one run (``configuration.checkpoint``), which ``is_loaded``.
+        classes: names of the dataset's classes, in the order of its labels.
+        test: the items that it will read, with ``words``, ``part``.
+
+    Raises:
+        InputError: the model cannot be loaded or asked, its labels are not the classes, or it does not read the texts.
+    """
+    classifier, about = model.load(classes, single_texts(texts_in(test), parts_of(test)))
+    require_reads(classifier, test)
+    return classifier, about
