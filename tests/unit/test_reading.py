@@ -10,7 +10,7 @@ import torch
 from hub_tokenizers import KINDS, write_tokenizer
 from hypothesis import given
 from hypothesis import strategies as st
-from models_for_tests import WORDS, by_hand, byte_level_tokenizer, items_of, new_model
+from models_for_tests import WORDS, by_hand, byte_level_tokenizer, items_of, new_model, spread_weights
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 from transformers import (
     AutoConfig,
@@ -262,9 +262,7 @@ def test_probabilities_are_those_of_transformers_on_the_text(kind, folders):
     )
     torch.manual_seed(0)
     network = AutoModelForSequenceClassification.from_config(config).eval().requires_grad_(False)
-    for weight in network.parameters():
-        if weight.dim() > 1:
-            torch.nn.init.normal_(weight, std=0.3)
+    spread_weights(network, 0.3)
     pad = theirs.convert_ids_to_tokens(1)
     classifier = Classifier(network, loaded_tokenizer(folders[kind], special_tokens={"pad": pad}), 64)
     expected = [network(**theirs(" ".join(words), return_tensors="pt")).logits.softmax(-1) for words in SENTENCES]

@@ -35,19 +35,6 @@ def refusal(project: Path, *arguments: str, **variables: str) -> str:
     return " ".join(done.stdout.split())
 
 
-@pytest.fixture(scope="module")
-def without_results(tmp_path_factory) -> Path:
-    """A project without results."""
-    return copy_of_project(tmp_path_factory.mktemp("refusals") / "project")
-
-
-@pytest.fixture
-def project(without_results) -> Path:
-    """The same one, with the tiny study until a test has another."""
-    configure(without_results, TINY)
-    return without_results
-
-
 def test_configuration(project):
     """What is wrong with it is said at once, where jobs are planned; tests/unit holds each message."""
     study = edited(TINY, "explainers", "lime", "method", value="lima")
