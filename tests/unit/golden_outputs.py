@@ -20,7 +20,7 @@ from golden_models import ASKED, NOT_HELD, TRAINED_HERE, trained
 from golden_readers import READ, texts_of
 from golden_results import RESULTS, tables_of
 from http_services import serving
-from models_for_tests import context_of, items_of, sentences_of, tiny_classifier
+from models_for_tests import context_of, items_of, sentences_of, spread_weights, tiny_classifier
 from pydantic import ValidationError
 
 from evenlight.concepts.question import Attributed, Changes, Head, Question, ReadTexts, true_effects
@@ -316,9 +316,7 @@ def generated_answers(folder: Path) -> dict:
     sizes = {"vocab_size": 700, "n_embd": 16, "n_layer": 2, "n_head": 2, "n_positions": 128}
     torch.manual_seed(5)
     network = AutoModelForCausalLM.from_config(AutoConfig.for_model("gpt2", **sizes))
-    for weight in network.parameters():
-        if weight.dim() > 1:
-            torch.nn.init.normal_(weight, std=0.6)
+    spread_weights(network, 0.6)
     network.save_pretrained(folder / "decoder")
     decoder = load_decoder(str(write_tokenizer("gpt2", folder / "decoder", WORDS)))
     questions = [InWords(f"item{number}", {"text": text}) for number, text in enumerate(TEXTS[:4])]

@@ -236,6 +236,13 @@ def new_model(settings: dict, words: list[list[str]], classes: int, seed: int = 
     return new_classifier(*recipe_of({**settings, "training": training}), words, classes, seed)
 
 
+def spread_weights(network: torch.nn.Module, deviation: float) -> None:
+    """Draw all matrices of a network anew, so wide that its answers to texts differ."""
+    for weight in network.parameters():
+        if weight.dim() > 1:
+            torch.nn.init.normal_(weight, std=deviation)
+
+
 def by_hand(worth: dict[str, tuple[float, ...]], rule, tokenizer: PreTrainedTokenizerBase | None = None) -> Classifier:
     """A classifier around :class:`ByHand`; every key of ``worth`` is a word of one token."""
     tokenizer = tokenizer or learned_tokenizer([list(worth)], 1000, MAX_TOKENS)

@@ -3,7 +3,6 @@
 import json
 import math
 import threading
-import time
 from dataclasses import replace
 
 import pandas as pd
@@ -248,33 +247,6 @@ def test_what_says_nothing_is_asked_once_more_and_then_refused(served, asking, b
     served.usual = lambda body: (200, broken, {})
     with pytest.raises(InputError, match=r"(no JSON|no message).*after 2 attempts; look .*models.<model>.address"):
         asking(seed=1)
-
-
-def test_a_busy_service_is_waited_for(served, asking):
-    served.script = [
-        lambda body: (429, b"slow down", {"Retry-After": "1"}),
-        lambda body: (500, b"oops", {}),
-        served.usual,
-    ]
-    start = time.monotonic()
-    table, _, _ = asking()
-    assert len(table) == 6
-    assert time.monotonic() - start >= 1
-
-
-def test_a_hung_connection_is_given_up(served, asking):
-    """On a busy machine others may be, too, and are asked again."""
-    enough = threading.Event()
-
-    def hang(body):
-        enough.wait(60)
-        return 200, json.dumps(answered(body)).encode(), {}
-
-    served.script = [hang]
-    table, _, _ = asking(policy={"timeout": 1, "retries": 20})
-    enough.set()
-    assert len(table) == 6
-    assert len(served.bodies) > 6
 
 
 # The decision -------------------------------------------------------------------------------------------------------

@@ -59,18 +59,6 @@ SMALLEST = {
     "metrics": {"gini": {"metric": "gini"}},
     "statistics": {"compare": {"gender": [["male", "female"]]}},
 }
-EXPLAIN_DEFAULTS = {
-    "target": "label",
-    "foil": "runner_up",
-    "foil_on": {},
-    "pairs": None,
-    "pairs_on": {},
-    "precision": "float32",
-    "tokens_per_batch": 0,
-    "items_per_group": 256,
-    "levels_by": "words",
-    "compile": False,
-}
 MISSING = object()
 
 
@@ -118,43 +106,16 @@ def test_the_shipped_default_is_the_cpu_study_on_any_device_with_five_seeds():
 
 
 def test_defaults_are_filled_in_at_every_depth():
+    """Some of each depth; all of them stand in the schema, which is held against the classes."""
     given_config = changed()
     completed = complete(given_config)
     assert given_config == SMALLEST
     assert completed["seeds"] == [0, 1, 2, 3, 4]
-    assert completed["datasets"]["geco_all"] == {
-        "reader": "geco",
-        "show_texts": True,
-        "swap_classes": False,
-        "classes": "binary",
-        "words": "all",
-        "validation_share": 0.1,
-        "split_seed": 0,
-    }
+    assert completed["datasets"]["geco_all"].items() >= {"words": "all", "validation_share": 0.1}.items()
     assert completed["models"]["tiny"]["tokenizer"] == {"vocabulary_size": 4000}
-    assert completed["trainings"]["short"] == {
-        "start": "published",
-        "optimizer": "adamw",
-        "learning_rate": 0.001,
-        "batch_size": 32,
-        "gradient_accumulation_steps": 1,
-        "group_by_length": False,
-        "precision": "float32",
-        "lora": None,
-        "trained": None,
-        "fresh": [],
-        "dropout": True,
-        "gradients": "cleared",
-        "kept_epoch": "best",
-        "epochs": 20,
-        "weight_decay": 0.0,
-        "schedule": "linear",
-        "warmup_share": 0.1,
-        "warmup_steps": None,
-        "gradient_clipping": 1.0,
-        "patience": None,
-    }
-    assert completed["explain"] == EXPLAIN_DEFAULTS
+    short = {"epochs": 20, "start": "published", "lora": None, "fresh": [], "warmup_share": 0.1}
+    assert completed["trainings"]["short"].items() >= short.items()
+    assert completed["explain"].items() >= {"target": "label", "pairs": None, "pairs_on": {}}.items()
     assert completed["figures"] == {"formats": ["svg", "pdf"], "sentences": {}}
     assert completed["explainers"]["grad"]["output"] == "logit"
 
@@ -221,7 +182,7 @@ def test_what_snakemake_reads_from_file_and_command_line_is_understood():
     assert completed["trainings"]["short"]["epochs"] == 10
     assert completed["seeds"] == [0, 1]
     assert completed["mirror"] is None
-    assert completed["explain"] == EXPLAIN_DEFAULTS | {"target": "prediction"}
+    assert completed["explain"] == complete(SMALLEST)["explain"] | {"target": "prediction"}
 
 
 # Refusals --------------------------------------------------------------------------------------------------------
@@ -238,20 +199,14 @@ TABLE = {"reader": "table", "file": "a.csv", "text": "t", "label": "l", "classes
         ("study", "My Study", r'study: found "My Study".*small letters'),
         ("study", "sources", r'study: found "sources", where .*choose another name'),
         ("seeds", [], r"seeds: found \[\].*at least 1"),
-        ("seeds", [0, 0], r"seeds: found \[.*different"),
         ("seeds", [3, 1, 0, 1], r"seeds: found \[3, 1, 0, 1\].*1 stands.*more than once$"),
         ("seeds", [0, -1], r"seeds\[1\]:.*-1.*integer.*0"),
         ("seeds", [0, True], r"seeds\[1\]: found true.*integer"),
-        ("seeds", 3, r"seeds: found 3.*list"),
         ("device", "gpu", r'device:.*"gpu".*auto.*mean cpu'),
-        ("threads", 0, r"threads:.*0.*integer.*1"),
         ("mirror", 5, r"mirror: found 5.*null.*text.*quotes"),
-        ("mirror", "", r'mirror: found "".*null.*not empty'),
         ("sedes", [0], r"sedes: unknown key.*mean seeds"),
-        ("datasets", {}, r"datasets: is empty.*at least 1"),
         ("datasets", None, r"datasets:.*null.*mapping"),
         ("datasets.geco_all.words", "everything", r'datasets\.geco_all\.words: found "everything".*all'),
-        ("datasets.geco_all.validation_share", 0.5, r"validation_share: found 0.5; .* above 0 and below 0.5"),
         ("datasets.geco_all.reader", "gecco", r'reader: found "gecco".*table or winobias.*mean geco'),
         ("datasets.geco_all.reader", MISSING, r"datasets\.geco_all\.reader: is missing.*geco.*table or winobias"),
         ("datasets.geco_all.reader", ["geco"], r'datasets\.geco_all\.reader: found \["geco"\].*demo, geco'),
@@ -260,41 +215,30 @@ TABLE = {"reader": "table", "file": "a.csv", "text": "t", "label": "l", "classes
         ("models.tiny.architecture", "brt", r'found "brt".*prompted or trained.*mean bert'),
         ("models.tiny.heads", 3, r"models\.tiny\.heads:.*3.*not divide hidden_size \(64\)"),
         ("models.tiny.layers", MISSING, r"models\.tiny\.layers: is missing.*integer.*at least 1"),
-        ("models.tiny.layers", 2.5, r"models\.tiny\.layers:.*2\.5.*integer.*1"),
         ("trainings.short.learning_rat", 1, r"learning_rat: unknown key; .*did you mean learning_rate\?"),
         (LEARNING_RATE, "fast", r'trainings\.short\.learning_rate:.*"fast".*above 0'),
         (LEARNING_RATE, float("nan"), r"learning_rate:.*NaN.*above 0"),
-        (LEARNING_RATE, float("inf"), r"learning_rate:.*Infinity.*above 0"),
         (LEARNING_RATE, "1e999", r"learning_rate:.*Infinity.*above 0"),
-        ("trainings.short.warmup_share", 1, r"warmup_share: found 1; allowed is .* at least 0 and below 1"),
         ("trainings.short.epochs", 0, r"short\.epochs:.*0.*integer.*1"),
-        ("trainings.short.epochs", [5], r"short\.epochs:.*\[5\].*integer.*1"),
         ("trainings.short.epochs", {"geco_all": 5}, r"epochs\.default: is missing.*number of epochs"),
-        ("trainings.short.epochs", {"default": 0}, r"epochs\.default:.*0.*integer.*1$"),
         ("trainings.short.epochs", {"default": 9, "geco": 5}, r"epochs\.geco: no such dataset.*geco_all"),
-        ("trainings.short.lora", {"rank": 0}, r"short\.lora\.rank:.*0.*integer.*1"),
-        ("trainings.short.lora", {"target_modules": []}, r"lora\.target_modules: found \[\].*null.*list of at least 1"),
         (
             "trainings.short",
             SHORT | {"start": "random", "lora": {}},
             r"^trainings\.short\.lora:.*`start` is random.*take",
         ),
         ("trainings.short.lora", {}, r"^trainings\.short\.lora: adapts.*models\.tiny \(bert\).*random.*name another"),
-        ("trainings.short.trained", [], r"short\.trained: found \[\].*null.*list of at least 1"),
         ("trainings.short.trained", ["bert"], r'trained\[0\]: found "bert".*pooler or head'),
         ("trainings.short.fresh", ["head"], r'fresh\[0\]: found "head".*layers or pooler'),
         ("trainings.short.fresh", ["embeddings"], r'short\.fresh: found \["embeddings"\].*models\.tiny \(bert\).*name'),
         ("trainings.short", SHORT | {"start": "random", "fresh": ["layers"]}, r'fresh: found \["layers"\].*`start` is'),
         ("trainings.short", SHORT | {"lora": {}, "trained": ["head"]}, r'trained: found \["head"\].*`lora`.*take one'),
-        ("trainings.short.gradient_accumulation_steps", 0, r"accumulation_steps:.*0.*integer"),
         ("trainings.short.precision", "bf16", r'precision: found "bf16"; allowed is float32 or bfloat16'),
-        ("checkpoint_minutes", -1, r"^checkpoint_minutes:.*-1.*number.*0"),
         ("models.tiny.training", "shrt", r'training: found "shrt", no such training.*short.*mean'),
         ("trainings", MISSING, r'^models\.tiny\.training: found "short", no such training.*none.*trainings$'),
         ("explain.pairs_on", {"compas": 5}, r"explain\.pairs_on\.compas: no such dataset.*geco_all$"),
         ("statistics.strata", {"compas": "label"}, r"^statistics\.strata\.compas: no such dataset.*geco"),
         ("statistics.strata", {"geco_all": "race"}, r'found "race".*label, prediction or correct$'),
-        ("explain.pairs_on", {"geco_all": 0}, r"pairs_on\.geco_all:.*0.*integer.*1"),
         ("explainers.grad.method", "lyme", r'explainers\.grad\.method: found "lyme".*mean lime'),
         ("explainers.grad.steps", 5, r"explainers\.grad\.steps: unknown key.*method, label, datasets, output"),
         ("explainers.theirs", THEIRS | {"file": "{dataset}-{model}.json"}, r"file: has no {seed}.*0, 1, 2, 3, 4"),
@@ -304,10 +248,7 @@ TABLE = {"reader": "table", "file": "a.csv", "text": "t", "label": "l", "classes
         ("metrics.again", {"metric": "gini"}, r'metrics\.again\.label: "Gini".*metrics\.gini'),
         ("metrics.item_id", {"metric": "sparsity"}, r"metrics\.item_id: .*column.*score table"),
         ("metrics.gini", {"metric": "aopc_sufficiency", "shares": [0.2, 0.1]}, r"shares: .*ascending"),
-        ("metrics.gini", {"metric": "aopc_sufficiency", "shares": [0.1, 2]}, r"shares\[1\]: found 2; .*at most 1"),
-        ("metrics.gini", {"metric": "aopc_sufficiency", "shares": [float("nan")]}, r"shares\[0\]: found NaN; allowed"),
         ("metrics.gini", {"metric": "aopc_sufficiency", "positive_only": 1}, r"found 1;.*null.*true or false"),
-        (GENDER, [["male"]], r'statistics\.compare\.gender\[0\]: found \["male"\].*list of 2 different'),
         (GENDER, [["male", "male"]], r'gender\[0\]: found \["male", "male"\]; allowed .* different values'),
         (GENDER, [["male", "female"], ["female", "male"]], r'gender\[1\]: found \["female", "male"\].*gender\[0\]'),
         ("statistics.smallest_effects", {"ginni": 0.1}, r"smallest_effects\.ginni: no such metric; .*mean gini"),
@@ -319,7 +260,6 @@ TABLE = {"reader": "table", "file": "a.csv", "text": "t", "label": "l", "classes
         ("statistics.published", {"tiny": "Bert"}, r'published\.tiny: found "Bert"; allowed is BERT, .* or GPT2'),
         (GENDER, [["male", "femal"]], r'gender\[0\]: found "femal".*datasets\.geco_all.*male, female.*mean'),
         ("statistics.compare", {"gendr": [["male", "female"]]}, r"compare\.gendr: no dataset.*geco_all.*mean gender"),
-        ("statistics.compare", {"gender": []}, r"compare\.gender: found \[\].*list of at least 1"),
         ("statistics.compare", [["male", "female"]], r"compare: found \[\[.*mapping.*{<name>: \[\[\.\.\., \.\.\.\]\]}"),
         ("explainers.grad", "lime", r'grad: found "lime".*mapping.*such as {method: lime}'),
         ("explainers.grad", "lyme", r'grad: found "lyme".*mapping.*such as {method: adaptive_'),
@@ -329,14 +269,10 @@ TABLE = {"reader": "table", "file": "a.csv", "text": "t", "label": "l", "classes
             r'found \["age"\]; .*{<name>: {column: \.\.\., levels: ',
         ),
         ("explainers", ["lime"], r"explainers: found .*, such as {<name>: {method: adaptive_integrated_gradients}}"),
-        ("explain", ["pairs"], r'explain: found \["pairs"\].*mapping'),
         ("statistics.alpha", 5, r"alpha: found 5;.*above 0.*below 1"),
-        ("statistics.alpha", 5.5, r"alpha:.*5\.5.*number"),
         ("statistics.compare", {"Gender": [["male", "female"]]}, r'compare\.Gender: the name "Gender" is not allowed'),
         ("statistics.compare", {}, r"statistics\.compare: is missing.*kind disparity"),
-        ("statistics", MISSING, r"statistics\.compare: is missing.*kind disparity"),
         ("kind", "disparty", r'kind: found "disparty".*mean disparity'),
-        ("figures.formats", ["png"], r'figures\.formats\[0\]: found "png".*svg or pdf'),
     ],
 )
 def test_a_refusal_names_key_value_and_what_is_allowed(key, value, message):

@@ -180,11 +180,6 @@ def corpus(folder, train, test=("{He/She/They} {waits/waits/wait} in the rain.",
     return path
 
 
-def test_a_small_corpus_is_read(tmp_path):
-    sentences = demo.read_source_sentences(corpus(tmp_path, [GOOD]))
-    assert [(sentence.number, sentence.split) for sentence in sentences] == [(1, "train"), (2, "test")]
-
-
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -230,15 +225,3 @@ def test_a_wrong_file_is_refused(tmp_path, content, message):
     with pytest.raises(InputError, match=message) as raised:
         demo.read_source_sentences(path)
     assert str(raised.value).startswith(str(path))
-
-
-@pytest.mark.parametrize("wrong", [{"classes": "four"}, {"words": "verbs"}])
-def test_an_unknown_setting_is_refused(wrong):
-    settings = {"reader": "demo", "classes": "binary", "words": "all"} | wrong
-    with pytest.raises(InputError, match=f"demo: {next(iter(wrong))}: found .*; allowed is"):
-        Reader.parse(settings)
-
-
-def test_a_missing_file_is_refused(tmp_path):
-    with pytest.raises(InputError, match="no such file"):
-        demo.read_source_sentences(tmp_path / "sentences.yaml")

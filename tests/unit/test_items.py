@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 from wording import says
 
 from evenlight import datasets
-from evenlight.core.contracts.texts import ITEMS, UNITS
+from evenlight.core.contracts.texts import UNITS
 from evenlight.core.errors import InputError
-from evenlight.core.tables import read_table, write_table
 from evenlight.datasets import levels_of
 from evenlight.texts.items import (
     CONTROL_LEVELS,
@@ -279,14 +278,6 @@ def test_notes_count_items_without_marked_words_and_without_ground_truth():
     ]
 
 
-def test_items_read_from_files_pass(tmp_path):
-    items, units = as_dataset(with_cell(paired(), 5, "ground_truth", None))
-    write_table(items, tmp_path / "items.parquet", ITEMS)
-    write_table(units, tmp_path / "units.parquet", UNITS)
-    read = read_table(tmp_path / "items.parquet", ITEMS), read_table(tmp_path / "units.parquet", UNITS)
-    assert check_items(*read, "made_up") == check_items(items, units, "made_up")
-
-
 # Splits
 
 
@@ -340,15 +331,6 @@ def test_test_split_of_a_dataset_that_has_none(share, counts):
     items = assign_validation(assign_test(items, whole, share, 0), whole, 0.25, 0)
     assert items.split.value_counts().to_dict() == counts
     check_items(items, units, "made_up")
-
-
-@pytest.mark.parametrize("assign", [assign_validation, assign_test])
-def test_a_split_does_not_depend_on_how_rows_are_numbered(assign):
-    items, units = as_dataset(paired(40, 0))
-    whole = groups_kept_together(items, units)
-    expected = assign(items, whole, 0.25, 0)["split"]
-    renumbered = items.set_axis(range(len(items) + 3, 3, -1))
-    assert assign(renumbered, whole, 0.25, 0)["split"].tolist() == expected.tolist()
 
 
 @pytest.mark.parametrize("share", [0, 0.01, 0.99, 1.5, -1])

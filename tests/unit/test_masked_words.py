@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 import torch
 from hub_tokenizers import write_tokenizer
-from models_for_tests import WORDS
+from models_for_tests import WORDS, spread_weights
 from rendering import page_of
 from scipy.stats import ttest_1samp
 from study_files import StudyFiles
@@ -50,9 +50,7 @@ TRUTH = [[int(place in (0, 2)) for place in range(len(TEXTS[0]))], [0] * len(TEX
 
 def random_weights(network, seed: int):
     torch.manual_seed(seed)
-    for weight in network.parameters():
-        if weight.dim() > 1:
-            torch.nn.init.normal_(weight, std=0.4)
+    spread_weights(network, 0.4)
     return network
 
 

@@ -153,11 +153,6 @@ def folder(tmp_path):
     return tmp_path / "encoder"
 
 
-def test_max_tokens_beyond_the_model(folder):
-    with pytest.raises(InputError, match=rf"max_tokens.*49.*bert.*{MAX_TOKENS}"):
-        new_model(PRETRAINED | {"source": str(folder), "max_tokens": MAX_TOKENS + 1}, WORDS, 2, seed=0)
-
-
 @pytest.mark.parametrize("source", ["./nothing", "nothing/of/this", "nothing/"])
 def test_a_folder_that_is_not_there_is_called_so(source):
     """And no misspelt name on the hub."""
@@ -166,11 +161,6 @@ def test_a_folder_that_is_not_there_is_called_so(source):
         new_model(PRETRAINED | {"source": source}, WORDS, 2, seed=0)
     with pytest.raises(InputError, match=said):
         load_network(source)
-
-
-def test_folder_without_a_model(tmp_path):
-    with pytest.raises(InputError, match=rf"model {tmp_path}: cannot be loaded"):
-        new_model(PRETRAINED | {"source": str(tmp_path)}, WORDS, 2, seed=0)
 
 
 @pytest.fixture

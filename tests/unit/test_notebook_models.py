@@ -9,7 +9,7 @@ from combinations import few
 from foreign_classifiers import ENCODERS, LAYERS
 from http_services import scored, serving
 from hub_tokenizers import write_tokenizer
-from models_for_tests import WORDS
+from models_for_tests import WORDS, spread_weights
 from transformers import (
     AutoConfig,
     AutoModel,
@@ -54,9 +54,7 @@ def saved(folder: Path, kind: str, **about) -> Path:
     config = AutoConfig.for_model(kind, **sizes, **{"id2label": LABELS} | about)
     torch.manual_seed(5)
     network = AutoModelForSequenceClassification.from_config(config)
-    for weight in network.parameters():
-        if weight.dim() > 1:
-            torch.nn.init.normal_(weight, std=0.4)
+    spread_weights(network, 0.4)
     network.save_pretrained(folder)
     return folder
 

@@ -12,7 +12,7 @@ import pytest
 import torch
 from combinations import few, spread
 from hub_tokenizers import write_tokenizer
-from models_for_tests import TEXTS, WORDS, items_of
+from models_for_tests import TEXTS, WORDS, items_of, spread_weights
 from transformers import (
     AutoConfig,
     AutoModelForCausalLM,
@@ -80,9 +80,7 @@ def saved(folder: Path, name: str) -> Path:
     config = AutoConfig.for_model(TYPES.get(name, name), **sizes)
     torch.manual_seed(3)
     network = (AutoModelForCausalLM if name in DECODERS else AutoModelForMaskedLM).from_config(config)
-    for weight in network.parameters():
-        if weight.dim() > 1:
-            torch.nn.init.normal_(weight, std=0.4)
+    spread_weights(network, 0.4)
     network.save_pretrained(folder)
     return write_tokenizer(tokenizer, folder, [*WORDS, BEFORE.split()])
 

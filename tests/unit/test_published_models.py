@@ -2,7 +2,6 @@
 random weights. That each is read as it is meant, is trained, and is explained; and what is said where one is not."""
 
 import json
-import shutil
 from pathlib import Path
 
 import numpy as np
@@ -285,14 +284,3 @@ def test_a_missing_pooler_is_new_by_the_seed(tmp_path):
     first, again, other = (new_model(settings, WORDS, 2, seed).network.bert.pooler.dense.weight for seed in (0, 0, 1))
     assert torch.equal(first, again)
     assert not torch.equal(first, other)
-
-
-def test_half_a_download(tmp_path):
-    look_alike("tinybert", tmp_path / "whole")
-    for share in (0, 0.1, 0.5, 0.99):
-        folder = tmp_path / f"part{share}"
-        shutil.copytree(tmp_path / "whole", folder)
-        content = (folder / "model.safetensors").read_bytes()
-        (folder / "model.safetensors").write_bytes(content[: int(share * len(content))])
-        with pytest.raises(InputError, match="cannot be loaded"):
-            load_network(folder)

@@ -10,7 +10,7 @@ import torch
 from hub_tokenizers import KINDS, write_tokenizer
 from hypothesis import given
 from hypothesis import strategies as st
-from models_for_tests import WORDS, by_hand, byte_level_tokenizer, items_of, new_model
+from models_for_tests import WORDS, by_hand, byte_level_tokenizer, items_of, new_model, spread_weights
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 from transformers import (
     AutoConfig,
@@ -164,21 +164,6 @@ def test_words_have_the_ids_of_transformers_and_tokens_of_their_own_in_order(kin
         assert not any(special)
 
 
-@pytest.mark.parametrize(
-    "kind", ["gpt2", "roberta", "modernbert", "llama3", "qwen2", "bloom", "falcon", "gemma", "llama2"]
-)
-def test_tokens_of_a_word_spell_it(kind, folders):
-    """A second way to the words, without offsets: these vocabularies give the text back letter by letter."""
-    tokenizer = loaded_tokenizer(folders[kind])
-    words = [word for word in HARD if word not in ("[MASK]", "<s>")]
-    [reading] = read_words(tokenizer, [words])
-    spelt = [
-        tokenizer.backend_tokenizer.decode(reading.token_id[reading.word_id == index].tolist()).strip()
-        for index in range(len(words))
-    ]
-    assert spelt == words
-
-
 def test_a_token_of_white_space_belongs_to_the_word_behind_it(folders):
     tokenizer = loaded_tokenizer(folders["llama3"])
     [reading] = read_words(tokenizer, [["in", "1984", ","]])
@@ -277,9 +262,7 @@ def test_probabilities_are_those_of_transformers_on_the_text(kind, folders):
     )
     torch.manual_seed(0)
     network = AutoModelForSequenceClassification.from_config(config).eval().requires_grad_(False)
-    for weight in network.parameters():
-        if weight.dim() > 1:
-            torch.nn.init.normal_(weight, std=0.3)
+    spread_weights(network, 0.3)
     pad = theirs.convert_ids_to_tokens(1)
     classifier = Classifier(network, loaded_tokenizer(folders[kind], special_tokens={"pad": pad}), 64)
     expected = [network(**theirs(" ".join(words), return_tensors="pt")).logits.softmax(-1) for words in SENTENCES]
@@ -344,15 +327,6 @@ def test_a_tokenizer_without_a_fast_version_is_refused_in_words(tmp_path):
     (tmp_path / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": "CanineTokenizer"}))
     with pytest.raises(InputError, match=r"tokenizer \S+: CanineTokenizer.*no fast"):
         new_model(settings_for(tmp_path), SENTENCES, 2, seed=0)
-
-
-def test_a_tokenizer_that_needs_another_library_is_refused_in_words(tmp_path):
-    (tmp_path / "config.json").write_text(json.dumps({"model_type": "xlm"}))
-    (tmp_path / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": "XLMTokenizer"}))
-    (tmp_path / "vocab.json").write_text(json.dumps({"<s>": 0, "</s>": 1, "<pad>": 2, "<unk>": 3, "a</w>": 4}))
-    (tmp_path / "merges.txt").write_text("#version: 0.2\n")
-    with pytest.raises(InputError, match=r"cannot be loaded|no fast version"):
-        loaded_tokenizer(tmp_path)
 
 
 @pytest.mark.parametrize("content", ['{"version": "1.0", "model": {"type": "Nothing"}}', "version https://git-lfs"])

@@ -40,17 +40,7 @@ def data_set(split_by="pair", seed=0):
     return load({stereotypes.THEMES: CORPUS}, Reader.parse(settings))
 
 
-ITEMS = data_set().items
-
-
 # Size and balance
-
-
-def test_size():
-    assert len(PAIRS) == 1760
-    assert len({pair.theme for pair in PAIRS}) == 160
-    assert len({pair.pair_id for pair in PAIRS}) == len(PAIRS)
-    assert CORPUS.stat().st_size < 2**17
 
 
 def test_both_genders_are_stereotyped_equally_often_in_every_kind():
@@ -200,13 +190,6 @@ def test_a_pair_by_hand():
     assert (male["item_id"], male["unit_id"], male["cluster"]) == ("fishing-03-male", "fishing-03", "fishing")
 
 
-def test_classes_and_columns():
-    dataset = data_set()
-    assert dataset.classes == ["anti_stereotype", "stereotype"]
-    columns = ["item_id", "words", "ground_truth", "label", "split", "cluster", "attribute.gender"]
-    assert list(ITEMS.columns) == columns
-
-
 def small(**changes):
     """The content of a small, correct file with ``changes`` to the theme under female occupations."""
     forms = {"occupation": ("one", "many"), "trait": ("adjective", "noun")}
@@ -281,8 +264,3 @@ def test_wrong_file_is_refused(tmp_path, text, message):
     path.write_text(text)
     with pytest.raises(InputError, match=message):
         stereotypes.read_stereotype_pairs(path)
-
-
-def test_missing_file_is_refused(tmp_path):
-    with pytest.raises(InputError, match="no such file"):
-        stereotypes.read_stereotype_pairs(tmp_path / "themes.yaml")

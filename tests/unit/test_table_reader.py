@@ -275,14 +275,6 @@ def test_several_forms_of_a_level_are_refused_unless_declared(loaded):
         check_items(dataset.items, dataset.units, "mine")
 
 
-def test_a_text_without_counterpart_stands_beside_pairs(loaded):
-    rows = [row for row in CROSSED if row["from"] == "north"]
-    settings = {**BY_TWO, "attributes": {"gender": BY_TWO["attributes"]["gender"] | {"balanced": True}}}
-    dataset = loaded(rows, **settings)
-    assert dataset.units.groupby("unit_id").size().to_dict() == {"c0": 2, "c1": 2, "c2": 2, "c3": 1}
-    check_items(dataset.items, dataset.units, "mine")
-
-
 def test_whole_clusters_are_drawn_for_the_test_split(loaded):
     rows = [row | {"source": f"s{number // 2}"} for number, row in enumerate(ROWS)]
     items = loaded(rows, cluster="source").items
@@ -371,13 +363,6 @@ def test_numbers_and_nan_of_parquet_are_names_and_empty_cells(tmp_path):
     items = datasets.load({str(path): path}, Reader.parse(settings)).items
     assert items["label"].tolist() == [0, 1] * 5
     assert items["cluster"].tolist()[-2:] == ["000009", "7"]
-
-
-def test_english_in_utf_16_is_no_utf_8_though_its_bytes_are(tmp_path):
-    path = tmp_path / "mine.csv"
-    path.write_bytes("said,kind\nx,a\n".encode("utf-16-le"))
-    with pytest.raises(InputError, match="it may be UTF-16LE"):
-        list(csv_rows(path, ["said"], "correct it"))
 
 
 def test_what_of_a_header_cannot_be_printed_is_seen(tmp_path):

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import torch
 from dataset_files import write_dataset
-from models_for_tests import WORDS, items_of, sentences_of, tiny_classifier
+from models_for_tests import WORDS, items_of, sentences_of, spread_weights, tiny_classifier
 from tiny_models import write_model
 from tokenizers import normalizers
 from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForSequenceClassification, AutoTokenizer
@@ -239,9 +239,7 @@ def test_a_decoder_that_attends_to_a_few_tokens_has_no_padding_beside_it():
     """Within its window the answers are the same; beyond, padding takes places among the tokens that are kept."""
     config = sparse(keep_window_size=14)
     network = AutoModelForSequenceClassification.from_config(config).eval().requires_grad_(False)
-    for weight in network.parameters():
-        if weight.dim() > 1:
-            torch.nn.init.normal_(weight, std=0.25)
+    spread_weights(network, 0.25)
     tokenizer = tiny_classifier("bert").tokenizer
     assert not Classifier(network, tokenizer, 12).model_inputs.reads_padding
     classifier = Classifier(network, tokenizer, 100)
@@ -253,9 +251,7 @@ def test_a_decoder_that_attends_to_a_few_tokens_has_no_padding_beside_it():
 
 def test_a_decoder_that_attends_to_a_few_tokens_reads_whole_rows_when_it_writes():
     network = AutoModelForCausalLM.from_config(sparse(keep_window_size=40)).eval()
-    for weight in network.parameters():
-        if weight.dim() > 1:
-            torch.nn.init.normal_(weight, std=0.25)
+    spread_weights(network, 0.25)
     assert not Decoder(network, tiny_classifier("bert").tokenizer).keeps
 
 

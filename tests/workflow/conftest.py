@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from running import SMALLER, TINY, copy_of_project, run_study
+from running import SMALLER, TINY, configure, copy_of_project, run_study
 
 
 def project_after(study: dict, name: str, cores: int, temporary: pytest.TempPathFactory, worker: str) -> Path:
@@ -40,3 +40,16 @@ def finished_smaller(tmp_path_factory, worker_id) -> Path:
 def copy_of(tmp_path) -> Callable[[Path], Path]:
     """Makes a copy of a project, with its results and Snakemake's memory of them; all dates stay."""
     return lambda project: Path(shutil.copytree(project, tmp_path / "copy"))
+
+
+@pytest.fixture(scope="module")
+def without_results(tmp_path_factory) -> Path:
+    """A project without results."""
+    return copy_of_project(tmp_path_factory.mktemp("without_results") / "project")
+
+
+@pytest.fixture
+def project(without_results) -> Path:
+    """The same one, with the tiny study until a test has another."""
+    configure(without_results, TINY)
+    return without_results

@@ -68,19 +68,6 @@ KINDS["counting"] = Kind("How much is explained?", {"explained": "how many files
 DATASET = {"reader": "demo", "classes": "three_class", "words": "subject", "validation_share": 0.2}
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory) -> Path:
-    """A project without results."""
-    return copy_of_project(tmp_path_factory.mktemp("dag") / "project")
-
-
-@pytest.fixture
-def project(folder) -> Path:
-    """The same one, with the tiny study until a test has another."""
-    configure(folder, TINY)
-    return folder
-
-
 def test_study_is_the_full_grid(project):
     assert planned_jobs(project) == all_jobs(TINY)
 

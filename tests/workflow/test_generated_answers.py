@@ -9,6 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 import torch
 from hub_tokenizers import write_tokenizer
+from models_for_tests import spread_weights
 from running import chosen, configure, copy_of_project, edited, planned_jobs, results, run_study, snakemake
 from scipy.spatial.distance import cosine
 from transformers import AutoModelForCausalLM, AutoTokenizer, GPT2Config
@@ -79,9 +80,7 @@ TABLES = [f"results/words/tables/{name}.html" for name in ("effects", "draws", "
 def write_decoder(folder) -> None:
     torch.manual_seed(0)
     network = AutoModelForCausalLM.from_config(GPT2Config(vocab_size=500, n_embd=16, n_layer=1, n_head=2))
-    for weight in network.parameters():
-        if weight.dim() > 1:
-            torch.nn.init.normal_(weight, std=0.4)
+    spread_weights(network, 0.4)
     network.save_pretrained(folder)
     write_tokenizer("gpt2", folder, [*(row["text"].split() for row in ROWS), ["good", "bad"], ASKED.split()])
 

@@ -11,6 +11,7 @@ import pytest
 import torch
 import yaml
 from hub_tokenizers import write_tokenizer
+from models_for_tests import spread_weights
 from running import PROJECT, copy_of_project, edited, planned_jobs, results, run_study
 from transformers import AutoModelForCausalLM, AutoModelForMaskedLM, AutoTokenizer, BertConfig, GPT2Config
 
@@ -26,9 +27,7 @@ SENTIMENT = ["positive"] * 6 + ["negative"] * 6
 def write_model(kind: str, config, tokenizer: str, folder: Path) -> Path:
     torch.manual_seed(0)
     network = kind.from_config(config)
-    for weight in network.parameters():
-        if weight.dim() > 1:
-            torch.nn.init.normal_(weight, std=0.4)
+    spread_weights(network, 0.4)
     network.save_pretrained(folder)
     return write_tokenizer(tokenizer, folder, [text.split() for text in TEXTS])
 
