@@ -13,7 +13,7 @@ from evenlight.statistics.analyses.beyond_random import EXPLAINER, MODEL
 from evenlight.statistics.arrays.sign_test import of_hundred
 from evenlight.statistics.comparisons.families import CONTROL, EXPLORATORY, PRIMARY, STUDY
 from evenlight.statistics.comparisons.study import AS_OFTEN, UNDECIDABLE, UNDECIDED, comparisons_in
-from evenlight.statistics.comparisons.wins import TEXTS
+from evenlight.statistics.comparisons.wins import ALONE
 
 QUESTION = "Are explanations equally good for every group?"
 # Style has no better side: tables take one direction of each metric as the better one.
@@ -153,7 +153,7 @@ def _clearest(row: pd.Series, judged: Judged) -> str:
     low, high = (row.family_low, row.family_high) if row.net_benefit >= 0 else (1 - row.family_high, 1 - row.family_low)
     if pd.isna(low):
         return said
-    what = "draws" if row.unit == TEXTS else f"decided {row.unit}"
+    what = "draws" if row.unit in ALONE else f"decided {row.unit}"
     return f"{said} With new {judged.texts} like these, expect at least {of_hundred(low, high)[0]} of 100 {what}."
 
 

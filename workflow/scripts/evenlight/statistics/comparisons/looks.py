@@ -15,6 +15,8 @@ from statistics import NormalDist
 import numpy as np
 
 OBRIEN_FLEMING, POCOCK = "obrien_fleming", "pocock"
+# The configuration takes no plan of fewer pairs.
+LEAST_PLANNED = 8
 
 
 @dataclass(frozen=True)
