@@ -1,7 +1,7 @@
 """Verdicts in words, signs and colours: the same on every page and in notebooks."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -22,7 +22,7 @@ from evenlight.statistics.comparisons.study import (
     Comparison,
     repeated_in,
 )
-from evenlight.statistics.comparisons.wins import ALONE
+from evenlight.statistics.comparisons.wins import ALONE, PAIRS
 
 GREY, EQUAL = "#d0d4d9", "#d9efd9"
 # Signs and colours of what names no side. Grey: white would look like a test that was passed.
@@ -81,12 +81,22 @@ def by_sign(effects: pd.DataFrame) -> list[dict]:
     ]
 
 
-def legend_of(pairs: Sequence[Comparison], bound: float, words: Words = EXPLAINED) -> list[tuple[Cell, str]]:
-    """What the signs of verdicts on these comparisons say; ``bound`` is the largest net benefit that is *as often*."""
+def legend_of(
+    pairs: Sequence[Comparison], bound: float, words: Words = EXPLAINED, units: Collection[str] = (PAIRS,)
+) -> list[tuple[Cell, str]]:
+    """What the signs of verdicts on these comparisons say, and the numbers beside them.
+
+    ``bound`` is the largest net benefit that is *as often*; ``units`` are those that have votes.
+    """
     first, second = initials(*pairs[0].levels) if len(pairs) == 1 else ("A", "B")
     named = pairs[0].levels if len(pairs) == 1 else ("the first-named group", "the second-named group")
     colours = [shade(colour, 0.5) for colour in BETTER_COLOURS]
-    counted = f"such as 22–3–1: pairs in which the first group {words.is_better}, the second, and ties"
+    alone = [unit for unit in units if unit in ALONE]
+    counted = [
+        (Cell("22–3–1"), f"such as 22–3–1: pairs in which the first group {words.is_better}, the second, and ties")
+    ]
+    drawn = f"of a random one of the first group and one of the second the first {words.is_better} so often"
+    numbers = counted * (len(alone) < len(units)) + [(Cell("61 of 100"), f"such as 61 of 100: {drawn}")] * bool(alone)
     return [
         *(
             (Cell(letter, background=colour), f"{name} {words.is_better} more often")
@@ -95,7 +105,7 @@ def legend_of(pairs: Sequence[Comparison], bound: float, words: Words = EXPLAINE
         (Cell("=", background=EQUAL), f"as often: the surplus of wins is within {100 * bound:.0f} of 100 pairs"),
         (Cell("?", background=GREY), "undecided: too few units to tell"),
         (Cell("–", background=GREY), "not decidable: too few units that differ by more than the margin"),
-        (Cell("22–3–1"), counted),
+        *numbers,
     ]
 
 

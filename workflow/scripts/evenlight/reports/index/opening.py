@@ -194,8 +194,10 @@ def legend(effects: pd.DataFrame, bound: float, modalities: Collection[str]) -> 
         return []
     there = set(effects["verdict"])
     sides = set(effects["side"])
-    is_there = [1 in sides, -1 in sides, *(verdict in there for verdict in (AS_OFTEN, UNDECIDED, UNDECIDABLE)), True]
-    signs = legend_of(comparisons_in(effects), bound, SCORED if {TEXT, SCORES} & set(modalities) else EXPLAINED)
+    words = SCORED if {TEXT, SCORES} & set(modalities) else EXPLAINED
+    signs = legend_of(comparisons_in(effects), bound, words, set(effects["unit"]))
+    is_there = [1 in sides, -1 in sides, *(verdict in there for verdict in (AS_OFTEN, UNDECIDED, UNDECIDABLE))]
+    is_there += [True] * (len(signs) - len(is_there))
     return [
         {"sign": cell.text, "colour": cell.background, "meaning": meaning}
         for (cell, meaning), shown in zip(signs, is_there, strict=True)

@@ -49,15 +49,15 @@ const share = (value) => Number.isFinite(value) ? value.toFixed(2).replace(/^-(?
 const count = (value, one, many = `${one}s`) => `${value.toLocaleString("en")} ${value === 1 ? one : many}`;
 
 // The view ---------------------------------------------------------------------------------------------------------
+// Of scores that were made elsewhere nobody says that units are texts, that repetitions are runs, or what groups differ by.
+const elsewhere = "scores" in study.modalities, [UNIT, RUN] = elsewhere ? ["unit", "repetition"] : ["text", "run"];
 const groupsName = ([factor, a, b]) => [factor, a, ...(b === null ? [] : [b])].join(" / ");
-const groupsLabel = ([factor, a, b]) => `${a}${b === null ? "" : ` against ${b}`}${factor && ` (${factor})`}`;
+const groupsLabel = ([factor, a, b]) => `${a}${b === null ? "" : ` against ${b}`}${factor && !elsewhere ? ` (${factor})` : ""}`;
 
 // What an explainer's explanations are, with the metrics that score these.
 const modalityOf = (explainer) => Object.keys(study.modalities).find((name) => study.modalities[name].explainers.includes(explainer));
 const metricsOf = (explainer) => study.modalities[modalityOf(explainer)].metrics;
 const several = Object.keys(study.modalities).length > 1;
-// Of scores that were made elsewhere nobody says that units are texts, or that repetitions are runs of a model.
-const [UNIT, RUN] = "scores" in study.modalities ? ["unit", "repetition"] : ["text", "run"];
 const capital = (word) => word[0].toUpperCase() + word.slice(1);
 /** The explainers of a model on a dataset: some are for other datasets only. */
 const explainersOf = (model) => Object.keys(study.explainers).filter((name) => model[modalityOf(name)]?.explainers[name] !== undefined);
@@ -350,7 +350,7 @@ async function show() {
   if (turn !== latest) return;
   const before = shown;
   shown = { state, dataset, model, names, sides, paired, rows, units, pairs: STEP, words: STEP, listed: [], wordRows: [] };
-  at("view").textContent = joined(" · ", study.content[state.dataset].label, joined(" ", study.models[state.model], runsOf(state.model)),
+  at("view").textContent = joined(" · ", study.content[state.dataset].label, modelName(state.model),
     study.explainers[state.explainer], metricLabel(state), groupsLabel(groups));
   const rest = [showVerdict(effects, groups), showScores(sides)];
   if (study.texts && state.modality !== "text") rest.push(showWords(before));
@@ -363,8 +363,9 @@ async function show() {
   document.body.dataset.ready = location.hash;
 }
 
-/** How many repetitions a model has; a table of scores need not have any. */
-const runsOf = (model) => RUN === "run" || study.runs[model] > 1 ? `(${count(study.runs[model], RUN)})` : "";
+/** A model and how many repetitions it has; a table of scores need not have any. */
+const modelName = (model) => elsewhere ? joined(" · ", study.models[model], study.runs[model] > 1 ? count(study.runs[model], RUN) : "") :
+  `${study.models[model]} (${count(study.runs[model], RUN)})`;
 
 const metricLabel = ({ metric }) => `${study.metrics[metric].label} ${study.metrics[metric].better === "higher" ? "↑" : "↓"}`;
 
@@ -401,7 +402,7 @@ async function showVerdict(effects, [factor, a, b]) {
   const drawn = cells.filter((row) => row.share !== null);
   at("effects-figure").hidden = !drawn.length;
   if (!drawn.length) return;
-  at("effects-caption").textContent = `How many of 100 decided pairs, or draws of two ${UNIT}s, ${a} wins${drawn.length > 1 ? ", for all explainers" : ""}: a point, with the limits ` +
+  at("effects-caption").textContent = `How many of 100 ${drawn[0].wins === null ? `draws of two ${UNIT}s` : "decided pairs"} ${a} wins${drawn.length > 1 ? ", for all explainers" : ""}: a point, with the limits ` +
     "of this comparison alone (thick), and with all comparisons considered (thin). At 50 both win as often." +
     (drawn.length > 1 ? " The chosen explainer has a ◂ and is orange." : "");
   files("effects-files", `effects/${state.dataset}`);
@@ -441,6 +442,8 @@ async function showScores(sides) {
 async function showPairs() {
   const { state, dataset, names, paired, rows } = shown;
   at("pairs-title").textContent = paired ? "Pairs" : `${capital(UNIT)}s`;
+  // As the section is called.
+  at("pairs-title").hidden = !paired;
   fill(at("order"), Object.entries(paired ? ORDERS : ALONE).map(([name, label]) => [name, label.replace("first group", names[0]).replace("second group", names[1])]), state.order);
   const center = mean(defined(rows.flatMap((row) => row.scores)));
   const size = paired ? (row) => row.difference : (row) => defined(row.scores)[0] - center;

@@ -134,7 +134,7 @@ def page(
         f"Who {words.is_better} more often?",
         answer_of(effects, effect_counts, words),
         parts,
-        legend_of(pairs, as_often_bound, words) if pairs else [],
+        legend_of(pairs, as_often_bound, words, set(effects["unit"])) if pairs else [],
         warnings=[] if balanced is None else describe_chance(balanced, datasets, models),
         details=_details(effects, control, confidence, words) if pairs else [],
     )
