@@ -123,7 +123,7 @@ def test_forms_that_miss_scores_more_often_are_told_with_a_test(monkeypatch):
     a[0, 0, :9], b[0, 0, 9] = np.nan, np.nan
     a[1, 0, :4], b[1, 0, 2:6] = np.nan, np.nan
     *_, [note] = judged(monkeypatch, compared(a, b))
-    assert all(words in note for words in ("'plots'", "in 9 pairs", "in 1 only the female"))
+    assert all(words in note for words in ("'plots'", "in 9 pairs", "in 1 only 'female'"))
     assert f"p = {binomtest(1, 10).pvalue:.2g}" in note
     # Texts that are no pairs miss no form, and pairs without any score are no sign of either level.
     for more in ({"paired": False}, {}):

@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -116,6 +117,18 @@ def test_a_policy_that_names_what_is_not_there_is_refused(verdicts, case):
     assert [word for word in words if word not in str(refused.value)] == []
 
 
+def test_what_a_policy_names_wrongly_is_told_with_its_file_or_flag(tmp_path, verdicts):
+    (tmp_path / "policy.yaml").write_text("metrics: [large, gini]\nexcept: [even]")
+    for flags, place in (({}, "policy.yaml: metrics"), ({"excepted": ["gpt"]}, "--except")):
+        policy = read_policy(tmp_path / "policy.yaml", **flags)
+        with pytest.raises(InputError) as refused:
+            assess(verdicts, policy if not flags else replace(policy, metrics=()))
+        assert place in str(refused.value)
+    both = replace(Policy(models=("bert",), metrics=("small",)), places={"models": "a.yaml: models"})
+    with pytest.raises(InputError, match=r"a\.yaml: models, metrics: no comparison"):
+        assess(verdicts.assign(model=["bert", "gpt", "gpt", "bert"]), both)
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [
@@ -161,6 +174,7 @@ def test_verdicts_are_read_from_tables_and_audits(tmp_path, verdicts):
         ("half.json", "{", "cannot be read"),
         ("other.csv", "a,b\n1,2\n", "no column"),
         ("table.html", "", "effects"),
+        ("empty.csv", ",".join(verdicts) + "\n", "no comparison"),
     ):
         (tmp_path / name).write_text(content)
         with pytest.raises(InputError, match=rf"{name}.*({word}|give)"):
@@ -181,9 +195,14 @@ def test_the_command_ends_with_the_status(tmp_path, verdicts, monkeypatch, capsy
     assert ElementTree.parse(tmp_path / "report.xml").getroot().get("failures") == "2"
     assert status("--except", "large", "small") == 2
     assert status("--except", "large", "small", "--decide") == 0
-    assert status("--polcy", "x") == status("--summary", f"{tmp_path}/none/summary.md") == 3
-    assert status("--except", "nobody") == 3
-    assert "error: except" in capsys.readouterr().err
+    assert status("--polcy", "x") == status("--except", "nobody") == 3
+    assert "error: --except" in capsys.readouterr().err
+    # Nothing is written where a file cannot be.
+    for wrong, right in (("--summary", "--junit"), ("--junit", "--summary")):
+        assert status(wrong, str(tmp_path), right, f"{tmp_path}/none/report") == 3
+        assert f"{wrong} {tmp_path}: is a folder" in capsys.readouterr().err
+    assert not (tmp_path / "none").exists()
+    assert status("--summary", f"{tmp_path}/none/summary.md") == 1
 
 
 def test_the_steps_of_the_example_run(tmp_path):

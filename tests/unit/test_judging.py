@@ -1,5 +1,7 @@
 """Verdicts for any table of scores: those of a study, number by number, and what is told and refused."""
 
+import argparse
+import inspect
 import re
 import subprocess
 import sys
@@ -9,17 +11,21 @@ import numpy as np
 import pandas as pd
 import pytest
 from golden_results import METRICS, PAIRS, SCORED, VERDICTS
+from schemas import schema_of
 from scipy.stats import binom, binomtest, norm
 from statsmodels.stats.multitest import multipletests
 from study_files import StudyFiles
+from wording import says
 
 from evenlight import judge
 from evenlight.__main__ import main
+from evenlight.commands import judge as command
 from evenlight.configuration.study import Statistics
 from evenlight.core.contracts.results import EFFECTS
 from evenlight.core.errors import InputError
 from evenlight.core.seeds import generator_for
 from evenlight.judging.cells import Cells
+from evenlight.reports.index.comparisons import json_row
 from evenlight.statistics.analyses.base import Inputs
 from evenlight.statistics.results import Result
 from evenlight.texts import score_tables
@@ -92,6 +98,8 @@ def test_a_table_gets_the_verdicts_of_the_study_that_has_its_scores(tmp_path, pa
         draws=200,
     )
     assert set(effects["verdict"]) > {"undecided"}
+    # Of a table nobody says that its repetitions are trainings, or its units texts.
+    effects = effects.assign(repeated="repetitions").replace({"unit": {"texts": "units"}})
     pd.testing.assert_frame_equal(found.verdicts, effects, check_dtype=False, check_exact=True)
     pd.testing.assert_frame_equal(found.counts, counts, check_exact=True)
 
@@ -232,7 +240,8 @@ def test_texts_without_pairs_clusters_and_strata():
     unpaired = judge(table, **HOW).verdicts.iloc[0]
     scores = {group: of["score"].to_numpy() for group, of in table.groupby("group")}
     assert unpaired["share"] == pytest.approx((scores["male"][:, None] > scores["female"]).mean())
-    assert (unpaired["unit"], unpaired["verdict"]) == ("texts", "male more often")
+    assert (unpaired["unit"], unpaired["verdict"]) == ("units", "male more often")
+    schema_of("verdicts").validate(json_row(unpaired))
     stratified = judge(table.assign(label=np.arange(240) % 4 // 2), **HOW, stratum="label").verdicts.iloc[0]
     assert stratified["share"] != unpaired["share"]
     of_clusters = judge(pairs().assign(book=np.arange(80) // 8), **HOW, cluster="book").verdicts.iloc[0]
@@ -276,9 +285,23 @@ def test_counts_of_what_does_not_count_are_told():
     assert "1 of 84 rows have no score" in notes
     assert "3 have 'male' alone and 1 'female' alone" in notes
     assert "4 rows are of the same unit" in notes
-    constant = judge(pairs().assign(score=1.0), **HOW)
-    assert "equal" in " ".join(constant.notes)
-    assert constant.verdicts["ties"].tolist() == [40]
+
+
+def test_scores_that_are_all_equal_are_told_once_with_their_column():
+    table = cells(1.0, 0.0)
+    table.loc[table["metric"] == "m1", "score"] = 1.0
+    constant = judge(table, **HOW, cell="metric")
+    assert constant.verdicts["ties"].tolist() == [0, 40]
+    assert list(constant.notes) == [says("table of scores", "'score'", "'m1'", "equal", "leave")]
+    wide = table.pivot_table("score", ["pair", "group"], "metric").reset_index()
+    assert list(judge(wide, **HOW | {"score": ["m0", "m1"]}).notes) == [says("column 'm1'", "equal")]
+
+
+def test_the_summary_says_why_nothing_can_be_decided():
+    few = judge(cells(1.0, 0.0, units=4), **HOW, cell="metric")
+    assert "2 not decidable: 4 decided pairs are too few" in str(few)
+    alone = pairs(20).assign(pair=lambda rows: rows["pair"] + rows["group"])
+    assert "since 20 units of a group are fewer than 50" in str(judge(alone, **HOW))
 
 
 def test_a_comparison_in_which_nothing_counts_is_told():
@@ -315,7 +338,8 @@ def test_summary_page_and_picture(tmp_path, capsys):
     assert "names a group in 2" in said
     page = found.page(tmp_path / "page.html").read_text()
     assert "has the better score more often" in page
-    assert "explained" not in page
+    words = re.sub(r"<style>.*?</style>|<[^>]*>", " ", page, flags=re.DOTALL)
+    assert [word for word in ("explained", "Explainer", "text", "train", "seed", "Model") if word in words] == []
     figure = found.plot(tmp_path / "picture.png")
     words = [text.get_text() for text in figure.axes[0].texts]
     row = found.verdicts.iloc[0]
@@ -423,6 +447,35 @@ def test_the_command_prints_and_writes(tmp_path, monkeypatch, capsys):
         main()
 
 
+@pytest.mark.parametrize(
+    ("flags", "words"),
+    [
+        ("--unit pairs", ["'pairs'", "--unit"]),
+        ("--unit pair --margin 99", ["--margin: found 99"]),
+        ("--unit group --group pair", ["by --compare, such", "--group"]),
+        ("--unit pair --draws 1", ["--draws: found 1"]),
+        ("--unit pair --as-often-bound 2", ["--as-often-bound: found 2"]),
+        ("--unit pair --primary metric=m9", ["--primary: column 'metric'", "'m9'"]),
+        ("--unit pair --primary m0", ["--primary m0"]),
+        ("--unit pair --compare male men", ["'men'", "--compare"]),
+        ("--unit pair --cell", ["--cell or --repeat"]),
+    ],
+)
+def test_what_the_command_refuses_names_its_flags(tmp_path, monkeypatch, flags, words):
+    cells(1.5, 0).to_csv(tmp_path / "scores.csv", index=False)
+    monkeypatch.setattr(sys, "argv", ["evenlight", "judge", f"{tmp_path}/scores.csv", *flags.split()])
+    with pytest.raises(SystemExit) as refused:
+        main()
+    assert [word for word in words if word not in str(refused.value)] == []
+
+
+def test_arguments_of_judge_are_flags_of_the_command():
+    parser = argparse.ArgumentParser()
+    command.add_parser(parser.add_subparsers())
+    given = vars(parser.parse_args(["judge", "scores.csv"]))
+    assert set(inspect.signature(judge).parameters) <= set(given)
+
+
 # Judges a table where nothing but what the package depends on can be imported, and tells how long the import took.
 ALONE = """
 import sys, time
@@ -435,6 +488,7 @@ import evenlight
 assert not {"numpy", "pandas"} & set(sys.modules)
 assert time.process_time() < 0.5
 from evenlight import judge
+assert not {"jinja2", "pydantic", "matplotlib"} & set(sys.modules)
 import pandas as pd
 table = pd.DataFrame([(pair, group, pair * (group == "a")) for pair in range(1, 30) for group in "ab"],
                      columns=["pair", "group", "score"])

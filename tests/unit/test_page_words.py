@@ -222,9 +222,10 @@ def test_comparisons_are_the_rows_of_the_table_and_say_for_whom_explanations_are
 
 def test_what_has_no_score_is_said_to_be_left_out(study, effects):
     cells = effects.assign(left_out_a=[3, 1, 0, 0], left_out_b=[3, 2, 0, 0], paired=[True, False, True, True])
-    told = study.audit(cells.assign(left_out_seeds=["", "", "2", ""]), texts=False)["comparisons"]
-    left_out = [[text for text in each["said"] if "Left out" in text or "Seeds with" in text] for each in told]
-    assert [" ".join(each) for each in left_out] == [says("3 pairs."), says("1 and 2 texts."), says("scores: 2."), ""]
+    cells = cells.assign(unit=["pairs", "texts", "pairs", "pairs"], left_out_seeds=["", "", "2", ""])
+    told = study.audit(cells, texts=False)["comparisons"]
+    left_out = [[text for text in each["said"] if "Left out" in text] for each in told]
+    assert [" ".join(each) for each in left_out] == [says("3 pairs."), says("1 and 2 texts."), says("seed 2."), ""]
 
 
 def test_explained_texts_that_are_in_no_pair_are_counted(tmp_path):

@@ -8,7 +8,14 @@ from rendering import page_of
 from wording import says
 
 from evenlight.reports.pages.effects import effect_cell
-from evenlight.reports.verdict_words import legend_of, sentences, sign_of
+from evenlight.reports.verdict_words import (
+    SCORED,
+    describe_scope,
+    legend_of,
+    sentences,
+    sign_of,
+    without_seeds,
+)
 from evenlight.statistics.comparisons.study import Comparison
 
 NAN = float("nan")
@@ -17,7 +24,8 @@ ROW = {
     **{"units_a": 26, "units_b": 26, "wins": 3, "losses": 22, "ties": 1, "share": 0.12, "net_benefit": -19 / 26},
     **{"family_low": 0.011, "family_high": 0.359, "most_differ": 0.991, "margin": 0.02, "reason": None, "look": None},
     **{"apart": False, "difference": -0.25, "difference_low": -0.4, "difference_high": -0.1, "cliffs_delta": -0.5},
-    **{"p_adjusted": 0.0012, "p_as_often_adjusted": 1.0, "worst_side": 0, "worst_a": 0, "worst_b": 0},
+    **{"repeated": "trainings", "p_adjusted": 0.0012, "p_as_often_adjusted": 1.0},
+    **{"worst_side": 0, "worst_a": 0, "worst_b": 0},
     **{"seeds": 1, "seeds_agree": 1, "left_out_seeds": "", "robustness": NAN, "robustness_significance": NAN},
 }
 
@@ -53,10 +61,26 @@ def test_what_else_a_row_may_say(changes, part):
 def test_texts_without_pairs_have_other_words():
     texts = {"unit": "texts", "units_b": 80, "wins": NAN, "losses": NAN, "ties": NAN, "margin": NAN, "most_differ": NAN}
     words = said(**texts, share=0.3)
-    assert words == says("text of “female”", "better", "“male” in 70 of 100", "(64 to 99", "140", "26 and 80 texts")
+    assert words == says(
+        "text of “female”", "one of “male”", "better", "70 of 100", "(64 to 99", "140", "26 and 80 texts"
+    )
     assert "pairs" not in words
     worst = said(**texts, share=0.3, worst_side=-1, worst_a=2, worst_b=9)
     assert "“female” has this study's worst tenth of scores more often, 9 of 80 texts against 2 of 26" in worst
+
+
+SCORED_ELSEWHERE = {"repeated": "repetitions", "retraining_side": 0, "seeds_needed": 12, "left_out_seeds": "4"}
+
+
+def test_of_a_table_of_scores_nobody_says_that_models_were_trained_or_texts_read():
+    alone = {"unit": "units", "wins": NAN, "losses": NAN, "ties": NAN, "margin": NAN, "most_differ": NAN}
+    for unit in ({}, alone, {"unit": "clusters"}):
+        row = ROW | SCORED_ELSEWHERE | unit | {"seeds": 3, "seeds_agree": 2, "worst_side": 1}
+        told = " ".join(sentences(SimpleNamespace(**row), 140, SCORED)) + without_seeds(SimpleNamespace(**row))
+        assert [word for word in ("text", "train", "seed", "explain") if word in told] == []
+        assert told == says("2 of 3 repetitions", "12 repetitions", "repetition 4")
+        assert describe_scope(pd.DataFrame([row])) == says("repetitions", "units")
+    assert "repetition" not in describe_scope(pd.DataFrame([ROW | SCORED_ELSEWHERE]))
 
 
 def test_a_cell_shows_its_sign_and_its_counts():

@@ -49,6 +49,10 @@ def _checked(arguments: argparse.Namespace) -> int:
     from evenlight.core.tables import replacing
     from evenlight.judging import gate
 
+    for flag in ("junit", "summary"):
+        path = getattr(arguments, flag)
+        if path and path.is_dir():
+            raise InputError(f"--{flag} {path}: is a folder; name a file in it")
     given = {name: getattr(arguments, name) for name in ("bound", "excepted", "decide")}
     policy = gate.read_policy(arguments.policy, **given)
     assessed = gate.assess(gate.read_verdicts(arguments.verdicts), policy)
@@ -60,6 +64,7 @@ def _checked(arguments: argparse.Namespace) -> int:
             path.write_text(gate.junit(assessed), encoding="utf-8")
     if arguments.summary:
         # A forge's summary has what other steps say, too.
+        arguments.summary.parent.mkdir(parents=True, exist_ok=True)
         with arguments.summary.open("a", encoding="utf-8") as file:
             file.write(gate.markdown(assessed))
     return gate.status_of(assessed)

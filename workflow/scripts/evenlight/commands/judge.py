@@ -39,11 +39,16 @@ def add_parser(commands) -> None:
     parser.add_argument(
         "--better", nargs="+", metavar="METRIC=WAY", help="higher or lower scores are better; a word alone is for all"
     )
+    parser.add_argument(
+        "--primary", nargs="+", metavar="COLUMN=NAME", help="comparisons that matter, such as metric=gini"
+    )
     parser.add_argument("--planned", nargs="+", type=int, metavar="UNITS", help="units of each interim analysis")
     parser.add_argument("--spending", choices=("obrien_fleming", "pocock"), help="what an interim analysis spends")
     parser.add_argument("--alpha", type=float, help="level of all verdicts together; default: 0.05")
     parser.add_argument("--as-often-bound", type=float, help="largest surplus of wins that is as often; default: 0.2")
     parser.add_argument("--adjustment", choices=("holm", "flips"), help="for the number of comparisons")
+    parser.add_argument("--confidence", type=float, help="of intervals; default: 0.95")
+    parser.add_argument("--draws", type=int, help="resamples behind intervals; default: 2000")
     parser.add_argument("--page", type=Path, metavar="HTML", help="write the page of verdicts there")
     parser.add_argument("--plot", type=Path, metavar="PATH", help="write the picture there: .png, .svg or .pdf")
     parser.add_argument("--csv", type=Path, metavar="CSV", help="write the table of verdicts there")
@@ -55,14 +60,16 @@ ALL = "all"
 # What is printed of verdicts that name a group, and of how many.
 SHOWN = ["dataset", "model", "explainer", "metric", "verdict", "wins", "losses", "ties", "share", "p_adjusted"]
 MOST = 20
+# Flags that are arguments of judge as they stand.
 NAMED = ("unit", "group", "score", "cell", "cluster", "stratum", "repeat", "compare", "planned", "spending", "alpha")
-NAMED += ("as_often_bound", "adjustment")
+NAMED += ("as_often_bound", "adjustment", "confidence", "draws")
 
 
 def command(arguments: argparse.Namespace) -> None:
     """Judge the table, print the summary and the verdicts that name a group, and write what is asked for."""
     from evenlight.core.tables import write_csv
     from evenlight.judging import judge
+    from evenlight.judging.arguments import named_as, renamed
 
     for flag in ("csv", "page", "plot"):
         path = getattr(arguments, flag)
@@ -77,8 +84,13 @@ def command(arguments: argparse.Namespace) -> None:
     given = {name: getattr(arguments, name) for name in NAMED}
     given |= {"margin": _by_metric("margin", arguments.margin, _number)}
     given |= {"better": _by_metric("better", arguments.better, str)}
-    found = judge(scores, **{name: value for name, value in given.items() if value is not None})
-    found.summary()
+    given |= {"primary": _primary(arguments.primary)}
+    flags = {name: f"--{name.replace('_', '-')}" for name in given}
+    with named_as(flags):
+        found = judge(scores, **{name: value for name, value in given.items() if value is not None})
+    print(found)
+    for note in found.notes:
+        print(f"Note: {renamed(note, flags)}.")
     _print_named(found.verdicts)
     for path, write in (
         (arguments.csv, lambda path: write_csv(found.verdicts, path)),
@@ -112,6 +124,17 @@ def _by_metric(flag: str, given: list[str] | None, read) -> object:
             raise InputError(f"--{flag} {part}: write metric=value for each metric, or one value for all")
         found[metric] = read(value)
     return found
+
+
+def _primary(given: list[str] | None) -> dict[str, list[str]] | None:
+    """The names that a flag gives for columns of a cell; None where it is not given."""
+    found: dict[str, list[str]] = {}
+    for part in given or ():
+        column, sign, name = part.partition("=")
+        if not sign:
+            raise InputError(f"--primary {part}: write column=name, such as metric=gini")
+        found.setdefault(column, []).append(name)
+    return found or None
 
 
 def _number(text: str) -> float:

@@ -14,6 +14,7 @@ import pandas as pd
 from evenlight.core.contracts.results import EFFECTS
 from evenlight.core.errors import InputError
 from evenlight.judging.arguments import (
+    constant_metrics,
     constant_notes,
     directions,
     look_notes,
@@ -26,8 +27,7 @@ from evenlight.judging.arguments import (
     whole,
 )
 from evenlight.judging.cells import Cells, unit_notes
-from evenlight.reports.verdict_words import SCORED, describe_counts, sentences
-from evenlight.statistics.analyses.effects import missing_notes, tables_of, tied_notes
+from evenlight.reports.verdict_words import SCORED, describe_counts, reasons, sentences
 from evenlight.statistics.arrays.multiple_testing import OBRIEN_FLEMING, POCOCK
 from evenlight.statistics.comparisons.study import (
     AS_OFTEN,
@@ -38,8 +38,9 @@ from evenlight.statistics.comparisons.study import (
     VerdictSettings,
     comparisons_in,
 )
+from evenlight.statistics.comparisons.verdict_tables import missing_notes, tables_of, tied_notes
 from evenlight.statistics.comparisons.verdicts import adjustment_notes
-from evenlight.statistics.comparisons.wins import TEXTS
+from evenlight.statistics.comparisons.wins import ALONE
 from evenlight.texts.score_tables import pairs_compared, read_score_table
 
 LEAST_DRAWS = 100
@@ -172,13 +173,14 @@ def judge(
         said = f"{table.place}: no cell has scores of both groups"
         raise InputError(f"{said}; let cell= name fewer columns, or name other groups by compare=")
     verdicts = cells.in_order(verdicts)
+    constant = constant_metrics(cells)
     notes = [
         *table.notes,
         *moved_notes(cells),
         *unit_notes(cells),
-        *constant_notes(cells),
+        *constant_notes(constant, cells),
         *missing_notes(verdicts, alpha),
-        *tied_notes(verdicts, "margin"),
+        *tied_notes(verdicts[~verdicts["metric"].isin(constant)], "margin"),
         *(note.removeprefix("statistics.") for note in adjustment_notes(verdicts, settings, looks)),
         *look_notes(looks, alpha, cells),
     ]
@@ -189,7 +191,7 @@ def _compared(verdicts: pd.DataFrame) -> str:
     """How many comparisons of which groups there are, and of how many units."""
     pairs = [f"“{pair.level_a}” with “{pair.level_b}”" for pair in comparisons_in(verdicts)]
     kinds = [
-        f"{_span(of[['units_a', 'units_b']].to_numpy())} {TEXTS + ' of a group' if unit == TEXTS else unit}"
+        f"{_span(of[['units_a', 'units_b']].to_numpy())} {unit}{' of a group' * (unit in ALONE)}"
         for unit, of in verdicts.groupby("unit", sort=False)
     ]
     how_many = f"{len(verdicts):,} comparisons" if len(verdicts) > 1 else "One comparison"
@@ -202,14 +204,16 @@ def _span(counts: np.ndarray) -> str:
 
 
 def _found(verdicts: pd.DataFrame, counts: pd.DataFrame) -> str:
-    """What is shown, and what is open; of one comparison all of that."""
+    """What is shown, and what is open, and why; of one comparison all of that."""
     if len(verdicts) == 1:
         (row,) = verdicts.itertuples()
-        return f"{sentences(row, 1, SCORED)[0]} The verdict is “{row.verdict}”."
+        why = f", since {row.reason}" if pd.notna(row.reason) else ""
+        return f"{sentences(row, 1, SCORED)[0]} The verdict is “{row.verdict}”{why}."
     asked = verdicts[verdicts["family"] != EXPLORATORY] if PRIMARY in set(verdicts["family"]) else verdicts
     kind = "primary " if len(asked) < len(verdicts) else ""
     named, alike = int((asked["side"] != 0).sum()), int((asked["verdict"] == AS_OFTEN).sum())
+    why = [f"; {len(rows):,} not decidable: {reason}" for reason, rows in reasons(asked)]
     return (
         f"{describe_counts(asked, counts, kind)} A verdict names a group in {named:,} and says “as often” in "
-        f"{alike:,}; {len(asked) - named - alike:,} are open, which does not show that groups are alike."
+        f"{alike:,}; {len(asked) - named - alike:,} are open, which does not show that groups are alike{''.join(why)}."
     )

@@ -1,19 +1,40 @@
 """What users say of a table of scores beside its columns: margins, directions, levels and a plan."""
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from numbers import Integral, Real
 
 import numpy as np
 
 from evenlight.core.errors import InputError, suggestion
 from evenlight.judging.cells import Cells
-from evenlight.statistics.analyses.interim_analyses import LEAST_PLANNED
-from evenlight.statistics.arrays.multiple_testing import ONE_LOOK, Looks
+from evenlight.statistics.arrays.multiple_testing import LEAST_PLANNED, ONE_LOOK, Looks
 from evenlight.statistics.arrays.units import threshold
 
+# How messages name an argument of judge: at their beginning, or with "=" behind it.
+NAMED = re.compile(r"^(\w+)(?=: )|(?<![\w-])(\w+)=(?!\w)")
 DIRECTIONS = ("higher", "lower")
 # Metrics that a line names.
 SHOWN = 8
+
+
+@contextmanager
+def named_as(names: Mapping[str, str]) -> Iterator[None]:
+    """What a block refuses names arguments of judge as its users do, who write no Python."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(*(renamed(problem, names) for problem in error.problems)) from None
+
+
+def renamed(said: str, names: Mapping[str, str]) -> str:
+    """A message or a note with other names of the arguments of judge.
+
+    >>> renamed("unit: found 1; name it by cell=, or add rows", {"unit": "--unit", "cell": "--cell"})
+    '--unit: found 1; name it by --cell, or add rows'
+    """
+    return NAMED.sub(lambda found: names.get(found[1] or found[2], found[0]), said)
 
 
 def share(name: str, given: object) -> float:
@@ -135,7 +156,7 @@ def looks_planned(planned: Sequence[int] | None, spending: str, cells: Cells) ->
     planned = planned if isinstance(planned, list | tuple) else [planned]
     numbers = tuple(whole("planned", number, LEAST_PLANNED) for number in planned)
     if not numbers or list(numbers) != sorted(set(numbers)):
-        raise InputError(f"planned: found {list(planned)}; give numbers of units that rise, such as [100, 200, 400]")
+        raise InputError(f"planned: found {list(planned)}; give numbers of units that rise, such as 100, 200, 400")
     there = cells.units()
     made = tuple(number for number, units in enumerate(numbers) if units <= there)
     if not made:
@@ -160,10 +181,21 @@ def look_notes(looks: Looks, alpha: float, cells: Cells) -> list[str]:
     ]
 
 
-def constant_notes(cells: Cells) -> list[str]:
-    """Of which metrics all scores are equal, so that they decide nothing."""
-    constant = [name for name, scores in cells.scores_by_metric() if scores.min() == scores.max()]
-    return [f"all scores of {listed(constant)} are equal, so that every pair is a tie"] if constant else []
+def constant_metrics(cells: Cells) -> list[str]:
+    """The metrics of which all scores are equal, so that they decide nothing."""
+    return [name for name, scores in cells.scores_by_metric() if scores.min() == scores.max()]
+
+
+def constant_notes(constant: Sequence[str], cells: Cells) -> list[str]:
+    """That such metrics decide nothing, and what to do."""
+    if not constant:
+        return []
+    columns = list(cells.table.scores)
+    of = "column" if columns == cells.metrics else f"column '{columns[0]}', metric"
+    return [
+        f"{cells.table.place}: {of} {listed(constant)}: all scores are equal, so that every pair is a tie; look at "
+        "what made them, or leave them out"
+    ]
 
 
 def moved_notes(cells: Cells) -> list[str]:

@@ -12,7 +12,7 @@ import pandas as pd
 from evenlight.core.errors import InputError
 from evenlight.statistics.arrays.units import numbered
 from evenlight.statistics.comparisons.cells import CELL, Design, ExplainerScores, ModelScores, design_of
-from evenlight.statistics.comparisons.study import ALL, Comparison
+from evenlight.statistics.comparisons.study import ALL, REPEATS, Comparison
 from evenlight.texts.score_tables import ScoreTable, telling_column
 
 # Numbers of one explainer and model: metrics by repetitions by items.
@@ -41,7 +41,8 @@ def _join(parts: Sequence[ExplainerScores]) -> ExplainerScores:
     metrics = [metric for part in parts for metric in part.metrics]
     of = [(part.model, part.explainer) for part in parts for _ in part.metrics]
     values, present = np.concatenate([part.values for part in parts]), np.any([part.present for part in parts], axis=0)
-    return _Joined(first.dataset, first.model, first.explainer, first.seeds, metrics, values, present, of=of)
+    names = first.dataset, first.model, first.explainer
+    return _Joined(*names, first.seeds, metrics, values, present, REPEATS, of=of)
 
 
 def _are_alike(first: ModelScores, second: ModelScores) -> bool:
@@ -178,8 +179,8 @@ class Cells:
             if size > MOST_NUMBERS:
                 raise InputError(
                     f"{table.place}: a model has {len(metrics):,} metrics, {len(seeds):,} repetitions and {items:,} "
-                    "texts, most of which have no score in common; let cell= name what holds them apart, such as the "
-                    "task, in a column 'dataset'"
+                    "units of a group, most of which have no score in common; let cell= name what holds them apart, "
+                    "such as the task, in a column 'dataset'"
                 )
             sums, counts = np.zeros(size), np.zeros(size, dtype=np.int64)
             for layer, scores in layers:
@@ -192,7 +193,8 @@ class Cells:
             values = np.divide(sums, counts, out=np.full(size, np.nan), where=counts > 0)
             values = values.reshape(len(metrics), len(seeds), items)
             explainer = _name(table, "explainer", rows[0])
-            yield ExplainerScores(*names, explainer, seeds, metrics, values, ~np.isnan(values).all(axis=0))
+            present = ~np.isnan(values).all(axis=0)
+            yield ExplainerScores(*names, explainer, seeds, metrics, values, present, REPEATS)
 
     def _layers(self, table: ScoreTable, rows: np.ndarray) -> tuple[list[str], list[tuple[np.ndarray, np.ndarray]]]:
         """The metrics of an explainer, and of each column of scores the number of the metric and the score by row."""

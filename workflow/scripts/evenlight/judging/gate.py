@@ -5,7 +5,7 @@ An open comparison never counts as one in which a disparity is ruled out.
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -22,7 +22,7 @@ from evenlight.statistics.arrays.exact_tests import as_often_p
 from evenlight.statistics.arrays.multiple_testing import holm
 from evenlight.statistics.comparisons.cells import CELL
 from evenlight.statistics.comparisons.study import ALL, AS_OFTEN, CONTROL
-from evenlight.statistics.comparisons.wins import TEXTS
+from evenlight.statistics.comparisons.wins import ALONE
 
 # What becomes of a comparison, in the order in which they are told.
 OUTCOMES = ("disparity", "open", "open, allowed", "excepted", "passed")
@@ -49,6 +49,7 @@ class Policy:
         smallest_units: with fewer pairs, or texts of a group, a comparison does not pass.
         decide: which comparisons must not stay open, each by names with ``/`` between them; ``all``, or none.
         excepted: which comparisons are not looked at, in the same way.
+        places: where each of these was said, by its name: a file and its key, or a flag.
     """
 
     bound: float | None = None
@@ -60,6 +61,20 @@ class Policy:
     smallest_units: int = 0
     decide: tuple[str, ...] = (ALL,)
     excepted: tuple[str, ...] = ()
+    places: Mapping[str, str] = field(default_factory=dict)
+
+    def place(self, name: str) -> str:
+        """Where something was said."""
+        return self.places.get(name, _key(name))
+
+
+# What a file of a policy may say.
+KEYS = [each.name for each in fields(Policy) if each.name != "places"]
+
+
+def _key(name: str) -> str:
+    """What a file and a flag call a part of a policy."""
+    return "except" if name == "excepted" else name
 
 
 def read_policy(path: Path | None, **changed: Any) -> Policy:
@@ -68,39 +83,40 @@ def read_policy(path: Path | None, **changed: Any) -> Policy:
     Raises:
         InputError: a key is unknown, or a value is not of its kind.
     """
-    place = path or "the policy"
     said = (read_yaml(path, "write a policy, or leave --policy out") or {}) if path else {}
     if not isinstance(said, Mapping):
         raise InputError(f"{path}: found {type(said).__name__}; write keys and values, such as `bound: 0.1`")
-    said = {"excepted" if key == "except" else key: value for key, value in said.items()}
-    said |= {key: value for key, value in changed.items() if value is not None}
-    known = [field.name for field in fields(Policy)]
+    known = {_key(name): name for name in KEYS}
     for key in said:
         if key not in known:
-            shown = ["except" if name == "excepted" else name for name in known]
-            raise InputError(f"{place}: unknown key '{key}'; a policy has {', '.join(shown)}{suggestion(key, shown)}")
-    return Policy(**{key: _of_kind(place, key, value) for key, value in said.items()})
+            raise InputError(f"{path}: unknown key '{key}'; a policy has {', '.join(known)}{suggestion(key, known)}")
+    said = {known[key]: value for key, value in said.items()}
+    places = {name: f"{path}: {_key(name)}" for name in said}
+    flags = {name: value for name, value in changed.items() if value is not None}
+    places |= {name: f"--{_key(name)}" for name in flags}
+    values = {name: _of_kind(places[name], name, value) for name, value in (said | flags).items()}
+    return Policy(**values, places=places)
 
 
-def _of_kind(place: Path | str, key: str, value: Any) -> Any:
-    """The value of a key as a policy has it."""
-    if key == "bound":
+def _of_kind(place: str, name: str, value: Any) -> Any:
+    """The value of a key as a policy has it; ``place`` is where it was said."""
+    if name == "bound":
         if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1:
-            raise InputError(f"{place}: bound: found {value!r}; give a number between 0 and 1, such as 0.2")
+            raise InputError(f"{place}: found {value!r}; give a number between 0 and 1, such as 0.2")
         return float(value)
-    if key == "smallest_units":
+    if name == "smallest_units":
         if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-            raise InputError(f"{place}: smallest_units: found {value!r}; give a whole number, such as 100")
+            raise InputError(f"{place}: found {value!r}; give a whole number, such as 100")
         return value
     listed = [value] if isinstance(value, str) else value
     if not isinstance(listed, list | tuple):
-        raise InputError(f"{place}: {key}: found {value!r}; give a list")
-    if key != "groups":
+        raise InputError(f"{place}: found {value!r}; give a list")
+    if name != "groups":
         return tuple(map(str, listed))
     pairs = [tuple(map(str, pair)) if isinstance(pair, list | tuple) else (str(pair),) for pair in listed]
     for pair in pairs:
         if len(pair) != 2:
-            raise InputError(f"{place}: groups: found {list(pair)}; give pairs, such as [[male, female]]")
+            raise InputError(f"{place}: found {list(pair)}; give pairs, such as [[male, female]]")
     return tuple(pairs)
 
 
@@ -116,7 +132,10 @@ def read_verdicts(path: Path) -> pd.DataFrame:
         table = _read_text(path)
     else:
         raise InputError(f"{path}: found no .parquet, .csv or .json; give a table of verdicts, or audit.json")
-    return table[table["family"] != CONTROL].reset_index(drop=True)
+    table = table[table["family"] != CONTROL].reset_index(drop=True)
+    if table.empty:
+        raise InputError(f"{path}: has no comparison that is a question; judge scores of two groups first")
+    return table
 
 
 def _read_text(path: Path) -> pd.DataFrame:
@@ -145,19 +164,21 @@ def assess(verdicts: pd.DataFrame, policy: Policy) -> pd.DataFrame:
         InputError: the policy names what is not there, or nothing is left to look at.
     """
     for name in NAMES:
-        _require(f"{name}s", getattr(policy, f"{name}s"), verdicts[name].unique())
+        _require(policy.place(f"{name}s"), getattr(policy, f"{name}s"), verdicts[name].unique())
     pairs = list(dict.fromkeys(zip(verdicts["level_a"], verdicts["level_b"], strict=True)))
     for pair in policy.groups:
         if pair not in pairs and pair[::-1] not in pairs:
             there = "; ".join(", ".join(each) for each in pairs)
-            raise InputError(f"groups: found {', '.join(pair)}, which nobody compared; there are {there}")
+            place = policy.place("groups")
+            raise InputError(f"{place}: found {', '.join(pair)}, which nobody compared; name what was: {there}")
     known = {name for column in (*NAMES, *LEVELS) for name in verdicts[column]} | {ALL}
-    for key, patterns in (("decide", policy.decide), ("except", policy.excepted)):
-        for pattern in patterns:
-            _require(key, pattern.split("/"), known)
+    for name in ("decide", "excepted"):
+        for pattern in getattr(policy, name):
+            _require(policy.place(name), pattern.split("/"), known)
     chosen = verdicts[[_is_chosen(row, policy) for row in _rows(verdicts)]]
     if chosen.empty:
-        raise InputError("the policy looks at no comparison; name datasets, models, metrics and groups of one study")
+        said = [policy.place(name) for name in ("groups", *(f"{name}s" for name in NAMES)) if getattr(policy, name)]
+        raise InputError(f"{', '.join(said)}: no comparison has all of these together; name such as have")
     found = [_outcome(row, within, policy) for row, within in zip(_rows(chosen), _within(chosen, policy), strict=True)]
     table = chosen.assign(outcome=[outcome for outcome, _ in found], why=[why for _, why in found])
     return table.sort_values("outcome", key=lambda outcomes: outcomes.map(OUTCOMES.index), kind="stable")
@@ -174,7 +195,7 @@ def _within(table: pd.DataFrame, policy: Policy) -> np.ndarray:
     """Of which comparisons a disparity beyond the bound is ruled out, all at the level of the study together."""
     if policy.bound is None:
         return (table["verdict"] == AS_OFTEN).to_numpy()
-    texts = (table["unit"] == TEXTS).to_numpy()
+    texts = table["unit"].isin(ALONE).to_numpy()
     wins, losses, ties = (table[name].fillna(0).to_numpy(float) for name in ("wins", "losses", "ties"))
     p = np.where(texts, 1.0, as_often_p(wins, losses, wins + losses + ties, policy.bound))
     # The limits of the relative effect hold for the whole family; of pairs they are those of decided ones.
@@ -186,11 +207,11 @@ def _rows(table: pd.DataFrame) -> list[dict]:
     return table.to_dict("records")
 
 
-def _require(key: str, names: Sequence[str], there: Sequence[str]) -> None:
+def _require(place: str, names: Sequence[str], there: Sequence[str]) -> None:
     for name in names:
         if name not in set(there):
             listed = f"{', '.join(sorted(map(str, there)))}{suggestion(name, there)}"
-            raise InputError(f"{key}: found '{name}', which no comparison has; there are {listed}")
+            raise InputError(f"{place}: found '{name}', which no comparison has; name what is there: {listed}")
 
 
 def _matches(row: Mapping, patterns: Sequence[str]) -> bool:

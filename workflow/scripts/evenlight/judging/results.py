@@ -6,6 +6,7 @@ All results of all studies are known once this module is imported.
 import hashlib
 import json
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,6 +21,7 @@ from evenlight.core.kinds import SCORES
 from evenlight.core.sources import digest
 from evenlight.core.tables import Contract
 from evenlight.datasets.readers.scores import Scores
+from evenlight.judging.arguments import named_as
 from evenlight.statistics.analyses.base import Computed, Inputs
 from evenlight.statistics.analyses.effects import EstimateEffects
 from evenlight.statistics.analyses.interim_analyses import (
@@ -81,6 +83,10 @@ class OfTable(OfScoreTable):
         """Where the table is."""
         return inputs.folders["score_table"] / Path(self.table.file).name
 
+    def named_as_keys(self) -> AbstractContextManager[None]:
+        """What is refused names keys of the configuration, and no arguments of Python."""
+        return named_as({name: f"the key '{name}'" for name in Scores.model_fields})
+
 
 class ReadScores(OfTable):
     """Read a table of scores, and refuse what is no score."""
@@ -93,8 +99,9 @@ class ReadScores(OfTable):
     def compute(self, inputs: Inputs) -> Computed:
         """A row for each score, and what was guessed of columns."""
         path = self.path(inputs)
-        table, guesses = read_score_table(path, self.table.columns())
-        pairs_compared(table, self.table.compare)
+        with self.named_as_keys():
+            table, guesses = read_score_table(path, self.table.columns())
+            pairs_compared(table, self.table.compare)
         said = [f"guessed {guess}" for guess in guesses]
         return Computed([judged_scores(table)], table.notes, said, {"file": path.name, "sha256": digest(path)})
 
@@ -111,7 +118,8 @@ class JudgeScores(OfTable):
     tables: ClassVar[Mapping[str, Contract]] = _by("judge_scores", effects=EFFECTS, effect_counts=EFFECT_COUNTS)
     # An analysis is written down before its verdicts are known.
     reads: ClassVar[Mapping[str, Contract]] = {"looks": LOOKS}
-    version: ClassVar[int] = EstimateEffects.version
+    # Above that of effects, by what a table of scores calls repetitions and units.
+    version: ClassVar[int] = EstimateEffects.version + 1
     minutes: ClassVar[int] = 120
 
     result: Literal["judge_scores"]
@@ -140,7 +148,8 @@ class JudgeScores(OfTable):
         level = {name: getattr(self, name) for name in ("alpha", "as_often_bound", "adjustment", "confidence")}
         level["draws"] = self.bootstrap_draws
         planned = {"planned": list(self.looks.looks), "spending": self.looks.spending} if self.looks else {}
-        found = judge(self.path(inputs), **self.table.columns(), **of_table, **level, **planned)
+        with self.named_as_keys():
+            found = judge(self.path(inputs), **self.table.columns(), **of_table, **level, **planned)
         about = {"looks": {self.looks.plan: list(inputs.tables[0]["units"])}} if self.looks else {}
         return Computed([found.verdicts, found.counts], found.notes, str(found).splitlines(), about)
 

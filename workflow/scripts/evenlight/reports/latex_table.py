@@ -110,7 +110,7 @@ def _row(cells: list[str]) -> str:
 
 def _table(table: Table) -> str:
     widths = [len(columns) for _, columns in table.columns]
-    ends = list(accumulate(widths, initial=2))
+    ends = list(accumulate(widths, initial=len(table.corner)))
     corner = [rf"\multirow{{2}}{{*}}{{{escaped(name)}}}" for name in table.corner]
     groups = [
         rf"\multicolumn{{{width}}}{{c}}{{{escaped(group)}}}"
@@ -123,15 +123,16 @@ def _table(table: Table) -> str:
         r"\centering",
         rf"\caption{{{escaped(table.caption)}}}",
         r"\resizebox{\ifdim\width>\textwidth\textwidth\else\width\fi}{!}{%",
-        rf"\begin{{tabular}}{{ll{'c' * sum(widths)}}}",
+        rf"\begin{{tabular}}{{{'l' * len(table.corner)}{'c' * sum(widths)}}}",
         r"\toprule",
         _row([*corner, *groups]),
         "".join(rules),
-        _row(["", "", *headings]),
+        _row([*("" for _ in table.corner), *headings]),
     ]
     for group, rows in table.rows:
         lines.append(r"\midrule")
         for number, (row, cells) in enumerate(rows):
             first = rf"\multirow{{{len(rows)}}}{{*}}{{{escaped(group)}}}" if number == 0 else ""
-            lines.append(_row([first, escaped(row), *(_colour("cellcolor", cell) + _content(cell) for cell in cells)]))
+            named = [first, escaped(row)][-len(table.corner) :]
+            lines.append(_row([*named, *(_colour("cellcolor", cell) + _content(cell) for cell in cells)]))
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}}", r"\end{table*}", ""])

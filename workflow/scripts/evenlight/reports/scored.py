@@ -38,6 +38,24 @@ def scored_names(effects: pd.DataFrame, better: Mapping[str, str] | str, dataset
     return names | {"metrics": labelled, "words": SCORED}
 
 
+def told_rows(corner: tuple[str, str], rows: list) -> tuple[tuple[str, ...], list]:
+    """The headers and rows of a table (:class:`evenlight.reports.html_table.Table`) without headers that say nothing.
+
+    >>> told_rows(("Model", "Explainer"), [("bert", [("–", ["M 9–1–0"])])])
+    (('Model',), [('', [('bert', ['M 9–1–0'])])])
+    >>> told_rows(("Model", "Explainer"), [("–", [("–", ["M 9–1–0"])])])
+    (('Scores',), [('', [('all', ['M 9–1–0'])])])
+    """
+    groups, names = {group for group, _ in rows}, {name for _, of_group in rows for name, _ in of_group}
+    if {NOTHING} not in (groups, names):
+        return corner, rows
+    place = 0 if names == {NOTHING} else 1
+    lines = [((group, name)[place], cells) for group, of_group in rows for name, cells in of_group]
+    if groups == names:
+        return ("Scores",), [("", [("all", cells) for _, cells in lines])]
+    return (corner[place],), [("", lines)]
+
+
 def joined(*labels: str, by: str = " ") -> str:
     """Labels one after the other, without those that say nothing.
 

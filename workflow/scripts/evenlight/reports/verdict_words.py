@@ -1,7 +1,7 @@
 """Verdicts in words, signs and colours: the same on every page and in notebooks."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -17,6 +17,7 @@ from evenlight.statistics.comparisons.study import (
     EXPLORATORY,
     FLIPS,
     PRIMARY,
+    REPEATS,
     REPETITIONS,
     STUDY,
     UNDECIDABLE,
@@ -24,7 +25,7 @@ from evenlight.statistics.comparisons.study import (
     Comparison,
     repeated_in,
 )
-from evenlight.statistics.comparisons.wins import TEXTS
+from evenlight.statistics.comparisons.wins import ALONE, PAIRS
 
 GREY, EQUAL = "#d0d4d9", "#d9efd9"
 # Signs and colours of what names no side. Grey: white would look like a test that was passed.
@@ -40,20 +41,22 @@ FAMILIES = {
 
 class Words(NamedTuple):
     """How sentences say that a group wins: "… {is_better}", of the other "{worse}", "the mean is {better}", and which
-    tenth of scores is the {worst}.
+    tenth of scores is the {worst}; what wins a pair, a {side} of it; and where users say which {margin} is a tie.
     """
 
     is_better: str
     worse: str
     better: str
     worst: str = "worst"
+    side: str = "text"
+    margin: str = "smallest_effects"
 
 
 EXPLAINED = Words("is explained better", "worse", "better")
 # Answers in words have a style, of which no side is better: by the direction of the metric, better scores are these.
 HIGHER = Words("has the higher score", "lower", "higher", "lowest")
 LOWER = Words("has the lower score", "higher", "lower", "highest")
-SCORED = Words("has the better score", "worse", "better")
+SCORED = Words("has the better score", "worse", "better", side="group", margin="margin")
 
 
 def sign_of(verdict: str, side: int, level_a: str, level_b: str) -> tuple[str, str]:
@@ -81,21 +84,31 @@ def by_sign(effects: pd.DataFrame) -> list[dict]:
     ]
 
 
-def legend_of(pairs: Sequence[Comparison], bound: float, words: Words = EXPLAINED) -> list[tuple[Cell, str]]:
-    """What the signs of verdicts on these comparisons say; ``bound`` is the largest net benefit that is *as often*."""
+def legend_of(
+    pairs: Sequence[Comparison], bound: float, words: Words = EXPLAINED, units: Collection[str] = (PAIRS,)
+) -> list[tuple[Cell, str]]:
+    """What the signs of verdicts on these comparisons say, and the numbers beside them.
+
+    ``bound`` is the largest net benefit that is *as often*; ``units`` are those that have votes.
+    """
     first, second = initials(*pairs[0].levels) if len(pairs) == 1 else ("A", "B")
     named = pairs[0].levels if len(pairs) == 1 else ("the first-named group", "the second-named group")
     colours = [shade(colour, 0.5) for colour in BETTER_COLOURS]
-    counted = f"such as 22–3–1: pairs in which the first group {words.is_better}, the second, and ties"
+    alone = [unit for unit in units if unit in ALONE]
+    counted = [
+        (Cell("22–3–1"), f"such as 22–3–1: pairs in which the first group {words.is_better}, the second, and ties")
+    ]
+    drawn = f"of a random one of the first group and one of the second the first {words.is_better} so often"
+    numbers = counted * (len(alone) < len(units)) + [(Cell("61 of 100"), f"such as 61 of 100: {drawn}")] * bool(alone)
     return [
         *(
             (Cell(letter, background=colour), f"{name} {words.is_better} more often")
             for letter, colour, name in zip((first, second), colours, named, strict=True)
         ),
         (Cell("=", background=EQUAL), f"as often: the surplus of wins is within {100 * bound:.0f} of 100 pairs"),
-        (Cell("?", background=GREY), "undecided: this study is too small to tell"),
+        (Cell("?", background=GREY), "undecided: too few units to tell"),
         (Cell("–", background=GREY), "not decidable: too few units that differ by more than the margin"),
-        (Cell("22–3–1"), counted),
+        *numbers,
     ]
 
 
@@ -131,7 +144,8 @@ def won(
         if share < 0.5:
             better, worse, share = worse, better, 1 - share
         times = f"{100 * share:.0f} of 100 draws, a tie as half"
-        return f"a random text of “{better}” {words.is_better} than one of “{worse}” in {times}"
+        one = unit.removesuffix("s") if unit in ALONE else "text"
+        return f"of a random {one} of “{better}” and one of “{worse}” the first {words.is_better} in {times}"
     if losses > wins:
         better, wins, losses = worse, losses, wins
     said = f"in {wins:.0f} of {wins + losses + ties:,.0f} {unit} “{better}” {words.is_better}"
@@ -176,23 +190,21 @@ def sentences(row, size: int, words: Words = EXPLAINED) -> list[str]:
     # Limits are those of the first level.
     low, high = (row.family_low, row.family_high) if first else (1 - row.family_high, 1 - row.family_low)
     counts = won((row.level_a, row.level_b), row.wins, row.losses, row.ties, row.share, row.unit, words)
-    said = []
-    if row.unit == TEXTS:
+    said, considered = [], f"with all {size:,} comparisons considered" if size > 1 else ""
+    if row.unit in ALONE:
         if counts:
             least, most = of_hundred(low, high)
             said.append(
-                f"{capitalised(counts)} ({least} to {most} with all {size:,} comparisons considered, asymptotic), "
-                f"{row.units_a:,} and {row.units_b:,} texts."
+                f"{capitalised(counts)} ({least} to {most}{' ' * bool(considered)}{considered}, asymptotic), "
+                f"{row.units_a:,} and {row.units_b:,} {row.unit}."
             )
     else:
-        limit = (
-            f"; in at least {of_hundred(low, high)[0]} of 100 decided {row.unit} of further texts, with all {size:,} "
-            "comparisons considered"
-        )
+        further = f"further decided {row.unit}" if row.repeated == REPEATS else f"decided {row.unit} of further texts"
+        limit = f"; in at least {of_hundred(low, high)[0]} of 100 {further}{', ' * bool(considered)}{considered}"
         said.append(f"{capitalised(counts)}{limit if row.wins + row.losses else ''}.")
     if row.apart:
         said.append(f"Yet the mean is {words.better} for “{worse}”.")
-    if row.unit != TEXTS and (most := of_hundred(0, row.most_differ)[1]) < 100:
+    if row.unit not in ALONE and (most := of_hundred(0, row.most_differ)[1]) < 100:
         said.append(
             f"At most {most} of 100 further {row.unit} differ by more than the margin, {three_digits(row.margin)}."
         )
@@ -203,18 +215,42 @@ def sentences(row, size: int, words: Words = EXPLAINED) -> list[str]:
     if row.worst_side:
         said.append(_of_worst(row, words))
     if row.seeds > 1:
-        said.append(f"{row.seeds_agree} of {row.seeds} seeds agree; {_of_retraining(row)}.")
+        said.append(_of_repetitions(row))
     if pd.notna(row.look):
         said.append(f"First found by interim analysis {row.look:.0f}.")
     return said
+
+
+def reasons(cells: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
+    """Why comparisons are not decidable: the same reason once for all numbers of units and comparisons, and its rows.
+
+    >>> few = "decided pairs are too few among 9 comparisons"
+    >>> [(reason, len(rows)) for reason, rows in reasons(pd.DataFrame({"reason": [f"2 {few}", None, f"4 {few}"]}))]
+    [('2 to 4 decided pairs are too few', 2)]
+    """
+    there = cells[cells["reason"].notna()]
+    parts = there["reason"].astype(str).str.extract(r"^(?P<units>\d+)? ?(?P<why>.*?)(?: among \d+ comparisons)?$")
+    told = []
+    for why, part in parts.groupby("why", sort=False):
+        units = sorted(part["units"].dropna().astype(int).unique())
+        few = " to ".join(str(count) for count in dict.fromkeys((units[0], units[-1]))) + " " if units else ""
+        told.append((f"{few}{why}", there.loc[part.index]))
+    return told
+
+
+def without_seeds(row) -> str:
+    """Which repetitions of a row do not count, as a sentence that follows others; empty where all do."""
+    if not row.left_out_seeds:
+        return ""
+    return f" Left out, with too few scores: {REPETITIONS[row.repeated].one} {row.left_out_seeds}."
 
 
 def _of_worst(row, words: Words) -> str:
     of_levels = [(row.level_a, row.worst_a, row.units_a), (row.level_b, row.worst_b, row.units_b)]
     (worse, most, its), (_, least, of_other) = of_levels if row.worst_side > 0 else of_levels[::-1]
     said = f"“{worse}” has this study's {words.worst} tenth of scores more often, "
-    if row.unit == TEXTS:
-        return f"{said}{most:,} of {its:,} texts against {least:,} of {of_other:,}."
+    if row.unit in ALONE:
+        return f"{said}{most:,} of {its:,} {row.unit} against {least:,} of {of_other:,}."
     return f"{said}{most:,} against {least:,} {row.unit}."
 
 
@@ -226,11 +262,14 @@ def _of_mean(row) -> str:
     return said
 
 
-def _of_retraining(row) -> str:
+def _of_repetitions(row) -> str:
+    repeated = REPETITIONS[row.repeated]
+    said = f"{row.seeds_agree} of {row.seeds} {repeated.one}s agree; "
     if row.retraining_side:
         better = row.level_a if row.retraining_side > 0 else row.level_b
-        return f"more trainings than not have it for “{better}” (adjusted p {row.p_retraining_adjusted:.2g})"
-    return f"a claim across retraining takes {row.seeds_needed} seeds or more"
+        p = f"adjusted p {row.p_retraining_adjusted:.2g}"
+        return f"{said}more {row.repeated} than not have it for “{better}” ({p})."
+    return f"{said}a claim across {repeated.across} takes {row.seeds_needed} {repeated.one}s or more."
 
 
 class Least(NamedTuple):
@@ -309,7 +348,19 @@ def how_sure(effects: pd.DataFrame, alpha: float) -> str:
         f"often is at most {alpha:.0%}. {describe_adjustment(effects)} The chance that any “as often” is wrong is at "
         f"most {alpha:.0%}, too, by itself. "
     )
-    asymptotic = (effects["unit"] == TEXTS).any()
-    said += "Of texts without pairs this is asymptotic. " if asymptotic else ""
-    scope = " or ".join(REPETITIONS[name] for name in repeated_in(effects))
-    return f"{said}Verdicts hold for {scope}, and for further texts like these."
+    alone = effects.loc[effects["unit"].isin(ALONE), "unit"]
+    said += f"Of {alone.iloc[0]} without pairs this is asymptotic. " if len(alone) else ""
+    return said + describe_scope(effects)
+
+
+def describe_scope(effects: pd.DataFrame) -> str:
+    """For what verdicts hold, in a sentence: the repetitions that a study has, where it has any, and further units.
+
+    >>> describe_scope(pd.DataFrame({"repeated": ["repetitions"], "seeds": [1]}))
+    'Verdicts hold for further units like these.'
+    """
+    names = repeated_in(effects)
+    # Scores that were made elsewhere once have none; a training is one though it is made once.
+    these = [REPETITIONS[name].these for name in names if name != REPEATS or effects["seeds"].max() > 1]
+    units = " or ".join(dict.fromkeys(REPETITIONS[name].units for name in names))
+    return f"Verdicts hold for {' or '.join(these) + ', and for ' if these else ''}further {units} like these."

@@ -178,7 +178,7 @@ def _columns(place: str, there: Sequence[str], named: Mapping) -> tuple[Columns,
             problems.append(f"{role}: found {names}; name one column")
         for name in names:
             if name not in there:
-                problems.append(f"{place}: has no column {name!r}, which {role} names; {_there(name, there)}")
+                problems.append(f"{place}: has no column {name!r}, which {role}= names; {_there(name, there)}")
         chosen[role] = tuple(names) if several else next(iter(names), None)
     if problems:
         raise InputError(*problems)
@@ -485,14 +485,14 @@ def pairs_compared(table: ScoreTable, compare: Iterable | None) -> tuple[list[tu
     if compare is None:
         if len(there) > MOST_GROUPS:
             raise InputError(
-                f"{place}: column '{column}' has {len(there):,} groups; say which are compared, such as compare="
-                f"[{tuple(there)[:2]}], or name another column by group="
+                f"{place}: column '{column}' has {len(there):,} groups; say which are compared by "
+                f"compare=, such as {_two(there)}, or name another column by group="
             )
         pairs = [(a, b) for number, a in enumerate(there) for b in list(there)[number + 1 :]]
         guesses = [f"compare: {' and '.join(f'{a} with {b}' for a, b in pairs)}"]
     else:
         if isinstance(compare, str) or not isinstance(compare, Iterable):
-            raise InputError(f"compare: found {compare!r}; name two groups, such as {tuple(there)[:2]}")
+            raise InputError(f"compare: found {compare!r}; name two groups, such as {_two(there)}")
         given = list(compare)
         given = given if all(isinstance(each, list | tuple) for each in given) else [given]
         pairs, guesses = [_pair(table, pair, there) for pair in given], []
@@ -507,14 +507,19 @@ def pairs_compared(table: ScoreTable, compare: Iterable | None) -> tuple[list[tu
     return pairs, guesses
 
 
+def _two(there: Iterable[str]) -> str:
+    """The first two groups, as an example."""
+    return " and ".join(map(repr, list(there)[:2]))
+
+
 def _pair(table: ScoreTable, pair: Sequence, there: Mapping[str, int]) -> tuple[str, str]:
     names = tuple(map(_name, pair))
     if len(names) != 2 or names[0] == names[1]:
-        raise InputError(f"compare: found {names}; name two different groups, such as {tuple(there)[:2]}")
+        raise InputError(f"compare: found {names}; name two different groups, such as {_two(there)}")
     for name in names:
         if name not in there:
             raise InputError(
-                f"{table.place}: column '{table.columns.group}' has no group {name!r}, which compare names; "
+                f"{table.place}: column '{table.columns.group}' has no group {name!r}, which compare= names; "
                 f"{_there(name, list(there)[:20])}"
             )
     return names

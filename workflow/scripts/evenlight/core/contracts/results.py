@@ -70,7 +70,7 @@ EFFECTS = Contract(
             pa.field("reason", pa.string()),  # why a cell is not decidable
             pa.field("look", pa.int64()),  # of a plan of looks, the first that has found it
             required("paired", pa.bool_()),
-            required("unit", pa.string()),  # what has a vote: pairs, clusters, or texts without pairs
+            required("unit", pa.string()),  # what has a vote: pairs, clusters, or texts or units without pairs
             *columns(pa.int64(), "units_a", "units_b"),  # votes that count
             *columns(pa.int64(), "left_out_a", "left_out_b"),  # pairs or texts of a level that do not count
             # Votes for the first level, for the second, and within the margin, in the metric's units; none of texts.
@@ -84,7 +84,8 @@ EFFECTS = Contract(
             *columns(pa.float64(), "p", "p_adjusted", "p_as_often_adjusted"),
             required("level", pa.float64()),  # that verdicts of this analysis have
             pa.field("least_decided", pa.int64()),  # the fewest decided votes that can be found in this family
-            required("repeated", pa.string()),  # what seeds are: trainings, or draws of answers
+            # What seeds are: trainings, draws of answers, or repetitions in a table of scores.
+            required("repeated", pa.string()),
             *columns(pa.int64(), "seeds", "seeds_agree"),  # that count; that have the same majority
             required("left_out_seeds", pa.string()),  # those that have too few scores, by name
             # Of the majorities of seeds; how many seeds it takes, if all agree; the side that more have than not, or 0.

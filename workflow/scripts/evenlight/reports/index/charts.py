@@ -36,7 +36,7 @@ def scripts() -> str:
 def charts(explainers: int) -> dict[str, dict]:
     """The specifications by name, for a study with so many explainers."""
     return {
-        "effects": _whole(_effects(explainers), "How often the first group wins, for all explainers, with limits"),
+        "effects": _whole(_effects(explainers), "How often the first group wins, with limits"),
         "scores": _whole(_scores(), "Distribution of the scores of each group"),
         "differences": _whole(_differences(), "Distribution of the differences within pairs"),
     }

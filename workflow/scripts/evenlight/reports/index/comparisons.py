@@ -22,14 +22,16 @@ from evenlight.reports.verdict_words import (
     capitalised,
     difference_of,
     numbers_of,
+    reasons,
     sentences,
+    without_seeds,
     won,
     won_of_hundred,
 )
 from evenlight.statistics.analyses.beyond_random import EXPLAINED_AWAY, EXPLAINER, MODEL, PERSISTS, REVERSED
 from evenlight.statistics.comparisons.cells import CELL
 from evenlight.statistics.comparisons.study import EXPLORATORY, UNDECIDABLE, UNDECIDED, Comparison, MetricLabel
-from evenlight.statistics.comparisons.wins import TEXTS
+from evenlight.statistics.comparisons.wins import ALONE
 
 NOT_NAMED = "The study did not name this comparison beforehand: look at other texts before you rely on it."
 # Means that differ by less are equal.
@@ -193,9 +195,9 @@ def _left_out(row: Any) -> str:
     one, other = row.left_out_a, row.left_out_b
     said = ""
     if one or other:
-        what = f"{number(one, 'pair')}" if row.paired else f"{one:,} and {number(other, 'text')}"
+        what = f"{number(one, 'pair')}" if row.paired else f"{one:,} and {other:,} {row.unit}"
         said = f"Left out is what has no score: {what}."
-    return said + (f" Seeds with too few scores: {row.left_out_seeds}." if row.left_out_seeds else "")
+    return said + without_seeds(row)
 
 
 def _describe_draws(draws: Any, once: bool) -> str:
@@ -240,8 +242,8 @@ def _no_better_than_random(row: Any, held: Any, metric: MetricLabel, explainer: 
 
 def units_of(row: Any, copies: Sequence[int] | None) -> str:
     """On what a comparison rests."""
-    texts = f"{row.units_a:,} and {row.units_b:,} texts"
-    return (texts if row.unit == TEXTS else f"{row.units_a:,} {row.unit}") + copies_in(copies)
+    both = f"{row.units_a:,} and {row.units_b:,}" if row.unit in ALONE else f"{row.units_a:,}"
+    return f"{both} {row.unit}{copies_in(copies)}"
 
 
 def copies_in(different: Sequence[int] | None) -> str:
@@ -283,7 +285,8 @@ def open_comparisons(needed: pd.DataFrame, judged: Judged, different: Sequence[i
         return []
     said = f"{number(len(needed), 'comparison')} {'is' if len(needed) == 1 else 'are'} open."
     paired = bool(needed["paired"].iloc[0])
-    what, of = ("pairs", "pairs") if paired else ("texts of the smaller group", "draws of two texts")
+    alone = f"{judged.texts} of the smaller group", f"draws of two {judged.texts}"
+    what, of = ("pairs", "pairs") if paired else alone
     shown = 100 * needed["detectable"][needed["detectable"] <= 1]
     with_these = f"{int(needed['units'].median()):,} {what}{copies_in(different and [min(different)])}"
     found = f"is found with a probability of {judged.power:.0%}"
@@ -318,14 +321,11 @@ def _rounded(count: float) -> int:
 
 
 def undecidable_comparisons(cells: pd.DataFrame, judged: Judged) -> list[str]:
-    """Why comparisons are not decidable, the same reason once for all numbers of units and comparisons."""
-    parts = cells["reason"].str.extract(r"^(?P<units>\d+)? ?(?P<reason>.*?)(?: among \d+ comparisons)?$")
+    """Why comparisons are not decidable."""
     told = []
-    for reason, part in parts.groupby("reason", sort=False):
-        units = sorted(part["units"].dropna().astype(int).unique())
-        few = " to ".join(str(count) for count in dict.fromkeys((units[0], units[-1]))) + " " if units else ""
-        asked = [judged.question(row) for row in cells.loc[part.index].itertuples()]
+    for reason, rows in reasons(cells):
+        asked = [judged.question(row) for row in rows.itertuples()]
         which = f" ({', '.join(asked)})" * (len(asked) <= NAMED)
-        many = f"{number(len(part), 'comparison')} {'is' if len(part) == 1 else 'are'}"
-        told.append(f"{many} not decidable{which}: {few}{reason}.")
+        many = f"{number(len(rows), 'comparison')} {'is' if len(rows) == 1 else 'are'}"
+        told.append(f"{many} not decidable{which}: {reason}.")
     return told

@@ -21,7 +21,7 @@ from evenlight.statistics.comparisons.study import (
     UNDECIDED,
     comparisons_in,
 )
-from evenlight.statistics.comparisons.wins import TEXTS
+from evenlight.statistics.comparisons.wins import ALONE
 
 QUESTION = "Are explanations equally good for every group?"
 # Style has no better side: tables take one direction of each metric as the better one.
@@ -161,7 +161,7 @@ def _clearest(row: pd.Series, judged: Judged) -> str:
     low, high = (row.family_low, row.family_high) if row.net_benefit >= 0 else (1 - row.family_high, 1 - row.family_low)
     if pd.isna(low):
         return said
-    what = "draws" if row.unit == TEXTS else f"decided {row.unit}"
+    what = "draws" if row.unit in ALONE else f"decided {row.unit}"
     return f"{said} With new {judged.texts} like these, expect at least {of_hundred(low, high)[0]} of 100 {what}."
 
 
@@ -202,8 +202,10 @@ def legend(effects: pd.DataFrame, bound: float, modalities: Collection[str]) -> 
         return []
     there = set(effects["verdict"])
     sides = set(effects["side"])
-    is_there = [1 in sides, -1 in sides, *(verdict in there for verdict in (AS_OFTEN, UNDECIDED, UNDECIDABLE)), True]
-    signs = legend_of(comparisons_in(effects), bound, SCORED if {TEXT, SCORES} & set(modalities) else EXPLAINED)
+    words = SCORED if {TEXT, SCORES} & set(modalities) else EXPLAINED
+    signs = legend_of(comparisons_in(effects), bound, words, set(effects["unit"]))
+    is_there = [1 in sides, -1 in sides, *(verdict in there for verdict in (AS_OFTEN, UNDECIDED, UNDECIDABLE))]
+    is_there += [True] * (len(signs) - len(is_there))
     return [
         {"sign": cell.text, "colour": cell.background, "meaning": meaning}
         for (cell, meaning), shown in zip(signs, is_there, strict=True)

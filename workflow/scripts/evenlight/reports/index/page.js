@@ -49,13 +49,16 @@ const share = (value) => Number.isFinite(value) ? value.toFixed(2).replace(/^-(?
 const count = (value, one, many = `${one}s`) => `${value.toLocaleString("en")} ${value === 1 ? one : many}`;
 
 // The view ---------------------------------------------------------------------------------------------------------
+// Of scores that were made elsewhere nobody says that units are texts, that repetitions are runs, or what groups differ by.
+const elsewhere = "scores" in study.modalities, [UNIT, RUN] = elsewhere ? ["unit", "repetition"] : ["text", "run"];
 const groupsName = ([factor, a, b]) => [factor, a, ...(b === null ? [] : [b])].join(" / ");
-const groupsLabel = ([factor, a, b]) => `${a}${b === null ? "" : ` against ${b}`}${factor && ` (${factor})`}`;
+const groupsLabel = ([factor, a, b]) => `${a}${b === null ? "" : ` against ${b}`}${factor && !elsewhere ? ` (${factor})` : ""}`;
 
 // What an explainer's explanations are, with the metrics that score these.
 const modalityOf = (explainer) => Object.keys(study.modalities).find((name) => study.modalities[name].explainers.includes(explainer));
 const metricsOf = (explainer) => study.modalities[modalityOf(explainer)].metrics;
 const several = Object.keys(study.modalities).length > 1;
+const capital = (word) => word[0].toUpperCase() + word.slice(1);
 /** The explainers of a model on a dataset: some are for other datasets only. */
 const explainersOf = (model) => Object.keys(study.explainers).filter((name) => model[modalityOf(name)]?.explainers[name] !== undefined);
 
@@ -347,7 +350,7 @@ async function show() {
   if (turn !== latest) return;
   const before = shown;
   shown = { state, dataset, model, names, sides, paired, rows, units, pairs: STEP, words: STEP, listed: [], wordRows: [] };
-  at("view").textContent = joined(" · ", study.content[state.dataset].label, joined(" ", study.models[state.model], `(${count(study.runs[state.model], "run")})`),
+  at("view").textContent = joined(" · ", study.content[state.dataset].label, modelName(state.model),
     study.explainers[state.explainer], metricLabel(state), groupsLabel(groups));
   const rest = [showVerdict(effects, groups), showScores(sides)];
   if (study.texts && state.modality !== "text") rest.push(showWords(before));
@@ -359,6 +362,10 @@ async function show() {
   document.body.dataset.milliseconds ??= Math.round(performance.now());
   document.body.dataset.ready = location.hash;
 }
+
+/** A model and how many repetitions it has; a table of scores need not have any. */
+const modelName = (model) => elsewhere ? joined(" · ", study.models[model], study.runs[model] > 1 ? count(study.runs[model], RUN) : "") :
+  `${study.models[model]} (${count(study.runs[model], RUN)})`;
 
 const metricLabel = ({ metric }) => `${study.metrics[metric].label} ${study.metrics[metric].better === "higher" ? "↑" : "↓"}`;
 
@@ -395,13 +402,14 @@ async function showVerdict(effects, [factor, a, b]) {
   const drawn = cells.filter((row) => row.share !== null);
   at("effects-figure").hidden = !drawn.length;
   if (!drawn.length) return;
-  at("effects-caption").textContent = `How many of 100 decided pairs, or draws of two texts, ${a} wins, for all explainers: a point, with the limits of this comparison ` +
-    "alone (thick), and with all comparisons considered (thin). At 50 both win as often. The chosen explainer has a ◂ and is orange.";
+  at("effects-caption").textContent = `How many of 100 ${drawn[0].wins === null ? `draws of two ${UNIT}s` : "decided pairs"} ${a} wins${drawn.length > 1 ? ", for all explainers" : ""}: a point, with the limits ` +
+    "of this comparison alone (thick), and with all comparisons considered (thin). At 50 both win as often." +
+    (drawn.length > 1 ? " The chosen explainer has a ◂ and is orange." : "");
   files("effects-files", `effects/${state.dataset}`);
   const order = Object.keys(study.explainers);
   await draw("effects", drawn.map((row) => {
     const of = (name) => 100 * (row[name] ?? row.share);
-    return { place: order.indexOf(row.explainer), explainer: study.explainers[row.explainer] + (row.explainer === state.explainer ? " ◂" : ""),
+    return { place: order.indexOf(row.explainer), explainer: joined(" ", study.explainers[row.explainer], row.explainer === state.explainer && drawn.length > 1 ? "◂" : ""),
              share: of("share"), low: of("low"), high: of("high"), family_low: of("family_low"), family_high: of("family_high"),
              chosen: row.explainer === state.explainer };
   }));
@@ -411,7 +419,7 @@ async function showVerdict(effects, [factor, a, b]) {
 async function showScores(sides) {
   const { state, names, paired, rows } = shown, values = sides.map((side) => defined(side.scores));
   const keys = names.flatMap((name, side) => [made("span", { class: `key ${side ? "second" : "first"}` }), `${name}  `]);
-  at("scores-caption").replaceChildren(`${joined(", ", metricLabel(state), study.explainers[state.explainer])}, mean over the runs; upright lines are means. `, ...keys);
+  at("scores-caption").replaceChildren(`${joined(", ", metricLabel(state), study.explainers[state.explainer])}${study.runs[state.model] > 1 ? `, mean over the ${RUN}s` : ""}; upright lines are means. `, ...keys);
   files("scores-files", `scores/${state.dataset}/${state.model}/${state.metric}`);
   const table = values.map((list, side) => {
     const sorted = Float64Array.from(list).sort();
@@ -433,7 +441,9 @@ async function showScores(sides) {
 // Pairs ------------------------------------------------------------------------------------------------------------
 async function showPairs() {
   const { state, dataset, names, paired, rows } = shown;
-  at("pairs-title").textContent = paired ? "Pairs" : "Texts";
+  at("pairs-title").textContent = paired ? "Pairs" : `${capital(UNIT)}s`;
+  // As the section is called.
+  at("pairs-title").hidden = !paired;
   fill(at("order"), Object.entries(paired ? ORDERS : ALONE).map(([name, label]) => [name, label.replace("first group", names[0]).replace("second group", names[1])]), state.order);
   const center = mean(defined(rows.flatMap((row) => row.scores)));
   const size = paired ? (row) => row.difference : (row) => defined(row.scores)[0] - center;
@@ -446,11 +456,11 @@ async function showPairs() {
     listed = listed.filter((row) => row.items.some((item) => item !== null && has(item)));
   }
   shown.listed = listed;
-  const one = paired ? "pair" : "text", without = rows.length - known.length;
+  const one = paired ? "pair" : UNIT, without = rows.length - known.length;
   at("pairs-of").textContent = `Of the question ${at("view").textContent}: ${at("badge").textContent}`;
   at("found").textContent = `${count(listed.length, one)} of ${rows.length.toLocaleString("en")}` +
     (without ? `; ${count(without, one)} without a defined score` : "");
-  const heads = [[paired ? "Pair" : "Text", "text"], ...names.map((name) => [name, ""]), ...(paired ? [["Difference", ""]] : [])];
+  const heads = [[paired ? "Pair" : capital(UNIT), "text"], ...names.map((name) => [name, ""]), ...(paired ? [["Difference", ""]] : [])];
   at("list").tHead.rows[0].replaceChildren(...heads.map(([name, look]) => made("th", { scope: "col", class: look }, name)));
   await listPairs();
   await showPair();
@@ -497,7 +507,7 @@ async function showPair() {
   for (const entry of at("list").tBodies[0].rows) entry.toggleAttribute("aria-current", Number(entry.dataset.unit) === row.unit);
   at("list").querySelector("[aria-current]")?.setAttribute("aria-current", "true");
   const place = listed.indexOf(row);
-  at("pair-title").textContent = `${paired ? "Pair" : "Text"} ${units[row.unit]}` + (place < 0 ? "" : `, ${place + 1} of ${listed.length.toLocaleString("en")}`);
+  at("pair-title").textContent = `${paired ? "Pair" : capital(UNIT)} ${units[row.unit]}` + (place < 0 ? "" : `, ${place + 1} of ${listed.length.toLocaleString("en")}`);
   at("previous").disabled = place <= 0;
   at("next").disabled = place < 0 ? !listed.length : place + 1 >= listed.length;
   if (state.modality === "text") await showAnswers(row);

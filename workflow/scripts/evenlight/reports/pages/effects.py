@@ -7,6 +7,7 @@ from evenlight.reports.entries import COMPARED, Drawn, Shown
 from evenlight.reports.html_table import Cell, Page, Table
 from evenlight.reports.page_parts import rows_of_cells
 from evenlight.reports.questions import CELL, LIMITS, READ, SURE, answered
+from evenlight.reports.scored import NOTHING, told_rows
 from evenlight.reports.text import signed
 from evenlight.reports.verdict_words import (
     EXPLAINED,
@@ -15,10 +16,12 @@ from evenlight.reports.verdict_words import (
     at_least_of_set,
     describe_adjustment,
     describe_counts,
+    describe_scope,
     legend_of,
     numbers_of,
     sentences,
     sign_of,
+    without_seeds,
 )
 from evenlight.statistics.arrays.exact_tests import share_limits
 from evenlight.statistics.comparisons.chance_level import describe_chance
@@ -26,15 +29,13 @@ from evenlight.statistics.comparisons.study import (
     CONTROL,
     EXPLORATORY,
     PRIMARY,
-    REPETITIONS,
     STUDY,
     Comparison,
     MetricLabel,
     comparisons_in,
     factor_in_brackets,
-    repeated_in,
 )
-from evenlight.statistics.comparisons.wins import TEXTS
+from evenlight.statistics.comparisons.wins import ALONE
 
 TABLES = (EFFECTS, EFFECT_COUNTS, VERDICT_CONTROL, BALANCED_ACCURACY)
 SETS = {"all": "All", "comparison": "Comparison", "dataset": "Dataset", "model": "Model"}
@@ -136,7 +137,7 @@ def page(
         f"Who {words.is_better} more often?",
         answer_of(effects, effect_counts, words),
         parts,
-        legend_of(pairs, as_often_bound, words) if pairs else [],
+        legend_of(pairs, as_often_bound, words, set(effects["unit"])) if pairs else [],
         warnings=[] if balanced is None else describe_chance(balanced, datasets, models),
         details=_details(effects, control, confidence, words) if pairs else [],
     )
@@ -189,7 +190,9 @@ def _verdict_table(
     columns = {name: metric for name, metric in metrics.items() if name in set(verdicts["metric"])}
     rows = rows_of_cells(verdicts, models, explainers, columns, lambda row: effect_cell(row, size, words))
     headings = [metric.label_with_direction for metric in columns.values()]
-    return Table(f"Who {words.is_better}: {versus}", ("Model", "Explainer"), [(dataset, headings)], rows)
+    corner, rows = told_rows(("Model", "Explainer"), rows)
+    columns = [("Metric" if dataset == NOTHING else dataset, headings)]
+    return Table(f"Who {words.is_better}: {versus}", corner, columns, rows)
 
 
 def effect_cell(row, size: int, words: Words = EXPLAINED) -> Cell:
@@ -198,11 +201,10 @@ def effect_cell(row, size: int, words: Words = EXPLAINED) -> Cell:
         return Cell("–", "not compared: the metric has no defined scores")
     sign, colour = sign_of(row.verdict, row.side, row.level_a, row.level_b)
     numbers = numbers_of(row.wins, row.losses, row.ties, row.share)
-    left_out = f" Left out, with too few scores: seed {row.left_out_seeds}." if row.left_out_seeds else ""
     robust = f" Robustness {row.robustness:.0%}, of significance {row.robustness_significance:.0%}."
     robust = "" if pd.isna(row.robustness) else robust
     said = " ".join([f"{row.verdict}.", *sentences(row, size, words), f"Cliff's delta {signed(row.cliffs_delta)}."])
-    return Cell(f"{sign} {numbers}", f"{said}{robust}{left_out}", colour, bool(row.side))
+    return Cell(f"{sign} {numbers}", f"{said}{robust}{without_seeds(row)}", colour, bool(row.side))
 
 
 def _details(
@@ -210,20 +212,20 @@ def _details(
 ) -> list[tuple[str, str]]:
     """How the cells are read, and how sure they are; what each comparison says stands in its cell."""
     asked = effects[effects["family"] != CONTROL]
-    texts, pairs = (asked[(asked["unit"] == TEXTS) == are] for are in (True, False))
+    alone = asked["unit"].isin(ALONE)
     of_pairs = (
         "The letter is the verdict. Beside it stand the pairs that the first group wins, those that the second wins, "
-        "and ties. A pair is won by the text whose score is better by more than the margin. Where pairs share a "
-        "cluster, the cluster has one vote. "
+        f"and ties. A pair is won by the {words.side} whose score is better by more than the margin. Where pairs share "
+        "a cluster, the cluster has one vote. "
     )
-    of_texts = (
-        f"Without pairs, the number says how often a random text of the first group {words.is_better} than one of the "
-        "second. It is no share of pairs. "
+    of_others = (
+        "Without pairs, the number says how often, of a random one of the first group and one of the second, the first "
+        f"{words.is_better}. It is no share of pairs. "
     )
     return answered(
         (
             CELL,
-            (of_pairs if len(pairs) else "") + (of_texts if len(texts) else "") + "A pointer on a cell tells it in "
+            of_pairs * bool((~alone).any()) + of_others * bool(alone.any()) + "A pointer on a cell tells it in "
             f"sentences. There stands the mean difference, too, with its {confidence:.0%} interval and no verdict. Its "
             "robustness is what an unmeasured confounder would have to explain (Cinelli and Hazlett 2020).",
         ),
@@ -231,14 +233,13 @@ def _details(
             SURE,
             f"Verdicts are adjusted over both sides of all comparisons of a family. {describe_adjustment(effects)} "
             "Limits with all comparisons considered hold at the same level. Counts have it once more, and hold "
-            "together for every set of comparisons. Verdicts hold for further texts like these, and for "
-            f"{' or '.join(REPETITIONS[name] for name in repeated_in(effects))}.",
+            f"together for every set of comparisons. {describe_scope(effects)}",
         ),
         ("What does chance alone find?", "" if control is None else describe_control(control)),
         (
             LIMITS,
             "Rare, large losses are invisible to a count of wins, as small, frequent ones are to a mean. Without a "
-            "margin that matters (smallest_effects), a tiny but regular difference is found in the end.",
+            f"margin that matters ({words.margin}), a tiny but regular difference is found in the end.",
         ),
         READ,
     )

@@ -19,10 +19,9 @@ from evenlight.core import tables
 from evenlight.core.contracts.results import INTERIM_ANALYSES
 from evenlight.core.errors import InputError
 from evenlight.core.sources import digest
+from evenlight.statistics.arrays.multiple_testing import LEAST_PLANNED
 
 COMPARISON = ["dataset", "model", "factor", "level_a", "level_b"]
-# The configuration takes no plan of fewer pairs.
-LEAST_PLANNED = 8
 # A plan may begin after so many analyses without one.
 MOST_BEFORE_A_PLAN = 1
 

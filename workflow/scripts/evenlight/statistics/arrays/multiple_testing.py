@@ -29,6 +29,8 @@ from evenlight.core.seeds import generator_for
 from evenlight.statistics.arrays.exact_tests import share_limits, side_p, two_sided
 
 OBRIEN_FLEMING, POCOCK = "obrien_fleming", "pocock"
+# The configuration takes no plan of fewer pairs.
+LEAST_PLANNED = 8
 # Flips that are computed at once, so that those of 50,000 units fit into memory. The generator fills four bytes at a
 # time: a multiple of four rows draws what one matrix would.
 FLIPS_AT_ONCE = 64

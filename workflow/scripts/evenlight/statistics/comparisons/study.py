@@ -24,10 +24,24 @@ HOLM, FLIPS = "holm", "flips"
 AS_OFTEN = "as often"
 
 
-# What is repeated of the scores of a cell, and what verdicts call those repetitions that the study has. What they say
-# without it is for further ones.
-TRAININGS, DRAWS = "trainings", "draws"
-REPETITIONS = {TRAININGS: "these trained models", DRAWS: "these answers"}
+class Repetition(NamedTuple):
+    """What words call repetitions of the scores of a cell: those of a study, what a claim goes beyond, and one of them;
+    and what units without pairs are called.
+    """
+
+    these: str
+    across: str
+    one: str
+    units: str
+
+
+# What is repeated of the scores of a cell. Nobody says what repetitions and units of a table of scores are.
+TRAININGS, DRAWS, REPEATS = "trainings", "draws", "repetitions"
+REPETITIONS = {
+    TRAININGS: Repetition("these trained models", "retraining", "seed", "texts"),
+    DRAWS: Repetition("these answers", "draws", "draw", "texts"),
+    REPEATS: Repetition("these repetitions", "repetitions", "repetition", "units"),
+}
 
 
 def repeated_in(table: pd.DataFrame) -> list[str]:

@@ -35,7 +35,7 @@ from evenlight.statistics.comparisons.study import (
     VerdictSettings,
     hypothesis_family,
 )
-from evenlight.statistics.comparisons.wins import P_RETRAINING, P_SIDES, P_WORST, TEXTS, Counted
+from evenlight.statistics.comparisons.wins import ALONE, P_RETRAINING, P_SIDES, P_WORST, Counted
 
 
 def judged(
@@ -78,9 +78,10 @@ def adjustment_notes(table: pd.DataFrame, judging: VerdictSettings, looks: Looks
         return []
     if not looks.is_one:
         return ["statistics.adjustment: with a plan of looks Holm's method is used, not flips"]
-    texts = dict.fromkeys(table.loc[table["unit"] == TEXTS, "family"])
+    alone = table.loc[table["unit"].isin(ALONE), ["family", "unit"]].drop_duplicates()
     return [
-        f"statistics.adjustment: the family '{name}' has texts without pairs; Holm's method is used" for name in texts
+        f"statistics.adjustment: the family '{family}' has {units} without pairs; Holm's method is used"
+        for family, units in alone.itertuples(index=False)
     ]
 
 
@@ -109,7 +110,7 @@ def _judged(analyses: Sequence[pd.DataFrame], alpha: float, looks: Looks, by_fli
     reasons = _why_undecidable(table, least)
     verdicts = _verdicts(table, more.side, (as_often <= increments[:, None]).any(axis=0), reasons)
     low, high = _family_limits(table, more.p_adjusted, level)
-    paired, several = (table["unit"] != TEXTS).to_numpy(), (table["seeds"] > 1).to_numpy()
+    paired, several = (~table["unit"].isin(ALONE)).to_numpy(), (table["seeds"] > 1).to_numpy()
     needed = np.full(size, least if np.isfinite(least) else np.nan)
     majority = np.sign(table["net_benefit"].to_numpy(float))
     # Which look of the plan each analysis is, from 1; none before the first.
@@ -159,7 +160,7 @@ def _family_limits(table: pd.DataFrame, adjusted: np.ndarray, level: float) -> t
     """Limits of the share for the whole family at once; of texts those of the relative effect at the same tails."""
     wins, losses = (table[name].fillna(0).to_numpy(float) for name in ("wins", "losses"))
     low, high = family_limits(wins, losses, adjusted, level)
-    texts = (table["unit"] == TEXTS).to_numpy()
+    texts = table["unit"].isin(ALONE).to_numpy()
     if texts.any():
         shares, ratios, degrees = table.loc[texts, ["share", "ratio", "degrees"]].to_numpy(float).T
         ends = effect_limits(shares, ratios, level / (2 * len(table)), degrees)

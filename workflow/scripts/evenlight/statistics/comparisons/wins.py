@@ -27,9 +27,11 @@ from evenlight.statistics.arrays.exact_tests import (
 from evenlight.statistics.arrays.relative_effect import relative_effect
 from evenlight.statistics.arrays.units import cluster_means, mean_of_known, numbered
 from evenlight.statistics.comparisons.cells import CELL, Design, ExplainerScores, by_comparison
-from evenlight.statistics.comparisons.study import VerdictSettings
+from evenlight.statistics.comparisons.study import REPETITIONS, VerdictSettings
 
-PAIRS, CLUSTERS, TEXTS = "pairs", "clusters", "texts"
+PAIRS, CLUSTERS = "pairs", "clusters"
+# What has a vote where there are no pairs.
+ALONE = tuple(dict.fromkeys(repetition.units for repetition in REPETITIONS.values()))
 # With fewer texts of a group nobody has simulated that the level of the relative effect holds.
 LEAST_TEXTS = 50
 # A seed counts in a comparison where it has scores of so many units, and of this share of the most of any seed.
@@ -234,6 +236,7 @@ def _of_texts(levels: LevelScores, better: np.ndarray, judging: VerdictSettings)
     fewest = np.minimum(*sizes)
     worst, p_worst = _of_worst(a, b, better > 0)
     low, high = effect.limits((1 - judging.confidence) / 2)
+    units = REPETITIONS[levels.scores.repeated].units
     by_seed = [2 * effect.effect - 1]
     if len(a.by_seed) > 1:
         of_seeds = zip(a.by_seed, b.by_seed, strict=True)
@@ -243,7 +246,7 @@ def _of_texts(levels: LevelScores, better: np.ndarray, judging: VerdictSettings)
         for p in (effect.side_p(), effect.as_often_p(judging.as_often_bound))
     )
     return {
-        **{"unit": TEXTS, "units_a": sizes[0], "units_b": sizes[1], "missing_a": 0, "missing_b": 0},
+        **{"unit": units, "units_a": sizes[0], "units_b": sizes[1], "missing_a": 0, "missing_b": 0},
         **dict.fromkeys(("wins", "losses", "ties", "margin", "most_differ"), np.full(len(better), np.nan)),
         **{"share": effect.effect, "low": low, "high": high, "ratio": effect.ratio, "degrees": effect.degrees},
         **{"net_benefit": 2 * effect.effect - 1, "net_benefit_low": 2 * low - 1, "net_benefit_high": 2 * high - 1},
@@ -251,7 +254,7 @@ def _of_texts(levels: LevelScores, better: np.ndarray, judging: VerdictSettings)
         **_p_values(p_sides, p_worst, np.array(by_seed)),
         "p_as_often": p_as_often,
         "reason": [
-            f"{count} texts of a group are fewer than {LEAST_TEXTS}" if count < LEAST_TEXTS else None
+            f"{count} {units} of a group are fewer than {LEAST_TEXTS}" if count < LEAST_TEXTS else None
             for count in fewest
         ],
     }
