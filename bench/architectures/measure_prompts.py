@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from measure_classifiers import TEXTS, TOLERANCE, batched_logits, explanations, sentences_for
 from scipy.special import softmax
-from sweeping import asked_of, line, markdown, named, told, where, works
+from sweeping import asked_of, line, markdown, named, refusals, told, where, works
 from tiny_models import has_fast_tokenizer, tokenizer_kind, write_model
 from transformers import AutoTokenizer, PreTrainedTokenizerBase
 
@@ -224,9 +224,9 @@ def table(rows: list[dict]) -> str:
         tolerance=TOLERANCE,
         odds=CLOSE_ODDS,
     )
-    refusals = [(f"`{row['type']}`", row["kind"], row["outcome"], row["reason"]) for row in rows if row not in working]
+    others = refusals((row for row in rows if row not in working), "kind")
     heading = "### What does not work with a prompt, and why"
-    return "\n".join([introduction, heading, "", *markdown(["type", "as", "", "reason"], refusals), ""])
+    return "\n".join([introduction, heading, "", *markdown(["type", "as", "", "reason"], others), ""])
 
 
 def shown(row: dict) -> dict[str, str]:
