@@ -62,7 +62,8 @@ Editors that know JSON Schema (VS Code with its YAML extension, and others) comp
 where the first line of the file is `# yaml-language-server: $schema=` and the path of
 [config.schema.yaml](../workflow/schemas/config.schema.yaml) from there.
 
-The page has each key with its default, which is null or empty where none stands, then what it may be, and its meaning.
+Each key stands with its default, then what it may be, and its meaning. Without a default it may be left out, and is null or
+empty. Where nothing is said of what it may be, it is text, or one of the values that its meaning names, or true or false.
 A *name* has small letters, digits and `_`, begins with a letter, and has at most 80 characters. A *line* is text on one
 line without `{` and `}`. The schema has the whole description of every key, and what lists may be.
 """
@@ -314,7 +315,8 @@ def _item(name: str, part: dict, is_of_entries: bool) -> str:
     if is_mapping(part) and not _is_open(part):
         return f"{key}: [below](#{name})"
     said = _first_sentence(part["description"]) if is_of_entries else part["description"]
-    return f"{key} ({_values(part)}): {said}"
+    values = _values(part, said)
+    return f"{key}{f' ({values})' * bool(values)}: {said}"
 
 
 def _line(*cells: str) -> str:
@@ -323,6 +325,8 @@ def _line(*cells: str) -> str:
 
 # What is allowed in few words; the page says at its beginning what a name and a line are.
 SHORT = (
+    (r"^null or ", ""),
+    (r"^text(, not empty)?$", ""),
     (r", not empty", ""),
     (r"text of small letters, digits and _, beginning with a letter(, of at most 80 characters)?", "name"),
     (r"text of one line without \{ and \}", "line"),
@@ -337,12 +341,14 @@ SHORT = (
 )
 
 
-def _values(part: dict) -> str:
-    """What a key may have, in few words."""
-    said = _allowed(part)
+def _values(part: dict, said: str) -> str:
+    """What a key may have, in few words; nothing where its meaning says it already."""
+    if part.get("type") == "boolean" or all(f"`{value}`" in said for value in part.get("enum", [None])):
+        return ""
+    values = _allowed(part)
     for pattern, words in SHORT:
-        said = re.sub(pattern, words, said)
-    return said
+        values = re.sub(pattern, words, values)
+    return values
 
 
 def _allowed(part: dict) -> str:
