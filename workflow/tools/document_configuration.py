@@ -62,8 +62,8 @@ Editors that know JSON Schema (VS Code with its YAML extension, and others) comp
 where the first line of the file is `# yaml-language-server: $schema=` and the path of
 [config.schema.yaml](../workflow/schemas/config.schema.yaml) from there.
 
-Each key stands with its default, then what it may be, and its meaning. Without a default it may be left out, and is null or
-empty. Where nothing is said of what it may be, it is text, or one of the values that its meaning names, or true or false.
+Each key stands with its default, then what it may be, and its meaning. Without a default it may be left out, and is
+null or empty. Where nothing is said of what it may be, it is text, true or false, or a value that its meaning names.
 A *name* has small letters, digits and `_`, begins with a letter, and has at most 80 characters. A *line* is text on one
 line without `{` and `}`. The schema has the whole description of every key, and what lists may be.
 """
