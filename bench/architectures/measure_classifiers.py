@@ -238,9 +238,9 @@ does it (`architecture: pretrained`), trained for two steps, saved, and loaded a
 explained with every explainer, with few steps and rows. The page says that explanations are what their method says of
 the model as Transformers runs it. It does not say that they mean something for a type.
 
-**{works} types work, the others stand at the end.**{failed} {names}.
+**{works} types work, the others stand at the end.**{failed}
 
-[architectures_classifiers.csv](architectures_classifiers.csv) has what was found out about each:
+[architectures_classifiers.csv](architectures_classifiers.csv) has what was found out about each that works:
 
 - **tokenizer**: the kind that was tried. It is in parentheses where published models of the type have none that is fast
   (made by the library `tokenizers`), or none for words. They are refused unless one lies beside them.
@@ -269,7 +269,6 @@ def table(rows: list[dict]) -> str:
         types=len(rows),
         works=len(working),
         failed=f" {failed} end in an error." if failed else "",
-        names=", ".join(f"`{row['type']}`" for row in working),
         tolerance=TOLERANCE,
     )
     others = refusals(row for row in rows if row not in working)
