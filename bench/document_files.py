@@ -38,7 +38,7 @@ file, the column and the rule.
 Tables are Parquet. Their metadata have the [notes](glossary.md#note) for readers. Tables of results are also there as
 `tables/*.csv`, `*.html` and `*.tex`, by `tabulate_<page>`.
 """
-SHARED = 3  # a column that as many tables have alike is described once
+SHARED = 2  # a column that as many tables have alike is described once
 
 COLUMNS = """\
 ## Columns of several tables
@@ -221,10 +221,17 @@ def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> Iterator[s
 
 
 def _list(described: Iterable[Column]) -> Iterator[str]:
-    """A line for each column; neighbours of one type and comment share one."""
-    for (kind, comment), same in groupby(described, key=lambda column: column[1:]):
-        names = ", ".join(column.name for column in same)
-        yield f"- {names} ({kind}){': ' * bool(comment)}{comment}"
+    """A line for each comment and its columns, and one for all columns of which nothing is said."""
+    described = list(described)
+    if plain := [column for column in described if not column.comment]:
+        kinds = groupby(plain, key=lambda column: column.kind)
+        yield "- " + ", ".join(f"{_names(same)} ({kind})" for kind, same in kinds)
+    for (kind, comment), same in groupby((one for one in described if one.comment), key=lambda column: column[1:]):
+        yield f"- {_names(same)} ({kind}): {comment}"
+
+
+def _names(same: Iterable[Column]) -> str:
+    return ", ".join(column.name for column in same)
 
 
 def columns(one: Documented) -> Iterator[Column]:

@@ -190,30 +190,25 @@ def _section(name: str, part: dict, described: set[str]) -> Iterator[str]:
         yield from _list(_keys(entries or part))
         yield from _shared_mappings(entries or part, described)
         return
-    yield from _entries(entries["oneOf"], PAGES.get(name))
+    yield from _entries(entries["oneOf"], PAGES[name])
     yield from _list(_keys_of_several(entries["oneOf"]), is_of_entries=True)
     for entry in entries["oneOf"]:
         yield from _shared_mappings(entry, described)
 
 
-def _entries(entries: list[dict], page: str | None) -> Iterator[str]:
-    """A table of the entries of a registry with their keys; what each is stands here where no page defines it."""
+def _entries(entries: list[dict], page: str) -> Iterator[str]:
+    """A table of the entries of a registry with their keys; the page of the section says what each is."""
     said = {_with_default(name, part) for name, part in _keys_of_several(entries)}  # with the meanings
     of_all = [name for name, _ in _keys(entries[0]) if all(name in dict(_keys(entry)) for entry in entries)]
     all_have = f" All have the key{'s' * (len(of_all) > 1)} {_named(of_all)}." if of_all else ""
-    yield f"{page} says {'what' if _is_defined(page) else 'more of what'} each is.{all_have}\n"
+    yield f"{page} says what each is.{all_have}\n"
     yield f"| {_constant(entries[0])[0]} | what it is | keys |"
     yield "| --- | --- | --- |"
     for entry in entries:
-        what = entry["title"] if _is_defined(page) else _first_sentence(entry["description"])
         keys = [(name, _with_default(name, inner)) for name, inner in _keys(entry) if name not in of_all]
         keys = [f"`{name}`" if key in said else key for name, key in keys]
-        yield _line(f"`{_constant(entry)[1]}`", f"{what}{_direction(entry)}", ", ".join(keys))
+        yield _line(f"`{_constant(entry)[1]}`", f"{entry['title']}{_direction(entry)}", ", ".join(keys))
     yield ""
-
-
-def _is_defined(page: str) -> bool:
-    return page.startswith("[Definitions]")
 
 
 def _named(names: list[str]) -> str:
