@@ -7,6 +7,7 @@ Neither is part of the digest of a job's code, so that another wording reruns no
 import argparse
 import ast
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from importlib import import_module
 from itertools import groupby
@@ -36,11 +37,13 @@ file, the column and the rule.
 
 Tables are Parquet. Their metadata have the [notes](glossary.md#note) for readers. Tables of results are also there as
 `tables/*.csv`, `*.html` and `*.tex`, by `tabulate_<page>`.
+"""
+SHARED = 2  # a column that as many tables have alike is described once
 
-## Files with a contract
+COLUMNS = """\
+## Columns of several tables
 
-| file | contract | rule |
-| --- | --- | --- |
+The tables only name these. On this page `+` marks a value that may be missing, and `?` a column that may be absent.
 """
 
 KEPT = "It is kept: it is no output, which Snakemake would delete"
@@ -138,11 +141,6 @@ class Documented(NamedTuple):
         return self.about.partition(": ")[0]
 
     @property
-    def path(self) -> str:
-        """The path alone."""
-        return self.about[: self.about.index("`", 1) + 1]
-
-    @property
     def row(self) -> str:
         """What a row of it is."""
         return self.about.partition(": ")[2]
@@ -190,21 +188,30 @@ def _places(node: ast.AST, made: dict[str, ast.Assign]) -> dict[str, int]:
     return places
 
 
+class Column(NamedTuple):
+    """A column as the page describes it: its name in code, its type, and the comment beside it."""
+
+    name: str
+    kind: str
+    comment: str
+
+
 def page() -> str:
     """The whole page, in Markdown."""
     stages = {stage: list(documented(stage)) for stage in STAGES}
-    listed = [
-        f"| {one.path} | [{one.name}](#{one.name.lower()}) | `{one.rule}` |"
-        for every in stages.values()
-        for one in every
-    ]
-    parts = [INTRODUCTION + "\n".join(listed) + "\n", "## Files without a contract\n"]
-    parts += _table(("file", "what it is", "rule"), WITHOUT_CONTRACT)
+    found = Counter(column for every in stages.values() for one in every for column in columns(one))
+    often = sorted((column for column, count in found.items() if count >= SHARED), key=found.get)
+    shared = {*{column.name: column for column in often}.values()}  # of one name, that of most tables
+    parts = [INTRODUCTION, "## Files without a contract\n", *_table(("file", "what it is", "rule"), WITHOUT_CONTRACT)]
+    parts += ["", COLUMNS, *_list(sorted(shared, key=lambda column: (column.comment, column.kind, column.name)))]
     for stage, every in stages.items():
         about = import_module(f"{contracts.__name__}.{stage}").__doc__.strip().partition("\n")[0]
         parts += ["", f"## {stage.replace('_', ' ').capitalize()}\n", about]
         for one in every:
-            parts += ["", f"### {one.name}\n", f"`{one.rule}` makes {one.where}. A row is {one.row}\n", *_columns(one)]
+            parts += ["", f"### {one.name}\n", f"`{one.rule}` makes {one.where}. A row is {one.row}\n"]
+            named = [column.name for column in columns(one) if column in shared]
+            parts += [f"- As above: {', '.join(named)}"] if named else []
+            parts += _list(column for column in columns(one) if column not in shared)
     return "\n".join(parts) + "\n"
 
 
@@ -213,23 +220,33 @@ def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> Iterator[s
         yield f"| {' | '.join(row)} |"
 
 
-def _columns(one: Documented) -> Iterator[str]:
-    """The table of the columns; neighbours of one type of which nothing is said share a row."""
-    contract, place, said = one.contract, 0, []
+def _list(described: Iterable[Column]) -> Iterator[str]:
+    """A line for each comment and its columns, and one for all columns of which nothing is said."""
+    described = list(described)
+    if plain := [column for column in described if not column.comment]:
+        kinds = groupby(plain, key=lambda column: column.kind)
+        yield "- " + ", ".join(f"{_names(same)} ({kind})" for kind, same in kinds)
+    for (kind, comment), same in groupby((one for one in described if one.comment), key=lambda column: column[1:]):
+        yield f"- {_names(same)} ({kind}): {comment}"
+
+
+def _names(same: Iterable[Column]) -> str:
+    return ", ".join(column.name for column in same)
+
+
+def columns(one: Documented) -> Iterator[Column]:
+    """The columns of a contract in their order."""
+    contract, place = one.contract, 0
     for field in contract.schema:
         place = one.lines.get(field.name, place)  # the ends of an interval are named with it
-        said.append((_kind(field, contract), one.comments.get(place, ""), f"`{field.name}`"))
+        yield Column(f"`{field.name}`", _kind(field, contract), one.comments.get(place, ""))
     if contract.extra_columns is not None:
         name = f"`{contract.extra_prefix}…`" if contract.extra_prefix else "others"
-        said.append((_type(contract.extra_columns), "as the study has them", name))
-    alike = groupby(said, key=lambda column: column[:2])
-    rows = [(", ".join(name for *_, name in same), kind, comment) for (kind, comment), same in alike]
-    return _table(("columns", "type", "meaning"), rows)
+        yield Column(name, _type(contract.extra_columns), "as the study has them")
 
 
 def _kind(field: pa.Field, contract: Contract) -> str:
-    absent = ", or no such column" if field.name in contract.optional else ""
-    return _type(field.type) + (", or missing" if field.nullable else "") + absent
+    return _type(field.type) + "+" * field.nullable + "?" * (field.name in contract.optional)
 
 
 def _type(kind: pa.DataType) -> str:
@@ -238,7 +255,7 @@ def _type(kind: pa.DataType) -> str:
     if pa.types.is_struct(kind):
         return "mapping of " + ", ".join(f"`{field.name}`" for field in kind)
     if pa.types.is_integer(kind):
-        return "whole number"
+        return "integer"
     return {"string": "text", "bool": "yes or no"}.get(str(kind), "number")
 
 

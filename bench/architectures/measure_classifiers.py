@@ -9,7 +9,7 @@ import pandas as pd
 import torch
 import transformers
 from scipy.stats import spearmanr
-from sweeping import asked_of, line, machine, markdown, told, where, works
+from sweeping import asked_of, line, machine, markdown, refusals, told, where, works
 from tiny_models import has_fast_tokenizer, tokenizer_kind, write_model
 from transformers import AutoModelForSequenceClassification
 from transformers.models.auto.modeling_auto import MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES
@@ -236,12 +236,11 @@ the {types} types of sequence classifier that Transformers knows it writes a sma
 weights, uneven attention and a tokenizer of the kind that published models of the type have. It is loaded as a study
 does it (`architecture: pretrained`), trained for two steps, saved, and loaded again. Then three sentences are
 explained with every explainer, with few steps and rows. The page says that explanations are what their method says of
-the model as Transformers runs it. It does not say that they mean something for a type. The [glossary](glossary.md)
-says what words mean.
+the model as Transformers runs it. It does not say that they mean something for a type.
 
-**{works} types work, the others stand at the end.**{failed} {names}.
+**{works} types work, the others stand at the end.**{failed}
 
-[architectures_classifiers.csv](architectures_classifiers.csv) has what was found out about each:
+[architectures_classifiers.csv](architectures_classifiers.csv) has what was found out about each that works:
 
 - **tokenizer**: the kind that was tried. It is in parentheses where published models of the type have none that is fast
   (made by the library `tokenizers`), or none for words. They are refused unless one lies beside them.
@@ -270,11 +269,10 @@ def table(rows: list[dict]) -> str:
         types=len(rows),
         works=len(working),
         failed=f" {failed} end in an error." if failed else "",
-        names=", ".join(f"`{row['type']}`" for row in working),
         tolerance=TOLERANCE,
     )
-    refusals = [(f"`{row['type']}`", row["outcome"], row["reason"]) for row in rows if row not in working]
-    lines = [introduction, "## What does not work, and why", "", *markdown(["type", "", "reason"], refusals), ""]
+    others = refusals(row for row in rows if row not in working)
+    lines = [introduction, "## What does not work, and why", "", *markdown(["type", "", "reason"], others), ""]
     return "\n".join(lines)
 
 

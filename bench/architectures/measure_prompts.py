@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from measure_classifiers import TEXTS, TOLERANCE, batched_logits, explanations, sentences_for
 from scipy.special import softmax
-from sweeping import asked_of, line, markdown, named, told, where, works
+from sweeping import asked_of, line, markdown, named, refusals, told, where, works
 from tiny_models import has_fast_tokenizer, tokenizer_kind, write_model
 from transformers import AutoTokenizer, PreTrainedTokenizerBase
 
@@ -190,9 +190,9 @@ that Transformers knows. A small model has random weights and a tokenizer of the
 loaded with a template and label words of one and of several tokens, saved, and loaded again. Then it is asked about
 eight texts at once, and explained with one gradient method and one that only asks.
 
-**{works} of them work, the others stand below.**{failed} As a decoder: {decoder}. As a masked model: {masked}.
+**{works} of them work, {decoder} as a decoder and {masked} as a masked model; the others stand below.**{failed}
 
-[architectures_language_models.csv](architectures_language_models.csv) has what was found out about each:
+[architectures_language_models.csv](architectures_language_models.csv) has what was found out about each that works:
 
 - **as**: `decoder`, the label comes next, or `masked`, it stands where the mask is. In parentheses where
   `language_model: auto` does not find this in the `config.json` that Transformers saves.
@@ -212,21 +212,18 @@ def table(rows: list[dict]) -> str:
     rows = sorted(rows, key=lambda row: (row["kind"], row["type"]))
     working = [row for row in rows if row["outcome"] == "works"]
     failed = sum(row["outcome"] in ("traceback", "differs") for row in rows)
-    names = {
-        kind: ", ".join(f"`{row['type']}`" for row in working if row["kind"] == kind) or "none"
-        for kind in (DECODER, MASKED)
-    }
+    counts = {kind: sum(row["kind"] == kind for row in working) for kind in (DECODER, MASKED)}
     introduction = INTRODUCTION.format(
         types=len(rows),
         works=len(working),
         failed=f" {failed} end in an error." if failed else "",
-        **names,
+        **counts,
         tolerance=TOLERANCE,
         odds=CLOSE_ODDS,
     )
-    refusals = [(f"`{row['type']}`", row["kind"], row["outcome"], row["reason"]) for row in rows if row not in working]
+    others = refusals((row for row in rows if row not in working), "kind")
     heading = "### What does not work with a prompt, and why"
-    return "\n".join([introduction, heading, "", *markdown(["type", "as", "", "reason"], refusals), ""])
+    return "\n".join([introduction, heading, "", *markdown(["type", "as", "", "reason"], others), ""])
 
 
 def shown(row: dict) -> dict[str, str]:

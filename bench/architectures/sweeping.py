@@ -5,6 +5,7 @@ So a crash ends one type alone, and a second call goes on where the first one en
 
 import json
 import os
+import re
 import signal
 import sys
 import time
@@ -124,6 +125,27 @@ def markdown(heading: Sequence[str], lines: Iterable[Sequence[str]]) -> list[str
     """A table."""
     cells = [heading, ["---"] * len(heading), *lines]
     return ["| " + " | ".join(str(cell).replace("|", r"\|") for cell in line) + " |" for line in cells]
+
+
+# What a reason says of one type alone, and its remedy, which a table leaves out.
+OF_ONE_TYPE = (
+    (r"^models\.<model>[.\w]*: ", ""),
+    (r"; (set it to|choose another|it cannot be explained).*$", ""),
+    (r"\. Place the files by hand.*$", ""),
+    (r"the tokenizer puts \S+ behind", "the tokenizer puts a token behind"),
+    (r"\ban? \S+ model (?=does not give|has no table|cannot be trained|with these)", "the model "),
+)
+
+
+def refusals(rows: Iterable[dict], *keys: str) -> list[tuple[str, ...]]:
+    """A line of a table for all types that are alike in these keys, the outcome and the reason."""
+    alike: dict[tuple[str, ...], list[str]] = {}
+    for row in rows:
+        reason = row["reason"]
+        for pattern, words in OF_ONE_TYPE:
+            reason = re.sub(pattern, words, reason)
+        alike.setdefault((*(row[key] for key in keys), row["outcome"], reason), []).append(f"`{row['type']}`")
+    return [(", ".join(types), *what) for what, types in alike.items()]
 
 
 def machine() -> str:

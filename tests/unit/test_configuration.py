@@ -753,7 +753,7 @@ def test_the_page_has_every_key_and_every_entry():
     page = (ROOT / "config/README.md").read_text()
     for mapping in mappings(schema_of(Study)):
         for name, part in mapping["properties"].items():
-            said = (f": {part['const']}`",) if "const" in part else (f"| `{name}` |", f"- `{name}`", f"- `{name}: ")
+            said = (f"| `{part['const']}` |",) if "const" in part else (f"- `{name}`", f"- `{name}: ")
             assert any(each in page for each in said), name
 
 

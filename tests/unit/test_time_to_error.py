@@ -127,7 +127,7 @@ def test_every_estimator_has_a_worker(bench):
     assert limes == set(bench.LIMES) - {"lime", "lime, asked"}
 
 
-def test_the_page_has_a_table_for_each_model_and_length(bench, tmp_path, monkeypatch):
+def test_the_page_has_a_table_for_each_error_and_a_column_for_each_model_and_length(bench, tmp_path, monkeypatch):
     kept = answered(
         bench,
         tmp_path / "error.jsonl",
@@ -137,8 +137,7 @@ def test_the_page_has_a_table_for_each_model_and_length(bench, tmp_path, monkeyp
     )
     monkeypatch.setattr(bench, "machine", lambda *_: "this machine")
     text = bench.page(bench.summarised(bench.errors(kept)), Namespace(errors=[0.1]))
-    assert "## small, 2 tokens" in text
-    assert "Shapley values:" in text
-    assert "LIME:" in text
+    assert "## Shapley values\n\nTo an error of 0.1:\n\n| estimator | small, 2 tokens |" in text
+    assert "## LIME" in text
     assert "between 32, 64 rows" in text
     assert "| leverage | 0.5 (1.0) |" in text

@@ -4,7 +4,7 @@ import argparse
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import yaml
@@ -43,9 +43,7 @@ The [glossary](../docs/glossary.md) says what words mean.
    `study` name, so that its results have their own folder, and change what you like.
 3. Ask what it would do, then run it:
    `snakemake -n --configfile my_study.yaml` and `snakemake --cores all --resources gpu=1 --configfile my_study.yaml`
-4. Change the file and run it again at any time. Only what depends on the change is computed again: another seed or
-   model is trained, another explainer trains no model again, another metric explains nothing, another label remakes
-   only the tables and figures that show it.
+4. Change the file and run it again at any time. Only what depends on the change is computed again.
 
 In a folder that snakedeploy made, the Snakefile names `config/config.yaml`. Edit that file, or write another name
 there, such as `config/demo.yaml`, and leave `--configfile` out: Snakemake would merge the two studies, which is
@@ -63,6 +61,11 @@ A reader, an explainer or a metric may be a class of your own, named by its file
 Editors that know JSON Schema (VS Code with its YAML extension, and others) complete keys and values, and mark mistakes,
 where the first line of the file is `# yaml-language-server: $schema=` and the path of
 [config.schema.yaml](../workflow/schemas/config.schema.yaml) from there.
+
+Each key stands with its default, then what it may be, and its meaning. Without a default it may be left out, and is
+null or empty. Where nothing is said of what it may be, it is text, true or false, or a value that its meaning names.
+A *name* has small letters, digits and `_`, begins with a letter, and has at most 80 characters. A *line* is text on one
+line without `{` and `}`. The schema has the whole description of every key, and what lists may be.
 """
 
 
@@ -172,7 +175,7 @@ class _Short(yaml.SafeDumper):
 
 def _top_level(schema: dict) -> Iterator[str]:
     yield from _heading(2, "All keys")
-    yield from _table(schema)
+    yield from _list(_keys(schema))
     described: set[str] = set()
     for name, part in schema["properties"].items():
         if is_mapping(part):
@@ -184,54 +187,77 @@ def _top_level(schema: dict) -> Iterator[str]:
 def _section(name: str, part: dict, described: set[str]) -> Iterator[str]:
     entries = part.get("additionalProperties")
     if not entries or "oneOf" not in entries:
-        yield from _table(entries or part)
+        yield from _list(_keys(entries or part))
         yield from _shared_mappings(entries or part, described)
         return
-    if name in PAGES:
-        yield f"{PAGES[name]} says more of each; the schema has all of every description.\n"
-    shared = _keys_of_several(entries["oneOf"])
-    if shared:
-        yield "Keys that several of them have; each entry names those that not all have, with their defaults:\n"
-        yield "| key | values | meaning |"
-        yield "| --- | --- | --- |"
-        yield from (
-            _line(f"`{name}`", _values(name, inner), _first_sentence(inner["description"]))
-            for name, inner in shared.values()
-        )
-        yield ""
-    said_by = [{_with_default(*key) for key in entry["properties"].items()} for entry in entries["oneOf"]]
-    of_all = set.intersection(*said_by)
-    for entry in entries["oneOf"]:
-        [(key, name)] = [(key, inner["const"]) for key, inner in entry["properties"].items() if "const" in inner]
-        yield from _heading(3, f"`{key}: {name}`")
-        yield f"**{entry['title']}.** {_first_sentence(entry['description'])}{_direction(entry)}\n"
-        keys = {name: inner for name, inner in entry["properties"].items() if "const" not in inner}
-        own = {name: inner for name, inner in keys.items() if (name, _definition(inner)) not in shared}
-        yield from (
-            f"- {_with_default(name, inner)} ({_values(name, inner)}): {_first_sentence(inner['description'])}"
-            for name, inner in own.items()
-        )
-        others = [_with_default(name, inner) for name, inner in keys.items() if name not in own]
-        if others := [said for said in others if said not in of_all]:
-            yield f"- {'also' if own else 'keys'}: {', '.join(others)}"
-        yield ""
+    yield from _entries(entries["oneOf"], PAGES[name])
+    yield from _list(_keys_of_several(entries["oneOf"]), is_of_entries=True)
     for entry in entries["oneOf"]:
         yield from _shared_mappings(entry, described)
 
 
-def _keys_of_several(entries: list[dict]) -> dict[tuple[str, str], tuple[str, dict]]:
-    """The keys that several entries have alike, but for their default, by name and definition."""
-    keys = [(name, inner) for entry in entries for name, inner in entry["properties"].items() if "const" not in inner]
-    alike = Counter((name, _definition(inner)) for name, inner in keys)
-    found = {(name, _definition(inner)): (name, inner) for name, inner in keys}
-    return {key: found[key] for key, count in alike.items() if count > 1}
+def _entries(entries: list[dict], page: str) -> Iterator[str]:
+    """A table of the entries of a registry with their keys; the page of the section says what each is."""
+    said = {_with_default(name, part) for name, part in _keys_of_several(entries)}  # with the meanings
+    of_all = [name for name, _ in _keys(entries[0]) if all(name in dict(_keys(entry)) for entry in entries)]
+    all_have = f" All have the key{'s' * (len(of_all) > 1)} {_named(of_all)}." if of_all else ""
+    yield f"{page} says what each is.{all_have}\n"
+    yield f"| {_constant(entries[0])[0]} | what it is | keys |"
+    yield "| --- | --- | --- |"
+    for entry in entries:
+        keys = [(name, _with_default(name, inner)) for name, inner in _keys(entry) if name not in of_all]
+        keys = [f"`{name}`" if key in said else key for name, key in keys]
+        yield _line(f"`{_constant(entry)[1]}`", f"{entry['title']}{_direction(entry)}", ", ".join(keys))
+    yield ""
+
+
+def _named(names: list[str]) -> str:
+    return " and ".join(f"`{name}`" for name in names)
+
+
+def _constant(entry: dict) -> tuple[str, str]:
+    """The key that says which entry of a registry it is, and its value."""
+    [found] = [(key, inner["const"]) for key, inner in entry["properties"].items() if "const" in inner]
+    return found
+
+
+def _keys_of_several(entries: list[dict]) -> Iterator[tuple[str, dict]]:
+    """Every key of the entries once; one that has several meanings names the entries that it is of.
+
+    It has its default where that is the same in all entries.
+    """
+    meanings: dict[str, dict[str, list[tuple[str, dict]]]] = {}
+    for entry in entries:
+        for name, inner in _keys(entry):
+            of = meanings.setdefault(name, {}).setdefault(_definition(inner), [])
+            of.append((f"`{_constant(entry)[1]}`", inner))
+    for name, found in meanings.items():
+        for number, of in enumerate(sorted(found.values(), key=len, reverse=True)):
+            part = of[0][1]
+            if any(inner != part for _, inner in of):
+                part = {key: value for key, value in part.items() if key != "default"} | {"default": None}
+            is_of_others = len(found) == 1 or (number == 0 and len(of) > 1)
+            yield name, part if is_of_others else part | {"x-of": f" of {', '.join(entry for entry, _ in of)}"}
+
+
+def _keys(part: dict) -> Iterator[tuple[str, dict]]:
+    """The keys of a mapping, but for the one that only says which entry of a registry it is."""
+    yield from ((name, inner) for name, inner in part["properties"].items() if "const" not in inner)
 
 
 def _with_default(name: str, part: dict) -> str:
-    """A key of several entries, with the default that it has in one of them."""
+    """A key as it is written with its default."""
     if "default" not in part:
         return f"`{name}` (required)"
-    return f"`{name}`" if part["default"] in (None, {}) else f"`{name}: {json.dumps(part['default'])}`"
+    default = part["default"]
+    if default in (None, {}) or (is_mapping(part) and not _is_open(part)):
+        return f"`{name}`"
+    return f"`{name}: {default if _is_plain(default) else json.dumps(default)}`"
+
+
+def _is_plain(default: object) -> bool:
+    """Whether YAML reads a text as it stands, without quotation marks."""
+    return isinstance(default, str) and bool(re.fullmatch(r"[A-Za-z_]\w*", default)) and default not in ("null", "true")
 
 
 def _shared_mappings(part: dict, described: set[str]) -> Iterator[str]:
@@ -244,10 +270,10 @@ def _shared_mappings(part: dict, described: set[str]) -> Iterator[str]:
         yield inner["description"] + "\n"
         entries = inner.get("additionalProperties") or inner  # the mapping itself, or each of its entries
         if "oneOf" not in inner:
-            yield from _table(entries)
+            yield from _list(_keys(entries))
         for alternative in inner.get("oneOf", []):
             yield f"{alternative['title']}:\n"
-            yield from _table(alternative)
+            yield from _list(_keys(alternative))
 
 
 def _is_open(part: dict) -> bool:
@@ -270,62 +296,65 @@ def _first_sentence(text: str) -> str:
 
 def _direction(entry: dict) -> str:
     """Whether higher or lower values of a metric are better."""
-    return f" The {entry['x-better']} the better." if "x-better" in entry else ""
+    return {"higher": " ↑", "lower": " ↓"}[entry["x-better"]] if "x-better" in entry else ""
 
 
-def _table(part: dict) -> Iterator[str]:
-    """The keys of one mapping as a table; a key that only names the entry stands in the heading instead."""
-    rows = [_row(name, inner) for name, inner in part["properties"].items() if "const" not in inner]
-    if not rows:
-        return
-    yield "| key | values | default | meaning |"
-    yield "| --- | --- | --- | --- |"
-    yield from rows
+def _list(keys: Iterable[tuple[str, dict]], is_of_entries: bool = False) -> Iterator[str]:
+    """A line for each key; what is said of a mapping with a section of its own stands there."""
+    yield from (_item(name, part, is_of_entries) for name, part in keys)
     yield ""
 
 
-def _row(name: str, part: dict) -> str:
-    return _line(f"`{name}`", _values(name, part), _default(part), part["description"])
+def _item(name: str, part: dict, is_of_entries: bool) -> str:
+    key = f"- {_with_default(name, part)}{part.get('x-of', '')}"
+    if is_mapping(part) and not _is_open(part):
+        return f"{key}: [below](#{name})"
+    said = _first_sentence(part["description"]) if is_of_entries else part["description"]
+    values = _values(part, said)
+    return f"{key}{f' ({values})' * bool(values)}: {said}"
 
 
 def _line(*cells: str) -> str:
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
-def _values(name: str, part: dict) -> str:
-    """What a key may have, in few words."""
-    said = _allowed(name, part).replace(", not empty", "")
-    for words, sign in (
-        ("an integer, at least", "integer ≥"),
-        ("a number, at least", "number ≥"),
-        (" and at most", ", ≤"),
-    ):
-        said = said.replace(words, sign)
-    return said.replace("a number, above", "number >").replace("an integer, above", "integer >")
+# What is allowed in few words; the page says at its beginning what a name and a line are.
+SHORT = (
+    (r"^null or ", ""),
+    (r"^text(, not empty)?$", ""),
+    (r", not empty", ""),
+    (r"text of small letters, digits and _, beginning with a letter(, of at most 80 characters)?", "name"),
+    (r"text of one line without \{ and \}", "line"),
+    (r"an integer, at least", "integer ≥"),
+    (r"a number, at least", "number ≥"),
+    (r"(an|a) (integer|number), above", r"\2 >"),
+    (r" and at most", ", ≤"),
+    (r" and below", ", <"),
+    (r"a list of (at least 1 )?(different )?values, each", "list of"),
+    (r"a list of (at least \d |\d )?(different )?values, each", r"list of \1values, each"),
+    (r"a mapping of names to values, each", "mapping to"),
+)
 
 
-def _allowed(name: str, part: dict) -> str:
+def _values(part: dict, said: str) -> str:
+    """What a key may have, in few words; nothing where its meaning says it already."""
+    if part.get("type") == "boolean" or all(f"`{value}`" in said for value in part.get("enum", [None])):
+        return ""
+    values = _allowed(part)
+    for pattern, words in SHORT:
+        values = re.sub(pattern, words, values)
+    return values
+
+
+def _allowed(part: dict) -> str:
     if part.get("additionalProperties") is True:
-        return "a mapping of names to any values"
+        return "mapping to any values"
     if is_mapping(part) and _is_open(part):
-        mapping = f"a mapping of names to values, each {allowed_values(part['additionalProperties'])}"
+        mapping = f"mapping to {allowed_values(part['additionalProperties'])}"
         return allowed_values(part).replace("a mapping of keys to values", mapping)
-    if is_mapping(part):
-        return f"see [{name}](#{name})"
     if "enum" in part:
         return ", ".join(f"`{value}`" for value in part["enum"])
     return allowed_values(part)
-
-
-def _default(part: dict) -> str:
-    if "default" not in part:
-        return "required"
-    default = part["default"]
-    if default == {}:
-        return "empty" if part.get("additionalProperties") else "its defaults"
-    # A cell of a table has one line.
-    said = default.replace("\n", "\\n") if isinstance(default, str) else json.dumps(default)
-    return f"`{said}`"
 
 
 def _heading(level: int, text: str) -> Iterator[str]:

@@ -36,10 +36,9 @@ class Explain(Settings):
         None,
         ge=1,
         description=(
-            "Explain only this many test pairs (a sentence with all its variants), drawn at random and the same "
-            "for every model and seed; `null` explains all. Where no item has variants, each is a pair of its own. As "
-            "many are then drawn of each level of the compared factors (of each combination, where there are "
-            "several), while there are some. Levels that are not compared are included."
+            "Explain only this many test pairs (a sentence with all its variants), drawn at random and the same for "
+            "every model and seed; `null` explains all. Where no item has variants, each is a pair of its own, and as "
+            "many are drawn of each level of the compared factors, while there are some."
         ),
     )
     pairs_on: NumberPerDataset = Field(
@@ -53,17 +52,16 @@ class Explain(Settings):
         "words",
         description=(
             "What predicts the levels of concepts in test texts, for explainers that must not see people's: `words` "
-            "(tf-idf and a logistic regression), or the name of a model of the study. One network of its architecture "
-            "and training is then trained for each concept, with the first of `seeds`."
+            "(tf-idf and a logistic regression), or the name of a model of the study, of whose architecture one "
+            "network is trained for each concept."
         ),
     )
     precision: Literal["float32", "tf32", "bfloat16"] = Field(
         "float32",
         description=(
             "Numbers in the model's linear layers when it is asked by explainers and metrics: `float32`, or "
-            "`bfloat16`, which is faster on processors and graphics cards that have it and rounds to three "
-            "digits. `tf32` rounds to four digits and is faster on graphics cards; processors compute in `float32` "
-            "then. Models predict in `float32` in any case; `trainings` have a key of their own."
+            "`bfloat16`, which is faster on processors and graphics cards that have it and rounds to three digits. "
+            "`tf32` rounds to four digits and is faster on graphics cards alone. Models predict in `float32`."
         ),
     )
     tokens_per_batch: int = Field(
@@ -155,23 +153,18 @@ class Statistics(Settings):
     compare: dict[Factor, Annotated[list[Pair], Field(min_length=1)]] = Field(
         {},
         description=(
-            "Pairs of levels by factor, such as `{gender: [[male, female]]}`. Each is compared on every dataset that "
-            "has both; effects are positive where the first has the higher value. Two factors together, such as "
-            "`gender+race`, have levels such as `female+asian`. As a negative control every dataset has the factor "
-            "`negative_control`, about half of whose units, drawn by their names, are `control_a` and the others "
-            "`control_b`: what is found between these is chance."
+            "Pairs of levels by factor, such as `{gender: [[male, female]]}`. Effects are positive where the first has "
+            "the higher value. Two factors together, such as `gender+race`, have levels such as `female+asian`. The "
+            "factor `negative_control` of every dataset has the levels `control_a` and `control_b`, drawn by chance."
         ),
     )
     strategies: dict[Name, Annotated[dict[Text, Name], Field(min_length=1)]] = Field(
         {},
         description=(
             "Models of a study of the `kind: strategies` that are one architecture in several strategies, such as "
-            "`{minilm: "
-            "{C: minilm_c, CE: minilm_ce}}`. The first strategy is the baseline, with which every other one is "
-            "compared, "
-            "text by text and seed by seed; effects are positive where the baseline has the lower scores. A model with "
-            "one run stands beside all runs of the others. An architecture with one strategy stands in the tables and "
-            "is compared with none."
+            "`{minilm: {C: minilm_c, CE: minilm_ce}}`. The first strategy is the baseline, with which every other one "
+            "is compared, text by text and seed by seed; effects are positive where the baseline has the lower scores. "
+            "A model with one run stands beside all runs of the others."
         ),
     )
     claims: dict[
@@ -187,18 +180,15 @@ class Statistics(Settings):
         [],
         description=(
             "Explainers that are said to be better than all others, such as `[gim, attnlrp]`. In a study of the `kind: "
-            "strategies` each is held against every other explainer of the study that asks the model and is no "
-            "proposed method, in the mean of all models that are strategies and in each of them. They do not count in "
-            "the mean over all explainers."
+            "strategies` each is held against every other explainer that asks the model, in the mean of all models and "
+            "in each."
         ),
     )
     strata: dict[Name, Literal["label", "prediction", "correct"]] = Field(
         {},
         description=(
             "Within what the levels are compared besides, by dataset, such as `{compas: label}`: texts of one `label`, "
-            "of one `prediction` of the model, or whose prediction is `correct` or not. Groups whose labels differ in "
-            "frequency are explained for different classes, which is a disparity of the dataset. The published test "
-            "stays, and the test within strata stands beside it."
+            "of one `prediction` of the model, or whose prediction is `correct` or not."
         ),
     )
     smallest_group: int | None = Field(
@@ -242,8 +232,8 @@ class Statistics(Settings):
         description=(
             "How verdicts of pairs are adjusted for the number of comparisons. `holm` is proven to hold `alpha` for "
             "any shape and dependence. `flips` exchanges both groups in whole pairs, in all comparisons at once: it "
-            "finds more where metrics repeat one another, and its error rate is simulated, not proven. With a plan of "
-            "looks, and for texts without pairs, it is `holm`."
+            "finds more where metrics repeat one another, and its error rate is simulated. With a plan of looks, and "
+            "for texts without pairs, it is `holm`."
         ),
     )
     primary: Primary = Field(
@@ -257,9 +247,8 @@ class Statistics(Settings):
     looks: list[Annotated[int, Field(ge=8)]] = Field(
         [],
         description=(
-            "A plan of looks, such as `[100, 200, 400]`: how many pairs `explain.pairs` has at each. Ask with few, "
-            "look at the verdicts, raise `explain.pairs` to the next number and run again: verdicts hold over all "
-            "looks. Write the plan before the first look. Without it verdicts hold for one look."
+            "A plan of looks, such as `[100, 200, 400]`: how many pairs `explain.pairs` has at each. Verdicts then "
+            "hold over all looks. Write the plan before the first look."
         ),
     )
     spending: Literal["obrien_fleming", "pocock"] = Field(
@@ -397,8 +386,7 @@ class Study(Settings):
         ge=0,
         description=(
             "Minutes of a training after which its state is written to the disk, so that it goes on from there if it "
-            "is stopped; 0 writes none. Until the model is complete, that takes four times the size of the weights "
-            "that are trained."
+            "is stopped; 0 writes none. It takes four times the size of the weights that are trained."
         ),
     )
     mirror: Location | None = Field(
@@ -437,7 +425,7 @@ class Study(Settings):
         description=(
             "Learning rates with which every model that is trained here is trained besides, on every dataset with the "
             "first of `seeds`, such as `[0.01, 0.001, 0.0001]`: `tables/learning_rates` says which one classifies the "
-            "validation split best. The models of the study have the rates of their `trainings`, whatever is found."
+            "validation split best."
         ),
     )
     models: dict[Name, Architecture] = Field(
@@ -475,9 +463,7 @@ class Study(Settings):
         False,
         description=(
             "Shows in a study of the `kind: strategies` how probable the words of every text are to a masked language "
-            "model before and after each training, by group. It does so for models that are asked by a prompt, and "
-            "for those of the architecture `pretrained` whose source was published with that head. Others are left "
-            "out, with a note."
+            "model before and after each training, by group, where the source was published with that head."
         ),
     )
     agreement: Agreement | None = Field(

@@ -63,8 +63,7 @@ class Lora(Settings):
         None,
         description=(
             "Layers that get adapters: ends of their names, such as `[query, value]`; a regular expression of whole "
-            "names; or `all-linear`. `null` takes those that peft lists for the architecture, most often the queries "
-            "and values of attention. Layers of the head get none."
+            "names; or `all-linear`. `null` takes those that peft lists for the architecture."
         ),
     )
 
@@ -94,11 +93,7 @@ class Training(Settings):
     )
     group_by_length: bool = Field(
         False,
-        description=(
-            "Whether the items of a step are of like length, so that less is padding. They are sorted within buckets "
-            "of 50 steps (a quarter of a smaller dataset). Buckets are drawn at random in each epoch, as is the order "
-            "of the steps."
-        ),
+        description=("Whether the items of a step are of like length, so that less is padding."),
     )
     precision: Literal["float32", "bfloat16"] = Field(
         "float32",
@@ -118,10 +113,8 @@ class Training(Settings):
     trained: Annotated[Different[Part], Field(min_length=1)] | None = Field(
         None,
         description=(
-            "Parts of the network that are trained, while the others stay as they are, such as `[embeddings, head]`. "
-            "`embeddings` are the word table and all that stands before the first layer. `pooler` is a layer between "
-            "`layers` and the head that the model brought along. `head` is what stands behind, and a pooler that the "
-            "model came without. `null` trains all weights."
+            "Parts of the network that are trained, while the others stay as they are, such as `[embeddings, head]`; "
+            "`null` trains all weights."
         ),
     )
     fresh: Different[Literal["embeddings", "layers", "pooler"]] = Field(
@@ -139,9 +132,8 @@ class Training(Settings):
         "cleared",
         description=(
             "Whether gradients are `cleared` before each step. `kept` adds those of all steps up, and shortens their "
-            "sum to `gradient_clipping` behind each step in place of before it, as GECOBench's code does for its "
-            "smallest model. For the others it clears them, so that what it shortens behind a step is never used: that "
-            "is `gradient_clipping: null`."
+            "sum to `gradient_clipping` behind each step, as GECOBench's code does for its smallest model; for the "
+            "others it is `gradient_clipping: null`."
         ),
     )
     kept_epoch: Literal["best", "last"] = Field(
