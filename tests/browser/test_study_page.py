@@ -113,7 +113,7 @@ def test_the_page_opens_with_the_answer_and_every_question(reader, study):
     reader.open()
     effects = study.effects()
     assert reader.text("h1") == "Are explanations equally good for every group?"
-    assert reader.text("#opening p").startswith("In 2 of 4 questions")
+    assert reader.text("#opening p").startswith("LIME explains")
     seen = {name: rest for name, *rest in reader.ask(QUESTIONS)}
     assert len(seen) == len(effects) == 4
     arrows = {"comprehensiveness": "↑", "gini": "↓"}

@@ -76,10 +76,9 @@ def _how_sure(changes: pd.DataFrame, alpha: float) -> str:
     families = ", those named beforehand and the others apart," if changes["family"].nunique() > 1 else ""
     return (
         "Compared are the wins that the last audit filed with those of texts that it did not judge. A text of both, "
-        "and what shares a cluster with one, is left out. Over all questions of both audits"
-        f"{families} the chance that any change is wrong is at most {alpha:.0%}, by itself: verdicts of this audit "
-        "have their own level. The method is Fisher's exact test, of texts without pairs an asymptotic one, adjusted by "
-        "Holm's method."
+        f"and what shares a cluster with one, is left out. Over all questions of both audits{families} the chance that "
+        f"any change is wrong is at most {alpha:.0%}, by itself: verdicts of this audit have their own level. The "
+        "method is Fisher's exact test, of texts without pairs an asymptotic one, adjusted by Holm's method."
     )
 
 
