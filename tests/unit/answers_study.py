@@ -65,6 +65,7 @@ class AnswersStudy:
             "formats": ["svg"],
             "as_often_bound": 0.2,
             "alpha": 0.05,
+            "confidence": 0.95,
             "power": 0.8,
         } | changed
 

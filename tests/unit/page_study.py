@@ -191,6 +191,7 @@ class PageStudy:
             "formats": ["svg", "pdf"],
             "as_often_bound": 0.2,
             "alpha": 0.05,
+            "confidence": 0.95,
             "power": 0.8,
             "kinds": dict.fromkeys(self.metrics, "made"),
         } | changed

@@ -23,6 +23,7 @@ from evenlight.reports.index import page as study_page
 from evenlight.reports.index.views import FULL, STEPS, UNDEFINED
 from evenlight.reports.verdict_words import sign_of
 from evenlight.statistics.comparisons.files import Run, attribution_path, predictions_path, score_path
+from evenlight.statistics.comparisons.study import AS_OFTEN
 from evenlight.texts.predictions import Sentence
 
 
@@ -194,18 +195,29 @@ def test_each_question_names_the_group_that_is_better_more_often(study, effects)
     cells = with_verdicts(effects, ["male more often", "female more often", "as often", "not decidable"])
     held = Held(*study.content(cells.assign(p_adjusted=[0.02, 0.01, 1.0, 1.0])))
     assert [row["sign"] for row in held.part(held.dataset["effects"])] == ["M", "F", "=", "–"]
-    found, clearest, _ = held.content.told["opening"]
+    found, _ = held.content.told["opening"]
     row = cells.iloc[1]
-    assert re.search(rf"{row['metric'].capitalize()}.* of {LABELS[row['explainer']]}, for", clearest)
-    assert "expect at least" in clearest
+    # The clearest comes first, in the words of whoever knows no statistics.
+    clearest = (
+        rf"{LABELS[row['explainer']]} explains .*“female” .*“male”, in {row['losses']} of 30 pairs.* {row['metric']}"
+    )
+    assert re.match(clearest, found, re.IGNORECASE)
+    # Of further pairs so many as the limit says, which is of all comparisons.
+    assert f"expect at least {int(30 * (1 - row['family_high']))} of 30" in found
     # One is as often, and one is open.
     assert "In 1 a difference that matters is ruled out. 1 is open" in found
+
+
+def test_where_a_difference_is_ruled_out_everywhere_the_bound_is_said(study, effects):
+    found, _ = study.content(with_verdicts(effects, AS_OFTEN))[0].told["opening"]
+    assert "all 4 questions" in found
+    assert "20 of 100" in found
 
 
 def test_where_nothing_is_decided_nothing_is_clearest(study, effects):
     content, _ = study.content(with_verdicts(effects, "undecided"))
     assert len(content.told["opening"]) == 2
-    assert "All are open" in content.told["opening"][0]
+    assert "all 4 questions are open" in content.told["opening"][0]
 
 
 def test_names_stand_in_the_page_in_their_order(study):

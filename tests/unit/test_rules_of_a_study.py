@@ -103,3 +103,18 @@ def test_the_last_errors_of_logs_are_told_once(tmp_path):
     one.write_text("error: old\nwork\nerror: new\nerror: and more\ndone\n")
     other.write_text("error: new\n")
     assert run.last_lines([one, other, tmp_path / "none.log"], "error:") == ["error: new", "error: and more"]
+
+
+def test_the_last_audit_is_read_where_one_is_named_and_must_be_there(study, configuration, tmp_path, monkeypatch):
+    assert "compare_audits" not in study.results
+    assert "audit_changes" not in study.told_tables
+    named = read_study(configuration | {"audit": {"baseline": "filed/audit.json"}}, object(), PROJECT)
+    result = named.results["compare_audits"]
+    assert "audit_changes" in named.told_tables
+    assert json.loads(named.settings_of(result))["baseline"] == "audit.json"
+    with pytest.raises(WorkflowError, match=r"audit.baseline: filed/audit.json: no such file.*audit.json of"):
+        named.filed_audit()
+    (tmp_path / "filed").mkdir()
+    (tmp_path / "filed" / "audit.json").touch()
+    monkeypatch.setattr(Study, "stored", False)
+    assert named.files_of_runs("baseline") == {"baseline": ["filed/audit.json"]}

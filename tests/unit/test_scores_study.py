@@ -260,7 +260,7 @@ def test_units_that_are_judged_again_without_a_plan_are_told(tmp_path):
 # The page -------------------------------------------------------------------------------------------------------------
 
 
-SAID = {"study": "mine", "alpha": 0.05, "as_often_bound": 0.2, "power": 0.8}
+SAID = {"study": "mine", "alpha": 0.05, "as_often_bound": 0.2, "confidence": 0.95, "power": 0.8}
 
 
 class Kept(Store):
@@ -322,7 +322,7 @@ def test_the_page_tells_every_comparison_and_its_words_keep_to_their_schema(foun
     assert told["notes"] == ["a note"]
     # Nobody says that the scores are of explanations, or of texts.
     words = json.dumps(told)
-    assert told["opening"][1] == says("gini", "for bert on table", "male", "better score", "units")
+    assert told["opening"][0] == says("gini", "male", "better score", "new units")
     said = json.dumps([told[name] for name in ("question", "opening", "open", "error", "comparisons", "not_tested")])
     assert not any(word in said for word in ("explained", "of –", " on –", "– on"))
     assert told["open"] == [{"place": says("bert on table"), "said": [says("1 comparison")]}]

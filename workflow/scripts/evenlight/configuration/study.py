@@ -334,7 +334,7 @@ Date = Annotated[Text, BeforeValidator(lambda given: given.isoformat() if isinst
 
 
 class Frame(Settings):
-    """What the page of an audit says of itself, beside what was computed. What is left out is shown as not stated."""
+    """What the page of an audit says of itself, where what is left out is shown as not stated, and the last audit."""
 
     title: Text | None = Field(None, description="Title of the audit.")
     date: Date | None = Field(None, description="When it was made, such as `2026-11-28`.")
@@ -347,6 +347,13 @@ class Frame(Settings):
     time_span: Text | None = Field(None, description="From when to when the texts are.")
     languages: Different[Text] = Field([], description="Languages of the texts.")
     licences: Different[Text] = Field([], description="Licences of the model and of the data.")
+    baseline: Text | None = Field(
+        None,
+        description=(
+            "The `audit.json` of an earlier audit, with whose wins those of new texts are compared. Texts that both "
+            "audits judged do not count."
+        ),
+    )
 
 
 # Where a study is of answers in words alone and names none.
@@ -501,7 +508,7 @@ class Study(Settings):
     figures: Figures = Field(default_factory=Figures, description="How figures are written.")
     audit: Frame = Field(
         default_factory=Frame,
-        description="What an audit says of itself, on its page; what is left out is shown as not stated.",
+        description="What an audit says of itself, on its page, and which audit came before.",
     )
     page: PageSettings = Field(
         default_factory=PageSettings, description="What the page of the study shows, `results/<study>/index.html`."

@@ -98,7 +98,8 @@ class StudyPage:
             return always
         of_modalities = [table for of in self.explored for table in TOLD.get(of, ())]
         pages = [table for page, of in SOMETIMES.items() if page in self.pages for table in of]
-        return list(dict.fromkeys(always + of_modalities + pages))
+        since = self.results["compare_audits"].tables if "compare_audits" in self.results else ()
+        return list(dict.fromkeys([*always, *of_modalities, *pages, *since]))
 
     def read_tables(self):
         """These, and the tests, whose notes it has."""
@@ -134,7 +135,7 @@ class StudyPage:
             "tables": self.told_tables,
             "csv": self.csv_tables(),
             "pages": self.pages_beside(),
-            **self.of_statistics("alpha", "as_often_bound", "power"),
+            **self.of_statistics("alpha", "as_often_bound", "confidence", "power"),
         }
         if self.has_scores:
             return self.scores_told(**told)

@@ -29,6 +29,8 @@ DATASET_CHECK = "<results>/checks/{dataset}/dataset.json"
 MODEL_CHECK = "<results>/checks/{dataset}/{model}/seed{seed}.json"
 # A table of scores that were made elsewhere, by the name of its folder: only that this folder has the file counts.
 SCORE_TABLE = {"score_table": "<anywhere>/score_table/{file}"}
+# A filed audit, likewise.
+BASELINE = {"baseline": "<anywhere>/baseline/{file}"}
 # What results read of all runs, by the folder below <results>.
 OF_RUNS = UNITS | {
     pattern.split("/")[1]: pattern

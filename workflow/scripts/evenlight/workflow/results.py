@@ -9,7 +9,7 @@ from evenlight.core import kinds
 from evenlight.jobs.arguments import as_argument
 from evenlight.judging.results import Result
 from evenlight.workflow.base import kept
-from evenlight.workflow.patterns import OF_RUNS, SCORE_TABLE, UNITS
+from evenlight.workflow.patterns import BASELINE, OF_RUNS, SCORE_TABLE, UNITS
 
 
 class Results:
@@ -39,6 +39,8 @@ class Results:
         for folder in folders:
             if folder in SCORE_TABLE:
                 found[folder] = [self.own_file(self.score_table.file)]
+            elif folder in BASELINE:
+                found[folder] = [self.filed_audit()]
             elif folder == "units":
                 found |= {name: self.every_unit(name) for name in self.explained}
             elif folder in UNITS:
@@ -59,7 +61,7 @@ class Results:
 
     def folders_read(self, result):
         """The flags that name these folders."""
-        patterns = OF_RUNS | SCORE_TABLE | {Path(path).parent.name: path for path in result.resources}
+        patterns = OF_RUNS | SCORE_TABLE | BASELINE | {Path(path).parent.name: path for path in result.resources}
         return self.folders(**{flag: patterns[flag] for flag in self.read(result)})
 
     def written(self, result):

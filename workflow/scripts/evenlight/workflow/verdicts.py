@@ -118,6 +118,13 @@ class Verdicts:
         """The user's own files that a dataset is read from, those that are there, by name."""
         return {name: path for name in self.readers[dataset].named_files() if (path := Path(name)).is_file()}
 
+    def filed_audit(self):
+        """The audit of an earlier study that this one is compared with."""
+        path = self.config["audit"]["baseline"]
+        if not (self.archived or Path(path).is_file()):
+            raise WorkflowError(f"audit.baseline: {path}: no such file; name the audit.json of an earlier audit")
+        return self.own_file(path)
+
     def tell_interim_analyses(self):
         """Say before the run where it may judge other texts than before without a plan; refuse a late plan."""
         statistics = self.config["statistics"]

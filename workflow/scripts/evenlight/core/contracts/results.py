@@ -262,6 +262,33 @@ INTERIM_ANALYSES = Contract(
 )
 
 
+# `tables/audit_changes.parquet`, of an audit with a baseline: a cell that is a hypothesis, then and in new texts.
+AUDIT_CHANGES = Contract(
+    "changes since the last audit",
+    "compare_audits",
+    pa.schema(
+        [
+            *_CELL,
+            required("family", pa.string()),  # the cells among which it is adjusted, those that both audits have
+            pa.field("verdict_before", pa.string()),  # of the last audit; null of a cell that it has not
+            required("verdict", pa.string()),  # of this audit, of all its texts
+            *columns(pa.int64(), "wins_before", "losses_before", "ties_before", missing=True),
+            pa.field("share_before", pa.float64()),
+            # Of the texts that the last audit did not judge.
+            pa.field("unit", pa.string()),
+            *columns(pa.int64(), "units_a", "units_b", missing=True),
+            *columns(pa.int64(), "wins", "losses", "ties", missing=True),
+            pa.field("share", pa.float64()),
+            *columns(pa.float64(), "p", "p_adjusted", missing=True),  # exact of pairs, else asymptotic
+            required("level", pa.float64()),
+            required("side", pa.int64()),  # which level wins more often than then: 1, −1 for the second, or 0
+            required("change", pa.string()),  # the verdict on the change
+            pa.field("reason", pa.string()),  # why it is not decidable
+        ]
+    ),
+)
+
+
 # `tables/verdict_control.parquet`: a family of cells under one permutation of the labels.
 VERDICT_CONTROL = Contract(
     "verdict_control",

@@ -191,6 +191,7 @@ TABLES = {
     "judged_scores": "every score, as it was read",
     "verdict_control": "verdicts with the labels of the groups permuted",
     "interim_analyses": "which texts or units were judged, when, and at which level",
+    "audit_changes": "every comparison, at the last audit and in texts that are new since then",
     "beyond_random": "what is left of each verdict beyond random explanations",
     "texts_needed": "how many texts or units would decide what is open",
     "audited_texts": "datasets with their files, and how many texts were explained",

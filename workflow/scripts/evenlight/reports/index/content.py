@@ -13,10 +13,12 @@ from evenlight.reports.index.decisions import OF_DECISIONS, not_tested_of_answer
 from evenlight.reports.index.document import describe_frame, describe_rates, who_asks
 from evenlight.reports.index.found import Found
 from evenlight.reports.index.reliance import describe_reliance
+from evenlight.reports.index.since import describe_since, opening_of
 from evenlight.reports.index.store import Store
 from evenlight.reports.index.views import Folders, Read, read_files, read_views
 from evenlight.reports.text import json_number
 from evenlight.reports.verdict_words import EXPLAINED, SCORED
+from evenlight.statistics.analyses.audit_changes import text_digests
 from evenlight.statistics.comparisons.cells import CELL
 from evenlight.statistics.comparisons.chance_level import describe_chance
 from evenlight.statistics.comparisons.files import Run, notes_of_datasets
@@ -59,6 +61,7 @@ def study_content(
     formats: Sequence[str],
     alpha: float,
     as_often_bound: float,
+    confidence: float,
     power: float,
     random: Sequence[str] = (),
     faithfulness: bool = False,
@@ -85,7 +88,7 @@ def study_content(
         comparisons: factors to pairs of levels; where there are none, all levels of every factor stand side by side.
         target: ``label`` or ``prediction``, the class that is explained.
         formats: of the study's figures.
-        alpha, as_often_bound, power: of the statistics.
+        alpha, as_often_bound, confidence, power: of the statistics.
         random: the explainers that know nothing.
         faithfulness: whether metrics ask if reasons in words are what moved the decision.
         frame: what an audit says of itself, the section ``audit`` of the configuration; None where the study is none.
@@ -121,18 +124,21 @@ def study_content(
     )  # fmt: skip
     of_datasets = _datasets(found, datasets, "scores" if SCORES in modalities else "texts")
     level = found.analyses.level_at_most(alpha)
+    audited_models = [audited.describe_model(name, label, manifests or {}) for name, label in models.items()]
+    since = describe_since(found, judged, audited_models, alpha)
+    answer = opening.opening(
+        effects,
+        found["effect_counts"] if "effects" in found else None,
+        told,
+        judged,
+        lambda row: _part(row, judged, kinds),
+    )
     said = {
         "version": VERSION,
         "study": study,
         "question": opening.question_of(modalities),
         "warnings": [*describe_chance(found["balanced_accuracy"], datasets, models), *found.analyses.warnings],
-        "opening": opening.opening(
-            effects,
-            found["effect_counts"] if "effects" in found else None,
-            told,
-            judged,
-            lambda row: _part(row, judged, kinds),
-        ),
+        "opening": [*answer[:1], *([opening_of(since)] if since else []), *answer[1:]],
         "verdicts": opening.verdicts(effects),
         "comparisons": [each for each in told if each["family"] != CONTROL],
         "open": tell_open(asked, judged, found),
@@ -149,7 +155,7 @@ def study_content(
         "decision_rates": describe_rates(found["decision_rates"], datasets, models),
         "reliance": describe_reliance(found, judged, random),
         "audited": {
-            "models": [audited.describe_model(name, label, manifests or {}) for name, label in models.items()],
+            "models": audited_models,
             "datasets": of_datasets,
             "explainers": list(explainers.values()),
             "metrics": [metric.label for metric in labels.values()],
@@ -162,6 +168,9 @@ def study_content(
         "notes": list(dict.fromkeys([*found.notes, *views.notes, *notes_of_datasets(only or {})])),
         "frame": [] if frame is None else describe_frame(frame),
         "who_asks": [] if frame is None else who_asks(),
+        "since": since,
+        "judged": {"alpha": alpha, "confidence": confidence},
+        "texts": {} if frame is None else _digests(folders, views.items),
         "evidence": audited.evidence(found.sha256, csv, pages, folders.named) if "effects" in found else [],
     }
     tree = {
@@ -183,6 +192,17 @@ def study_content(
         "formats": list(formats),
     }
     return Content(said, tree)
+
+
+def _digests(folders: Folders, items: Mapping[str, Collection[str]]) -> dict[str, list[str]]:
+    """Of each dataset the digests of the texts that have scores, where its texts may be shown, for the next audit."""
+    if not folders.with_texts:
+        return {}
+    found = {}
+    for dataset, scored in items.items():
+        texts = text_digests(folders.datasets, dataset)
+        found[dataset] = sorted(set(texts["digest"][texts["item_id"].isin(scored)]))
+    return found
 
 
 def _part(row: Any, judged: Judged, kinds: Mapping[str, str]) -> str:

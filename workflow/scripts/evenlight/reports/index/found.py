@@ -15,6 +15,7 @@ from evenlight.core.contracts import results
 # By the names of their files.
 CONTRACTS = {
     "answered": results.ANSWERED,
+    "audit_changes": results.AUDIT_CHANGES,
     "audited_groups": results.AUDITED_GROUPS,
     "audited_questions": results.AUDITED_QUESTIONS,
     "audited_texts": results.AUDITED_TEXTS,
@@ -67,12 +68,14 @@ class Found:
         notes: what is to be said of verdicts and of tests.
         analyses: the interim analyses.
         sha256: of the files of the tables.
+        last: of an audit that is compared with an earlier one, what this was.
     """
 
     tables: Mapping[str, pd.DataFrame]
     notes: Sequence[str] = ()
     analyses: Analyses = Analyses()
     sha256: Mapping[str, str] = field(default_factory=dict)
+    last: Mapping[str, Any] = field(default_factory=dict)
 
     def __getitem__(self, name: str) -> pd.DataFrame:
         there = self.tables.get(name)
@@ -94,7 +97,12 @@ def read_found(folder: Path, names: Collection[str]) -> Found:
         _notes(folder) if "effects" in paths else [],
         read_analyses(paths["interim_analyses"]) if "interim_analyses" in paths else Analyses(),
         {name: hashlib.sha256(path.read_bytes()).hexdigest() for name, path in paths.items()},
+        _last(paths["audit_changes"]) if "audit_changes" in paths else {},
     )
+
+
+def _last(path: Path) -> Mapping[str, Any]:
+    return tables.read_metadata(path, results.AUDIT_CHANGES)["last"]
 
 
 def read_analyses(path: Path) -> Analyses:

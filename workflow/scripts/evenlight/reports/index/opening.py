@@ -10,7 +10,6 @@ from evenlight.core.kinds import EFFECTS, SCORES, TEXT, TOKENS
 from evenlight.reports.index.comparisons import Judged, number
 from evenlight.reports.verdict_words import EXPLAINED, SCORED, at_least, by_sign, describe_counts, legend_of, won
 from evenlight.statistics.analyses.beyond_random import EXPLAINER, MODEL
-from evenlight.statistics.arrays.exact_tests import of_hundred
 from evenlight.statistics.comparisons.study import (
     AS_OFTEN,
     CONTROL,
@@ -80,7 +79,7 @@ def opening(
     judged: Judged,
     part_of: Callable[[Any], str],
 ) -> list[str]:
-    """The answer: what was found and what is open, which comparison is clearest, and how many differ at least.
+    """The answer: the clearest finding, in how many questions there is one, what is open, and how many differ at least.
 
     Args:
         effects: those of the page.
@@ -100,35 +99,45 @@ def opening(
     several = parts["part"].nunique() > 1
     said = [
         (f"{part.capitalize()}: " if several or part not in _HAVE_A_BETTER_SIDE else "")
-        + _found(asked_first(parts[parts["part"] == part]), part)
+        + " ".join(_answer(asked_first(parts[parts["part"] == part]), part, judged))
         for part in PARTS
         if part in set(parts["part"])
     ]
-    row = clearest(asked_first(questions))
-    return [" ".join(said), *([] if row is None else [_clearest(row, judged)]), _counted(questions, counts, told)]
+    return [" ".join(said), _counted(questions, counts, told)]
 
 
-def _found(asked: pd.DataFrame, part: str) -> str:
-    """In how many questions of a part one group is better more often, in how many neither, and how many are open."""
+def _answer(asked: pd.DataFrame, part: str, judged: Judged) -> list[str]:
+    """Of a part the clearest finding, in how many questions there is one, and what is ruled out or open."""
     kind = "primary " if (asked["family"] == PRIMARY).all() else ""
-    asks, found = number(len(asked), f"{kind}question"), asked[asked["side"] != 0]
-    words = _HAVE_A_BETTER_SIDE.get(part)
-    differ = f"one group {words.is_better} more often" if words else "the groups differ"
-    if found.empty and len(asked) == 1:
-        said = f"The one {kind}question does not show that {differ}."
-    elif found.empty:
-        said = f"None of {asks} shows that {differ}."
-    elif len(found) == len(asked) == 1:
-        said = f"In the one {kind}question {differ}{_for_whom(found, part)}."
-    else:
-        said = f"In {len(found):,} of {asks} {differ}{_for_whom(found, part)}."
-    if as_often := int((asked["verdict"] == AS_OFTEN).sum()):
-        where = "A" if len(asked) == 1 else "In all a" if as_often == len(asked) else f"In {as_often:,} a"
-        said += f" {where} difference that matters is ruled out."
-    if still := int(asked["verdict"].isin([UNDECIDED, UNDECIDABLE]).sum()):
-        which = "It" if len(asked) == 1 else "All" if still == len(asked) else f"{still:,}"
-        said += f" {which} {'is' if still == 1 else 'are'} open, which does not show that groups are alike."
+    words, row = _HAVE_A_BETTER_SIDE.get(part), clearest(asked)
+    differ = f"one group {words.is_better}" if words else "the groups differ"
+    as_often = int((asked["verdict"] == AS_OFTEN).sum())
+    still = int(asked["verdict"].isin([UNDECIDED, UNDECIDABLE]).sum())
+    asks = f"the one {kind}question" if len(asked) == 1 else f"all {number(len(asked), f'{kind}question')}"
+    if as_often == len(asked):
+        bound = f"{100 * judged.as_often_bound:.0f} of 100 pairs or draws"
+        return [f"The groups are about equal: in {asks} a surplus of more than {bound} is ruled out."]
+    alike = "That does not show that groups are alike."
+    if still == len(asked):
+        return [f"It is not known whether {differ}: {asks} {'is' if still == 1 else 'are'} open.", alike]
+    said = [] if row is None else [_clearest(row, judged)]
+    said.append(_found(asked, part, kind))
+    if as_often:
+        said.append(f"In {as_often:,} a difference that matters is ruled out.")
+    if still:
+        said.append(f"{still:,} {'is' if still == 1 else 'are'} open, which does not show that groups are alike.")
     return said
+
+
+def _found(asked: pd.DataFrame, part: str, kind: str) -> str:
+    """In how many questions of a part a difference is found."""
+    found, words = asked[asked["side"] != 0], _HAVE_A_BETTER_SIDE.get(part)
+    differ = f"one group {words.is_better} more often" if words else "the groups differ"
+    if found.empty:
+        return f"None of {number(len(asked), f'{kind}question')} shows that {differ}."
+    if len(asked) == 1:
+        return f"It is the only {kind}question."
+    return f"In {len(found):,} of {number(len(asked), f'{kind}question')} {differ}{_for_whom(found, part)}."
 
 
 def _for_whom(found: pd.DataFrame, part: str) -> str:
@@ -152,17 +161,36 @@ def _times(count: int) -> str:
 
 
 def _clearest(row: pd.Series, judged: Judged) -> str:
-    """The comparison whose verdict is clearest, in words, and what further texts would show."""
-    counted = won(
-        (row.level_a, row.level_b), row.wins, row.losses, row.ties, row["share"], row.unit, judged.words_of(row)
-    )
-    where = judged.place(row.dataset, row.model)
-    said = f"Clearest is {judged.question(row)}{f', for {where}' if where else ''}: {counted}."
-    low, high = (row.family_low, row.family_high) if row.net_benefit >= 0 else (1 - row.family_high, 1 - row.family_low)
+    """The comparison whose verdict is clearest, and what further texts would show."""
+    several = max(len(judged.models), len(judged.datasets)) > 1
+    where = f", for {place}" if several and (place := judged.place(row.dataset, row.model)) else ""
+    words = judged.words_of(row)
+    better, worse = (row.level_a, row.level_b) if row.side > 0 else (row.level_b, row.level_a)
+    if words == EXPLAINED:
+        by = judged.metrics[row.metric].label_with_direction
+        groups = f"texts of “{better}” better than those of “{worse}”"
+        said = f"{judged.explainers[row.explainer]} explains {groups}, {_votes(row)}, as {by} measures it{where}."
+    else:
+        levels = (row.level_a, row.level_b)
+        counted = won(levels, row.wins, row.losses, row.ties, row["share"], row.unit, words)
+        said = f"By {judged.question(row)}{where}, {counted}."
+    low = row.family_low if row.side > 0 else 1 - row.family_high
     if pd.isna(low):
         return said
-    what = "draws" if row.unit in ALONE else f"decided {row.unit}"
-    return f"{said} With new {judged.texts} like these, expect at least {of_hundred(low, high)[0]} of 100 {what}."
+    of, what = (100, " draws") if row.unit in ALONE else (row.wins + row.losses, "")
+    what = f" {row.unit} that are no tie" if row.unit not in ALONE and row.ties else what
+    # As a limit is: rounded downwards, but for what is no more than rounding.
+    return (
+        f"{said} If you draw new {judged.texts}, expect on average at least {int(low * of + 1e-9):,} of {of:,}{what}."
+    )
+
+
+def _votes(row: pd.Series) -> str:
+    """How often the group wins that the verdict names."""
+    if row.unit in ALONE:
+        return f"in {100 * (row['share'] if row.side > 0 else 1 - row['share']):.0f} of 100 draws of a text of each"
+    ties = f" ({number(row.ties, 'tie')})" if row.ties else ""
+    return f"in {max(row.wins, row.losses):,} of {row.wins + row.losses + row.ties:,} {row.unit}{ties}"
 
 
 def _counted(questions: pd.DataFrame, counts: pd.DataFrame, told: Sequence[Mapping[str, Any]]) -> str:

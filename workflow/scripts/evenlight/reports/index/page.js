@@ -141,7 +141,7 @@ const FILTERS = {
   verdict: [({ verdict }) => verdict, (name) => name],
   family: [({ family }) => family, (name) => study.families[name]],
 };
-let questions = [], sorted = "verdict", seen = STEP;
+let questions = [], sorted = "verdict", seen = STEP, printing = false;
 
 /** Every question of the study in a table, those of controls where they are asked for. */
 async function showQuestions() {
@@ -161,12 +161,13 @@ async function showQuestions() {
 }
 
 function listQuestions() {
-  const wanted = Object.entries(FILTERS).map(([name, [of]]) => [at(`of-${name}`).value, of]);
-  const asked = questions.filter((cell) => wanted.every(([value, of]) => !value || of(cell) === value)).sort(SORTS[sorted]);
+  // On paper nothing can be asked for: it has every question, of every kind.
+  const wanted = printing ? [] : Object.entries(FILTERS).map(([name, [of]]) => [at(`of-${name}`).value, of]);
+  const most = printing ? Infinity : seen, asked = questions.filter((cell) => wanted.every(([value, of]) => !value || of(cell) === value)).sort(SORTS[sorted]);
   at("questions-found").textContent = `${count(asked.length, "question")} of ${questions.length.toLocaleString("en")}.`;
   for (const head of document.querySelectorAll("#questions th[data-sort]")) head.setAttribute("aria-sort", head.dataset.sort === sorted ? "ascending" : "none");
-  at("questions").tBodies[0].replaceChildren(...asked.slice(0, seen).map(questionRow));
-  at("more-questions").hidden = asked.length <= seen;
+  at("questions").tBodies[0].replaceChildren(...asked.slice(0, most).map(questionRow));
+  at("more-questions").hidden = asked.length <= most;
   mark();
 }
 
@@ -735,8 +736,7 @@ at("more-words").addEventListener("click", () => { shown.words += STEP; listWord
 for (const link of document.querySelectorAll(".skip, nav a")) {
   link.addEventListener("click", (event) => { event.preventDefault(); at(link.hash.slice(1)).focus(); at(link.hash.slice(1)).scrollIntoView(); });
 }
-// On paper nothing can be asked for.
-window.addEventListener("beforeprint", () => { seen = Infinity; listQuestions(); });
+for (const [event, on] of [["beforeprint", true], ["afterprint", false]]) window.addEventListener(event, () => { printing = on; listQuestions(); });
 window.addEventListener("hashchange", show);
 document.querySelectorAll(".scroll").forEach(fading);
 at("questions").addEventListener("click", (event) => {

@@ -60,6 +60,7 @@ def _sections(content: Content) -> list[tuple[str, str]]:
     sections = {
         "answer": ("Answer", True),
         "questions": ("Every question", True),
+        "since": ("Since the last audit", told["since"]),
         "texts": ("Units" if SCORES in content.tree["modalities"] else "Texts", True),
         "decisions": ("Decisions", told["decisions"] or told["decision_rates"]),
         "sure": ("How sure is it?", told["error"]),

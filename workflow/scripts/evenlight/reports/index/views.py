@@ -89,11 +89,13 @@ class Views:
         in_pairs: of a dataset and two levels of a factor, which texts are in pairs, see
             :func:`~evenlight.reports.index.certainty.pairs_and_others`.
         notes: what is to be said of the scores.
+        items: of each dataset the texts that have scores.
     """
 
     content: dict
     in_pairs: dict[tuple, tuple[int, int, int]]
     notes: list[str]
+    items: dict[str, list[str]]
 
 
 def read_views(
@@ -151,7 +153,7 @@ def read_views(
         of_dataset["units"] = store.add(texts[dataset].units)
         if folders.with_texts:
             of_dataset |= texts[dataset].stored(items_path(folders.datasets, dataset), store)
-    return Views(content, in_pairs, list(notes))
+    return Views(content, in_pairs, list(notes), {dataset: of.items for dataset, of in texts.items()})
 
 
 class _Texts:
@@ -166,6 +168,10 @@ class _Texts:
 
     def units_of(self, names: pd.Index) -> np.ndarray:
         return _numbers(self._units, names)
+
+    @property
+    def items(self) -> list[str]:
+        return list(self._items)
 
     @property
     def units(self) -> list[str]:
