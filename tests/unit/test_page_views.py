@@ -203,7 +203,7 @@ def test_each_question_names_the_group_that_is_better_more_often(study, effects)
     )
     assert re.match(clearest, found, re.IGNORECASE)
     # Of further pairs so many as the limit says, which is of all comparisons.
-    assert f"expect at least {int(30 * (1 - row['family_high']))} of 30" in found
+    assert f"expect on average at least {int(30 * (1 - row['family_high']))} of 30" in found
     # One is as often, and one is open.
     assert "In 1 a difference that matters is ruled out. 1 is open" in found
 
