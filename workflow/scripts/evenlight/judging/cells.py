@@ -149,8 +149,10 @@ class Cells:
         if self._same.get("key") != key:
             unit, group = table.codes["unit"], table.codes["group"]
             item, first = numbered(unit.astype(np.int64) * len(table.names["group"]) + group)
-            items = pd.DataFrame({"item_id": np.arange(len(first)), "cluster": _clusters(table, self._names)[first]})
             named = {"unit_id": self._names["unit"][unit[first]], "level": self._names["group"][group[first]]}
+            # By its unit and group an item of one model is known as that of another.
+            of_both = named["unit_id"] + " / " + named["level"]
+            items = pd.DataFrame({"item_id": of_both, "cluster": _clusters(table, self._names)[first]})
             rows = pd.DataFrame({"item_id": items["item_id"], **named})
             self._same.clear()
             self._same.update(key=key, items=(item, items, rows))
