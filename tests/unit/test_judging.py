@@ -284,7 +284,7 @@ def test_counts_of_what_does_not_count_are_told():
     assert "1 of 85 rows have no 'group'" in notes
     assert "1 of 84 rows have no score" in notes
     assert "3 have 'male' alone and 1 'female' alone" in notes
-    assert "4 rows are of the same unit" in notes
+    assert "rows 11, 12, 84, 85 are of the same unit" in notes
 
 
 @pytest.mark.parametrize("planned", [None, [20, 40]])

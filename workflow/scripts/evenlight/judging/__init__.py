@@ -233,8 +233,9 @@ def _found(verdicts: pd.DataFrame, counts: pd.DataFrame) -> str:
     asked = verdicts[verdicts["family"] != EXPLORATORY] if PRIMARY in set(verdicts["family"]) else verdicts
     kind = "primary " if len(asked) < len(verdicts) else ""
     named, alike = int((asked["side"] != 0).sum()), int((asked["verdict"] == AS_OFTEN).sum())
+    still = f"{len(asked) - named - alike:,} {'is' if len(asked) - named - alike == 1 else 'are'} open"
     why = [f"; {len(rows):,} not decidable: {reason}" for reason, rows in reasons(asked)]
     return (
         f"{describe_counts(asked, counts, kind)} A verdict names a group in {named:,} and says “as often” in "
-        f"{alike:,}; {len(asked) - named - alike:,} are open, which does not show that groups are alike{''.join(why)}."
+        f"{alike:,}; {still}, which does not show that groups are alike{''.join(why)}."
     )

@@ -14,7 +14,7 @@ from evenlight.statistics.arrays.units import numbered
 from evenlight.statistics.comparisons.cells import CELL, ExplainerScores, ModelScores
 from evenlight.statistics.comparisons.designs import Design, design_of
 from evenlight.statistics.comparisons.study import ALL, REPEATS, Comparison
-from evenlight.texts.score_tables import ScoreTable, telling_column
+from evenlight.texts.score_tables import ScoreTable, rows_named, telling_column
 
 # Numbers of one explainer and model: metrics by repetitions by items.
 MOST_NUMBERS = 2**28
@@ -237,13 +237,15 @@ def unit_notes(cells: Cells) -> list[str]:
                 found += Counter(both=both, only_a=len(of_a) - both, only_b=len(of_b) - both)
         if found["only_a"] or found["only_b"]:
             notes.append(
-                f"'{a}' and '{b}': {found['both']:,} units have both groups. {found['only_a']:,} have '{a}' alone and "
-                f"{found['only_b']:,} '{b}' alone: these have no partner and do not count"
+                f"{table.place}, column '{table.columns.group}': {found['both']:,} units have both '{a}' and '{b}'. "
+                f"{found['only_a']:,} have '{a}' alone and {found['only_b']:,} '{b}' alone: these do not count; add "
+                "their partners, if there are any"
             )
     if cells.averaged:
+        rows = rows_named(np.array(sorted(cells.averaged)))
         notes.append(
-            f"{len(cells.averaged):,} rows are of the same unit, group, cell and repetition as another row: the mean "
-            "of their scores counts"
+            f"{table.place}: {rows} are of the same unit, group, cell and repetition as another row: the mean of their "
+            "scores counts; name what tells them apart by cell= or repeat=, or leave copies out"
         )
     return notes
 
