@@ -278,8 +278,11 @@ class Kept(Store):
 
 @pytest.fixture(scope="module")
 def found(tmp_path_factory) -> tuple[Found, Kept, Content]:
+    return page_made(tmp_path_factory.mktemp("study"))
+
+
+def page_made(folder: Path) -> tuple[Found, Kept, Content]:
     """The page of a study in which one model has no score of one metric; a hostile name stands among them."""
-    folder = tmp_path_factory.mktemp("study")
     table = scores().query("model == 'bert' or metric == 'gini'").replace({"model": {"gpt": "<b>gpt</b>"}})
     inputs = write(folder, table.rename(columns={"group": "group+"}))
     of_table = TABLE | {"group": "group+"}

@@ -129,10 +129,11 @@ def read_score_table(
     Raises:
         InputError: it cannot be read, has no such column, or something in it is no score or has no name.
     """
+    place = str(scores) if isinstance(scores, str | Path) else "the table of scores"
     if _are_logs(scores):
         paths = [Path(scores)] if isinstance(scores, str | Path) else [Path(path) for path in scores]
         scores = log_scores(paths, _fields_of(named))
-    place = str(scores) if isinstance(scores, str | Path) else "the table of scores"
+        place = str(paths[0]) + f" and {len(paths) - 1:,} more" * (len(paths) > 1)
     if isinstance(scores, pd.DataFrame):
         if any(name is not None for name in scores.index.names):
             scores = scores.reset_index(allow_duplicates=True)
