@@ -294,7 +294,7 @@ def test_a_control_exchanges_the_groups_of_pairs_at_random(planned, capsys):
     scores = table.pivot(index="pair", columns="group", values="score").loc[table["pair"].unique()]
     wins = (scores["male"] > scores["female"]).to_numpy()
     drawn = [
-        generator_for(*GROUPS, "control", f"{pair} / male").integers(0, 2, size=permutations) for pair in scores.index
+        generator_for(*GROUPS, "control", f"{pair}\x1fmale").integers(0, 2, size=permutations) for pair in scores.index
     ]
     # Pocock's spending: alpha ln(1 + (e - 1) share), of which the first analysis has that of half.
     first = 0.05 * np.log(1 + (np.e - 1) / 2)
@@ -308,6 +308,14 @@ def test_a_control_exchanges_the_groups_of_pairs_at_random(planned, capsys):
     assert 0 < sum(expected) < permutations / 5
     found.summary()
     assert f"{sum(expected)} of 60 studies" in capsys.readouterr().out
+
+
+def test_units_and_groups_may_have_names_that_look_like_others():
+    table = pairs().replace({"group": {"female": "b / c"}, "pair": {"u0": "a", "u1": "a / b"}})
+    alike = table.replace({"group": {"male": "c"}})
+    how = HOW | {"compare": ("c", "b / c")}
+    columns = ["wins", "losses", "ties"]
+    assert judge(alike, **how).verdicts[columns].equals(judge(pairs(), **HOW).verdicts[columns])
 
 
 def test_scores_that_are_all_equal_are_told_once_with_their_column():

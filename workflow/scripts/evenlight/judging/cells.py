@@ -18,6 +18,8 @@ from evenlight.texts.score_tables import ScoreTable, rows_named, telling_column
 
 # Numbers of one explainer and model: metrics by repetitions by items.
 MOST_NUMBERS = 2**28
+# Stands between a unit and a group in the name of an item: the sign for that, which no name has.
+BETWEEN = "\x1f"
 # Numbers of several that are judged together.
 TOGETHER = 2**20
 
@@ -151,7 +153,7 @@ class Cells:
             item, first = numbered(unit.astype(np.int64) * len(table.names["group"]) + group)
             named = {"unit_id": self._names["unit"][unit[first]], "level": self._names["group"][group[first]]}
             # By its unit and group an item of one model is known as that of another.
-            of_both = named["unit_id"] + " / " + named["level"]
+            of_both = named["unit_id"] + BETWEEN + named["level"]
             items = pd.DataFrame({"item_id": of_both, "cluster": _clusters(table, self._names)[first]})
             rows = pd.DataFrame({"item_id": items["item_id"], **named})
             self._same.clear()
