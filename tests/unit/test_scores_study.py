@@ -178,7 +178,7 @@ def test_a_bad_table_is_refused_where_it_is_read(tmp_path, table, columns, said)
 @pytest.mark.parametrize(
     ("table", "columns", "said"),
     [
-        (scores(8), {"repeat": ""}, [FILE, "rows", "seed", "repeat"]),
+        (scores(8), {"repeat": ""}, [FILE, "rows", "seed", "the key 'repeat'"]),
         (scores(8), {"margin": {"ginni": 0.1}}, ["margin", "ginni", "gini"]),
         (scores(8), {"primary": {"layer": ["gini"]}}, ["primary", "layer", "model"]),
     ],
