@@ -30,6 +30,7 @@ HIDDEN = ("PYTHONPATH", "EVENLIGHT_MIRROR", "EVENLIGHT_PEER_DATA", "CI")
 
 # The files of tests/unit that concern a module, without `test_` and `.py`, where they are not that of its own name.
 TESTED_BY = {
+    "statistics/comparisons/verdict_tables": ("effects",),
     "statistics/comparisons/verdicts": ("effects",),
     "statistics/comparisons/wins": ("effects",),
     "statistics/comparisons/mean_effects": ("effects", "beyond_random"),

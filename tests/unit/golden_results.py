@@ -234,7 +234,7 @@ RESULTS = {
     ),
     # Of scores that were made elsewhere.
     "read_scores": Asked({"table": TABLE}),
-    "judge_scores": Asked({"table": TABLE} | LEVELS),
+    "judge_scores": Asked({"table": TABLE, "verdict_permutations": 3} | LEVELS),
     "record_score_looks": Asked(
         PLANNED | {"alpha": 0.05, "file": TABLE["file"]}, lambda: made("read_scores"), earlier={}
     ),

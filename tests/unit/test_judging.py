@@ -284,7 +284,38 @@ def test_counts_of_what_does_not_count_are_told():
     assert "1 of 85 rows have no 'group'" in notes
     assert "1 of 84 rows have no score" in notes
     assert "3 have 'male' alone and 1 'female' alone" in notes
-    assert "4 rows are of the same unit" in notes
+    assert "rows 11, 12, 84, 85 are of the same unit" in notes
+
+
+@pytest.mark.parametrize("planned", [None, [20, 40]])
+def test_a_control_exchanges_the_groups_of_pairs_at_random(planned, capsys):
+    table, permutations = pairs(shift=1.5), 60
+    found = judge(table, **HOW, permutations=permutations, planned=planned, spending="pocock")
+    scores = table.pivot(index="pair", columns="group", values="score").loc[table["pair"].unique()]
+    wins = (scores["male"] > scores["female"]).to_numpy()
+    drawn = [
+        generator_for(*GROUPS, "control", f"{pair}\x1fmale").integers(0, 2, size=permutations) for pair in scores.index
+    ]
+    # Pocock's spending: alpha ln(1 + (e - 1) share), of which the first analysis has that of half.
+    first = 0.05 * np.log(1 + (np.e - 1) / 2)
+    levels = {40: 0.05} if planned is None else {20: first, 40: 0.05 - first}
+    expected = [
+        any(binomtest(int((wins[:units] != of[:units]).sum()), units).pvalue <= levels[units] for units in levels)
+        for of in np.array(drawn, dtype=bool).T
+    ]
+    assert found.verdicts["side"].tolist() == [1]
+    assert found.control["disparities"].tolist() == [int(each) for each in expected]
+    assert 0 < sum(expected) < permutations / 5
+    found.summary()
+    assert f"{sum(expected)} of 60 studies" in capsys.readouterr().out
+
+
+def test_units_and_groups_may_have_names_that_look_like_others():
+    table = pairs().replace({"group": {"female": "b / c"}, "pair": {"u0": "a", "u1": "a / b"}})
+    alike = table.replace({"group": {"male": "c"}})
+    how = HOW | {"compare": ("c", "b / c")}
+    columns = ["wins", "losses", "ties"]
+    assert judge(alike, **how).verdicts[columns].equals(judge(pairs(), **HOW).verdicts[columns])
 
 
 def test_scores_that_are_all_equal_are_told_once_with_their_column():

@@ -28,7 +28,8 @@ from evenlight.statistics.analyses.base import Computed, Inputs
 FILE = "scores.csv"
 TABLE = {"reader": "scores", "file": FILE, "unit": "pair", "group": "group", "cell": ["model", "metric"]}
 STUDY = {"study": "mine", "datasets": {"table": TABLE}}
-LEVELS = {"alpha": 0.05, "as_often_bound": 0.2, "adjustment": "holm", "confidence": 0.95, "bootstrap_draws": 100}
+LEVELS = {"alpha": 0.05, "as_often_bound": 0.2, "adjustment": "holm", "confidence": 0.95}
+LEVELS |= {"bootstrap_draws": 100, "verdict_permutations": 3}
 PLAN = {"looks": {"plan": "first", "looks": [10, 20, 40], "spending": "pocock", "spending_shares": []}}
 
 
@@ -130,8 +131,8 @@ def test_a_study_gives_the_verdicts_of_judge(tmp_path, table, columns, planned):
     found = computed("judge_scores", inputs, table=of_table, **LEVELS, **(PLAN if planned else {}))
     asked = {name: value for name, value in of_table.items() if name not in ("reader", "file")}
     asked |= {"planned": [10, 20, 40], "spending": "pocock"} if planned else {}
-    expected = judge(tmp_path / FILE, **asked, draws=100)
-    for mine, theirs in zip(found.tables, (expected.verdicts, expected.counts), strict=True):
+    expected = judge(tmp_path / FILE, **asked, draws=100, permutations=3)
+    for mine, theirs in zip(found.tables, (expected.verdicts, expected.counts, expected.control), strict=True):
         pd.testing.assert_frame_equal(mine, theirs, check_exact=True)
     assert list(found.notes) == list(expected.notes)
     assert set(found.tables[0]["factor"]) == {"group"}
@@ -177,7 +178,7 @@ def test_a_bad_table_is_refused_where_it_is_read(tmp_path, table, columns, said)
 @pytest.mark.parametrize(
     ("table", "columns", "said"),
     [
-        (scores(8), {"repeat": ""}, [FILE, "rows", "seed", "repeat"]),
+        (scores(8), {"repeat": ""}, [FILE, "rows", "seed", "the key 'repeat'"]),
         (scores(8), {"margin": {"ginni": 0.1}}, ["margin", "ginni", "gini"]),
         (scores(8), {"primary": {"layer": ["gini"]}}, ["primary", "layer", "model"]),
     ],
@@ -277,8 +278,11 @@ class Kept(Store):
 
 @pytest.fixture(scope="module")
 def found(tmp_path_factory) -> tuple[Found, Kept, Content]:
+    return page_made(tmp_path_factory.mktemp("study"))
+
+
+def page_made(folder: Path) -> tuple[Found, Kept, Content]:
     """The page of a study in which one model has no score of one metric; a hostile name stands among them."""
-    folder = tmp_path_factory.mktemp("study")
     table = scores().query("model == 'bert' or metric == 'gini'").replace({"model": {"gpt": "<b>gpt</b>"}})
     inputs = write(folder, table.rename(columns={"group": "group+"}))
     of_table = TABLE | {"group": "group+"}
@@ -288,7 +292,9 @@ def found(tmp_path_factory) -> tuple[Found, Kept, Content]:
     tables.write_table(read.tables[0], path, JUDGED_SCORES, dict(read.about))
     needed = computed("estimate_texts_needed", Inputs({}, judged.tables[:1]), as_often_bound=0.2, power=0.8).tables
     made = [tables.read_exactly(path, JUDGED_SCORES), *judged.tables, *needed]
-    named = dict(zip(("judged_scores", "effects", "effect_counts", "texts_needed"), made, strict=True))
+    named = dict(
+        zip(("judged_scores", "effects", "effect_counts", "verdict_control", "texts_needed"), made, strict=True)
+    )
     there, settings = scores_page(folder, Found(named, ["a note"]), {"better": {"loss": "lower"}, "dataset": "table"})
     store = Kept()
     return there, store, study_content(Folders(), there, store, **SAID, **settings)
@@ -320,11 +326,14 @@ def test_the_page_tells_every_comparison_and_its_words_keep_to_their_schema(foun
     assert [(group["level"], group["texts"]) for group in dataset["groups"]] == [("male", 30), ("female", 30)]
     assert dataset["files"][0]["name"] == FILE
     assert told["notes"] == ["a note"]
+    assert told["controls"] == [says("of 3 studies", "9 cells")]
     # Nobody says that the scores are of explanations, or of texts.
     words = json.dumps(told)
     assert told["opening"][0] == says("gini", "male", "better score", "new units")
     said = json.dumps([told[name] for name in ("question", "opening", "open", "error", "comparisons", "not_tested")])
     assert not any(word in said for word in ("explained", "of –", " on –", "– on"))
+    sentences = json.dumps([told["opening"], told["error"], [each["said"] for each in told["comparisons"]]])
+    assert not any(word in sentences for word in ("text", "train", "seed"))
     assert told["open"] == [{"place": says("bert on table"), "said": [says("1 comparison")]}]
     path = tmp_path / "audit.json"
     path.write_text(words)

@@ -1,6 +1,7 @@
 """``evenlight judge``: verdicts for a table of scores, on the command line."""
 
 import argparse
+from dataclasses import replace
 from pathlib import Path
 
 from evenlight.core.errors import InputError
@@ -49,6 +50,9 @@ def add_parser(commands) -> None:
     parser.add_argument("--adjustment", choices=("holm", "flips"), help="for the number of comparisons")
     parser.add_argument("--confidence", type=float, help="of intervals; default: 0.95")
     parser.add_argument("--draws", type=int, help="resamples behind intervals; default: 2000")
+    parser.add_argument(
+        "--permutations", type=int, help="negative control: verdicts made again with permuted labels; default: 0"
+    )
     parser.add_argument("--page", type=Path, metavar="HTML", help="write the page of verdicts there")
     parser.add_argument("--plot", type=Path, metavar="PATH", help="write the picture there: .png, .svg or .pdf")
     parser.add_argument("--csv", type=Path, metavar="CSV", help="write the table of verdicts there")
@@ -62,7 +66,7 @@ SHOWN = ["dataset", "model", "explainer", "metric", "verdict", "wins", "losses",
 MOST = 20
 # Flags that are arguments of judge as they stand.
 NAMED = ("unit", "group", "score", "cell", "cluster", "stratum", "repeat", "compare", "planned", "spending", "alpha")
-NAMED += ("as_often_bound", "adjustment", "confidence", "draws")
+NAMED += ("as_often_bound", "adjustment", "confidence", "draws", "permutations")
 
 
 def command(arguments: argparse.Namespace) -> None:
@@ -88,9 +92,7 @@ def command(arguments: argparse.Namespace) -> None:
     flags = {name: f"--{name.replace('_', '-')}" for name in given}
     with named_as(flags):
         found = judge(scores, **{name: value for name, value in given.items() if value is not None})
-    print(found)
-    for note in found.notes:
-        print(f"Note: {renamed(note, flags)}.")
+    replace(found, notes=[renamed(note, flags) for note in found.notes]).summary()
     _print_named(found.verdicts)
     for path, write in (
         (arguments.csv, lambda path: write_csv(found.verdicts, path)),

@@ -15,7 +15,7 @@ from evenlight.settings import Name, shown
 # Of what such a study has something to say; and what of its table stands in the place of other keys of `statistics`.
 SECTIONS = ("study", "kind", "seeds", "device", "threads", "checkpoint_minutes", "mirror", "rerun_on_new_libraries")
 SECTIONS += ("datasets", "statistics", "figures", "page")
-STATISTICS = ("alpha", "as_often_bound", "adjustment", "confidence", "bootstrap_draws", "power")
+STATISTICS = ("alpha", "as_often_bound", "adjustment", "confidence", "bootstrap_draws", "verdict_permutations", "power")
 STATISTICS += ("looks", "spending", "plan")
 INSTEAD = {"compare": "compare", "smallest_effects": "margin", "primary": "primary", "strata": "stratum"}
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from evenlight.core.contracts.results import EFFECTS
+from evenlight.core.contracts.results import EFFECTS, VERDICT_CONTROL
 from evenlight.core.errors import InputError
 from evenlight.judging.arguments import (
     constant_metrics,
@@ -28,7 +28,7 @@ from evenlight.judging.arguments import (
 )
 from evenlight.judging.cells import Cells, unit_notes
 from evenlight.reports.verdict_words import SCORED, describe_counts, reasons, sentences
-from evenlight.statistics.arrays.multiple_testing import OBRIEN_FLEMING, POCOCK
+from evenlight.statistics.arrays.multiple_testing import OBRIEN_FLEMING, POCOCK, Looks
 from evenlight.statistics.comparisons.study import (
     AS_OFTEN,
     EXPLORATORY,
@@ -53,12 +53,15 @@ class Judgement:
     Attributes:
         verdicts: a row for each comparison, in the columns of a study's ``tables/effects.csv``.
         counts: in how many comparisons the groups differ at least, as ``tables/effect_counts.csv``.
+        control: how many verdicts name a group where labels mean nothing, as ``tables/verdict_control.csv``; no row
+            where nobody asked for permutations.
         notes: what a reader must know besides.
         settings: how it was judged.
     """
 
     verdicts: pd.DataFrame
     counts: pd.DataFrame
+    control: pd.DataFrame
     notes: Sequence[str]
     settings: VerdictSettings
 
@@ -73,17 +76,21 @@ class Judgement:
     __repr__ = __str__
 
     def summary(self) -> None:
-        """Print the same, and the notes."""
+        """Print the same, the notes, and what chance alone finds, where that was asked."""
+        from evenlight.reports.pages.effects import describe_control
+
         print(self)
         for note in self.notes:
             print(f"Note: {note}.")
+        if by_chance := describe_control(self.control).strip():
+            print(by_chance)
 
     def page(self, path: str | Path) -> Path:
         """Write the page of verdicts, HTML that stands alone."""
         from evenlight.judging.shown import verdict_page
         from evenlight.reports.html_table import write_page
 
-        write_page(verdict_page(self.verdicts, self.counts, self.notes, self.settings), path)
+        write_page(verdict_page(self.verdicts, self.counts, self.control, self.notes, self.settings), path)
         return Path(path)
 
     def plot(self, path: str | Path | None = None):
@@ -114,6 +121,7 @@ def judge(
     primary: Mapping[str, Sequence[str]] | None = None,
     confidence: float = 0.95,
     draws: int = 2000,
+    permutations: int = 0,
 ) -> Judgement:
     """Which of two groups has the better score more often, in every cell of a table, with one level for all of them.
 
@@ -143,6 +151,7 @@ def judge(
         primary: the comparisons that matter, named beforehand: columns of a cell to names.
         confidence: of intervals.
         draws: resamples behind intervals, and flips behind counts.
+        permutations: how often all verdicts are made again with the labels of the groups permuted, a negative control.
 
     Raises:
         InputError: a column, a group, a metric or a score is not as it must be; it names what to do.
@@ -164,10 +173,12 @@ def judge(
         higher_is_better=higher_is_better,
         adjustment=one_of("adjustment", adjustment, (HOLM, FLIPS)),
     )
+    permutations = whole("permutations", permutations, 0)
     looks = looks_planned(planned, one_of("spending", spending, (OBRIEN_FLEMING, POCOCK)), cells)
     for guess in guesses + of_groups + of_metrics:
         print(f"guessed {guess}", file=sys.stderr)
     present = None if looks.is_one else looks.units[-1]
+
     verdicts, counts = tables_of(lambda units: cells.together(present if units is None else units), settings, looks)
     if verdicts.empty:
         said = f"{table.place}: no cell has scores of both groups"
@@ -184,7 +195,24 @@ def judge(
         *(note.removeprefix("statistics.") for note in adjustment_notes(verdicts, settings, looks)),
         *look_notes(looks, alpha, cells),
     ]
-    return Judgement(verdicts[EFFECTS.schema.names], counts, notes, settings)
+    control = _control(permutations, cells, settings, looks)
+    return Judgement(verdicts[EFFECTS.schema.names], counts, control, notes, settings)
+
+
+def _control(permutations: int, cells: Cells, settings: VerdictSettings, looks: Looks) -> pd.DataFrame:
+    """How many verdicts name a group in each of so many permutations of the labels, rows of ``VERDICT_CONTROL``."""
+    if not permutations:
+        return pd.DataFrame(columns=VERDICT_CONTROL.schema.names)
+    from evenlight.statistics.analyses.verdict_control import permuted_verdicts_of
+
+    # The analyses of a plan stand side by side, model by model.
+    read, present = (cells.together, None) if looks.is_one else (cells.read, looks.units[-1])
+    return permuted_verdicts_of(
+        lambda units: read(present if units is None else units),
+        settings,
+        verdict_permutations=permutations,
+        looks=looks,
+    )
 
 
 def _compared(verdicts: pd.DataFrame) -> str:
@@ -212,8 +240,9 @@ def _found(verdicts: pd.DataFrame, counts: pd.DataFrame) -> str:
     asked = verdicts[verdicts["family"] != EXPLORATORY] if PRIMARY in set(verdicts["family"]) else verdicts
     kind = "primary " if len(asked) < len(verdicts) else ""
     named, alike = int((asked["side"] != 0).sum()), int((asked["verdict"] == AS_OFTEN).sum())
+    still = f"{len(asked) - named - alike:,} {'is' if len(asked) - named - alike == 1 else 'are'} open"
     why = [f"; {len(rows):,} not decidable: {reason}" for reason, rows in reasons(asked)]
     return (
         f"{describe_counts(asked, counts, kind)} A verdict names a group in {named:,} and says “as often” in "
-        f"{alike:,}; {len(asked) - named - alike:,} are open, which does not show that groups are alike{''.join(why)}."
+        f"{alike:,}; {still}, which does not show that groups are alike{''.join(why)}."
     )

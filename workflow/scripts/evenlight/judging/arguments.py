@@ -106,18 +106,19 @@ def margins(given: float | Mapping[str, float], cells: Cells) -> dict[str, float
     found = {metric: float(value) for metric, value in said.items() if value}
     if not found:
         return {}
+    place = cells.table.place
     for metric, scores in cells.scores_by_metric():
         rounding, margin = float(threshold(scores)[0]), found.get(metric)
         span = float(scores.max() - scores.min())
         if margin is not None and 0 < rounding > margin:
             raise InputError(
-                f"margin: found {margin:g} for '{metric}', and scores of this size are rounded to {rounding:.2g}; "
-                "name a larger margin, or leave it out, as rounding never counts"
+                f"margin: found {margin:g} for '{metric}' of {place}, and scores of this size are rounded to "
+                f"{rounding:.2g}; name a larger margin, or leave it out, as rounding never counts"
             )
         if margin is not None and 0 < span < margin:
             raise InputError(
-                f"margin: found {margin:g} for '{metric}', whose scores differ by {span:.3g} at most, so that every "
-                "pair would be a tie; name a smaller margin, in the units of the scores"
+                f"margin: found {margin:g} for '{metric}' of {place}, whose scores differ by {span:.3g} at most, so "
+                "that every pair would be a tie; name a smaller margin, in the units of the scores"
             )
     return found
 

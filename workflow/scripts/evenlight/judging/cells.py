@@ -13,10 +13,12 @@ from evenlight.core.errors import InputError
 from evenlight.statistics.arrays.units import numbered
 from evenlight.statistics.comparisons.cells import CELL, Design, ExplainerScores, ModelScores, design_of
 from evenlight.statistics.comparisons.study import ALL, REPEATS, Comparison
-from evenlight.texts.score_tables import ScoreTable, telling_column
+from evenlight.texts.score_tables import ScoreTable, rows_named, telling_column
 
 # Numbers of one explainer and model: metrics by repetitions by items.
 MOST_NUMBERS = 2**28
+# Stands between a unit and a group in the name of an item: the sign for that, which no name has.
+BETWEEN = "\x1f"
 # Numbers of several that are judged together.
 TOGETHER = 2**20
 
@@ -148,8 +150,10 @@ class Cells:
         if self._same.get("key") != key:
             unit, group = table.codes["unit"], table.codes["group"]
             item, first = numbered(unit.astype(np.int64) * len(table.names["group"]) + group)
-            items = pd.DataFrame({"item_id": np.arange(len(first)), "cluster": _clusters(table, self._names)[first]})
             named = {"unit_id": self._names["unit"][unit[first]], "level": self._names["group"][group[first]]}
+            # By its unit and group an item of one model is known as that of another.
+            of_both = named["unit_id"] + BETWEEN + named["level"]
+            items = pd.DataFrame({"item_id": of_both, "cluster": _clusters(table, self._names)[first]})
             rows = pd.DataFrame({"item_id": items["item_id"], **named})
             self._same.clear()
             self._same.update(key=key, items=(item, items, rows))
@@ -234,13 +238,15 @@ def unit_notes(cells: Cells) -> list[str]:
                 found += Counter(both=both, only_a=len(of_a) - both, only_b=len(of_b) - both)
         if found["only_a"] or found["only_b"]:
             notes.append(
-                f"'{a}' and '{b}': {found['both']:,} units have both groups. {found['only_a']:,} have '{a}' alone and "
-                f"{found['only_b']:,} '{b}' alone: these have no partner and do not count"
+                f"{table.place}, column '{table.columns.group}': {found['both']:,} units have both '{a}' and '{b}'. "
+                f"{found['only_a']:,} have '{a}' alone and {found['only_b']:,} '{b}' alone: these do not count; add "
+                "their partners, if there are any"
             )
     if cells.averaged:
+        rows = rows_named(np.array(sorted(cells.averaged)))
         notes.append(
-            f"{len(cells.averaged):,} rows are of the same unit, group, cell and repetition as another row: the mean "
-            "of their scores counts"
+            f"{table.place}: {rows} are of the same unit, group, cell and repetition as another row: the mean of their "
+            "scores counts; name what tells them apart by cell= or repeat=, or leave copies out"
         )
     return notes
 

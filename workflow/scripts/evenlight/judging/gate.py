@@ -271,7 +271,7 @@ def junit(assessed: pd.DataFrame) -> str:
     suite = ElementTree.Element("testsuite", name="evenlight", **{name: str(count) for name, count in of_suite.items()})
     kinds = {DISPARITY: "failure", OPEN: "error", ALLOWED: "skipped", EXCEPTED: "skipped"}
     for row in _rows(assessed):
-        named = {"classname": f"evenlight.{row['model']}", "name": name_of(row)}
+        named = {"classname": ".".join(["evenlight", *[row["model"]] * (row["model"] != ALL)]), "name": name_of(row)}
         case = ElementTree.SubElement(suite, "testcase", {key: _printed(name) for key, name in named.items()})
         if row["outcome"] in kinds:
             ElementTree.SubElement(case, kinds[row["outcome"]], message=_printed(row["why"]))

@@ -83,12 +83,9 @@ def scored_models(
     """The scores of each model on each dataset; of metrics that it has no score of, NaN."""
     table, _ = read_score_table(scores, COLUMNS | {"cell": list(NAMES), "stratum": ""})
     for model in Cells(table, [tuple(pair) for pair in pairs]).read(None):
-        # By its unit and group an item of one model is known as that of another.
-        named = model.units["unit_id"].astype(str) + " / " + model.units["level"].astype(str)
         yield replace(
             model,
-            items=model.items.assign(item_id=named),
-            units=model.units.assign(item_id=named, factor=FACTOR, role=FORM),
+            units=model.units.assign(factor=FACTOR, role=FORM),
             explainers=(_with_all(explainer, metrics) for explainer in model.explainers),
         )
 

@@ -15,7 +15,14 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import pandas as pd
 
-from evenlight.core.contracts.results import EFFECT_COUNTS, EFFECTS, INTERIM_ANALYSES, JUDGED_SCORES, LOOKS
+from evenlight.core.contracts.results import (
+    EFFECT_COUNTS,
+    EFFECTS,
+    INTERIM_ANALYSES,
+    JUDGED_SCORES,
+    LOOKS,
+    VERDICT_CONTROL,
+)
 from evenlight.core.errors import InputError
 from evenlight.core.kinds import SCORES
 from evenlight.core.sources import digest
@@ -112,10 +119,12 @@ class JudgeScores(OfTable):
     Attributes:
         looks: the interim analyses, where they are planned.
         alpha, as_often_bound, adjustment, confidence: as :func:`evenlight.judging.judge` has them.
-        bootstrap_draws: what is ``draws`` there.
+        bootstrap_draws, verdict_permutations: what is ``draws`` and ``permutations`` there.
     """
 
-    tables: ClassVar[Mapping[str, Contract]] = _by("judge_scores", effects=EFFECTS, effect_counts=EFFECT_COUNTS)
+    tables: ClassVar[Mapping[str, Contract]] = _by(
+        "judge_scores", effects=EFFECTS, effect_counts=EFFECT_COUNTS, verdict_control=VERDICT_CONTROL
+    )
     # An analysis is written down before its verdicts are known.
     reads: ClassVar[Mapping[str, Contract]] = {"looks": LOOKS}
     # Above that of effects, by what a table of scores calls repetitions and units.
@@ -129,6 +138,7 @@ class JudgeScores(OfTable):
     adjustment: str
     confidence: float
     bootstrap_draws: int
+    verdict_permutations: int
 
     @classmethod
     def asked(cls, study) -> dict[str, Any]:
@@ -146,12 +156,12 @@ class JudgeScores(OfTable):
 
         of_table = {name: getattr(self.table, name) for name in ("compare", "better", "margin", "primary")}
         level = {name: getattr(self, name) for name in ("alpha", "as_often_bound", "adjustment", "confidence")}
-        level["draws"] = self.bootstrap_draws
+        level |= {"draws": self.bootstrap_draws, "permutations": self.verdict_permutations}
         planned = {"planned": list(self.looks.looks), "spending": self.looks.spending} if self.looks else {}
         with self.named_as_keys():
             found = judge(self.path(inputs), **self.table.columns(), **of_table, **level, **planned)
         about = {"looks": {self.looks.plan: list(inputs.tables[0]["units"])}} if self.looks else {}
-        return Computed([found.verdicts, found.counts], found.notes, str(found).splitlines(), about)
+        return Computed([found.verdicts, found.counts, found.control], found.notes, str(found).splitlines(), about)
 
 
 def first_units(scores: pd.DataFrame, units: int | None) -> pd.DataFrame:

@@ -16,10 +16,16 @@ from evenlight.reports.verdict_bars import draw_verdict_bars
 from evenlight.statistics.comparisons.study import VerdictSettings
 
 
-def verdict_page(verdicts: pd.DataFrame, counts: pd.DataFrame, notes: Sequence[str], settings: VerdictSettings) -> Page:
+def verdict_page(
+    verdicts: pd.DataFrame,
+    counts: pd.DataFrame,
+    control: pd.DataFrame,
+    notes: Sequence[str],
+    settings: VerdictSettings,
+) -> Page:
     """The page of effects of a study, of scores that nobody says to be those of explanations."""
     how = {"as_often_bound": settings.as_often_bound, "confidence": settings.confidence}
-    page = effects.page(verdicts, counts, **scored_names(verdicts, _better(settings)), **how)
+    page = effects.page(verdicts, counts, control, **scored_names(verdicts, _better(settings)), **how)
     return replace(page, notes=[*page.notes, *notes])
 
 

@@ -95,11 +95,9 @@ def legend_of(
     named = pairs[0].levels if len(pairs) == 1 else ("the first-named group", "the second-named group")
     colours = [shade(colour, 0.5) for colour in BETTER_COLOURS]
     alone = [unit for unit in units if unit in ALONE]
-    counted = [
-        (Cell("22–3–1"), f"such as 22–3–1: pairs in which the first group {words.is_better}, the second, and ties")
-    ]
-    drawn = f"of a random one of the first group and one of the second the first {words.is_better} so often"
-    numbers = counted * (len(alone) < len(units)) + [(Cell("61 of 100"), f"such as 61 of 100: {drawn}")] * bool(alone)
+    counted = f"such as 22–3–1: pairs in which the first group {words.is_better}, the second, and ties"
+    drawn = f"such as 61 of 100: in so many draws of one of each group that of the first {words.is_better}"
+    numbers = [(Cell("22–3–1"), counted)] * (len(alone) < len(units)) + [(Cell("61 of 100"), drawn)] * bool(alone)
     return [
         *(
             (Cell(letter, background=colour), f"{name} {words.is_better} more often")

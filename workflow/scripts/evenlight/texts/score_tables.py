@@ -129,10 +129,11 @@ def read_score_table(
     Raises:
         InputError: it cannot be read, has no such column, or something in it is no score or has no name.
     """
+    place = str(scores) if isinstance(scores, str | Path) else "the table of scores"
     if _are_logs(scores):
         paths = [Path(scores)] if isinstance(scores, str | Path) else [Path(path) for path in scores]
         scores = log_scores(paths, _fields_of(named))
-    place = str(scores) if isinstance(scores, str | Path) else "the table of scores"
+        place = str(paths[0]) + f" and {len(paths) - 1:,} more" * (len(paths) > 1)
     if isinstance(scores, pd.DataFrame):
         if any(name is not None for name in scores.index.names):
             scores = scores.reset_index(allow_duplicates=True)
@@ -340,11 +341,11 @@ def _numbered(place: str, frame: pd.DataFrame, columns: Columns) -> tuple[ScoreT
         scores=scores,
     )
     if without := int((table.codes["group"] < 0).sum()):
-        notes.append(f"{without:,} of {len(frame):,} rows have no '{columns.group}' and do not count")
+        notes.append(f"{place}: {without:,} of {len(frame):,} rows have no '{columns.group}' and do not count")
         table = table.rows(table.codes["group"] >= 0)
     for name, values in table.scores.items():
         if missing := int(np.isnan(values).sum()):
-            notes.append(f"column '{name}': {missing:,} of {len(table):,} rows have no score and do not count")
+            notes.append(f"{place}, column '{name}': {missing:,} of {len(table):,} rows have no score and do not count")
     return table, notes
 
 
@@ -402,17 +403,17 @@ def _name(value: object) -> str:
 
 def _missing(place: str, column: str, codes: np.ndarray) -> str:
     rows = np.flatnonzero(codes < 0)
-    return f"{place}: column '{column}' is empty in {_rows(rows)}; fill it in, or leave the {_plural(rows)} out"
+    return f"{place}: column '{column}' is empty in {rows_named(rows)}; fill it in, or leave the {_plural(rows)} out"
 
 
 def _plural(rows: np.ndarray) -> str:
     return "rows" if len(rows) > 1 else "row"
 
 
-def _rows(rows: np.ndarray) -> str:
+def rows_named(rows: np.ndarray) -> str:
     """Rows of a table by number, the first one after the names of columns is 1.
 
-    >>> _rows(np.array([0, 4])), _rows(np.arange(9))
+    >>> rows_named(np.array([0, 4])), rows_named(np.arange(9))
     ('rows 1, 5', 'rows 1, 2, 3, 4, 5, … (9 rows)')
     """
     shown = ", ".join(str(row + 1) for row in rows[:SHOWN])
@@ -432,13 +433,14 @@ def _numbers(place: str, name: str, column: pd.Series) -> np.ndarray:
         wrong = np.flatnonzero(np.isnan(numbers) & (words != "nan").to_numpy())
         if len(wrong):
             raise InputError(
-                f"{place}: column '{name}' has no number in {_rows(wrong)}: found {column.iloc[wrong[0]]!r}; give a "
-                "number with a point, or nothing where a score is undefined"
+                f"{place}: column '{name}' has no number in {rows_named(wrong)}: found {column.iloc[wrong[0]]!r}; give "
+                "a number with a point, or nothing where a score is undefined"
             )
     infinite = np.flatnonzero(np.isinf(numbers))
     if len(infinite):
         raise InputError(
-            f"{place}: column '{name}' is infinite in {_rows(infinite)}; leave the score empty where it is undefined"
+            f"{place}: column '{name}' is infinite in {rows_named(infinite)}; leave the score empty where it is "
+            "undefined"
         )
     if np.isnan(numbers).all():
         raise InputError(f"{place}: column '{name}' has no score at all; name the column that has them by score=")

@@ -87,7 +87,7 @@ def _of_scores(study) -> Shown:
     return Shown(
         study.kind.category,
         study.scores_told("as_often_bound", "confidence"),
-        tables=TABLES[:2],
+        tables=TABLES[:3],
         verdicts=True,
         figures={"verdicts": Drawn(about, "verdicts", study.scores_told(), shows="verdicts")},
     )
@@ -112,7 +112,7 @@ def page(
     Behind them stands what permuted labels do
     (:func:`evenlight.statistics.analyses.verdict_control.permuted_verdicts`). Before them stands which models only
     guess (:func:`evenlight.statistics.analyses.model_quality.balanced_accuracy`), None where models predict nothing.
-    Of a table of scores there are only the first two. ``words`` say how a group wins.
+    Of a table of scores there are only the first three. ``words`` say how a group wins.
     """
     pairs = comparisons_in(effects)
     labels = {"dataset": datasets, "model": models, "explainer": explainers}

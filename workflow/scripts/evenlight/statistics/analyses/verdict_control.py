@@ -17,9 +17,10 @@ from evenlight.core.tables import Contract
 from evenlight.statistics.analyses.base import Computed, Inputs, JudgedAtLooks
 from evenlight.statistics.analyses.control import permuted_labels
 from evenlight.statistics.arrays.multiple_testing import ONE_LOOK, Looks
-from evenlight.statistics.comparisons.cells import Design, ExplainerScores, Side
+from evenlight.statistics.comparisons.cells import Design, ExplainerScores, ModelScores, Side
 from evenlight.statistics.comparisons.compared import read_compared
 from evenlight.statistics.comparisons.study import StudyScores, VerdictSettings
+from evenlight.statistics.comparisons.verdict_tables import Read
 from evenlight.statistics.comparisons.verdicts import judged
 from evenlight.statistics.comparisons.wins import Counted, counted_wins
 
@@ -27,19 +28,30 @@ from evenlight.statistics.comparisons.wins import Counted, counted_wins
 def permuted_verdicts(
     study: StudyScores, judging: VerdictSettings, *, verdict_permutations: int, looks: Looks = ONE_LOOK
 ) -> pd.DataFrame:
+    """The same as :func:`permuted_verdicts_of` of the scores of a study."""
+
+    def read(units: int | None) -> Iterator[ModelScores]:
+        return read_compared(study if units is None else replace(study, first=units))
+
+    return permuted_verdicts_of(read, judging, verdict_permutations=verdict_permutations, looks=looks)
+
+
+def permuted_verdicts_of(
+    read: Read, judging: VerdictSettings, *, verdict_permutations: int, looks: Looks = ONE_LOOK
+) -> pd.DataFrame:
     """How many cells have a verdict of *more often* in each of some permutations of the labels.
 
     One row per permutation and family: ``cells``; ``disparities``. With ``looks`` they are those of all looks that were
-    made, at each of which a unit has the same labels.
+    made, at each of which a unit has the same labels. ``read`` gives the scores; items of the same name are the same.
     """
 
-    def seen(number: int, first: int | None) -> list[Counted]:
+    def seen(number: int, units: int | None) -> list[Counted]:
         """What is counted in one permutation, of the first units."""
         return [
             part
-            for model, there in zip(read_compared(study), read_compared(replace(study, first=first)), strict=True)
+            for model, there in _with_items(read, units)
             for part in counted_wins(
-                _first(model.explainers, model.items["item_id"].isin(there.items["item_id"]).to_numpy()),
+                _first(model.explainers, model.items["item_id"].isin(there).to_numpy()),
                 [
                     permuted(design, permuted_labels(design, verdict_permutations)[1 + number])
                     for design in model.designs
@@ -52,7 +64,7 @@ def permuted_verdicts(
     # Scores are read again for each, so that the statistics of one permutation only are in memory.
     for number in range(verdict_permutations):
         earlier = [seen(number, units) for units in looks.units[:-1]]
-        table = judged(seen(number, study.first), judging, looks, earlier)
+        table = judged(seen(number, None), judging, looks, earlier)
         if table.empty:
             break
         counts += [
@@ -65,6 +77,15 @@ def permuted_verdicts(
             for family, part in table.groupby("family", sort=False)
         ]
     return pd.DataFrame(counts, columns=VERDICT_CONTROL.schema.names)
+
+
+def _with_items(read: Read, units: int | None) -> Iterator[tuple[ModelScores, pd.Series]]:
+    """Every model with the items that it has at an analysis; at the present one all."""
+    if units is None:
+        yield from ((model, model.items["item_id"]) for model in read(None))
+        return
+    for model, there in zip(read(None), read(units), strict=True):
+        yield model, there.items["item_id"]
 
 
 def _first(explainers: Iterable[ExplainerScores], there: np.ndarray) -> Iterator[ExplainerScores]:
