@@ -27,7 +27,7 @@ from evenlight.core.contracts.corpus import ANNOTATIONS
 from evenlight.core.errors import InputError
 from evenlight.corpus.annotation import GROUPS, SCOPES
 from evenlight.corpus.annotation.annotations import DECISIONS, read_json
-from evenlight.corpus.annotation.review_content import FORMS, REASONS
+from evenlight.corpus.annotation.review_page import FORMS, REASONS
 
 _HEADINGS = {"subject": "Only the subject changes", "all": "Every gendered word changes"}
 _PLAIN = r"(?:\\.|[^\\\[\]{}])*"
