@@ -16,7 +16,7 @@ from evenlight.explainers import Explainer, explain
 from evenlight.explainers.planned import planned_of_classes, planned_rows
 from evenlight.metrics import Metric, score
 from evenlight.metrics.explanations import explanation_of
-from evenlight.metrics.questions import planned_rows as planned_of_scores
+from evenlight.metrics.planned import planned_rows as planned_of_scores
 from evenlight.texts.predictions import Sentence
 
 # Of each method: settings, and by how much of the rows the plan may be off; null where it decides as it goes.

@@ -17,11 +17,10 @@ from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.training import Sample, save_classifier
 from evenlight.jobs.parts import digest_of_inputs
 from evenlight.models import classifier as classifiers
-from evenlight.models import saved_files
+from evenlight.models import model_files, saved_files
 from evenlight.models.classifier import load_saved
 from evenlight.models.model_inputs import ModelInputs, StandIns
 from evenlight.models.networks import text_config
-from evenlight.models.saved_files import model_files
 
 MAX_TOKENS = 40
 

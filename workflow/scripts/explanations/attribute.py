@@ -37,7 +37,7 @@ from evenlight.jobs.parts import (
     make_rows,
     write_part,
 )
-from evenlight.models.saved_files import model_files
+from evenlight.models import model_files
 from evenlight.texts.predictions import Sentence, explained_items, read_explained, sentences_of
 from evenlight.texts.words import TEXT
 

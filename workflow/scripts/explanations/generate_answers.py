@@ -24,10 +24,10 @@ from evenlight.explainers.follow_ups import CONTRIBUTIONS, ROWS_OF, Followed, fo
 from evenlight.jobs.command_line import add_group_flag, add_model_flags, run, settings_argument
 from evenlight.jobs.environment import library_versions
 from evenlight.jobs.parts import DIGEST, Missing, digest_of, digest_of_inputs, make_rows, write_part
+from evenlight.models import model_files
 from evenlight.models.decoder import load_decoder
 from evenlight.models.devices import use_processor
 from evenlight.models.location import loaded_files
-from evenlight.models.saved_files import model_files
 from evenlight.texts.predictions import explained_items
 
 # What names an answer to a follow-up question.

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from evenlight.core.tables import replacing
-from evenlight.engine.loading import open_evaluator
+from evenlight.engine import open_evaluator
 from evenlight.engine.progress import duration
 from evenlight.engine.sentences import Sentence
 from evenlight.engine.throughput import seconds_per_row
@@ -15,7 +15,7 @@ from evenlight.explainers.explained_again import explained_twice
 from evenlight.explainers.planned import planned_rows
 from evenlight.jobs.command_line import add_model_flags, run, settings_argument
 from evenlight.metrics import Metric
-from evenlight.metrics.questions import planned_rows as planned_of_scores
+from evenlight.metrics.planned import planned_rows as planned_of_scores
 from evenlight.texts.predictions import read_explained, sentences_of
 
 # A pass that is differentiated takes about as many products of matrices backwards as forwards.

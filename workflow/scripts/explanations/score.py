@@ -29,8 +29,8 @@ from evenlight.jobs.parts import (
 )
 from evenlight.metrics import Metric, read_origin, score
 from evenlight.metrics.explanations import Explanation, explanations_of, other_items
-from evenlight.metrics.questions import planned_rows
-from evenlight.models.saved_files import model_files
+from evenlight.metrics.planned import planned_rows
+from evenlight.models import model_files
 from evenlight.texts.predictions import explained_items, read_explained, sentences_of
 
 # Rows of a table of scores that are written, and read, together.

@@ -2,12 +2,18 @@
 
 from argparse import Namespace
 from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from evenlight.engine.evaluator import Evaluator
+    from evenlight.engine.service import ServiceEvaluator
 
 
-def open_evaluator(flags: Namespace, on_rows: Callable[[int], None]):
-    """What asks the model of a command, an :class:`evenlight.engine.evaluator.Evaluator`; None where it asks none.
-
-    It is imported here, so that a job that asks no model does without torch.
+def open_evaluator(
+    flags: Namespace, on_rows: Callable[[int], None] | None = None
+) -> "Evaluator | ServiceEvaluator | None":
+    """What asks the model of a command, ready to be asked; None where it asks none, which then does without torch.
 
     Args:
         flags: of :func:`evenlight.jobs.command_line.add_model_flags`, and ``settings`` (``max_tokens``, ``precision``).
@@ -15,9 +21,21 @@ def open_evaluator(flags: Namespace, on_rows: Callable[[int], None]):
     """
     if not flags.model:
         return None
-    from evenlight.engine import loading
+    from evenlight.engine.evaluator import Evaluator
+    from evenlight.engine.service import ServiceEvaluator
+    from evenlight.models.classifier import load_saved
+    from evenlight.models.devices import use_processor
+    from evenlight.models.service import is_service, load_service
+    from evenlight.models.services.client import RequestPolicy
 
-    return loading.open_evaluator(flags, on_rows)
+    use_processor(flags.threads)
+    settings = flags.settings
+    if is_service(flags.model):
+        served = load_service(flags.model, settings["max_tokens"])
+        policy = RequestPolicy(**flags.asking.get(flags.model.parent.name, {}))
+        return ServiceEvaluator(served, flags.answers, policy, on_rows)
+    classifier = load_saved(flags.model, settings["max_tokens"], flags.device, settings.get("precision", "float32"))
+    return Evaluator(replace(classifier, on_rows=on_rows), flags.tokens_per_batch, flags.compile)
 
 
 def rounding_of(flags: Namespace) -> str:

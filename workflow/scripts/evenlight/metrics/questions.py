@@ -106,19 +106,3 @@ def questions_of(
 def with_foils(sentences: Sequence[Sentence], classes: int) -> list[Sentence]:
     """Sentences of which contrasts can be asked, whatever their foil will be."""
     return [replace(sentence, foil=(sentence.target + 1) % classes) for sentence in sentences]
-
-
-def planned_rows(entries: Mapping[str, Metric], sentences: Sequence[Sentence], explainers: int) -> np.ndarray | None:
-    """Rows that the metrics of a family take of each text, float64 (sentences,); None where nobody knows.
-
-    Args:
-        entries: metrics of one family, by the name of each.
-        sentences: what is explained, with its words or without.
-        explainers: how many explanations each text has.
-    """
-    tokens = [int((~sentence.is_special).sum()) for sentence in sentences]
-    asked = [[metric.planned_rows(count, explainers) for metric in entries.values()] for count in tokens]
-    if any(rows is None for of_text in asked for rows in of_text):
-        return None
-    # And the text itself; of one without words nothing is asked.
-    return np.where(np.array(tokens) > 0, 1.0 + np.sum(asked, axis=1, dtype=float), 0.0)

@@ -11,11 +11,9 @@ from evenlight.core.sources import digest
 from evenlight.core.tables import replacing
 from evenlight.core.versions import STAGES
 from evenlight.jobs.environment import library_versions
+from evenlight.models import MANIFEST, model_files
 from evenlight.models.model_inputs import ModelInputs
 
-MANIFEST = "manifest.json"
-# What stands beside a model about its training; seconds and devices differ where the weights do not.
-ABOUT_TRAINING = {"history.csv", MANIFEST}
 # In the manifest: the SHA-256 of every file that is loaded; how the model is asked, as it was found.
 FILES, INPUTS = "files_sha256", "model_inputs"
 # What decides, beside a model's files, how it is asked.
@@ -23,12 +21,6 @@ LIBRARIES = ("torch", "transformers", "tokenizers")
 
 _REMEDY = "delete the folder and run the workflow again, rule train or load_model makes it"
 _INPUTS = TypeAdapter(ModelInputs)
-
-
-def model_files(folder: Path | None) -> list[Path]:
-    """The files of a model that its answers depend on; none where no model is asked."""
-    found = folder.glob("[!.]*") if folder else ()
-    return sorted(path for path in found if path.name not in ABOUT_TRAINING and path.is_file())
 
 
 def digests_of(folder: Path) -> dict[str, str]:
