@@ -8,8 +8,6 @@ import hashlib
 import json
 from pathlib import Path
 
-from jinja2 import Environment, StrictUndefined
-
 from evenlight.core.contracts.corpus import CANDIDATES, DRAFTS
 from evenlight.core.errors import InputError
 from evenlight.core.tables import read_arrow, replacing
@@ -152,11 +150,13 @@ TEMPLATE = Path(__file__).with_name("review.html")
 
 
 def render(sentences: list[dict], title: str, language: str) -> str:
-    """The page for ``sentences`` as :func:`review_content.review_sentences` gives them.
+    """The page for ``sentences`` as :func:`review_sentences` gives them.
 
     ``language`` (a tag such as ``en``) tells browsers and screen readers how to read the sentences; the page itself
     is in English. All text is escaped; the sentences lie in the page as JSON in ASCII.
     """
+    from jinja2 import Environment, StrictUndefined
+
     content = {
         "digest": content_digest(sentences),
         "language": language,
