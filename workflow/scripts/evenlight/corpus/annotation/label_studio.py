@@ -55,7 +55,7 @@ def form_of(field: str) -> tuple[list[str], list[int]]:
 
 
 def tasks(sentences: list[dict]) -> list[dict]:
-    """One task per sentence as :func:`review_content.review_sentences` gives it, to be imported as JSON."""
+    """One task per sentence of :func:`evenlight.corpus.annotation.review_page.review_sentences`, for import as JSON."""
     return [{"data": _data(sentence)} for sentence in sentences]
 
 
