@@ -15,8 +15,7 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.wait import WebDriverWait
 
 from evenlight.corpus.annotation.imports import import_annotations
-from evenlight.corpus.annotation.review_content import review_sentences
-from evenlight.corpus.annotation.review_page import write_review_page
+from evenlight.corpus.annotation.review_page import review_sentences, write_review_page
 from evenlight.reports.contrast import contrast_ratio
 
 REPOSITORY = Path(__file__).parents[2]

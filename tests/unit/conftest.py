@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from own_parts import write_examples
 
-from evenlight.configuration.own import BUILTIN, REGISTRIES
+from evenlight.configuration import BUILTIN, REGISTRIES
 from evenlight.jobs import own_files
 
 # What pages say, a file for each file of tests and in it a section for each test.

@@ -14,9 +14,8 @@ from test_ready import saved as saved_classifier
 from test_ready import settings_for, taken_over
 
 from evenlight.configuration import completed_entry
-from evenlight.engine import training
+from evenlight.engine import open_evaluator, training
 from evenlight.engine.evaluator import Evaluator
-from evenlight.engine.loading import open_evaluator
 from evenlight.engine.sentences import encoded
 from evenlight.models import Architecture
 from evenlight.models.prompted import prompted_classifier

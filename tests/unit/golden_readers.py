@@ -21,12 +21,11 @@ from evenlight.core.contracts.corpus import ANNOTATIONS
 from evenlight.core.contracts.texts import ATTRIBUTE
 from evenlight.core.tables import write_table
 from evenlight.datasets import Reader, load
-from evenlight.datasets.hatecheck_levels import ENGLISH, GROUPS, functionalities
 from evenlight.datasets.readers.cebab import CEBAB, EVERYTHING
 from evenlight.datasets.readers.cebab import FOLDER as CEBAB_FOLDER
 from evenlight.datasets.readers.compas import COMPAS
 from evenlight.datasets.readers.crows_pairs import CROWS_PAIRS
-from evenlight.datasets.readers.hatecheck import HATECHECK, multilingual_file
+from evenlight.datasets.readers.hatecheck import ENGLISH, GROUPS, HATECHECK, functionalities, multilingual_file
 from evenlight.datasets.readers.winobias import winobias_file
 
 ROOT = Path(__file__).parents[2]

@@ -29,7 +29,6 @@ from evenlight.core.contracts.explanations import ATTRIBUTIONS, COSTS, RANDOMISE
 from evenlight.core.contracts.texts import ITEMS, PREDICTIONS, UNITS
 from evenlight.core.errors import InputError
 from evenlight.core.tables import read_metadata, read_table, write_table
-from evenlight.engine import loading
 from evenlight.engine.evaluator import Evaluator
 from evenlight.engine.progress import Progress
 from evenlight.engine.sentences import ReadingSettings, tokenize
@@ -41,6 +40,7 @@ from evenlight.explainers.derivatives import remarks_on_cancelling, remarks_on_g
 from evenlight.explainers.families.relevance.rules import shares_remark
 from evenlight.explainers.randomisation import stages
 from evenlight.jobs.parts import Rows
+from evenlight.models import classifier as classifiers
 from evenlight.models.classifier import load_saved
 from evenlight.models.layers import layers_of, randomise
 from evenlight.statistics.comparisons.files import Run, Runs, score_path
@@ -233,7 +233,7 @@ def test_a_model_is_loaded_once_for_all_of_its_random_layers(study, tmp_path, mo
     flags.settings |= {"orders": ["cascading", "independent"], "texts": 1}
     flags.attributions, flags.output = tmp_path / "gxi.parquet", tmp_path / "randomised.parquet"
     loaded = []
-    monkeypatch.setattr(loading, "load_saved", lambda *given: loaded.append(given) or load_saved(*given))
+    monkeypatch.setattr(classifiers, "load_saved", lambda *given: loaded.append(given) or load_saved(*given))
     randomise_layers.main(flags)
     assert len(loaded) == 1
     found = read_table(flags.output, RANDOMISED).set_index(["item_id", "order", "stage"])["rank_correlation"]

@@ -15,8 +15,7 @@ from test_planned_rows import METHODS, counted
 from wording import says
 
 from checks import check_dataset, check_model, tell_findings
-from evenlight.configuration import completed_entry, family_of, without_labels
-from evenlight.configuration.own import BUILTIN
+from evenlight.configuration import BUILTIN, completed_entry, family_of, without_labels
 from evenlight.core.contracts.texts import ITEMS, UNITS
 from evenlight.core.errors import InputError, all_of, reworded, unless
 from evenlight.core.findings import Findings, describe_others, describe_problems, joined

@@ -7,16 +7,9 @@ from openpyxl import Workbook
 
 from evenlight.core.errors import InputError
 from evenlight.corpus.annotation.agreement import annotator_agreement, disagreements
-from evenlight.corpus.annotation.geco_annotation import (
-    NameLists,
-    drawn_names,
-    read_labelling,
-    read_name_list,
-    read_sheet,
-)
+from evenlight.corpus.annotation.geco_annotation import read_sheet
 from evenlight.corpus.annotation.imports import detected_format, import_annotations
 
-NAMES = NameLists(female=("Ada", "Bea"), male=("Cem", "Dov"), surnames=("Eck", "Fox", "Jones"), seed=3)
 SOURCE = ["Ana", "tells", "his", "son", "about", "Mr.", "Lopez", "."]
 
 
@@ -110,48 +103,6 @@ def broken(change) -> dict:
 def test_a_wrong_labelling_is_refused_with_the_sentence(change, message, labelling):
     with pytest.raises(InputError, match=f"labelling.json: sentence 1: .*{message}"):
         import_annotations([labelling(ENTRY, broken(change))])
-
-
-# Names -----------------------------------------------------------------------------------------------------------
-
-
-def test_tagged_words_get_drawn_names_by_seed(labelling):
-    path = labelling(ENTRY)
-    drawn = {form["words"][6] for form in read_labelling(path, NAMES)[0]["forms"]}
-    assert len(drawn) == 1  # a family has one name in all forms, so it stays out of the ground truth
-    assert drawn <= set(NAMES.surnames)
-    assert read_labelling(path, NAMES) == read_labelling(path, NAMES)
-    over_seeds = {
-        read_labelling(path, NameLists(NAMES.female, NAMES.male, NAMES.surnames, seed))[0]["forms"][0]["words"][6]
-        for seed in range(30)
-    }
-    assert over_seeds == set(NAMES.surnames)
-
-
-def test_equal_names_are_drawn_equal_and_unequal_ones_differ():
-    words = ["Lopez", "Lopezs", "Garcia", "Ana", "Eva", "Leo"]
-    tagged = {0: "surname", 1: "surname_pl", 2: "surname", 3: "name_female", 4: "name", 5: "name_male"}
-    for sentence_id in map(str, range(20)):
-        drawn = drawn_names(words, tagged, "female", NAMES, sentence_id)
-        assert drawn[1] == {"Eck": "Ecks", "Fox": "Foxes", "Jones": "Joneses"}[drawn[0]]
-        assert drawn[2] != drawn[0]
-        assert {drawn[3], drawn[4]} == set(NAMES.female)
-        assert drawn[5] in NAMES.male
-        # What else stands in the sentence does not matter for a name.
-        assert drawn_names(words, {0: "surname"}, "male", NAMES, sentence_id) == {0: drawn[0]}
-    with pytest.raises(InputError, match=r"names \(female\): sentence 00007.*more than 2;.*longer"):
-        drawn_names(["A", "B", "C"], dict.fromkeys(range(3), "name"), "female", NAMES, "00007")
-
-
-def test_name_lists(tmp_path):
-    path = tmp_path / "names.txt"
-    path.write_text("Zoë \n\nAda\nZoë\n", encoding="utf-8")
-    assert read_name_list(path) == ["Zoë", "Ada"]
-    path.write_text("\n")
-    with pytest.raises(InputError, match=r"names\.txt: no names.*each line"):
-        read_name_list(path)
-    with pytest.raises(InputError, match=r"absent:.*no such file"):
-        read_name_list(tmp_path / "absent")
 
 
 # The sheets ------------------------------------------------------------------------------------------------------

@@ -13,9 +13,8 @@ from evenlight import datasets
 from evenlight.core.contracts.texts import ATTRIBUTE
 from evenlight.core.errors import InputError
 from evenlight.core.sources import mirror_folder
-from evenlight.datasets.hatecheck_levels import ENGLISH, GROUPS, LANGUAGES
 from evenlight.datasets.readers import hatecheck
-from evenlight.datasets.readers.hatecheck import HATECHECK, focus, named_words
+from evenlight.datasets.readers.hatecheck import ENGLISH, GROUPS, HATECHECK, LANGUAGES, focus, named_words
 from evenlight.texts.items import ASIDE, assign_validation, check_items, clusters_kept_together, groups_kept_together
 from evenlight.texts.splitting import split_words
 from evenlight.texts.words import joined_text, texts_in

@@ -23,7 +23,7 @@ from evenlight.corpus.annotation.label_studio import (
     read_label_studio,
     tasks,
 )
-from evenlight.corpus.annotation.review_content import review_sentences
+from evenlight.corpus.annotation.review_page import review_sentences
 
 REPOSITORY = Path(__file__).parents[2]
 NAMES = [f"{scope}_{group}" for scope, group in FORMS]

@@ -15,7 +15,7 @@ from wording import says
 
 import evenlight
 from evenlight import configuration, explainers, metrics
-from evenlight.configuration.own import REGISTRIES
+from evenlight.configuration import REGISTRIES
 from evenlight.core.errors import InputError
 from evenlight.core.seeds import generator_for
 from evenlight.datasets import Reader, load

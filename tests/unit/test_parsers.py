@@ -10,8 +10,7 @@ from evenlight.core.errors import InputError
 from evenlight.corpus import parse as syntax
 from evenlight.corpus import parsers
 from evenlight.corpus.mending import mended
-from evenlight.corpus.parser_training import scores, train_parser
-from evenlight.corpus.treebank import Tree, read_conllu
+from evenlight.corpus.parser_training import Tree, read_conllu, scores, train_parser
 
 TREEBANK = Path(__file__).parents[2] / "resources/demo/treebank.conllu"
 TEXT = "The widow opens the door. He is a poor judge."

@@ -15,8 +15,7 @@ from evenlight.core.contracts.corpus import CANDIDATES
 from evenlight.core.errors import InputError
 from evenlight.core.tables import write_table
 from evenlight.corpus.annotation import GROUPS, SCOPES
-from evenlight.corpus.annotation.review_content import content_digest, review_sentences
-from evenlight.corpus.annotation.review_page import render
+from evenlight.corpus.annotation.review_page import content_digest, render, review_sentences
 
 REPOSITORY = Path(__file__).parents[2]
 

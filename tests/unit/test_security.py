@@ -31,8 +31,8 @@ from transformers.integrations import hub_kernels
 from evenlight.configuration import complete
 from evenlight.core.errors import InputError
 from evenlight.core.sources import PICKLES, SOURCES
-from evenlight.corpus.annotation.review_content import review_sentences
 from evenlight.corpus.annotation.review_page import render as render_review
+from evenlight.corpus.annotation.review_page import review_sentences
 from evenlight.engine.checkpoints import open_checkpoint
 from evenlight.jobs.arguments import as_argument
 from evenlight.models.adapters import adapted_network

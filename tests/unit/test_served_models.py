@@ -10,7 +10,7 @@ from http_services import scored, serving
 
 from evenlight import configuration
 from evenlight.core.errors import InputError
-from evenlight.engine.loading import open_evaluator
+from evenlight.engine import open_evaluator
 from evenlight.engine.sentences import encoded
 from evenlight.explainers import Context, Explainer, explain
 from evenlight.metrics import Metric, score

@@ -247,7 +247,7 @@ def test_script(output, tmp_path):
 
 def test_every_geco_file_of_the_mirror_is_accepted(mirror, tmp_path):
     names = [name for name in sources.SOURCES if name.startswith(("geco/", "geco_annotation/"))]
-    assert len(names) == 8 + 7
+    assert len(names) == 8 + 4
     for name in names:
         sources.fetch(name, tmp_path / name, mirror)
         assert (tmp_path / name).read_bytes() == (mirror / name).read_bytes()

@@ -15,8 +15,8 @@ from evenlight.metrics import Metric
 from evenlight.metrics.families.answers import LexiconMetric, TextMetric, lexicons, reading, variety
 from evenlight.metrics.families.answers.draws import agreement, same_decision
 from evenlight.metrics.families.answers.lexicons import BOOSTERS, HEDGES, REFUSALS, read_phrases
+from evenlight.metrics.families.answers.readability import by_rule, exceptions_of, syllables_of
 from evenlight.metrics.families.answers.sentiment import LONGEST
-from evenlight.metrics.families.answers.syllables import by_rule, exceptions_of, syllables_of
 
 ROOT = Path(__file__).parents[2]
 # 93 words of 55 kinds, in 7 sentences.

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from evenlight.core.errors import InputError
-from evenlight.corpus.treebank import read_conllu
+from evenlight.corpus.parser_training import read_conllu
 
 TREEBANK = Path(__file__).parents[2] / "resources/demo/treebank.conllu"
 

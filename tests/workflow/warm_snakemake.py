@@ -234,7 +234,7 @@ def _read_studies() -> None:
     configuration = import_module("evenlight.configuration")
     for path in (PROJECT / "config").glob("*.yaml"):
         configuration.of_file(path)
-    configuration.schema_of(configuration.Study)
+    import_module("evenlight.settings.schema").schema_of(configuration.Study)
 
 
 def _parse_workflow() -> None:

@@ -19,8 +19,7 @@ from pathlib import Path
 from rocrate.model import ContextEntity
 from rocrate.rocrate import ROCrate
 
-from evenlight.configuration import written
-from evenlight.configuration.own import BUILTIN
+from evenlight.configuration import BUILTIN, written
 from evenlight.core.errors import InputError
 from evenlight.core.sources import SOURCES, digest
 from evenlight.jobs import archive, command_line, own_files, provenance

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from evenlight.core.tables import replacing
 from evenlight.jobs import command_line
-from evenlight.metrics.families.answers.syllables import exceptions_of
+from evenlight.metrics.families.answers.readability import exceptions_of
 
 _HEADER = """\
 # Syllables of English words that the rule of the metric `syllables` miscounts, derived

@@ -5,7 +5,7 @@ import json
 
 from evenlight.core.tables import replacing
 from evenlight.corpus.annotation.label_studio import labelling_configuration, tasks
-from evenlight.corpus.annotation.review_content import review_sentences
+from evenlight.corpus.annotation.review_page import review_sentences
 from evenlight.jobs import command_line
 
 

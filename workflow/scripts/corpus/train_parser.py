@@ -5,8 +5,7 @@ import contextlib
 import tempfile
 from pathlib import Path
 
-from evenlight.corpus.parser_training import scores, train_parser
-from evenlight.corpus.treebank import read_conllu
+from evenlight.corpus.parser_training import read_conllu, scores, train_parser
 from evenlight.jobs import command_line
 
 _HELD_OUT = 10  # every tenth sentence is kept for the scores

@@ -2,8 +2,7 @@
 
 import argparse
 
-from evenlight.corpus.annotation.review_content import review_sentences
-from evenlight.corpus.annotation.review_page import write_review_page
+from evenlight.corpus.annotation.review_page import review_sentences, write_review_page
 from evenlight.jobs import command_line
 
 

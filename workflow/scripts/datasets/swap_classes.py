@@ -4,7 +4,7 @@ import argparse
 
 from evenlight.core.contracts.texts import ITEMS
 from evenlight.core.tables import read_arrow, read_metadata, write_table
-from evenlight.datasets.swapped import swapped
+from evenlight.datasets.importing import swapped
 from evenlight.jobs import command_line
 
 

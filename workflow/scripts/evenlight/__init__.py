@@ -16,7 +16,6 @@ def __getattr__(name: str):
     """The functions for users, of which those for notebooks import torch."""
     if name not in ROOMS:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    # Under a computed name, so that the digest of a script's code does not take it for what the script imports.
     return getattr(importlib.import_module(f"{__name__}.{ROOMS[name]}"), name)
 
 

@@ -10,7 +10,7 @@ from evenlight.concepts.attributed import texts_to_attribute
 from evenlight.core.contracts.explanations import CHANGES, WORD_ATTRIBUTIONS
 from evenlight.core.contracts.texts import ITEMS
 from evenlight.core.tables import read_table, write_table
-from evenlight.engine.loading import open_evaluator
+from evenlight.engine import open_evaluator
 from evenlight.engine.progress import Progress
 from evenlight.engine.sentences import tokenize
 from evenlight.explainers import Context, Explainer, explain, training_items

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from evenlight.core.tables import replacing
-from evenlight.engine.loading import open_evaluator
+from evenlight.engine import open_evaluator
 from evenlight.engine.progress import duration
 from evenlight.engine.sentences import Sentence
 from evenlight.engine.throughput import seconds_per_row

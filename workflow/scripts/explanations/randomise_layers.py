@@ -9,8 +9,8 @@ import pandas as pd
 
 from evenlight.core.contracts.explanations import EXPLAINED, RANDOMISED
 from evenlight.core.tables import read_arrow, write_table
+from evenlight.engine import open_evaluator
 from evenlight.engine.evaluator import Evaluator
-from evenlight.engine.loading import open_evaluator
 from evenlight.explainers import Context, Explainer, training_items
 from evenlight.explainers.randomisation import randomisation_rows, randomised_items
 from evenlight.jobs.command_line import add_model_flags, run, settings_argument

@@ -13,8 +13,8 @@ import pyarrow.compute as pc
 from evenlight.core.contracts.texts import ITEMS, PREDICTIONS, UNITS
 from evenlight.core.errors import InputError
 from evenlight.core.tables import read_arrow, read_groups, read_metadata, read_table, regrouped, write_groups
+from evenlight.engine import open_evaluator
 from evenlight.engine.evaluator import Evaluator
-from evenlight.engine.loading import open_evaluator
 from evenlight.engine.sentences import ReadingSettings, encoded, left_out, require_reads, token_counts
 from evenlight.explainers.empty_texts import empty_texts
 from evenlight.jobs.command_line import add_compared_flag, add_model_flags, run, settings_argument

@@ -22,8 +22,6 @@ from evenlight.configuration.combinations import explains_effects as explains_ef
 from evenlight.configuration.combinations import for_some_datasets as for_some_datasets
 from evenlight.configuration.combinations import modalities as modalities
 from evenlight.configuration.combinations import modality as modality
-from evenlight.configuration.own import kept as kept
-from evenlight.configuration.own import register
 from evenlight.configuration.runs import answers_only as answers_only
 from evenlight.configuration.runs import chats_of as chats_of
 from evenlight.configuration.runs import is_trained_here as is_trained_here
@@ -46,9 +44,8 @@ from evenlight.metrics import Metric
 from evenlight.metrics.families.faithfulness import TENTHS
 from evenlight.models import Architecture
 from evenlight.models.brought_along import OF_RUNS
-from evenlight.settings import Entry, Settings, shown
+from evenlight.settings import Entry, Settings, registered, shown
 from evenlight.settings.problems import problems_of
-from evenlight.settings.schema import schema_of
 
 # Of one section; the largest that we know of has some thousands.
 MOST_VALUES = 100_000
@@ -58,6 +55,8 @@ REGISTRIES: dict[str, type[Entry]] = {
     "explainers": Explainer,
     "metrics": Metric,
 }
+# Without classes of a user's own, which become entries when a configuration names them.
+BUILTIN = {section: frozenset(registry.entries) for section, registry in REGISTRIES.items()}
 
 
 def complete(config: dict) -> dict:
@@ -79,7 +78,7 @@ def complete(config: dict) -> dict:
     try:
         completed = _validated(study, config)
     except ValidationError as error:
-        found = problems_of(error, config, schema_of(study))
+        found = problems_of(error, config, study)
         problems += [problem for problem in found if not problem.startswith(tuple(f"{key}:" for key in of_own))]
         completed = _sound_sections(study, config, error)
     for section in [name for name in REGISTRIES if study is Study and completed.get(name) == {}]:
@@ -171,7 +170,7 @@ def completed_sections(sections: dict) -> dict:
     try:
         return _validated(part, sections)
     except ValidationError as error:
-        raise InputError("; ".join(problems_of(error, sections, schema_of(Study)))) from None
+        raise InputError("; ".join(problems_of(error, sections, Study))) from None
 
 
 def _check_size(config: dict) -> None:
@@ -225,6 +224,30 @@ def _sound_sections(study: type[Study], config: dict, error: ValidationError) ->
     sound = {name: field for name, field in study.model_fields.items() if name not in unsound}
     part = create_model("Part", __base__=Settings, **{name: (field.annotation, field) for name, field in sound.items()})
     return _validated(part, {name: config[name] for name in sound if name in config})
+
+
+def register(config: Mapping) -> dict[str, str]:
+    """Make entries of the classes of one's own that a configuration names; by dotted key, what is wrong with others."""
+    problems: dict[str, str] = {}
+    for section, entry, name in own_files.named(config, BUILTIN):
+        try:
+            registered(REGISTRIES[section], name, own_files.class_of(section, name))
+        except InputError as error:
+            problems[f"{section}.{entry}.{own_files.KEYS[section]}"] = str(error)
+    return problems
+
+
+def kept(section: str, part: type[Entry]) -> str:
+    """The name under which a class that a notebook has made is an entry.
+
+    Raises:
+        InputError: it is no class of one's own of this section, lacks a function, or has the name of a built-in one.
+    """
+    if getattr(part, "__name__", "") in BUILTIN[section]:
+        raise InputError(f"{part.__name__} is the name of a built-in one; give the class another name")
+    name = own_files.keep_class(section, part)
+    registered(REGISTRIES[section], name, part)
+    return name
 
 
 # Questions about a complete configuration ------------------------------------------------------------------------

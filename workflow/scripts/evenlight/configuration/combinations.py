@@ -116,6 +116,25 @@ def _check_study(config: dict) -> Iterator[str]:
             yield f'study: found "{name}", where all studies keep their {kept}; choose another name'
 
 
+def _check_names(section: str, key: str, config: dict) -> Iterator[str]:
+    """What a mapping names by its keys is an entry of a section; ``*`` in ``key`` is each entry of another section.
+
+    A mapping that an entry has may say what holds by ``default``.
+    """
+    places = [("", config)]
+    for part in key.split("."):
+        places = [
+            (f"{place}.{name}", mapping[name])
+            for place, mapping in places
+            for name in (mapping if part == "*" else [part] if part in mapping else [])
+        ]
+    there = [*config[section], *["default"] * ("*" in key)]
+    for place, named in places:
+        for name in named if isinstance(named, dict) else ():
+            if name not in there:
+                yield f"{place[1:]}.{name}: {_not_there(section[:-1], name, config)}"
+
+
 def _check_trainings(config: dict) -> Iterator[str]:
     for name, model in config["models"].items():
         named = model.get("training")
@@ -172,28 +191,6 @@ def _check_runs(config: dict) -> Iterator[str]:
                 yield f"{entries}, {problem}; give as many, or a text for all"
 
 
-def _check_epochs(config: dict) -> Iterator[str]:
-    for name, training in config["trainings"].items():
-        numbers = training["epochs"] if isinstance(training["epochs"], dict) else {}
-        for dataset in numbers:
-            if dataset not in ("default", *config["datasets"]):
-                yield f"trainings.{name}.epochs.{dataset}: {_not_there('dataset', dataset, config)}"
-
-
-def _check_templates(config: dict) -> Iterator[str]:
-    for name, model in config["models"].items():
-        template = model.get("template")
-        for dataset in template if isinstance(template, dict) else {}:
-            if dataset not in ("default", *config["datasets"]):
-                yield f"models.{name}.template.{dataset}: {_not_there('dataset', dataset, config)}"
-
-
-def _check_pairs(config: dict) -> Iterator[str]:
-    for dataset in config["explain"]["pairs_on"]:
-        if dataset not in config["datasets"]:
-            yield f"explain.pairs_on.{dataset}: {_not_there('dataset', dataset, config)}"
-
-
 def _check_plan(config: dict) -> Iterator[str]:
     """The numbers of a plan of looks rise."""
     looks = config["statistics"]["looks"]
@@ -246,18 +243,9 @@ def _check_levels_by(config: dict) -> Iterator[str]:
         yield f"{key}: found {shown(named)}, which is trained already and knows no levels; {remedy}"
 
 
-def _check_sentences(config: dict) -> Iterator[str]:
-    for dataset in config["figures"]["sentences"]:
-        if dataset not in config["datasets"]:
-            yield f"figures.sentences.{dataset}: {_not_there('dataset', dataset, config)}"
-
-
 def _check_foils(config: dict) -> Iterator[str]:
     """Classes of tables are known here; those of other readers are looked at when the texts are read."""
     explain = config["explain"]
-    for dataset in explain["foil_on"]:
-        if dataset not in config["datasets"]:
-            yield f"explain.foil_on.{dataset}: {_not_there('dataset', dataset, config)}"
     if not contrasts(config):
         return
     for dataset, settings in config["datasets"].items():
@@ -492,12 +480,6 @@ def _check_metrics(config: dict) -> Iterator[str]:
             yield f"metrics.{name}: this name is a column of every score table; choose another name"
 
 
-def _check_smallest_effects(config: dict) -> Iterator[str]:
-    for metric in config["statistics"]["smallest_effects"]:
-        if metric not in config["metrics"]:
-            yield f"statistics.smallest_effects.{metric}: {_not_there('metric', metric, config)}"
-
-
 _EXPLAINED = ("explainers", "metrics")
 
 
@@ -635,12 +617,6 @@ def _check_proposed_methods(config: dict) -> Iterator[str]:
         yield (f"{key}: found {shown(proposed_methods)}, beside which no explainer asks the model; add one")
 
 
-def _check_published(config: dict) -> Iterator[str]:
-    for model in config["statistics"]["published"]:
-        if model not in config["models"]:
-            yield f"statistics.published.{model}: {_not_there('model', model, config)}"
-
-
 def modality(section: str, settings: dict) -> str:
     """What the explanations of an entry of ``explainers`` are, or those that one of ``metrics`` scores."""
     registry = {"explainers": Explainer, "metrics": Metric}[section]
@@ -734,9 +710,6 @@ def _check_concepts(config: dict) -> Iterator[str]:
 
 
 def _check_strata(config: dict) -> Iterator[str]:
-    for dataset in config["statistics"]["strata"]:
-        if dataset not in config["datasets"]:
-            yield f"statistics.strata.{dataset}: {_not_there('dataset', dataset, config)}"
     for dataset, by in config["statistics"]["strata"].items():
         if by != "label" and modalities(config) == [EFFECTS]:
             yield (f"statistics.strata.{dataset}: found {shown(by)}, and changes have no prediction; use label")
@@ -796,8 +769,20 @@ def _check_set(key: str, compared: list[str], levels: dict[str, list[str]]) -> I
         yield f"{key}: found {shown(compared)}, and no dataset has both; {listing}"
 
 
+# Where keys are names of datasets, models or metrics of the study.
+NAMED = (
+    ("datasets", "trainings.*.epochs"),
+    ("datasets", "models.*.template"),
+    ("datasets", "explain.pairs_on"),
+    ("datasets", "explain.foil_on"),
+    ("datasets", "figures.sentences"),
+    ("datasets", "statistics.strata"),
+    ("metrics", "statistics.smallest_effects"),
+    ("models", "statistics.published"),
+)
 # The sections that must be sound for a check, and the check.
 CHECKS = (
+    *(((section, key.partition(".")[0]), partial(_check_names, section, key)) for section, key in NAMED),
     (("study",), _check_study),
     (("kind", "datasets", "models", "explainers"), _check_for_datasets),
     (("models", "trainings"), _check_trainings),
@@ -805,12 +790,8 @@ CHECKS = (
     (("models", "trainings"), _check_adapters),
     (("models", "trainings"), _check_fresh),
     (("models", "seeds"), _check_runs),
-    (("datasets", "trainings"), _check_epochs),
-    (("datasets", "models"), _check_templates),
-    (("datasets", "explain"), _check_pairs),
     (("statistics",), _check_plan),
     (("explain", "statistics", "explainers", "metrics"), _check_looks),
-    (("datasets", "figures"), _check_sentences),
     (("kind", "models", "masked_words"), _check_masked_words),
     (("models", "explainers", "explain"), _check_levels_by),
     (("datasets", "explain", "explainers", "metrics"), _check_foils),
@@ -826,7 +807,6 @@ CHECKS = (
     (("metrics",), partial(_check_labels, "metrics")),
     (("metrics",), _check_metrics),
     (("datasets", "models", "seeds", "explainers"), _check_files),
-    (("metrics", "statistics"), _check_smallest_effects),
     (("datasets", "models", "explainers", "metrics", "statistics"), _check_primary),
     (("statistics",), _check_draws),
     (("kind", "statistics"), _check_needs),
@@ -835,7 +815,6 @@ CHECKS = (
     (("statistics",), _check_twice),
     (("kind", "explainers", "metrics"), _check_modalities),
     (("datasets", "models", "explainers"), _check_concepts),
-    (("models", "statistics"), _check_published),
     (("datasets", "explainers", "statistics"), _check_strata),
     (("datasets", "explainers", "statistics"), _check_levels),
     (("datasets", "explainers", "statistics"), _check_shared_levels),

@@ -77,16 +77,13 @@ GECO_SHA256 = {
     "non_binary_gender_subj/test.jsonl": "a8f8dc273edfddfb800ef98d6747de68e01c6b0c8c6dffb39a62f6cb410a393f",
 }
 
-# What GECO's annotators made, and the names that were to be drawn from.
+# What GECO's annotators made.
 GECO_ANNOTATION = _raw_github(*GECOBENCH, "data/dataset_generation/data")
 GECO_ANNOTATION_SHA256 = {
     "merged_labelling_v2.json": "c6155b8114e0f9a93a9ab58fb12796ccc62df00cd78893681653ab24d0b82149",
     "intersection_template_Artur_v2.xlsx": "6f7839de9e0536b16d16cc2b5080203a6262891aa08ee9567e2a7dedec91b0bc",
     "intersection_template_hjalmar.xlsx": "cfab55c32ebf2287fc670c7592c4451ec2ed023fae9b413204f82745ef98712a",
     "intersection_template_rick.xlsx": "2cb6cca83d104dfb4d43ae031842c687b14cfbfedc34db90faadf88cff3608fb",
-    "Top250Female1996-2019.txt": "1fb205160e6ba24d96c14b8188bf7413074b93945bfcf1395728d441408389ba",
-    "Top250Male1996-2019.txt": "abeebb8349a278a1ed4649560aca6e0d870d4bcfc3ff2b7cc822062361bd0328",
-    "Top250Surnames1991-2000.txt": "ae0ceff3b8bfda30af0a0ea395749244fdd9088a373e23d382812e7c39f48327",
 }
 
 # ProPublica's two-year recidivism table; public records, published with no licence file.

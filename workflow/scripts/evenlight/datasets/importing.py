@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import pyarrow as pa
+
 from evenlight.core import sources
 from evenlight.core.contracts.texts import ITEMS, UNITS
 from evenlight.core.errors import InputError
@@ -69,3 +71,17 @@ def named_resources(paths: Sequence[Path], names: Sequence[str]) -> dict[str, Pa
     if missing:
         raise InputError(f"--resource: '{missing[0]}' is needed; give a path that ends so")
     return resources
+
+
+def swapped(items: pa.Table, classes: Sequence[str]) -> tuple[pa.Table, list[str]]:
+    """Items and class names with the classes from the last to the first; which text has which class stays.
+
+    ``items`` have the columns of :data:`evenlight.core.contracts.texts.ITEMS`, ``classes`` the names by label.
+
+    >>> items, classes = swapped(pa.table({"label": [0, 2, 1]}), ["a", "b", "c"])
+    >>> items["label"].to_pylist(), classes
+    ([2, 0, 1], ['c', 'b', 'a'])
+    """
+    labels = pa.array([len(classes) - 1 - label for label in items["label"].to_pylist()], pa.int64())
+    place = items.column_names.index("label")
+    return items.set_column(place, items.schema.field("label"), labels), list(reversed(classes))

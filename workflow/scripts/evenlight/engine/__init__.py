@@ -1,21 +1,41 @@
 """Asking a model about many rows at once, in the best batches."""
 
-import importlib
 from argparse import Namespace
 from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from evenlight.engine.evaluator import Evaluator
+    from evenlight.engine.service import ServiceEvaluator
 
 
-def open_evaluator(flags: Namespace, on_rows: Callable[[int], None]):
-    """What asks the model of a command, an :class:`evenlight.engine.evaluator.Evaluator`; None where it asks none.
-
-    It is imported here and by its name: so a job that asks no model does without torch, and the digest of its code
-    without the engine. The rule of a job that asks names ``evenlight.engine.loading`` beside the command.
+def open_evaluator(
+    flags: Namespace, on_rows: Callable[[int], None] | None = None
+) -> "Evaluator | ServiceEvaluator | None":
+    """What asks the model of a command, ready to be asked; None where it asks none, which then does without torch.
 
     Args:
         flags: of :func:`evenlight.jobs.command_line.add_model_flags`, and ``settings`` (``max_tokens``, ``precision``).
         on_rows: called with the number of rows of every question.
     """
-    return importlib.import_module(f"{__name__}.loading").open_evaluator(flags, on_rows) if flags.model else None
+    if not flags.model:
+        return None
+    from evenlight.engine.evaluator import Evaluator
+    from evenlight.engine.service import ServiceEvaluator
+    from evenlight.models.classifier import load_saved
+    from evenlight.models.devices import use_processor
+    from evenlight.models.service import is_service, load_service
+    from evenlight.models.services.client import RequestPolicy
+
+    use_processor(flags.threads)
+    settings = flags.settings
+    if is_service(flags.model):
+        served = load_service(flags.model, settings["max_tokens"])
+        policy = RequestPolicy(**flags.asking.get(flags.model.parent.name, {}))
+        return ServiceEvaluator(served, flags.answers, policy, on_rows)
+    classifier = load_saved(flags.model, settings["max_tokens"], flags.device, settings.get("precision", "float32"))
+    return Evaluator(replace(classifier, on_rows=on_rows), flags.tokens_per_batch, flags.compile)
 
 
 def rounding_of(flags: Namespace) -> str:
@@ -28,5 +48,7 @@ def rounding_of(flags: Namespace) -> str:
     """
     if not flags.model or flags.settings.get("precision", "float32") == "float32":
         return ""
-    has_gpu = flags.device != "cpu" and importlib.import_module("torch").cuda.is_available()
+    import torch
+
+    has_gpu = flags.device != "cpu" and torch.cuda.is_available()
     return f"{'cuda' if has_gpu else 'cpu'}{', compiled' * flags.compile}"

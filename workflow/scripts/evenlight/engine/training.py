@@ -24,14 +24,13 @@ from evenlight.core.errors import InputError, writing
 from evenlight.core.seeds import generator_for
 from evenlight.engine.checkpoints import Checkpoint
 from evenlight.engine.sentences import Sentence, encoded
-from evenlight.models import MANIFEST
 from evenlight.models.adapters import add_adapters
 from evenlight.models.classifier import Classifier, load_saved
 from evenlight.models.devices import fetched, sent
 from evenlight.models.layers import train_only
 from evenlight.models.model_inputs import reason_of
 from evenlight.models.networks import as_it_came, evaluating
-from evenlight.models.saved_files import FILES, digests_of, keep_inputs
+from evenlight.models.saved_files import FILES, MANIFEST, digests_of, keep_inputs
 from evenlight.models.trainings import Training
 
 OPTIMIZERS = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}

@@ -94,7 +94,6 @@ class SummedAttributions(ConceptExplainer):
     def _complete(cls, value: dict) -> dict:
         """Imported when needed, as most studies have no such entry."""
         from evenlight.settings.problems import problems_of
-        from evenlight.settings.schema import entry_schema
 
         entry = Explainer.entries.get(value.get("method"))
         if entry is None or not entry.additive:
@@ -102,7 +101,7 @@ class SummedAttributions(ConceptExplainer):
         try:
             completed = entry.model_validate(value).model_dump(exclude={"label", "datasets"})
         except ValidationError as error:
-            raise refusal(((), "; ".join(problems_of(error, value, entry_schema(entry))))) from None
+            raise refusal(((), "; ".join(problems_of(error, value, entry)))) from None
         if completed["output"] == "contrast":
             raise refusal((("output",), 'found "contrast"; every class is attributed by itself, without a foil'))
         if completed.get("aggregation", "sum") != "sum":

@@ -16,6 +16,14 @@ if TYPE_CHECKING:
     import numpy as np
 
     from evenlight.metrics.explanations import Explanation
+from evenlight.settings import refusal, shown
+
+
+def ascending(values: list) -> list:
+    """The values, which are to ascend."""
+    if values != sorted(values):
+        raise refusal(((), f"found {shown(values)}; allowed is an ascending list"))
+    return values
 
 
 class Metric(Method):

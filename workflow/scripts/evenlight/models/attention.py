@@ -3,19 +3,51 @@
 Transformers asks a registry for the function that turns queries, keys and values into outputs. Replacing the
 entry leaves the network's code and weights alone, and no explainer depends on the fast implementation
 (SDPA, flash attention) that a model happens to run with, none of which can say what it attended to.
+
+Where nothing is padded Transformers makes no mask, and to find out it looks into the padding mask, for which a program
+waits until a graphics card has done all that it was given. Whoever made the batch knows it, and says so here.
 """
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 
 import torch
 from transformers import AttentionMaskInterface, PreTrainedModel
-from transformers.masking_utils import eager_mask
+from transformers.masking_utils import eager_mask, sdpa_mask
 from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
 
 from evenlight.core.errors import InputError
 from evenlight.models.language_model import ClassifyingLanguageModel
-from evenlight.models.padding import without_asking
+
+_is_padded: ContextVar[bool | None] = ContextVar("is_padded", default=None)
+
+
+@contextmanager
+def padding_known(is_padded: bool) -> Iterator[None]:
+    """While open, every padding mask of which a mask is made has padding, or none has."""
+    token = _is_padded.set(is_padded)
+    try:
+        yield
+    finally:
+        _is_padded.reset(token)
+
+
+def without_asking(make: Callable[..., torch.Tensor | None]) -> Callable[..., torch.Tensor | None]:
+    """``make``, a function of Transformers for masks, that looks into no padding mask of which it is known."""
+
+    def make_mask(*arguments, attention_mask: torch.Tensor | None = None, **options) -> torch.Tensor | None:
+        # Torch's compiler never looks.
+        is_padded = None if attention_mask is None or torch.compiler.is_compiling() else _is_padded.get()
+        if is_padded:
+            options |= {"allow_is_causal_skip": False, "allow_is_bidirectional_skip": False}
+        return make(*arguments, attention_mask=None if is_padded is False else attention_mask, **options)
+
+    return make_mask
+
+
+AttentionMaskInterface.register("sdpa", without_asking(sdpa_mask))
+
 
 # (module, query, key, value, mask, scaling=…, **options) to the output (rows, queries, heads, size) and the weights
 # or None. Query, key and value are (rows, heads, tokens, size); the mask is added to the scores, or None.

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
     from evenlight.models.classifier import Classifier
     from evenlight.models.trainings import Training
+from pydantic import Field
+
+from evenlight.models.fields import LearnedTokenizer, LongItems, MaxTokens, Overlap, Tokenizer, TrainingName
 
 
 class Architecture(Entry):
@@ -71,3 +74,13 @@ class Architecture(Entry):
             sentences: words of the texts that it will read.
         """
         raise NotImplementedError(f"{type(self).__name__}.load")
+
+
+class FromScratch(Architecture):
+    """What models that are trained from scratch have in common."""
+
+    tokenizer: Tokenizer = Field(default_factory=LearnedTokenizer)
+    long_items: LongItems = "refuse"
+    overlap: Overlap = None
+    max_tokens: MaxTokens = 128
+    training: TrainingName

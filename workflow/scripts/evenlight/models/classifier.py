@@ -17,15 +17,14 @@ from transformers.integrations import hub_kernels
 from evenlight.core.errors import InputError, first_line
 from evenlight.core.sources import PICKLES, WEIGHT_FILES, check_no_pickle, convert
 from evenlight.models import lstm_attention, one_layer_attention  # noqa: F401 (registers the architectures)
-from evenlight.models.attention import FURTHER_TYPES, KNOWN_TYPES
+from evenlight.models.attention import FURTHER_TYPES, KNOWN_TYPES, padding_known
 from evenlight.models.devices import pick_device, sent
 from evenlight.models.fast_layers import linear_layers, use_fast_layers
-from evenlight.models.in_a_line import in_a_line
+from evenlight.models.labels import in_a_line
 from evenlight.models.language_model import KINDS, PROMPT, ClassifyingLanguageModel, Prompt, as_classifier
 from evenlight.models.location import files_on_hub, located, refuse_pointers
 from evenlight.models.model_inputs import ModelInputs, found_inputs, tree_logits
 from evenlight.models.networks import device_of, embedded
-from evenlight.models.padding import padding_known
 from evenlight.models.saved_files import kept_inputs, undamaged_manifest
 from evenlight.models.tokenizers import NO_CODE, cannot_load, loaded_tokenizer, required_token_id
 from evenlight.models.windows import Windows, are_windowed, split

@@ -9,7 +9,6 @@ from pathlib import Path
 from huggingface_hub import HfApi, constants
 from huggingface_hub.file_download import repo_folder_name
 from huggingface_hub.utils import get_session
-from transformers.utils import cached_file
 
 from evenlight.core.errors import InputError
 from evenlight.core.sources import (
@@ -190,6 +189,9 @@ def _folder_of(source: str, revision: str | None, commit: str | None, configurat
     """The folder of a source, of one on the hub that in the hub's cache."""
     if Path(source).is_dir():
         return Path(source)
+    # Here, so that whoever only looks where a model lies need not load Transformers.
+    from transformers.utils import cached_file
+
     with located(source, revision):
         return Path(cached_file(source, configuration, revision=commit or revision)).parent
 

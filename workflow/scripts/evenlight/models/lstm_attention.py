@@ -1,4 +1,4 @@
-"""A recurrent classifier: embedding, one LSTM, attention over its states, all trained from scratch."""
+"""A recurrent classifier: embedding, one LSTM, attention over its states, from scratch or with given word vectors."""
 
 from contextlib import nullcontext
 from pathlib import Path

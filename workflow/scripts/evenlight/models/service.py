@@ -18,7 +18,7 @@ from transformers import PreTrainedTokenizerBase, PreTrainedTokenizerFast
 
 from evenlight.core.errors import InputError
 from evenlight.models.architectures.service import Service
-from evenlight.models.in_a_line import in_a_line
+from evenlight.models.labels import in_a_line
 from evenlight.models.model_inputs import ModelInputs
 from evenlight.models.tokenizers import BEGINNING, BY_WORDS, pieces_of
 from evenlight.texts.rows import ids_of

@@ -6,7 +6,8 @@ import re
 import types
 import warnings
 from collections.abc import Iterable, Mapping
-from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar, Union, get_args, get_origin
+from types import NoneType, UnionType
+from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar, Union, cast, get_args, get_origin
 
 from pydantic import (
     AfterValidator,
@@ -16,13 +17,15 @@ from pydantic import (
     Field,
     ValidationError,
     WrapValidator,
+    create_model,
     field_validator,
     model_validator,
 )
+from pydantic.errors import PydanticUserError
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from evenlight.core.addresses import secrets_in, without_secrets
-from evenlight.core.errors import InputError
+from evenlight.core.errors import InputError, first_line
 from evenlight.core.sources import is_address
 from evenlight.jobs import own_files
 
@@ -78,12 +81,12 @@ class Entry(Settings):
         entries: the entries of a registry by name.
         title: the entry's name for readers.
         version: raised by one when the numbers that it gives change, which makes again what used it.
-        is_own: whether the class is of a user's own file, by whose name an entry is made of it (``settings.own``).
+        is_own: whether the class is of a user's own file, by whose name an entry is made of it (``registered``).
     """
 
     section: ClassVar[str]
     key: ClassVar[str]
-    entries: ClassVar[dict[str, type[Self]]]
+    entries: ClassVar[dict[str, type["Entry"]]]
     title: ClassVar[str]
     version: ClassVar[int] = 1
     is_own: ClassVar[bool] = False
@@ -103,9 +106,7 @@ class Entry(Settings):
         Raises:
             InputError: a value is not allowed, as in a file of an earlier version; or a user's class cannot be read.
         """
-        from evenlight.settings.own import registered
         from evenlight.settings.problems import problems_of
-        from evenlight.settings.schema import entry_schema
 
         name = settings[cls.key]
         if name not in cls.entries and own_files.is_own(cls.section, name):
@@ -113,9 +114,9 @@ class Entry(Settings):
         if name not in cls.entries:
             raise InputError(f"{cls.key}: found {shown(name)}; allowed is one of {', '.join(cls.entries)}")
         try:
-            return cls.entries[name].model_validate(dict(settings))
+            return cast(Self, cls.entries[name].model_validate(dict(settings)))
         except ValidationError as error:
-            problems = problems_of(error, dict(settings), entry_schema(cls.entries[name]))
+            problems = problems_of(error, dict(settings), cls.entries[name])
             raise InputError(f"{name}: {'; '.join(problems)}") from None
 
     @classmethod
@@ -187,7 +188,9 @@ class Method(Entry):
     @classmethod
     def check_own(cls, name: str) -> None:
         """Refuse a class of a user's own with a field that has another meaning in every entry."""
-        ours = next(part for part in cls.__mro__ if part.__module__.startswith("evenlight."))
+        ours = next(
+            part for part in cls.__mro__ if issubclass(part, Settings) and part.__module__.startswith("evenlight.")
+        )
         for field in ("label", "datasets"):
             given, theirs = cls.model_fields.get(field), ours.model_fields.get(field)
             if given and (theirs is None or given.annotation != theirs.annotation):
@@ -299,3 +302,52 @@ def first_with_all_keys(alternatives: Iterable[type[Settings]]) -> WrapValidator
         raise PydanticCustomError("alternative", "keys of several alternatives")
 
     return WrapValidator(chosen)
+
+
+TYPES = "allowed are bool, int, float, str, Literal of texts, list and dict of these, each also with None"
+
+
+def registered(registry: type[Entry], name: str, part: type[Entry]) -> type[Entry]:
+    """The entry of a registry that a class is under a name.
+
+    Raises:
+        InputError: a tag has a value that it cannot have, or a field is of a type that no configuration can hold.
+    """
+    known = registry.entries.get(name)
+    if known is not None and issubclass(known, part):
+        return known
+    part.check_own(name)
+    try:
+        part.model_rebuild()
+    except PydanticUserError as error:
+        raise InputError(f"{name}: a field cannot be read ({first_line(error)}); {TYPES}") from None
+    for field, about in part.model_fields.items():
+        if not is_plain(about.annotation):
+            raise InputError(f"{name}: field {field} is {about.annotation}; {TYPES}")
+    key: dict[str, Any] = {registry.key: (Literal[name], ...)}
+    made: Any = create_model(part.__name__, __base__=part, __module__=part.__module__, **key)
+    made.__doc__ = part.__doc__
+    made.family = own_files.own_family(name)
+    made.title = getattr(part, "title", part.__name__)
+    registry.entries[name] = made
+    return made
+
+
+def is_plain(annotation: object) -> bool:
+    """Whether a configuration can hold values of a type, and jobs are told them as JSON.
+
+    >>> is_plain(int | None), is_plain(list[str]), is_plain(tuple[int, int]), is_plain(dict)
+    (True, True, False, False)
+    """
+    origin, inner = get_origin(annotation), get_args(annotation)
+    if origin is Annotated:
+        return is_plain(inner[0])
+    if origin is Literal:
+        return all(isinstance(value, str) for value in inner)
+    if origin in (Union, UnionType):
+        return sum(each is not NoneType for each in inner) == 1 and all(map(is_plain, inner))
+    if origin in (list, dict):
+        return all(map(is_plain, inner))
+    return annotation in (bool, int, float, str, NoneType) or (
+        isinstance(annotation, type) and issubclass(annotation, Settings)
+    )

@@ -1,25 +1,28 @@
 """What is wrong with a configuration, in the reader's words: key, value found, what is allowed."""
 
 from pydantic import ValidationError
+from pydantic_core import ErrorDetails
 
 from evenlight.core.errors import suggestion
 from evenlight.jobs import own_files
-from evenlight.settings import TAGS, shown
+from evenlight.settings import TAGS, Settings, shown
+from evenlight.settings.schema import schema_of
 
 
-def problems_of(error: ValidationError, config: dict, schema: dict) -> list[str]:
+def problems_of(error: ValidationError, config: dict, settings: type[Settings]) -> list[str]:
     """The problems that pydantic found in ``config``, each at its own key, in the reader's words.
 
     Args:
         error: what was found.
         config: what was checked.
-        schema: of what it should be.
+        settings: what it should be.
     """
+    schema = schema_of(settings)
     problems = [_problem(problem, config, schema) for problem in error.errors(include_url=False)]
     return [f"{key}: {said}" for key, said in problems]
 
 
-def _problem(problem: dict, config: dict, schema: dict) -> tuple[str, str]:
+def _problem(problem: ErrorDetails, config: dict, schema: dict) -> tuple[str, str]:
     """The dotted key of a problem, and what is said of it."""
     kind, value = problem["type"], problem["input"]
     *path, last = problem["loc"]

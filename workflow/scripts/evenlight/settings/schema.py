@@ -71,7 +71,7 @@ def _merged(alternatives: list[dict]) -> dict:
     A keyword of JSON Schema says something of one type only, so an integer of at least 1 or null is
     ``{type: [integer, "null"], minimum: 1}``.
     """
-    kinds = []  # an alternative may itself have several
+    kinds: list[str] = []  # an alternative may itself have several
     for alternative in alternatives:
         kinds += [alternative["type"]] if isinstance(alternative["type"], str) else alternative["type"]
     if set(kinds) == {"object"}:

@@ -3,18 +3,16 @@
 The files are published in GECO's repository (Wilming et al. 2024), folder ``data/dataset_generation/data``. The
 labelling (``merged_labelling_v2.json``) has all 1,610 source sentences with the words that replace others in the male
 and the female form, for both scopes. Words are tagged as names, too: a first name got a pronoun in every form, a
-surname stayed as it is. The lists of frequent names beside the labelling were not used for the published data.
+surname stayed as it is. No name of the published data was drawn from the lists beside the labelling.
 
 The sheets (``intersection_template_*.xlsx``) have 275 sentences of an earlier round, of which each of three annotators
 did 80, and all of them the same 35.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 from evenlight.core.errors import InputError
-from evenlight.core.seeds import generator_for
 from evenlight.corpus.annotation import GROUPS
 from evenlight.corpus.annotation.annotations import annotation, read_json
 
@@ -32,40 +30,16 @@ EVERYBODY = "All"  # responsible for the sentences that all annotators did
 FIRST_WORD_COLUMN = 3  # after index, resp and type
 
 
-@dataclass(frozen=True)
-class NameLists:
-    """Names to draw from, and the seed of the draw."""
-
-    female: Sequence[str]
-    male: Sequence[str]
-    surnames: Sequence[str]
-    seed: int
-
-
-def read_name_list(path: str | Path) -> list[str]:
-    """The names of a text file with one on each line, in its order, each once."""
-    try:
-        names = [line.strip() for line in Path(path).read_text(encoding="utf-8").splitlines()]
-    except FileNotFoundError:
-        raise InputError(f"{path}: no such file; name a list with one name on each line") from None
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path}: not text in UTF-8 ({error}); save it as such") from None
-    names = list(dict.fromkeys(name for name in names if name))
-    if not names:
-        raise InputError(f"{path}: no names; write one on each line")
-    return names
-
-
 # The labelling ---------------------------------------------------------------------------------------------------
 
 
-def read_labelling(path: str | Path, names: NameLists | None = None) -> list[dict]:
+def read_labelling(path: str | Path) -> list[dict]:
     """The labelling as accepted annotations of one annotator, four forms each (two scopes, male and female).
 
     A word belongs to the ground truth where the male and the female form of the scope differ, as in the published
-    data. With ``names``, words that a form tags as names get drawn ones, see :func:`drawn_names`.
+    data.
     """
-    return [_labelled(entry, tags, names) for entry, tags in _entries(path)]
+    return [_labelled(entry) for entry in _entries(path)]
 
 
 def _sentence_id(index: int) -> str:
@@ -73,22 +47,22 @@ def _sentence_id(index: int) -> str:
     return f"{index:05d}"
 
 
-def _entries(path: str | Path) -> Iterator[tuple[dict, dict[int, str]]]:
-    """(entry of a sentence, name of each tag) of the labelling, its structure checked."""
+def _entries(path: str | Path) -> Iterator[dict]:
+    """The entries of the sentences of the labelling, its structure checked."""
     content = read_json(path)
     if not isinstance(content, dict) or not {"tags", "sentences"} <= set(content):
         raise InputError(f"{path}: no 'tags' and 'sentences'; give GECO's labelling, as published")
     try:
-        tags = {tag["id"]: tag["tag"] for tag in content["tags"].values()}
+        tags = {tag["id"] for tag in content["tags"].values()}
         sentences = list(content["sentences"].items())
     except (AttributeError, KeyError, TypeError):
         raise InputError(f"{path}: 'tags' or 'sentences' are not as published; restore the file") from None
     for key, entry in sentences:
         _check_entry(entry, tags, f"{path}: sentence {key}")
-        yield entry, tags
+        yield entry
 
 
-def _check_entry(entry, tags: dict[int, str], location: str) -> None:
+def _check_entry(entry, tags: Collection[int], location: str) -> None:
     def refuse(reason: str):
         raise InputError(f"{location}: {reason}; restore the file")
 
@@ -113,7 +87,7 @@ def _check_entry(entry, tags: dict[int, str], location: str) -> None:
             refuse(f"the label of word {position} must have a 'replacement' or a known 'tag', is {label!r}")
 
 
-def _labelled(entry: dict, tags: dict[int, str], names: NameLists | None) -> dict:
+def _labelled(entry: dict) -> dict:
     source, sentence_id = entry["sentence"], _sentence_id(entry["idx"])
     forms = []
     for scope in SCOPES:
@@ -121,10 +95,6 @@ def _labelled(entry: dict, tags: dict[int, str], names: NameLists | None) -> dic
         for group in GENDERS:
             labels = {int(key): label for key, label in entry["versions"][scope]["gender"][group]["labelling"].items()}
             words[group] = [labels.get(i, {}).get("replacement", word) for i, word in enumerate(source)]
-            if names is not None:
-                tagged = {i: tags[label["tag"]] for i, label in sorted(labels.items()) if "tag" in label}
-                for i, name in drawn_names(source, tagged, group, names, sentence_id).items():
-                    words[group][i] = name
         forms += _forms_of_scope(SCOPES[scope], words)
     return annotation(sentence_id, ANNOTATOR, source, forms)
 
@@ -135,38 +105,6 @@ def _forms_of_scope(scope: str, words: dict[str, list[str]]) -> list[dict]:
     return [
         {"scope": scope, "group": group, "words": form, "ground_truth": ground_truth} for group, form in words.items()
     ]
-
-
-def drawn_names(
-    words: Sequence[str], tagged: dict[int, str], group: str, names: NameLists, sentence_id: str
-) -> dict[int, str]:
-    """By position (from 0), a drawn name for each of the ``tagged`` words.
-
-    ``name_female`` and ``name_male`` draw from the list of that gender, ``name`` from that of ``group``, ``surname``
-    and ``surname_pl`` from the surnames, the latter in the plural. Within a sentence equal names get the same name,
-    unequal ones different names, and a family keeps its name in all forms. Raises InputError where a list is shorter
-    than the names that a sentence needs.
-    """
-    lists = {"female": names.female, "male": names.male, "surname": names.surnames}
-    chosen: dict[tuple[str, str], str] = {}
-    drawn = {}
-    for position, tag in tagged.items():
-        kind = "surname" if tag.startswith("surname") else group if tag == "name" else tag.removeprefix("name_")
-        plural = tag == "surname_pl"
-        # The Bennets and Mr. Bennet are one family.
-        key = (kind, words[position].removesuffix("s") if plural else words[position])
-        if key not in chosen:
-            rank = sum(chosen_kind == kind for chosen_kind, _ in chosen)
-            if rank == len(lists[kind]):
-                raise InputError(f"names ({kind}): sentence {sentence_id} needs more than {rank}; give a longer list")
-            order = generator_for(names.seed, sentence_id, kind).permutation(len(lists[kind]))
-            chosen[key] = lists[kind][order[rank]]
-        drawn[position] = _plural(chosen[key]) if plural else chosen[key]
-    return drawn
-
-
-def _plural(surname: str) -> str:
-    return surname + ("es" if surname.endswith(("s", "x", "z", "ch", "sh")) else "s")
 
 
 # The sheets ------------------------------------------------------------------------------------------------------

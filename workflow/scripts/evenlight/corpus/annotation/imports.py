@@ -16,24 +16,19 @@ from evenlight.corpus.annotation.geco_annotation import read_labelling, read_she
 from evenlight.corpus.annotation.label_studio import read_label_studio
 
 REVIEW_SCHEMA = Path(__file__).resolve().parents[5] / "config" / "schemas" / "review_export.schema.yaml"
-Readers = dict[str, Callable[[str | Path], list[dict]]]
 COLUMNS = ("sentence_id", "annotator", "decision", "reason", "source", "scope", "group", "words", "ground_truth")
 
 
-def import_annotations(
-    paths: Sequence[str | Path], form: str | None = None, readers: Readers | None = None
-) -> list[dict]:
-    """All rows of the files, in the format ``form`` (a name of ``READERS``) or in that which each file shows.
+def import_annotations(paths: Sequence[str | Path]) -> list[dict]:
+    """All rows of the files, each in the format that it shows.
 
-    ``readers`` are used in place of those of ``READERS`` with the same names. Raises InputError for the first thing
-    wrong with any of the files, so that either all is imported or nothing.
+    Raises InputError for the first thing wrong with any of the files, so that either all is imported or nothing.
     """
-    readers = READERS | (readers or {})
     files: dict[str | Path, list[dict]] = {}
     for path in paths:
         if not Path(path).is_file():
             raise InputError(f"{path}: no such file; check the path")
-        rows = readers[form or detected_format(path)](path)
+        rows = READERS[detected_format(path)](path)
         check_annotations(rows, path)
         files[path] = rows
     check_sources((row, path) for path, rows in files.items() for row in rows)
@@ -68,9 +63,7 @@ def detected_format(path: str | Path) -> str:
             return "geco_labelling"
     elif b"sentence_id" in text.partition(b"\n")[0]:
         return "table"
-    raise InputError(
-        f"{path}: not recognised as annotations; name the format ({', '.join(READERS)}) if it is one of these"
-    )
+    raise InputError(f"{path}: not recognised as annotations; give one of these formats: {', '.join(READERS)}")
 
 
 # The review page -------------------------------------------------------------------------------------------------
@@ -211,7 +204,7 @@ def _label_studio_rows(path: str | Path) -> list[dict]:
     return pa.Table.from_pandas(read_label_studio(path), schema=ANNOTATIONS.schema, preserve_index=False).to_pylist()
 
 
-READERS: Readers = {
+READERS: dict[str, Callable[[str | Path], list[dict]]] = {
     "review": read_review_export,
     "label_studio": _label_studio_rows,
     "geco_labelling": read_labelling,

@@ -27,7 +27,7 @@ from evenlight.core.contracts.corpus import ANNOTATIONS
 from evenlight.core.errors import InputError
 from evenlight.corpus.annotation import GROUPS, SCOPES
 from evenlight.corpus.annotation.annotations import DECISIONS, read_json
-from evenlight.corpus.annotation.review_content import FORMS, REASONS
+from evenlight.corpus.annotation.review_page import FORMS, REASONS
 
 _HEADINGS = {"subject": "Only the subject changes", "all": "Every gendered word changes"}
 _PLAIN = r"(?:\\.|[^\\\[\]{}])*"
@@ -55,7 +55,7 @@ def form_of(field: str) -> tuple[list[str], list[int]]:
 
 
 def tasks(sentences: list[dict]) -> list[dict]:
-    """One task per sentence as :func:`review_content.review_sentences` gives it, to be imported as JSON."""
+    """One task per sentence of :func:`evenlight.corpus.annotation.review_page.review_sentences`, for import as JSON."""
     return [{"data": _data(sentence)} for sentence in sentences]
 
 

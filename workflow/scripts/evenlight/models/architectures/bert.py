@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
+from evenlight.models.base import FromScratch
 from evenlight.models.fields import Dropout
-from evenlight.models.from_scratch import FromScratch
 from evenlight.settings import refusal
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from pydantic import Field
 
+from evenlight.models.base import FromScratch
 from evenlight.models.fields import Dropout
-from evenlight.models.from_scratch import FromScratch
 from evenlight.settings import Location
 
 if TYPE_CHECKING:

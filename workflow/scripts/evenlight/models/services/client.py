@@ -1,4 +1,8 @@
-"""Sending texts to a service, with patience: attempts, waits, and no faster than allowed."""
+"""Sending texts to a service, with patience: attempts, waits, and no faster than allowed.
+
+A time limit of the library requests holds for each piece that comes. A service that sends a blank now and then outlives
+it, so that the whole exchange has a bound of its own here.
+"""
 
 import os
 import socket

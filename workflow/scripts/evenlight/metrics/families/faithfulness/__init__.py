@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 from pydantic import AfterValidator, Field, model_validator
 
 from evenlight.explainers.fields import AskedOutput, HiddenToken
-from evenlight.metrics.base import Metric
-from evenlight.metrics.fields import ascending
+from evenlight.metrics.base import Metric, ascending
 from evenlight.settings import Different, refusal, shown
 
 if TYPE_CHECKING:

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import AfterValidator, Field
 
-from evenlight.metrics.base import Metric
-from evenlight.metrics.fields import ascending
+from evenlight.metrics.base import Metric, ascending
 from evenlight.settings import Different
 
 if TYPE_CHECKING:
