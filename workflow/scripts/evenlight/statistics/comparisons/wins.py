@@ -25,9 +25,9 @@ from evenlight.statistics.arrays.exact_tests import (
     worst_side_p,
 )
 from evenlight.statistics.arrays.relative_effect import relative_effect
-from evenlight.statistics.arrays.units import cluster_means, mean_of_known, numbered
+from evenlight.statistics.arrays.units import cluster_means, cluster_sums, mean_of_known, numbered
 from evenlight.statistics.comparisons.cells import CELL, Design, ExplainerScores, by_comparison
-from evenlight.statistics.comparisons.study import VerdictSettings
+from evenlight.statistics.comparisons.study import VerdictSettings, hypothesis_family
 
 PAIRS, CLUSTERS, TEXTS = "pairs", "clusters", "texts"
 # With fewer texts of a group nobody has simulated that the level of the relative effect holds.
@@ -138,8 +138,8 @@ class Counted:
     """Comparisons of one explainer and one pair of levels.
 
     Attributes:
-        rows: names, wins and losses or the relative effect, limits of each comparison alone, and the p-values from
-            which :func:`evenlight.statistics.comparisons.verdicts.judged` makes verdicts.
+        rows: names and family, wins and losses or the relative effect, limits of each comparison alone, and the
+            p-values from which :func:`evenlight.statistics.comparisons.verdicts.judged` makes verdicts.
         signed: of pairs 1, −1, 0 or NaN of each vote in each comparison, by the dataset and the name of the vote.
     """
 
@@ -175,6 +175,7 @@ def _counted(levels: LevelScores, judging: VerdictSettings, described: Described
     else:
         columns, signed = _of_texts(levels, better, judging), None
     names = {name: [cell[name] for cell in levels.cells] for name in CELL}
+    names["family"] = [hypothesis_family(cell, judging.primary, judging.noise) for cell in levels.cells]
     further = described(levels) if described else {}
     return Counted(pd.DataFrame({**names, **columns, **_of_both(levels), **further}), signed)
 
@@ -203,7 +204,8 @@ def _of_pairs(
         "net_benefit": net_benefit,
         **{"net_benefit_low": benefit_low, "net_benefit_high": benefit_high},
         "most_differ": share_limits(decided, votes, level)[1],
-        **{"worst_a": worst_a, "worst_b": worst_b, "by_seed": list(benefits.T), "reason": None},
+        **{"worst_a": worst_a, "worst_b": worst_b, "reason": None},
+        "seeds_agree": (np.sign(benefits) == np.sign(net_benefit)).sum(axis=0),
         # Pairs in which this level alone has no score.
         **{"missing_a": (~there_a & there_b).sum(axis=1), "missing_b": (there_a & ~there_b).sum(axis=1)},
         **_p_values(side_p(wins, losses), side_p(worst_a, worst_b), benefits),
@@ -234,10 +236,10 @@ def _of_texts(levels: LevelScores, better: np.ndarray, judging: VerdictSettings)
     fewest = np.minimum(*sizes)
     worst, p_worst = _of_worst(a, b, better > 0)
     low, high = effect.limits((1 - judging.confidence) / 2)
-    by_seed = [2 * effect.effect - 1]
+    benefits = np.array([2 * effect.effect - 1])
     if len(a.by_seed) > 1:
         of_seeds = zip(a.by_seed, b.by_seed, strict=True)
-        by_seed = [2 * relative_effect(better * x, better * y, *strata).effect - 1 for x, y in of_seeds]
+        benefits = np.array([2 * relative_effect(better * x, better * y, *strata).effect - 1 for x, y in of_seeds])
     p_sides, p_as_often = (
         np.where(fewest >= LEAST_TEXTS, np.nan_to_num(p, nan=1.0), 1.0)
         for p in (effect.side_p(), effect.as_often_p(judging.as_often_bound))
@@ -247,8 +249,9 @@ def _of_texts(levels: LevelScores, better: np.ndarray, judging: VerdictSettings)
         **dict.fromkeys(("wins", "losses", "ties", "margin", "most_differ"), np.full(len(better), np.nan)),
         **{"share": effect.effect, "low": low, "high": high, "ratio": effect.ratio, "degrees": effect.degrees},
         **{"net_benefit": 2 * effect.effect - 1, "net_benefit_low": 2 * low - 1, "net_benefit_high": 2 * high - 1},
-        **{"worst_a": worst[0], "worst_b": worst[1], "by_seed": list(np.array(by_seed).T)},
-        **_p_values(p_sides, p_worst, np.array(by_seed)),
+        **{"worst_a": worst[0], "worst_b": worst[1]},
+        "seeds_agree": (np.sign(benefits) == np.sign(2 * effect.effect - 1)).sum(axis=0),
+        **_p_values(p_sides, p_worst, benefits),
         "p_as_often": p_as_often,
         "reason": [
             f"{count} texts of a group are fewer than {LEAST_TEXTS}" if count < LEAST_TEXTS else None
@@ -262,9 +265,8 @@ def _of_worst(a: Votes, b: Votes, higher_is_better: np.ndarray) -> tuple[list[np
 
     The test takes independent votes: those of clusters that have one vote.
     """
-    votes = np.zeros((1 + max(of.clusters.max() for of in (a, b)), len(higher_is_better)), dtype=int)
-    for of in (a, b):
-        np.add.at(votes, of.clusters, ~np.isnan(of.scores))
+    known = np.concatenate([~np.isnan(of.scores) for of in (a, b)]).astype(float)
+    votes = cluster_sums(known, np.concatenate([a.clusters, b.clusters]))
     alone = [np.where(votes[of.clusters] == 1, of.scores, np.nan) for of in (a, b)]
     there = [~np.isnan(side) for side in alone]
     worst = texts_in_worst(*alone, higher_is_better)
