@@ -160,24 +160,19 @@ def counted_wins(
 
     def of_design(scores: ExplainerScores, design: Design) -> Iterator[Counted]:
         levels = LevelScores(scores, design, *scores.scored(design))
-        if levels.cells:
-            yield _counted(levels, judging, described)
+        if not levels.cells:
+            return
+        metrics = [cell["metric"] for cell in levels.cells]
+        better = np.array([1.0 if judging.higher_is_better.get(metric, True) else -1.0 for metric in metrics])
+        if design.paired:
+            smallest = np.array([judging.smallest_effects.get(metric, 0.0) for metric in metrics])
+            columns, signed = _of_pairs(levels, better, smallest, judging)
+        else:
+            columns, signed = _of_texts(levels, better, judging), None
+        further = described(levels) if described else {}
+        yield Counted(pd.DataFrame({**_of_both(levels, judging), **columns, **further}), signed)
 
     return by_comparison(explainers, designs, of_design)
-
-
-def _counted(levels: LevelScores, judging: VerdictSettings, described: Described | None) -> Counted:
-    metrics = [cell["metric"] for cell in levels.cells]
-    better = np.array([1.0 if judging.higher_is_better.get(metric, True) else -1.0 for metric in metrics])
-    smallest = np.array([judging.smallest_effects.get(metric, 0.0) for metric in metrics])
-    if levels.design.paired:
-        columns, signed = _of_pairs(levels, better, smallest, judging)
-    else:
-        columns, signed = _of_texts(levels, better, judging), None
-    names = {name: [cell[name] for cell in levels.cells] for name in CELL}
-    names["family"] = [hypothesis_family(cell, judging.primary, judging.noise) for cell in levels.cells]
-    further = described(levels) if described else {}
-    return Counted(pd.DataFrame({**names, **columns, **_of_both(levels), **further}), signed)
 
 
 def _of_pairs(
@@ -275,15 +270,17 @@ def _of_worst(a: Votes, b: Votes, higher_is_better: np.ndarray) -> tuple[list[np
     return [of.sum(axis=0) for of in worst], p
 
 
-def _of_both(levels: LevelScores) -> dict:
-    """The columns that pairs and texts have alike: what of them counts, and what was left out."""
-    names = levels.scores.seeds
+def _of_both(levels: LevelScores, judging: VerdictSettings) -> dict:
+    """The columns that pairs and texts have alike: names, what of them counts, and what was left out."""
+    seeds = levels.scores.seeds
     left_out = [
         sum(item is not None for item in side.items) - (~np.isnan(scores)).any(axis=0).sum(axis=0)
         for side, scores in zip((levels.design.a, levels.design.b), levels.counting, strict=True)
     ]
     return {
+        **{name: [cell[name] for cell in levels.cells] for name in CELL},
+        "family": [hypothesis_family(cell, judging.primary, judging.noise) for cell in levels.cells],
         **{"paired": levels.design.paired, "left_out_a": left_out[0], "left_out_b": left_out[1]},
         **{"repeated": levels.scores.repeated, "seeds": levels.seeds.sum(axis=1)},
-        "left_out_seeds": [", ".join(str(names[seed]) for seed in np.flatnonzero(~of)) for of in levels.seeds],
+        "left_out_seeds": [", ".join(str(seeds[seed]) for seed in np.flatnonzero(~of)) for of in levels.seeds],
     }
