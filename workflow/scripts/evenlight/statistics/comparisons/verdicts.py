@@ -49,7 +49,7 @@ def judged(
 
     Args:
         parts: the comparisons of the present analysis (:func:`evenlight.statistics.comparisons.wins.counted_wins`).
-        judging: the level and the families.
+        judging: the level, and how it is adjusted for many comparisons.
         looks: the interim analyses that are planned, up to this one.
         earlier: the comparisons of each analysis before, some or all of these.
     """
