@@ -111,7 +111,7 @@ class JudgeScores(OfTable):
     tables: ClassVar[Mapping[str, Contract]] = _by("judge_scores", effects=EFFECTS, effect_counts=EFFECT_COUNTS)
     # An analysis is written down before its verdicts are known.
     reads: ClassVar[Mapping[str, Contract]] = {"looks": LOOKS}
-    # One more, since strata are numbered by their names.
+    # Above that of effects, by what a table of scores calls repetitions and units.
     version: ClassVar[int] = EstimateEffects.version + 1
     minutes: ClassVar[int] = 120
 

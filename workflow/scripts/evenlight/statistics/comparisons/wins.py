@@ -231,10 +231,10 @@ def _of_texts(levels: LevelScores, better: np.ndarray, judging: VerdictSettings)
     fewest = np.minimum(*sizes)
     worst, p_worst = _of_worst(a, b, better > 0)
     low, high = effect.limits((1 - judging.confidence) / 2)
-    benefits = np.array([2 * effect.effect - 1])
+    by_seed = [2 * effect.effect - 1]
     if len(a.by_seed) > 1:
         of_seeds = zip(a.by_seed, b.by_seed, strict=True)
-        benefits = np.array([2 * relative_effect(better * x, better * y, *strata).effect - 1 for x, y in of_seeds])
+        by_seed = [2 * relative_effect(better * x, better * y, *strata).effect - 1 for x, y in of_seeds]
     p_sides, p_as_often = (
         np.where(fewest >= LEAST_TEXTS, np.nan_to_num(p, nan=1.0), 1.0)
         for p in (effect.side_p(), effect.as_often_p(judging.as_often_bound))
@@ -245,8 +245,8 @@ def _of_texts(levels: LevelScores, better: np.ndarray, judging: VerdictSettings)
         **{"share": effect.effect, "low": low, "high": high, "ratio": effect.ratio, "degrees": effect.degrees},
         **{"net_benefit": 2 * effect.effect - 1, "net_benefit_low": 2 * low - 1, "net_benefit_high": 2 * high - 1},
         **{"worst_a": worst[0], "worst_b": worst[1]},
-        "seeds_agree": (np.sign(benefits) == np.sign(2 * effect.effect - 1)).sum(axis=0),
-        **_p_values(p_sides, p_worst, benefits),
+        "seeds_agree": (np.sign(by_seed) == np.sign(2 * effect.effect - 1)).sum(axis=0),
+        **_p_values(p_sides, p_worst, np.array(by_seed)),
         "p_as_often": p_as_often,
         "reason": [
             f"{count} texts of a group are fewer than {LEAST_TEXTS}" if count < LEAST_TEXTS else None
