@@ -103,8 +103,9 @@ class Cells:
         dataset, model = (_codes(self.table, role) for role in ("dataset", "model"))
         _, first = numbered(dataset.astype(np.int64) * (1 + model.max()) + model)
         first = first[np.argsort(dataset[first], kind="stable")]
-        order = [tuple(_name(self.table, role, row) for role in ("dataset", "model")) for row in first]
-        model = pd.Series(zip(verdicts["dataset"], verdicts["model"], strict=True)).map(order.index)
+        names = (tuple(_name(self.table, role, row) for role in ("dataset", "model")) for row in first)
+        place = {name: number for number, name in enumerate(names)}
+        model = pd.Series(zip(verdicts["dataset"], verdicts["model"], strict=True)).map(place.get)
         pair = pd.Series(zip(verdicts["level_a"], verdicts["level_b"], strict=True)).map(list(self.pairs).index)
         return verdicts.iloc[np.lexsort([pair, model])].reset_index(drop=True)
 
