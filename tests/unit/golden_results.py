@@ -77,7 +77,9 @@ def study() -> Mapping[str, Path]:
     rows = rows_of(pair=[f"pair{number:02}" for number in range(14)], gender=list(GROUPS), metric=["gini", "loss"])
     scores = generator_for("golden", "table of scores").normal((rows["gender"] == "male") * 0.8)
     folder = Path(_folder().name)
-    rows.assign(score=scores.round(2)).to_csv(folder / TABLE["file"], index=False)
+    # Strata whose names are not in the order of the rows.
+    topic = ["baa"[row // 4 % 3] for row in range(len(rows))]
+    rows.assign(score=scores.round(2), topic=topic).to_csv(folder / TABLE["file"], index=False)
     return {**folders, "score_table": folder}
 
 
@@ -234,7 +236,7 @@ RESULTS = {
     ),
     # Of scores that were made elsewhere.
     "read_scores": Asked({"table": TABLE}),
-    "judge_scores": Asked({"table": TABLE, "verdict_permutations": 3} | LEVELS),
+    "judge_scores": Asked({"table": TABLE | {"stratum": "topic"}, "verdict_permutations": 3} | LEVELS),
     "record_score_looks": Asked(
         PLANNED | {"alpha": 0.05, "file": TABLE["file"]}, lambda: made("read_scores"), earlier={}
     ),

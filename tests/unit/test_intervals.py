@@ -153,13 +153,25 @@ def test_an_interval_of_one_resample_is_its_effect():
         values = random.uniform(size=4)
         a, b = (
             random.choice(values, size=size, p=random.permutation([0.85, 0.05, 0.05, 0.05]))
-            for size in random.integers(1, 11, size=2)
+            for size in random.integers(2, 11, size=2)
         )
         found = bootstrap_intervals([a], [b], False, 1, 0.9, generator_for("tests", seed))
         again = generator_for("tests", seed)
         a, b = (scores[again.integers(0, len(scores), size=len(scores))] for scores in (a, b))
         expected = pytest.approx([cohens_d(a, b)] * 2, rel=1e-9, abs=1e-12, nan_ok=True)
         assert [found["cohens_d"].low, found["cohens_d"].high] == expected
+
+
+@pytest.mark.parametrize("paired", [True, False])
+def test_one_cluster_or_one_unit_of_a_group_tells_no_interval(paired):
+    generator = generator_for("tests", "alone")
+    a, b = generator.normal(size=(2, 2, 20))
+    few = np.where(np.arange(20) == 3, b, np.nan)
+    clusters = np.array(["one"] * 20)
+    for scores, of in (((a, few), None), ((few, a), None), ((a, b), (clusters, clusters))):
+        for found in bootstrap_intervals(*scores, paired, 50, 0.9, generator, clusters=of).values():
+            assert np.isfinite(found.estimate)
+            assert np.isnan([found.low, found.high]).all()
 
 
 def test_two_resamples_on_one_side_of_the_estimate():

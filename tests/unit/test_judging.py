@@ -248,6 +248,27 @@ def test_texts_without_pairs_clusters_and_strata():
     assert (of_clusters["unit"], of_clusters["units_a"]) == ("clusters", 10)
 
 
+def test_the_order_of_strata_in_a_table_changes_no_interval():
+    table = pairs(60, 0.5).assign(pair=lambda rows: rows["pair"] + rows["group"], label=np.arange(120) // 2 % 3)
+    rising, falling = (
+        judge(table.sort_values("label", ascending=way, kind="stable"), **HOW, stratum="label").verdicts.iloc[0]
+        for way in (True, False)
+    )
+    names = [f"{name}_{end}" for name in ("difference", "cohens_d", "cliffs_delta") for end in ("low", "high")]
+    assert rising[names].tolist() == pytest.approx(falling[names].tolist(), rel=1e-9)
+
+
+def test_verdicts_are_in_the_order_of_models_where_the_first_lacks_the_first_pair_of_groups():
+    rows = [(f"u{unit}", group, unit % 7 + len(group)) for unit in range(20) for group in ("a", "bb", "ccc")]
+    table = pd.DataFrame(rows, columns=["pair", "group", "one"]).assign(two=lambda rows: rows["one"])
+    first = table.assign(model="first")
+    first["one"], first["two"] = (first["one"].where((first["group"] == "bb") == there) for there in (True, False))
+    how = HOW | {"compare": [("a", "bb"), ("a", "ccc")], "score": ["one", "two"]}
+    found = judge(pd.concat([first, table.assign(model="second")]), **how, cell="model").verdicts
+    assert found["model"].tolist() == ["first"] + ["second"] * 4
+    assert found["level_b"].tolist() == ["ccc", "bb", "bb", "ccc", "ccc"]
+
+
 def test_a_cluster_has_the_votes_of_each_metric_by_itself():
     """In one metric each cluster has one vote, in another both groups have one: the claim on the worst is unchanged."""
     random, number = np.random.default_rng(0), np.arange(240)
@@ -333,6 +354,15 @@ def test_the_summary_says_why_nothing_can_be_decided():
     assert "2 not decidable: 4 decided pairs are too few" in str(few)
     alone = pairs(20).assign(pair=lambda rows: rows["pair"] + rows["group"])
     assert "since 20 units of a group are fewer than 50" in str(judge(alone, **HOW))
+
+
+def test_texts_of_another_model_are_no_units_without_a_partner():
+    of_texts = pairs(seed="texts").assign(pair=lambda rows: rows["pair"] + rows["group"], model="texts")
+    together = pd.concat([pairs(model="pairs"), of_texts], ignore_index=True)
+    assert not any("partner" in note for note in judge(together, **HOW, cell="model").notes)
+    [note] = [note for note in judge(together[1:], **HOW, cell="model").notes if "partner" in note]
+    for words in ("39 units have both groups", "0 have 'male' alone", "1 'female' alone"):
+        assert words in note
 
 
 def test_a_comparison_in_which_nothing_counts_is_told():

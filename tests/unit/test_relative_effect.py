@@ -20,6 +20,18 @@ def groups(seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     return generator.normal(0.5, 1, size=(30, 2)).round(1), generator.normal(0, 2, size=(45, 2)).round(1)
 
 
+@pytest.mark.parametrize("clustered", [False, True])
+def test_no_digit_depends_on_what_else_is_judged(clustered):
+    generator = np.random.default_rng(1)
+    a, b = generator.normal(size=(90, 3)), generator.normal(size=(70, 3))
+    a[:, 1] = a[:, 1].round(1) + 1e-9 * generator.normal(size=90)
+    strata = [generator.integers(0, 3, size) for size in (90, 70)]
+    clusters = [generator.integers(0, 40, size) for size in (90, 70)] if clustered else []
+    together = relative_effect(a, b, *strata, *clusters).side_p()
+    alone = [relative_effect(a[:, [one]], b[:, [one]], *strata, *clusters).side_p()[:, 0] for one in range(3)]
+    np.testing.assert_array_equal(together.T, alone)
+
+
 def test_as_scipy_and_statsmodels_have_it():
     a, b = groups()
     found = relative_effect(a, b)

@@ -102,8 +102,13 @@ class Cells:
             yield replace(first, explainers=iter([_join(parts)]))
 
     def in_order(self, verdicts: pd.DataFrame) -> pd.DataFrame:
-        """Verdicts model by model, in the order of :meth:`read`."""
-        model = verdicts.groupby(["dataset", "model"], sort=False).ngroup()
+        """Verdicts in the order of :meth:`read`: as datasets, and models of each, first occur; then pair by pair."""
+        dataset, model = (_codes(self.table, role) for role in ("dataset", "model"))
+        _, first = numbered(dataset.astype(np.int64) * (1 + model.max()) + model)
+        first = first[np.argsort(dataset[first], kind="stable")]
+        names = (tuple(_name(self.table, role, row) for role in ("dataset", "model")) for row in first)
+        place = {name: number for number, name in enumerate(names)}
+        model = pd.Series(zip(verdicts["dataset"], verdicts["model"], strict=True)).map(place.get)
         pair = pd.Series(zip(verdicts["level_a"], verdicts["level_b"], strict=True)).map(list(self.pairs).index)
         return verdicts.iloc[np.lexsort([pair, model])].reset_index(drop=True)
 
@@ -226,16 +231,22 @@ class Cells:
 
 
 def unit_notes(cells: Cells) -> list[str]:
-    """How many units have a partner in the other group, and how many scores were averaged."""
+    """How many units have a partner in the other group, where pairs are judged, and how many scores were averaged."""
     table, notes = cells.table, []
+    units = len(table.names["unit"])
     for a, b in cells.pairs:
         found: Counter = Counter()
         for rows, _ in cells.datasets:
-            unit, group = table.codes["unit"][rows], table.codes["group"][rows]
-            of_a, of_b = (np.unique(unit[group == table.names["group"].index(name)]) for name in (a, b))
-            both = len(np.intersect1d(of_a, of_b))
-            if both > 1:
-                found += Counter(both=both, only_a=len(of_a) - both, only_b=len(of_b) - both)
+            # Units of each model; those of models without pairs are texts, and need no partner.
+            named = _codes(table, "model")[rows].astype(np.int64) * units + table.codes["unit"][rows]
+            group = table.codes["group"][rows]
+            of_a, of_b = (np.unique(named[group == table.names["group"].index(name)]) for name in (a, b))
+            both = np.intersect1d(of_a, of_b)
+            of_models, counts = np.unique(both // units, return_counts=True)
+            of_pairs = of_models[counts > 1]
+            both, of_a, of_b = (np.unique(of[np.isin(of // units, of_pairs)] % units) for of in (both, of_a, of_b))
+            only_a, only_b = (len(np.setdiff1d(of, both)) for of in (of_a, of_b))
+            found += Counter(both=len(both), only_a=only_a, only_b=only_b)
         if found["only_a"] or found["only_b"]:
             notes.append(
                 f"{table.place}, column '{table.columns.group}': {found['both']:,} units have both '{a}' and '{b}'. "
@@ -301,7 +312,9 @@ def _strata(table: ScoreTable, item: np.ndarray, seed: np.ndarray, shape: tuple[
     """
     if "stratum" not in table.codes:
         return None
-    strata, of_rows = np.full(shape, -1), table.codes["stratum"]
+    # Numbered by their names, so that the order of the rows changes no interval.
+    by_name = np.append(np.argsort(np.argsort(table.names["stratum"])), -1)
+    strata, of_rows = np.full(shape, -1), by_name[table.codes["stratum"]]
     strata[seed, item] = of_rows
     other = np.flatnonzero(strata[seed, item] != of_rows)
     if len(other):

@@ -22,9 +22,8 @@ from evenlight.core.tables import Contract
 from evenlight.statistics.analyses.base import Computed, Inputs, Judged
 from evenlight.statistics.comparisons.cells import CELL, ModelScores
 from evenlight.statistics.comparisons.compared import read_compared
-from evenlight.statistics.comparisons.families import CONTROL
 from evenlight.statistics.comparisons.files import items_path
-from evenlight.statistics.comparisons.study import UNDECIDABLE, UNDECIDED, StudyScores, VerdictSettings
+from evenlight.statistics.comparisons.study import CONTROL, UNDECIDABLE, UNDECIDED, StudyScores, VerdictSettings
 from evenlight.statistics.comparisons.wins import ALONE, LEAST_TEXTS, counted_wins
 from evenlight.texts.items import text_keys
 

@@ -55,7 +55,8 @@ def bootstrap_intervals(
     unit's other scores are not. In a resample d may be infinite (groups constant at different values): it counts as
     such, and an end of the interval may be infinite. It may be undefined (a group without scores in some seed, or
     seeds infinite in both directions): that resample is left out. Where the estimate is undefined so is the interval.
-    Groups that do not overlap at all have a delta of ±1 and an interval without width.
+    Groups that do not overlap at all have a delta of ±1 and an interval without width. There is none where a group has
+    scores of one unit, or of one cluster: nobody knows how others would differ from it.
 
     With ``strata``, int (seeds, units) of both groups and below 0 for a unit in none, the effects are those within
     strata: means of the strata's differences and deltas with the weights n_a n_b / (n_a + n_b + 1), d in units of the
@@ -70,6 +71,9 @@ def bootstrap_intervals(
     by_stratum = [(a, b)] if strata is None else _by_stratum(a, b, *strata)
     with np.errstate(divide="ignore", invalid="ignore"):
         estimates = _left_out(by_stratum, False, False)[:, 0]
+        scored = [of[~np.isnan(side).all(axis=0)] for of, side in ((drawn.of_a, a), (drawn.of_b, b))]
+        if min(len(np.unique(of)) for of in scored) < 2:
+            return {name: Interval(float(of), np.nan, np.nan) for name, of in zip(EFFECTS, estimates, strict=True)}
         influences = _influences(by_stratum, paired, drawn)
         by_seed = [[_Powers.of(a[seed], b[seed]) for a, b in by_stratum] for seed in range(len(a))]
         resampled = np.concatenate(

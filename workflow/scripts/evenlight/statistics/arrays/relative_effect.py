@@ -19,7 +19,7 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
-from evenlight.statistics.arrays.units import design_effect, settled, stratum_weight
+from evenlight.statistics.arrays.units import design_effect, settled, stratum_weight, sums_by_comparison
 
 
 @dataclass(frozen=True)
@@ -147,12 +147,12 @@ def _of_stratum(a: np.ndarray, b: np.ndarray) -> _Stratum:
     sizes = [of.sum(axis=0) for of in np.split(known, [len(a)])]
     ranks, placements, tied_with = (np.where(known, of, np.nan) for of in _placements(a, b))
     above, below = np.split(placements, [len(a)])
-    ties = np.nansum(tied_with[: len(a)], axis=0)
+    ties = sums_by_comparison(tied_with[: len(a)])
     with np.errstate(divide="ignore", invalid="ignore"):
         placed = above / sizes[1], below / sizes[0]
-        effect, tied = np.nansum(placed[0], axis=0) / sizes[0], ties / (sizes[0] * sizes[1])
+        effect, tied = sums_by_comparison(placed[0]) / sizes[0], ties / (sizes[0] * sizes[1])
         squares = [
-            np.nansum((placements - mean) ** 2, axis=0)
+            sums_by_comparison((placements - mean) ** 2)
             for placements, mean in zip(placed, (effect, 1 - effect), strict=True)
         ]
         of_a, of_b = (square / (size * (size - 1)) for square, size in zip(squares, sizes, strict=True))
@@ -164,7 +164,7 @@ def _of_stratum(a: np.ndarray, b: np.ndarray) -> _Stratum:
         bound = 1 / (np.minimum(*sizes) - 1)
         pulls = np.concatenate([(placed[0] - effect) / sizes[0], (1 - effect - placed[1]) / sizes[1]])
         count = sizes[0] + sizes[1]
-        of_ranks = np.nansum((ranks - (count + 1) / 2) ** 2, axis=0) / (count - 1)
+        of_ranks = sums_by_comparison((ranks - (count + 1) / 2) ** 2) / (count - 1)
         exchanged = of_ranks / (sizes[0] * sizes[1] * count)
     weight = np.where(np.minimum(*sizes) > 1, stratum_weight(*sizes), 0.0)
     return _Stratum(effect, np.where(variance > 1e-12, variance, 0.0), plain, exchanged, bound, both, weight, pulls)

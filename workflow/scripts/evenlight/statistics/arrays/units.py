@@ -32,6 +32,14 @@ def mean_of_known(values: np.ndarray, axis: int = 0) -> np.ndarray:
     )
 
 
+def sums_by_comparison(values: np.ndarray) -> np.ndarray:
+    """Sums over the units of values (…, units, comparisons), of each comparison by itself; NaN do not count.
+
+    In one sum over all columns, how a column is rounded depends on the memory of the others.
+    """
+    return np.ascontiguousarray(np.swapaxes(np.nan_to_num(values), -1, -2)).sum(axis=-1)
+
+
 def cluster_means(differences: np.ndarray, cluster: np.ndarray) -> np.ndarray:
     """The mean difference of each cluster, (clusters, comparisons), from (units, comparisons): a cluster has one vote.
 
@@ -46,11 +54,11 @@ def cluster_means(differences: np.ndarray, cluster: np.ndarray) -> np.ndarray:
         means[cluster] = differences
         return means
     known = ~np.isnan(differences)
-    total, count = _sums(np.where(known, differences, 0), cluster), _sums(known.astype(float), cluster)
+    total, count = cluster_sums(np.where(known, differences, 0), cluster), cluster_sums(known.astype(float), cluster)
     return np.divide(total, count, out=np.full(count.shape, np.nan), where=count > 0)
 
 
-def _sums(values: np.ndarray, cluster: np.ndarray) -> np.ndarray:
+def cluster_sums(values: np.ndarray, cluster: np.ndarray) -> np.ndarray:
     """Sums (clusters, comparisons) of (units, comparisons); 0 of a number that no unit has."""
     order = np.argsort(cluster, kind="stable")
     numbers, starts = np.unique(cluster[order], return_index=True)
@@ -91,7 +99,7 @@ def design_effect(pulls: np.ndarray, cluster: np.ndarray) -> np.ndarray:
     pulls = np.nan_to_num(pulls)
     if len(np.unique(cluster)) == len(cluster):
         return np.ones(pulls.shape[1])
-    alone, together = (pulls**2).sum(axis=0), (_sums(pulls, cluster) ** 2).sum(axis=0)
+    alone, together = (sums_by_comparison(of**2) for of in (pulls, cluster_sums(pulls, cluster)))
     return np.maximum(1, np.divide(together, alone, out=np.ones(len(alone)), where=alone > 0))
 
 

@@ -12,7 +12,7 @@ from evenlight.core.seeds import generator_for
 from evenlight.statistics.arrays.exact_tests import margins
 from evenlight.statistics.arrays.mean import MeanDifference, difference_limits, mean_limits
 from evenlight.statistics.arrays.robustness import robustness_value
-from evenlight.statistics.arrays.units import mean_of_known
+from evenlight.statistics.arrays.units import mean_of_known, sums_by_comparison
 from evenlight.statistics.comparisons.study import VerdictSettings
 from evenlight.statistics.comparisons.wins import LevelScores
 
@@ -69,6 +69,6 @@ def _spread(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """The standard deviation within levels, mean variance over both and over seeds; (comparisons,)."""
     deviations = [side - mean_of_known(side, axis=1)[:, None] for side in (a, b)]
     count = np.concatenate([(~np.isnan(side)).sum(axis=1) for side in deviations])
-    squares = np.concatenate([np.nansum(side**2, axis=1) for side in deviations])
+    squares = np.concatenate([sums_by_comparison(side**2) for side in deviations])
     variances = np.divide(squares, count - 1, out=np.full(count.shape, np.nan), where=count > 1)
     return np.sqrt(mean_of_known(variances))

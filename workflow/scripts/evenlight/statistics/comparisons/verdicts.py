@@ -33,7 +33,6 @@ from evenlight.statistics.comparisons.study import (
     UNDECIDED,
     Comparison,
     VerdictSettings,
-    hypothesis_family,
 )
 from evenlight.statistics.comparisons.wins import ALONE, P_RETRAINING, P_SIDES, P_WORST, Counted
 
@@ -50,26 +49,23 @@ def judged(
 
     Args:
         parts: the comparisons of the present analysis (:func:`evenlight.statistics.comparisons.wins.counted_wins`).
-        judging: the level and the families.
+        judging: the level, and how it is adjusted for many comparisons.
         looks: the interim analyses that are planned, up to this one.
         earlier: the comparisons of each analysis before, some or all of these.
     """
     if not parts:
         return pd.DataFrame()
     table = pd.concat([part.rows for part in parts], ignore_index=True)
-    cells = table[CELL].to_dict("records")
-    table["family"] = [hypothesis_family(cell, judging.primary, judging.noise) for cell in cells]
     # Those of earlier analyses in the same rows; NaN where one had no such comparison.
-    index = pd.MultiIndex.from_frame(table[CELL])
     before = [pd.concat([part.rows for part in of_one] or [table[:0]]) for of_one in earlier]
-    analyses = [*(rows.set_index(CELL).reindex(index) for rows in before), table]
+    analyses = [*(of.set_index(CELL).reindex(pd.MultiIndex.from_frame(table[CELL])) for of in before), table]
     families = []
     for name, rows in table.groupby("family").indices.items():
         by_flips = None
         if judging.adjustment == FLIPS and looks.is_one and (signed := _signs(parts, rows)) is not None:
             by_flips = step_down(signed, judging.bootstrap_draws, (0, "adjustment", name))
         families.append(_judged([of.iloc[rows] for of in analyses], judging.alpha, looks, by_flips))
-    return pd.concat(families).sort_index()
+    return pd.concat(families).sort_index() if len(families) > 1 else families[0]
 
 
 def adjustment_notes(table: pd.DataFrame, judging: VerdictSettings, looks: Looks) -> list[str]:
@@ -99,7 +95,7 @@ def _judged(analyses: Sequence[pd.DataFrame], alpha: float, looks: Looks, by_fli
 
     def p_of(*names: str) -> list[np.ndarray]:
         """One-sided p at each analysis, (names, comparisons); 1 of a comparison that was not there."""
-        return [of[list(names)].fillna(1.0).to_numpy(float).T for of in analyses]
+        return [np.nan_to_num([of[name].to_numpy(float) for name in names], nan=1.0) for of in analyses]
 
     more, worst, retraining = (over_analyses(p_of(*of), increments) for of in (P_SIDES, P_WORST, P_RETRAINING))
     if by_flips is not None:
@@ -112,7 +108,6 @@ def _judged(analyses: Sequence[pd.DataFrame], alpha: float, looks: Looks, by_fli
     low, high = _family_limits(table, more.p_adjusted, level)
     paired, several = (~table["unit"].isin(ALONE)).to_numpy(), (table["seeds"] > 1).to_numpy()
     needed = np.full(size, least if np.isfinite(least) else np.nan)
-    majority = np.sign(table["net_benefit"].to_numpy(float))
     # Which look of the plan each analysis is, from 1; none before the first.
     look = np.array([np.nan, *(np.nan if looks.is_one else 1 + made for made in looks.made)])
     said = {
@@ -126,16 +121,13 @@ def _judged(analyses: Sequence[pd.DataFrame], alpha: float, looks: Looks, by_fli
         "adjusted_by": HOLM if by_flips is None else FLIPS,
         "level": level,
         "least_decided": pd.array(np.where(paired, needed, np.nan), dtype="Int64"),
-        "seeds_agree": [
-            int((np.sign(benefits) == way).sum()) for benefits, way in zip(table["by_seed"], majority, strict=True)
-        ],
         "seeds_needed": pd.array(needed, dtype="Int64"),
         "side": more.side,
         "look": pd.array(look[more.analysis], dtype="Int64"),
         "verdict": verdicts,
         "reason": [why if verdict == UNDECIDABLE else None for why, verdict in zip(reasons, verdicts, strict=True)],
     }
-    return table.assign(**said)
+    return pd.concat([table.drop(columns="reason"), pd.DataFrame(said, index=table.index)], axis=1)
 
 
 def _verdicts(table: pd.DataFrame, side: np.ndarray, as_often: np.ndarray, reasons: Sequence[str | None]) -> np.ndarray:
@@ -152,7 +144,7 @@ def _why_undecidable(table: pd.DataFrame, least: float) -> list[str | None]:
     # In a column with other reasons None is NaN.
     return [
         f"{count:.0f} decided {unit} {few}" if count < least else reason if isinstance(reason, str) else None
-        for count, unit, reason in zip(decided, table["unit"], table["reason"], strict=True)
+        for count, unit, reason in zip(decided, table["unit"].tolist(), table["reason"].tolist(), strict=True)
     ]
 
 

@@ -25,9 +25,9 @@ from evenlight.statistics.arrays.exact_tests import (
     worst_side_p,
 )
 from evenlight.statistics.arrays.relative_effect import relative_effect
-from evenlight.statistics.arrays.units import cluster_means, mean_of_known, numbered
+from evenlight.statistics.arrays.units import cluster_means, cluster_sums, mean_of_known, numbered
 from evenlight.statistics.comparisons.cells import CELL, Design, ExplainerScores, by_comparison
-from evenlight.statistics.comparisons.study import REPETITIONS, VerdictSettings
+from evenlight.statistics.comparisons.study import REPETITIONS, VerdictSettings, hypothesis_family
 
 PAIRS, CLUSTERS = "pairs", "clusters"
 # What has a vote where there are no pairs.
@@ -140,8 +140,8 @@ class Counted:
     """Comparisons of one explainer and one pair of levels.
 
     Attributes:
-        rows: names, wins and losses or the relative effect, limits of each comparison alone, and the p-values from
-            which :func:`evenlight.statistics.comparisons.verdicts.judged` makes verdicts.
+        rows: names and family, wins and losses or the relative effect, limits of each comparison alone, and the
+            p-values from which :func:`evenlight.statistics.comparisons.verdicts.judged` makes verdicts.
         signed: of pairs 1, −1, 0 or NaN of each vote in each comparison, by the dataset and the name of the vote.
     """
 
@@ -162,23 +162,19 @@ def counted_wins(
 
     def of_design(scores: ExplainerScores, design: Design) -> Iterator[Counted]:
         levels = LevelScores(scores, design, *scores.scored(design))
-        if levels.cells:
-            yield _counted(levels, judging, described)
+        if not levels.cells:
+            return
+        metrics = [cell["metric"] for cell in levels.cells]
+        better = np.array([1.0 if judging.higher_is_better.get(metric, True) else -1.0 for metric in metrics])
+        if design.paired:
+            smallest = np.array([judging.smallest_effects.get(metric, 0.0) for metric in metrics])
+            columns, signed = _of_pairs(levels, better, smallest, judging)
+        else:
+            columns, signed = _of_texts(levels, better, judging), None
+        further = described(levels) if described else {}
+        yield Counted(pd.DataFrame({**_of_both(levels, judging), **columns, **further}), signed)
 
     return by_comparison(explainers, designs, of_design)
-
-
-def _counted(levels: LevelScores, judging: VerdictSettings, described: Described | None) -> Counted:
-    metrics = [cell["metric"] for cell in levels.cells]
-    better = np.array([1.0 if judging.higher_is_better.get(metric, True) else -1.0 for metric in metrics])
-    smallest = np.array([judging.smallest_effects.get(metric, 0.0) for metric in metrics])
-    if levels.design.paired:
-        columns, signed = _of_pairs(levels, better, smallest, judging)
-    else:
-        columns, signed = _of_texts(levels, better, judging), None
-    names = {name: [cell[name] for cell in levels.cells] for name in CELL}
-    further = described(levels) if described else {}
-    return Counted(pd.DataFrame({**names, **columns, **_of_both(levels), **further}), signed)
 
 
 def _of_pairs(
@@ -205,7 +201,8 @@ def _of_pairs(
         "net_benefit": net_benefit,
         **{"net_benefit_low": benefit_low, "net_benefit_high": benefit_high},
         "most_differ": share_limits(decided, votes, level)[1],
-        **{"worst_a": worst_a, "worst_b": worst_b, "by_seed": list(benefits.T), "reason": None},
+        **{"worst_a": worst_a, "worst_b": worst_b, "reason": None},
+        "seeds_agree": (np.sign(benefits) == np.sign(net_benefit)).sum(axis=0),
         # Pairs in which this level alone has no score.
         **{"missing_a": (~there_a & there_b).sum(axis=1), "missing_b": (there_a & ~there_b).sum(axis=1)},
         **_p_values(side_p(wins, losses), side_p(worst_a, worst_b), benefits),
@@ -250,7 +247,8 @@ def _of_texts(levels: LevelScores, better: np.ndarray, judging: VerdictSettings)
         **dict.fromkeys(("wins", "losses", "ties", "margin", "most_differ"), np.full(len(better), np.nan)),
         **{"share": effect.effect, "low": low, "high": high, "ratio": effect.ratio, "degrees": effect.degrees},
         **{"net_benefit": 2 * effect.effect - 1, "net_benefit_low": 2 * low - 1, "net_benefit_high": 2 * high - 1},
-        **{"worst_a": worst[0], "worst_b": worst[1], "by_seed": list(np.array(by_seed).T)},
+        **{"worst_a": worst[0], "worst_b": worst[1]},
+        "seeds_agree": (np.sign(by_seed) == np.sign(2 * effect.effect - 1)).sum(axis=0),
         **_p_values(p_sides, p_worst, np.array(by_seed)),
         "p_as_often": p_as_often,
         "reason": [
@@ -265,9 +263,8 @@ def _of_worst(a: Votes, b: Votes, higher_is_better: np.ndarray) -> tuple[list[np
 
     The test takes independent votes: those of clusters that have one vote.
     """
-    votes = np.zeros((1 + max(of.clusters.max() for of in (a, b)), len(higher_is_better)), dtype=int)
-    for of in (a, b):
-        np.add.at(votes, of.clusters, ~np.isnan(of.scores))
+    known = np.concatenate([~np.isnan(of.scores) for of in (a, b)]).astype(float)
+    votes = cluster_sums(known, np.concatenate([a.clusters, b.clusters]))
     alone = [np.where(votes[of.clusters] == 1, of.scores, np.nan) for of in (a, b)]
     there = [~np.isnan(side) for side in alone]
     worst = texts_in_worst(*alone, higher_is_better)
@@ -276,15 +273,17 @@ def _of_worst(a: Votes, b: Votes, higher_is_better: np.ndarray) -> tuple[list[np
     return [of.sum(axis=0) for of in worst], p
 
 
-def _of_both(levels: LevelScores) -> dict:
-    """The columns that pairs and texts have alike: what of them counts, and what was left out."""
-    names = levels.scores.seeds
+def _of_both(levels: LevelScores, judging: VerdictSettings) -> dict:
+    """The columns that pairs and texts have alike: names, what of them counts, and what was left out."""
+    seeds = levels.scores.seeds
     left_out = [
         sum(item is not None for item in side.items) - (~np.isnan(scores)).any(axis=0).sum(axis=0)
         for side, scores in zip((levels.design.a, levels.design.b), levels.counting, strict=True)
     ]
     return {
+        **{name: [cell[name] for cell in levels.cells] for name in CELL},
+        "family": [hypothesis_family(cell, judging.primary, judging.noise) for cell in levels.cells],
         **{"paired": levels.design.paired, "left_out_a": left_out[0], "left_out_b": left_out[1]},
         **{"repeated": levels.scores.repeated, "seeds": levels.seeds.sum(axis=1)},
-        "left_out_seeds": [", ".join(str(names[seed]) for seed in np.flatnonzero(~of)) for of in levels.seeds],
+        "left_out_seeds": [", ".join(str(seeds[seed]) for seed in np.flatnonzero(~of)) for of in levels.seeds],
     }
