@@ -14,8 +14,8 @@ LongItems = Annotated[
     Field(
         description=(
             "What happens to items with more than `max_tokens` tokens: `refuse` stops with their names, `drop` leaves "
-            "them out and reports how many, `windows` reads them in windows, whose logits are averaged. Nothing is ever "
-            "cut off."
+            "them out and reports how many, `windows` reads them in windows, whose logits are averaged. Nothing is "
+            "ever cut off."
         )
     ),
 ]

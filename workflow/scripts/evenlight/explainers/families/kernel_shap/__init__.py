@@ -60,7 +60,8 @@ class KernelShap(Explainer):
         ge=0,
         description=(
             "How many pairs of words are kept with their interaction, the strongest of each text (Shapley interaction "
-            "index, Grabisch and Roubens 1999). Needs the `estimator` `surrogate` or `chosen`, which ask no more rows for it."
+            "index, Grabisch and Roubens 1999). Needs the `estimator` `surrogate` or `chosen`, which ask no more "
+            "rows for it."
         ),
     )
     hidden_token: HiddenToken = "mask"
