@@ -27,8 +27,8 @@ class LstmAttention(FromScratch):
         None,
         description=(
             "File of word vectors, a word and its numbers in each line as GloVe, word2vec and fastText write them, "
-            "with which the embeddings begin; `hidden_size` must be their number. The tokenizers that are learned write "
-            "all in lower case. Left out, all embeddings begin at random."
+            "with which the embeddings begin; `hidden_size` must be their number. The tokenizers that are learned "
+            "write all in lower case. Left out, all embeddings begin at random."
         ),
     )
     state_size: int = Field(64, ge=1, description="Dimensions of the LSTM's states.")
