@@ -46,14 +46,13 @@ The [glossary](../docs/glossary.md) says what words mean.
 4. Change the file and run it again at any time. Only what depends on the change is computed again.
 
 In a folder that snakedeploy made, the Snakefile names `config/config.yaml`. Edit that file, or write another name
-there, such as `config/demo.yaml`, and leave `--configfile` out: Snakemake would merge the two studies, which is
-refused. What the links of this page and of the studies lead to is in the repository, and after the first start below
+there, and leave `--configfile` out. What links lead to is in the repository, and after the first start below
 `.snakemake/evenlight/`.
 
 A single key can be given on the command line, as in `--config seeds='[0, 1]'`.
 
-A key that is unknown, has a wrong type or contradicts another is refused before anything runs; the message lists
-such keys with the value found and what is allowed. Numbers may be written as `0.001` or `1e-3`.
+A wrong key is refused before anything runs, with the value found and what is allowed. Numbers may be written as
+`0.001` or `1e-3`.
 
 A reader, an explainer or a metric may be a class of your own, named by its file: `parts/last_layer.py:LastLayer`
 ([docs/own_parts.md](../docs/own_parts.md)).

@@ -19,8 +19,8 @@ class Scrape(Settings):
         ["search", "title"],
         min_length=1,
         description=(
-            "How a book's article is looked for, one after the other: `search` by Wikipedia's own search, where "
-            "robots.txt allows it, `title` by the book's title and Wikipedia's disambiguation pages."
+            "How a book's article is looked for, one after the other: `search` by Wikipedia's own search, `title` by "
+            "the book's title and Wikipedia's disambiguation pages."
         ),
     )
     candidates: int = Field(3, ge=1, description="Most articles that a resolver may propose for a book.")

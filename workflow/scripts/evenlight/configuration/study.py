@@ -24,9 +24,8 @@ class Explain(Settings):
     foil: Text = Field(
         "runner_up",
         description=(
-            "The class that the target is held against by explainers and metrics whose `output` is `contrast`: one by "
-            "its name, or the `runner_up`, which is each text's most probable class beside the target. Texts whose "
-            "target is the named class are held against their runner-up."
+            "The class that the target is held against where `output` is `contrast`: one by its name, or the "
+            "`runner_up`, which is each text's most probable class beside the target."
         ),
     )
     foil_on: dict[Name, Text] = Field(
@@ -68,17 +67,16 @@ class Explain(Settings):
         0,
         ge=0,
         description=(
-            "Most tokens that go through a model at once, padding included; 0 is what suits the device, on a "
-            "processor 786,432 divided by the model's width but at least 1,024, on a graphics card 32,768. "
-            "Results depend on it by rounding only, memory does."
+            "Most tokens that go through a model at once, padding included; 0 is what suits the device. Results depend "
+            "on it by rounding only."
         ),
     )
     items_per_group: int = Field(
         256,
         ge=1,
         description=(
-            "Items that are explained, scored and stored together. A job that is killed loses the group that it "
-            "was at, and memory depends on the size of a group, not of the dataset."
+            "Items that are explained, scored and stored together. A job that is killed loses the group that it was "
+            "at, and memory depends on the size of a group."
         ),
     )
     compile: bool = Field(
@@ -172,8 +170,8 @@ class Statistics(Settings):
     ] = Field(
         {},
         description=(
-            "Further comparisons of strategies, by a name: two lists of strategies whose mean scores are compared, "
-            "such as `{embeddings: [[CE, CEf], [C, CEfAf]]}`, in every architecture that has them all."
+            "Two lists of strategies, by a name, whose mean scores are compared, such as `{embeddings: [[CE, CEf], [C, "
+            "CEfAf]]}`, in every architecture that has them all."
         ),
     )
     proposed_methods: Different[Name] = Field(
@@ -195,8 +193,8 @@ class Statistics(Settings):
         None,
         ge=2,
         description=(
-            "Explained units (pairs, or texts without variants) that a level must have to be compared, an intersection "
-            "too; smaller ones are left out with a note. `null` refuses a level with one unit."
+            "Explained units (pairs, or texts without variants) that a level must have to be compared; smaller ones "
+            "are left out with a note. `null` refuses a level with one unit."
         ),
     )
     alpha: float = Field(
@@ -214,8 +212,8 @@ class Statistics(Settings):
     smallest_effects: dict[Name, Annotated[float, Field(gt=0)]] = Field(
         {},
         description=(
-            "Smallest effects of interest in the metrics' own units, such as `{comprehensiveness: 0.02}`, for metrics "
-            "whose scores mean something as they are. A pair that differs by no more is a tie: neither is better."
+            "Smallest effects of interest in the metrics' own units, such as `{comprehensiveness: 0.02}`. A pair that "
+            "differs by no more is a tie."
         ),
     )
     as_often_bound: float = Field(
@@ -296,10 +294,8 @@ class Statistics(Settings):
         {},
         description=(
             "Which models of the disparity study (Dhaini et al. 2025) stand beside models of this one, such as "
-            "`{minilm: TinyBERT}`. A cell is compared where its dataset (`geco_all`, `geco_subj`, `stereotypes`, "
-            "`compas`), its explainer (`grad`, `gxi`, `ig`, `igxi`, `lime`, `shap`) and its metric "
-            "(`comprehensiveness`, `sufficiency`, `soft_comprehensiveness`, `soft_sufficiency`, `gini`, "
-            "`sparsity`, `sensitivity`) have these names; models from scratch are published on GECO only."
+            "`{minilm: TinyBERT}`. Datasets, explainers and metrics must have the names of "
+            "`config/studies/disparity.yaml`."
         ),
     )
 
@@ -312,8 +308,8 @@ class Figures(Settings):
         {},
         description=(
             "The text of a dataset that stands with its scores in every strategy in `figures/sentences`, by its "
-            "`item_id` in `datasets/<dataset>/items.parquet`, such as `{geco_all: ...}`; by default the first "
-            "with a word of the ground truth that all models explain."
+            "`item_id`, such as `{geco_all: ...}`; by default the first with a word of the ground truth that all "
+            "models explain."
         ),
     )
 
@@ -324,8 +320,8 @@ class PageSettings(Settings):
     texts: bool = Field(
         True,
         description=(
-            "Whether the page shows the texts with their words coloured, and the table of words; without them it has "
-            "scores, effects and the names of pairs. Leave texts out where the page is passed on and they must not be."
+            "Whether the page shows the texts with their words coloured, and the table of words. Leave texts out where "
+            "the page is passed on and they must not be."
         ),
     )
 
@@ -380,8 +376,8 @@ class Study(Settings):
         [0, 1, 2, 3, 4],
         min_length=1,
         description=(
-            "Every model is trained once per seed, and every random draw of a run derives from its seed. A model that "
-            "is `trained` already has a run for each of its checkpoints, under the first of these seeds."
+            "Every model is trained once per seed, and every random draw of a run derives from its seed. A `trained` "
+            "model has its checkpoints under the first of these seeds."
         ),
     )
     device: Literal["auto", "cpu", "cuda"] = Field(

@@ -66,8 +66,8 @@ class Reader(Entry):
     swap_classes: bool = Field(
         False,
         description=(
-            "Whether the classes are in the other order, from the last to the first, as a negative control: texts and "
-            "names of classes stay together, and what is explained for the class of a text must not change."
+            "Whether the classes are in the other order, from the last to the first, as a negative control: what is "
+            "explained for the class of a text must not change."
         ),
     )
 

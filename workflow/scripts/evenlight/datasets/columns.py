@@ -55,22 +55,21 @@ class Attribute(Settings):
     levels: Annotated[Levels, AfterValidator(without_joint)] = Field(
         description=(
             "The values that the column may have, all of which must occur; or what each of them is called, such as "
-            '`{"55+": 55 and older, "54-": younger}`. A level has no sign +, which joins levels.'
+            '`{"55+": 55 and older, "54-": younger}`. A level has no sign +.'
         )
     )
     cuts: Annotated[list[float], AfterValidator(_ascending)] = Field(
         [],
         description=(
             "For a column of numbers where each level but the first begins, ascending: with `cuts: [30, 60]`, `levels: "
-            "[young, middle, old]` are those below 30, from 30 to below 60, and from 60. Empty where a column has the "
-            "levels by name."
+            "[young, middle, old]` are those below 30, from 30 to below 60, and from 60."
         ),
     )
     balanced: bool = Field(
         True,
         description=(
-            "Whether the variants of a text must be one of each level. `false` where they may be any number of a "
-            "level: a text has several variants of one level, or all its variants have the same one."
+            "Whether the variants of a text must be one of each level; `false` where there may be any number of a "
+            "level."
         ),
     )
 

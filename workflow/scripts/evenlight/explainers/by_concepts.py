@@ -164,8 +164,8 @@ class MatchedCounterfactuals(ConceptExplainer):
     by: Literal["representation", "propensity"] = Field(
         "representation",
         description=(
-            "What is near: the `representation`, of texts that have the other concepts' levels, too, as far as there "
-            "are any; or the `propensity`, the odds of the new level given the other concepts' levels."
+            "What is near: the `representation`, of texts that have the other concepts' levels, too; or the "
+            "`propensity`, the odds of the new level given the other concepts' levels."
         ),
     )
 

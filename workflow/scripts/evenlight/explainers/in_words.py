@@ -15,10 +15,7 @@ Undecided = Annotated[
     list[Text],
     Field(
         default=["unknown", "neutral"],
-        description=(
-            "Decisions that say that it cannot be told. Nothing is asked that follows from such an answer, and a text "
-            "without the words that matter should have one."
-        ),
+        description=("Decisions that say that it cannot be told. Nothing is asked that follows from such an answer."),
     ),
 ]
 

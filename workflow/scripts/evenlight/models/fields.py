@@ -13,9 +13,9 @@ LongItems = Annotated[
     Literal["refuse", "drop", "windows"],
     Field(
         description=(
-            "What happens to items with more than `max_tokens` tokens: `refuse` stops with their names, `drop` "
-            "leaves them out and reports how many, `windows` reads them in windows of at most `max_tokens` tokens, "
-            "whose logits are averaged. Nothing is ever cut off."
+            "What happens to items with more than `max_tokens` tokens: `refuse` stops with their names, `drop` leaves "
+            "them out and reports how many, `windows` reads them in windows, whose logits are averaged. Nothing is "
+            "ever cut off."
         )
     ),
 ]

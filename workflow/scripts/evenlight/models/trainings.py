@@ -87,8 +87,8 @@ class Training(Settings):
         1,
         ge=1,
         description=(
-            "Batches whose gradients are added up for one step. Less memory for the same training: a `batch_size` of 8 "
-            "with 4 of them equals 32 with 1, to rounding and where there is no dropout."
+            "Batches whose gradients are added up for one step: a `batch_size` of 8 with 4 of them equals 32 with 1, "
+            "to rounding and where there is no dropout."
         ),
     )
     group_by_length: bool = Field(
@@ -98,8 +98,8 @@ class Training(Settings):
     precision: Literal["float32", "bfloat16"] = Field(
         "float32",
         description=(
-            "`bfloat16` computes what torch's autocast chooses in half the bits, on graphics cards and processors "
-            "alike; weights, gradients, optimizer and validation stay `float32`, and so does the model that is kept."
+            "`bfloat16` computes what torch's autocast chooses in half the bits; weights, gradients, optimizer and "
+            "validation stay `float32`."
         ),
     )
     lora: Lora | None = Field(

@@ -8,9 +8,9 @@ Segmenter = Annotated[
     Literal["unicode", "icu"],
     Field(
         description=(
-            "How words are found where a script writes no spaces (Chinese, Japanese, Thai, Lao, Khmer, Burmese): "
-            "by Unicode's boundaries alone, which make each Chinese character a word (`unicode`), or by ICU's "
-            "dictionaries (`icu`), which need `pip install -r envs/segmenters.txt`."
+            "How words are found where a script writes no spaces (such as Chinese, Japanese, Thai): by Unicode's "
+            "boundaries (`unicode`), which make each Chinese character a word, or by ICU's dictionaries (`icu`), which "
+            "need `pip install -r envs/segmenters.txt`."
         )
     ),
 ]

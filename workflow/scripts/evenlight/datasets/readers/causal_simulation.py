@@ -70,7 +70,7 @@ class CausalSimulation(Reader):
         "both",
         description=(
             "Whether models learn from `both` texts of a unit, so that only what the gender causes goes with it, or "
-            "from the one that was `observed`, so that what shares a cause with the gender does, too."
+            "from the one that was `observed`."
         ),
     )
     base_rates: Share = Field(
@@ -119,8 +119,8 @@ class CausalSimulation(Reader):
     concept_counterfactuals: Different[Literal[tuple(CONCEPTS)]] = Field(
         [],
         description=(
-            "Concepts of which every test text gets a counterpart, in which this concept alone is changed; each is a "
-            "factor that can be compared, such as `care: [[careful, careless]]`."
+            "Concepts of which every test text gets a counterpart, in which this concept alone is changed, such as "
+            "`care: [[careful, careless]]`."
         ),
     )
     seed: int = Field(

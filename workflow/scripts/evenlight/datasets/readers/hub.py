@@ -27,8 +27,8 @@ class OnHub(Reader):
 
     source: Location = Field(
         description=(
-            "Id of the dataset on the Hugging Face hub (`org/name`), or path of a folder with its files as the hub has "
-            "them or as `save_to_disk` of the library `datasets` writes them."
+            "Id of the dataset on the Hugging Face hub (`org/name`), or path of a folder with its files, as the hub or "
+            "`save_to_disk` has them."
         )
     )
     revision: Text | None = Field(

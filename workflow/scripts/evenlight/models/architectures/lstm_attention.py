@@ -26,9 +26,9 @@ class LstmAttention(FromScratch):
     vectors: Location | None = Field(
         None,
         description=(
-            "File of word vectors, a word and its numbers in each line as GloVe, word2vec and fastText write them: the "
-            "embeddings of tokens that are spelled so begin with these, and `hidden_size` must be their number. The "
-            "tokenizers that are learned write all in lower case. Left out, all embeddings begin at random."
+            "File of word vectors, a word and its numbers in each line as GloVe, word2vec and fastText write them, "
+            "with which the embeddings begin; `hidden_size` must be their number. The tokenizers that are learned "
+            "write all in lower case. Left out, all embeddings begin at random."
         ),
     )
     state_size: int = Field(64, ge=1, description="Dimensions of the LSTM's states.")

@@ -75,9 +75,8 @@ class Prompted(BroughtAlong):
     content_free: list[str] = Field(
         [],
         description=(
-            'Texts without content, such as `["N/A", "[MASK]", ""]`: what the model says of them on average is taken '
-            "for the prior of the classes, by which probabilities are divided (Zhao et al. 2021). Empty corrects "
-            "nothing."
+            'Texts without content, such as `["N/A", "[MASK]", ""]`: what the model says of them on average is the '
+            "prior by which probabilities are divided (Zhao et al. 2021). Empty corrects nothing."
         ),
     )
     special_tokens: SpecialTokens = Field(default_factory=SpecialTokens)

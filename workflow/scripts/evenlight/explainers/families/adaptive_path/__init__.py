@@ -36,8 +36,8 @@ class AdaptiveIntegratedGradients(GradientExplainer):
         gt=0,
         lt=1,
         description=(
-            "Largest error: the completeness gap as a share of the change of the output from the baseline to the "
-            "input, and twice as much as the scores moved when the steps last doubled, of their absolute sum."
+            "Largest error: the completeness gap as a share of the change of the output, and twice as much as the "
+            "scores moved when the steps last doubled."
         ),
     )
     absolute_bound: float = Field(

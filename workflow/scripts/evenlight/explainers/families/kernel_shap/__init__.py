@@ -59,9 +59,9 @@ class KernelShap(Explainer):
         0,
         ge=0,
         description=(
-            "How many pairs of words are kept with their interaction, the strongest of each text: what two words do "
-            "together beyond what each does (Shapley interaction index, Grabisch and Roubens 1999). Needs the "
-            "`estimator` `surrogate` or `chosen`, which ask no more rows for it."
+            "How many pairs of words are kept with their interaction, the strongest of each text (Shapley interaction "
+            "index, Grabisch and Roubens 1999). Needs the `estimator` `surrogate` or `chosen`, which ask no more "
+            "rows for it."
         ),
     )
     hidden_token: HiddenToken = "mask"

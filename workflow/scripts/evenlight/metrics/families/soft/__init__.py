@@ -20,10 +20,8 @@ KeptShares = Annotated[
     Annotated[Different[Annotated[float, Field(gt=0, lt=1)]], AfterValidator(ascending), Field(min_length=1)] | None,
     Field(
         description=(
-            "Shares of the text that are kept in the mean, the same for all explainers and texts, ascending: the "
-            "probabilities of keeping are brought to each, and the value is the mean over them. `null` keeps what the "
-            "scores happen to keep, as in the disparity study, so that explanations of few high scores are told to "
-            "remove less than those of many."
+            "Shares of the text that are kept in the mean, the same for all explainers and texts, ascending; the value "
+            "is the mean over them. `null` keeps what the scores happen to keep, as in the disparity study."
         ),
     ),
 ]
@@ -51,8 +49,8 @@ class SoftMetric(Metric):
     against_random: bool = Field(
         False,
         description=(
-            "Whether the value is how much better an explanation is than one that knows nothing: what its own "
-            "probabilities have in a random order of the tokens, a new one in each draw, is taken away."
+            "Whether the value is how much better an explanation is than its own probabilities in a random order of "
+            "the tokens, a new one in each draw."
         ),
     )
 

@@ -36,8 +36,8 @@ class ExplainedAgain(Metric):
     relative: bool = Field(
         False,
         description=(
-            "Whether `radius` is a share of the norm of the embeddings that move, those of the words' tokens, so that "
-            "long sentences, and models with large embeddings, move by as much as others do."
+            "Whether `radius` is a share of the norm of the embeddings of the words' tokens, so that long sentences "
+            "and large embeddings move by as much as others."
         ),
     )
 
