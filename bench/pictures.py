@@ -92,9 +92,7 @@ CONCEPTS = replace(
 )
 MASKED = replace(TOKENS, models={"bert": "BERT", "roberta": "RoBERTa"})
 MADE_UP = {
-    "definitions": TOKENS,
     "specifications": TOKENS,
-    "concepts": CONCEPTS,
     "concept_grid": CONCEPTS,
     "masked_words": MASKED,
 }

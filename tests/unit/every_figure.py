@@ -14,9 +14,7 @@ from evenlight.reports.plots.agreement import MEASURES, draw_agreement
 from evenlight.reports.plots.associations import draw_associations
 from evenlight.reports.plots.attribution_differences import draw_attribution_differences
 from evenlight.reports.plots.concept_grid import draw_concept_grid
-from evenlight.reports.plots.concepts import draw_concepts
 from evenlight.reports.plots.control import LOOKS, draw_control
-from evenlight.reports.plots.definitions import draw_definitions
 from evenlight.reports.plots.disparity import draw_disparity
 from evenlight.reports.plots.effects import draw_effects
 from evenlight.reports.plots.masked_words import LABELS, draw_masked_words
@@ -144,13 +142,6 @@ def concept_grid(names: Names) -> Figure:
     )
 
 
-def concepts(names: Names) -> Figure:
-    """The first dataset."""
-    errors = _concept_errors(names)
-    errors = errors[errors["dataset"] == next(iter(names.datasets))]
-    return draw_concepts(errors, names.models, names.explainers, names.metrics, names.title)
-
-
 def control(names: Names) -> Figure:
     """All tests on every dataset."""
     random = random_numbers()
@@ -173,15 +164,6 @@ def _summary(names: Names) -> pd.DataFrame:
         for d in [1.7 * random.normal()]
     ]
     return pd.DataFrame(rows).assign(considerable=lambda table: table["mean_d"].abs() > 0.2)
-
-
-def definitions(names: Names) -> Figure:
-    """All metrics are definitions of one, or of two where there are four."""
-    metrics = list(names.metrics)
-    disputed = {"comprehensiveness": metrics} if len(metrics) < 4 else {"first": metrics[:2], "second": metrics[2:]}
-    return draw_definitions(
-        _summary(names), names.models, names.explainers, names.metrics, disputed, 0.2, title=names.title
-    )
 
 
 def disparity(names: Names) -> Figure:

@@ -44,4 +44,4 @@ def test_all_words_of_a_page():
 
 def test_every_page_is_made_by_a_test_that_holds_it_to_that():
     made = {name for path in TESTS.glob("test_*.py") for name in re.findall(r"page_of\(\s*\"(\w+)\"", path.read_text())}
-    assert made == {path.stem for path in PAGES.glob("*.py")} - {"__init__"}
+    assert made == {path.stem for path in PAGES.glob("*.py") if "\ndef page(" in path.read_text()}

@@ -73,8 +73,9 @@ def test_results_and_pages_understand_what_a_study_asks(name, tmp_path, monkeypa
     for result, entry in study.results.items():
         asked = entry.parse(json.loads(study.settings_of(entry)) | {"result": result})
         assert (asked.result, entry.about()[-1] in ".?") == (result, True)
-    assert next(iter(study.kind.opens)) in study.pages
-    for module, shown in study.pages.values():
+    assert next(iter(study.kind.opens)) in study.tabulated
+    for name, shown in study.tabulated.items():
+        module, _ = study.pages[name]
         tables = [None] * len(shown.tables or module.TABLES)
         signature(module.page).bind(*tables, **keywords(json.loads(shown.settings)))
 

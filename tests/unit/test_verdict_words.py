@@ -1,4 +1,4 @@
-"""Verdicts in words: sentences of a row, signs, and the pages that say what was looked at when."""
+"""Verdicts in words: sentences of a row, and signs."""
 
 from types import SimpleNamespace
 
@@ -67,18 +67,6 @@ def test_a_cell_shows_its_sign_and_its_counts():
     assert cell.background in {example.background for example, _ in legend}
     undecided = effect_cell(SimpleNamespace(**ROW | {"verdict": "undecided", "side": 0}), 140)
     assert (undecided.text, undecided.bold) == ("? 3–22–1", False)
-
-
-def test_the_page_of_looks_shows_those_that_were_made():
-    looks = pd.DataFrame({"plan": ["a", "a", "other"], "look": [1, 3, 2], "made": "now", "spent": [0.01, 0.05, 0.02]})
-    page = page_of("looks", looks, plan="a", planned=[20, 40, 60])
-    [[_, rows]] = page.tables[0].rows
-    assert [[cell.text for cell in cells] for _, cells in rows] == [
-        ["20", "now", "0.01"],
-        ["40", "–", "–"],
-        ["60", "now", "0.05"],
-    ]
-    assert "2 of 3 looks" in page.introduction
 
 
 def test_verdicts_on_measures_of_reasons_are_counts():

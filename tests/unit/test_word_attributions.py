@@ -4,7 +4,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from dataset_files import write_dataset
-from rendering import page_of
 from scipy.stats import wilcoxon
 from statsmodels.stats.multitest import multipletests
 from study_files import taken
@@ -126,17 +125,6 @@ def test_of_two_forms_nothing_is_adjusted(folder):
 
 
 SHOWN = {"explainers": {"lime": "LIME"}, "strategies": {"bert": {"C": "small", "CE": "large"}}, "alpha": 0.05}
-
-
-def test_the_page_counts_runs(found):
-    table, _ = found
-    page = page_of("attribution_differences", table, datasets={"plots": "plots"}, **SHOWN)
-    assert next(part.caption for part in page.tables) == "male and female on plots"
-    [(_, rows)] = page.tables[0].rows
-    part = table.query("level_a == 'male' and level_b == 'female'")
-    runs, of_pairs = (part["p_holm"] <= 0.05).sum(), (part["p_pairs_holm"] <= 0.05).sum()
-    assert rows[0][1][0].text == f"{part['mean_absolute'].mean():.3f}, {runs} ({of_pairs}) of 2 runs"
-    assert rows[1][1][0].text == "–"
 
 
 def test_the_figures_have_a_panel_per_pair(found):

@@ -2,6 +2,7 @@
 
 import copy
 import html
+import json
 import os
 import re
 import shutil
@@ -11,6 +12,7 @@ from collections.abc import Collection, Iterable
 from itertools import product
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import warm_snakemake
 import yaml
 
@@ -173,7 +175,7 @@ def _wildcards(about: str) -> frozenset[tuple[str, str]]:
     return frozenset(tuple(part.split("=", 1)) for part in line[1].split(", ")) if line else frozenset()
 
 
-COSTS = ("summarise_costs", "tabulate_costs")
+COSTS = ("summarise_costs",)
 # Jobs without wildcards: in every study, and where groups are compared.
 RULES_OF_EVERY_KIND = ("summarise_scores", "measure_quality", "tabulate_scores", "tabulate_models", *COSTS)
 RULES_OF_DISPARITY = (
@@ -186,7 +188,6 @@ RULES_OF_DISPARITY = (
     "adjust_for_covariates",
     "tabulate_disparity",
     "tabulate_effects",
-    "tabulate_control",
     "tabulate_covariate_adjusted",
     "write_page",
     "count_texts",
@@ -267,22 +268,14 @@ OPTIONAL_CAPTIONS = (
     "agreement",
     "associations",
     "attribution_differences",
-    "beyond_random",
     "concept_grid",
     "concepts",
-    "decisions",
-    "definitions",
-    "draws",
     "faithfulness",
-    "ground_truth",
-    "learning_rates",
-    "looks",
     "masked_words",
     "predictions",
     "proposed_methods",
     "published",
     "randomisation",
-    "reliance",
     "roc",
     "sentence",
     "specifications",
@@ -303,6 +296,11 @@ def assert_reported(report: Path, categories: Iterable[str], captions: Path, wit
         beginning = re.split(r"[{'–×:]", path.read_text(encoding="utf-8"))[0].split()
         assert len(beginning) > 3
         assert " ".join(beginning) in words, path
+
+
+def metadata(path: Path) -> dict:
+    """What a table says of how it was made."""
+    return json.loads(pq.read_schema(path).metadata[b"evenlight"])
 
 
 def contents(folder: Path) -> dict[str, bytes]:

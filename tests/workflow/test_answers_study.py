@@ -23,7 +23,7 @@ STUDY = EXAMPLE | {
 }
 PAGES = [
     f"results/{STUDY['study']}/{page}"
-    for page in ("tables/effects.html", "tables/draws.html", "tables/decisions.html", "index.html")
+    for page in ("tables/effects.html", "tables/draws.csv", "tables/decisions.csv", "index.html")
 ]
 
 
@@ -110,7 +110,6 @@ def test_only_what_an_edit_concerns_runs_again(project, copy_of):
     assert planned_jobs(project, *PAGES) == set()
     configure(project, edited(STUDY, "metrics", "complains", "label", value="Complaints"))
     assert {rule for rule, _ in planned_jobs(project, *PAGES)} == {
-        "tabulate_draws",
         "tabulate_effects",
         "write_page",
     }

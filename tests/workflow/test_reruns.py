@@ -39,7 +39,7 @@ EFFECTS = (
     *("estimate_effects", "permute_verdicts", "tabulate_effects", "draw_effects"),
     *("estimate_texts_needed", "write_page"),
 )
-CONTROL = ("permute_groups", "tabulate_control", "draw_control")
+CONTROL = ("permute_groups", "draw_control")
 COVARIATE_ADJUSTED = ("adjust_for_covariates", "tabulate_covariate_adjusted")
 SCORES = ("summarise_scores", "tabulate_scores")
 JUDGED = ("measure_disparity", "record_analyses")
@@ -237,7 +237,7 @@ EDITS = {
         study("explainers", "lime", "label", value="LIME"),
         both(
             of(*BOXES, "draw_disparity", "draw_effects", "tabulate_disparity", "tabulate_effects"),
-            of("tabulate_covariate_adjusted", "tabulate_scores", "tabulate_costs", "write_page"),
+            of("tabulate_covariate_adjusted", "tabulate_scores", "write_page"),
         ),
     ),
     "label of a metric changed": (

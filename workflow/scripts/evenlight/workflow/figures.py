@@ -41,10 +41,15 @@ class Figures:
 
     @cached_property
     def pages(self):
-        """The pages of tables that the study shows, by the name of their module, with this module."""
+        """The pages of tables and figures that the study shows, by the name of their module, with this module."""
         modules = {each.name: import_module(f"{pages.__name__}.{each.name}") for each in iter_modules(pages.__path__)}
         found = {name: (module, module.shown(self)) for name, module in modules.items()}
         return {name: (module, shown) for name, (module, shown) in found.items() if shown}
+
+    @cached_property
+    def tabulated(self):
+        """Those of them that are more than figures."""
+        return {name: shown for name, (module, shown) in self.pages.items() if hasattr(module, "page")}
 
     @cached_property
     def plots(self):

@@ -73,7 +73,6 @@ def shown(study) -> Shown | None:
         "Explainers",
         study.shown(*COMPARED, of=TEXT, **study.of_statistics("confidence")),
         tables=TABLES if study.comparisons_of(TEXT) else TABLES[:-1],
-        csv=["faithfulness"],
         verdicts=True,
     )
 

@@ -21,7 +21,6 @@ def shown(study) -> Shown | None:
     return Shown(
         "Models",
         study.shown("datasets", strategies=strategies, published=study.published_values()),
-        csv=["confusions", "roc_curves", "strategy_models"],
         figures={
             "roc": Drawn(
                 "True against false positives of every class and run, strategy by strategy.",
