@@ -237,7 +237,7 @@ EDITS = {
         study("explainers", "lime", "label", value="LIME"),
         both(
             of(*BOXES, "draw_disparity", "draw_effects", "tabulate_disparity", "tabulate_effects"),
-            of("tabulate_covariate_adjusted", "tabulate_scores", "write_page"),
+            of("tabulate_scores", "write_page"),
         ),
     ),
     "label of a metric changed": (
@@ -245,7 +245,7 @@ EDITS = {
         both(
             of("draw_scores", metric="gini"),
             of("draw_score_panels", "draw_disparity", "draw_effects", "tabulate_disparity", "tabulate_effects"),
-            of("tabulate_covariate_adjusted", "tabulate_scores", "write_page"),
+            of("tabulate_scores", "write_page"),
         ),
     ),
     "levels compared the other way round": (

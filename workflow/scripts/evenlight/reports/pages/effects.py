@@ -1,4 +1,4 @@
-"""Who is explained better more often, as a page: counts, and wins, losses and ties of every comparison."""
+"""Who is explained better more often, as a page: wins, losses and ties of every comparison."""
 
 import pandas as pd
 
@@ -12,7 +12,6 @@ from evenlight.reports.verdict_words import (
     EXPLAINED,
     FAMILIES,
     Words,
-    at_least_of_set,
     describe_adjustment,
     describe_counts,
     legend_of,
@@ -34,9 +33,6 @@ from evenlight.statistics.comparisons.study import (
 from evenlight.statistics.comparisons.wins import TEXTS
 
 TABLES = (EFFECTS, EFFECT_COUNTS, VERDICT_CONTROL, BALANCED_ACCURACY)
-SETS = {"all": "All", "comparison": "Comparison", "dataset": "Dataset", "model": "Model"}
-SETS |= {"explainer": "Explainer", "metric": "Metric"}
-
 # Among which cells the control by permuted labels counts disparities.
 CLAIMS = {
     STUDY: "among the study's questions",
@@ -111,14 +107,7 @@ def page(
     Of a table of scores there are only the first two. ``words`` say how a group wins.
     """
     pairs = comparisons_in(effects)
-    labels = {"dataset": datasets, "model": models, "explainer": explainers}
-    labels["metric"] = {name: metric.label_with_direction for name, metric in metrics.items()}
-    counted = {
-        family: _set_table(f"Counts{said}", effect_counts[effect_counts["family"] == family], labels)
-        for family, said in FAMILIES.items()
-        if family in set(effect_counts["family"])
-    }
-    parts = [table for family, table in counted.items() if family != CONTROL]
+    parts = []
     for (dataset, *compared), of_dataset in effects.groupby(["dataset", "factor", "level_a", "level_b"], sort=False):
         pair = Comparison(*compared)
         for family, said in FAMILIES.items():
@@ -128,7 +117,6 @@ def page(
                 size = int((effects["family"] == family).sum())
                 names = (models, explainers, metrics)
                 parts.append(_verdict_table(versus, datasets[dataset], rows, *names, size, words))
-    parts += [counted[CONTROL]] if CONTROL in counted else []
     return Page(
         f"Who {words.is_better} more often?",
         answer_of(effects, effect_counts, words),
@@ -152,25 +140,6 @@ def answer_of(effects: pd.DataFrame, effect_counts: pd.DataFrame, words: Words =
         f"{question} {describe_counts(asked, effect_counts, 'primary ' if family == PRIMARY else '')} A verdict names "
         f"{len(found):,}. " + (f"In {apart:,} of these the mean points the other way." if apart else "")
     ).strip()
-
-
-def _set_table(caption: str, counts: pd.DataFrame, labels: dict[str, dict[str, str]]) -> Table:
-    rows = []
-    for name, heading in SETS.items():
-        lines = []
-        for row in counts[counts["set"] == name].itertuples(index=False):
-            label = labels.get(name, {}).get(row.name, row.name) or "all comparisons"
-            if name == "comparison":
-                label = f"{row.level_a} against {row.level_b} ({row.factor.replace('_', ' ')})"
-            numbers = (row.comparisons, *at_least_of_set(row), row.found_first, row.found_second)
-            lines.append((label, [Cell(f"{number:,}") for number in numbers]))
-        # One of its kind says what all say.
-        if lines and (name == "all" or len(lines) > 1):
-            rows.append((heading, lines))
-    only = counts.loc[counts["set"] == "all", ["level_a", "level_b"]].iloc[0]
-    sides = ["first", "second"] if only.isna().any() else list(only)
-    groups = [("Comparisons", ["all"]), ("At least", ["differ", *(f"better: {side}" for side in sides)])]
-    return Table(caption, ("Of", "these"), [*groups, ("Verdicts", sides)], rows)
 
 
 def _verdict_table(
