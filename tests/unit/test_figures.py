@@ -10,20 +10,16 @@ from xml.etree import ElementTree
 import numpy as np
 import pandas as pd
 import pytest
-from combinations import spread
 from commands import run_command
-from disparity_rows import disparity_rows
 from rendering import COMPARED, shown
-from study_files import StudyFiles, asked, called
+from study_files import StudyFiles, called
 
 from evenlight.core import tables
-from evenlight.core.contracts.results import SUMMARY
+from evenlight.core.contracts.results import WORD_ASSOCIATIONS
 from evenlight.core.errors import InputError
-from evenlight.reports.page_parts import BETTER_COLOURS
-from evenlight.reports.plots.disparity import draw_disparity
 from evenlight.reports.plots.scores import draw_scores
 from evenlight.reports.style import draw
-from evenlight.statistics.analyses.summary import grouped_scores, summarise_disparity
+from evenlight.statistics.analyses.summary import grouped_scores
 from evenlight.statistics.comparisons.study import MetricLabel
 
 SCRIPTS = Path(__file__).parents[2] / "workflow" / "scripts"
@@ -57,47 +53,20 @@ def scores(groups: list[str] = GROUPS) -> pd.DataFrame:
     return table
 
 
-def disparity() -> pd.DataFrame:
-    """d = 0.3 in both seeds of each comparison, significant in both seeds of gini and in one of sparsity."""
-    rows = [
-        {
-            "dataset": "plots", "model": model, "seed": seed, "explainer": explainer, "metric": metric,
-            "p": 0.01 if metric == "gini" or seed == 0 else 0.5, "cohens_d": 0.3 if metric == "gini" else -1.7,
-        }
-        for model in SETTINGS["models"]
-        for seed in (0, 1)
-        for explainer in EXPLAINERS
-        for metric in SETTINGS["metrics"]
-    ]  # fmt: skip
-    return disparity_rows(rows)
-
-
 def score_boxes(groups: list[str] = GROUPS):
     table = scores(groups).rename(columns={"gini": "score"})
     return draw_scores(table, GINI, EXPLAINERS, groups, "Gini index: Small on Plots")
-
-
-METRICS = {"gini": GINI, "sparsity": MetricLabel("sparsity", "Sparsity", higher_is_better=False)}
-
-
-def summarised(table: pd.DataFrame) -> pd.DataFrame:
-    return summarise_disparity(table, **asked(summarise_disparity, SETTINGS))
-
-
-def disparity_map():
-    models = {name: entry["label"] for name, entry in SETTINGS["models"].items()}
-    return draw_disparity(summarised(disparity()), models, EXPLAINERS, METRICS, 0.2, "Disparity")
 
 
 def texts(path: Path) -> list[str]:
     return [element.text for element in ElementTree.parse(path).iter("{http://www.w3.org/2000/svg}text")]
 
 
-@spread("suffix, make", ["svg", "pdf", "png"], [score_boxes, disparity_map])
-def test_drawing_again_gives_the_same_bytes(tmp_path, make, suffix):
+@pytest.mark.parametrize("suffix", ["svg", "pdf", "png"])
+def test_drawing_again_gives_the_same_bytes(tmp_path, suffix):
     paths = [tmp_path / f"{n}.{suffix}" for n in (1, 2)]
     for path in paths:
-        draw([path], make, "Title")
+        draw([path], score_boxes, "Title")
     assert paths[0].read_bytes() == paths[1].read_bytes()
     assert paths[0].stat().st_size > 1000
     # Both may have been drawn within the second that a date of drawing would show.
@@ -138,45 +107,6 @@ def test_boxes_stand_in_order_and_hold_the_quartiles():
     assert (edges.min(), edges.max()) == pytest.approx(tuple(np.percentile(values, [25, 75])))
 
 
-def test_map_shows_every_number_and_outlines_what_is_significant_in_most_seeds():
-    axes = disparity_map().axes[0]
-    numbers = [text.get_text() for text in axes.texts]
-    assert numbers == ["0.30", "−1.70"] * 16
-    assert {text.get_fontweight() for text in axes.texts} == {"bold"}
-    outlines = [patch for patch in axes.patches if patch.get_facecolor()[3] == 0]
-    # One of two seeds is no majority: only gini, the left column, is outlined.
-    assert len(outlines) == 16
-    assert {round(patch.get_x()) for patch in outlines} == {0}
-
-
-def test_map_marks_what_was_not_tested():
-    table = disparity()
-    table = table[~((table["metric"] == "sparsity") & (table["explainer"] == "explainer3"))]
-    figure = draw_disparity(summarised(table), {"small": "Small"}, EXPLAINERS, METRICS, 0.2, "")
-    assert [text.get_text() for text in figure.axes[0].texts].count("–") == 1
-
-
-def test_every_pair_of_groups_has_its_panel():
-    summary = summarised(pd.concat([disparity(), disparity().assign(level_b="neutral")]))
-    figure = draw_disparity(summary, {"small": "Small"}, EXPLAINERS, {"gini": GINI}, 0.2, "")
-    labels = [axes.get_ylabel() for axes in figure.axes if axes.get_ylabel()]
-    assert labels == [f"Cohen's d\n{group} better ← 0 → male better" for group in ("female", "neutral")]
-
-
-def test_map_and_table_have_one_colour_for_the_group_with_better_explanations():
-    """Of a metric whose lower scores are better, a d below 0 is in favour of the first group."""
-    summary = summarised(disparity().assign(cohens_d=-1.0, cliffs_delta=-0.5))
-    axes = draw_disparity(summary, {"small": "Small"}, EXPLAINERS, METRICS, 0.2, "").axes[0]
-    colours = {
-        round(patch.get_x() + 0.5): patch.get_facecolor()[:3] for patch in axes.patches if patch.get_facecolor()[3]
-    }
-    by_group = dict(zip(("male", "female"), (tuple(part / 255 for part in rgb) for rgb in BETTER_COLOURS), strict=True))
-    better = summary.drop_duplicates("metric").set_index("metric")["better_group"]
-    assert better.to_dict() == {"gini": "female", "sparsity": "male"}
-    for place, metric in enumerate(METRICS):
-        assert colours[place] == pytest.approx(by_group[better[metric]], abs=0.01)
-
-
 # The scripts
 
 
@@ -191,7 +121,6 @@ def score_files(tmp_path) -> StudyFiles:
 SCORED = {"seeds": [0, 1], "factors": ["gender"]}
 ONE_MODEL = SETTINGS | {"models": {"small": SETTINGS["models"]["small"]}}
 BOXES = shown(ONE_MODEL, *COMPARED, **SCORED, families={"gini": "complexity"}, levels=["male", "female"], modalities={})
-MAP = shown(SETTINGS, "models", "explainers", "metrics", dataset="Plots", considerable_effect=0.2)
 
 
 def run_script(name: str, settings: dict, *arguments, hash_seed: str = "") -> subprocess.CompletedProcess:
@@ -221,12 +150,14 @@ def test_draw_scores_is_the_same_in_every_process_and_refuses_a_missing_seed(sco
     assert done.stderr.startswith(f"error: {missing}: no such file;")
 
 
-def test_draw_disparity(tmp_path):
-    path = tmp_path / "disparity_summary.parquet"
-    tables.write_table(summarised(disparity()), path, SUMMARY)
-    shared = ["--figure", "disparity", "--table", path, "--output", tmp_path / "map.svg"]
-    done = run_script("figures/draw.py", MAP, *shared, "--dataset", "plots")
+def test_a_figure_of_one_dataset_is_drawn_of_its_rows(tmp_path):
+    path, row = tmp_path / "words.parquet", {"class": "yes", "texts": 9, "marked": 5, "unmarked": 1, "z": 1.0, "p": 0.5}
+    words = pd.DataFrame({"dataset": ["plots", "other"], "word": ["she", "he"], "correlation": [0.5, -0.5]})
+    tables.write_table(words.assign(**row), path, WORD_ASSOCIATIONS)
+    shared = ["--figure", "associations", "--table", path, "--output", tmp_path / "words.svg"]
+    done = run_script("figures/draw.py", {"dataset": "Plots"}, *shared, "--dataset", "plots")
     assert done.returncode == 0, done.stderr
-    assert "Large · Explainer no. 7" in texts(tmp_path / "map.svg")
-    done = run_script("figures/draw.py", MAP, *shared, "--dataset", "films")
+    assert {"she", "Words that are associated with a class on Plots"} <= (drawn := set(texts(tmp_path / "words.svg")))
+    assert "he" not in drawn
+    done = run_script("figures/draw.py", {"dataset": "Films"}, *shared, "--dataset", "films")
     assert done.stderr.startswith(f"error: {path}: column 'dataset' has no 'films'")

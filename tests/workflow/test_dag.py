@@ -283,7 +283,7 @@ def test_a_description_tests_nothing(project):
     planned = planned_jobs(project)
     planned_rules = {rule for rule, _ in planned}
     assert {"summarise_scores", "tabulate_scores", "tabulate_models", "draw_score_panels"} <= planned_rules
-    assert not {"measure_disparity", "estimate_effects", "permute_groups", "draw_disparity"} & planned_rules
+    assert not {"measure_disparity", "estimate_effects", "permute_groups", "draw_effects"} & planned_rules
 
 
 @pytest.mark.slow

@@ -73,9 +73,7 @@ def test_every_file_is_there_and_no_other(finished):
     expected |= {f"figures/control.{form}" for form in ("svg", "pdf")}
     for dataset in datasets:
         expected |= {f"datasets/{dataset}/{name}" for name in ("items.parquet", "units.parquet", "co_occurrence.csv")}
-        expected |= {
-            f"figures/{kind}/{dataset}.{form}" for kind, form in product(("disparity", "effects"), ("svg", "pdf"))
-        }
+        expected |= {f"figures/effects/{dataset}.{form}" for form in ("svg", "pdf")}
     for dataset, model, metric, form in product(datasets, models, metrics, ("svg", "pdf")):
         expected.add(f"figures/scores/{dataset}/{model}/{metric}.{form}")
         expected.add(f"figures/panels/{dataset}/{model}.{form}")
