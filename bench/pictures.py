@@ -60,7 +60,6 @@ PICTURES = {
 }
 # What is small enough to be copied.
 COPIED = {
-    "gallery/scores": "demo/figures/scores/demo_books/small_bert/mass_accuracy.svg",
     "gallery/verdicts": "scores_example/figures/verdicts.svg",
     "gallery/control": "demo/figures/control.svg",
     "gallery/strategies": "gallery/figures/strategies/sentences/mass_accuracy_by_strategy.svg",

@@ -20,7 +20,6 @@ from evenlight.reports.plots.masked_words import LABELS, draw_masked_words
 from evenlight.reports.plots.randomisation import ORDERS, draw_randomisation
 from evenlight.reports.plots.roc import draw_roc
 from evenlight.reports.plots.score_panels import draw_score_panels
-from evenlight.reports.plots.scores import draw_scores
 from evenlight.reports.plots.sentence import draw_sentence
 from evenlight.reports.plots.specifications import EFFECTS, draw_specifications
 from evenlight.reports.plots.strategies import SUBSETS, draw_strategies
@@ -267,14 +266,6 @@ def _scores(names: Names) -> pd.DataFrame:
     table = pd.DataFrame(rows)
     table.loc[table["explainer"] == list(names.explainers)[-1], "score"] = np.nan
     return table
-
-
-def scores(names: Names) -> Figure:
-    """The first metric."""
-    metric = next(iter(names.metrics.values()))
-    table = _scores(names)
-    of_metric = table[table["metric"] == metric.name]
-    return draw_scores(of_metric, metric, names.explainers, names.groups, names.title)
 
 
 def score_panels(names: Names) -> Figure:

@@ -17,7 +17,8 @@ from study_files import StudyFiles, called
 from evenlight.core import tables
 from evenlight.core.contracts.results import WORD_ASSOCIATIONS
 from evenlight.core.errors import InputError
-from evenlight.reports.plots.scores import draw_scores
+from evenlight.reports.plots.associations import draw_associations
+from evenlight.reports.plots.score_panels import draw_score_panels
 from evenlight.reports.style import draw
 from evenlight.statistics.analyses.summary import grouped_scores
 from evenlight.statistics.comparisons.study import MetricLabel
@@ -33,7 +34,6 @@ SETTINGS = {
     "explainers": {name: {"label": label} for name, label in EXPLAINERS.items()},
     "metrics": {
         "gini": {"label": "Gini index", "better": "higher", "family": "complexity"},
-        "sparsity": {"label": "Sparsity", "better": "lower", "family": "complexity"},
     },
     "statistics": {"groups": [["male", "female"]], "alpha": 0.05, "considerable_effect": 0.2},
 }
@@ -54,8 +54,14 @@ def scores(groups: list[str] = GROUPS) -> pd.DataFrame:
 
 
 def score_boxes(groups: list[str] = GROUPS):
-    table = scores(groups).rename(columns={"gini": "score"})
-    return draw_scores(table, GINI, EXPLAINERS, groups, "Gini index: Small on Plots")
+    table = scores(groups).rename(columns={"gini": "score"}).assign(metric="gini")
+    return draw_score_panels(table, {"gini": GINI}, EXPLAINERS, groups, "Small on Plots")
+
+
+def words():
+    """A figure whose layout is found at once, so that a second format is that of the figure alone."""
+    of_word = {"class": "yes", "correlation": 0.5, "marked": 1, "unmarked": 0}
+    return draw_associations(pd.DataFrame([of_word | {"word": word} for word in GROUPS]), "Words")
 
 
 def texts(path: Path) -> list[str]:
@@ -75,10 +81,10 @@ def test_drawing_again_gives_the_same_bytes(tmp_path, suffix):
 
 def test_one_figure_goes_to_several_files(tmp_path):
     together = [tmp_path / "together.svg", tmp_path / "together.pdf"]
-    draw(together, score_boxes, "Title")
+    draw(together, words, "Title")
     for path in together:
         alone = tmp_path / f"alone{path.suffix}"
-        draw([alone], score_boxes, "Title")
+        draw([alone], words, "Title")
         assert path.read_bytes() == alone.read_bytes()
 
 
@@ -92,7 +98,7 @@ def test_own_settings_of_matplotlib_change_nothing(tmp_path):
     assert (tmp_path / "plain.svg").read_bytes() == (tmp_path / "own.svg").read_bytes()
     # Text is text.
     shown = texts(tmp_path / "own.svg")
-    assert {*GROUPS, *EXPLAINERS.values(), "Gini index", "(higher is better)"} <= set(shown)
+    assert {*GROUPS, *EXPLAINERS.values(), "Gini index\N{NO-BREAK SPACE}↑"} <= set(shown)
     assert shown.count("undefined") == 1
     with pytest.raises(InputError, match=r"\.svg, \.pdf or \.png"):
         draw([tmp_path / "figure.jpg"], score_boxes, "Title")
@@ -137,16 +143,16 @@ def test_scores_of_all_seeds_are_pooled(score_files):
     assert len(table) == 2 * len(scores())
 
 
-def test_draw_scores_is_the_same_in_every_process_and_refuses_a_missing_seed(score_files, tmp_path):
-    flags = ("--metric", "gini", "--scores", score_files.scores, "--datasets", score_files.datasets, "--output")
+def test_boxes_are_the_same_in_every_process_and_a_missing_seed_is_refused(score_files, tmp_path):
+    flags = ("--scores", score_files.scores, "--datasets", score_files.datasets, "--output")
     for seed in ("1", "2"):
-        done = run_script("figures/draw_scores.py", BOXES, *flags, tmp_path / f"{seed}.svg", hash_seed=seed)
+        done = run_script("figures/draw_score_panels.py", BOXES, *flags, tmp_path / f"{seed}.svg", hash_seed=seed)
         assert done.returncode == 0, done.stderr
     assert (tmp_path / "1.svg").read_bytes() == (tmp_path / "2.svg").read_bytes()
-    assert "Gini index: Small on Plots" in texts(tmp_path / "1.svg")
+    assert "Small on Plots" in texts(tmp_path / "1.svg")
     missing = next((score_files.scores / "plots" / "small" / "seed1" / "complexity").iterdir())
     missing.unlink()
-    done = run_script("figures/draw_scores.py", BOXES, *flags, tmp_path / "x.svg")
+    done = run_script("figures/draw_score_panels.py", BOXES, *flags, tmp_path / "x.svg")
     assert done.stderr.startswith(f"error: {missing}: no such file;")
 
 

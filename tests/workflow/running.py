@@ -210,7 +210,7 @@ def all_jobs(study: dict) -> set[Job]:
         jobs += [("draw_effects", of)] * comparing
     for dataset, model in product(study["datasets"], study["models"]):
         of = {"dataset": dataset, "model": model}
-        jobs += [("draw_score_panels", of), *(("draw_scores", of | {"metric": metric}) for metric in study["metrics"])]
+        jobs += [("draw_score_panels", of)]
         for seed in study["seeds"]:
             run = of | {"seed": str(seed)}
             jobs += [(rule, run) for rule in ("train", "read_texts", *(f"attribute_{family}" for family in explainers))]

@@ -168,7 +168,7 @@ def test_the_crate_says_what_the_results_depend_on(packed):
     assert "cpu" in values or not any("manifest.json" in name for name in entities)
 
 
-@pytest.mark.parametrize("figure", ["scores/demo/ola_cea/gini.svg", "effects/demo.svg"])
+@pytest.mark.parametrize("figure", ["panels/demo/ola_cea.svg", "effects/demo.svg"])
 def test_a_figure_is_drawn_alone_from_the_archive(clone, figures_only, figure):
     """Soon, as one job does it, without torch, which reads no table of the study but those that its rule names."""
     path = results_of(clone) / "figures" / figure

@@ -185,11 +185,10 @@ def test_jobs_on_different_datasets_can_run_as_one_group(project):
     assert "Group job models" in stdout, stdout
 
 
-def test_one_figure_needs_its_own_model_and_metric_only(project):
-    planned = planned_jobs(project, "results/tiny/figures/scores/demo/ola_cea/gini.svg")
+def test_one_figure_needs_its_own_model_only(project):
+    planned = planned_jobs(project, "results/tiny/figures/panels/demo/ola_cea.svg")
     expected = chosen(all_jobs(TINY), "train", "read_texts", "attribute_", model="ola_cea")
-    expected |= chosen(all_jobs(TINY), "score", model="ola_cea", family="complexity")
-    expected |= chosen(all_jobs(TINY), "draw_scores", model="ola_cea", metric="gini")
+    expected |= chosen(all_jobs(TINY), "score", "draw_score_panels", model="ola_cea")
     assert planned == expected | chosen(all_jobs(TINY), "import_dataset")
 
 

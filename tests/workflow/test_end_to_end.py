@@ -49,9 +49,7 @@ def sha256(path: Path) -> str:
 
 
 def test_every_file_is_there_and_no_other(finished):
-    datasets, models, seeds, explainers, metrics = (
-        TINY[part] for part in ("datasets", "models", "seeds", "explainers", "metrics")
-    )
+    datasets, models, seeds, explainers = (TINY[part] for part in ("datasets", "models", "seeds", "explainers"))
     families = ("faithfulness", "complexity", "correctness")
     pages = ("disparity", "effects", "covariate_adjusted", "scores", "models")
     expected = {f"tables/{name}.{form}" for name, form in product(pages, ("html", "tex"))}
@@ -74,8 +72,7 @@ def test_every_file_is_there_and_no_other(finished):
     for dataset in datasets:
         expected |= {f"datasets/{dataset}/{name}" for name in ("items.parquet", "units.parquet", "co_occurrence.csv")}
         expected |= {f"figures/effects/{dataset}.{form}" for form in ("svg", "pdf")}
-    for dataset, model, metric, form in product(datasets, models, metrics, ("svg", "pdf")):
-        expected.add(f"figures/scores/{dataset}/{model}/{metric}.{form}")
+    for dataset, model, form in product(datasets, models, ("svg", "pdf")):
         expected.add(f"figures/panels/{dataset}/{model}.{form}")
     for dataset, model, seed in product(datasets, models, seeds):
         run = f"{dataset}/{model}/seed{seed}"
