@@ -63,7 +63,6 @@ COPIED = {
     "gallery/verdicts": "scores_example/figures/verdicts.svg",
     "gallery/control": "demo/figures/control.svg",
     "gallery/strategies": "gallery/figures/strategies/sentences/mass_accuracy_by_strategy.svg",
-    "gallery/attribution_differences": "gallery/figures/attribution_differences/sentences_sizes.svg",
     "gallery/agreement": "gallery/figures/agreement/sentences.svg",
     "gallery/randomisation": "gallery/figures/randomisation/sentences.svg",
     "gallery/roc": "gallery/figures/roc/sentences.svg",
@@ -93,6 +92,7 @@ MADE_UP = {
     "specifications": TOKENS,
     "concept_grid": CONCEPTS,
     "masked_words": MASKED,
+    "attribution_differences": MASKED,
 }
 # What is done on a page before it is photographed.
 FIRST = {

@@ -100,27 +100,16 @@ def associations(names: Names) -> Figure:
     return draw_associations(pd.DataFrame(rows), names.title)
 
 
-def _differences(names: Names, view: str) -> Figure:
+def attribution_differences(names: Names) -> Figure:
+    """Tests of every model and seed."""
     random = random_numbers()
     rows = [
-        pair
-        | {"model": model, "seed": seed, "explainer": explainer}
-        | {"mean_absolute": random.uniform(0, 1), "p_holm": 10 ** random.uniform(-9, 0)}
+        pair | {"model": model, "seed": seed, "explainer": explainer, "p_holm": 10 ** random.uniform(-9, 0)}
         for pair, model, seed, explainer in product(names.pairs, names.in_strategies, SEEDS, names.explainers)
     ]
     return draw_attribution_differences(
-        pd.DataFrame(rows), names.explainers, names.strategies, alpha=0.05, view=view, title=names.title
+        pd.DataFrame(rows), names.explainers, names.strategies, alpha=0.05, title=names.title
     )
-
-
-def attribution_differences(names: Names) -> Figure:
-    """Sizes of the differences."""
-    return _differences(names, "sizes")
-
-
-def attribution_differences_tests(names: Names) -> Figure:
-    """Their tests."""
-    return _differences(names, "tests")
 
 
 def _concept_errors(names: Names) -> pd.DataFrame:

@@ -54,7 +54,7 @@ def test_every_page_and_figure_is_there(finished):
     views = ("by_explainer", "by_strategy", "relative")
     assert figures == {
         *(f"strategies/demo/{metric}_{view}.svg" for metric in STUDY["metrics"] for view in views),
-        *("attribution_differences/demo_sizes.svg", "attribution_differences/demo_tests.svg", "effects/demo.svg"),
+        *("attribution_differences/demo.svg", "effects/demo.svg"),
         *("roc/demo.svg", "word_associations/demo.svg", "sentences/demo.svg", "sentences/demo.html"),
     }
 

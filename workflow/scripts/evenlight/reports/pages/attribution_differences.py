@@ -10,15 +10,12 @@ def shown(study) -> Shown | None:
     """In a study of strategies that compares forms of texts."""
     if "compare_attributions" not in study.results:
         return None
-    settings = {"strategies": study.config["statistics"]["strategies"], **study.of_statistics("alpha")}
     drawn = Drawn(
-        "Differences between forms on one dataset: how large they are, or a map of their p-values by run.",
-        "attribution_differences/{dataset}_{view}",
-        lambda wildcards: study.shown(
-            "explainers", dataset=study.label("datasets", wildcards.dataset), view=wildcards.view, **settings
+        "A map of the p-values of differences between forms on one dataset, by run.",
+        "attribution_differences/{dataset}",
+        study.drawn_of_dataset(
+            "explainers", strategies=study.config["statistics"]["strategies"], **study.of_statistics("alpha")
         ),
-        shows="attribution differences, {view}",
-        on={"view": ["sizes", "tests"]},
-        views="sizes|tests",
+        shows="attribution differences",
     )
     return Shown("Strategies", figures={"attribution_differences": drawn})

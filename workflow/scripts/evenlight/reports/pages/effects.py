@@ -5,7 +5,7 @@ import pandas as pd
 from evenlight.core.contracts.results import BALANCED_ACCURACY, EFFECT_COUNTS, EFFECTS, VERDICT_CONTROL
 from evenlight.reports.entries import COMPARED, Drawn, Shown
 from evenlight.reports.html_table import Cell, Page, Table
-from evenlight.reports.page_parts import rows_of_cells
+from evenlight.reports.page_parts import rows_by_model
 from evenlight.reports.questions import CELL, LIMITS, READ, SURE, answered
 from evenlight.reports.text import signed
 from evenlight.reports.verdict_words import (
@@ -153,7 +153,11 @@ def _verdict_table(
     words: Words,
 ) -> Table:
     columns = {name: metric for name, metric in metrics.items() if name in set(verdicts["metric"])}
-    rows = rows_of_cells(verdicts, models, explainers, columns, lambda row: effect_cell(row, size, words))
+    by_names = {(row.model, row.explainer, row.metric): row for row in verdicts.itertuples(index=False)}
+    there = {name: label for name, label in explainers.items() if name in set(verdicts["explainer"])}
+    rows = rows_by_model(
+        models, there, lambda *row: [effect_cell(by_names.get((*row, name)), size, words) for name in columns]
+    )
     headings = [metric.label_with_direction for metric in columns.values()]
     return Table(f"Who {words.is_better}: {versus}", ("Model", "Explainer"), [(dataset, headings)], rows)
 
