@@ -5,7 +5,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from evenlight.reports.html_table import Cell, Page, Table, render
-from evenlight.reports.latex_table import latex
 
 TESTS = Path(__file__).parent
 PAGES = TESTS.parents[1] / "workflow/scripts/evenlight/reports/pages"
@@ -26,15 +25,6 @@ def test_details_stand_closed_between_legend_and_tables():
     assert places == sorted(places)
     assert text.count("<details>") == 2
     assert "<details" not in render(replace(PAGE, details=[]))
-
-
-def test_details_are_paragraphs_in_latex():
-    text = latex(PAGE)
-    first = r"\textit{What is in \textless{}a\textgreater{} cell?} A mean \& its 50 \% interval."
-    places = [
-        text.index(part) for part in ("In 1 of 2 cells", f"\n{first}\n\n", r"\textit{How sure", r"\begin{table*}")
-    ]
-    assert places == sorted(places)
 
 
 def test_all_words_of_a_page():

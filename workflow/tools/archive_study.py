@@ -47,7 +47,6 @@ MEDIA = {
     ".png": "image/png",
     ".safetensors": "application/octet-stream",
     ".svg": "image/svg+xml",
-    ".tex": "application/x-tex",
     ".tsv": "text/tab-separated-values",
     ".yaml": "application/yaml",
 }
