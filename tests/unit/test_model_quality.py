@@ -280,7 +280,7 @@ def test_page_of_one_run_has_no_deviation_over_seeds(files):
     page = page_of("models", summarise_quality(per_seed), datasets={"plots": "P"}, models={"small": "Small"})
     [[(_, [(_, cells)])]] = [table.rows for table in page.tables]
     assert re.fullmatch(r"\d\.\d{3}", cells[0].text)
-    assert "One run each" in page.said
+    assert "One run each" in str(page.details)
 
 
 # Guessing

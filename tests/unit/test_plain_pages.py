@@ -27,11 +27,6 @@ def test_details_stand_closed_between_legend_and_tables():
     assert "<details" not in render(replace(PAGE, details=[]))
 
 
-def test_all_words_of_a_page():
-    assert PAGE.said.startswith("Do groups differ?")
-    assert PAGE.said.endswith("Quite.")
-
-
 def test_every_page_is_made_by_a_test_that_holds_it_to_that():
     made = {name for path in TESTS.glob("test_*.py") for name in re.findall(r"page_of\(\s*\"(\w+)\"", path.read_text())}
     assert made == {path.stem for path in PAGES.glob("*.py") if "\ndef page(" in path.read_text()}

@@ -49,11 +49,6 @@ class Page:
     warnings: list[str] = field(default_factory=list)
     details: list[tuple[str, str]] = field(default_factory=list)
 
-    @property
-    def said(self) -> str:
-        """All words of the introduction and of the details."""
-        return " ".join([self.introduction, *(words for detail in self.details for words in detail)])
-
 
 def render(page: Page) -> str:
     """The page as HTML; all text is escaped."""
