@@ -110,7 +110,7 @@ def test_everything_in_every_category_opens(of_shipped_study):
     report = of_shipped_study.open()
     listed = report.ask("categories")
     # An audit makes only the pages that it names, and so no scores.
-    assert {"Disparity", "Models"} <= set(listed)
+    assert "Disparity" in listed
     for category, subcategories in listed.items():
         report.open().click("nav a", category)
         shown = report.ask("[...document.querySelectorAll('nav tbody tr')].map((row) => row.textContent)")
