@@ -1,6 +1,7 @@
 # From scores and predictions to the tables of a study: a rule for each result that it has, which has its name.
 #
-# Comes in: what the classes of evenlight.statistics and evenlight.judging read. Goes out: <results>/tables/*.parquet and *.csv.
+# Comes in: what the classes of evenlight.statistics and evenlight.judging read.
+# Goes out: <results>/tables/*.parquet and, of the same tables, *.csv.
 
 for name, result in study.results.items():
 

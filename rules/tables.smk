@@ -1,8 +1,8 @@
 # What the study shows: pages of tables and their figures, as the modules of evenlight.reports.pages say.
 #
 # Comes in: <results>/tables/*.parquet.
-# Goes out: <results>/tables/*.html, a rule for each page; <results>/figures/, a rule for each plot; the
-# targets `tables` and `figures`.
+# Goes out: <results>/tables/*.html, a rule for each page; <results>/figures/, a rule for each plot; the targets `tables`
+# and `figures`.
 
 
 # What the report says first.
