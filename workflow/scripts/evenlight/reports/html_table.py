@@ -3,8 +3,6 @@
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
 from evenlight.core.tables import replacing
 
 INK = "#1a1a1a"
@@ -22,13 +20,14 @@ class Cell:
 
 @dataclass(frozen=True)
 class Table:
-    """A table: columns in labelled groups, rows in labelled groups; ``corner`` names the two columns of row headers.
+    """A table: columns in labelled groups, rows in labelled groups; ``corner`` names the two columns of row headers, or
+    the one of rows where their groups have no label.
 
     ``columns``: (group, its columns) each; ``rows``: (group, (row, cells) each) each, with one cell per column.
     """
 
     caption: str
-    corner: tuple[str, str]
+    corner: tuple[str, ...]
     columns: list[tuple[str, list[str]]]
     rows: list[tuple[str, list[tuple[str, list[Cell]]]]]
 
@@ -52,6 +51,9 @@ class Page:
 
 def render(page: Page) -> str:
     """The page as HTML; all text is escaped."""
+    # Who judges a table in Python may never ask for a page.
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
     loader = FileSystemLoader(Path(__file__).parent)
     environment = Environment(autoescape=True, undefined=StrictUndefined, keep_trailing_newline=True, loader=loader)
     return environment.get_template("table_page.html").render(page=page, ink=INK)
