@@ -35,7 +35,7 @@ and the rule that makes it. The contract is checked when the table is written an
 file, the column and the rule.
 
 Tables are Parquet. Their metadata have the [notes](glossary.md#note) for readers. Tables of results are also there as
-`tables/*.csv`, and some as pages, `*.html`, by `tabulate_<page>`.
+`tables/*.csv`, and some as pages, `*.html` and `*.tex`, by `tabulate_<page>`.
 
 ## Files with a contract
 

@@ -1,8 +1,8 @@
 # What the study shows: pages of tables and their figures, as the modules of evenlight.reports.pages say.
 #
 # Comes in: <results>/tables/*.parquet.
-# Goes out: <results>/tables/*.html, a rule for each page; <results>/figures/, a rule for each plot; the targets `tables`
-# and `figures`.
+# Goes out: <results>/tables/*.html and *.tex, a rule for each page; <results>/figures/, a rule for each plot; the
+# targets `tables` and `figures`.
 
 
 # What the report says first.
@@ -25,6 +25,7 @@ for page, asked in study.tabulated.items():
                 category=asked.category,
                 labels=labelled(page, "table"),
             ),
+            latex=f"<results>/tables/{page}.tex",
         log:
             f"<logs>/tabulate_{page}.log",
         benchmark:
@@ -42,7 +43,7 @@ for page, asked in study.tabulated.items():
             versions=study.rendered_by("tabulate", f"pages/{page}.py"),
         shell:
             "python {input.script:q} --page {params.page} --tables {input.tables:q} --settings {params.settings:q} "
-            "{params.notes:q} --record {input.record:q} --output {output.html:q} > {log:q} 2>&1"
+            "{params.notes:q} --record {input.record:q} --html {output.html:q} --latex {output.latex:q} > {log:q} 2>&1"
 
 
 for plot, drawn in study.plots.items():

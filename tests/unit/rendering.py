@@ -4,6 +4,7 @@ import json
 import subprocess
 from importlib import import_module
 from pathlib import Path
+from types import SimpleNamespace
 
 import pandas as pd
 from commands import run_command
@@ -65,16 +66,18 @@ def run_plot(name: str, settings: dict, *arguments: object) -> subprocess.Comple
     return run_script("figures/draw.py", settings, "--figure", name, *arguments)
 
 
-def tabulated(
-    folder: Path, name: str, *frames: pd.DataFrame, notes: list[str] | None = None, **settings: object
-) -> str:
-    """The HTML that the script makes of a page's tables."""
+def tabulated(folder: Path, name: str, *frames: pd.DataFrame, notes: list[str] | None = None, **settings: object):
+    """The HTML and the LaTeX that the script makes of a page's tables."""
     contracts = import_module(f"evenlight.reports.pages.{name}").TABLES
     read = [folder / f"{name}{place}.parquet" for place in range(len(frames))]
     for frame, path, contract in zip(frames, read, contracts, strict=True):
         tables.write_table(frame, path, contract, {"notes": notes or []})
         notes = None
-    html = folder / f"{name}.html"
-    done = run_script("figures/tabulate.py", settings, "--page", name, "--tables", *read, "--output", html)
+    html, latex = folder / f"{name}.html", folder / f"{name}.tex"
+    done = run_script(
+        "figures/tabulate.py",
+        settings,
+        *("--page", name, "--tables", *read, "--html", html, "--latex", latex),
+    )
     assert done.returncode == 0, done.stderr
-    return html.read_text(encoding="utf-8")
+    return SimpleNamespace(html=html.read_text(encoding="utf-8"), latex=latex.read_text(encoding="utf-8"))

@@ -465,7 +465,7 @@ def test_script_writes_the_table_and_its_page_says_why_cells_are_not_split(study
     table = computed(study, settings)
     pd.testing.assert_frame_equal(tables.read_table(path, COVARIATE_ADJUSTED), table)
     about = shown(settings, "datasets", confidence=0.95)
-    page = tabulated(tmp_path, "covariate_adjusted", table, **about)
+    page = tabulated(tmp_path, "covariate_adjusted", table, **about).html
     assert page == render(page_of("covariate_adjusted", table, **about))
     assert "no causal claim" in page
     # What it says holds of every factor.

@@ -14,6 +14,7 @@ from scipy.stats import binomtest, fisher_exact
 from evenlight.core.contracts.texts import UNITS
 from evenlight.core.errors import InputError
 from evenlight.reports.html_table import render
+from evenlight.reports.latex_table import latex
 from evenlight.reports.verdict_words import how_sure
 from evenlight.statistics.analyses import effects
 from evenlight.statistics.analyses.effects import effect_tables
@@ -297,6 +298,7 @@ def test_the_page_renders_with_odd_names(monkeypatch):
     assert "Of 6 comparisons at least" in html
     assert "In 24 of 24 pairs" in html
     assert "asymptotic" in html
+    assert latex(page)
     # No count on the page is smaller than its verdicts.
     few = page_of("effects", verdicts, counts.assign(differ=0, first=0, second=0), *BESIDE, **about)
     assert "at least 2 differ: at least 2 for" in few.introduction

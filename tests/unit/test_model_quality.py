@@ -269,10 +269,11 @@ def test_scripts_write_all_tables(files, tmp_path):
     page = tabulated(tmp_path, "models", read, datasets={"plots": "Plots"}, models={"small": "Small"})
     assert list(of_seeds.columns) == ["dataset", "model", "seed", "measure", "factor", "subset", "size", "value"]
     assert set(of_seeds["seed"]) == {0, 1}
-    assert "0.917 ± 0.083" in page
-    assert re.findall("<th[^>]*>(girl|boy)</th>", page) == ["girl", "boy"]
-    assert "class 0" not in page
-    assert "One run each" not in page
+    assert "0.917 ± 0.083" in page.html
+    assert re.findall("<th[^>]*>(girl|boy)</th>", page.html) == ["girl", "boy"]
+    assert "class 0" not in page.html
+    assert "0.917" in page.latex
+    assert "One run each" not in page.html
 
 
 def test_page_of_one_run_has_no_deviation_over_seeds(files):

@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from evenlight.reports.html_table import Cell, Page, Table, render
+from evenlight.reports.latex_table import latex
 
 TESTS = Path(__file__).parent
 PAGES = TESTS.parents[1] / "workflow/scripts/evenlight/reports/pages"
@@ -32,6 +33,15 @@ def test_rows_whose_groups_have_no_label_have_one_heading():
     one, two = (render(replace(PAGE, tables=[table])) for table in (alone, TABLE))
     assert [text.count('scope="rowgroup"') for text in (one, two)] == [0, 1]
     assert [text.count('scope="col" rowspan="2"') for text in (one, two)] == [1, 2]
+
+
+def test_details_are_paragraphs_in_latex():
+    text = latex(PAGE)
+    first = r"\textit{What is in \textless{}a\textgreater{} cell?} A mean \& its 50 \% interval."
+    places = [
+        text.index(part) for part in ("In 1 of 2 cells", f"\n{first}\n\n", r"\textit{How sure", r"\begin{table*}")
+    ]
+    assert places == sorted(places)
 
 
 def test_every_page_is_made_by_a_test_that_holds_it_to_that():

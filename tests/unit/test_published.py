@@ -14,6 +14,7 @@ from study_files import asked
 
 from evenlight.core.errors import InputError
 from evenlight.reports.html_table import render
+from evenlight.reports.latex_table import latex
 from evenlight.reports.pages.published import NOTES
 from evenlight.statistics.analyses.published import (
     AGREEMENT,
@@ -422,12 +423,13 @@ def test_a_page_without_a_common_cell_says_so():
     )
     assert "no cell" in page.introduction
     assert page.tables == page.notes == page.legend == []
-    assert "no cell" in render(page)
+    assert all("no cell" in form(page) for form in (render, latex))
 
 
-def test_the_page_ends_with_what_must_be_known_of_the_numbers():
+def test_everything_on_the_page_can_be_printed_by_pdflatex():
     page = page_with(cell(), cell(dataset="compas"), cell(mean_d_significant=np.inf, metric="gini"))
     assert page.notes[: len(NOTES)] == NOTES
+    latex(page).encode("ascii")
 
 
 # The script -------------------------------------------------------------------------------------------

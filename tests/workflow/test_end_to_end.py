@@ -52,7 +52,7 @@ def test_every_file_is_there_and_no_other(finished):
     datasets, models, seeds, explainers = (TINY[part] for part in ("datasets", "models", "seeds", "explainers"))
     families = ("faithfulness", "complexity", "correctness")
     pages = ("disparity", "effects", "covariate_adjusted", "scores", "models")
-    expected = {f"tables/{name}.html" for name in pages}
+    expected = {f"tables/{name}.{form}" for name, form in product(pages, ("html", "tex"))}
     computed = (
         *("effect_counts", "models_per_seed", "verdict_control", "balanced_accuracy"),
         "disparity",

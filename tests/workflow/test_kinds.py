@@ -39,7 +39,7 @@ def test_a_description_alone_has_its_own_jobs_and_no_other(tmp_path):
 def test_a_description_has_scores_and_models_and_compares_nothing(described):
     made = contents(results(described))
     tables = {Path(path).name for path in made if path.startswith("tables/")}
-    pages = {"scores.html", "models.html"}
+    pages = {f"{page}.{form}" for page in ("scores", "models") for form in ("html", "tex")}
     computed = ("scores", "models", "models_per_seed", "balanced_accuracy", "costs")
     assert tables == pages | {f"{table}.{form}" for table in computed for form in ("parquet", "csv")}
     figures = {path for path in made if path.startswith("figures/")}

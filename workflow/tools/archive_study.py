@@ -47,6 +47,7 @@ MEDIA = {
     ".png": "image/png",
     ".safetensors": "application/octet-stream",
     ".svg": "image/svg+xml",
+    ".tex": "application/x-tex",
     ".tsv": "text/tab-separated-values",
     ".yaml": "application/yaml",
 }

@@ -1,4 +1,4 @@
-"""Write a page of computed tables for readers."""
+"""Write a page of computed tables for readers, as HTML and as LaTeX."""
 
 import argparse
 from dataclasses import replace
@@ -8,6 +8,7 @@ from evenlight.core import tables
 from evenlight.jobs import command_line
 from evenlight.reports.html_table import write_page
 from evenlight.reports.keywords import keywords
+from evenlight.reports.latex_table import write_latex
 from evenlight.statistics.analyses.interim_analyses import warnings_of
 
 
@@ -21,7 +22,8 @@ def main(arguments: argparse.Namespace) -> None:
     page = module.page(*shown, **keywords(arguments.settings, shown[0]))
     warnings = [text for path in arguments.record for text in warnings_of(path)]
     page = replace(page, notes=[*page.notes, *arguments.note, *notes], warnings=[*page.warnings, *warnings])
-    write_page(page, arguments.output)
+    write_page(page, arguments.html)
+    write_latex(page, arguments.latex)
 
 
 if __name__ == "__main__":
@@ -30,5 +32,6 @@ if __name__ == "__main__":
     parser.add_argument("--tables", nargs="+", required=True, metavar="PARQUET", help="those that the page reads")
     parser.add_argument("--note", action="append", default=[], help="what readers must know besides")
     parser.add_argument("--record", nargs="*", default=[], metavar="PARQUET", help="of the interim analyses")
-    parser.add_argument("--output", required=True, metavar="HTML")
+    parser.add_argument("--html", required=True)
+    parser.add_argument("--latex", required=True)
     command_line.run(main, parser)
