@@ -56,6 +56,7 @@ PICTURES = {
     "gallery/report": Picture("demo/report.html", 1100, last="a[data-page^='data:text/plain']"),
     "gallery/review": Picture("demo/corpus/review.html", 1000, last="#forms .forms"),
     "gallery/effects": Picture("demo/figures/effects/demo_books.svg"),
+    "gallery/disparity": Picture("demo/figures/disparity/demo_books.svg"),
     "gallery/score_panels": Picture("demo/figures/panels/demo_books/small_bert.svg"),
 }
 # What is small enough to be copied.

@@ -15,6 +15,7 @@ from evenlight.reports.plots.associations import draw_associations
 from evenlight.reports.plots.attribution_differences import draw_attribution_differences
 from evenlight.reports.plots.concept_grid import draw_concept_grid
 from evenlight.reports.plots.control import LOOKS, draw_control
+from evenlight.reports.plots.disparity import draw_disparity
 from evenlight.reports.plots.effects import draw_effects
 from evenlight.reports.plots.masked_words import LABELS, draw_masked_words
 from evenlight.reports.plots.randomisation import ORDERS, draw_randomisation
@@ -140,6 +141,22 @@ def control(names: Names) -> Figure:
         for dataset, test in product(names.datasets, LOOKS)
     ]  # fmt: skip
     return draw_control(pd.DataFrame(rows), names.datasets, names.title)
+
+
+def _summary(names: Names) -> pd.DataFrame:
+    """Effects of which the largest lie beyond any axis."""
+    random = random_numbers()
+    rows = [
+        cell | {"mean_d": d, "mean_delta": np.tanh(d), "significant_seeds": int(abs(d) > 1), "seeds": 1}
+        for cell in names.cells()
+        for d in [1.7 * random.normal()]
+    ]
+    return pd.DataFrame(rows).assign(considerable=lambda table: table["mean_d"].abs() > 0.2)
+
+
+def disparity(names: Names) -> Figure:
+    """Every cell."""
+    return draw_disparity(_summary(names), names.models, names.explainers, names.metrics, 0.2, names.title)
 
 
 def _verdicts(names: Names) -> pd.DataFrame:

@@ -93,7 +93,7 @@ MODALITIES = {
 }
 
 
-@pytest.mark.parametrize("kind", ["effects", "score_panels"])
+@pytest.mark.parametrize("kind", ["disparity", "effects", "score_panels"])
 def test_a_metric_stands_beside_the_explainers_that_it_is_about(kind, monkeypatch):
     """What is of another modality is left out: no place says "undefined" or has a dash, and no label is too many."""
     drawing = getattr(every_figure, f"draw_{kind}")

@@ -11,16 +11,19 @@ import numpy as np
 import pandas as pd
 import pytest
 from commands import run_command
+from disparity_rows import disparity_rows
 from rendering import COMPARED, shown
-from study_files import StudyFiles, called
+from study_files import StudyFiles, asked, called
 
 from evenlight.core import tables
 from evenlight.core.contracts.results import WORD_ASSOCIATIONS
 from evenlight.core.errors import InputError
+from evenlight.reports.page_parts import BETTER_COLOURS
 from evenlight.reports.plots.associations import draw_associations
+from evenlight.reports.plots.disparity import draw_disparity
 from evenlight.reports.plots.score_panels import draw_score_panels
 from evenlight.reports.style import draw
-from evenlight.statistics.analyses.summary import grouped_scores
+from evenlight.statistics.analyses.summary import grouped_scores, summarise_disparity
 from evenlight.statistics.comparisons.study import MetricLabel
 
 SCRIPTS = Path(__file__).parents[2] / "workflow" / "scripts"
@@ -34,6 +37,7 @@ SETTINGS = {
     "explainers": {name: {"label": label} for name, label in EXPLAINERS.items()},
     "metrics": {
         "gini": {"label": "Gini index", "better": "higher", "family": "complexity"},
+        "sparsity": {"label": "Sparsity", "better": "lower", "family": "complexity"},
     },
     "statistics": {"groups": [["male", "female"]], "alpha": 0.05, "considerable_effect": 0.2},
 }
@@ -62,6 +66,33 @@ def words():
     """A figure whose layout is found at once, so that a second format is that of the figure alone."""
     of_word = {"class": "yes", "correlation": 0.5, "marked": 1, "unmarked": 0}
     return draw_associations(pd.DataFrame([of_word | {"word": word} for word in GROUPS]), "Words")
+
+
+def disparity() -> pd.DataFrame:
+    """d = 0.3 in both seeds of each comparison, significant in both seeds of gini and in one of sparsity."""
+    rows = [
+        {
+            "dataset": "plots", "model": model, "seed": seed, "explainer": explainer, "metric": metric,
+            "p": 0.01 if metric == "gini" or seed == 0 else 0.5, "cohens_d": 0.3 if metric == "gini" else -1.7,
+        }
+        for model in SETTINGS["models"]
+        for seed in (0, 1)
+        for explainer in EXPLAINERS
+        for metric in SETTINGS["metrics"]
+    ]  # fmt: skip
+    return disparity_rows(rows)
+
+
+METRICS = {"gini": GINI, "sparsity": MetricLabel("sparsity", "Sparsity", higher_is_better=False)}
+
+
+def summarised(table: pd.DataFrame) -> pd.DataFrame:
+    return summarise_disparity(table, **asked(summarise_disparity, SETTINGS))
+
+
+def disparity_map():
+    models = {name: entry["label"] for name, entry in SETTINGS["models"].items()}
+    return draw_disparity(summarised(disparity()), models, EXPLAINERS, METRICS, 0.2, "Disparity")
 
 
 def texts(path: Path) -> list[str]:
@@ -111,6 +142,45 @@ def test_boxes_stand_in_order_and_hold_the_quartiles():
     values = scores(["male", "female"]).query("explainer == 'explainer0' and group == 'male'")["gini"]
     edges = boxes[0].get_path().vertices[:, 1]
     assert (edges.min(), edges.max()) == pytest.approx(tuple(np.percentile(values, [25, 75])))
+
+
+def test_map_shows_every_number_and_outlines_what_is_significant_in_most_seeds():
+    axes = disparity_map().axes[0]
+    numbers = [text.get_text() for text in axes.texts]
+    assert numbers == ["0.30", "−1.70"] * 16
+    assert {text.get_fontweight() for text in axes.texts} == {"bold"}
+    outlines = [patch for patch in axes.patches if patch.get_facecolor()[3] == 0]
+    # One of two seeds is no majority: only gini, the left column, is outlined.
+    assert len(outlines) == 16
+    assert {round(patch.get_x()) for patch in outlines} == {0}
+
+
+def test_map_marks_what_was_not_tested():
+    table = disparity()
+    table = table[~((table["metric"] == "sparsity") & (table["explainer"] == "explainer3"))]
+    figure = draw_disparity(summarised(table), {"small": "Small"}, EXPLAINERS, METRICS, 0.2, "")
+    assert [text.get_text() for text in figure.axes[0].texts].count("–") == 1
+
+
+def test_every_pair_of_groups_has_its_panel():
+    summary = summarised(pd.concat([disparity(), disparity().assign(level_b="neutral")]))
+    figure = draw_disparity(summary, {"small": "Small"}, EXPLAINERS, {"gini": GINI}, 0.2, "")
+    labels = [axes.get_ylabel() for axes in figure.axes if axes.get_ylabel()]
+    assert labels == [f"Cohen's d\n{group} better ← 0 → male better" for group in ("female", "neutral")]
+
+
+def test_map_and_table_have_one_colour_for_the_group_with_better_explanations():
+    """Of a metric whose lower scores are better, a d below 0 is in favour of the first group."""
+    summary = summarised(disparity().assign(cohens_d=-1.0, cliffs_delta=-0.5))
+    axes = draw_disparity(summary, {"small": "Small"}, EXPLAINERS, METRICS, 0.2, "").axes[0]
+    colours = {
+        round(patch.get_x() + 0.5): patch.get_facecolor()[:3] for patch in axes.patches if patch.get_facecolor()[3]
+    }
+    by_group = dict(zip(("male", "female"), (tuple(part / 255 for part in rgb) for rgb in BETTER_COLOURS), strict=True))
+    better = summary.drop_duplicates("metric").set_index("metric")["better_group"]
+    assert better.to_dict() == {"gini": "female", "sparsity": "male"}
+    for place, metric in enumerate(METRICS):
+        assert colours[place] == pytest.approx(by_group[better[metric]], abs=0.01)
 
 
 # The scripts

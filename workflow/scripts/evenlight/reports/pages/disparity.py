@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 
 from evenlight.core.contracts.results import SUMMARY
-from evenlight.reports.entries import COMPARED, Shown
+from evenlight.reports.entries import COMPARED, Drawn, Shown
 from evenlight.reports.html_table import Cell, Page, Table
 from evenlight.reports.page_parts import BETTER_COLOURS, describe_single_runs, initials, rows_by_model, shade
 from evenlight.reports.questions import CELL, HOLDS, SURE, answered
@@ -22,20 +22,35 @@ OPEN = "#e4e6e9"
 
 
 def shown(study) -> Shown | None:
-    """Where a study compares."""
+    """Where a study compares; drawn in one of disparity."""
     from evenlight import configuration
 
     if not study.is_comparing:
         return None
+    of_all = study.names_compared()
     return Shown(
         study.kind.category,
         study.shown(
             *COMPARED,
-            **study.names_compared(),
+            **of_all,
             noise=configuration.no_hypotheses(study.config),
             **study.of_statistics("alpha", "considerable_effect"),
         ),
         at_one_look=True,
+        figures={
+            "disparity": Drawn(
+                "Map of the effect sizes on one dataset: explainers by metrics, significant cells marked.",
+                "disparity/{dataset}",
+                study.drawn_of_dataset(
+                    *("models", "explainers", "metrics"),
+                    **of_all,
+                    **study.modalities_drawn(),
+                    **study.of_statistics("considerable_effect"),
+                ),
+                shows="disparity",
+                on={"dataset": study.compared_datasets()} if study.config["kind"] == "disparity" else None,
+            )
+        },
     )
 
 
