@@ -36,7 +36,7 @@ and the rule that makes it. The contract is checked when the table is written an
 file, the column and the rule.
 
 Tables are Parquet. Their metadata have the [notes](glossary.md#note) for readers. Tables of results are also there as
-`tables/*.csv`, `*.html` and `*.tex`, by `tabulate_<page>`.
+`tables/*.csv`, and some as pages, `*.html` and `*.tex`, by `tabulate_<page>`.
 """
 SHARED = 2  # a column that as many tables have alike is described once
 

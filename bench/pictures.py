@@ -61,11 +61,9 @@ PICTURES = {
 }
 # What is small enough to be copied.
 COPIED = {
-    "gallery/scores": "demo/figures/scores/demo_books/small_bert/mass_accuracy.svg",
     "gallery/verdicts": "scores_example/figures/verdicts.svg",
     "gallery/control": "demo/figures/control.svg",
     "gallery/strategies": "gallery/figures/strategies/sentences/mass_accuracy_by_strategy.svg",
-    "gallery/attribution_differences": "gallery/figures/attribution_differences/sentences_sizes.svg",
     "gallery/agreement": "gallery/figures/agreement/sentences.svg",
     "gallery/randomisation": "gallery/figures/randomisation/sentences.svg",
     "gallery/roc": "gallery/figures/roc/sentences.svg",
@@ -92,11 +90,10 @@ CONCEPTS = replace(
 )
 MASKED = replace(TOKENS, models={"bert": "BERT", "roberta": "RoBERTa"})
 MADE_UP = {
-    "definitions": TOKENS,
     "specifications": TOKENS,
-    "concepts": CONCEPTS,
     "concept_grid": CONCEPTS,
     "masked_words": MASKED,
+    "attribution_differences": MASKED,
 }
 # What is done on a page before it is photographed.
 FIRST = {

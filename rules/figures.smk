@@ -1,40 +1,8 @@
 # From scores, explanations and tables to the figures that are drawn of more than one table.
 #
 # Comes in: <results>/scores/, <results>/attributions/, <results>/tables/.
-# Goes out: <results>/figures/scores/, panels/, specifications/, sentences/.
+# Goes out: <results>/figures/panels/, specifications/, sentences/.
 # What is rendered computes nothing: its settings are the labels, the directions and the levels that stand in it.
-
-
-rule draw_scores:
-    """Box plots of one metric per explainer and group, over all seeds of a model."""
-    input:
-        **study.units_drawn(),
-        script=study.script("figures/draw_scores.py"),
-        scores=lambda wildcards: study.scores_drawn(wildcards, [wildcards.metric]),
-    output:
-        study.in_formats(
-            "<results>/figures/scores/{dataset}/{model}/{metric}",
-            caption=study.caption("plots", "scores"),
-            category="Scores",
-            labels=labelled("scores", dataset="{dataset}", model="{model}", metric="{metric}"),
-        ),
-    log:
-        "<logs>/draw_scores/{dataset}/{model}/{metric}.log",
-    benchmark:
-        "<benchmarks>/draw_scores/{dataset}/{model}/{metric}.tsv"
-    localrule: True
-    conda:
-        "../envs/statistics.yaml"
-    resources:
-        mem_mb=2000,
-        runtime=10,
-    params:
-        settings=lambda wildcards: study.scores_shown(wildcards, [wildcards.metric]),
-        folders=study.folders(scores=SCORES, **study.explained),
-        versions=study.rendered_by("draw_scores", "plots/scores.py"),
-    shell:
-        "python {input.script:q} {params.folders} --metric {wildcards.metric} "
-        "--settings {params.settings:q} --output {output:q} > {log:q} 2>&1"
 
 
 rule draw_score_panels:
@@ -42,7 +10,7 @@ rule draw_score_panels:
     input:
         **study.units_drawn(),
         script=study.script("figures/draw_score_panels.py"),
-        scores=lambda wildcards: study.scores_drawn(wildcards, list(study.metrics)),
+        scores=study.scores_drawn,
     output:
         study.in_formats(
             "<results>/figures/panels/{dataset}/{model}",
@@ -61,7 +29,7 @@ rule draw_score_panels:
         mem_mb=2000,
         runtime=10,
     params:
-        settings=lambda wildcards: study.scores_shown(wildcards, study.metrics),
+        settings=study.scores_shown,
         folders=study.folders(scores=SCORES, **study.explained),
         versions=study.rendered_by("draw_score_panels", "plots/score_panels.py"),
     shell:

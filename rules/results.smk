@@ -1,6 +1,7 @@
 # From scores and predictions to the tables of a study: a rule for each result that it has, which has its name.
 #
-# Comes in: what the classes of evenlight.statistics and evenlight.judging read. Goes out: <results>/tables/*.parquet.
+# Comes in: what the classes of evenlight.statistics and evenlight.judging read.
+# Goes out: <results>/tables/*.parquet and, of the same tables, *.csv.
 
 for name, result in study.results.items():
 
@@ -12,7 +13,8 @@ for name, result in study.results.items():
             script=study.script("results/compute.py"),
             tables=study.paths(result.tables_read(study)),
         output:
-            study.written(result),
+            tables=study.written(result),
+            csv=study.paths(result.tables, "csv"),
         log:
             f"<logs>/{name}.log",
         benchmark:
@@ -31,7 +33,7 @@ for name, result in study.results.items():
             versions=study.versions("compute", results=[name]),
         shell:
             "python {input.script:q} --result {params.result:q} {params.folders} --tables {input.tables:q} "
-            "--settings {params.settings:q} --output {output:q} > {log:q} 2>&1 && "
+            "--settings {params.settings:q} --output {output.tables:q} > {log:q} 2>&1 && "
             # What must be read first is said where one looks.
             "{{ grep '^warning: ' {log:q} || true; }}"
 

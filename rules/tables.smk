@@ -1,7 +1,7 @@
 # What the study shows: pages of tables and their figures, as the modules of evenlight.reports.pages say.
 #
 # Comes in: <results>/tables/*.parquet.
-# Goes out: <results>/tables/*.csv, *.html, *.tex, a rule for each page; <results>/figures/, a rule for each plot; the
+# Goes out: <results>/tables/*.html and *.tex, a rule for each page; <results>/figures/, a rule for each plot; the
 # targets `tables` and `figures`.
 
 
@@ -9,7 +9,7 @@
 report: "../resources/report/study.rst"
 
 
-for page, (_, asked) in study.pages.items():
+for page, asked in study.tabulated.items():
 
     rule:
         name:
@@ -19,7 +19,6 @@ for page, (_, asked) in study.pages.items():
             tables=study.paths(study.tables_of(page)),
             record=study.record_of(asked),
         output:
-            csv=[f"<results>/tables/{table}.csv" for table in asked.csv or study.tables_of(page)],
             html=report(
                 f"<results>/tables/{page}.html",
                 caption=study.caption("pages", page),
@@ -44,7 +43,7 @@ for page, (_, asked) in study.pages.items():
             versions=study.rendered_by("tabulate", f"pages/{page}.py"),
         shell:
             "python {input.script:q} --page {params.page} --tables {input.tables:q} --settings {params.settings:q} "
-            "{params.notes:q} --record {input.record:q} --csv {output.csv:q} --html {output.html:q} --latex {output.latex:q} > {log:q} 2>&1"
+            "{params.notes:q} --record {input.record:q} --html {output.html:q} --latex {output.latex:q} > {log:q} 2>&1"
 
 
 for plot, drawn in study.plots.items():
@@ -89,7 +88,8 @@ for plot, drawn in study.plots.items():
 rule tables:
     """All tables."""
     input:
-        [getattr(rules, f"tabulate_{page}").output for page in study.pages],
+        [getattr(rules, f"tabulate_{page}").output for page in study.tabulated],
+        study.csv_shown(),
         study.every("<results>/datasets/{dataset}/co_occurrence.csv", dataset=study.gendered_datasets()),
 
 

@@ -79,7 +79,7 @@ TESTED_BY = {
     "statistics/comparisons/cells": ("cells", "disparity", "answers"),
     "statistics/arrays/jackknife": ("covariate_adjusted",),
     "statistics/comparisons/chance_level": ("model_quality",),
-    "statistics/analyses/definitions": ("definition_plot",),
+    "statistics/analyses/definitions": ("definitions",),
     "statistics/comparisons/look_plans": ("looks",),
     "statistics/analyses/look_records": ("looks",),
     "statistics/analyses/judged_texts": ("interim_analyses",),

@@ -14,16 +14,13 @@ from evenlight.reports.plots.agreement import MEASURES, draw_agreement
 from evenlight.reports.plots.associations import draw_associations
 from evenlight.reports.plots.attribution_differences import draw_attribution_differences
 from evenlight.reports.plots.concept_grid import draw_concept_grid
-from evenlight.reports.plots.concepts import draw_concepts
 from evenlight.reports.plots.control import LOOKS, draw_control
-from evenlight.reports.plots.definitions import draw_definitions
 from evenlight.reports.plots.disparity import draw_disparity
 from evenlight.reports.plots.effects import draw_effects
 from evenlight.reports.plots.masked_words import LABELS, draw_masked_words
 from evenlight.reports.plots.randomisation import ORDERS, draw_randomisation
 from evenlight.reports.plots.roc import draw_roc
 from evenlight.reports.plots.score_panels import draw_score_panels
-from evenlight.reports.plots.scores import draw_scores
 from evenlight.reports.plots.sentence import draw_sentence
 from evenlight.reports.plots.specifications import EFFECTS, draw_specifications
 from evenlight.reports.plots.strategies import SUBSETS, draw_strategies
@@ -104,27 +101,16 @@ def associations(names: Names) -> Figure:
     return draw_associations(pd.DataFrame(rows), names.title)
 
 
-def _differences(names: Names, view: str) -> Figure:
+def attribution_differences(names: Names) -> Figure:
+    """Tests of every model and seed."""
     random = random_numbers()
     rows = [
-        pair
-        | {"model": model, "seed": seed, "explainer": explainer}
-        | {"mean_absolute": random.uniform(0, 1), "p_holm": 10 ** random.uniform(-9, 0)}
+        pair | {"model": model, "seed": seed, "explainer": explainer, "p_holm": 10 ** random.uniform(-9, 0)}
         for pair, model, seed, explainer in product(names.pairs, names.in_strategies, SEEDS, names.explainers)
     ]
     return draw_attribution_differences(
-        pd.DataFrame(rows), names.explainers, names.strategies, alpha=0.05, view=view, title=names.title
+        pd.DataFrame(rows), names.explainers, names.strategies, alpha=0.05, title=names.title
     )
-
-
-def attribution_differences(names: Names) -> Figure:
-    """Sizes of the differences."""
-    return _differences(names, "sizes")
-
-
-def attribution_differences_tests(names: Names) -> Figure:
-    """Their tests."""
-    return _differences(names, "tests")
 
 
 def _concept_errors(names: Names) -> pd.DataFrame:
@@ -142,13 +128,6 @@ def concept_grid(names: Names) -> Figure:
     return draw_concept_grid(
         _concept_errors(names), names.datasets, names.models, names.explainers, names.metrics, names.title
     )
-
-
-def concepts(names: Names) -> Figure:
-    """The first dataset."""
-    errors = _concept_errors(names)
-    errors = errors[errors["dataset"] == next(iter(names.datasets))]
-    return draw_concepts(errors, names.models, names.explainers, names.metrics, names.title)
 
 
 def control(names: Names) -> Figure:
@@ -173,15 +152,6 @@ def _summary(names: Names) -> pd.DataFrame:
         for d in [1.7 * random.normal()]
     ]
     return pd.DataFrame(rows).assign(considerable=lambda table: table["mean_d"].abs() > 0.2)
-
-
-def definitions(names: Names) -> Figure:
-    """All metrics are definitions of one, or of two where there are four."""
-    metrics = list(names.metrics)
-    disputed = {"comprehensiveness": metrics} if len(metrics) < 4 else {"first": metrics[:2], "second": metrics[2:]}
-    return draw_definitions(
-        _summary(names), names.models, names.explainers, names.metrics, disputed, 0.2, title=names.title
-    )
 
 
 def disparity(names: Names) -> Figure:
@@ -302,14 +272,6 @@ def _scores(names: Names) -> pd.DataFrame:
     table = pd.DataFrame(rows)
     table.loc[table["explainer"] == list(names.explainers)[-1], "score"] = np.nan
     return table
-
-
-def scores(names: Names) -> Figure:
-    """The first metric."""
-    metric = next(iter(names.metrics.values()))
-    table = _scores(names)
-    of_metric = table[table["metric"] == metric.name]
-    return draw_scores(of_metric, metric, names.explainers, names.groups, names.title)
 
 
 def score_panels(names: Names) -> Figure:

@@ -67,9 +67,9 @@ def run_plot(name: str, settings: dict, *arguments: object) -> subprocess.Comple
 
 
 def tabulated(folder: Path, name: str, *frames: pd.DataFrame, notes: list[str] | None = None, **settings: object):
-    """The CSV tables (``csv``, a list), the HTML and the LaTeX that the script makes of a page's tables."""
+    """The HTML and the LaTeX that the script makes of a page's tables."""
     contracts = import_module(f"evenlight.reports.pages.{name}").TABLES
-    read, csv = ([folder / f"{name}{place}.{form}" for place in range(len(frames))] for form in ("parquet", "csv"))
+    read = [folder / f"{name}{place}.parquet" for place in range(len(frames))]
     for frame, path, contract in zip(frames, read, contracts, strict=True):
         tables.write_table(frame, path, contract, {"notes": notes or []})
         notes = None
@@ -77,8 +77,7 @@ def tabulated(folder: Path, name: str, *frames: pd.DataFrame, notes: list[str] |
     done = run_script(
         "figures/tabulate.py",
         settings,
-        *("--page", name, "--tables", *read, "--csv", *csv, "--html", html, "--latex", latex),
+        *("--page", name, "--tables", *read, "--html", html, "--latex", latex),
     )
     assert done.returncode == 0, done.stderr
-    texts = {"html": html.read_text(encoding="utf-8"), "latex": latex.read_text(encoding="utf-8")}
-    return SimpleNamespace(csv=[pd.read_csv(path) for path in csv], **texts)
+    return SimpleNamespace(html=html.read_text(encoding="utf-8"), latex=latex.read_text(encoding="utf-8"))

@@ -8,7 +8,6 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 import yaml
-from rendering import page_of
 from study_files import StudyFiles, called
 from wording import says
 
@@ -384,7 +383,7 @@ def test_real_answers_differ_as_much_as_their_draws(mirror):
     assert found["difference"].mean() == pytest.approx(words["sae"].mean() - words["aave"].mean())
 
 
-def test_the_page_has_the_size_beside_that_of_draws(tmp_path):
+def test_forms_that_are_answered_alike_differ_as_two_draws_do(tmp_path):
     files = AnswerFiles(tmp_path)
     generator = np.random.default_rng(8)
     files.write_answers(generator.normal(0, 1, (5, 40, 2)))
@@ -394,12 +393,6 @@ def test_the_page_has_the_size_beside_that_of_draws(tmp_path):
     assert row.difference_low < 0 < row.difference_high
     assert row.absolute == pytest.approx(row.null, rel=0.15)
     assert row.beyond == pytest.approx(row.absolute - row.null)
-    names = {"datasets": {"plots": "Plots"}, "models": {"small": "Small"}, "explainers": {"reasons": "Reasons"}}
-    label = {"words": {"label": "Words", "better": "higher"}}
-    shown = page_of("draws", table, **names, metrics=label, confidence=0.95)
-    [[_, [[_, cells]]]] = shown.tables[0].rows
-    assert [len(cells), "In 0 of 1" in shown.introduction] == [4, True]
-    assert cells[0].title == says("40 questions", "5 and 5 answers")
 
 
 # The study ---------------------------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from rendering import COMPARED, page_of, run_result, shown, tabulated
+from rendering import run_result
 from scipy.stats import binom, binomtest
 from study_files import StudyFiles, asked, called
 
@@ -14,7 +14,6 @@ from evenlight.configuration import complete, random_explainers, upper_bound
 from evenlight.core import tables
 from evenlight.core.contracts.results import BEYOND_RANDOM
 from evenlight.core.seeds import generator_for
-from evenlight.reports.html_table import render
 from evenlight.statistics.analyses.beyond_random import (
     BEYOND,
     OWN,
@@ -234,40 +233,13 @@ def test_what_any_explainer_reaches_is_upper_bound(study):
     assert drop["random_a"] == pytest.approx(drop["score_a"] - 1)
 
 
-def test_script_writes_the_table_and_its_page_counts_what_is_left(study, tmp_path):
+def test_script_writes_the_table(study, tmp_path):
     path, settings = tmp_path / "computed.parquet", study_settings()
     flags = ("--scores", study.scores, "--datasets", study.datasets, "--output", path)
     done = run_result("measure_beyond_random", asked(beyond_random_table, settings), *flags)
     assert done.returncode == 0, done.stderr
     table = tables.read_table(path, BEYOND_RANDOM)
     pd.testing.assert_frame_equal(table, computed(study), check_dtype=False)
-    about = shown(settings, *COMPARED, as_often_bound=0.3, confidence=0.95)
-    page = tabulated(tmp_path, "beyond_random", table, **about).html
-    assert page == render(page_of("beyond_random", table, **about))
-    lines = dict(dict(page_of("beyond_random", table, **about).tables[0].rows)["Plots"])
-    # Comparisons, more often; left, reversed, gone, undecided; others beyond random; made by model and explainer.
-    assert [cell.text for cell in lines["Drop"]][:9] == ["1", "1", "0", "0", "1", "0", "0", "1", "0"]
-    assert [cell.text for cell in lines["Gini"]][:9] == ["1", "1", "1", "0", "0", "0", "0", "–", "–"]
-    assert "Dice" not in page
-    assert "<strong>F 0–30–0 → F 0–30–0</strong>" in page
-    assert "F 0–30–0 → = 0–0–30" in page
-
-
-def test_a_page_says_what_becomes_of_disparities(study, snapshot):
-    """Those that are reversed are not left, what is as often is gone, and what is not significant is not."""
-    cell = computed(study).iloc[1].to_dict() | {"plain_verdict": "male more often", "plain_side": 1}
-    rows = [
-        cell | {"explainer": "lime", "beyond_side": -1, "outcome": "reversed"},
-        cell | {"explainer": "best", "beyond_verdict": "as often", "beyond_side": 0, "outcome": "explained away"},
-        cell | {"explainer": "other", "plain_verdict": "undecided", "plain_side": 0, "outcome": None},
-        cell | {"explainer": "fourth", "beyond_verdict": "undecided", "beyond_side": 0, "outcome": "undecided"},
-    ]
-    page = page_of(
-        "beyond_random", pd.DataFrame(rows), **shown(study_settings(), *COMPARED, as_often_bound=0.3, confidence=0.95)
-    )
-    lines = dict(dict(page.tables[0].rows)["Plots"])
-    assert [cell.text for cell in lines["Gini"]][:7] == ["4", "3", "0", "1", "1", "1", "1"]
-    snapshot(page.said)
 
 
 # What a configuration calls for

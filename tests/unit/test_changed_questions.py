@@ -327,11 +327,8 @@ def page(table: pd.DataFrame):
     return page_of("faithfulness", table, **names, metrics=labels, confidence=0.95)
 
 
-def test_the_page_says_what_each_metric_cannot_see(simulations):
+def test_the_page_has_what_reasons_would_have_that_name_all(simulations):
     shown = page(simulations["copier"])
-    said = dict(shown.details)["What can the page not say?"]
-    for words in ("copy of the", "large they are", "never changes", "reasons name the"):
-        assert words in said
     [group, *_] = shown.tables[0].rows
     cells = dict(group[1])
     assert [cell.text for cell in cells["counterfactual_test\N{NO-BREAK SPACE}↑"]][1:3] == ["0", "1"]

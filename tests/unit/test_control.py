@@ -3,14 +3,13 @@
 import numpy as np
 import pandas as pd
 import pytest
-from rendering import page_of, run_plot, run_result, shown, tabulated
+from rendering import run_plot, run_result, shown
 from scipy.stats import mannwhitneyu, wilcoxon
 from study_files import StudyFiles, asked, computed
 
 from evenlight.core import tables
 from evenlight.core.contracts.results import CONTROL
 from evenlight.core.seeds import generator_for
-from evenlight.reports.html_table import render
 from evenlight.reports.plots.control import draw_control
 from evenlight.statistics.analyses import control
 from evenlight.statistics.analyses.control import permuted_labels, permuted_rates, permuted_tests
@@ -303,11 +302,9 @@ def test_a_metric_that_is_defined_nowhere_has_no_rate(score_paths):
     table = computed(permuted_rates, score_paths, settings)
     assert set(table["cells"]) == {0}
     assert table[["real_rate", "null_rate", "study_p"]].isna().all(axis=None)
-    about = shown(settings, "datasets", "models", alpha=0.05, control_draws=99)
-    assert "–" in render(page_of("control", table, **about))
 
 
-def test_scripts_write_table_page_and_figure(score_paths, rates, tmp_path):
+def test_scripts_write_table_and_figure(score_paths, rates, tmp_path):
     control, settings = tmp_path / "control.parquet", study_settings()
     done = run_result(
         "permute_groups",
@@ -317,13 +314,8 @@ def test_scripts_write_table_page_and_figure(score_paths, rates, tmp_path):
     assert done.returncode == 0, done.stderr
     pd.testing.assert_frame_equal(tables.read_table(control, CONTROL), rates)
     figure = tmp_path / "control.svg"
-    about = shown(settings, "datasets", "models", alpha=0.05, control_draws=99)
     done = run_plot("control", shown(settings, "datasets"), "--table", control, "--output", figure)
     assert done.returncode == 0, done.stderr
-    page = tabulated(tmp_path, "control", rates, **about).html
-    assert page == render(page_of("control", rates, **about))
-    assert "<strong>100.0%</strong>" in page
-    assert "Wilcoxon signed-rank" in page
     figure = figure.read_text()
     assert "Cases · Mann–Whitney" in figure
     assert "Cases · Wilcoxon" not in figure

@@ -5,7 +5,6 @@ from itertools import combinations, product
 import numpy as np
 import pandas as pd
 import pytest
-from rendering import page_of
 from study_files import StudyFiles, called
 from wording import says
 
@@ -93,11 +92,6 @@ def test_decisions_that_depend_on_the_form_are_found_in_either_direction(tmp_pat
     assert (row.verdict, row.family, row.units, row.p) == (CHANGES, "study", 40, 1 / 401)
     assert 0 < row.difference_low < row.difference < row.difference_high <= 1.2
     assert row.difference == pytest.approx(row.changed - row.by_chance)
-    names = {"datasets": {"plots": "Plots"}, "models": {"small": "Small"}, "explainers": {"reasons": "Reasons"}}
-    shown = page_of("decisions", pd.DataFrame([row]), **names, confidence=0.95)
-    [[_, [[_, cells]]]] = shown.tables[0].rows
-    assert [cell.text for cell in cells][::3] == [f"{row.changed:.3f}", "≠"]
-    assert "1 comparisons" in shown.introduction
 
 
 def test_the_p_is_the_share_of_all_exchanges():

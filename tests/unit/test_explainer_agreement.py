@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from rendering import page_of
 from scipy.stats import mannwhitneyu, spearmanr
 from study_files import StudyFiles
 
@@ -209,24 +208,9 @@ def test_nothing_compared(summary, tmp_path):
     tables.write_table(table, tmp_path / "none.parquet", AGREEMENT_SUMMARY)
     assert len(table) == 3
     assert table["factor"].isna().all()
-    page = page_of("agreement", tables.read_exactly(tmp_path / "none.parquet", AGREEMENT_SUMMARY), **SHOWN)
-    assert page.tables[0].rows[0][1][0][1][1].text == "0.55"
-
-
-SHOWN = {"datasets": {"plots": "Plots"}, "models": {"small": "Small"}, "top": 5, "alpha": 0.05}
-SHOWN |= {"explainers": {"grad": "Grad", "lime": "LIME"}}
-
-
-def test_the_page_is_a_matrix(summary):
-    page = page_of("agreement", summary, **SHOWN | {"explainers": {"lime": "LIME", "grad": "Grad", "shap": "SHAP"}})
-    assert len(page.tables) == 3
-    [(_, rows)] = page.tables[0].rows
-    texts = {name: [cell.text for cell in cells] for name, cells in rows}
-    assert texts == {"LIME": ["", "0.50 ± 0.05", ""], "Grad": ["0.50 ± 0.05", "", ""], "SHAP": [""] * 3}
-    cell = dict(rows)["LIME"][1]
-    assert cell.bold
-    assert cell.title.startswith("male 0.73, female 0.30, d 2.5")
-    assert cell.title.endswith("significant in 2 of 2")
+    table = tables.read_exactly(tmp_path / "none.parquet", AGREEMENT_SUMMARY)
+    figure = draw_agreement(table, {"small": "Small"}, {"grad": "Grad", "lime": "LIME"}, "Agreement")
+    assert next([text.get_text() for text in axes.texts] for axes in figure.axes) == ["0.55"]
 
 
 def test_the_figure_has_a_cell_for_each_pair(summary):

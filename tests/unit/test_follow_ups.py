@@ -292,7 +292,7 @@ def test_cc_shap_is_scored_beside_other_words(recorded):
     assert 0 == min(null) < np.mean(null) < max(null) == scores["it"][0]
 
 
-def test_the_table_has_each_measure_beside_draws_and_the_page_what_it_cannot_see(recorded):
+def test_the_table_has_each_measure_beside_draws_and_the_page_counts_what_is_above(recorded):
     _, _, folders = recorded
     runs, names = Runs(datasets=["notes"], models={"m": [0]}), {"explainers": ["it"], "factors": ["form"]}
     table = faithfulness_table(
@@ -316,9 +316,6 @@ def test_the_table_has_each_measure_beside_draws_and_the_page_what_it_cannot_see
     apart = (of_all[["value", "low"]].min(axis=1) > of_all["null_high"]).sum()
     assert f"{apart} of {len(of_all)} rows" in page.introduction
     assert f"Not counted: {len(METRICS) - len(of_all)} without" in page.introduction
-    said = dict(page.details)
-    for words in ("follows no hint", "names all words", "says the opposite", "repeats all"):
-        assert words in said["What can the page not say?"]
 
 
 # A service ----------------------------------------------------------------------------------------------------------

@@ -1,8 +1,7 @@
-"""Learning rates: which one is chosen, by hand, and how the page shows it."""
+"""Learning rates: which one is chosen, by hand."""
 
 import pandas as pd
 import pytest
-from rendering import page_of
 
 from evenlight.statistics.analyses.learning_rates import FILE, learning_rates
 from evenlight.statistics.comparisons.files import Runs
@@ -49,16 +48,3 @@ def test_a_model_that_diverges_with_every_rate_has_no_chosen_one(tmp_path):
     path.parent.mkdir(parents=True)
     pd.DataFrame({"epoch": [0], "validation_loss": [NAN], "validation_accuracy": [0.5]}).to_csv(path, index=False)
     assert not learning_rates(tmp_path, Runs(datasets=["geco"], models={"bert": [0.1]}))["chosen"].any()
-
-
-def test_the_page_has_a_column_for_each_rate_and_shows_the_chosen_one_in_bold(table):
-    made = page_of(
-        "learning_rates", table, datasets={"geco": "GECO"}, models={"asked": "Asked", "bert": "BERT", "ola": "OLA"}
-    )
-    [shown] = made.tables
-    assert shown.columns == [("Learning rate", ["0.1", "0.01", "5e-05"])]
-    [(_, rows)] = shown.rows
-    assert [(label, [(cell.text, cell.bold) for cell in cells]) for label, cells in rows] == [
-        ("BERT", [("diverged", False), ("80.0", False), ("80.0", True)]),
-        ("OLA", [("diverged", False), ("60.0", True), ("55.0", False)]),
-    ]

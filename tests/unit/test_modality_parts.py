@@ -2,14 +2,12 @@
 
 from pathlib import Path
 
-import pandas as pd
 import pytest
 from test_concept_tables import STUDY as CONCEPTS
 
 from evenlight import configuration
 from evenlight.core.errors import InputError
 from evenlight.core.kinds import EFFECTS, TOKENS
-from evenlight.reports.pages.costs import page
 from evenlight.statistics.comparisons.study import StudyScores
 
 MIXED = CONCEPTS | {
@@ -78,14 +76,3 @@ def test_a_study_has_a_part_for_each_modality():
     assert (texts.strata, changes.strata) == ({"plots": "prediction"}, {})
     # An explainer of one and a metric of the other have no scores.
     assert StudyScores(**{**vars(study), "explainers": ["lime"], "metrics": {"l2": "concepts"}}).sources() == {}
-
-
-def test_costs_name_an_explainer_that_is_no_more_in_the_study():
-    row = {"dataset": "plots", "model": "small", "explainer": "lime", "texts": 4, "seconds": 0.5, "rows": 10.0}
-    row |= {"rows_asked": 12.0, "together": "lime, again", "device": "cpu", "threads": 1.0}
-    shown = page(
-        pd.DataFrame([row]), datasets={"plots": "Plots"}, models={"small": "Small"}, explainers={"lime": "LIME"}
-    )
-    [[_, [[label, cells]]]] = shown.tables[0].rows
-    assert label == "LIME"
-    assert "LIME, again" in [cell.text for cell in cells]

@@ -11,7 +11,7 @@ from rendering import page_of, run_result, tabulated
 from study_files import asked, taken
 
 from evenlight.core import tables
-from evenlight.core.contracts.results import BALANCED_ACCURACY, QUALITY, QUALITY_PER_SEED
+from evenlight.core.contracts.results import BALANCED_ACCURACY, QUALITY
 from evenlight.core.contracts.texts import PREDICTIONS
 from evenlight.core.errors import InputError
 from evenlight.reports.page_parts import NO_RUN
@@ -169,7 +169,6 @@ def test_the_page_leaves_a_run_empty_that_is_not_there(files):
     page = page_of(
         "models",
         pd.concat([summary, others]),
-        pd.DataFrame(),
         datasets={"plots": "Plots", "news": "News"},
         models={"small": "Small", "large": "Large"},
     )
@@ -261,15 +260,15 @@ def test_scripts_write_all_tables(files, tmp_path):
     flags = ("--datasets", datasets, "--predictions", predictions, "--output", summary, per_seed, balanced)
     done = run_result("measure_quality", asked(quality_per_seed, SETTINGS), *flags)
     assert done.returncode == 0, done.stderr
-    read = tables.read_table(summary, QUALITY), tables.read_table(per_seed, QUALITY_PER_SEED)
+    read, of_seeds = tables.read_table(summary, QUALITY), pd.read_csv(per_seed.with_suffix(".csv"))
     of_runs = tables.read_table(balanced, BALANCED_ACCURACY)
     assert of_runs["value"].tolist() == pytest.approx([5 / 6, 1])
     assert of_runs[["size", "clusters", "chance"]].to_numpy().tolist() == [[6, 3, 0.5]] * 2
     # So few texts show of neither run that it has learnt.
     assert done.stdout.endswith(f"\nwarning: {describe_chance(of_runs)[0]}\n")
-    page = tabulated(tmp_path, "models", *read, datasets={"plots": "Plots"}, models={"small": "Small"})
-    assert list(page.csv[1].columns) == ["dataset", "model", "seed", "measure", "factor", "subset", "size", "value"]
-    assert set(page.csv[1]["seed"]) == {0, 1}
+    page = tabulated(tmp_path, "models", read, datasets={"plots": "Plots"}, models={"small": "Small"})
+    assert list(of_seeds.columns) == ["dataset", "model", "seed", "measure", "factor", "subset", "size", "value"]
+    assert set(of_seeds["seed"]) == {0, 1}
     assert "0.917 ± 0.083" in page.html
     assert re.findall("<th[^>]*>(girl|boy)</th>", page.html) == ["girl", "boy"]
     assert "class 0" not in page.html
@@ -279,10 +278,10 @@ def test_scripts_write_all_tables(files, tmp_path):
 
 def test_page_of_one_run_has_no_deviation_over_seeds(files):
     per_seed, _, _ = measured(files, SETTINGS | {"seeds": [0]})
-    page = page_of("models", summarise_quality(per_seed), per_seed, datasets={"plots": "P"}, models={"small": "Small"})
+    page = page_of("models", summarise_quality(per_seed), datasets={"plots": "P"}, models={"small": "Small"})
     [[(_, [(_, cells)])]] = [table.rows for table in page.tables]
     assert re.fullmatch(r"\d\.\d{3}", cells[0].text)
-    assert "One run each" in page.said
+    assert "One run each" in str(page.details)
 
 
 # Guessing

@@ -93,13 +93,13 @@ def test_the_page_has_published_values_beside_strategies_of_their_names(found, t
     ]
     page = page_of(
         "predictions",
-        *found,
+        found[1],
         summarise_quality(per_seed),
         datasets={"plots": "Plots"},
         strategies=strategies,
         published={"plots": published},
     )
-    models, confusions = page.tables
+    [models] = page.tables
     headings = [name for name, _ in models.columns]
     assert headings[:3] == ["Accuracy", "Accuracy, male", "Accuracy, female"]
     assert headings[3:6] == ["Accuracy, neutral", "Average prediction difference, male – female", "AUC, female"]
@@ -109,7 +109,6 @@ def test_the_page_has_published_values_beside_strategies_of_their_names(found, t
     assert [cell.text for cell in (here[1], here[3], here[9])] == ["99.8 ± 0.1", "–", "1.6 ± 0.87"]
     assert [ola[1].text, ola[3].text] == ["–", "97.5 ± 0.02"]
     assert missing[0].text == "–"
-    assert confusions.rows[0][1][0][1][0].bold
 
 
 def test_published_rates_make_the_published_accuracies():
@@ -137,8 +136,7 @@ def test_a_sentence_is_drawn_in_every_strategy():
     assert [patch.get_width() for patch in first.patches] == [0.75, 0, 0.25]
     assert [patch.get_width() for patch in second.patches] == [1, 0, 0]
     assert first.patches[0].get_facecolor() != first.patches[1].get_facecolor()
-    page = sentence_page(["She", "<b>", "sails"], [1, 0, 0], shares, "A & B")
-    assert "<h1>A &amp; B</h1>" in page
+    page = sentence_page(["She", "<b>", "sails"], [1, 0, 0], shares)
     assert "[She]<rt>1.00</rt>" in page
     assert "&lt;b&gt;" in page
     assert page.count("<figure") == 2

@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from models_for_tests import context_of, items_of, sentences_of, tiny_classifier
-from rendering import page_of
 from scipy.stats import spearmanr
 from torch import nn
 from wording import says
@@ -21,7 +20,6 @@ from evenlight.explainers import Context, Explainer, explain
 from evenlight.explainers.randomisation import randomisation_rows, randomised_items, stages
 from evenlight.models.classifier import on_device
 from evenlight.models.layers import Layer, layers_of, randomise, randomised
-from evenlight.reports.page_parts import NO_RUN
 from evenlight.reports.plots.randomisation import draw_randomisation
 from evenlight.statistics.analyses.randomisation import summarise_randomisation
 from evenlight.statistics.comparisons.files import Run, Runs, explainer_path
@@ -262,24 +260,6 @@ def test_means_are_over_texts_and_then_over_seeds(summary):
     assert found["texts"].tolist() == [2, 2, 1]
     assert found["seeds"].tolist() == [2, 2, 2]
     assert found["layer"].tolist() == ["none", "head", "embeddings"]
-
-
-def test_the_page_shows_the_first_the_middle_and_the_last_stage(summary):
-    page = page_of(
-        "randomisation",
-        summary,
-        datasets={"plots": "Plots"},
-        models={"small": "Small"},
-        explainers={"grad": "Grad", "lime": "LIME"},
-    )
-    [table] = page.tables
-    [(model, [(_, cells), (_, missing)])] = table.rows
-    assert model == "Small"
-    assert [cell.text for cell in cells] == ["0.40 ± 0.10"] * 2 + ["0.00 ± 0.00"] + ["0.20 ± 0.05"] * 2 + [
-        "0.00 ± 0.00"
-    ]
-    assert [cell.title for cell in cells] == ["head", "head", "embeddings"] * 2
-    assert missing == [NO_RUN] * 6
 
 
 def test_the_figure_has_a_line_for_each_explainer(summary):

@@ -5,13 +5,11 @@ import pandas as pd
 import pytest
 import statsmodels.api as sm
 from dataset_files import as_dataset
-from rendering import page_of
 from scipy.stats import spearmanr
 from study_files import taken
 
 from evenlight.core import tables
 from evenlight.core.contracts.explanations import ATTRIBUTIONS
-from evenlight.core.contracts.results import GROUP_RELIANCE, PAIR_INVARIANCE, WORDS_BY_GROUP
 from evenlight.core.contracts.texts import ITEMS, PREDICTIONS, UNITS
 from evenlight.statistics.analyses.reliance import clustered_mean, compared, distance, measure_reliance, words_naming
 from evenlight.statistics.comparisons.files import Run, Runs, attribution_path, items_path, predictions_path, units_path
@@ -250,22 +248,3 @@ def test_distances_have_their_ends():
     assert distance(same, -same) == 1
     assert np.isnan(distance(np.zeros(2), np.zeros(2)))
     assert np.isnan(compared(np.array([1.0, 2.0, np.nan]), np.array([1.0, 2.0, 3.0]))[1])
-
-
-def test_the_page_shows_all_three(found, tmp_path):
-    for table, contract in zip(found, (PAIR_INVARIANCE, GROUP_RELIANCE, WORDS_BY_GROUP), strict=True):
-        tables.write_table(table, tmp_path / "table.parquet", contract)
-    labels = {"grad": "Grad", "lime": "LIME", "lime_2": "LIME 2", "shap": "SHAP"}
-    named = {"datasets": {"plots": "Plots"}, "models": {"small": "Small"}, "explainers": labels}
-    page = page_of("reliance", *found, **named, words_shown=2, confidence=0.9)
-    assert [table.caption for table in page.tables][:3] == [
-        "Plots, Small: the forms of a text",
-        "Plots, Small: words that name the group, absolute share",
-        "Plots, Small: words that name the group, share with its sign",
-    ]
-    [(group, rows)] = page.tables[0].rows
-    assert group == "female, male"
-    assert [cell.text for cell in rows[3][1]][1:3] == ["–", "–"]
-    words = page.tables[3]
-    assert words.caption == "Plots, Small, Grad: words"
-    assert [len(rows) for _, rows in words.rows] == [2, 2]

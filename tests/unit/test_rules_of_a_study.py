@@ -73,10 +73,25 @@ def test_results_and_pages_understand_what_a_study_asks(name, tmp_path, monkeypa
     for result, entry in study.results.items():
         asked = entry.parse(json.loads(study.settings_of(entry)) | {"result": result})
         assert (asked.result, entry.about()[-1] in ".?") == (result, True)
-    assert next(iter(study.kind.opens)) in study.pages
-    for module, shown in study.pages.values():
+    assert next(iter(study.kind.opens)) in study.tabulated
+    for name, shown in study.tabulated.items():
+        module, _ = study.pages[name]
         tables = [None] * len(shown.tables or module.TABLES)
         signature(module.page).bind(*tables, **keywords(json.loads(shown.settings)))
+
+
+def test_a_result_that_no_page_shows_is_made_where_the_study_asks_for_it(configuration, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    study = read_study(configuration | {"reliance": None}, object(), PROJECT)
+    assert "measure_reliance" not in study.results
+    asked = read_study(configuration | {"reliance": {}}, object(), PROJECT)
+    assert "measure_reliance" in asked.results
+    more = [f"<results>/tables/{name}.csv" for name in ("pair_invariance", "group_reliance", "words_by_group")]
+    assert set(asked.csv_shown()) - set(study.csv_shown()) == set(more)
+    # A figure alone has no page of tables, and a page has its tables as CSV.
+    assert "control" in asked.pages
+    assert "control" not in asked.tabulated
+    assert {f"<results>/tables/{name}.csv" for name in ("control", "effects", "scores")} <= set(asked.csv_shown())
 
 
 def test_a_name_that_would_be_markup_is_refused(study, tmp_path):

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.colors import to_hex
-from rendering import page_of, run_result, run_script, shown, tabulated
+from rendering import run_result, run_script, shown
 from scipy.stats import mannwhitneyu, norm
 from stratified import stratified_d
 from study_files import StudyFiles, called
@@ -423,25 +423,6 @@ def test_a_kind_without_a_curve_says_so(found, tmp_path):
     for name in ("one.svg", "two.svg"):
         draw([tmp_path / name], lambda: drawn(*found), "Title")
     assert (tmp_path / "one.svg").read_bytes() == (tmp_path / "two.svg").read_bytes()
-
-
-def test_page_has_a_row_for_each_curve(found, tmp_path):
-    specifications, curves = found
-    settings = shown(SETTINGS, "datasets", "explainers", "metrics", kinds=KINDS, methods=METHODS, alpha=0.05)
-    page = page_of("specifications", curves, specifications, **settings)
-    (table,) = page.tables
-    assert table.caption == "Plots, male against female"
-    assert [(kind, [row for row, _ in rows]) for kind, rows in table.rows] == [
-        ("Sparsity", ["All explainers", "LIME", "Gradient"]),
-        ("Gini", ["All explainers", "LIME"]),
-    ]
-    first = curves.iloc[0]
-    cells = table.rows[0][1][0][1]
-    assert [cell.text for cell in cells[:2]] == ["36", str(first["a_better"])]
-    assert cells[4].text == f"{first['p_median']:.3f}"
-    assert cells[4].bold == (first["p_median"] <= 0.05)
-    written = tabulated(tmp_path, "specifications", curves, specifications, **settings)
-    assert (len(written.csv[0]), len(written.csv[1])) == (5, 54)
 
 
 def test_scripts_compute_and_draw(study, tmp_path):

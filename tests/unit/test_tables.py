@@ -1,6 +1,7 @@
 """Contracts: what a table must have is refused where it is not there, by file, column and rule."""
 
 import argparse
+import json
 from itertools import chain
 from pathlib import Path
 
@@ -322,6 +323,15 @@ def test_the_rows_of_a_dataset_and_no_others(tmp_path):
 def test_csv_is_for_every_program(tmp_path):
     tables.write_csv(pd.DataFrame({"name": ["é", None], "n": [1.5, np.nan]}, index=[3, 4]), tmp_path / "x.csv")
     assert (tmp_path / "x.csv").read_bytes().decode() == "name,n\né,1.5\n,\n"
+
+
+def test_a_list_is_json_in_csv(tmp_path):
+    """However long it is: an array of many numbers is printed with its ends alone."""
+    table = pd.DataFrame({"names": [["a", "b"], None], "shares": [np.arange(2000) / 8, np.array([])]})
+    tables.write_csv(table, tmp_path / "x.csv")
+    read = pd.read_csv(tmp_path / "x.csv")
+    assert (json.loads(read["names"][0]), read["names"].isna()[1]) == (["a", "b"], True)
+    assert [json.loads(shares) for shares in read["shares"]] == [list(np.arange(2000) / 8), []]
 
 
 def test_a_checked_table_has_the_types_of_the_contract_and_its_own_metadata():

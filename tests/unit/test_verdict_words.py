@@ -1,10 +1,9 @@
-"""Verdicts in words: sentences of a row, signs, and the pages that say what was looked at when."""
+"""Verdicts in words: sentences of a row, and signs."""
 
 from types import SimpleNamespace
 
 import pandas as pd
 import pytest
-from rendering import page_of
 from wording import says
 
 from evenlight.reports.pages.effects import effect_cell
@@ -91,37 +90,3 @@ def test_a_cell_shows_its_sign_and_its_counts():
     assert cell.background in {example.background for example, _ in legend}
     undecided = effect_cell(SimpleNamespace(**ROW | {"verdict": "undecided", "side": 0}), 140)
     assert (undecided.text, undecided.bold) == ("? 3–22–1", False)
-
-
-def test_the_page_of_looks_shows_those_that_were_made():
-    looks = pd.DataFrame({"plan": ["a", "a", "other"], "look": [1, 3, 2], "made": "now", "spent": [0.01, 0.05, 0.02]})
-    page = page_of("looks", looks, plan="a", planned=[20, 40, 60])
-    [[_, rows]] = page.tables[0].rows
-    assert [[cell.text for cell in cells] for _, cells in rows] == [
-        ["20", "now", "0.01"],
-        ["40", "–", "–"],
-        ["60", "now", "0.05"],
-    ]
-    assert "2 of 3 looks" in page.introduction
-
-
-def test_verdicts_on_measures_of_reasons_are_counts():
-    names = {"dataset": "plots", "model": "small", "explainer": "reasons", "metric": "gain"}
-    place = names | {
-        "seed": 0,
-        "factor": "all",
-        "level": "all",
-        "measure": "mention_gain",
-        "questions": 9,
-        "changes": 9,
-    }
-    values = dict.fromkeys(("value", "low", "high", "silent", "copier", "null", "null_low", "null_high"), 0.5)
-    verdicts = pd.DataFrame([ROW | names | {"reason": None}, ROW | names | {"metric": "another"}])
-    labels = {"datasets": {"plots": "Plots"}, "models": {"small": "Small"}, "explainers": {"reasons": "Reasons"}}
-    metrics = {"gain": {"label": "Gain", "better": "higher"}}
-    page = page_of("faithfulness", pd.DataFrame([place | values]), verdicts, **labels, metrics=metrics, confidence=0.95)
-    [[_, [[row, cells]]]] = page.tables[1].rows
-    assert row.startswith("Gain")
-    assert row.endswith("male against female")
-    assert [cell.text for cell in cells] == ["3–22–1", "female more often", "−0.25 (−0.4 to −0.1)"]
-    assert cells[1].bold

@@ -4,7 +4,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from dataset_files import write_dataset
-from rendering import page_of
 from scipy.stats import wilcoxon
 from statsmodels.stats.multitest import multipletests
 from study_files import taken
@@ -128,28 +127,11 @@ def test_of_two_forms_nothing_is_adjusted(folder):
 SHOWN = {"explainers": {"lime": "LIME"}, "strategies": {"bert": {"C": "small", "CE": "large"}}, "alpha": 0.05}
 
 
-def test_the_page_counts_runs(found):
+def test_the_figure_has_a_panel_per_pair(found):
     table, _ = found
-    page = page_of("attribution_differences", table, datasets={"plots": "plots"}, **SHOWN)
-    assert next(part.caption for part in page.tables) == "male and female on plots"
-    [(_, rows)] = page.tables[0].rows
-    part = table.query("level_a == 'male' and level_b == 'female'")
-    runs, of_pairs = (part["p_holm"] <= 0.05).sum(), (part["p_pairs_holm"] <= 0.05).sum()
-    assert rows[0][1][0].text == f"{part['mean_absolute'].mean():.3f}, {runs} ({of_pairs}) of 2 runs"
-    assert rows[1][1][0].text == "–"
-
-
-def test_the_figures_have_a_panel_per_pair(found):
-    table, _ = found
-    for view in ("sizes", "tests"):
-        figure = draw_attribution_differences(table, view=view, title="T", **SHOWN)
-        assert [axes.get_title(loc="left") for axes in figure.axes][:1] == ["male and female"]
-        assert len(figure.axes) == 3
-    heights = [
-        patch.get_height()
-        for patch in draw_attribution_differences(table, view="sizes", title="", **SHOWN).axes[0].patches
-    ]
-    assert heights == [pytest.approx(table.query("level_a == 'male' and level_b == 'female'")["mean_absolute"].mean())]
+    figure = draw_attribution_differences(table, title="T", **SHOWN)
+    assert [axes.get_title(loc="left") for axes in figure.axes][:1] == ["male and female"]
+    assert len(figure.axes) == 3
     texts = [text.get_text() for text in figure.axes[0].texts]
     p = table.query("level_a == 'male' and level_b == 'female'")["p_holm"]
     assert texts == [f"{np.log10(value):.1f}" if value > 1e-6 else "<-6" for value in p]

@@ -2,6 +2,7 @@
 
 import copy
 import html
+import json
 import os
 import re
 import shutil
@@ -11,6 +12,7 @@ from collections.abc import Collection, Iterable
 from itertools import product
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import warm_snakemake
 import yaml
 
@@ -173,7 +175,7 @@ def _wildcards(about: str) -> frozenset[tuple[str, str]]:
     return frozenset(tuple(part.split("=", 1)) for part in line[1].split(", ")) if line else frozenset()
 
 
-COSTS = ("summarise_costs", "tabulate_costs")
+COSTS = ("summarise_costs",)
 # Jobs without wildcards: in every study, and where groups are compared.
 RULES_OF_EVERY_KIND = ("summarise_scores", "measure_quality", "tabulate_scores", "tabulate_models", *COSTS)
 RULES_OF_DISPARITY = (
@@ -186,7 +188,6 @@ RULES_OF_DISPARITY = (
     "adjust_for_covariates",
     "tabulate_disparity",
     "tabulate_effects",
-    "tabulate_control",
     "tabulate_covariate_adjusted",
     "write_page",
     "count_texts",
@@ -206,10 +207,10 @@ def all_jobs(study: dict) -> set[Job]:
     for dataset in study["datasets"]:
         of = {"dataset": dataset}
         jobs += [(rule, of) for rule in ("import_dataset", "measure_co_occurrence")]
-        jobs += [(rule, of) for rule in ("draw_disparity", "draw_effects") * comparing]
+        jobs += [("draw_effects", of)] * comparing
     for dataset, model in product(study["datasets"], study["models"]):
         of = {"dataset": dataset, "model": model}
-        jobs += [("draw_score_panels", of), *(("draw_scores", of | {"metric": metric}) for metric in study["metrics"])]
+        jobs += [("draw_score_panels", of)]
         for seed in study["seeds"]:
             run = of | {"seed": str(seed)}
             jobs += [(rule, run) for rule in ("train", "read_texts", *(f"attribute_{family}" for family in explainers))]
@@ -267,22 +268,14 @@ OPTIONAL_CAPTIONS = (
     "agreement",
     "associations",
     "attribution_differences",
-    "beyond_random",
     "concept_grid",
     "concepts",
-    "decisions",
-    "definitions",
-    "draws",
     "faithfulness",
-    "ground_truth",
-    "learning_rates",
-    "looks",
     "masked_words",
     "predictions",
     "proposed_methods",
     "published",
     "randomisation",
-    "reliance",
     "roc",
     "sentence",
     "specifications",
@@ -303,6 +296,11 @@ def assert_reported(report: Path, categories: Iterable[str], captions: Path, wit
         beginning = re.split(r"[{'–×:]", path.read_text(encoding="utf-8"))[0].split()
         assert len(beginning) > 3
         assert " ".join(beginning) in words, path
+
+
+def metadata(path: Path) -> dict:
+    """What a table says of how it was made."""
+    return json.loads(pq.read_schema(path).metadata[b"evenlight"])
 
 
 def contents(folder: Path) -> dict[str, bytes]:

@@ -63,7 +63,7 @@ STAGES = {
         f"score/{RUN}/faithfulness.log", file=f"scores/{RUN}/faithfulness/lime.parquet", rule="score"
     ),
     "groups are compared": Stage("measure_disparity.log", file="tables/disparity.parquet", rule="measure_disparity"),
-    "figures are drawn": Stage("draw_disparity/demo.log"),
+    "figures are drawn": Stage("draw_effects/demo.log"),
 }
 
 

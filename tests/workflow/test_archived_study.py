@@ -168,7 +168,7 @@ def test_the_crate_says_what_the_results_depend_on(packed):
     assert "cpu" in values or not any("manifest.json" in name for name in entities)
 
 
-@pytest.mark.parametrize("figure", ["scores/demo/ola_cea/gini.svg", "effects/demo.svg"])
+@pytest.mark.parametrize("figure", ["panels/demo/ola_cea.svg", "effects/demo.svg"])
 def test_a_figure_is_drawn_alone_from_the_archive(clone, figures_only, figure):
     """Soon, as one job does it, without torch, which reads no table of the study but those that its rule names."""
     path = results_of(clone) / "figures" / figure
@@ -265,12 +265,12 @@ def test_a_study_that_is_not_finished_is_not_packed(finished_smaller, pack, arch
 
 
 def test_a_result_is_explained_from_the_figure_to_the_source(finished_smaller, clone):
-    figure = "results/tiny/figures/disparity/demo.svg"
+    figure = "results/tiny/figures/effects/demo.svg"
     here, unpacked = (tool(project, "explain_result", figure) for project in (finished_smaller, clone))
     for done in (here, unpacked):
         assert done.returncode == 0, done.stderr
         rules = re.findall(r"^(\w+): \d+ jobs?$", done.stdout, re.MULTILINE)
-        assert rules[:3] == ["draw_disparity", "summarise_disparity", "measure_disparity"]
+        assert rules[:2] == ["draw_effects", "estimate_effects"]
         assert {"score", "attribute_lime", "attribute_path", "read_texts", "train", "import_dataset"} <= set(rules)
         words = " ".join(done.stdout.split())
         assert "resources/demo/sentences.yaml: SHA-256" in words
@@ -286,19 +286,19 @@ def test_a_result_is_explained_from_the_figure_to_the_source(finished_smaller, c
 
 
 def test_a_file_that_is_not_what_the_archive_had_is_named(clone):
-    figure = results_of(clone) / "figures" / "disparity" / "demo.svg"
+    figure = results_of(clone) / "figures" / "effects" / "demo.svg"
     figure.write_bytes(figure.read_bytes() + b"\n")
-    done = tool(clone, "explain_result", "results/tiny/figures/disparity/demo.svg")
-    assert "archive had: results/tiny/figures/disparity/demo.svg" in " ".join(done.stdout.split())
+    done = tool(clone, "explain_result", "results/tiny/figures/effects/demo.svg")
+    assert "archive had: results/tiny/figures/effects/demo.svg" in " ".join(done.stdout.split())
     records = results_of(clone) / "archive" / provenance.RECORDS
     records.write_text('{"a":' * 100_000 + "1" + "}" * 100_000)
-    done = tool(clone, "explain_result", "results/tiny/figures/disparity/demo.svg")
+    done = tool(clone, "explain_result", "results/tiny/figures/effects/demo.svg")
     assert "error: results/tiny/archive/provenance.json: no records" in done.stderr
 
 
 def test_a_changed_table_is_named_where_a_figure_was_made_of_it(finished_smaller, copy_of):
     project = copy_of(finished_smaller)
-    table = results(project) / "tables" / "disparity_summary.parquet"
+    table = results(project) / "tables" / "effects.parquet"
     table.write_bytes(table.read_bytes() + b"\0")
-    done = tool(project, "explain_result", "results/tiny/figures/disparity/demo.svg")
-    assert "read here: results/tiny/tables/disparity_summary.parquet" in " ".join(done.stdout.split())
+    done = tool(project, "explain_result", "results/tiny/figures/effects/demo.svg")
+    assert "read here: results/tiny/tables/effects.parquet" in " ".join(done.stdout.split())

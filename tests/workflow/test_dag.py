@@ -51,6 +51,7 @@ class CountExplained(Result):
 # What a new page and its figure are: a module each, of which only the first is read where rules are made.
 PAGE = """
 from evenlight.reports.entries import Drawn, Shown
+from evenlight.reports.html_table import Page
 from evenlight.statistics.analyses.count_explained import CountExplained
 
 TABLES = tuple(CountExplained.tables.values())
@@ -60,6 +61,10 @@ def shown(study):
     if study.config["kind"] != "counting":
         return None
     return Shown("Counts", "{}", figures={"explained": Drawn("All counts.", "explained", "{}", shows="counts")})
+
+
+def page(explained):
+    return Page("Counts", f"How many? {len(explained)}.", [])
 """
 # What a new kind of study is.
 KIND = """
@@ -92,7 +97,7 @@ def test_random_explainers_alone_are_audited_without_what_is_beyond_them(project
     configure(project, SMALLER | {"explainers": {"random": {"method": "uniform_random"}}})
     planned = {rule for rule, _ in planned_jobs(project, "all", "audit")}
     assert "write_page" in planned
-    assert not planned & {"measure_beyond_random", "tabulate_beyond_random"}
+    assert "measure_beyond_random" not in planned
 
 
 def test_only_what_an_audit_shows_is_computed_for_it(project):
@@ -167,11 +172,10 @@ def test_jobs_on_different_datasets_can_run_as_one_group(project):
     assert "Group job models" in stdout, stdout
 
 
-def test_one_figure_needs_its_own_model_and_metric_only(project):
-    planned = planned_jobs(project, "results/tiny/figures/scores/demo/ola_cea/gini.svg")
+def test_one_figure_needs_its_own_model_only(project):
+    planned = planned_jobs(project, "results/tiny/figures/panels/demo/ola_cea.svg")
     expected = chosen(all_jobs(TINY), "train", "read_texts", "attribute_", model="ola_cea")
-    expected |= chosen(all_jobs(TINY), "score", model="ola_cea", family="complexity")
-    expected |= chosen(all_jobs(TINY), "draw_scores", model="ola_cea", metric="gini")
+    expected |= chosen(all_jobs(TINY), "score", "draw_score_panels", model="ola_cea")
     assert planned == expected | chosen(all_jobs(TINY), "import_dataset")
 
 
@@ -265,7 +269,7 @@ def test_a_description_tests_nothing(project):
     planned = planned_jobs(project)
     planned_rules = {rule for rule, _ in planned}
     assert {"summarise_scores", "tabulate_scores", "tabulate_models", "draw_score_panels"} <= planned_rules
-    assert not {"measure_disparity", "estimate_effects", "permute_groups", "draw_disparity"} & planned_rules
+    assert not {"measure_disparity", "estimate_effects", "permute_groups", "draw_effects"} & planned_rules
 
 
 @pytest.mark.slow
@@ -297,7 +301,6 @@ def test_published_grid(project, name, runs, datasets, models, disputed):
     assert {rule: jobs[rule] for rule in of_a_run} == dict.fromkeys(of_a_run, runs)
     assert jobs["score"] == 5 * runs
     assert jobs["draw_score_panels"] == datasets * models
-    assert jobs["draw_definitions"] == datasets
     # Of the metrics that have several definitions.
     assert jobs["draw_specifications"] == datasets * disputed
     assert (jobs["compare_published"], jobs["measure_disparity"]) == (1, 1)

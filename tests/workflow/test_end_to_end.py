@@ -13,7 +13,6 @@ from urllib.parse import unquote
 
 import numpy as np
 import pandas as pd
-import pyarrow.parquet as pq
 import pytest
 from running import (
     OPTIONAL_CAPTIONS,
@@ -25,6 +24,7 @@ from running import (
     configure,
     contents,
     edited,
+    metadata,
     results,
     run_study,
 )
@@ -43,26 +43,18 @@ LIBRARIES = {"torch", "transformers", "tokenizers", "numpy"}
 DISPARITY_KEY = ["dataset", "model", "seed", "explainer", "metric", "factor", "level_a", "level_b"]
 
 
-def metadata(path: Path) -> dict:
-    """What a table says of how it was made."""
-    return json.loads(pq.read_schema(path).metadata[b"evenlight"])
-
-
 def sha256(path: Path) -> str:
     """The digest of a file's content."""
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def test_every_file_is_there_and_no_other(finished):
-    datasets, models, seeds, explainers, metrics = (
-        TINY[part] for part in ("datasets", "models", "seeds", "explainers", "metrics")
-    )
+    datasets, models, seeds, explainers = (TINY[part] for part in ("datasets", "models", "seeds", "explainers"))
     families = ("faithfulness", "complexity", "correctness")
-    pages = ("disparity", "effects", "control", "covariate_adjusted", "scores", "costs", "models")
-    expected = {f"tables/{name}.{form}" for name, form in product(pages, ("csv", "html", "tex"))}
-    without_page = ("effect_counts", "models_per_seed", "verdict_control", "balanced_accuracy")
-    expected |= {f"tables/{name}.{form}" for name, form in product(without_page, ("csv", "parquet"))}
+    pages = ("disparity", "effects", "covariate_adjusted", "scores", "models")
+    expected = {f"tables/{name}.{form}" for name, form in product(pages, ("html", "tex"))}
     computed = (
+        *("effect_counts", "models_per_seed", "verdict_control", "balanced_accuracy"),
         "disparity",
         "disparity_summary",
         "effects",
@@ -74,15 +66,13 @@ def test_every_file_is_there_and_no_other(finished):
         "models",
     )
     told = ("texts_needed", "audited_texts", "audited_groups", "different_texts", "without_words", "decision_rates")
-    expected |= {f"tables/{name}.parquet" for name in (*computed, *told)} | {"index.html", "audit.json", "audit.md"}
+    expected |= {f"tables/{name}.{form}" for name, form in product((*computed, *told), ("csv", "parquet"))}
+    expected |= {"index.html", "audit.json", "audit.md"}
     expected |= {f"figures/control.{form}" for form in ("svg", "pdf")}
     for dataset in datasets:
         expected |= {f"datasets/{dataset}/{name}" for name in ("items.parquet", "units.parquet", "co_occurrence.csv")}
-        expected |= {
-            f"figures/{kind}/{dataset}.{form}" for kind, form in product(("disparity", "effects"), ("svg", "pdf"))
-        }
-    for dataset, model, metric, form in product(datasets, models, metrics, ("svg", "pdf")):
-        expected.add(f"figures/scores/{dataset}/{model}/{metric}.{form}")
+        expected |= {f"figures/effects/{dataset}.{form}" for form in ("svg", "pdf")}
+    for dataset, model, form in product(datasets, models, ("svg", "pdf")):
         expected.add(f"figures/panels/{dataset}/{model}.{form}")
     for dataset, model, seed in product(datasets, models, seeds):
         run = f"{dataset}/{model}/seed{seed}"
@@ -105,21 +95,20 @@ def test_disparity_has_one_row_per_comparison(finished):
 
 
 @pytest.mark.parametrize(
-    ("table", "cells_per_row"),
+    ("table", "page", "cells_per_row"),
     # The page of disparities has two tables: how many seeds are significant, and how large the effect is.
-    [("disparity", 2), ("scores", 1), ("models", 1)],
+    [("disparity_summary", "disparity", 2), ("scores", "scores", 1), ("models", "models", 1)],
 )
-def test_page_has_a_cell_for_each_row_of_the_table(finished, table, cells_per_row):
+def test_page_has_a_cell_for_each_row_of_the_table(finished, table, page, cells_per_row):
     rows = pd.read_csv(results(finished) / "tables" / f"{table}.csv")
-    page = (results(finished) / "tables" / f"{table}.html").read_text(encoding="utf-8")
+    shown = (results(finished) / "tables" / f"{page}.html").read_text(encoding="utf-8")
     assert len(rows) > 0
-    assert len(re.findall(r"<td\b", page)) == cells_per_row * len(rows)
+    assert len(re.findall(r"<td\b", shown)) == cells_per_row * len(rows)
 
 
 def test_every_page_says_that_not_all_texts_are_explained(finished):
-    """But for that of costs, which are of a text."""
-    pages = [path for path in (results(finished) / "tables").glob("*.html") if path.stem != "costs"]
-    assert len(pages) == 6
+    pages = list((results(finished) / "tables").glob("*.html"))
+    assert len(pages) == 5
     items = pd.read_parquet(results(finished) / "datasets" / "demo" / "items.parquet")
     models = ", ".join(f"'{name}'" for name in TINY["models"])
     explained = f"{TINY['explain']['pairs']} of {(items['split'] == 'test').sum() // 2} pairs"

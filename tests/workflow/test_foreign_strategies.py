@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 import torch
 from hub_tokenizers import write_tokenizer
-from running import PROJECT, TINY, copy_of_project, results, run_study
+from running import PROJECT, TINY, copy_of_project, metadata, results, run_study
 from transformers import (
     AutoModelForCausalLM,
     AutoModelForMaskedLM,
@@ -138,10 +138,10 @@ def test_masked_words_are_scored_where_there_is_a_head_and_others_are_named(fini
     means = table[table["level_b"].isna()].pivot(index=["model", "score"], columns="level_a", values="value")
     differences = table[table["level_b"].notna()].set_index(["model", "score"])["value"]
     np.testing.assert_allclose(means["male"] - means["female"], differences.loc[means.index], atol=1e-6)
-    page = (results(finished) / "tables" / "masked_words.html").read_text()
-    assert "electra was published" in page
-    assert "names GPT2LMHeadModel" in page
-    assert "no masked words" in page
+    notes = str(metadata(results(finished) / "tables" / "masked_words.parquet")["notes"])
+    assert "electra was published" in notes
+    assert "names GPT2LMHeadModel" in notes
+    assert "no masked words" in notes
     assert (results(finished) / "figures" / "masked_words" / "demo.svg").stat().st_size > 1000
 
 

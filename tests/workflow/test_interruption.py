@@ -85,7 +85,7 @@ def test_second_run_is_refused_while_one_is_at_work(finished_smaller, copy_of):
     project = copy_of(finished_smaller)
     for path in (results(project) / "figures").rglob("*.svg"):
         path.unlink()
-    log = project / LOGS / "draw_disparity" / "demo.log"
+    log = project / LOGS / "draw_effects" / "demo.log"
     log.unlink()
     with started(project) as first:
         wait_until(STAGES["figures are drawn"].is_reached, project, first)

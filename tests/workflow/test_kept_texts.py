@@ -110,17 +110,15 @@ def unpacked(part: str) -> str:
     return held.decode("utf-8", errors="replace")
 
 
-def test_the_report_and_every_page_that_could_show_words_are_there(private):
-    pages = {"tables/reliance.html", "tables/words_by_group.csv", "audit.json", "index.html"}
+def test_every_file_that_could_show_words_is_there(private):
+    pages = {"tables/words_by_group.csv", "audit.json", "index.html"}
     assert pages <= {path.relative_to(results(private)).as_posix() for path in results(private).rglob("*")}
-    assert "Words and groups" in text_of(private / "report.html")
 
 
 def test_words_of_a_dataset_that_shows_its_texts_are_found_where_they_are_shown(private):
     """Else it would say nothing that none are found of the other one."""
     found = shown(private, "shown")
-    assert {"tables/reliance.html", "tables/words_by_group.csv", "tables/words_by_group.parquet"} <= set(found)
-    assert "report.html" in found
+    assert {"tables/words_by_group.csv", "tables/words_by_group.parquet"} <= set(found)
     # Texts stand on the page only where all datasets allow it.
     assert {"index.html", "audit.json"}.isdisjoint(found)
     assert "audit.md" not in found
@@ -144,10 +142,10 @@ def test_where_texts_may_be_shown_decides_no_explanation(private, copy_of):
     study = configuration(private)
     configure(private, edited(study, "datasets", "kept", "show_texts", value=True))
     jobs = {rule for rule, _ in planned_jobs(private, "all")}
-    assert jobs == {"measure_reliance", "tabulate_reliance", "write_page"}
+    assert jobs == {"measure_reliance", "write_page"}
     show(private)
     found = shown(private, "kept")
-    assert {"index.html", "tables/reliance.html", "report.html"} <= set(found)
+    assert {"index.html", "tables/words_by_group.csv"} <= set(found)
     configure(private, edited(study, "page", value={"texts": False}))
     show(private)
     assert shown(private, "kept") == {}

@@ -139,8 +139,8 @@ def test_study_from_a_commit(study, repository):
 def test_deleted_figure_is_redrawn(study, requirements, tmp_path):
     folder = Path(shutil.copytree(study, tmp_path / "copy"))
     figures = contents(results(folder) / "figures")
-    (results(folder) / "figures" / "scores" / "demo" / "ola_cea" / "gini.svg").unlink()
-    drawn = chosen(all_jobs(SMALLER), "draw_scores", metric="gini")
+    (results(folder) / "figures" / "panels" / "demo" / "ola_cea.svg").unlink()
+    drawn = chosen(all_jobs(SMALLER), "draw_score_panels")
     assert planned_jobs(folder, **requirements) == drawn
     run_study(folder, **requirements)
     assert contents(results(folder) / "figures") == figures
@@ -159,9 +159,9 @@ def test_another_commit_reruns_what_its_code_changes(study, requirements, import
     comment = changed("workflow/scripts/evenlight/texts/items.py", "\n# A remark.\n")
     import_from(folder, comment)
     assert planned_jobs(folder, **requirements) == set()
-    code = changed("workflow/scripts/figures/draw_scores.py", "\nADDED = 1\n")
+    code = changed("workflow/scripts/figures/draw_score_panels.py", "\nADDED = 1\n")
     import_from(folder, code)
-    assert planned_jobs(folder, **requirements) == chosen(all_jobs(SMALLER), "draw_scores")
+    assert planned_jobs(folder, **requirements) == chosen(all_jobs(SMALLER), "draw_score_panels")
 
 
 def test_branch_and_tag(repository, requirements, import_from, tmp_path):

@@ -110,9 +110,10 @@ def test_everything_in_every_category_opens(of_shipped_study):
     report = of_shipped_study.open()
     listed = report.ask("categories")
     # An audit makes only the pages that it names, and so no scores.
-    assert {"Disparity", "Models"} <= set(listed)
+    assert "Disparity" in listed
     for category, subcategories in listed.items():
-        report.open().click("nav a", category)
+        # Snakemake calls the only category, as that of an audit, by another name.
+        report.open().click("nav a", category if len(listed) > 1 else "Results")
         shown = report.ask("[...document.querySelectorAll('nav tbody tr')].map((row) => row.textContent)")
         assert report.problems() == [], category
         assert len(set(shown)) == len(shown) == sum(map(len, subcategories.values())), category

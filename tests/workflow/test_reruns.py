@@ -34,18 +34,18 @@ EVERYTHING = all_jobs(STUDY)
 LIBRARY = "workflow/scripts/evenlight"
 
 # What follows from changed scores: what is computed of all of them together, and what shows them.
-SUMMARY = ("summarise_disparity", "tabulate_disparity", "draw_disparity")
+SUMMARY = ("summarise_disparity", "tabulate_disparity")
 EFFECTS = (
     *("estimate_effects", "permute_verdicts", "tabulate_effects", "draw_effects"),
     *("estimate_texts_needed", "write_page"),
 )
-CONTROL = ("permute_groups", "tabulate_control", "draw_control")
+CONTROL = ("permute_groups", "draw_control")
 COVARIATE_ADJUSTED = ("adjust_for_covariates", "tabulate_covariate_adjusted")
 SCORES = ("summarise_scores", "tabulate_scores")
 JUDGED = ("measure_disparity", "record_analyses")
 FROM_TESTS = (*JUDGED, *SUMMARY, *EFFECTS, *CONTROL, *COVARIATE_ADJUSTED, *SCORES)
 QUALITY = ("measure_quality", "tabulate_models")
-BOXES = ("draw_scores", "draw_score_panels")
+BOXES = ("draw_score_panels",)
 FROM_SCORES = (*FROM_TESTS, *BOXES, "count_texts")
 FROM_PREDICTIONS = (*QUALITY, "classify_empty_texts", "describe_decisions")
 
@@ -152,8 +152,8 @@ EDITS = {
     "nothing": (lambda project: None, nothing),
     # Results that are missing
     "figure deleted": (
-        deleted("figures/scores/demo/ola_cea/gini.svg"),
-        of("draw_scores", dataset="demo", model="ola_cea", metric="gini"),
+        deleted("figures/panels/demo/ola_cea.svg"),
+        of("draw_score_panels", dataset="demo", model="ola_cea"),
     ),
     "table deleted": (deleted("tables/models.html"), of("tabulate_models")),
     # The configuration
@@ -188,8 +188,6 @@ EDITS = {
         study("metrics", "sparsity", value={"metric": "sparsity"}),
         both(
             of("score", family="complexity"),
-            of("draw_scores", metric="gini"),
-            of("draw_scores", metric="sparsity"),
             of("draw_score_panels", *FROM_TESTS),
         ),
     ),
@@ -197,7 +195,6 @@ EDITS = {
         study("metrics", "comprehensiveness", "shares", value=[0.3]),
         both(
             of("score", family="faithfulness"),
-            of("draw_scores", metric="comprehensiveness"),
             of("draw_score_panels", "count_texts", *FROM_TESTS),
         ),
     ),
@@ -236,16 +233,15 @@ EDITS = {
     "label of an explainer changed": (
         study("explainers", "lime", "label", value="LIME"),
         both(
-            of(*BOXES, "draw_disparity", "draw_effects", "tabulate_disparity", "tabulate_effects"),
-            of("tabulate_covariate_adjusted", "tabulate_scores", "tabulate_costs", "write_page"),
+            of(*BOXES, "draw_effects", "tabulate_disparity", "tabulate_effects"),
+            of("tabulate_scores", "write_page"),
         ),
     ),
     "label of a metric changed": (
         study("metrics", "gini", "label", value="Gini index"),
         both(
-            of("draw_scores", metric="gini"),
-            of("draw_score_panels", "draw_disparity", "draw_effects", "tabulate_disparity", "tabulate_effects"),
-            of("tabulate_covariate_adjusted", "tabulate_scores", "write_page"),
+            of("draw_score_panels", "draw_effects", "tabulate_disparity", "tabulate_effects"),
+            of("tabulate_scores", "write_page"),
         ),
     ),
     "levels compared the other way round": (
@@ -322,7 +318,6 @@ EDITS = {
         class_version("metrics/families/complexity.py", "Gini"),
         both(
             of("score", family="complexity"),
-            of("draw_scores", metric="gini"),
             of("draw_score_panels", *FROM_TESTS),
         ),
     ),
@@ -334,9 +329,10 @@ EDITS = {
     "version of all pages": (version("tabulate"), of("tabulate_")),
     "code of one page and of one plot": (
         all_of(
-            one_more_line(f"{LIBRARY}/reports/pages/scores.py"), one_more_line(f"{LIBRARY}/reports/plots/scores.py")
+            one_more_line(f"{LIBRARY}/reports/pages/scores.py"),
+            one_more_line(f"{LIBRARY}/reports/plots/score_panels.py"),
         ),
-        of("tabulate_scores", "draw_scores"),
+        of("tabulate_scores", "draw_score_panels"),
     ),
     # What the project wrote itself
     "demo corpus touched": (lambda project: os.utime(project / "resources/demo/sentences.yaml"), nothing),
@@ -365,14 +361,14 @@ def test_where_an_explainer_explains_concerns_no_model(finished_twice, copy_of):
 
 def test_redrawing_a_figure_is_one_job_without_torch(finished_smaller, copy_of, tmp_path):
     project = copy_of(finished_smaller)
-    figure = results(project) / "figures" / "scores" / "demo" / "ola_cea" / "gini.svg"
+    figure = results(project) / "figures" / "panels" / "demo" / "ola_cea.svg"
     before = figure.read_bytes()
     figure.unlink()
     (tmp_path / "torch").mkdir()
     (tmp_path / "torch" / "__init__.py").write_text("raise RuntimeError('torch is imported')\n")
     without_torch = {"PYTHONPATH": str(tmp_path)}
 
-    assert planned_jobs(project, **without_torch) == chosen(all_jobs(SMALLER), "draw_scores", metric="gini")
+    assert planned_jobs(project, **without_torch) == chosen(all_jobs(SMALLER), "draw_score_panels")
     run_study(project, **without_torch)
     assert figure.read_bytes() == before
 

@@ -16,7 +16,7 @@ STUDY = EXAMPLE | {
 }
 ASKED = ("all", "page")
 JOBS = {"read_scores", "record_score_looks", "judge_scores", "record_score_analyses", "estimate_texts_needed"}
-JOBS |= {"tabulate_effects", "tabulate_looks", "draw_verdicts", "write_page"}
+JOBS |= {"tabulate_effects", "draw_verdicts", "write_page"}
 
 
 @pytest.fixture(scope="module")

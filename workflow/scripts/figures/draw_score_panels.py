@@ -13,7 +13,7 @@ def main(arguments: argparse.Namespace) -> None:
     """Write the figure."""
     settings = keywords(arguments.settings)
     metrics = settings.pop("metrics")
-    scores, levels, title = model_scores(command_line.named_folders(arguments, *FOLDERS), list(metrics), **settings)
+    scores, levels, title = model_scores(command_line.named_folders(arguments, *FOLDERS), **settings)
     explainers, modalities = settings["explainers"], settings["modalities"]
     draw(arguments.output, lambda: draw_score_panels(scores, metrics, explainers, levels, title, modalities), title)
 

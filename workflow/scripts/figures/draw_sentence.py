@@ -26,10 +26,9 @@ def main(arguments: argparse.Namespace) -> None:
     truth = item["ground_truth"] if has_truth(item["ground_truth"]) else [0] * len(item["words"])
     of_item = {key: values[item["item_id"]] for key, values in shares.items()}
     title = f"{' '.join(item['words'])} ({settings['dataset']})"
-    sentence = (list(item["words"]), list(truth), of_item, title)
-    draw(arguments.output, lambda: draw_sentence(*sentence), title)
-    with tables.replacing(arguments.page) as temporary:
-        temporary.write_text(sentence_page(*sentence), encoding="utf-8")
+    sentence = (list(item["words"]), list(truth), of_item)
+    draw(arguments.output, lambda: draw_sentence(*sentence, title), title)
+    sentence_page(*sentence).write(arguments.page, title)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Write a page of computed tables for readers: each table as CSV, all of them as HTML and as LaTeX."""
+"""Write a page of computed tables for readers, as HTML and as LaTeX."""
 
 import argparse
 from dataclasses import replace
@@ -22,9 +22,6 @@ def main(arguments: argparse.Namespace) -> None:
     page = module.page(*shown, **keywords(arguments.settings, shown[0]))
     warnings = [text for path in arguments.record for text in warnings_of(path)]
     page = replace(page, notes=[*page.notes, *arguments.note, *notes], warnings=[*page.warnings, *warnings])
-    # Those of other pages, which stand last, are written there.
-    for table, path in zip(shown, arguments.csv, strict=False):
-        tables.write_csv(table, path)
     write_page(page, arguments.html)
     write_latex(page, arguments.latex)
 
@@ -33,7 +30,6 @@ if __name__ == "__main__":
     parser = command_line.settings_parser(__doc__)
     parser.add_argument("--page", required=True, metavar="NAME", help="a module of evenlight.reports.pages")
     parser.add_argument("--tables", nargs="+", required=True, metavar="PARQUET", help="those that the page reads")
-    parser.add_argument("--csv", nargs="+", required=True, metavar="CSV", help="one for each of its own tables")
     parser.add_argument("--note", action="append", default=[], help="what readers must know besides")
     parser.add_argument("--record", nargs="*", default=[], metavar="PARQUET", help="of the interim analyses")
     parser.add_argument("--html", required=True)

@@ -1,4 +1,4 @@
-"""Compute one result of a study, a class of ``evenlight.statistics``, and write its tables."""
+"""Compute one result of a study, a class of ``evenlight.statistics``, and write its tables, as CSV beside them, too."""
 
 import argparse
 from pathlib import Path
@@ -17,6 +17,7 @@ def main(arguments: argparse.Namespace) -> None:
     written = list(zip(computed.tables, arguments.output, result.tables.values(), strict=True))
     for number, (table, path, contract) in enumerate(written):
         tables.write_table(table, path, contract, {} if number else {"notes": notes, **computed.about})
+        tables.write_csv(tables.read_exactly(path, contract), path.with_suffix(".csv"))
         print(f"{len(table):,} rows written to {path}")
     for line in [*(f"note: {note}" for note in notes), *computed.said]:
         print(line, flush=True)

@@ -124,9 +124,6 @@ class Reliance(Settings):
     texts: int = Field(
         5, ge=2, description="Fewest texts of a group, of one explained class, with a word that stands in the table."
     )
-    words: int = Field(
-        15, ge=1, description="Most words of an explainer and class that the page shows; the CSV file has all."
-    )
 
 
 Factor = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*(\+[a-z][a-z0-9_]*)*$")]

@@ -62,7 +62,6 @@ KINDS = {
                 "who is explained better more often: wins, losses and ties, with verdicts, and how large differences "
                 "are. This page first."
             ),
-            "control": "are there more significant cells than chance gives?",
             "disparity": "counts of significant seeds, as they are usually published.",
             "covariate_adjusted": (
                 "what is left of disparities between texts that are equally long, equally sure and equally right."

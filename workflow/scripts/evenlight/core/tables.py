@@ -128,9 +128,15 @@ def write_groups(tables: Iterable[pa.Table], path: str | Path, contract: Contrac
 
 
 def write_csv(table: pd.DataFrame, path: str | Path) -> None:
-    """Write a tidy table as CSV (comma, UTF-8, no index; missing values empty), whole or not at all."""
+    """Write a tidy table as CSV (comma, UTF-8, no index; missing values empty, lists as JSON), whole or not at all."""
+    lists = {name: column.map(_as_json) for name, column in table.items() if column.dtype == object}
     with replacing(path) as temporary:
-        table.to_csv(temporary, index=False, lineterminator="\n")
+        table.assign(**lists).to_csv(temporary, index=False, lineterminator="\n")
+
+
+def _as_json(value: object) -> object:
+    """A list as its JSON text, anything else as it is."""
+    return json.dumps(np.asarray(value).tolist()) if isinstance(value, list | np.ndarray) else value
 
 
 def _opened(path: str | Path, contract: Contract) -> pq.ParquetFile:

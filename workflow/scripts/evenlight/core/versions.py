@@ -64,7 +64,6 @@ STAGES = {
     # figures
     "draw": 1,
     "draw_score_panels": 1,
-    "draw_scores": 1,
     "draw_sentence": 1,
     "draw_specifications": 1,
     "tabulate": 1,

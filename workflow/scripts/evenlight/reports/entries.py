@@ -54,13 +54,12 @@ class Drawn:
 
 @dataclass(frozen=True)
 class Shown:
-    """A page of tables in a study: its place in the report, its settings and its figures.
+    """A page of tables in a study, or figures alone: their place in the report, and settings.
 
     Attributes:
         category: its place in the report.
-        settings: as of a rule, keywords of ``page``.
+        settings: as of a rule, keywords of ``page``; of figures alone none.
         tables: what it reads, where a study does without the last of its tables.
-        csv: the names of the CSV files, where they are not those of the tables.
         at_one_look: whether it tests, and its tests do not know of a plan of looks.
         verdicts: whether it has verdicts, which do.
         figures: by the names of their modules.
@@ -68,9 +67,8 @@ class Shown:
     """
 
     category: str
-    settings: str
+    settings: str = ""
     tables: Sequence[Contract] | None = None
-    csv: Sequence[str] = ()
     at_one_look: bool = False
     verdicts: bool = False
     figures: Mapping[str, Drawn] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""The scores of one model on one dataset, as the commands that draw them need them."""
+"""The scores of one model on one dataset, as the command that draws them needs them."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -17,7 +17,6 @@ FOLDERS = tuple(dict.fromkeys(["scores", *(modality.units for modality in MODALI
 
 def model_scores(
     folders: Mapping[str, Path],
-    metrics: Sequence[str],
     *,
     datasets: Mapping[str, str],
     models: Mapping[str, str],
@@ -28,13 +27,12 @@ def model_scores(
     modalities: Mapping[str, Mapping[str, Any]],
     families: Mapping[str, str],
 ) -> tuple[pd.DataFrame, list[str], str]:
-    """(all scores of some metrics, the groups in their order, "model on dataset" for a title).
+    """(all scores, the groups in their order, "model on dataset" for a title).
 
     For the table see :func:`evenlight.statistics.analyses.summary.grouped_scores`.
 
     Args:
         folders: of the scores, and of the items and units that have them.
-        metrics: which scores.
         datasets, models: the one dataset and the one model, with their labels.
         seeds: of the model.
         explainers, modalities: as of :class:`evenlight.statistics.comparisons.study.StudyScores`.
@@ -46,7 +44,7 @@ def model_scores(
         datasets=[dataset],
         models={model: seeds},
         explainers=list(explainers),
-        metrics={metric: families[metric] for metric in metrics},
+        metrics=families,
         modalities=modalities,
     )
     table = grouped_scores(Inputs(folders).located(study), factors)

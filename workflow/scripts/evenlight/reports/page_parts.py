@@ -1,7 +1,6 @@
 """What the pages of the study share: rows of models and explainers, letters and colours of the levels."""
 
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Callable
 
 import pandas as pd
 
@@ -42,22 +41,6 @@ def describe_single_runs(table: pd.DataFrame, models: dict[str, str]) -> str:
     them = "it" if len(single) == 1 else "them"
     said = f"What is said of {them} holds for these weights and not across retraining."
     return f"One run each: {', '.join(single)}. {said}"
-
-
-def rows_of_cells(
-    table: pd.DataFrame,
-    models: dict[str, str],
-    explainers: dict[str, str],
-    metrics: Iterable[str],
-    cell: Callable[[Any], Cell],
-) -> list:
-    """The rows of a table of every model and explainer (names to labels) that has some row of ``table``, by metric.
-
-    ``cell`` is given the row of a model, explainer and metric, or None where there is none.
-    """
-    by_names = {(row.model, row.explainer, row.metric): row for row in table.itertuples(index=False)}
-    there = {name: label for name, label in explainers.items() if name in set(table["explainer"])}
-    return rows_by_model(models, there, lambda *row: [cell(by_names.get((*row, metric))) for metric in metrics])
 
 
 def rows_by_model(models: dict[str, str], explainers: dict[str, str], cells: Callable[[str, str], list[Cell]]) -> list:

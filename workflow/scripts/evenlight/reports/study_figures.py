@@ -1,6 +1,6 @@
-"""Parts of figures with many panels: a grid, rows of models and explainers, and an axis of effect sizes."""
+"""Parts of figures with many panels: a grid, and rows of models and explainers."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import product
 from textwrap import fill
 
@@ -10,11 +10,8 @@ from matplotlib.axes import Axes
 from matplotlib.container import Container
 from matplotlib.figure import Figure, SubFigure
 
-from evenlight.reports.text import signed
-from evenlight.statistics.comparisons.study import Comparison, MetricLabel
+from evenlight.statistics.comparisons.study import MetricLabel
 
-# One effect of 8 would press all the others together: beyond this the axis ends and a number tells.
-LARGEST_LIMIT = 2.5
 INCHES_PER_LETTER = 0.077  # of a label at the default size, rather too much than too little
 HANDLE_WIDTH = 0.6  # inches of a legend beside a label
 LEGEND_ROW = 0.2
@@ -114,37 +111,3 @@ def draw_rows(axes: Axes, models: dict[str, str], explainers: dict[str, str], la
     axes.spines["left"].set_visible(False)
     axes.grid(axis="x", color="#dddddd", linewidth=0.6)
     axes.set_axisbelow(True)
-
-
-def effect_limit(effects: Iterable[float], least: float) -> float:
-    """Where an axis from -limit to limit ends: at the largest finite effect, within [least, LARGEST_LIMIT]."""
-    sizes = np.abs(np.fromiter(effects, dtype=float))
-    return float(max(least, min(LARGEST_LIMIT, max(sizes[np.isfinite(sizes)], default=0.0))))
-
-
-def draw_effect_axis(axes: Axes, limit: float) -> None:
-    """An axis of effects from -limit to limit with a line at zero."""
-    axes.set_xlim(-limit * MARGIN, limit * MARGIN)
-    axes.axvline(0, color="black", linewidth=0.8, zorder=1)
-
-
-def direction_label(measure: str, pair: Comparison) -> str:
-    """The label of an axis of effects: which group of the pair has the higher scores on which side."""
-    return f"{measure}: {pair.level_b} higher ← 0 → {pair.level_a} higher"
-
-
-def print_beyond(axes: Axes, effect: float, y: float, limit: float) -> None:
-    """The value of an effect beyond the axis's end, with an arrow, beside the mark that stands at the end."""
-    if not abs(effect) > limit:
-        return
-    right = effect > 0
-    axes.annotate(
-        f"{signed(effect)} →" if right else f"← {signed(effect)}",
-        (limit if right else -limit, y),
-        xytext=(-5 if right else 5, 0),
-        textcoords="offset points",
-        ha="right" if right else "left",
-        va="center_baseline",
-        fontsize=7,
-        bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.5},
-    )

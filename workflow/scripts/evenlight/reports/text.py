@@ -5,12 +5,6 @@ import re
 from collections.abc import Collection
 from itertools import takewhile
 
-# The tests of the control.
-TESTS = {
-    "mann_whitney": "Mann–Whitney",
-    "signed_rank": "Wilcoxon signed-rank",
-}
-
 
 def signed(number: float, digits: int = 2) -> str:
     """A number with a typographic minus, and none before a rounded zero; an en dash where it is NaN.

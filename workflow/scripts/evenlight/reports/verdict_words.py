@@ -301,12 +301,6 @@ def at_least(effects: pd.DataFrame, effect_counts: pd.DataFrame) -> Least:
     return Least(max(differ, first + second), first, second)
 
 
-def at_least_of_set(row) -> Least:
-    """The same of one set, a row of ``EFFECT_COUNTS``."""
-    first, second = max(row.first, row.found_first), max(row.second, row.found_second)
-    return Least(max(row.differ, first + second), first, second)
-
-
 def describe_counts(effects: pd.DataFrame, effect_counts: pd.DataFrame, kind: str = "") -> str:
     """In how many of these comparisons of one family either group is better more often, in a sentence.
 

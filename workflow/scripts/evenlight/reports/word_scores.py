@@ -1,6 +1,6 @@
 """One explained text as a piece of HTML: every word in the colour of its score, with the number above it."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 
@@ -69,7 +69,12 @@ style="background: rgb(86 180 233 / 1.00); padding: 0.15em; white-space: nowrap"
 style="background: rgb(86 180 233 / 0.00); padding: 0.15em; white-space: nowrap">sails<rt>0.00</rt></ruby></p></figure>
     """
     largest = np.abs(scores).max(initial=0.0)
-    return WordScoresPage(word_scores_html(words, scores / largest if largest > 0 else np.zeros(len(words)), title))
+    shares = scores / largest if largest > 0 else np.zeros(len(words))
+    marked = " ".join(_marked(word, share) for word, share in zip(words, shares, strict=True))
+    return WordScoresPage(
+        f'<figure style="margin: 0.5em 0"><figcaption>{escape(title)}</figcaption>'
+        f'<p style="line-height: 2.6">{marked}</p></figure>'
+    )
 
 
 def rows_of_pages(rows: Sequence[Sequence[WordScoresPage]]) -> WordScoresPage:
@@ -85,15 +90,6 @@ def rows_of_pages(rows: Sequence[Sequence[WordScoresPage]]) -> WordScoresPage:
 def _side_by_side(pages: Sequence[WordScoresPage]) -> str:
     columns = "".join(f'<div style="flex: 1 1 20em">{page}</div>' for page in pages)
     return f'<div style="display: flex; flex-wrap: wrap; gap: 0 2em">{columns}</div>'
-
-
-def word_scores_html(words: Sequence[str], shares: Iterable[float], title: str) -> str:
-    """As :func:`word_scores_page`, of shares between -1 and 1, which stay as they are."""
-    marked = " ".join(_marked(word, share) for word, share in zip(words, shares, strict=True))
-    return (
-        f'<figure style="margin: 0.5em 0"><figcaption>{escape(title)}</figcaption>'
-        f'<p style="line-height: 2.6">{marked}</p></figure>'
-    )
 
 
 def _marked(word: str, share: float) -> str:

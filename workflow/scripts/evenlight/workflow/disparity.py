@@ -49,11 +49,6 @@ class Disparity:
         """The kinds of metric that are configured in more than one definition, and the names of these."""
         return {kind: names for kind, names in self.kinds_of_metrics().items() if len(names) > 1}
 
-    def of_disputed(self):
-        """The settings of what shows disputed definitions."""
-        disputed = self.disputed_metrics()
-        return {"metrics": self.directions(name for names in disputed.values() for name in names), "disputed": disputed}
-
     def specified(self):
         """What the study asks in several ways: kinds of metric with several definitions, and the names of these.
 

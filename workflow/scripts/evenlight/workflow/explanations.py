@@ -67,6 +67,14 @@ class Explanations:
         """Those that can be asked again about a model with random layers."""
         return [name for name in self.explainers if name not in self.made_elsewhere]
 
+    def randomised_datasets(self):
+        """The datasets that have some of these."""
+        return [name for name in self.runs.datasets if self.runs.explainers_of(name, self.randomised_explainers)]
+
+    def datasets_of_several_explainers(self):
+        """The datasets whose explainers can agree."""
+        return [name for name in self.runs.datasets if len(self.runs.explainers_of(name, self.explainers)) > 1]
+
     def of_explainers(self, path, explainers):
         """The file of each of some explainers; the other wildcards stay."""
         return expand(path, explainer=explainers, allow_missing=True)

@@ -41,10 +41,15 @@ class Figures:
 
     @cached_property
     def pages(self):
-        """The pages of tables that the study shows, by the name of their module, with this module."""
+        """The pages of tables and figures that the study shows, by the name of their module, with this module."""
         modules = {each.name: import_module(f"{pages.__name__}.{each.name}") for each in iter_modules(pages.__path__)}
         found = {name: (module, module.shown(self)) for name, module in modules.items()}
         return {name: (module, shown) for name, (module, shown) in found.items() if shown}
+
+    @cached_property
+    def tabulated(self):
+        """Those of them that are more than figures."""
+        return {name: shown for name, (module, shown) in self.pages.items() if hasattr(module, "page")}
 
     @cached_property
     def plots(self):
@@ -112,35 +117,30 @@ class Figures:
             *sections, of=of, on=wildcards.dataset, dataset=self.label("datasets", wildcards.dataset), **settings
         )
 
-    def of_modalities(self, metrics):
-        """Where there are several modalities, those that some metrics are about, with these metrics alone."""
-        several = configuration.scored_modalities(self.config)
-        about = {name: [metric for metric in of["metrics"] if metric in metrics] for name, of in several.items()}
-        return {name: several[name] | {"metrics": names} for name, names in about.items() if names}
-
     def modalities_drawn(self):
         """The setting of a figure that shows all explainers and metrics, where there are several modalities."""
-        several = self.of_modalities(self.metrics)
+        several = configuration.scored_modalities(self.config)
+        several = {name: of for name, of in several.items() if of["metrics"]}
         return {"modalities": several} if several else {}
 
-    def scores_shown(self, wildcards, metrics):
+    def scores_shown(self, wildcards):
         """The settings of a figure of one model's scores on one dataset."""
         datasets, models = (
             {name: self.label(section, name)}
             for section, name in (("datasets", wildcards.dataset), ("models", wildcards.model))
         )
-        modalities = self.of_modalities(metrics)
+        modalities = self.modalities_drawn().get("modalities", {})
         explainers = [name for of in modalities.values() for name in of["explainers"]] or self.config["explainers"]
         explainers = self.runs.explainers_of(wildcards.dataset, explainers)
         labels = {name: self.label("explainers", name) for name in self.config["explainers"] if name in explainers}
         settings = {"explainers": labels}
-        settings |= {"datasets": datasets, "models": models, "metrics": self.directions(metrics)}
-        settings |= {"families": {name: self.scored()["metrics"][name] for name in metrics}, "modalities": modalities}
+        settings |= {"datasets": datasets, "models": models, "metrics": self.directions(self.metrics)}
+        settings |= {"families": self.scored()["metrics"], "modalities": modalities}
         seeds, factors = self.seeds_of(wildcards.model), list(self.comparisons())
         return as_argument(settings | {"seeds": seeds, "factors": factors, "levels": self.compared_levels()})
 
-    def scores_drawn(self, wildcards, metrics):
-        """The score files of some metrics of one model on one dataset."""
+    def scores_drawn(self, wildcards):
+        """The score files of one model on one dataset."""
         return [
             file
             for modality, of in self.modalities.items()
@@ -148,7 +148,7 @@ class Figures:
                 SCORES,
                 dataset=wildcards.dataset,
                 model=wildcards.model,
-                family=dict.fromkeys(self.metrics[name]["family"] for name in metrics if name in of["metrics"]),
+                family=dict.fromkeys(self.metrics[name]["family"] for name in of["metrics"]),
                 explainer=of["explainers"],
             )
         ]

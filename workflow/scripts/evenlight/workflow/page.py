@@ -27,13 +27,10 @@ TOLD = {
     kinds.SCORES: ("texts_needed", "judged_scores"),
     kinds.TEXT: ("texts_needed", "audited_questions", "draws", "answered", "decided", "decisions"),
 }
-# Those of pages that only some studies have.
-SOMETIMES = {
-    "beyond_random": ["beyond_random"],
-    "reliance": ["pair_invariance", "group_reliance"],
-}
+# Those that only some studies have.
+SOMETIMES = ("beyond_random", "pair_invariance", "group_reliance")
 # The pages of tables that it names beside its own, where the study has them.
-BESIDE = ("disparity", "control", "covariate_adjusted", "looks", "effects", "beyond_random", "reliance")
+BESIDE = ("disparity", "covariate_adjusted", "effects")
 
 
 class StudyPage:
@@ -97,9 +94,9 @@ class StudyPage:
         if self.config["kind"] not in ("disparity", kinds.SCORES):
             return always
         of_modalities = [table for of in self.explored for table in TOLD.get(of, ())]
-        pages = [table for page, of in SOMETIMES.items() if page in self.pages for table in of]
+        made = {table for result in self.results.values() for table in result.tables}
         since = self.results["compare_audits"].tables if "compare_audits" in self.results else ()
-        return list(dict.fromkeys([*always, *of_modalities, *pages, *since]))
+        return list(dict.fromkeys([*always, *of_modalities, *(table for table in SOMETIMES if table in made), *since]))
 
     def read_tables(self):
         """These, and the tests, whose notes it has."""
@@ -114,26 +111,20 @@ class StudyPage:
         """The words of the page for programs, and for a model card."""
         return [f"<results>/audit.{form}" for form in ("json", "md")] if self.tells_verdicts else []
 
-    def csv_tables(self):
-        """Those of its tables that a page of tables has as CSV, too."""
-        written = {name for page, (_, shown) in self.pages.items() for name in shown.csv or self.tables_of(page)}
-        return [name for name in self.told_tables if name in written]
-
     def pages_beside(self):
         """The pages of tables that it names."""
         return [page for page in BESIDE if page in self.pages] if self.tells_verdicts else []
 
     def files_beside(self):
         """The files that the page names, and that are not made with it."""
-        tables = [f"{name}.csv" for name in self.csv_tables()] + [f"{name}.html" for name in self.pages_beside()]
-        return [f"<results>/tables/{name}" for name in tables]
+        return self.paths(self.told_tables, "csv") + self.paths(self.pages_beside(), "html")
 
     def page_settings(self):
         """Names and labels of its scores, what is compared and how it was judged, and what the page may show."""
         told = {
             "study": self.config["study"],
             "tables": self.told_tables,
-            "csv": self.csv_tables(),
+            "csv": self.told_tables,
             "pages": self.pages_beside(),
             **self.of_statistics("alpha", "as_often_bound", "confidence", "power"),
         }

@@ -69,9 +69,15 @@ class Results:
         paths = self.paths(result.tables)
         return [update(path) for path in paths] if result.keeps and not self.stored else paths
 
-    def paths(self, tables):
+    def paths(self, tables, form="parquet"):
         """Where tables of results lie."""
-        return [f"<results>/tables/{table}.parquet" for table in tables]
+        return [f"<results>/tables/{table}.{form}" for table in tables]
+
+    def csv_shown(self):
+        """The tables as CSV that the target `tables` makes: those of pages, and those that stand alone."""
+        of_pages = [table for page in self.tabulated for table in self.tables_of(page)]
+        alone = [table for result in self.results.values() if result.alone for table in result.tables]
+        return self.paths(dict.fromkeys(of_pages + alone), "csv")
 
     def settings_of(self, result):
         """The settings of a result. Not sorted: the order of the configuration is that of the tables."""

@@ -421,7 +421,7 @@ async function showScores(sides) {
   const { state, names, paired, rows } = shown, values = sides.map((side) => defined(side.scores));
   const keys = names.flatMap((name, side) => [made("span", { class: `key ${side ? "second" : "first"}` }), `${name}  `]);
   at("scores-caption").replaceChildren(`${joined(", ", metricLabel(state), study.explainers[state.explainer])}${study.runs[state.model] > 1 ? `, mean over the ${RUN}s` : ""}; upright lines are means. `, ...keys);
-  files("scores-files", `scores/${state.dataset}/${state.model}/${state.metric}`);
+  files("scores-files", `panels/${state.dataset}/${state.model}`);
   const table = values.map((list, side) => {
     const sorted = Float64Array.from(list).sort();
     const numbers = list.length ? [mean(list), ...[0.25, 0.5, 0.75].map((share) => quantile(sorted, share))] : [NaN, NaN, NaN, NaN];

@@ -1,4 +1,4 @@
-"""What is said of the words on which a model relies; ``tables/reliance.html`` has the numbers, and the words."""
+"""What is said of the words on which a model relies; three tables beside the page have the numbers, and the words."""
 
 from collections.abc import Collection
 

@@ -4,4 +4,6 @@ A module offers ``TABLES``, the contracts of what it reads, and ``page(*tables, 
 nothing: the tables were made by :mod:`evenlight.statistics`, and the settings are what stands in the page, as labels
 (name to label, in order), directions of metrics and levels of significance. ``shown(study)`` says whether a study has
 the page, by which settings and with which figures (:mod:`evenlight.reports.entries`). A file beside it is its caption.
+
+A module without ``page`` has figures alone. All tables lie beside the pages as CSV, which their results write.
 """

@@ -19,22 +19,15 @@ def shown(study) -> Shown | None:
     """Where changes of concepts are explained."""
     if EFFECTS not in study.modalities:
         return None
-    errors = "errors of estimated effects"
     return Shown(
         "Concepts",
         study.shown(*COMPARED, of=EFFECTS, published=study.published_effects(), **study.of_statistics("confidence")),
         figures={
-            "concepts": Drawn(
-                "How far the estimates of every explainer are off on one dataset (CEBaB, Figure 2).",
-                "concepts/{dataset}",
-                study.drawn_of_dataset("models", "explainers", "metrics", of=EFFECTS),
-                shows=errors,
-            ),
             "concept_grid": Drawn(
                 "How far the estimates of every explainer are off, for every model and dataset (CEBaB, Figure 2).",
                 "concept_grid",
                 study.shown(*COMPARED, of=EFFECTS),
-                shows=errors,
+                shows="errors of estimated effects",
             ),
         },
     )

@@ -3,13 +3,12 @@
 import pandas as pd
 
 from evenlight.core.contracts.results import COVARIATE_ADJUSTED
-from evenlight.reports.entries import COMPARED, Shown
+from evenlight.reports.entries import Shown
 from evenlight.reports.html_table import Cell, Page, Table
-from evenlight.reports.page_parts import NO_RUN, rows_by_model
 from evenlight.reports.questions import CELL, HOLDS, LIMITS, SURE
 from evenlight.reports.text import signed
 from evenlight.statistics.analyses.covariate_adjusted import CALIPER, FEWEST
-from evenlight.statistics.comparisons.study import MetricLabel, comparisons_in
+from evenlight.statistics.comparisons.study import comparisons_in
 
 TABLES = (COVARIATE_ADJUSTED,)
 COVARIATES = {
@@ -18,14 +17,14 @@ COVARIATES = {
     "confidence": "confidence",
     "correct": "correct prediction",
 }
-# Why a cell is not split: its sign, and what the legend says.
+# Why a cell is not split.
 UNDECIDED = {
-    "hardly varies": ("·", "not decidable: the covariate hardly varies, between the forms of a pair or between texts"),
-    "no overlap": ("|", "not decidable: too few pairs or texts of both groups have equal values of the covariate"),
-    "part of the metric": ("p", "not split: the probability is part of the metric itself"),
-    "constant scores": ("c", "not split: the scores are constant"),
-    "mostly equal": ("=", "not split: too few scores differ from the commonest one"),
-    "too few": ("–", "not split: too few scores"),
+    "hardly varies": "not decidable: the covariate hardly varies, between the forms of a pair or between texts",
+    "no overlap": "not decidable: too few pairs or texts of both groups have equal values of the covariate",
+    "part of the metric": "the probability is part of the metric itself",
+    "constant scores": "the scores are constant",
+    "mostly equal": "too few scores differ from the commonest one",
+    "too few": "too few scores",
 }
 
 
@@ -33,45 +32,23 @@ def shown(study) -> Shown | None:
     """In a study of disparity that explains texts: changes have no tokens and no predictions, by which to adjust."""
     if study.config["kind"] != "disparity" or not study.explainers:
         return None
-    return Shown("Disparity", study.shown(*COMPARED, **study.of_statistics("confidence")), at_one_look=True)
+    settings = study.of_statistics("confidence")
+    return Shown("Disparity", study.shown("datasets", **settings), at_one_look=True)
 
 
-def page(
-    table: pd.DataFrame,
-    *,
-    datasets: dict[str, str],
-    models: dict[str, str],
-    explainers: dict[str, str],
-    metrics: dict[str, MetricLabel],
-    confidence: float,
-) -> Page:
-    """A summary by dataset and covariate, and a table for each dataset and covariate that splits a cell there.
-
-    ``table`` comes from :func:`evenlight.statistics.analyses.covariate_adjusted.covariate_adjusted_table`.
-    """
-    parts = []
-    for pair in comparisons_in(table):
-        of_pair = pair.rows(table)
-        versus = f"{pair.level_a} against {pair.level_b}"
-        parts.append(_summary(f"Covariate-adjusted disparities, {versus}", of_pair, datasets))
-        for dataset, dataset_label in datasets.items():
-            for covariate, label in COVARIATES.items():
-                cells = of_pair[(of_pair["dataset"] == dataset) & (of_pair["covariate"] == covariate)]
-                caption = f"{dataset_label}, {versus}: {label}"
-                if (cells["seeds"] > 0).any():
-                    parts.append(_table(caption, cells, models, explainers, metrics))
+def page(table: pd.DataFrame, *, datasets: dict[str, str], confidence: float) -> Page:
+    """A table for each pair of groups, by dataset and covariate, from
+    :func:`evenlight.statistics.analyses.covariate_adjusted.covariate_adjusted_table`; the CSV file has every cell."""
+    parts = [
+        _summary(f"Covariate-adjusted disparities, {pair.level_a} against {pair.level_b}", pair.rows(table), datasets)
+        for pair in comparisons_in(table)
+    ]
     introduction = (
         "How large is a disparity between texts that are equal in a covariate, such as their length? "
         f"{_said_of_found(table[table['seeds'] > 0])}"
-        "A cell has the disparity and, behind the arrow, the adjusted one."
+        "A row counts them, and has means of their absolute values."
     )
-    legend = [
-        (
-            Cell("bold", bold=True),
-            "the interval of the covariate part is without 0, each cell tested by itself",
-        ),
-        *((Cell(sign), said) for sign, said in UNDECIDED.values()),
-    ]
+    legend = [(Cell(reason), said) for reason, said in UNDECIDED.items()]
     return Page("Covariate-adjusted disparities", introduction, parts, legend, details=_details(confidence))
 
 
@@ -142,36 +119,3 @@ def _summary_cells(cells: pd.DataFrame) -> list[Cell]:
     means = [signed(split[name].abs().mean()) for name in ("total", "covariate_part", "shuffled", "adjusted")]
     reasons = cells["undecided"].value_counts()
     return [Cell(str(text)) for text in (*counts, *means, *(reasons.get(reason, 0) for reason in UNDECIDED))]
-
-
-def _table(
-    caption: str,
-    cells: pd.DataFrame,
-    models: dict[str, str],
-    explainers: dict[str, str],
-    metrics: dict[str, MetricLabel],
-) -> Table:
-    by_names = {(row.model, row.explainer, row.metric): row for row in cells.itertuples(index=False)}
-    rows = rows_by_model(models, explainers, lambda *row: [_cell(by_names.get((*row, metric))) for metric in metrics])
-    columns = [("Disparity → adjusted", [metric.label_with_direction for metric in metrics.values()])]
-    return Table(caption, ("Model", "Explainer"), columns, rows)
-
-
-def _cell(row) -> Cell:
-    if row is None:
-        return NO_RUN
-    if row.seeds == 0:
-        sign, said = UNDECIDED[row.undecided]
-        return Cell(sign, said)
-    intervals = {part: _interval(row, part) for part in ("covariate_part", "adjusted", "shuffled")}
-    said = (
-        f"covariate part {intervals['covariate_part']}, shuffled {intervals['shuffled']}; adjusted "
-        f"{intervals['adjusted']}; {row.support:.0%} with equal values; seeds: {row.seeds}"
-    )
-    there = row.covariate_part_low > 0 or row.covariate_part_high < 0
-    return Cell(f"{signed(row.total)} → {signed(row.adjusted)}", said, bold=there)
-
-
-def _interval(row, part: str) -> str:
-    value, low, high = (getattr(row, f"{part}{end}") for end in ("", "_low", "_high"))
-    return f"{signed(value)} [{signed(low)}, {signed(high)}]"

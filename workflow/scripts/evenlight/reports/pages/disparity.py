@@ -42,7 +42,6 @@ def shown(study) -> Shown | None:
             noise=configuration.no_hypotheses(study.config),
             **study.of_statistics("alpha", "considerable_effect"),
         ),
-        csv=["disparity"],
         at_one_look=True,
         figures={
             "disparity": Drawn(

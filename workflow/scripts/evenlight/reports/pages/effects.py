@@ -1,11 +1,11 @@
-"""Who is explained better more often, as a page: counts, and wins, losses and ties of every comparison."""
+"""Who is explained better more often, as a page: wins, losses and ties of every comparison."""
 
 import pandas as pd
 
 from evenlight.core.contracts.results import BALANCED_ACCURACY, EFFECT_COUNTS, EFFECTS, VERDICT_CONTROL
 from evenlight.reports.entries import COMPARED, Drawn, Shown
 from evenlight.reports.html_table import Cell, Page, Table
-from evenlight.reports.page_parts import rows_of_cells
+from evenlight.reports.page_parts import rows_by_model
 from evenlight.reports.questions import CELL, LIMITS, READ, SURE, answered
 from evenlight.reports.scored import NOTHING, told_rows
 from evenlight.reports.text import signed
@@ -13,7 +13,6 @@ from evenlight.reports.verdict_words import (
     EXPLAINED,
     FAMILIES,
     Words,
-    at_least_of_set,
     describe_adjustment,
     describe_counts,
     describe_scope,
@@ -38,9 +37,6 @@ from evenlight.statistics.comparisons.study import (
 from evenlight.statistics.comparisons.wins import ALONE
 
 TABLES = (EFFECTS, EFFECT_COUNTS, VERDICT_CONTROL, BALANCED_ACCURACY)
-SETS = {"all": "All", "comparison": "Comparison", "dataset": "Dataset", "model": "Model"}
-SETS |= {"explainer": "Explainer", "metric": "Metric"}
-
 # Among which cells the control by permuted labels counts disparities.
 CLAIMS = {
     STUDY: "among the study's questions",
@@ -115,14 +111,7 @@ def page(
     Of a table of scores there are only the first three. ``words`` say how a group wins.
     """
     pairs = comparisons_in(effects)
-    labels = {"dataset": datasets, "model": models, "explainer": explainers}
-    labels["metric"] = {name: metric.label_with_direction for name, metric in metrics.items()}
-    counted = {
-        family: _set_table(f"Counts{said}", effect_counts[effect_counts["family"] == family], labels)
-        for family, said in FAMILIES.items()
-        if family in set(effect_counts["family"])
-    }
-    parts = [table for family, table in counted.items() if family != CONTROL]
+    parts = []
     for (dataset, *compared), of_dataset in effects.groupby(["dataset", "factor", "level_a", "level_b"], sort=False):
         pair = Comparison(*compared)
         for family, said in FAMILIES.items():
@@ -132,7 +121,6 @@ def page(
                 size = int((effects["family"] == family).sum())
                 names = (models, explainers, metrics)
                 parts.append(_verdict_table(versus, datasets[dataset], rows, *names, size, words))
-    parts += [counted[CONTROL]] if CONTROL in counted else []
     return Page(
         f"Who {words.is_better} more often?",
         answer_of(effects, effect_counts, words),
@@ -158,25 +146,6 @@ def answer_of(effects: pd.DataFrame, effect_counts: pd.DataFrame, words: Words =
     ).strip()
 
 
-def _set_table(caption: str, counts: pd.DataFrame, labels: dict[str, dict[str, str]]) -> Table:
-    rows = []
-    for name, heading in SETS.items():
-        lines = []
-        for row in counts[counts["set"] == name].itertuples(index=False):
-            label = labels.get(name, {}).get(row.name, row.name) or "all comparisons"
-            if name == "comparison":
-                label = f"{row.level_a} against {row.level_b} ({row.factor.replace('_', ' ')})"
-            numbers = (row.comparisons, *at_least_of_set(row), row.found_first, row.found_second)
-            lines.append((label, [Cell(f"{number:,}") for number in numbers]))
-        # One of its kind says what all say.
-        if lines and (name == "all" or len(lines) > 1):
-            rows.append((heading, lines))
-    only = counts.loc[counts["set"] == "all", ["level_a", "level_b"]].iloc[0]
-    sides = ["first", "second"] if only.isna().any() else list(only)
-    groups = [("Comparisons", ["all"]), ("At least", ["differ", *(f"better: {side}" for side in sides)])]
-    return Table(caption, ("Of", "these"), [*groups, ("Verdicts", sides)], rows)
-
-
 def _verdict_table(
     versus: str,
     dataset: str,
@@ -188,7 +157,11 @@ def _verdict_table(
     words: Words,
 ) -> Table:
     columns = {name: metric for name, metric in metrics.items() if name in set(verdicts["metric"])}
-    rows = rows_of_cells(verdicts, models, explainers, columns, lambda row: effect_cell(row, size, words))
+    by_names = {(row.model, row.explainer, row.metric): row for row in verdicts.itertuples(index=False)}
+    there = {name: label for name, label in explainers.items() if name in set(verdicts["explainer"])}
+    rows = rows_by_model(
+        models, there, lambda *row: [effect_cell(by_names.get((*row, name)), size, words) for name in columns]
+    )
     headings = [metric.label_with_direction for metric in columns.values()]
     corner, rows = told_rows(("Model", "Explainer"), rows)
     columns = [("Metric" if dataset == NOTHING else dataset, headings)]

@@ -3,84 +3,28 @@
 import numpy as np
 import pandas as pd
 
-from evenlight.core.contracts.results import EFFECTS, FAITHFULNESS
+from evenlight.core.contracts.results import FAITHFULNESS
 from evenlight.core.kinds import TEXT
 from evenlight.reports.entries import COMPARED, Shown
 from evenlight.reports.html_table import Cell, Page, Table
 from evenlight.reports.questions import CELL, ELSE, HOLDS, LIMITS, READ, SURE, answered
 from evenlight.reports.text import known, with_ends
-from evenlight.reports.verdict_words import numbers_of
 from evenlight.statistics.comparisons.study import ALL, MetricLabel
 
-TABLES = (FAITHFULNESS, EFFECTS)
+TABLES = (FAITHFULNESS,)
 OF_CHANGES = {"changed": "decision changed", "moved": "answers moved", "impact": "impact"}
 HEADINGS = ["value", "nothing named", "all named", "no effect"]
-# What each measure cannot see.
-BLIND = {
-    "concept_faithfulness": (
-        "Causal concept faithfulness ranks effects within a question, and does not see how large they are. Where no "
-        "change does anything, it may be far from 0 by chance."
-    ),
-    "counterfactual_test": (
-        "The counterfactual test is won by reasons that name everything, as a copy of the question does."
-    ),
-    "counterfactual_test_of_all": (
-        "Over all changes, the test calls a decision faithful that never changes, whatever the reason says."
-    ),
-    "mention_gain": "The gain does not see changes that move the answers without turning the decision.",
-    "correlational_test": (
-        "CCT has no value where all reasons name the same. From few draws the impact is too high: two of them differ, "
-        "too."
-    ),
-    "simulatability_gain": (
-        "The simulatability gain is small where few changes turn the decision, however good the reasons are."
-    ),
-    "normalised_gain": (
-        "NSG cannot tell a bad reason from a bad guesser, who here only reads whether a change is mentioned. Where few "
-        "changes turn the decision, one mention of another change costs much."
-    ),
-    "hint_followed": "A hint that moves the model without turning its decision is not seen.",
-    "hint_told": (
-        "A hint is told where one of some words stands in the reason, whatever is said with it: a reason that repeats "
-        "all that was asked tells it, too."
-    ),
-    "hint_faithfulness": "Hint faithfulness calls a model faithful that follows no hint, whatever its reasons say.",
-    "counterfactual_consistency": (
-        "Counterfactual consistency does not see how much an edit changes: a new text that says the opposite passes."
-    ),
-    "redaction_consistency": "Redaction consistency is won by a model that names all words of the text.",
-    "redaction_gain": (
-        "The redaction gain sees a word only where the decision is lost without it, and not where others say the same."
-    ),
-    "cc_shap": (
-        "CC-SHAP does not read the reason: one that contradicts the decision passes, if the same words make it. In the "
-        "last column the words' parts of the reason are in random order."
-    ),
-    "phi_correlational_test": "phi-CCT falls where few changes turn the decision, however good the reasons are.",
-}
-
-VERDICTS = (
-    "The last table has verdicts: in how many pairs of questions one group has the better value. The values above are "
-    "over all changes together."
-)
 
 
 def shown(study) -> Shown | None:
     """Where metrics ask whether reasons in words are faithful."""
     if not study.faithfulness_metrics():
         return None
-    return Shown(
-        "Explainers",
-        study.shown(*COMPARED, of=TEXT, **study.of_statistics("confidence")),
-        tables=TABLES if study.comparisons_of(TEXT) else TABLES[:-1],
-        csv=["faithfulness"],
-        verdicts=True,
-    )
+    return Shown("Explainers", study.shown(*COMPARED, of=TEXT, **study.of_statistics("confidence")))
 
 
 def page(
     faithfulness: pd.DataFrame,
-    effects: pd.DataFrame | None = None,
     *,
     datasets: dict[str, str],
     models: dict[str, str],
@@ -88,8 +32,7 @@ def page(
     metrics: dict[str, MetricLabel],
     confidence: float,
 ) -> Page:
-    """A page from :func:`evenlight.statistics.analyses.faithfulness.faithfulness_table` and the verdicts on its
-    metrics."""
+    """A page from :func:`evenlight.statistics.analyses.faithfulness.faithfulness_table`."""
     of_all = faithfulness[(faithfulness["factor"] == ALL) & ~faithfulness["measure"].isin(OF_CHANGES)]
     # Whoever follows hints often has no better reasons for it, and of single answers nothing stands beside the value.
     higher = np.array([metrics[name].higher_is_better for name in of_all["metric"]], dtype=bool)
@@ -111,8 +54,6 @@ def page(
                 ]
                 rows.append((f"{label}: {group}", measured))
         parts.append(Table(datasets[dataset], ("Model and questions", "Measure"), [("", HEADINGS)], rows))
-    verdicts = _verdicts(effects, faithfulness, datasets, models, explainers, metrics)
-    blind = list(dict.fromkeys(_metric_of(row) for row in of_all.itertuples(index=False)))
     introduction = (
         "Do reasons name what moves the answers? "
         f"In {apart:,} of {len(counted):,} rows over all questions the value and its interval are above what it is "
@@ -142,17 +83,13 @@ def page(
         ),
         (
             ELSE,
-            "The first rows say what the changes do to the answers, whatever the reasons say. "
-            + VERDICTS * bool(verdicts),
+            "The first rows say what the changes do to the answers, whatever the reasons say. Verdicts say in how many "
+            "pairs of questions one group has the better value. They stand on the page of effects.",
         ),
-        (LIMITS, " ".join(BLIND[name] for name in blind)),
+        (LIMITS, "Each measure is blind to something, which docs/definitions.md of the documentation says."),
         READ,
     )
-    return Page("Faithfulness of reasons", introduction, parts + verdicts, details=details)
-
-
-def _metric_of(row) -> str:
-    return "concept_faithfulness" if row.measure in ("slope", "correlation") else row.measure
+    return Page("Faithfulness of reasons", introduction, parts, details=details)
 
 
 def _name(row, metrics: dict[str, MetricLabel]) -> str:
@@ -161,32 +98,6 @@ def _name(row, metrics: dict[str, MetricLabel]) -> str:
         return OF_CHANGES[row.measure]
     label = metrics[row.metric].label_with_direction
     return {"slope": f"{label}, slope", "correlation": f"{label}, mean"}.get(row.measure, label)
-
-
-def _verdicts(effects, faithfulness, datasets, models, explainers, metrics) -> list[Table]:
-    """Which group has the better values in the metrics of the page, a table for each dataset."""
-    if effects is None:
-        return []
-    names = list(dict.fromkeys(faithfulness.loc[~faithfulness["measure"].isin(OF_CHANGES), "metric"]))
-    shown, tables = effects[effects["metric"].isin(names)], []
-    for dataset, of_dataset in shown.groupby("dataset", sort=False):
-        rows = []
-        for (model, explainer), of_run in of_dataset.groupby(["model", "explainer"], sort=False):
-            cells = [
-                (
-                    f"{metrics[row.metric].label_with_direction}, {row.level_a} against {row.level_b}",
-                    [
-                        Cell(numbers_of(row.wins, row.losses, row.ties, row.share)),
-                        Cell(row.verdict, row.reason if isinstance(row.reason, str) else "", bold=bool(row.side)),
-                        Cell(with_ends(row.difference, row.difference_low, row.difference_high)),
-                    ],
-                )
-                for row in of_run.itertuples(index=False)
-            ]
-            rows.append((f"{models[model]}, {explainers[explainer]}", cells))
-        columns = [("", ["wins–losses–ties", "verdict", "mean difference"])]
-        tables.append(Table(f"{datasets[dataset]}: groups", ("Model", "Measure"), columns, rows))
-    return tables
 
 
 def _value(row) -> Cell:

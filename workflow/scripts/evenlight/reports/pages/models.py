@@ -2,14 +2,14 @@
 
 import pandas as pd
 
-from evenlight.core.contracts.results import QUALITY, QUALITY_PER_SEED
+from evenlight.core.contracts.results import QUALITY
 from evenlight.reports.entries import Shown
 from evenlight.reports.html_table import Cell, Page, Table
 from evenlight.reports.page_parts import NO_RUN, describe_single_runs
 from evenlight.reports.questions import CELL, HOLDS, answered
 from evenlight.reports.text import mean_over_seeds, span
 
-TABLES = (QUALITY, QUALITY_PER_SEED)
+TABLES = (QUALITY,)
 MEASURES = {
     "accuracy": "Accuracy",
     "recall": "Recall",
@@ -24,10 +24,9 @@ def shown(study) -> Shown | None:
     return Shown("Models", study.shown("datasets", "models"))
 
 
-def page(summary: pd.DataFrame, per_seed: pd.DataFrame, *, datasets: dict[str, str], models: dict[str, str]) -> Page:
+def page(summary: pd.DataFrame, *, datasets: dict[str, str], models: dict[str, str]) -> Page:
     """Mean ± standard deviation over seeds of every measure, from
-    :func:`evenlight.statistics.analyses.model_quality.summarise_quality`; the values per seed stand in their CSV file
-    only."""
+    :func:`evenlight.statistics.analyses.model_quality.summarise_quality`."""
     by_names = {
         (row.dataset, row.model, row.measure, row.subset): mean_over_seeds(row.mean, row.sd, row.seeds, 3)
         for row in summary.itertuples(index=False)

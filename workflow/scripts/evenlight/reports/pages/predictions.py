@@ -1,16 +1,16 @@
-"""How models of every strategy classify as a page: accuracy and bias beside published ones, and confusion matrices."""
+"""How models of every strategy classify as a page: accuracy and bias beside published ones."""
 
 import math
 
 import pandas as pd
 
-from evenlight.core.contracts.results import CONFUSIONS, QUALITY, ROC_CURVES
+from evenlight.core.contracts.results import QUALITY, ROC_CURVES
 from evenlight.reports.entries import Drawn, Shown
 from evenlight.reports.html_table import Cell, Page, Table
 from evenlight.reports.questions import CELL, ELSE
 from evenlight.reports.text import mean_over_seeds, signed, span
 
-TABLES = (CONFUSIONS, ROC_CURVES, QUALITY)
+TABLES = (ROC_CURVES, QUALITY)
 
 
 def shown(study) -> Shown | None:
@@ -21,21 +21,18 @@ def shown(study) -> Shown | None:
     return Shown(
         "Models",
         study.shown("datasets", strategies=strategies, published=study.published_values()),
-        csv=["confusions", "roc_curves", "strategy_models"],
         figures={
             "roc": Drawn(
                 "True against false positives of every class and run, strategy by strategy.",
                 "roc/{dataset}",
                 study.drawn_of_dataset(strategies=strategies),
                 shows="true and false positives",
-                table=ROC_CURVES,
             )
         },
     )
 
 
 def page(
-    confusions: pd.DataFrame,
     curves: pd.DataFrame,
     quality: pd.DataFrame,
     *,
@@ -43,7 +40,7 @@ def page(
     strategies: dict[str, dict[str, str]],
     published: dict[str, list[dict]],
 ) -> Page:
-    """A table of models and one of confusions for each dataset.
+    """A table of models for each dataset.
 
     ``published`` has, for datasets of which GECOBench prints values, rows with ``architecture``, ``strategy``,
     ``measure``, ``mean`` and ``sd`` in per cent. They stand beside the strategies of the same names; those of BERT
@@ -51,13 +48,12 @@ def page(
     """
     tables = []
     for dataset, label in datasets.items():
-        parts = [table[table["dataset"] == dataset] for table in (quality, curves, confusions)]
-        tables.append(_model_table(label, *parts[:2], strategies, published.get(dataset, [])))
-        tables.append(_confusion_table(label, parts[2], strategies))
+        parts = [table[table["dataset"] == dataset] for table in (quality, curves)]
+        tables.append(_model_table(label, *parts, strategies, published.get(dataset, [])))
     introduction = (
         "How well do models of every strategy classify, and alike for every group? "
         f"{_said_of_accuracies(quality)}"
-        "A cell has per cent of the test texts, mean ± standard deviation over seeds. Confusions have numbers of texts."
+        "A cell has per cent of the test texts, mean ± standard deviation over seeds."
     )
     return Page("Predictions by strategy", introduction, tables, details=DETAILS)
 
@@ -75,11 +71,7 @@ DETAILS = [
         "They are those of the strategy of the same name, BERT's beside any architecture but that of its own name. "
         "They are as printed. Deviations of 0.00 to 0.06 beside rates by gender seem to be shares and not per cent.",
     ),
-    (
-        ELSE,
-        "Confusions are means over seeds of the number of texts. A pointer on one tells its share in the texts with "
-        "this label.",
-    ),
+    (ELSE, "Which texts are taken for what stands in the table of confusions (confusions.csv)."),
 ]
 
 
@@ -144,27 +136,3 @@ def _published(published: list[dict], architecture: str, strategy: str, measure:
     for row in same or [row for row in found if row["architecture"] == "BERT"]:
         return f"{row['mean']:g} ± {row['sd']:g}"
     return "–"
-
-
-def _confusion_table(label: str, confusions: pd.DataFrame, strategies: dict[str, dict[str, str]]) -> Table:
-    classes = list(confusions["label"].unique())
-    means = confusions.groupby(["model", "label", "predicted"])[["texts", "share"]].mean()
-    rows = [
-        (
-            architecture,
-            [
-                (strategy, [_confusion_cell(means, model, name, other) for name in classes for other in classes])
-                for strategy, model in models.items()
-            ],
-        )
-        for architecture, models in strategies.items()
-    ]
-    columns = [(f"{name}, predicted", classes) for name in classes]
-    return Table(f"Confusions on {label}", ("Architecture", "Strategy"), columns, rows)
-
-
-def _confusion_cell(means: pd.DataFrame, model: str, name: str, predicted: str) -> Cell:
-    if (model, name, predicted) not in means.index:
-        return Cell("–")
-    row = means.loc[(model, name, predicted)]
-    return Cell(f"{row['texts']:,.1f}", f"{row['share']:.1%} of the texts with this label", bold=name == predicted)

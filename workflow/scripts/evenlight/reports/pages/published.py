@@ -47,10 +47,7 @@ NOTES = [
     "Equal names need not be equal definitions. The released code of the published study departs from its paper in the "
     "threshold of sparsity, in the token sets of comprehensiveness and sufficiency and above all in sensitivity, and "
     "the printed figures presumably come from that code. Which definition this study computes is a matter of its "
-    "configuration; docs/definitions.md of the project has both.",
-    "The paper marks lower soft sufficiency as better; by its formula a sentence that loses nothing has the highest "
-    "value, and here higher is better. What is compared is which group has the higher scores, so this makes no "
-    "difference to the agreement.",
+    "configuration; docs/definitions.md of the project has both, and what is odd in the printed tables.",
     "Within one: the shares of significant seeds differ by at most one run of five. With fewer than five seeds of ours "
     "this is easier or harder to reach by chance, which the share by chance takes into account.",
     "By chance: what would be expected if our cells were shuffled among those of the same row. Kappa is the agreement "
@@ -58,19 +55,7 @@ NOTES = [
     "they are far from independent and there is no test of agreement.",
     "An effect over significant seeds is selected by its significance and therefore exaggerated; the published ones "
     "are. All our seeds: the same with the mean of d over all seeds of this study.",
-    "The printed Tables 8 and 9 name their columns in another order than their values have. In the order of the values "
-    "that is used here every count is that of Table 3.",
-    "The printed counts of Tables 3 to 5 sum to 3,515 significant runs of 5,040, the text says 3,647. Many published "
-    "standard deviations on Stereotypes are .00 over several runs, as if the seed had made no difference; a count of 5 "
-    "there is less evidence than five independent runs.",
 ]
-QUALITY_NOTE = (
-    "True positive and true negative rate are the accuracy of male and of female sentences on GECO, where the label is "
-    "the gender. On COMPAS and Stereotypes the printed rates, such as 0.000 and 1.000 in all runs, can only be the "
-    "recall of each class; ours are those of recidivism and no recidivism, of stereotype and anti-stereotype. The "
-    "average prediction difference needs both forms of a sentence. COMPAS has no such pairs and the paper does not say "
-    "what its values are, so there is none of ours."
-)
 
 
 def shown(study) -> Shown | None:
@@ -106,7 +91,7 @@ def page(
     ]
     parts = [_agreement_table(agreement, layout), *published_tables] if published_tables else []
     parts += [_quality_table(quality, datasets, models)] if len(quality) else []
-    notes = (NOTES if published_tables else []) + ([QUALITY_NOTE] if len(quality) else [])
+    notes = NOTES if published_tables else []
     introduction = _introduction(agreement) if published_tables else NOTHING
     legend = _legend(considerable_effect) if published_tables else []
     details = DETAILS if published_tables else []

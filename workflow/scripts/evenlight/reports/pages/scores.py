@@ -18,7 +18,7 @@ def shown(study) -> Shown | None:
     kind = study.config["kind"]
     if study.has_scores or (kind == "concepts" and not study.explainers):
         return None
-    drawn = {"draw_scores": {"metric": list(study.config["metrics"])}, "draw_score_panels": {}}
+    drawn = {"draw_score_panels": {}}
     settings = study.shown(*COMPARED, levels=study.compared_levels())
     return Shown("Scores", settings, further={} if kind == "strategies" else drawn)
 

@@ -10,12 +10,16 @@ from matplotlib.patches import Rectangle
 
 from evenlight.core.contracts.results import AGREEMENT_SUMMARY
 from evenlight.reports.contrast import ink_on
-from evenlight.reports.pages.agreement import MEASURES
 from evenlight.reports.study_figures import INCHES_PER_LETTER, wrapped
 from evenlight.reports.text import signed
 
 TABLE = AGREEMENT_SUMMARY
 SHOWS = "Agreement between explainers"
+MEASURES = {
+    "rank_correlation": "Rank correlation",
+    "top_agreement": "Common top features",
+    "sign_agreement": "Common with the same sign",
+}
 COLOUR_MAP = "cividis"
 CELL_SIZE = 0.52  # inches
 SMALLEST_PANEL = 2.2

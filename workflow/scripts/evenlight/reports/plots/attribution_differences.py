@@ -1,4 +1,4 @@
-"""How differently two forms of a sentence are explained: sizes of the differences, and a map of the tests."""
+"""How differently two forms of a sentence are explained: a map of tests (GECOBench, first version, Figures 7 and 8)."""
 
 import numpy as np
 import pandas as pd
@@ -7,13 +7,10 @@ from matplotlib.figure import Figure
 
 from evenlight.core.contracts.results import ATTRIBUTION_DIFFERENCES
 from evenlight.reports.contrast import ink_on
-from evenlight.reports.study_figures import label_places, legend_below
-from evenlight.reports.style import colour_of
+from evenlight.reports.study_figures import label_places
 from evenlight.statistics.comparisons.study import comparisons_in
 
-TABLE = ATTRIBUTION_DIFFERENCES.only(
-    "dataset", "model", "seed", "explainer", "factor", "level_a", "level_b", "mean_absolute", "p_holm"
-)
+TABLE = ATTRIBUTION_DIFFERENCES.only("dataset", "model", "seed", "explainer", "factor", "level_a", "level_b", "p_holm")
 SHOWS = "Differences between forms"
 # Of log10 p, beyond which a darker cell would say no more.
 LOWEST = -6
@@ -33,59 +30,23 @@ def draw_attribution_differences(
     explainers: dict[str, str],
     strategies: dict[str, dict[str, str]],
     alpha: float,
-    view: str,
     title: str,
 ) -> Figure:
-    """A panel for each pair of levels, from one dataset's rows with :data:`TABLE`.
-
-    ``view`` is ``sizes``, bars of the mean absolute difference by strategy and explainer with the range of the runs, or
-    ``tests``, a map of p-values with a column for each run, in which p ≤ ``alpha`` is bold.
-    """
+    """A panel for each pair of levels, from one dataset's rows with :data:`TABLE`: a map of p-values with a column for
+    each run, in which p ≤ ``alpha`` is bold."""
     models, pairs = models_of(strategies), comparisons_in(table)
-    present = [model for model in models if (table["model"] == model).any()]
-    runs = [(model, seed) for model in present for seed in sorted(table.loc[table["model"] == model, "seed"].unique())]
-    if view == "sizes":
-        width, height = max(7.5, 1.5 + 0.16 * (len(explainers) + 1) * len(present)), 1.2 + 2.6 * len(pairs)
-    else:
-        width, height = max(7.5, 2.6 + 0.45 * len(runs)), 1.3 + (1 + 0.28 * len(explainers)) * len(pairs)
-    figure = Figure(figsize=(width, height), layout="constrained")
+    runs = [(model, seed) for model in models for seed in sorted(table.loc[table["model"] == model, "seed"].unique())]
+    size = (max(7.5, 2.6 + 0.45 * len(runs)), 1.3 + (1 + 0.28 * len(explainers)) * len(pairs))
+    figure = Figure(figsize=size, layout="constrained")
     panels = figure.subplots(len(pairs), 1, squeeze=False, sharex=True)[:, 0]
     for pair, axes in zip(pairs, panels, strict=True):
-        rows = pair.rows(table)
-        if view == "sizes":
-            _draw_sizes(axes, rows, explainers, present)
-        else:
-            _draw_tests(axes, rows, explainers, runs, alpha)
+        _draw_tests(axes, pair.rows(table), explainers, runs, alpha)
         axes.set_title(" and ".join(pair.levels), loc="left", fontsize=10)
-    if view == "sizes":
-        panels[-1].set_xticks(range(len(present)))
-        label_places(panels[-1:], [models[model] for model in present], width - 1)
-        figure.supylabel("mean |s(a) − s(b)|\nof ground-truth words")
-        legend_below(figure, panels[0].get_legend_handles_labels()[0])
-    else:
-        labels = [f"{models[model]}, seed {seed}" for model, seed in runs]
-        panels[-1].set_xticks(range(len(runs)))
-        label_places(panels[-1:], labels, 0.45 * len(runs), slant=40)
-        figure.supxlabel(f"log10 p of the signed-rank test of the words; bold: p ≤ {alpha:g}", fontsize=9)
+    panels[-1].set_xticks(range(len(runs)))
+    label_places(panels[-1:], [f"{models[model]}, seed {seed}" for model, seed in runs], 0.45 * len(runs), slant=40)
+    figure.supxlabel(f"log10 p of the signed-rank test of the words; bold: p ≤ {alpha:g}", fontsize=9)
     figure.suptitle(title, x=0.01, ha="left")
     return figure
-
-
-def _draw_sizes(axes: Axes, rows: pd.DataFrame, explainers: dict[str, str], models: list[str]) -> None:
-    step = 0.8 / len(explainers)
-    for number, (explainer, label) in enumerate(explainers.items()):
-        of_models = [
-            rows.loc[(rows["model"] == model) & (rows["explainer"] == explainer), "mean_absolute"].dropna().to_numpy()
-            for model in models
-        ]
-        there = [(place, values) for place, values in enumerate(of_models) if len(values)]
-        means = np.array([values.mean() for _, values in there])
-        reach = np.array([[values.min(), values.max()] for _, values in there]).reshape(-1, 2)
-        places = [place - 0.4 + step * (number + 0.5) for place, _ in there]
-        bars = {"color": colour_of(number), "edgecolor": "black", "linewidth": 0.4, "hatch": "//" * (number > 7)}
-        axes.bar(places, means, step, yerr=np.abs(reach.T - means), label=label, error_kw={"elinewidth": 0.8}, **bars)
-    axes.grid(axis="y", color="#dddddd", linewidth=0.6)
-    axes.set_axisbelow(True)
 
 
 def _draw_tests(

@@ -8,16 +8,13 @@ from matplotlib.ticker import PercentFormatter
 from evenlight.core.contracts.results import CONTROL
 from evenlight.core.errors import InputError
 from evenlight.reports.study_figures import legend_below
-from evenlight.reports.text import TESTS
 from evenlight.statistics.comparisons.study import ALL
 
 TABLE = CONTROL
 SHOWS = "Significant cells, with the real groups and with permuted ones"
+TESTS = {"mann_whitney": "Mann–Whitney", "signed_rank": "Wilcoxon signed-rank"}
 # Shape as well as colour, so that the tests are told apart without colours.
-LOOKS = {
-    "mann_whitney": ("o", "#0072B2"),
-    "signed_rank": ("s", "#D55E00"),
-}
+LOOKS = {"mann_whitney": ("o", "#0072B2"), "signed_rank": ("s", "#D55E00")}
 ROW_HEIGHT = 0.26  # inches
 
 

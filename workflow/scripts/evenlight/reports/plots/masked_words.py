@@ -5,13 +5,16 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from evenlight.core.contracts.results import MASKED_SUMMARY
-from evenlight.reports.pages.masked_words import LABELS
 from evenlight.reports.plots.attribution_differences import models_of
 from evenlight.reports.study_figures import label_places, legend_below
 from evenlight.reports.style import colour_of
 
 TABLE = MASKED_SUMMARY
 SHOWS = "Masked words"
+LABELS = {
+    "likelihood": "−Σ log p of the words' tokens",
+    "released": "−Σ log of the largest p (released code)",
+}
 MARKERS = "osD^vP*X"
 
 

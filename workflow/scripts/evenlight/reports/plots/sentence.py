@@ -1,7 +1,6 @@
 """One sentence with what its words get in every strategy, as bars and as highlighted text."""
 
 from collections.abc import Mapping, Sequence
-from html import escape
 
 import numpy as np
 import pandas as pd
@@ -10,7 +9,7 @@ from matplotlib.figure import Figure
 from evenlight.core.errors import InputError
 from evenlight.reports.study_figures import wrapped
 from evenlight.reports.style import colour_of
-from evenlight.reports.word_scores import word_scores_page
+from evenlight.reports.word_scores import WordScoresPage, word_scores_page
 
 OTHER, TRUE = "#BBBBBB", colour_of(2)
 
@@ -81,18 +80,13 @@ def draw_sentence(
 
 
 def sentence_page(
-    words: Sequence[str], truth: Sequence[int], shares: Mapping[tuple[str, str], np.ndarray], title: str
-) -> str:
+    words: Sequence[str], truth: Sequence[int], shares: Mapping[tuple[str, str], np.ndarray]
+) -> WordScoresPage:
     """The same as text: a line for each explainer and strategy, words the bluer the larger their share."""
     marked = [f"[{word}]" if is_true else word for word, is_true in zip(words, truth, strict=True)]
+    said = "Words in brackets are ground truth; the number is the word's score, the largest being 1."
     parts = [
         word_scores_page(marked, np.nan_to_num(values), f"{explainer}, {strategy}")
         for (explainer, strategy), values in shares.items()
     ]
-    head = f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title></head>'
-    said = "Words in brackets are ground truth; the number is the word's score, the largest being 1."
-    return (
-        f'{head}\n<body style="font-family: sans-serif"><h1>{escape(title)}</h1><p>{said}</p>\n'
-        + "\n".join(parts)
-        + "\n</body></html>\n"
-    )
+    return WordScoresPage("\n".join([f"<p>{said}</p>", *parts]))

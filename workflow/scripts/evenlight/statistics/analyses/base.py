@@ -80,6 +80,7 @@ class Result(Entry):
         resources: files of this repository that it reads, all in one folder, whose content counts.
         minutes: how long it may take; a result without this is small, and is not sent to other machines.
         keeps: whether it adds to its tables that are there.
+        alone: whether a study that has it makes it though no page of tables and no other result reads it.
     """
 
     section: ClassVar[str] = "results"
@@ -93,6 +94,7 @@ class Result(Entry):
     resources: ClassVar[Sequence[str]] = ()
     minutes: ClassVar[int | None] = None
     keeps: ClassVar[bool] = False
+    alone: ClassVar[bool] = False
 
     result: str
 

@@ -254,10 +254,18 @@ class MeasureBeyondRandom(JudgedAtLooks):
     version: ClassVar[int] = 3
     of_kinds: ClassVar[Collection[str]] = ("disparity",)
     minutes: ClassVar[int] = 60
+    alone: ClassVar[bool] = True
 
     result: Literal["measure_beyond_random"]
     random: list[str]
     upper_bound: dict[str, str]
+
+    @classmethod
+    def is_made(cls, study) -> bool:
+        """In a study that has random explainers beside others."""
+        from evenlight import configuration
+
+        return bool(super().is_made(study) and configuration.beyond_random(study.config))
 
     @classmethod
     def asked(cls, study) -> dict[str, Any]:

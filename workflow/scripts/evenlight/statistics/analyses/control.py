@@ -182,6 +182,7 @@ class PermuteGroups(OfScores):
     tables: ClassVar[Mapping[str, Contract]] = {"control": CONTROL}
     of_kinds: ClassVar[Collection[str]] = ("disparity",)
     minutes: ClassVar[int] = 120
+    alone: ClassVar[bool] = True
 
     result: Literal["permute_groups"]
     alpha: float

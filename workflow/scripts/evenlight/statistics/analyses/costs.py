@@ -67,6 +67,7 @@ class SummariseCosts(OfRuns):
     tables: ClassVar[Mapping[str, Contract]] = {"costs": COST_SUMMARY}
     modality: ClassVar[str] = TOKENS
     folders: ClassVar[Sequence[str]] = ("costs",)
+    alone: ClassVar[bool] = True
 
     result: Literal["summarise_costs"]
     explainers: list[str]

@@ -231,8 +231,14 @@ class CompareDecisions(Judged):
     modality: ClassVar[str] = TEXT
     folders: ClassVar[Sequence[str]] = ("answers", "scores", "datasets")
     minutes: ClassVar[int] = 30
+    alone: ClassVar[bool] = True
 
     result: Literal["compare_decisions"]
+
+    @classmethod
+    def is_made(cls, study) -> bool:
+        """Where answers in words are compared."""
+        return bool(super().is_made(study) and study.comparisons_of(TEXT))
 
     @classmethod
     def asked(cls, study) -> dict[str, Any]:

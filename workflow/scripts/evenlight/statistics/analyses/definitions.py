@@ -35,15 +35,6 @@ def by_variant(summary: pd.DataFrame, variants: list[str]) -> dict[str, pd.DataF
     return {value: table if value in ("effect", "delta") else table.eq(True) for value, table in wide.items()}
 
 
-def direction_flips(delta: pd.DataFrame, significant: pd.DataFrame) -> tuple[int, int]:
-    """In how many rows of :func:`by_variant` two variants point in opposite directions, and two significant ones."""
-
-    def opposed(delta: pd.DataFrame) -> int:
-        return int(((delta > 0).any(axis=1) & (delta < 0).any(axis=1)).sum())
-
-    return opposed(delta), opposed(delta.where(significant))
-
-
 def definitions_table(summary: pd.DataFrame, *, disputed: Mapping[str, list[str]]) -> pd.DataFrame:
     """What the definitions of each disputed metric find, from
     :func:`evenlight.statistics.analyses.summary.summarise_disparity`.
@@ -98,9 +89,15 @@ class CompareDefinitions(Result):
     tables: ClassVar[Mapping[str, Contract]] = {"definitions": DEFINITIONS}
     reads: ClassVar[Mapping[str, Contract]] = {"disparity_summary": SUMMARY}
     of_kinds: ClassVar[Collection[str]] = ("disparity",)
+    alone: ClassVar[bool] = True
 
     result: Literal["compare_definitions"]
     disputed: dict[str, list[str]]
+
+    @classmethod
+    def is_made(cls, study) -> bool:
+        """In a study that has several definitions of a metric."""
+        return bool(super().is_made(study) and study.disputed_metrics())
 
     @classmethod
     def asked(cls, study) -> dict[str, Any]:

@@ -116,10 +116,16 @@ class CompareDraws(OfScores):
     modality: ClassVar[str] = TEXT
     folders: ClassVar[Sequence[str]] = ("scores", "datasets")
     minutes: ClassVar[int] = 30
+    alone: ClassVar[bool] = True
 
     result: Literal["compare_draws"]
     confidence: float
     bootstrap_draws: int
+
+    @classmethod
+    def is_made(cls, study) -> bool:
+        """Where answers in words are compared."""
+        return bool(super().is_made(study) and study.comparisons_of(TEXT))
 
     def compute(self, inputs: Inputs) -> Computed:
         """A row per cell of answers whose forms are pairs."""

@@ -230,10 +230,16 @@ class SummariseAgreement(OfRuns):
     modality: ClassVar[str] = TOKENS
     folders: ClassVar[Sequence[str]] = ("agreement", "datasets")
     minutes: ClassVar[int] = 60
+    alone: ClassVar[bool] = True
 
     result: Literal["summarise_agreement"]
     comparisons: dict[str, list[list[str]]]
     alpha: float
+
+    @classmethod
+    def is_made(cls, study) -> bool:
+        """Where a study asks for agreement, and a dataset has several explainers."""
+        return bool(super().is_made(study) and study.config["agreement"] and study.datasets_of_several_explainers())
 
     def compute(self, inputs: Inputs) -> Computed:
         """The summary."""

@@ -264,11 +264,17 @@ class CheckGroundTruth(Result):
     of_kinds: ClassVar[Collection[str]] = ("strategies",)
     folders: ClassVar[Sequence[str]] = ("datasets",)
     minutes: ClassVar[int] = 30
+    alone: ClassVar[bool] = True
 
     result: Literal["check_ground_truth"]
     datasets: list[str]
     permutations: int
     alpha: float
+
+    @classmethod
+    def is_made(cls, study) -> bool:
+        """Where words of a dataset may be told."""
+        return bool(super().is_made(study) and study.datasets_shown())
 
     @classmethod
     def asked(cls, study) -> dict[str, Any]:

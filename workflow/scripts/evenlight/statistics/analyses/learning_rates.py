@@ -58,11 +58,17 @@ class SummariseLearningRates(Result):
     """
 
     tables: ClassVar[Mapping[str, Contract]] = {"learning_rates": LEARNING_RATES}
+    alone: ClassVar[bool] = True
 
     result: Literal["summarise_learning_rates"]
     datasets: list[str]
     models: dict[str, list[float]]
     only: dict[str, dict[str, list[str]]] = Field({})
+
+    @classmethod
+    def is_made(cls, study) -> bool:
+        """Where several learning rates are tried of models that are trained here."""
+        return bool(super().is_made(study) and study.config["learning_rates"] and study.trained_here)
 
     @classmethod
     def asked(cls, study) -> dict[str, Any]:

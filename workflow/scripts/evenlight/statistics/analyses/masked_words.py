@@ -125,12 +125,18 @@ class SummariseMaskedWords(OfModels):
 
     tables: ClassVar[Mapping[str, Contract]] = {"masked_words": MASKED_SUMMARY}
     of_kinds: ClassVar[Collection[str]] = ("strategies",)
+    alone: ClassVar[bool] = True
 
     result: Literal["summarise_masked_words"]
     comparisons: dict[str, list[list[str]]]
     confidence: float
     bootstrap_draws: int
     without: list[str] = Field([])
+
+    @classmethod
+    def is_made(cls, study) -> bool:
+        """Where a study asks for masked words, and has models that may be masked language models."""
+        return bool(super().is_made(study) and study.config["masked_words"] and study.masked_models())
 
     @classmethod
     def asked(cls, study) -> dict[str, Any]:

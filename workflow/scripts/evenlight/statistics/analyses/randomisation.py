@@ -62,9 +62,15 @@ class SummariseRandomisation(OfRuns):
     tables: ClassVar[Mapping[str, Contract]] = {"randomisation": RANDOMISATION}
     modality: ClassVar[str] = TOKENS
     minutes: ClassVar[int] = 30
+    alone: ClassVar[bool] = True
 
     result: Literal["summarise_randomisation"]
     explainers: list[str]
+
+    @classmethod
+    def is_made(cls, study) -> bool:
+        """Where a study asks for random layers, and a dataset has explainers that can be asked again."""
+        return bool(super().is_made(study) and study.config["randomisation"] and study.randomised_datasets())
 
     @classmethod
     def asked(cls, study) -> dict[str, Any]:

@@ -385,6 +385,7 @@ class MeasureReliance(OfRuns):
     modality: ClassVar[str] = TOKENS
     folders: ClassVar[Sequence[str]] = ("attributions", "datasets", "predictions")
     minutes: ClassVar[int] = 60
+    alone: ClassVar[bool] = True
 
     result: Literal["measure_reliance"]
     explainers: dict[str, str | None]
@@ -392,6 +393,11 @@ class MeasureReliance(OfRuns):
     words_of: list[str]
     texts: int | None
     confidence: float
+
+    @classmethod
+    def is_made(cls, study) -> bool:
+        """Where a study asks for reliance."""
+        return bool(super().is_made(study) and study.config["reliance"])
 
     @classmethod
     def asked(cls, study) -> dict[str, Any]:

@@ -305,6 +305,7 @@ class MeasureSpecifications(OfScores):
     }
     of_kinds: ClassVar[Collection[str]] = ("disparity",)
     minutes: ClassVar[int] = 60
+    alone: ClassVar[bool] = True
 
     result: Literal["measure_specifications"]
     alpha: float
@@ -312,6 +313,11 @@ class MeasureSpecifications(OfScores):
     higher_is_better: dict[str, bool]
     methods: dict[str, str]
     kinds: dict[str, list[str]]
+
+    @classmethod
+    def is_made(cls, study) -> bool:
+        """In a study that asks a question in several ways."""
+        return bool(super().is_made(study) and study.specified())
 
     @classmethod
     def asked(cls, study) -> dict[str, Any]:

@@ -190,10 +190,16 @@ class CompareAttributions(OfRuns):
     modality: ClassVar[str] = TOKENS
     folders: ClassVar[Sequence[str]] = ("attributions", "datasets", "predictions")
     minutes: ClassVar[int] = 60
+    alone: ClassVar[bool] = True
 
     result: Literal["compare_attributions"]
     explainers: list[str]
     comparisons: dict[str, list[list[str]]]
+
+    @classmethod
+    def is_made(cls, study) -> bool:
+        """Where forms of texts are compared."""
+        return bool(super().is_made(study) and study.comparisons())
 
     def compute(self, inputs: Inputs) -> Computed:
         """A row per run, explainer and pair of levels."""
