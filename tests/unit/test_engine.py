@@ -17,6 +17,7 @@ from models_for_tests import (
     WORDS,
     additive,
     by_hand,
+    context_of,
     items_of,
     probability_logits,
     sentences_of,
@@ -28,12 +29,13 @@ from wording import says
 from evenlight.core.errors import InputError
 from evenlight.engine.evaluator import PADDING_ON_CPU, Evaluator, answer_in_lockstep
 from evenlight.engine.sentences import tokenize
+from evenlight.explainers import Explainer, explain
 from evenlight.explainers.attribution import Attribution, attribution_table
 from evenlight.explainers.hiding import reduced_rows
 from evenlight.models.classifier import Classifier
 from evenlight.models.model_inputs import ModelInputs
 from evenlight.texts.predictions import SPECIAL
-from evenlight.texts.rows import Rows
+from evenlight.texts.rows import BITS, Copies, Rows, hidden_in
 
 TOKENIZER = tiny_tokenizer()
 
@@ -268,13 +270,13 @@ def test_a_question_may_yield_nothing():
     assert list(answer_in_lockstep([], evaluator)) == []
 
 
-def calls_of(task) -> int:
-    """How many Python functions a task calls."""
+def calls_of(task, apart: tuple[str, ...] = ()) -> int:
+    """How many functions a task calls, those of C that a loop would call among them; none in files named ``apart``."""
     calls = 0
 
     def count(frame, event, argument):
         nonlocal calls
-        calls += event == "call"
+        calls += event in ("call", "c_call") and not frame.f_code.co_filename.endswith(apart)
 
     sys.setprofile(count)
     try:
@@ -299,6 +301,60 @@ def test_no_row_is_handled_by_itself_between_an_explainer_and_the_network(replac
         for rows in (100, 10_000)
     )
     assert many < few + 50
+
+
+@pytest.mark.parametrize(
+    "method",
+    [
+        {"method": "lime", "samples": 10_000},
+        {"method": "kernel_shap", "evaluations": 10_000},
+        {"method": "shapley_sampling", "permutations": 700},
+    ],
+    ids=lambda method: method["method"],
+)
+def test_an_explainer_draws_asks_and_solves_for_all_rows_together(method):
+    classifier = additive({"sea": 0.01, "ship": 0.02})
+    assert calls_per_row(method, classifier, [["sea", "ship"] * 10], rows=9_000) < 0.5
+
+
+def test_occlusion_hides_all_tokens_together():
+    classifier = replace(additive({"sea": 1e-4}), max_tokens=2000)
+    assert calls_per_row({"method": "occlusion"}, classifier, [["sea"] * 1000], rows=1_000, apart=("players.py",)) < 0.9
+
+
+def test_partition_shap_asks_for_the_rows_of_all_texts_together():
+    """Its tasks are pushed and popped one by one, and in each round a text asks once."""
+    classifier = additive({word: 1e-4 * place for place, word in enumerate("abcdefghijklmnopqrst")})
+    apart = ("owen.py", "token_tree.py")
+    words = [list("abcdefghijklmnopqrst")] * 20
+    assert calls_per_row({"method": "partition_shap"}, classifier, words, rows=7_000, apart=apart) < 8
+
+
+def calls_per_row(method: dict, classifier: Classifier, words: list[list[str]], rows: int, apart: tuple[str, ...] = ()):
+    """How many functions are called for each of at least so many rows of an explainer."""
+    methods, sentences = Explainer.parse_all({"it": method}), sentences_of(classifier, words)
+
+    def explained():
+        found = explain(methods, sentences, context_of(classifier, 2**20))["it"]
+        return sum(one.forward_rows for one in found.attributions)
+
+    asked = explained()  # imports what it needs
+    assert asked > rows
+    return calls_of(explained, apart) / asked
+
+
+@spread("lengths, marked", ([3, 3], [1, 9, 17], [70, 2]), (False, True))
+def test_copies_of_several_texts_are_the_rows_of_each(lengths, marked):
+    random = np.random.default_rng(0)
+    texts = [random.integers(5, 9, size=length) | (int(marked) << BITS) for length in lengths]
+    shown = [random.random((4, length)) < 0.5 for length in lengths]
+    numbers = [[sum(1 << place for place in np.flatnonzero(copy).tolist()) for copy in of_text] for of_text in shown]
+    parts = [Copies(text, number, 3) for text, number in zip(texts, numbers, strict=True)]
+    each = [hidden_in(text, ~of_text, 3) for text, of_text in zip(texts, shown, strict=True)]
+    expected = [row.tolist() for rows in each for row in rows]
+    assert [row.tolist() for row in Rows.joined(parts)] == expected
+    assert [row.tolist() for row in Rows.joined([*parts, Rows.of([[7]])])] == [*expected, [7]]
+    assert [part.tokens for part in parts] == [4 * length for length in lengths]
 
 
 @given(st.lists(st.lists(st.integers(0, 3), max_size=4)))

@@ -177,6 +177,17 @@ def test_regression_is_the_constrained_one():
     np.testing.assert_allclose(efficient_regression(shown, value, weight), expected, atol=1e-10)
 
 
+@spread("features, evaluations, estimator", (5, 26, 60), (16, 64, 512), ("sampled", "paired", "leverage"))
+def test_regression_is_that_of_a_singular_value_decomposition(features, evaluations, estimator, monkeypatch):
+    """Also where there are too few subsets, and the smallest deviations from equal shares are taken."""
+    plan = KERNEL_ESTIMATORS[estimator](features, min(evaluations, 2**features - 2), np.random.default_rng(features))
+    value = np.random.default_rng(0).normal(size=len(plan.shown))
+    found = plan.solve(value)
+    monkeypatch.setattr("evenlight.explainers.families.kernel_shap.paper.LEAST_PIVOT", 2)
+    np.testing.assert_allclose(found, plan.solve(value), rtol=0, atol=1e-9)
+    assert found.sum() == pytest.approx(value[-1] - value[0], abs=1e-9)
+
+
 @pytest.mark.parametrize("estimator", orders.SAMPLING_ESTIMATORS)
 def test_permutation_sampling_has_no_bias(estimator):
     """The mean over many draws lies within four standard errors of the exact value, for every feature."""

@@ -13,7 +13,7 @@ from evenlight.engine.full_batches import FullBatches
 from evenlight.models.classifier import Classifier
 from evenlight.models.readable import require_numbers
 from evenlight.texts.prefixes import in_order, shared_with_the_last
-from evenlight.texts.rows import Rows, marks_of, stand_behind
+from evenlight.texts.rows import Copies, Rows, marks_of, stand_behind
 
 # What fills a graphics card.
 TOKENS_ON_CUDA = 32768
@@ -25,8 +25,9 @@ PADDING_ON_CPU = 6 * 2**20
 # Of the tokens of some rows, the share from which on it is less work to compute each prefix once; how many times a
 # batch's tokens its rows may have, whose keys and values are laid out for attention.
 LEAST_SHARED, LAID_OUT = 0.05, 4
-# What a question yields (rows, as a matrix or one by one) and is sent back (their probabilities, rows × classes).
-Question = Generator[Rows | Sequence[np.ndarray], np.ndarray, object]
+# What a question yields (rows, as a matrix, as copies of a text or one by one) and is sent back (their probabilities,
+# rows × classes).
+Question = Generator[Rows | Copies | Sequence[np.ndarray], np.ndarray, object]
 # Some rows' places, and what was computed of them on the device.
 Part = tuple[np.ndarray, tuple[torch.Tensor, ...]]
 
@@ -85,7 +86,8 @@ class Evaluator(FullBatches):
         rows = Rows.of(rows)
         first, kind = rows.distinct()
         self.rows_computed += len(first)
-        [probability] = self.gathered(self._answers(rows.taken(first)), len(first))
+        asked = rows if len(first) == len(rows) else rows.taken(first)
+        [probability] = self.gathered(self._answers(asked), len(asked))
         probability = probability[kind]
         require_numbers(self.classifier, rows, probability)
         return probability
@@ -141,6 +143,8 @@ class Evaluator(FullBatches):
 
     def _batches_of_tree(self, rows: Rows) -> Iterator[np.ndarray]:
         """Indices of rows that are in order, in batches whose trees keep to ``tokens_per_batch``."""
+        if not len(rows):
+            return
         shared, length = shared_with_the_last(rows), rows.length
         start = 0
         while start < len(rows):
@@ -196,13 +200,14 @@ class _Open:
     """
 
     question: Question
-    asked: Rows | None = None
+    asked: Rows | Copies | None = None
     result: object = None
 
     def advance(self, answer: np.ndarray | None) -> "_Open":
         """Send an answer and take the next rows or the result."""
         try:
-            self.asked = Rows.of(self.question.send(answer))
+            asked = self.question.send(answer)
+            self.asked = asked if isinstance(asked, Copies) else Rows.of(asked)
         except StopIteration as stop:
             self.asked, self.result = None, stop.value
         return self
@@ -224,7 +229,7 @@ def answer_in_lockstep(
     for question in questions:
         opened = _Open(question).advance(None)
         window.append(opened)
-        tokens += 0 if opened.asked is None else int(opened.asked.length.sum())
+        tokens += 0 if opened.asked is None else opened.asked.tokens
         if len(window) >= at_once or tokens >= tokens_at_once:
             yield from _answer_all(window, evaluator)
             window, tokens = [], 0

@@ -33,6 +33,15 @@ def hideable(sentence: Tokenised, special_tokens: str) -> np.ndarray:
     return np.flatnonzero(~(sentence.is_prompt if special_tokens == "included" else sentence.is_special))
 
 
+def lowest(number: np.ndarray, count: np.ndarray) -> np.ndarray:
+    """Which numbers (rows, features) are the lowest ones of their row, so many as ``count`` (rows,) says, one or more.
+
+    >>> lowest(np.array([[0.2, 0.9, 0.1]]), np.array([2])).tolist()
+    [[True, False, True]]
+    """
+    return number <= np.take_along_axis(np.sort(number, axis=1), count[:, None] - 1, axis=1)
+
+
 def reduced_rows(sentence: Tokenised, token_index: np.ndarray, shown: np.ndarray, replacement: int | None) -> Rows:
     """Copies of the sentence in which some tokens are hidden.
 

@@ -22,6 +22,7 @@ from evenlight.explainers.hiding import reduced_rows, replacement_token
 from evenlight.explainers.surrogate import remarks_on_fits
 from evenlight.texts.players import Players, players_of
 from evenlight.texts.predictions import explained_output
+from evenlight.texts.rows import Rows
 
 # A method lays out a plan for so many features, with a generator for its draws.
 Planner = Callable[[int, np.random.Generator], "Plan"]
@@ -64,6 +65,12 @@ def with_ends(shown: np.ndarray) -> np.ndarray:
 def all_subsets(features: int) -> np.ndarray:
     """Every subset in the order of binary numbers, the first feature counting 1; bool (2^features, features)."""
     return (np.arange(2**features)[:, None] >> np.arange(features) & 1).astype(bool)
+
+
+def distinct_subsets(shown: np.ndarray) -> np.ndarray:
+    """The different ones among subsets, bool (subsets, features), in their order."""
+    first, _ = Rows.alike(shown.astype(np.int64)).distinct()
+    return shown if len(first) == len(shown) else shown[first]
 
 
 def exact_values(value: np.ndarray) -> np.ndarray:
@@ -155,7 +162,7 @@ def attribution(players: Players, plan: Plan, value: np.ndarray) -> Attribution:
     """What a plan makes of the values of its subsets, as scores of the tokens."""
     score = players.token_scores(plan.solve(value))
     gap = float(score.sum() - (value[-1] - value[0]))
-    return Attribution(score, forward_rows=len(np.unique(plan.shown, axis=0)), completeness_gap=gap)
+    return Attribution(score, forward_rows=len(distinct_subsets(plan.shown)), completeness_gap=gap)
 
 
 def explanations_by(

@@ -27,8 +27,8 @@ from evenlight.models.model_inputs import ModelInputs, found_inputs, tree_logits
 from evenlight.models.networks import device_of, embedded
 from evenlight.models.saved_files import kept_inputs, undamaged_manifest
 from evenlight.models.tokenizers import NO_CODE, cannot_load, loaded_tokenizer, required_token_id
-from evenlight.models.windows import Windows, are_windowed, split
-from evenlight.texts.rows import Rows, ids_of, is_padding_of, marks_of, types_of
+from evenlight.models.windows import Windows, are_marked, are_windowed, split
+from evenlight.texts.rows import IDS, Rows, ids_of, is_padding_of, marks_of, types_of
 
 SAFELY = NO_CODE | {"use_safetensors": True}
 # Of linear layers, see :class:`Classifier`.
@@ -144,7 +144,8 @@ class Classifier:
         fill = self._fill
         rows = Rows.of(rows).without_empty(fill)
         tokens, inside = self.model_inputs.padded(rows, fill)
-        mask = np.where(inside, marks_of(tokens) + 1, 0)
+        is_marked = tokens.max(initial=0) > IDS
+        mask = np.where(inside, marks_of(tokens) + 1, 0) if is_marked else inside.astype(np.int64)
         return sent(ids_of(tokens), self.device), torch.from_numpy(mask)
 
     def padded_vectors(self, rows: Sequence[torch.Tensor], fill: float | bool = 0) -> tuple[torch.Tensor, torch.Tensor]:
@@ -198,17 +199,21 @@ class Classifier:
 
     def _read(self, embedding: torch.Tensor, mask: torch.Tensor, prefix: Cache | None = None) -> torch.Tensor:
         """Logits of rows that the network reads as they are."""
-        # Networks may do another thing with types that are all 0 than without any (XLNet).
-        mark = (mask - 1).clamp(min=0)
-        types, is_padding = types_of(mark), is_padding_of(mark) > 0
-        types = sent(types.clamp(min=0), self.device) if (types >= 0).any() else None
-        is_padding = sent(is_padding, self.device) if is_padding.any() else None
+        types, is_padding = self._told(mask) if are_marked(mask) else (None, None)
         inside = mask > 0
         with self._autocast(), self._padding_known(not inside.all()):
             logits = self.model_inputs.logits(
                 self.network, embedding, sent(inside, self.device).long(), prefix, types, is_padding
             )
         return logits.float() if self._is_autocast else logits
+
+    def _told(self, mask: torch.Tensor) -> tuple[torch.Tensor | None, torch.Tensor | None]:
+        """The types of tokens, and which are taken for padding, as their marks say; None where no mark says it."""
+        mark = (mask - 1).clamp(min=0)
+        types, is_padding = types_of(mark), is_padding_of(mark) > 0
+        # Networks may do another thing with types that are all 0 than without any (XLNet).
+        types = sent(types.clamp(min=0), self.device) if (types >= 0).any() else None
+        return types, sent(is_padding, self.device) if is_padding.any() else None
 
     def read_prefix(self) -> Cache | None:
         """What a decoder keeps of the prefix of its prompt, to be computed once; None where that cannot be."""

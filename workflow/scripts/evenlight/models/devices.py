@@ -7,6 +7,7 @@ copies go from pinned memory, and answers are fetched together.
 
 import ctypes
 from collections.abc import Sequence
+from itertools import accumulate
 
 import numpy as np
 import torch
@@ -57,8 +58,8 @@ def fetched(values: Sequence[torch.Tensor]) -> list[np.ndarray]:
     if not values:
         return []
     numbers = torch.cat([value.detach().double().flatten() for value in values]).cpu().numpy()
-    parts = np.split(numbers, np.cumsum([value.numel() for value in values])[:-1])
-    return [part.reshape(value.shape) for part, value in zip(parts, values, strict=True)]
+    ends = accumulate(value.numel() for value in values)
+    return [numbers[end - value.numel() : end].reshape(value.shape) for end, value in zip(ends, values, strict=True)]
 
 
 def pick_device(device: str) -> torch.device:

@@ -151,8 +151,10 @@ class ModelInputs:
 
     def places(self, lengths: Sequence[int]) -> np.ndarray:
         """Where rows of so many tokens stand in a batch and padding does not, bool (rows, longest)."""
-        length = np.array(lengths)[:, None]
+        length = np.asarray(lengths)[:, None]
         columns = max(length.max(), self.shortest)
+        if length.min() == columns:
+            return np.ones((len(length), columns), dtype=bool)
         column = np.arange(columns)
         return column >= columns - length if self.pads_left else column < length
 
@@ -160,6 +162,8 @@ class ModelInputs:
         """Rows in a batch (rows, longest) with ``fill`` as padding, and where they stand in it, as bool."""
         rows = Rows.of(rows)
         inside = self.places(rows.length)
+        if inside.all():
+            return rows.token, inside
         batch = np.full(inside.shape, fill, dtype=np.int64)
         batch[inside] = rows.token[rows.inside]
         return batch, inside

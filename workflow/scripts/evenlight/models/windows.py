@@ -150,9 +150,14 @@ class Windows:
         return texts.index_put((window, self.column.clamp(min=0)), share.to(texts), accumulate=True)
 
 
+def are_marked(mask: torch.Tensor) -> bool:
+    """Whether a mask (rows, tokens) says more of any token than that it is there."""
+    return bool(mask.numel()) and int(mask.max()) > 1
+
+
 def are_windowed(mask: torch.Tensor) -> bool:
     """Whether any row of a mask (rows, tokens) is a text in windows."""
-    return bool((((mask - 1).clamp(min=0) & WINDOW_BITS) > 0).any())
+    return are_marked(mask) and bool((((mask - 1).clamp(min=0) & WINDOW_BITS) > 0).any())
 
 
 def split(mask: torch.Tensor, places: Callable[[Sequence[int]], np.ndarray], equal_lengths: bool) -> list[Windows]:

@@ -34,11 +34,13 @@ class Rows:
     length: np.ndarray
 
     @classmethod
-    def of(cls, rows: "Rows | Sequence[Sequence[int]]") -> "Rows":
+    def of(cls, rows: "Rows | Copies | Sequence[Sequence[int]]") -> "Rows":
         """Rows (tokens,) as a matrix."""
         if isinstance(rows, Rows):
             return rows
-        length = np.array([len(row) for row in rows], dtype=np.int64)
+        if isinstance(rows, Copies):
+            return cls.of_copies([rows])
+        length = np.fromiter(map(len, rows), np.int64, len(rows))
         token = np.zeros((len(length), length.max(initial=0)), dtype=np.int64)
         if token.size:
             token[np.arange(token.shape[1]) < length[:, None]] = np.concatenate(rows)
@@ -50,8 +52,24 @@ class Rows:
         return cls(token, np.repeat(token.shape[1], len(token)))
 
     @classmethod
-    def joined(cls, parts: "Sequence[Rows]") -> "Rows":
+    def of_copies(cls, parts: "Sequence[Copies]") -> "Rows":
+        """All copies of some texts, in order."""
+        texts = cls.of([part.row for part in parts])
+        token_id = np.array([part.token_id for part in parts], dtype=np.int64)
+        of_text = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
+        size = -(-texts.token.shape[1] // 8)
+        octets = b"".join([number.to_bytes(size, "little") for part in parts for number in part.shown])
+        octets = np.frombuffer(octets, dtype=np.uint8).reshape(len(of_text), size)
+        shown = np.unpackbits(octets, axis=1, count=texts.token.shape[1], bitorder="little").view(bool)
+        hidden = np.where(texts.inside, texts.token & ~IDS | token_id[:, None], 0)
+        return cls(np.where(shown, texts.token[of_text], hidden[of_text]), texts.length[of_text])
+
+    @classmethod
+    def joined(cls, parts: "Sequence[Rows | Copies]") -> "Rows":
         """All rows of some parts, in order."""
+        if parts and all(isinstance(part, Copies) for part in parts):
+            return cls.of_copies(parts)
+        parts = [cls.of(part) for part in parts]
         longest = max((part.token.shape[1] for part in parts), default=0)
         token = np.zeros((sum(map(len, parts)), longest), dtype=np.int64)
         start = 0
@@ -63,6 +81,11 @@ class Rows:
     def __len__(self) -> int:
         """How many there are."""
         return len(self.length)
+
+    @property
+    def tokens(self) -> int:
+        """Of all rows together."""
+        return int(self.length.sum())
 
     def __iter__(self) -> Iterator[np.ndarray]:
         """Each row, (tokens,)."""
@@ -76,7 +99,10 @@ class Rows:
     def taken(self, index: np.ndarray) -> "Rows":
         """Some of the rows."""
         length = self.length[index]
-        return Rows(self.token[index, : length.max(initial=0)], length)
+        longest = length.max(initial=0)
+        is_whole = longest == self.token.shape[1]
+        # To take whole rows is twice as fast.
+        return Rows(self.token.take(index, axis=0) if is_whole else self.token[index, :longest], length)
 
     def without_empty(self, fill: int) -> "Rows":
         """The rows, with one token ``fill`` for each that has none."""
@@ -92,18 +118,52 @@ class Rows:
         >>> [kinds.tolist() for kinds in Rows.of([[3, 1], [3], [3, 1], [3, 0]]).distinct()]
         [[0, 1, 3], [0, 1, 0, 2]]
         """
+        import pandas as pd
+
         factor = _factors(self.token.shape[1])
         number = self.token.view(np.uint64) @ factor[1:] + self.length.view(np.uint64) * factor[0]
-        _, first, kind = np.unique(number, return_index=True, return_inverse=True)
-        same = first[kind]
-        if not (np.array_equal(self.length[same], self.length) and np.array_equal(self.token[same], self.token)):
-            # Two of them have one number by chance.
-            whole = np.column_stack([self.length, self.token])
-            _, first, kind = np.unique(whole, axis=0, return_index=True, return_inverse=True)
-        order = np.argsort(first)
-        rank = np.empty(len(order), dtype=np.int64)
-        rank[order] = np.arange(len(order))
-        return first[order], rank[kind]
+        kind, kinds = pd.factorize(number)
+        first = _firsts(kind, len(kinds))
+        if len(first) < len(kind):
+            same = first[kind]
+            if not (np.array_equal(self.length[same], self.length) and np.array_equal(self.token[same], self.token)):
+                # Two of them have one number by chance.
+                whole = np.column_stack([self.length, self.token])
+                kind, kinds = pd.factorize(np.unique(whole, axis=0, return_inverse=True)[1].ravel())
+                first = _firsts(kind, len(kinds))
+        return first, kind
+
+
+def _firsts(kind: np.ndarray, kinds: int) -> np.ndarray:
+    """Where each of so many kinds is there for the first time, (kinds,), by the kind of each row, (rows,)."""
+    first = np.empty(kinds, dtype=np.int64)
+    # Of several places the last that is written stays.
+    first[kind[::-1]] = np.arange(len(kind) - 1, -1, -1)
+    return first
+
+
+@dataclass(frozen=True)
+class Copies:
+    """Copies of a text in which a token stands for hidden ones; they become rows together with those of other texts.
+
+    Attributes:
+        row: of the text, (tokens,).
+        shown: of each copy a whole number, with a bit for each token that it shows, the first token counting 1.
+        token_id: stands for hidden tokens and is read where they were.
+    """
+
+    row: np.ndarray
+    shown: Sequence[int]
+    token_id: int
+
+    def __len__(self) -> int:
+        """How many there are."""
+        return len(self.shown)
+
+    @property
+    def tokens(self) -> int:
+        """Of all copies together."""
+        return len(self.shown) * len(self.row)
 
 
 @lru_cache(maxsize=64)

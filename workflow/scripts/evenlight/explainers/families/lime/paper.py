@@ -13,7 +13,7 @@ from evenlight.engine.sentences import Sentence
 from evenlight.explainers import surrogate
 from evenlight.explainers.attribution import Attribution
 from evenlight.explainers.families.lime import Lime
-from evenlight.explainers.hiding import reduced_rows
+from evenlight.explainers.hiding import lowest, reduced_rows
 from evenlight.models.classifier import Classifier
 from evenlight.texts.players import Players, players_of
 from evenlight.texts.predictions import explained_output
@@ -30,8 +30,7 @@ def kept_tokens(generator: np.random.Generator, samples: int, tokens: int) -> np
     subset, as in the authors' package (Ribeiro et al. 2016).
     """
     masked = generator.integers(1, tokens + 1, size=samples - 1)
-    rank = generator.random((samples - 1, tokens)).argsort(axis=1).argsort(axis=1)
-    return np.concatenate([np.ones((1, tokens), dtype=bool), rank >= masked[:, None]])
+    return np.concatenate([np.ones((1, tokens), dtype=bool), ~lowest(generator.random((samples - 1, tokens)), masked)])
 
 
 def weighted_ridge(features: np.ndarray, response: np.ndarray, weight: np.ndarray, ridge: float) -> np.ndarray:
