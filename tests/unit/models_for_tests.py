@@ -10,7 +10,6 @@ from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
-import pytest
 import torch
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 from torch import nn
@@ -228,6 +227,8 @@ def assert_leaves_no_trace(classifier: Classifier, rules: Callable[[torch.Tensor
 
     ``rules`` takes the embeddings of the texts, (texts, tokens, width).
     """
+    import pytest  # not where a benchmark takes a network from here
+
     network = classifier.network
     token_id, mask = classifier.padded([sentence.token_id for sentence in sentences_of(classifier)])
     embedding = classifier.embed(token_id)
