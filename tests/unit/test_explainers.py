@@ -9,7 +9,7 @@ import pytest
 import shap
 import torch
 from captum.attr import IntegratedGradients
-from combinations import spread
+from combinations import few, spread
 from lime.lime_text import LimeTextExplainer
 from models_for_tests import (
     MAX_TOKENS,
@@ -166,10 +166,11 @@ CONVERGED = ROUNDING | {"distilbert": 0.05}
 
 
 # Llama's path does not begin in zeros, see test_foreign_gradients.py.
-@pytest.mark.parametrize(
-    ("architecture", "baseline"),
-    [(name, start) for name in NETWORKS for start in ("pad", "mask", "zero") if (name, start) != ("llama", "zero")],
-)
+BEGINNINGS = [(name, start) for name in NETWORKS for start in ("pad", "mask", "zero")]
+BEGINNINGS.remove(("llama", "zero"))
+
+
+@pytest.mark.parametrize(("architecture", "baseline"), few(BEGINNINGS, [*BEGINNINGS[::4], ("distilbert", "zero")]))
 def test_completeness_gap_is_the_sum_minus_the_difference_and_shrinks(architecture, baseline):
     classifier = tiny_classifier(architecture, 3, dtype=torch.float64)
     sentences = sentences_of(classifier, WORDS[:3])
@@ -281,9 +282,9 @@ def test_lime_is_the_package_s_on_the_same_draws(architecture, classes, target, 
 def test_kept_tokens_have_the_stated_distribution():
     """Sizes uniform; given its size, every subset as likely as any other."""
     tokens = 4
-    for few in (1, 2):
-        shortest = kept_tokens(np.random.default_rng(0), few**2, few)
-        assert shortest.shape == (few**2, few)
+    for least in (1, 2):
+        shortest = kept_tokens(np.random.default_rng(0), least**2, least)
+        assert shortest.shape == (least**2, least)
         assert shortest[0].all()
         assert not shortest[1:].all(1).any()
     kept = kept_tokens(np.random.default_rng(1), 40_001, tokens)
