@@ -3,13 +3,12 @@ other normalisations, and a pad token whose embedding is zero, as new networks a
 """
 
 import torch
-from models_for_tests import MAX_TOKENS, byte_level_tokenizer, tiny_tokenizer
+from models_for_tests import LAYERS, MAX_TOKENS, byte_level_tokenizer, tiny_tokenizer
 from transformers import AutoModelForSequenceClassification
 from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 
 from evenlight.models.classifier import Classifier
 
-LAYERS = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 32}
 DECODERS = {
     "llama": LAYERS,
     "qwen2": LAYERS | {"num_key_value_heads": 1},

@@ -4,6 +4,8 @@ Two kinds: tiny transformers of every architecture with random weights, and netw
 probabilities, gradients and Shapley values can be worked out on paper.
 """
 
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from types import SimpleNamespace
 
 import numpy as np
@@ -12,18 +14,10 @@ import torch
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 from torch import nn
 from transformers import (
-    BertConfig,
-    BertForSequenceClassification,
-    DistilBertConfig,
-    DistilBertForSequenceClassification,
-    GPT2Config,
-    GPT2ForSequenceClassification,
-    LlamaConfig,
-    LlamaForSequenceClassification,
+    CONFIG_MAPPING,
+    AutoModelForSequenceClassification,
     PreTrainedTokenizerBase,
     PreTrainedTokenizerFast,
-    RobertaConfig,
-    RobertaForSequenceClassification,
 )
 
 from evenlight.engine.evaluator import Evaluator
@@ -77,103 +71,32 @@ def byte_level_tokenizer(**special_tokens: str) -> PreTrainedTokenizerBase:
     return PreTrainedTokenizerFast(tokenizer_object=tokenizer, eos_token="<|endoftext|>", **special_tokens)
 
 
-def _one_layer_attention(tokenizer, classes):
-    return OneLayerAttention(
-        OneLayerAttentionConfig(vocab_size=len(tokenizer), hidden_size=16, num_labels=classes, dropout=0.1)
-    )
-
-
-def _bert(tokenizer, classes):
-    return BertForSequenceClassification(
-        BertConfig(
-            vocab_size=len(tokenizer),
-            hidden_size=16,
-            num_hidden_layers=2,
-            num_attention_heads=2,
-            intermediate_size=32,
-            max_position_embeddings=MAX_TOKENS,
-            num_labels=classes,
-            initializer_range=0.3,
-        )
-    )
-
-
-def _roberta(tokenizer, classes):
-    return RobertaForSequenceClassification(
-        RobertaConfig(
-            vocab_size=len(tokenizer),
-            hidden_size=16,
-            num_hidden_layers=2,
-            num_attention_heads=2,
-            intermediate_size=32,
-            # Positions are counted from the pad token's id plus one.
-            max_position_embeddings=MAX_TOKENS + tokenizer.pad_token_id + 1,
-            pad_token_id=tokenizer.pad_token_id,
-            num_labels=classes,
-            initializer_range=0.3,
-        )
-    )
-
-
-def _distilbert(tokenizer, classes):
-    return DistilBertForSequenceClassification(
-        DistilBertConfig(
-            vocab_size=len(tokenizer),
-            dim=16,
-            n_layers=2,
-            n_heads=2,
-            hidden_dim=32,
-            max_position_embeddings=MAX_TOKENS,
-            num_labels=classes,
-            initializer_range=0.3,
-        )
-    )
-
-
-def _gpt2(tokenizer, classes):
-    return GPT2ForSequenceClassification(
-        GPT2Config(
-            vocab_size=len(tokenizer),
-            n_embd=16,
-            n_layer=2,
-            n_head=2,
-            n_positions=MAX_TOKENS,
-            num_labels=classes,
-            pad_token_id=tokenizer.pad_token_id,
-            initializer_range=0.3,
-        )
-    )
-
-
-def _llama(tokenizer, classes):
-    return LlamaForSequenceClassification(
-        LlamaConfig(
-            vocab_size=len(tokenizer),
-            hidden_size=16,
-            intermediate_size=32,
-            num_hidden_layers=2,
-            num_attention_heads=2,
-            max_position_embeddings=MAX_TOKENS,
-            num_labels=classes,
-            pad_token_id=tokenizer.pad_token_id,
-            initializer_range=0.3,
-        )
-    )
-
-
+LAYERS = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 32}
+# The sizes of each architecture.
 NETWORKS = {
-    "one_layer_attention": _one_layer_attention,
-    "bert": _bert,
-    "roberta": _roberta,
-    "distilbert": _distilbert,
-    "gpt2": _gpt2,
-    "llama": _llama,
+    "one_layer_attention": {"hidden_size": 16, "dropout": 0.1},
+    "bert": LAYERS,
+    "roberta": LAYERS,
+    "distilbert": {"dim": 16, "n_layers": 2, "n_heads": 2, "hidden_dim": 32},
+    "gpt2": {"n_embd": 16, "n_layer": 2, "n_head": 2},
+    "llama": LAYERS,
 }
 DECODERS = ("gpt2", "llama")
 # How each of them is asked, as saved models remember it: found out once.
 FOUND: dict[tuple, ModelInputs] = {}
 # Their word embeddings reach the output only through layer normalisations, which subtract the hidden mean.
 NORMALISED = ("bert", "roberta", "distilbert", "gpt2")
+
+
+def _network(architecture: str, tokenizer: PreTrainedTokenizerBase, classes: int) -> nn.Module:
+    sizes = NETWORKS[architecture] | {"vocab_size": len(tokenizer), "num_labels": classes}
+    if architecture == "one_layer_attention":
+        return OneLayerAttention(OneLayerAttentionConfig(**sizes))
+    # RoBERTa counts positions from the pad token's id plus one.
+    first = tokenizer.pad_token_id + 1 if architecture == "roberta" else 0
+    sizes |= {"max_position_embeddings": MAX_TOKENS + first, "pad_token_id": tokenizer.pad_token_id}
+    config = CONFIG_MAPPING[architecture](**sizes, initializer_range=0.3)
+    return AutoModelForSequenceClassification.from_config(config)
 
 
 def tiny_classifier(architecture: str, classes: int = 2, dtype: torch.dtype = torch.float32) -> Classifier:
@@ -183,12 +106,12 @@ def tiny_classifier(architecture: str, classes: int = 2, dtype: torch.dtype = to
         tokenizer = byte_level_tokenizer(pad_token="<|endoftext|>", mask_token="<|endoftext|>")
     else:
         tokenizer = tiny_tokenizer()
-    network = NETWORKS[architecture](tokenizer, classes).to(dtype).eval()
+    network = _network(architecture, tokenizer, classes).to(dtype).eval()
     network.requires_grad_(False)
     if architecture == "llama":
         # An end of text that was trained; foreign_classifiers.py has the zeros of a new network.
         network.get_input_embeddings().weight[tokenizer.pad_token_id].normal_(0, 0.3)
-    kind = NETWORKS[architecture], classes, dtype
+    kind = architecture, classes, dtype
     if kind in FOUND:
         FOUND[kind].lend(network)
     classifier = Classifier(network, tokenizer, MAX_TOKENS, model_inputs=FOUND.get(kind))
@@ -269,16 +192,6 @@ def additive(worth: dict[str, float], start: float = 0.5, tokenizer: PreTrainedT
     return by_hand({word: (value,) for word, value in worth.items()}, rule, tokenizer)
 
 
-def gated(worth: dict[str, tuple[float, float]]):
-    """Logit of class 1 = Σ strength × gate² over the tokens: not linear, and blind for tokens with gate 0."""
-
-    def rule(embedding, mask):
-        score = (embedding[..., 0] * embedding[..., 1] ** 2 * mask).sum(-1)
-        return torch.stack([torch.zeros_like(score), score], dim=-1)
-
-    return by_hand(worth, rule)
-
-
 def items_of(words: list[list[str]], labels: list[int] | None = None) -> pd.DataFrame:
     """Items, two neighbours being one pair."""
     return pd.DataFrame(
@@ -307,6 +220,37 @@ def context_of(classifier: Classifier, tokens_per_batch: int = 4096, seed: int =
 def three_targets(classifier: Classifier) -> list[Sentence]:
     """Sentences whose targets are the three classes in turn, whatever their labels."""
     return sentences_of(classifier, targets=[(2 * index + 1) % 3 for index in range(len(WORDS))])
+
+
+def assert_leaves_no_trace(classifier: Classifier, rules: Callable[[torch.Tensor], AbstractContextManager]) -> None:
+    """Rules change gradients and no logit, and after them, or an error among them, the network is as it was.
+
+    ``rules`` takes the embeddings of the texts, (texts, tokens, width).
+    """
+    import pytest  # not where a benchmark takes a network from here
+
+    network = classifier.network
+    token_id, mask = classifier.padded([sentence.token_id for sentence in sentences_of(classifier)])
+    embedding = classifier.embed(token_id)
+    before = classifier.logits(embedding, mask)
+    implementation = network.config._attn_implementation
+    weights = {name: value.clone() for name, value in network.state_dict().items()}
+    hooks = [(dict(each._forward_hooks), dict(each._forward_pre_hooks)) for each in network.modules()]
+
+    def gradient():
+        given = embedding.clone().requires_grad_()
+        return torch.autograd.grad(classifier.logits(given, mask)[:, 0].sum(), given)[0]
+
+    plain = gradient()
+    with rules(embedding):
+        torch.testing.assert_close(classifier.logits(embedding, mask).detach(), before, rtol=0, atol=1e-12)
+        assert not torch.allclose(gradient(), plain)
+    with pytest.raises(ZeroDivisionError), rules(embedding):
+        _ = 1 / 0
+    assert torch.equal(gradient(), plain)
+    assert network.config._attn_implementation == implementation
+    assert [(dict(each._forward_hooks), dict(each._forward_pre_hooks)) for each in network.modules()] == hooks
+    assert all(torch.equal(value, weights[name]) for name, value in network.state_dict().items())
 
 
 def lime_draws(random, samples: int, features: int) -> np.ndarray:

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 import torch
 from combinations import spread
-from models_for_tests import additive, by_hand, sentences_of, tiny_classifier
+from models_for_tests import additive, sentences_of, tiny_classifier
 
-from evenlight.core.errors import InputError
 from evenlight.engine.evaluator import Evaluator
 from evenlight.metrics import Metric, score
 from evenlight.metrics.explanations import Explanation
@@ -27,18 +26,6 @@ def completed(**settings):
 def explanation(token_score, word_id, token_id=None, target=1):
     token_id = np.arange(len(token_score)) if token_id is None else np.array(token_id)
     return Explanation("item", target, token_id, np.array(word_id), np.array(token_score, dtype=float))
-
-
-def test_defaults_are_those_of_before():
-    """Tokens of words are ranked one by one, and leave the text."""
-    for metric in completed().values():
-        assert (metric.features, metric.hidden_token) == ("token", "removed")
-
-
-@pytest.mark.parametrize(("key", "value"), [("features", "sentence"), ("hidden_token", "unk")])
-def test_other_values_are_refused(key, value):
-    with pytest.raises(InputError, match=key):
-        completed(**{key: value})
 
 
 def test_a_word_has_the_sum_of_its_tokens():
@@ -108,31 +95,6 @@ def test_masked_tokens_stay_in_the_text():
     assert values(one, classifier, hidden_token="mask") == pytest.approx([0.15, 0.05], abs=1e-6)
     assert values(one, classifier, hidden_token="removed") == pytest.approx([0.2, 0.1], abs=1e-6)
     assert values(one, classifier, hidden_token="pad") == pytest.approx([0.2, 0.1], abs=1e-6)
-
-
-def test_masking_keeps_the_length():
-    """The number of tokens that the network reads is the same in every row."""
-    lengths = []
-
-    def rule(embedding, mask):
-        lengths.extend(mask.sum(1).tolist())
-        return torch.zeros(len(embedding), 2, dtype=embedding.dtype)
-
-    classifier = by_hand(WORTH, rule)
-    [sentence] = sentences_of(classifier, [["sea", "ship", "sea"]], targets=[1])
-    one = explanation([1, 2, 3, 4, 5][: len(sentence.token_id)], sentence.word_id, sentence.token_id)
-    lengths.clear()
-    values(one, classifier, hidden_token="mask")
-    assert set(lengths) == {len(sentence.token_id)}
-
-
-def test_a_tokenizer_without_the_token_is_refused():
-    classifier = tiny_classifier("bert")
-    classifier.tokenizer.mask_token = None
-    [sentence] = sentences_of(classifier)[:1]
-    one = explanation(np.ones(len(sentence.token_id)), sentence.word_id, sentence.token_id)
-    with pytest.raises(InputError, match="mask"):
-        values(one, classifier, hidden_token="mask")
 
 
 def plain_aopc(network, one, metric, hidden):

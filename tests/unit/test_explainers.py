@@ -9,7 +9,7 @@ import pytest
 import shap
 import torch
 from captum.attr import IntegratedGradients
-from combinations import spread
+from combinations import few, spread
 from lime.lime_text import LimeTextExplainer
 from models_for_tests import (
     MAX_TOKENS,
@@ -21,7 +21,6 @@ from models_for_tests import (
     by_hand,
     byte_level_tokenizer,
     context_of,
-    gated,
     lime_draws_by_size,
     probability_logits,
     sentences_of,
@@ -30,11 +29,8 @@ from models_for_tests import (
 from scipy.stats import chisquare
 from shap.maskers._text import partition_tree
 
-from evenlight.core.contracts.explanations import ATTRIBUTIONS
-from evenlight.core.tables import read_table, write_table
 from evenlight.engine.evaluator import Evaluator
 from evenlight.explainers import Context, Explainer, explain
-from evenlight.explainers.attribution import attribution_table
 from evenlight.explainers.families.lime.paper import kept_tokens, proximity, weighted_ridge
 from evenlight.explainers.families.path import gauss_legendre
 from evenlight.explainers.token_tree import token_texts, token_tree
@@ -170,10 +166,11 @@ CONVERGED = ROUNDING | {"distilbert": 0.05}
 
 
 # Llama's path does not begin in zeros, see test_foreign_gradients.py.
-@pytest.mark.parametrize(
-    ("architecture", "baseline"),
-    [(name, start) for name in NETWORKS for start in ("pad", "mask", "zero") if (name, start) != ("llama", "zero")],
-)
+BEGINNINGS = [(name, start) for name in NETWORKS for start in ("pad", "mask", "zero")]
+BEGINNINGS.remove(("llama", "zero"))
+
+
+@pytest.mark.parametrize(("architecture", "baseline"), few(BEGINNINGS, [*BEGINNINGS[::4], ("distilbert", "zero")]))
 def test_completeness_gap_is_the_sum_minus_the_difference_and_shrinks(architecture, baseline):
     classifier = tiny_classifier(architecture, 3, dtype=torch.float64)
     sentences = sentences_of(classifier, WORDS[:3])
@@ -197,16 +194,6 @@ def test_completeness_gap_is_the_sum_minus_the_difference_and_shrinks(architectu
     assert worst[200] <= worst[50] + rounding <= worst[10] + 2 * rounding <= worst[2] + 3 * rounding
 
 
-@pytest.mark.parametrize(("steps", "largest"), [(10, 1e-3), (50, 1e-12), (200, 1e-12)])
-def test_completeness_of_a_smooth_model(steps, largest):
-    """A logistic function of cubics; Gauss–Legendre converges fast on it."""
-    classifier = gated({"sea": (1.5, 1.0), "ship": (-0.5, 2.0), "storm": (2.0, -1.0)})
-    sentences = sentences_of(classifier, [["sea", "ship", "storm"], ["storm", "sea"]])
-    for attribution in explained(PATH["igxi_zero"] | {"steps": steps, "baseline": "mask"}, classifier, sentences):
-        assert abs(attribution.completeness_gap) < largest
-        assert np.abs(attribution.token_score).max() > 0.05
-
-
 def test_scores_worked_out_on_paper():
     """P(1) = 0.5 + 0.2 + 0.05 − 0.1: every token's gradient is 1, its share its worth; for class 0 all is turned."""
     classifier = additive({"sea": 0.2, "ship": 0.05, "storm": -0.1})
@@ -225,17 +212,6 @@ def test_scores_worked_out_on_paper():
     assert found["ig"].note == ""
     for others in (LIME["lime"] | {"samples": 300, "ridge": 1e-9}, SHAP["shap"] | {"evaluations": 1000}):
         np.testing.assert_allclose(scores({"it": others}, classifier, sentences)["it"], [worth, -worth], atol=1e-5)
-
-
-def test_an_ignored_token_gets_nothing():
-    """Its gate is closed: whatever its embedding, the network does not react to it."""
-    classifier = gated({"sea": (1.0, 1.0), "ghost": (5.0, 0.0), "ship": (0.5, -2.0)})
-    sentences = sentences_of(classifier, [["ghost", "sea", "ghost", "ship"]], targets=[1])
-    methods = {"shap": {"method": "partition_shap", "evaluations": 500}}
-    for some in (GRADIENT, PATH, methods):
-        for name, [score] in scores(some, classifier, sentences).items():
-            assert score[[1, 3]].tolist() == [0, 0], name
-            assert np.abs(score[[2, 4]]).min() > 0.01, name
 
 
 def test_a_gradient_that_is_zero_everywhere():
@@ -306,9 +282,9 @@ def test_lime_is_the_package_s_on_the_same_draws(architecture, classes, target, 
 def test_kept_tokens_have_the_stated_distribution():
     """Sizes uniform; given its size, every subset as likely as any other."""
     tokens = 4
-    for few in (1, 2):
-        shortest = kept_tokens(np.random.default_rng(0), few**2, few)
-        assert shortest.shape == (few**2, few)
+    for least in (1, 2):
+        shortest = kept_tokens(np.random.default_rng(0), least**2, least)
+        assert shortest.shape == (least**2, least)
         assert shortest[0].all()
         assert not shortest[1:].all(1).any()
     kept = kept_tokens(np.random.default_rng(1), 40_001, tokens)
@@ -496,21 +472,6 @@ def test_values_are_owen_values():
     np.testing.assert_allclose(found, [expected[place] for place in range(len(found))], atol=1e-6)
 
 
-def test_equal_roles_get_equal_values():
-    """Two siblings of the tree that only count together: each gets half."""
-
-    def rule(embedding, mask):
-        count = (embedding[..., 0] * mask).sum(-1)
-        return probability_logits(0.1 + 0.8 * (count > 1.5).to(embedding.dtype))
-
-    classifier = by_hand({"both": (1.0,), "ship": (0.0,)}, rule)
-    sentences = sentences_of(classifier, [["both", "both", "ship"]], targets=[1])
-    [score] = scores(SHAP, classifier, sentences)["shap"]
-    tree = token_tree(["", "both", "both", "ship", ""])
-    assert (1, 2, 3) in runs(tree) or (0, 1, 2) in runs(tree)
-    np.testing.assert_allclose(score, [0, 0.4, 0.4, 0, 0], atol=1e-6)
-
-
 # Yardsticks ----------------------------------------------------------------------------------------------------
 
 
@@ -608,36 +569,3 @@ def test_neither_order_nor_batch_nor_company_matters(architecture, family):
             assert relative_error(turned[name][-1 - place], one, scale) < 1e-5, name
             if place == 1:
                 assert relative_error(own, one, scale) < 1e-5, name
-
-
-@pytest.mark.parametrize("family", FAMILIES)
-def test_scores_have_one_number_per_token_and_go_into_the_contract(family, tmp_path):
-    classifier = tiny_classifier("bert")
-    sentences = sentences_of(classifier)[:3]
-    found = explain(Explainer.parse_all(FAMILIES[family]), sentences, context_of(classifier))
-    assert list(found) == list(FAMILIES[family])
-    for name, explanations in found.items():
-        path = tmp_path / f"{name}.parquet"
-        write_table(attribution_table(sentences, explanations.attributions), path, ATTRIBUTIONS, {"explainer": name})
-        table = read_table(path, ATTRIBUTIONS)
-        for row, sentence, one in zip(table.itertuples(), sentences, explanations.attributions, strict=True):
-            assert one.token_score.dtype == np.float64
-            assert np.isfinite(one.token_score).all()
-            assert row.token_score.tolist() == one.token_score.tolist()
-            assert row.item_id == sentence.item_id
-            assert len(row.token_score) == len(sentence.token_id)
-        assert table["completeness_gap"].notna().all() == name.startswith("igxi")
-
-
-@pytest.mark.parametrize("family", ["lime", "partition_shap"])
-def test_sampling_explainers_use_the_study_s_seed(family):
-    classifier = tiny_classifier("bert")
-    sentences = sentences_of(classifier)[2:4]
-    methods = FAMILIES[family] | {"other": next(iter(FAMILIES[family].values()))}
-    first, again, other = (scores(methods, classifier, sentences, seed=seed) for seed in (0, 0, 1))
-    for name in methods:
-        for place in range(2):
-            assert first[name][place].tolist() == again[name][place].tolist()
-            if family == "lime":
-                assert first[name][place].tolist() != other[name][place].tolist()
-                assert first[name][place].tolist() != first["other" if name == "lime" else "lime"][place].tolist()

@@ -347,37 +347,3 @@ def test_in_place_products_of_two_changing_values_are_named():
         (both * 2).mul_(both)
         (both * 2).div_(both)
     assert operations.unhandled == {"mul", "div"}
-
-
-# Aggregation ------------------------------------------------------------------------------------------------------
-
-GRADIENT_METHODS = (
-    "saliency",
-    "input_x_gradient",
-    "path_gradient",
-    "integrated_gradients",
-    "gradient_shap",
-    "deeplift",
-)
-GRADIENT_METHODS += ("guided_backprop", "deconvolution")
-
-
-@pytest.mark.parametrize("method", GRADIENT_METHODS)
-def test_norms_bound_sums_and_have_no_gap(method):
-    """And attribution files from before there was a choice are explained again as they were."""
-    classifier = classifier_of("bert")
-    settings = COMMON | {"method": method, "steps": 5, "samples": 2, "noise": 0.1}
-    found = {how: explained(settings | {"aggregation": how}, classifier) for how in ("sum", "l1", "l2")}
-    hidden = 16
-    for total, l1, l2 in zip(*(found[how].attributions for how in ("sum", "l1", "l2")), strict=True):
-        assert (np.abs(total.token_score) <= l1.token_score * (1 + 1e-6)).all()
-        assert (l2.token_score <= l1.token_score * (1 + 1e-6)).all()
-        assert (l1.token_score <= hidden**0.5 * l2.token_score * (1 + 1e-6)).all()
-        assert l1.completeness_gap is None is l2.completeness_gap
-        assert (total.completeness_gap is not None) == (method in ("integrated_gradients", "deeplift"))
-    before = explained({key: value for key, value in settings.items() if key != "aggregation"}, classifier)
-    default = found["l1" if method == "saliency" else "sum"]
-    for one, other in zip(before.attributions, default.attributions, strict=True):
-        np.testing.assert_array_equal(one.token_score, other.token_score)
-    assert "cancel" not in found["l1"].note
-    assert "to zero" not in found["l1"].note

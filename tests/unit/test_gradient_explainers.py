@@ -2,12 +2,10 @@
 
 from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
-import yaml
 from combinations import spread
 from foreign_classifiers import foreign_classifier
 from layered_classifier import Layered, layered_classifier
@@ -24,13 +22,9 @@ from models_for_tests import (
 from torch import nn
 from torch.nn import functional
 
-from evenlight.configuration import complete
-from evenlight.core.contracts.explanations import ATTRIBUTIONS
 from evenlight.core.errors import InputError
-from evenlight.core.tables import read_table, write_table
 from evenlight.engine.batches import Batch
-from evenlight.explainers import Explainer, explain
-from evenlight.explainers.attribution import attribution_table
+from evenlight.explainers import explain
 from evenlight.explainers.baselines import path_ends
 from evenlight.explainers.derivatives import target_output
 from evenlight.explainers.families.adaptive_path.refined import clenshaw_curtis
@@ -106,23 +100,6 @@ def test_eager_attention_gives_the_scores_of_fused_attention(architecture, famil
     assert_close(found["eager"], found["sdpa"], scales=scales)
 
 
-@pytest.mark.parametrize("family", METHODS)
-def test_the_target_may_be_any_class(family):
-    """The classes' probabilities add up to 1 and all rules are linear in the output: so do the scores, to 0."""
-    classifier = tiny_classifier("one_layer_attention", classes=3, dtype=torch.float64)
-    settings = WORDS_LAYER | {"output": "probability", "maximum_steps": 9}
-    if family == "gradient":
-        settings |= {"method": "input_x_gradient"}
-    by_class = [
-        scores(explained(family, classifier, sentences_of(classifier, targets=[target] * len(WORDS)), settings))
-        for target in range(3)
-    ]
-    for one in zip(*by_class, strict=True):
-        largest = np.abs(one).max()
-        assert largest > 0
-        assert np.abs(sum(one)).max() < 1e-10 * largest
-
-
 class SmallMemory(Layered):
     """Runs out of memory at more than 100 tokens."""
 
@@ -154,28 +131,6 @@ def test_nothing_is_left_behind_in_the_network(family):
     assert all("forward" not in vars(module) for module in classifier.network.modules())
     assert not any(module._forward_hooks for module in classifier.network.modules())
     assert torch.equal(classifier.network(torch.tensor(sentences[0].token_id)[None]).logits, before)
-
-
-def test_the_configuration_s_defaults_are_what_the_explainers_ask_for(tmp_path):
-    """And what they give back keeps to the contract of attribution files."""
-    classifier = tiny_classifier("bert")
-    sentences = sentences_of(classifier)[:3]
-    families = {method: entry.family for method, entry in Explainer.entries.items() if entry.family in METHODS}
-    assert set(families.values()) == set(METHODS)
-    config = yaml.safe_load((Path(__file__).parents[2] / "config/demo.yaml").read_text())
-    completed = complete(config | {"explainers": {method: {"method": method} for method in families}})["explainers"]
-    for method in families:
-        parsed = parsed_alike({method: completed[method]})
-        [(name, explanations)] = explain(parsed, sentences, context_of(classifier)).items()
-        path = tmp_path / f"{name}.parquet"
-        write_table(attribution_table(sentences, explanations.attributions), path, ATTRIBUTIONS, {"explainer": name})
-        table = read_table(path, ATTRIBUTIONS)
-        additive = method in ("integrated_gradients", "adaptive_integrated_gradients", "deeplift")
-        assert table["completeness_gap"].notna().all() == additive
-        assert (table["forward_rows"] > 0).all()
-        for scores_of_item, sentence in zip(table["token_score"], sentences, strict=True):
-            assert len(scores_of_item) == len(sentence.token_id)
-            assert np.isfinite(scores_of_item).all()
 
 
 # Adaptive Integrated Gradients -----------------------------------------------------------------------------------
@@ -257,34 +212,6 @@ def test_the_bound_bounds_the_error(architecture, bound):
 
 
 # Gradient SHAP ---------------------------------------------------------------------------------------------------
-
-
-def test_gradient_shap_approaches_integrated_gradients():
-    classifier = layered_classifier(activation=nn.Tanh, dtype=torch.float64)
-    sentences = three_targets(classifier)[:3]
-    exact = explained("path", classifier, sentences, steps=100, baseline="mask")
-    errors = {}
-    for samples in (5, 500):
-        found = explained("gradient_shap", classifier, sentences, samples=samples, noise=0.0)
-        errors[samples] = np.mean(
-            [np.abs(a - b).sum() / np.abs(b).sum() for a, b in zip(scores(found), scores(exact), strict=True)]
-        )
-        assert [one.forward_rows for one in found.attributions] == [samples] * 3
-    assert errors[500] < 0.25 * errors[5]
-    assert errors[500] < 0.05
-
-
-def test_gradient_shap_draws_anew_for_every_item_name_and_seed():
-    classifier = layered_classifier()
-    sentences = sentences_of(classifier, [WORDS[0], WORDS[0]], targets=[1, 1])
-    first, second = scores(explained("gradient_shap", classifier, sentences))
-    assert np.abs(first - second).max() > 1e-3 * np.abs(first).max()
-    methods = dict.fromkeys(("it", "other"), METHODS["gradient_shap"] | WORDS_LAYER)
-    found = explain(parsed_alike(methods), sentences, context_of(classifier))
-    assert np.array_equal(scores(found["it"])[0], first)
-    assert not np.array_equal(scores(found["other"])[0], first)
-    reseeded = explain(parsed_alike(methods), sentences, context_of(classifier, seed=1))
-    assert not np.array_equal(scores(reseeded["it"])[0], first)
 
 
 # DeepLIFT --------------------------------------------------------------------------------------------------------

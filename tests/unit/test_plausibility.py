@@ -123,14 +123,6 @@ def test_token_f1_is_scikit_learn_s(text, share):
     assert found == pytest.approx(f1_score(truth, named))
 
 
-@given(texts, st.integers(0, 20))
-def test_top_words_have_the_highest_scores(text, count):
-    scores, _ = text
-    top = top_words(scores, count)
-    assert top.sum() == min(count, len(scores))
-    assert not top.any() or top.all() or scores[top].min() >= scores[~top].max()
-
-
 def test_of_equal_words_the_last_come_first():
     """Sorts differ for many numbers: of 100 words the 50 with the highest scores, and the last ten of the next 25."""
     top = top_words(np.tile([1.0, 2.0, 3.0, 4.0], 25), 60)

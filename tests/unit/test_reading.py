@@ -164,6 +164,21 @@ def test_words_have_the_ids_of_transformers_and_tokens_of_their_own_in_order(kin
         assert not any(special)
 
 
+@pytest.mark.parametrize(
+    "kind", ["gpt2", "roberta", "modernbert", "llama3", "qwen2", "bloom", "falcon", "gemma", "llama2"]
+)
+def test_tokens_of_a_word_spell_it(kind, folders):
+    """A second way to the words, without offsets: these vocabularies give the text back letter by letter."""
+    tokenizer = loaded_tokenizer(folders[kind])
+    words = [word for word in HARD if word not in ("[MASK]", "<s>")]
+    [reading] = read_words(tokenizer, [words])
+    spelt = [
+        tokenizer.backend_tokenizer.decode(reading.token_id[reading.word_id == index].tolist()).strip()
+        for index in range(len(words))
+    ]
+    assert spelt == words
+
+
 def test_a_token_of_white_space_belongs_to_the_word_behind_it(folders):
     tokenizer = loaded_tokenizer(folders["llama3"])
     [reading] = read_words(tokenizer, [["in", "1984", ","]])

@@ -1,13 +1,11 @@
 """AttnLRP against numbers on paper, against relevance propagated layer by layer, and its conservation."""
 
-from dataclasses import astuple
-
 import numpy as np
 import pytest
 import torch
 from combinations import few, spread
 from foreign_classifiers import foreign_classifier
-from models_for_tests import context_of, sentences_of, tiny_classifier, tiny_tokenizer
+from models_for_tests import assert_leaves_no_trace, context_of, sentences_of, tiny_classifier, tiny_tokenizer
 from torch import nn
 from transformers import BertConfig, BertForSequenceClassification
 from wording import says
@@ -215,24 +213,6 @@ def test_with_a_cap_on_scores_all_adds_up_in_single_precision():
         np.testing.assert_allclose(taken.sum(1), logit, atol=1e-5 * np.abs(taken).max())
 
 
-@pytest.mark.parametrize("architecture", few(READABLE, FEW))
-def test_without_biases_and_with_constant_attention_the_tokens_have_it_all(architecture):
-    classifier = classifier_of(architecture)
-    for name, parameter in classifier.network.named_parameters():
-        if name.endswith("bias"):
-            parameter.data.zero_()
-    sentences = sentences_of(classifier)
-    _, logit = account(classifier, sentences)
-    found = attributions(classifier, sentences, "embedding_output", "constant")
-    assert np.abs(logit).min() > 1e-3
-    np.testing.assert_allclose([one.token_score.sum() for one in found], logit, rtol=1e-10)
-    np.testing.assert_allclose([one.completeness_gap for one in found], 0, atol=1e-12)
-    # Only positions stand between that and the word embeddings.
-    taken, _ = account(classifier, sentences, "word_embeddings", "constant")
-    np.testing.assert_allclose(taken[:, :2].sum(1), logit, rtol=1e-10)
-    np.testing.assert_array_equal(taken[:, 2:], 0)
-
-
 def note(taken):
     return note_of(remarks_on_items([shares_remark(taken)], len(taken)))
 
@@ -315,44 +295,12 @@ def test_methods_with_equal_settings_are_one_and_others_are_not():
 @pytest.mark.parametrize("architecture", few(READABLE, FEW))
 def test_the_rules_change_no_logit_and_leave_no_trace(architecture):
     classifier = classifier_of(architecture)
-    network = classifier.network
-    token_id, mask = classifier.padded([sentence.token_id for sentence in sentences_of(classifier)])
-    embedding = classifier.embed(token_id)
-    before = classifier.logits(embedding, mask)
-    implementation, weights = network.config._attn_implementation, network.state_dict()
-    hooks = [dict(module._forward_hooks) for module in network.modules()]
-
-    def gradient():
-        given = embedding.clone().requires_grad_()
-        return torch.autograd.grad(classifier.logits(given, mask)[:, 0].sum(), given)[0]
-
-    plain = gradient()
-    with propagation_rules(network, Taps.closed(len(mask), embedding)):
-        np.testing.assert_allclose(classifier.logits(embedding, mask).detach(), before, atol=1e-13)
-        assert not torch.allclose(gradient(), plain)
-    with pytest.raises(ZeroDivisionError), propagation_rules(network, Taps.closed(len(mask), embedding)):
-        _ = 1 / 0
-    assert torch.equal(gradient(), plain)
-    assert network.config._attn_implementation == implementation
-    assert [dict(module._forward_hooks) for module in network.modules()] == hooks
-    assert all(torch.equal(value, weights[name]) for name, value in network.state_dict().items())
-
-
-def test_taps_are_closed():
-    taps = Taps.closed(3, torch.zeros(1, dtype=torch.float64))
-    for tap in astuple(taps):
-        assert tap.shape == (3,)
-        assert tap.dtype == torch.float64
-        assert not tap.any()
+    assert_leaves_no_trace(
+        classifier, lambda given: propagation_rules(classifier.network, Taps.closed(len(given), given))
+    )
 
 
 # Refusals --------------------------------------------------------------------------------------------------------
-
-
-def test_a_model_whose_inside_is_unknown_is_refused():
-    classifier = foreign_classifier("bloom")
-    with pytest.raises(InputError, match=r"'attnlrp' .*type 'bloom';"):
-        attributions(classifier, sentences_of(classifier))
 
 
 def test_an_activation_that_is_not_zero_at_zero_is_refused():

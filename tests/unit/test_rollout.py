@@ -112,15 +112,6 @@ def test_the_implementation_of_the_attention_changes_nothing_and_is_kept(archite
     np.testing.assert_array_equal(found["eager"], found["sdpa"])
 
 
-def test_a_decoder_is_read_at_its_last_token():
-    classifier = tiny_classifier("gpt2", dtype=torch.float64)
-    [sentence] = sentences_of(classifier, [["Mara", "leaves", "."]])
-    [score] = scores(classifier, [sentence])
-    # The last token keeps at least half of itself in each of the two layers.
-    assert score[-1] > 0.25
-    assert score.argmax() == len(score) - 1
-
-
 def test_the_attention_function_is_put_back_after_an_exception():
     classifier = tiny_classifier("bert")
     token_id, mask = torch.tensor([[1, 2]]), torch.ones(1, 2, dtype=torch.int64)
@@ -132,10 +123,12 @@ def test_the_attention_function_is_put_back_after_an_exception():
         classifier.network.set_attn_implementation(REPLACEMENT)
 
 
-def test_a_model_whose_inside_is_unknown_is_refused():
+@pytest.mark.parametrize("method", ["attention_rollout", "attnlrp", "gim"])
+def test_a_model_whose_inside_is_unknown_is_refused(method):
     classifier = foreign_classifier("bloom")
-    with pytest.raises(InputError, match=r"'attention_rollout' .*type 'bloom';"):
-        scores(classifier, sentences_of(classifier))
+    methods = Explainer.parse_all({"it": {"method": method}})
+    with pytest.raises(InputError, match=rf"'{method}' .*type 'bloom';"):
+        explain(methods, sentences_of(classifier), context_of(classifier))
 
 
 def test_where_the_head_reads_the_mean_all_tokens_are_rolled_out():

@@ -30,7 +30,6 @@ from evenlight.explainers.families.kernel_shap.paper import (
 )
 from evenlight.explainers.families.lime.paper import bag_of_words
 from evenlight.explainers.families.shapley_sampling import orders
-from evenlight.explainers.hiding import reduced_rows
 from evenlight.models.classifier import Classifier
 
 KERNEL = {"method": "kernel_shap", "evaluations": 64, "estimator": "sampled"}
@@ -379,18 +378,6 @@ def symmetric_model():
     return by_hand(worth, rule)
 
 
-@pytest.mark.parametrize("settings", [KERNEL | {"evaluations": 256}, SAMPLING | {"permutations": 60}, OCCLUSION])
-def test_equal_tokens_score_alike_and_ignored_tokens_score_nothing(settings):
-    classifier = symmetric_model()
-    [sentence] = sentences_of(classifier, [["a", "b", "a", "idle", "c", "b"]], targets=[1])
-    [found] = attributions(settings, classifier, [sentence])
-    a, b, other_a, idle, c, other_b = found.token_score[~sentence.is_special]
-    assert a == pytest.approx(other_a, abs=1e-12)
-    assert b == pytest.approx(other_b, abs=1e-12)
-    assert idle == pytest.approx(0, abs=1e-12)
-    assert min(a, b, c) > 0.01
-
-
 @pytest.mark.parametrize("settings", [*EVERY_ESTIMATOR.values(), KERNEL | {"definition": "released"}, OCCLUSION, LIME])
 def test_reproducible_and_independent_of_batch_and_order(settings):
     classifier = tiny_classifier("bert")
@@ -425,14 +412,6 @@ def test_occlusion_is_the_loss_of_one_token(architecture, hidden_token, special_
             assert found.token_score[place] == pytest.approx(expected, abs=1e-6)
 
 
-def test_special_tokens_are_features_where_included():
-    classifier = tiny_classifier("bert")
-    sentences = sentences_of(classifier, [["He", "waits", "."]])
-    for settings in (KERNEL | {"evaluations": 1024}, SAMPLING | {"permutations": 500}):
-        [found] = attributions(settings | {"special_tokens": "included"}, classifier, sentences)
-        assert np.abs(found.token_score[[0, -1]]).min() > 1e-6
-
-
 def test_a_sentence_without_words_has_no_scores():
     classifier = with_decoder(tiny_classifier("bert"))
     sentences = sentences_of(classifier, [[], ["He"], ["?"]])
@@ -452,17 +431,6 @@ def test_a_model_without_a_mask_token_is_refused():
     attributions(KERNEL | {"hidden_token": "removed"}, classifier, sentences_of(bare))
 
 
-def test_reduced_rows_keep_what_may_not_be_hidden():
-    classifier = tiny_classifier("bert")
-    sentence = sentences_of(classifier)[1]
-    places = np.flatnonzero(~sentence.is_special)
-    nothing = np.zeros((1, len(places)), dtype=bool)
-    [removed] = reduced_rows(sentence, places, nothing, None)
-    assert removed.tolist() == sentence.token_id[sentence.is_special].tolist()
-    [masked] = reduced_rows(sentence, places, nothing, 99)
-    assert masked.tolist() == np.where(sentence.is_special, sentence.token_id, 99).tolist()
-
-
 # LIME on words -----------------------------------------------------------------------------------------------------
 
 
@@ -479,16 +447,6 @@ def test_word_scores_are_what_an_additive_model_adds():
     np.testing.assert_allclose(sentence.word_sums(found.token_score), [0.2, 0, 0, 0.2, -0.2], atol=1e-6)
     [other] = attributions(settings, classifier, [sentence.__class__(**{**sentence.__dict__, "target": 0})])
     np.testing.assert_allclose(other.token_score, -found.token_score, atol=1e-6)
-
-
-def test_a_word_s_score_is_shared_by_its_tokens():
-    classifier = tiny_classifier("bert")
-    sentence = sentences_of(classifier)[7]
-    [found] = attributions(LIME, classifier, [sentence])
-    pieces = np.flatnonzero(sentence.word_id == 0)
-    assert len(pieces) > 1
-    assert len(set(found.token_score[pieces])) == 1
-    assert found.token_score[sentence.is_special].tolist() == [0, 0]
 
 
 def test_released_word_scores_confuse_she_with_he_and_explain_class_one():
@@ -519,22 +477,6 @@ def test_a_text_that_grows_too_long_is_refused():
     short = Classifier(classifier.network, classifier.tokenizer, 9)
     with pytest.raises(InputError, match=r"item0: .*'released'.*max_tokens = 9; raise max_tokens or"):
         attributions(LIME | {"definition": "released"}, short, sentences_of(classifier)[:1])
-
-
-def test_special_tokens_of_lime_s_tokens():
-    classifier = tiny_classifier("bert")
-    sentence = sentences_of(classifier)[0]
-    score = {
-        choice: attributions(
-            LIME | {"features": "token", "special_tokens": choice, "samples": 200}, classifier, [sentence]
-        )[0].token_score
-        for choice in ("unscored", "excluded", "included")
-    }
-    special = sentence.is_special
-    assert np.abs(score["included"][special]).min() > 0
-    assert score["unscored"].tolist() == np.where(special, 0, score["included"]).tolist()
-    assert score["excluded"][special].tolist() == [0, 0]
-    assert score["excluded"].tolist() != score["unscored"].tolist()
 
 
 def test_a_surrogate_gives_lime_the_same_coefficients_in_fewer_rows():

@@ -110,11 +110,3 @@ def test_a_figure_is_drawn_again_alone(finished, copy_of):
     rules = {rule for rule, _ in planned_jobs(finished)}
     assert rules == {"draw_strategies", "draw_sentence", "draw_roc"}
     run_study(finished)
-
-
-def test_the_report_says_what_the_study_asks(finished, tmp_path):
-    path = tmp_path / "report.html"
-    run_study(finished, "--report", str(path))
-    text = path.read_text(encoding="utf-8")
-    assert "correct in one" in text
-    assert "Strategies" in text
