@@ -34,7 +34,7 @@ def describe_since(found: Found, judged: Judged, models: Sequence[Mapping[str, A
         "study": last["study"],
         "date": last["date"],
         "said": [_counted(both, len(changes) - len(both)), *_models(models, last["models"]), _how_sure(both, alpha)],
-        "questions": [_question(row, judged) for row in changes.itertuples(index=False)],
+        "questions": [_question(row, judged) for row in _clearest_first(changes).itertuples(index=False)],
     }
 
 
@@ -49,6 +49,11 @@ def _counted(both: pd.DataFrame, alone: int) -> str:
     if alone:
         said += f" {number(alone, 'question')} {'is' if alone == 1 else 'are'} asked by this audit alone."
     return said
+
+
+def _clearest_first(changes: pd.DataFrame) -> pd.DataFrame:
+    order = changes.assign(open=changes["side"] == 0).sort_values(["open", "p_adjusted", "p"], kind="stable")
+    return changes.loc[order.index]
 
 
 def opening_of(since: Mapping[str, Any]) -> str:
