@@ -44,6 +44,7 @@ class Asked:
         compare: pairs of groups; none are all pairs.
         classes: the model's label of each class, None for a class without a label.
         study: its name.
+        baseline: the ``audit.json`` of an earlier audit.
     """
 
     texts: str
@@ -57,6 +58,7 @@ class Asked:
     compare: Sequence[Sequence[str]] = ()
     classes: Mapping[str, str | None] | None = None
     study: str | None = None
+    baseline: str | None = None
 
 
 def read_cells(asked: Asked) -> pd.DataFrame:

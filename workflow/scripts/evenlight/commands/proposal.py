@@ -55,7 +55,13 @@ def proposed(asked: Asked) -> Proposal:
     Raises:
         InputError: with file, field and remedy for all that cannot be used or guessed.
     """
-    found = all_of({"table": partial(read_cells, asked), "model": partial(published, asked.model, asked.revision)})
+    found = all_of(
+        {
+            "table": partial(read_cells, asked),
+            "model": partial(published, asked.model, asked.revision),
+            "names": partial(_names, asked),
+        }
+    )
     table, model = found["table"], found["model"]
     said: list[str] = []
     text = asked.text or guessed_text(asked, table, said)
@@ -73,7 +79,7 @@ def proposed(asked: Asked) -> Proposal:
     columns = {"text": text, "label": label} | {k: v for k, v in (("pair", pair), ("item", asked.item)) if v}
     classes, labels = made["classes"]
     of_model = _model(asked, labels, model, table[text].dropna(), said)
-    study = _study(asked, columns | {"classes": classes}, of_model, levels, said)
+    study = _study(asked, found["names"], columns | {"classes": classes}, of_model, levels, said)
     units = table[pair].nunique() if pair else len(table)
     if units > MOST_EXPLAINED:
         study["explain"] = {"pairs": MOST_EXPLAINED}
@@ -93,8 +99,22 @@ def as_name(text: str) -> str:
     return (name if name[:1].isalpha() else f"x{name}")[:60]
 
 
+def _names(asked: Asked) -> dict[str, str]:
+    """What the ``dataset`` and the ``model`` are called: as in the last audit, if that has one of each, so that its
+    comparisons are found again.
+    """
+    names = {"dataset": as_name(Path(asked.texts).stem), "model": as_name(Path(asked.model).name)}
+    if asked.baseline is None:
+        return names
+    from evenlight.statistics.analyses.audit_changes import read_filed
+
+    filed = read_filed(Path(asked.baseline)).comparisons
+    return {name: str(filed[name][0]) if filed[name].nunique() == 1 else own for name, own in names.items()}
+
+
 def _study(
     asked: Asked,
+    names_of: Mapping[str, str],
     columns: Mapping[str, object],
     of_model: dict,
     groups: Mapping[str, list[str]],
@@ -114,14 +134,13 @@ def _study(
     if not asked.compare and counted > 1:
         said.append(f"guessed: --compare each group with each, {counted} comparisons; fewer need fewer texts")
     attributes = {names[column]: {"column": column, "levels": _named(levels)} for column, levels in groups.items()}
-    name = as_name(Path(asked.texts).stem)
     dataset = {"reader": "table", "file": asked.texts, **columns, "attributes": attributes}
     return {
-        "study": asked.study or f"audit_{name}",
-        "datasets": {name: dataset},
-        "models": {as_name(Path(asked.model).name): of_model},
+        "study": asked.study or f"audit_{as_name(Path(asked.texts).stem)}",
+        "datasets": {names_of["dataset"]: dataset},
+        "models": {names_of["model"]: of_model},
         "statistics": {"compare": compare},
-    }
+    } | ({"audit": {"baseline": asked.baseline}} if asked.baseline else {})
 
 
 def _model(asked: Asked, labels: Mapping[str, str | None], model: Published, texts: pd.Series, said: list[str]) -> dict:
