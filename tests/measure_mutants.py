@@ -59,6 +59,7 @@ TESTED_BY = {
     "metrics/families/follow_ups/hints": ("reasons",),
     "metrics/families/follow_ups/self_consistency": ("reasons",),
     "metrics/families/reasons/simulatability": ("reasons",),
+    "statistics/arrays/change": ("audit_changes",),
     "statistics/arrays/resamples": ("compared_strategies", "mean"),
     "texts/items": ("items", "cells"),
     "statistics/comparisons/files": ("score_files", "model_quality"),

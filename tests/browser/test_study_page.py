@@ -652,6 +652,46 @@ def test_markup_in_the_data_is_shown_as_text(driver, tmp_path):
     assert driver.execute_async_script("setTimeout(() => arguments[0](window.ran ?? null), 200)") is None
 
 
+LONG = "a label of three hundred characters " * 9
+
+
+@pytest.mark.parametrize("width", [390, 768, DESK])
+def test_long_labels_emoji_and_texts_from_right_to_left_stay_whole(driver, tmp_path, width):
+    words = {"male": ("מלך", "הוא"), "female": ("👩‍👩‍👧", "היא")}
+    study = PageStudy(tmp_path, pairs=6, seeds=(0,), words=words)
+    labels = {"models": {"small": LONG[:300]}, "explainers": {"ig": LONG[:300], "lime": "שלום"}}
+    page = study.write(tmp_path / "index.html", study.effects(), datasets={"plots": "😀 طعام"}, **labels)
+    reader = StudyPage(driver, page).open("#pair=p1", width=width)
+    assert reader.messages() == []
+    assert reader.ask("document.documentElement.scrollWidth") <= width
+    # A text that begins from the right is read from there, word by word.
+    directions = "[...document.querySelectorAll('.marked')].map((text) => getComputedStyle(text).direction)"
+    assert reader.ask(directions) == ["rtl", "rtl"]
+    places = "[...document.querySelectorAll('.marked')[0].children].map((word) => word.getBoundingClientRect().left)"
+    first, second, *_ = reader.ask(places)
+    assert first > second
+
+
+def test_fifty_models_and_a_group_without_a_text(driver, tmp_path):
+    study, names = PageStudy(tmp_path, pairs=4, seeds=(0,)), [f"model{number}" for number in range(50)]
+    for name in names:
+        study.folders.scores.joinpath("plots", name).symlink_to("small")
+        for folder in (study.folders.attributions, study.folders.predictions):
+            folder.joinpath("plots", name).symlink_to("small")
+    effects = pd.concat([study.effects().assign(model=name) for name in names], ignore_index=True)
+    of_models = {"models": {name: name.capitalize() for name in names}, "seeds": {name: [0] for name in names}}
+    compared = {"gender": [["male", "female"], ["male", "nobody"]]}
+    page = study.write(tmp_path / "index.html", effects, comparisons=compared, **of_models)
+    reader = StudyPage(driver, page).open(width=PHONE)
+    assert reader.messages() == []
+    assert "all 200 questions" in reader.text("#opening")
+    assert reader.ask("document.getElementById('model').options.length") == 50
+    assert reader.ask("document.getElementById('of-model').options.length") == 51
+    # What has no text is no choice.
+    assert reader.ask("document.getElementById('groups').options.length") == 1
+    assert reader.ask("document.documentElement.scrollWidth") <= PHONE
+
+
 @pytest.mark.parametrize("how", ["unpaired", "described", "without texts"])
 def test_studies_of_other_shapes(driver, tmp_path, how):
     study = PageStudy(tmp_path, pairs=15, seeds=(0,), unpaired=how == "unpaired")

@@ -211,13 +211,24 @@ def test_the_page_tells_of_the_change_as_the_table_has_it(last, grown, tmp_path)
     content = content_of(grown, found, store)
     schema_of("audit").validate(json.loads(json.dumps(content.told)))
     since = content.told["since"]
-    assert [row["p"] for row in since["questions"]] == pytest.approx(list(changes["p"]), abs=1e-6)
+    # The clearest change comes first.
+    assert [row["p"] for row in since["questions"]] == pytest.approx(sorted(changes["p"]), abs=1e-6)
     assert "Of 4 questions that both audits ask" in since["said"][0]
     assert "2026-10-28" in content.told["opening"][1]
     page = render(content, store)
     for text in (page, card(content.told)):
         assert "Since the last audit" in text
         assert f"{changes['wins'][0]}–{changes['losses'][0]}–{changes['ties'][0]}" in text
+
+
+def test_an_audit_that_states_no_date_is_named_without_one(last, grown):
+    changes = audit_changes(
+        grown.effects(), NEW[:0].drop(columns="verdict"), read_filed(last), alpha=0.05, confidence=0.95
+    )
+    about, tables_of = {"study": "made", "date": "not stated", "models": {}}, grown.found(grown.effects()).tables
+    content = content_of(grown, Found({**tables_of, "audit_changes": changes}, last=about))
+    assert content.told["since"]["date"] is None
+    assert content.told["opening"][1].startswith("Since the last audit: of 4")
 
 
 def test_an_audit_without_an_earlier_one_says_nothing_of_it(grown):

@@ -85,6 +85,21 @@ def test_columns_are_guessed_said_and_written_as_a_study_that_can_be_read(here, 
     assert configuration.complete(study)["datasets"]["reviews"]["text"] == "review"
 
 
+def test_the_next_audit_has_the_names_of_the_last_one(here, monkeypatch):
+    """Comparisons are found again by their names, whatever the files of this month are called."""
+    write(reviews(), "december.csv")
+    row = dict.fromkeys(["explainer", "metric", "factor", "level_a", "level_b", "verdict", "unit", "margin"])
+    row |= dict.fromkeys(["wins", "losses", "ties", "share", "units_a", "units_b", "low", "high"])
+    told = {"study": "november", "frame": [], "audited": {}, "judged": {"confidence": 0.95}, "texts": {"reviews": []}}
+    told["comparisons"] = [row | {"dataset": "reviews", "model": "ours"}]
+    Path("filed.json").write_text(json.dumps(told), encoding="utf-8")
+    study = proposed(Asked("december.csv", "model", baseline="filed.json")).study
+    assert (study["study"], list(study["datasets"]), list(study["models"])) == ("audit_december", ["reviews"], ["ours"])
+    assert configuration.complete(study)["audit"]["baseline"] == "filed.json"
+    with pytest.raises(InputError, match=r"audit\.baseline: none\.json: cannot be read"):
+        proposed(Asked("december.csv", "model", baseline="none.json"))
+
+
 def test_no_file_is_overwritten_and_no_results_are_taken_for_others(here, monkeypatch):
     write(reviews())
     flags = ["evenlight", "audit", "--model", "model", "--texts", "reviews.csv", "--write-only"]

@@ -208,6 +208,12 @@ def test_each_question_names_the_group_that_is_better_more_often(study, effects)
     assert "In 1 a difference that matters is ruled out. 1 is open" in found
 
 
+def test_questions_with_tiny_p_are_told_apart(study, effects):
+    """By p they are sorted, so that the first of them is the one that the answer names."""
+    held = Held(*study.content(effects.assign(p_adjusted=[3e-9, 2e-9, 1.0, 1.0])))
+    assert [row["p"] for row in held.part(held.dataset["effects"])] == [3e-9, 2e-9, 1.0, 1.0]
+
+
 def test_where_a_difference_is_ruled_out_everywhere_the_bound_is_said(study, effects):
     found, _ = study.content(with_verdicts(effects, AS_OFTEN))[0].told["opening"]
     assert "all 4 questions" in found

@@ -39,6 +39,7 @@ def add_parser(commands) -> None:
     parser.add_argument(
         "--classes", nargs="+", metavar="CLASS=LABEL", help="the model's label of each class; CLASS= is none of them"
     )
+    parser.add_argument("--baseline", metavar="JSON", help="audit.json of an earlier audit, to say what has changed")
     parser.add_argument("--study", metavar="NAME", help="name of the study; default: audit_ and the name of the table")
     parser.add_argument("--output", type=Path, metavar="YAML", help="the study's file; default: its name and .yaml")
     parser.add_argument("--write-only", action="store_true", help="stop after the file, so that you can edit it")
@@ -52,7 +53,7 @@ def command(arguments: argparse.Namespace) -> None:
 
     if not arguments.write_only:
         _refuse_elsewhere()
-    names = ("texts", "model", "revision", "text", "label", "groups", "pair", "item", "compare", "study")
+    names = ("texts", "model", "revision", "text", "label", "groups", "pair", "item", "compare", "study", "baseline")
     given = {name: getattr(arguments, name) for name in names}
     proposal = proposed(Asked(**given, classes=_classes(arguments.classes)))
     name = proposal.study["study"]

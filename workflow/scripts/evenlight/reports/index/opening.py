@@ -167,7 +167,8 @@ def _clearest(row: pd.Series, judged: Judged) -> str:
     words = judged.words_of(row)
     better, worse = (row.level_a, row.level_b) if row.side > 0 else (row.level_b, row.level_a)
     if words == EXPLAINED:
-        by = judged.metrics[row.metric].label_with_direction
+        metric = judged.metrics[row.metric]
+        by = f"{metric.label} ({'higher' if metric.higher_is_better else 'lower'} is better)"
         groups = f"texts of “{better}” better than those of “{worse}”"
         said = f"{judged.explainers[row.explainer]} explains {groups}, {_votes(row)}, as {by} measures it{where}."
     else:

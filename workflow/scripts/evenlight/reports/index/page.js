@@ -526,7 +526,7 @@ async function showTokens(row) {
 
 function textOf(name, side, row, numbers, { vocabulary, second }, { items, shares, classes, together, starts }) {
   const item = row.items[side], other = numbers[1 - side] && new Set(numbers[1 - side]), state = shown.state;
-  const broken = second ? second[items[item]] : 0, marked = made("p", { class: "marked" });
+  const broken = second ? second[items[item]] : 0, marked = made("p", { class: "marked", dir: "auto" });
   numbers[side].forEach((word, place) => {
     const value = shares[starts[item] + place] / FULL;
     const look = ["word", value < 0 ? "against" : "for", ...(other && !other.has(word) ? ["different"] : [])];
@@ -716,7 +716,7 @@ async function showWords(before) {
 
 function listWords() {
   const { wordRows, words, names } = shown;
-  at("words").tBodies[0].replaceChildren(...wordRows.slice(0, words).map((row) => made("tr", {}, made("th", { scope: "row" }, row.word),
+  at("words").tBodies[0].replaceChildren(...wordRows.slice(0, words).map((row) => made("tr", {}, made("th", { scope: "row", dir: "auto" }, row.word),
     ...names.flatMap((_, side) => [made("td", {}, row.counts[side].toLocaleString("en")), made("td", {}, share(row.means[side]))]),
     ...(names.length > 1 ? [made("td", {}, share(row.difference))] : []))));
   at("more-words").hidden = wordRows.length <= words;

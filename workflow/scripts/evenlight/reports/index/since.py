@@ -6,6 +6,7 @@ from typing import Any
 import pandas as pd
 
 from evenlight.reports.index.comparisons import Judged, json_row, number
+from evenlight.reports.index.document import NOT_STATED
 from evenlight.reports.index.found import Found
 from evenlight.reports.verdict_words import numbers_of
 from evenlight.statistics.comparisons.study import UNDECIDABLE, UNDECIDED
@@ -32,9 +33,9 @@ def describe_since(found: Found, judged: Judged, models: Sequence[Mapping[str, A
     both = changes[changes["verdict_before"].notna()]
     return {
         "study": last["study"],
-        "date": last["date"],
+        "date": None if last["date"] == NOT_STATED else last["date"],
         "said": [_counted(both, len(changes) - len(both)), *_models(models, last["models"]), _how_sure(both, alpha)],
-        "questions": [_question(row, judged) for row in changes.itertuples(index=False)],
+        "questions": [_question(row, judged) for row in _clearest_first(changes).itertuples(index=False)],
     }
 
 
@@ -51,9 +52,16 @@ def _counted(both: pd.DataFrame, alone: int) -> str:
     return said
 
 
+def _clearest_first(changes: pd.DataFrame) -> pd.DataFrame:
+    """The rows with a change before the others, of each the smallest p first."""
+    order = changes.assign(open=changes["side"] == 0).sort_values(["open", "p_adjusted", "p"], kind="stable")
+    return changes.loc[order.index]
+
+
 def opening_of(since: Mapping[str, Any]) -> str:
     """The same in a sentence for the answer."""
-    return f"Since the last audit ({since['date']}): {since['said'][0][:1].lower()}{since['said'][0][1:]}"
+    when = f" of {since['date']}" if since["date"] else ""
+    return f"Since the last audit{when}: {since['said'][0][:1].lower()}{since['said'][0][1:]}"
 
 
 def _models(models: Sequence[Mapping[str, Any]], before: Mapping[str, Sequence[str]]) -> list[str]:

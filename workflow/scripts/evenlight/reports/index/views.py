@@ -20,6 +20,7 @@ from evenlight.core.kinds import TEXT, TOKENS
 from evenlight.reports.index.answers import MOST_CHARACTERS, answers_of, stored_answers
 from evenlight.reports.index.certainty import pairs_and_others
 from evenlight.reports.index.store import Store
+from evenlight.reports.text import json_number
 from evenlight.reports.verdict_words import sign_of
 from evenlight.statistics.comparisons.cells import ModelScores
 from evenlight.statistics.comparisons.explained_words import (
@@ -310,7 +311,8 @@ def _effect_row(row, told: Mapping[str, Any]) -> dict:
     sign, colour = sign_of(row.verdict, row.side, row.level_a, row.level_b)
     return (
         {name: getattr(row, name) for name in ("model", "explainer", "metric", "factor", "level_a", "level_b")}
-        | {"p": _number(row.p_adjusted), "benefit": _number(row.net_benefit)}
+        # By p the questions are sorted, and small ones differ, too.
+        | {"p": json_number(row.p_adjusted), "benefit": _number(row.net_benefit)}
         | {name: _number(getattr(row, name)) for name in NUMBERS}
         | {
             "verdict": row.verdict,
