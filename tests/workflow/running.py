@@ -207,7 +207,7 @@ def all_jobs(study: dict) -> set[Job]:
     for dataset in study["datasets"]:
         of = {"dataset": dataset}
         jobs += [(rule, of) for rule in ("import_dataset", "measure_co_occurrence")]
-        jobs += [("draw_effects", of)] * comparing
+        jobs += [(rule, of) for rule in ("draw_disparity", "draw_effects") * comparing]
     for dataset, model in product(study["datasets"], study["models"]):
         of = {"dataset": dataset, "model": model}
         jobs += [("draw_score_panels", of)]

@@ -69,7 +69,9 @@ def test_every_file_is_there_and_no_other(finished):
     expected |= {f"figures/control.{form}" for form in ("svg", "pdf")}
     for dataset in datasets:
         expected |= {f"datasets/{dataset}/{name}" for name in ("items.parquet", "units.parquet", "co_occurrence.csv")}
-        expected |= {f"figures/effects/{dataset}.{form}" for form in ("svg", "pdf")}
+        expected |= {
+            f"figures/{kind}/{dataset}.{form}" for kind, form in product(("disparity", "effects"), ("svg", "pdf"))
+        }
     for dataset, model, form in product(datasets, models, ("svg", "pdf")):
         expected.add(f"figures/panels/{dataset}/{model}.{form}")
     for dataset, model, seed in product(datasets, models, seeds):

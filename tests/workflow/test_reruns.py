@@ -34,7 +34,7 @@ EVERYTHING = all_jobs(STUDY)
 LIBRARY = "workflow/scripts/evenlight"
 
 # What follows from changed scores: what is computed of all of them together, and what shows them.
-SUMMARY = ("summarise_disparity", "tabulate_disparity")
+SUMMARY = ("summarise_disparity", "tabulate_disparity", "draw_disparity")
 EFFECTS = (
     *("estimate_effects", "permute_verdicts", "tabulate_effects", "draw_effects"),
     *("estimate_texts_needed", "write_page"),
@@ -233,14 +233,14 @@ EDITS = {
     "label of an explainer changed": (
         study("explainers", "lime", "label", value="LIME"),
         both(
-            of(*BOXES, "draw_effects", "tabulate_disparity", "tabulate_effects"),
+            of(*BOXES, "draw_disparity", "draw_effects", "tabulate_disparity", "tabulate_effects"),
             of("tabulate_scores", "write_page"),
         ),
     ),
     "label of a metric changed": (
         study("metrics", "gini", "label", value="Gini index"),
         both(
-            of("draw_score_panels", "draw_effects", "tabulate_disparity", "tabulate_effects"),
+            of("draw_score_panels", "draw_disparity", "draw_effects", "tabulate_disparity", "tabulate_effects"),
             of("tabulate_scores", "write_page"),
         ),
     ),
