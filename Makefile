@@ -73,7 +73,7 @@ test: lint system .venv-archive/ready .venv-axe/ready .venv-progress/ready  ## l
 	$(PYTEST)
 
 test-fast: .venv/ready-for-tests  ## the tests of one room of the library (docs/architecture.md): make test-fast ROOM=statistics
-	files=$$($(BIN)/python tests/unit/rooms.py "$(ROOM)") && $(BIN)/python -m pytest --numprocesses auto $$files
+	$(BIN)/python -m pytest --numprocesses auto tests/unit/$(or $(ROOM),ROOM) $(wildcard workflow/scripts/evenlight/$(ROOM))
 
 test-slow: SLURM = slurm-wlm munge
 test-slow: .venv/ready-for-tests system $(foreach name,archive axe docs kubernetes,.venv-$(name)/ready)  ## tests that take long by their nature; those of some files: make test-slow ONLY=tutorials

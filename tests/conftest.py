@@ -23,6 +23,9 @@ settings.load_profile("evenlight")
 LIBRARY = str(Path(__file__).parents[1] / "workflow" / "scripts")
 os.environ["PYTHONPATH"] = os.pathsep.join([LIBRARY, *filter(None, [os.environ.get("PYTHONPATH")])])
 
+# Tests of one room take what tests of others have made.
+sys.path += sorted({str(path.parent) for path in Path(__file__).parent.glob("unit/*/test_*.py")})
+
 # What is compiled once is kept, though Python may be asked not to.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False

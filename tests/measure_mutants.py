@@ -114,6 +114,8 @@ def modules() -> list[str]:
 
 
 TESTS = {module: TESTED_BY.get(module, (Path(module).name,)) for module in modules()}
+# Every file of tests by its name.
+FILES = {path.stem.removeprefix("test_"): path for path in (REPOSITORY / "tests/unit").rglob("test_*.py")}
 STATES = ("killed", "survived", "no tests", "timeout", "not checked")
 
 CONFIGURATION = """\
@@ -196,7 +198,7 @@ def lay_out(module: str, folder: Path) -> None:
 
 def configuration(module: str) -> str:
     """What mutmut and pytest are told about a module."""
-    tests = [f"tests/unit/test_{name}.py" for name in TESTS[module]]
+    tests = [FILES[name].relative_to(REPOSITORY).as_posix() for name in TESTS[module]]
     also_copy = [part for part in NEEDED if part != "tests"]
     return CONFIGURATION.format(module=module, also_copy=json.dumps(also_copy), tests=json.dumps(tests))
 

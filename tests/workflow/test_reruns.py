@@ -421,7 +421,7 @@ def test_a_new_explainer_computes_itself_alone(finished_smaller, copy_of):
     assert planned_jobs(project, *scored) == set()
 
 
-# Texts that change: rows of others are taken over, see tests/unit/test_kept_rows.py.
+# Texts that change: rows of others are taken over, see tests/unit/jobs/test_kept_rows.py.
 
 ATTRIBUTED = {family: f"attribute/demo/ola_cea/seed0/{family}.log" for family in ("path", "lime")}
 MORE_PAIRS, A_PAIR_LESS = (study("explain", "pairs", value=pairs) for pairs in (10, 7))
