@@ -181,7 +181,7 @@ def test_an_interrupt_is_no_failure(toy, on_a_terminal):
 def test_a_study_says_what_it_found_where_nothing_is_to_be_done(finished_smaller):
     text = snakemake(finished_smaller, "--cores", "1").stdout
     assert re.search(
-        r"\nIn \d+ of \d+ questions one group is explained better .*\n"
+        r"\n(.* )?In \d+ of \d+ questions one group is explained better .*\n"
         r"(warning: .*\n)*Open results/tiny/index\.html .*\.\n",
         text,
     ), text

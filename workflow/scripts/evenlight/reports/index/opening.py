@@ -115,8 +115,9 @@ def _answer(asked: pd.DataFrame, part: str, judged: Judged) -> list[str]:
     still = int(asked["verdict"].isin([UNDECIDED, UNDECIDABLE]).sum())
     asks = f"the one {kind}question" if len(asked) == 1 else f"all {number(len(asked), f'{kind}question')}"
     if as_often == len(asked):
-        bound = f"{100 * judged.as_often_bound:.0f} of 100 pairs or draws"
-        return [f"The groups are about equal: in {asks} a surplus of more than {bound} is ruled out."]
+        votes = sorted({"draws of two texts" if unit in ALONE else unit for unit in asked["unit"]}, reverse=True)
+        bound = f"{100 * judged.as_often_bound:.0f} of 100 {' or '.join(votes)}"
+        return [f"The groups are about equal: in {asks} a lead of either group by more than {bound} is ruled out."]
     alike = "That does not show that groups are alike."
     if still == len(asked):
         return [f"It is not known whether {differ}: {asks} {'is' if still == 1 else 'are'} open.", alike]

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-WHY = "Explanations of a model that has learnt nothing say nothing"
+WHY = "Explanations of a model that has learnt nothing say nothing, so do not rely on what is found of it"
 
 
 def describe_chance(
@@ -20,7 +20,7 @@ def describe_chance(
     >>> print(*describe_chance(pd.DataFrame([run])))
     mine on texts is worse than guessing: with every class counted alike it is right about 0.0% of the test texts \
 (0.0% to 5.0%), and guessing about 50.0%. Its labels may stand for other classes than the dataset's (key classes). \
-Explanations of a model that has learnt nothing say nothing.
+Explanations of a model that has learnt nothing say nothing, so do not rely on what is found of it.
     """
     datasets, models = datasets or {}, models or {}
     said = []
