@@ -4,7 +4,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from evenlight.commands import UNUSABLE
+from evenlight.commands import UNUSABLE, refuse_folders
 from evenlight.core.errors import InputError, unwritable
 
 DESCRIPTION = """\
@@ -49,10 +49,7 @@ def _checked(arguments: argparse.Namespace) -> int:
     from evenlight.core.tables import replacing
     from evenlight.judging import gate
 
-    for flag in ("junit", "summary"):
-        path = getattr(arguments, flag)
-        if path and path.is_dir():
-            raise InputError(f"--{flag} {path}: is a folder; name a file in it")
+    refuse_folders(arguments, "junit", "summary")
     given = {name: getattr(arguments, name) for name in ("bound", "excepted", "decide")}
     policy = gate.read_policy(arguments.policy, **given)
     assessed = gate.assess(gate.read_verdicts(arguments.verdicts), policy)

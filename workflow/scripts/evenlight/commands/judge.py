@@ -4,6 +4,7 @@ import argparse
 from dataclasses import replace
 from pathlib import Path
 
+from evenlight.commands import refuse_folders
 from evenlight.core.errors import InputError
 
 DESCRIPTION = "Say of which group the scores of a table are better more often, in every cell of it. See docs/judge.md."
@@ -75,10 +76,7 @@ def command(arguments: argparse.Namespace) -> None:
     from evenlight.judging import judge
     from evenlight.judging.arguments import named_as, renamed
 
-    for flag in ("csv", "page", "plot"):
-        path = getattr(arguments, flag)
-        if path and path.is_dir():
-            raise InputError(f"--{flag} {path}: is a folder; name a file in it")
+    refuse_folders(arguments, "csv", "page", "plot")
     if arguments.plot and arguments.plot.suffix not in (".svg", ".pdf", ".png"):
         raise InputError(
             f"--plot {arguments.plot}: figures are written as .svg, .pdf or .png; change the file's suffix"

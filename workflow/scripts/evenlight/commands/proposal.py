@@ -205,8 +205,10 @@ def _level_name(level: str) -> str:
 
 
 def _compared(asked: Asked, levels: list[str]) -> list[list[str]]:
-    pairs = [list(sides) for sides in asked.compare if set(sides) <= set(levels)] if asked.compare else []
-    pairs = pairs if asked.compare else [list(sides) for sides in combinations(levels, 2)]
+    if asked.compare:
+        pairs = [sides for sides in asked.compare if set(sides) <= set(levels)]
+    else:
+        pairs = combinations(levels, 2)
     return [[_level_name(level) for level in sides] for sides in pairs]
 
 

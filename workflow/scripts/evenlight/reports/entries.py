@@ -26,7 +26,7 @@ class Drawn:
         settings: as of a rule.
         shows: under which name the report lists it, beside the wildcards of its path.
         on: which of the wildcards a study shows, where not all; None where it shows none of itself.
-        table: of what it is drawn, where not of the first table of its page.
+        table: of what it is drawn, the first table of its page.
         views: where {view} is in the path, a pattern of what may stand there.
         category: its place in the report, that of its page.
     """

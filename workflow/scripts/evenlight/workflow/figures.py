@@ -55,7 +55,7 @@ class Figures:
     def plots(self):
         """The figures of these pages that are drawn of one table, by the name of their module."""
         return {
-            plot: replace(drawn, table=drawn.table or module.TABLES[0], category=shown.category)
+            plot: replace(drawn, table=module.TABLES[0], category=shown.category)
             for module, shown in self.pages.values()
             for plot, drawn in shown.figures.items()
         }

@@ -28,7 +28,7 @@ TOLD = {
     kinds.TEXT: ("texts_needed", "audited_questions", "draws", "answered", "decided", "decisions"),
 }
 # Those that only some studies have.
-SOMETIMES = ("beyond_random", "pair_invariance", "group_reliance")
+SOMETIMES = ("beyond_random", "pair_invariance", "group_reliance", "audit_changes")
 # The pages of tables that it names beside its own, where the study has them.
 BESIDE = ("disparity", "covariate_adjusted", "effects")
 
@@ -95,8 +95,7 @@ class StudyPage:
             return always
         of_modalities = [table for of in self.explored for table in TOLD.get(of, ())]
         made = {table for result in self.results.values() for table in result.tables}
-        since = self.results["compare_audits"].tables if "compare_audits" in self.results else ()
-        return list(dict.fromkeys([*always, *of_modalities, *(table for table in SOMETIMES if table in made), *since]))
+        return list(dict.fromkeys([*always, *of_modalities, *(table for table in SOMETIMES if table in made)]))
 
     def read_tables(self):
         """These, and the tests, whose notes it has."""
@@ -124,7 +123,6 @@ class StudyPage:
         told = {
             "study": self.config["study"],
             "tables": self.told_tables,
-            "csv": self.told_tables,
             "pages": self.pages_beside(),
             **self.of_statistics("alpha", "as_often_bound", "confidence", "power"),
         }

@@ -220,21 +220,16 @@ FOLDERS = {
 }
 
 
-def evidence(sha256: Mapping[str, str], csv: Collection[str], pages: Collection[str], folders: Collection[str]) -> list:
+def evidence(sha256: Mapping[str, str], pages: Collection[str], folders: Collection[str]) -> list:
     """Which file has what: ``links``, what it has, and the digest of what this page has read.
 
     Args:
         sha256: of the Parquet file of each table that the page has read.
-        csv: tables that are there as CSV, too.
         pages: of tables.
         folders: of :data:`FOLDERS`.
     """
     rows = [
-        {
-            "links": [f"tables/{name}.{form}" for form in ("parquet", "csv") if form == "parquet" or name in csv],
-            "has": TABLES[name],
-            "sha256": digest,
-        }
+        {"links": [f"tables/{name}.{form}" for form in ("parquet", "csv")], "has": TABLES[name], "sha256": digest}
         for name, digest in sha256.items()
     ]
     rows += [

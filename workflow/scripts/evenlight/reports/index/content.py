@@ -66,7 +66,6 @@ def study_content(
     random: Sequence[str] = (),
     faithfulness: bool = False,
     frame: Mapping[str, Any] | None = None,
-    csv: Collection[str] = (),
     pages: Collection[str] = (),
     only: Mapping[str, Mapping[str, Sequence[str]]] | None = None,
     read: Read = read_files,
@@ -92,7 +91,7 @@ def study_content(
         random: the explainers that know nothing.
         faithfulness: whether metrics ask if reasons in words are what moved the decision.
         frame: what an audit says of itself, the section ``audit`` of the configuration; None where the study is none.
-        csv, pages: tables that the study has as CSV, and as pages.
+        pages: tables that the study has as pages.
         only: what of the models and explainers is for some datasets, see :class:`Runs`.
         read: gives the scores of each model, and what is to be said of them.
     """
@@ -171,7 +170,7 @@ def study_content(
         "since": since,
         "judged": {"alpha": alpha, "confidence": confidence},
         "texts": {} if frame is None else _digests(folders, views.items),
-        "evidence": audited.evidence(found.sha256, csv, pages, folders.named) if "effects" in found else [],
+        "evidence": audited.evidence(found.sha256, pages, folders.named) if "effects" in found else [],
     }
     tree = {
         "study": study,

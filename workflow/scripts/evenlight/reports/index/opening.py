@@ -166,8 +166,8 @@ def _clearest(row: pd.Series, judged: Judged) -> str:
     several = max(len(judged.models), len(judged.datasets)) > 1
     where = f", for {place}" if several and (place := judged.place(row.dataset, row.model)) else ""
     words = judged.words_of(row)
-    better, worse = (row.level_a, row.level_b) if row.side > 0 else (row.level_b, row.level_a)
     if words == EXPLAINED:
+        better, worse = (row.level_a, row.level_b) if row.side > 0 else (row.level_b, row.level_a)
         metric = judged.metrics[row.metric]
         by = f"{metric.label} ({'higher' if metric.higher_is_better else 'lower'} is better)"
         groups = f"texts of “{better}” better than those of “{worse}”"
@@ -190,7 +190,8 @@ def _clearest(row: pd.Series, judged: Judged) -> str:
 def _votes(row: pd.Series) -> str:
     """How often the group wins that the verdict names."""
     if row.unit in ALONE:
-        return f"in {100 * (row['share'] if row.side > 0 else 1 - row['share']):.0f} of 100 draws of a text of each"
+        share = row["share"] if row.side > 0 else 1 - row["share"]
+        return f"in {100 * share:.0f} of 100 draws of a text of each (a tie as half)"
     ties = f" ({number(row.ties, 'tie')})" if row.ties else ""
     return f"in {max(row.wins, row.losses):,} of {row.wins + row.losses + row.ties:,} {row.unit}{ties}"
 

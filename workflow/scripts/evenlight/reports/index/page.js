@@ -442,7 +442,6 @@ async function showScores(sides) {
 // Pairs ------------------------------------------------------------------------------------------------------------
 async function showPairs() {
   const { state, dataset, names, paired, rows } = shown;
-  at("pairs-title").textContent = paired ? "Pairs" : `${capital(UNIT)}s`;
   // As the section is called.
   at("pairs-title").hidden = !paired;
   fill(at("order"), Object.entries(paired ? ORDERS : ALONE).map(([name, label]) => [name, label.replace("first group", names[0]).replace("second group", names[1])]), state.order);

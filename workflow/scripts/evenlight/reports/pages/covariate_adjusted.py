@@ -60,8 +60,8 @@ def _details(confidence: float) -> list[tuple[str, str]]:
             f"covariate. Equal is within {CALIPER:g} of its usual difference. There must be at least {FEWEST} such "
             "pairs, and as many that are not equal. Texts without counterparts are taken by strata of the covariate. "
             "Differences within strata stand beside differences of the strata's shares (Kitagawa 1955). Numbers are in "
-            "standard deviations of the scores, as Cohen’s d, and means over seeds. They are positive where the "
-            "first-named group has the higher scores.",
+            "standard deviations of the scores, as Cohen’s d, and means over seeds. In the CSV file they are positive "
+            "where the first-named group has the higher scores.",
         ),
         (HOLDS, "Intervals hold for further texts and these trained models."),
         (
