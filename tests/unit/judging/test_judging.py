@@ -361,7 +361,7 @@ def test_texts_of_another_model_are_no_units_without_a_partner():
     together = pd.concat([pairs(model="pairs"), of_texts], ignore_index=True)
     assert not any("partner" in note for note in judge(together, **HOW, cell="model").notes)
     [note] = [note for note in judge(together[1:], **HOW, cell="model").notes if "partner" in note]
-    for words in ("39 units have both groups", "0 have 'male' alone", "1 'female' alone"):
+    for words in ("39 units have both 'male'", "0 have 'male' alone", "1 'female' alone"):
         assert words in note
 
 

@@ -103,7 +103,7 @@ def opening(
         for part in PARTS
         if part in set(parts["part"])
     ]
-    return [" ".join(said), _counted(questions, counts, told)]
+    return [" ".join(said), *filter(None, [_counted(questions, counts, told)])]
 
 
 def _answer(asked: pd.DataFrame, part: str, judged: Judged) -> list[str]:
@@ -201,8 +201,10 @@ def _counted(questions: pd.DataFrame, counts: pd.DataFrame, told: Sequence[Mappi
     said = []
     for family, kind in {PRIMARY: "primary ", STUDY: "", EXPLORATORY: "exploratory "}.items():
         asked = questions[questions["family"] == family]
-        if len(asked):
-            more = at_least(asked, counts).differ > (asked["side"] != 0).sum()
+        least = at_least(asked, counts).differ if len(asked) else 0
+        # That none is shown to differ would sound as if none did.
+        if least:
+            more = least > (asked["side"] != 0).sum()
             counted = describe_counts(asked, counts, kind)
             said.append(f"More differ than can be named: {counted[:1].lower()}{counted[1:]}" if more else counted)
     found = [each for each in told if each["side"] and each["family"] != CONTROL]
