@@ -74,7 +74,7 @@ STUDY = {
         "verdict_permutations": 1,
     },
 }
-TABLES = [f"results/words/tables/{name}.html" for name in ("effects", "draws", "faithfulness")]
+TABLES = [f"results/words/tables/{name}" for name in ("effects.html", "draws.csv", "faithfulness.html")]
 
 
 def write_decoder(folder) -> None:

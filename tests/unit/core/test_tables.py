@@ -325,6 +325,11 @@ def test_csv_is_for_every_program(tmp_path):
     assert (tmp_path / "x.csv").read_bytes().decode() == "name,n\né,1.5\n,\n"
 
 
+def test_a_whole_number_beside_one_that_is_missing_is_whole_in_csv(tmp_path):
+    tables.write_csv(pd.DataFrame({"n": [2**60 + 1, None], "name": "x"}, dtype=object), tmp_path / "x.csv")
+    assert (tmp_path / "x.csv").read_text() == f"n,name\n{2**60 + 1},x\n,x\n"
+
+
 def test_a_list_is_json_in_csv(tmp_path):
     """However long it is: an array of many numbers is printed with its ends alone."""
     table = pd.DataFrame({"names": [["a", "b"], None], "shares": [np.arange(2000) / 8, np.array([])]})

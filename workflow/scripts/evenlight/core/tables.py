@@ -129,7 +129,12 @@ def write_groups(tables: Iterable[pa.Table], path: str | Path, contract: Contrac
 
 def write_csv(table: pd.DataFrame, path: str | Path) -> None:
     """Write a tidy table as CSV (comma, UTF-8, no index; missing values empty, lists as JSON), whole or not at all."""
-    lists = {name: column.map(_as_json) for name, column in table.items() if column.dtype == object}
+    # As objects again: a whole number beside one that is missing would become a float.
+    lists = {
+        name: pd.Series([_as_json(value) for value in column], column.index, dtype=object)
+        for name, column in table.items()
+        if column.dtype == object
+    }
     with replacing(path) as temporary:
         table.assign(**lists).to_csv(temporary, index=False, lineterminator="\n")
 

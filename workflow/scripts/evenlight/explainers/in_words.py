@@ -15,7 +15,7 @@ Undecided = Annotated[
     list[Text],
     Field(
         default=["unknown", "neutral"],
-        description=("Decisions that say that it cannot be told. Nothing is asked that follows from such an answer."),
+        description="Decisions that say that it cannot be told. Nothing is asked that follows from such an answer.",
     ),
 ]
 

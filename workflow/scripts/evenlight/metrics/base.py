@@ -9,14 +9,13 @@ from pydantic import Field
 
 from evenlight.core.errors import InputError
 from evenlight.core.kinds import TOKENS
-from evenlight.settings import Heading, Method
+from evenlight.settings import Heading, Method, refusal, shown
 
 # Planning, which reads the settings of classes, needs none of these.
 if TYPE_CHECKING:
     import numpy as np
 
     from evenlight.metrics.explanations import Explanation
-from evenlight.settings import refusal, shown
 
 
 def ascending(values: list) -> list:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar, Self
 
-from pydantic import model_validator
+from pydantic import Field, model_validator
 
+from evenlight.models.fields import LearnedTokenizer, LongItems, MaxTokens, Overlap, Tokenizer, TrainingName
 from evenlight.settings import Entry, ForDatasets, refusal
 
 if TYPE_CHECKING:
@@ -15,9 +16,6 @@ if TYPE_CHECKING:
 
     from evenlight.models.classifier import Classifier
     from evenlight.models.trainings import Training
-from pydantic import Field
-
-from evenlight.models.fields import LearnedTokenizer, LongItems, MaxTokens, Overlap, Tokenizer, TrainingName
 
 
 class Architecture(Entry):

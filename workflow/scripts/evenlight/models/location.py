@@ -178,14 +178,14 @@ def loaded_files(source: str, revision: str | None = None, is_adapter: bool = Fa
         InputError: a file is not the one that the hub has under its name.
     """
     loaded = {"source": source, "revision": revision}
-    folder = _folder_of(source, revision, commit, "adapter_config.json" if is_adapter else "config.json")
+    folder = folder_of(source, revision, commit, "adapter_config.json" if is_adapter else "config.json")
     if not Path(source).is_dir():
         loaded["commit"] = folder.name
     files = adapter_files(folder) if is_adapter else transformers_files(folder)
     return loaded | {"files": {path.name: _checked_digest(path) for path in files}}
 
 
-def _folder_of(source: str, revision: str | None, commit: str | None, configuration: str = "config.json") -> Path:
+def folder_of(source: str, revision: str | None, commit: str | None, configuration: str = "config.json") -> Path:
     """The folder of a source, of one on the hub that in the hub's cache."""
     if Path(source).is_dir():
         return Path(source)

@@ -15,7 +15,7 @@ from evenlight.models.architectures.trained import Trained
 from evenlight.models.building import checked_classifier
 from evenlight.models.classifier import Classifier, load_network, name_classes
 from evenlight.models.labels import MULTI_LABEL, label_names, matched_labels
-from evenlight.models.location import _folder_of
+from evenlight.models.location import folder_of
 from evenlight.models.networks import as_it_came
 from evenlight.models.tokenizers import NO_CODE, loaded_tokenizer, token_ids
 
@@ -164,7 +164,7 @@ def unchanged_files(classifier: Classifier, source: str, revision: str | None, c
 
     Weights in another precision are the same where they are equal once they are read.
     """
-    folder = _folder_of(source, revision, commit)
+    folder = folder_of(source, revision, commit)
     with as_it_came(classifier.network):
         ours = classifier.network.config.to_dict()
     theirs = AutoConfig.from_pretrained(folder, **NO_CODE).to_dict()

@@ -93,7 +93,7 @@ class Training(Settings):
     )
     group_by_length: bool = Field(
         False,
-        description=("Whether the items of a step are of like length, so that less is padding."),
+        description="Whether the items of a step are of like length, so that less is padding.",
     )
     precision: Literal["float32", "bfloat16"] = Field(
         "float32",

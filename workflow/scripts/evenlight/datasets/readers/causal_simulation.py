@@ -212,6 +212,7 @@ def noise_of(*parts: str | int) -> Noise:
     """The random numbers of one unit: ``noise("care", "follows", "gender")`` is always the same number."""
     from evenlight.core.seeds import generator_for
 
+    # The reader's first name: by another one all texts would be others.
     return cache(lambda *names: float(generator_for("causal_world", *parts, *names).random()))
 
 

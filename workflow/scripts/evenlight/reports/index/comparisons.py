@@ -69,6 +69,7 @@ class Judged:
         sizes: of each family, how many comparisons the whole study has.
         as_often_bound: the largest net benefit that is *as often*.
         power: the probability with which it is to be found.
+        guessing: dataset and model of those that are not shown to be better than guessing.
     """
 
     datasets: Mapping[str, str]
@@ -80,6 +81,7 @@ class Judged:
     sizes: Mapping[str, int]
     as_often_bound: float
     power: float
+    guessing: Collection[tuple[str, str]] = ()
 
     def words_of(self, row: Any) -> Words:
         """How a group wins in a row of the effects; of answers, which have a style, by the direction of the metric."""

@@ -20,7 +20,7 @@ from evenlight.reports.text import json_number
 from evenlight.reports.verdict_words import EXPLAINED, SCORED
 from evenlight.statistics.analyses.audit_changes import text_digests
 from evenlight.statistics.comparisons.cells import CELL
-from evenlight.statistics.comparisons.chance_level import describe_chance
+from evenlight.statistics.comparisons.chance_level import describe_chance, guessing
 from evenlight.statistics.comparisons.files import Run, notes_of_datasets
 from evenlight.statistics.comparisons.study import CONTROL, MetricLabel
 
@@ -106,6 +106,7 @@ def study_content(
         sizes=whole["family"].value_counts().to_dict(),
         as_often_bound=as_often_bound,
         power=power,
+        guessing=guessing(found["balanced_accuracy"]),
     )
     # Of every table of comparisons those that the page shows; only sizes of families are of the whole study.
     shown = named | {"metrics": families}

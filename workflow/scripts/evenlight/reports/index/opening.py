@@ -176,6 +176,8 @@ def _clearest(row: pd.Series, judged: Judged) -> str:
         levels = (row.level_a, row.level_b)
         counted = won(levels, row.wins, row.losses, row.ties, row["share"], row.unit, words)
         said = f"By {judged.question(row)}{where}, {counted}."
+    if (row.dataset, row.model) in judged.guessing:
+        said = f"Do not rely on this, as the model may have learnt nothing: {said}"
     low = row.family_low if row.side > 0 else 1 - row.family_high
     if pd.isna(low):
         return said

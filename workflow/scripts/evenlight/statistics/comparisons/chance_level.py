@@ -24,12 +24,21 @@ Explanations of a model that has learnt nothing say nothing, so do not rely on w
     """
     datasets, models = datasets or {}, models or {}
     said = []
+    guesses = guessing(balanced)
     for (dataset, model), runs in balanced.groupby(["dataset", "model"], sort=False):
-        guessing = runs[runs["low"] <= runs["chance"]]
-        if len(guessing):
+        if (dataset, model) in guesses:
             name = f"{models.get(model, model)} on {datasets.get(dataset, dataset)}"
-            said.append(f"{name} {_of_runs(guessing, len(runs))} {WHY}.")
+            said.append(f"{name} {_of_runs(runs[_may_guess(runs)], len(runs))} {WHY}.")
     return said
+
+
+def guessing(balanced: pd.DataFrame) -> set[tuple[str, str]]:
+    """Dataset and model of every run that may be as right as guessing."""
+    return set(balanced.loc[_may_guess(balanced), ["dataset", "model"]].itertuples(index=False, name=None))
+
+
+def _may_guess(balanced: pd.DataFrame) -> pd.Series:
+    return balanced["low"] <= balanced["chance"]
 
 
 def _of_runs(guessing: pd.DataFrame, runs: int) -> str:

@@ -20,9 +20,9 @@ from evenlight.texts.predictions import Sentence
 CANDIDATES = 1024
 # The scales of the kernel by which pairs are chosen, added up; from 1 to 4 the errors are alike.
 CHOICE_SCALE = 2.0
-# The least pivot of a Cholesky factor, as a share of the largest: where subsets leave a choice it is 1e-8 or none, else
-# hardly below 0.1.
-LEAST_PIVOT = 0.01
+# The least pivot of a Cholesky factor, as a share of the largest: where subsets leave a choice it is 1e-8 or none, and
+# where there are hardly more of them than features it is so small that normal equations round more.
+LEAST_PIVOT = 0.1
 
 
 def shapley_kernel(features: int) -> np.ndarray:
