@@ -74,6 +74,9 @@ def test_a_large_change_of_texts_without_pairs_is_found():
 # Comparisons ----------------------------------------------------------------------------------------------------------
 
 
+JUDGING = VerdictSettings.plain(alpha=0.05, as_often_bound=0.2, confidence=0.95, bootstrap_draws=200)
+
+
 def before(**columns) -> pd.DataFrame:
     """A comparison that was filed, with other columns."""
     names = {
@@ -93,10 +96,16 @@ def before(**columns) -> pd.DataFrame:
 def compared(filed: pd.DataFrame, new: pd.DataFrame, family: str = "study") -> pd.DataFrame:
     effects = before(family=family).drop(columns=filed.columns[8:], errors="ignore")
     last = Filed(filed, {}, 0.95, {})
-    return audit_changes(effects, new.drop(columns="verdict"), last, alpha=0.05, confidence=0.95)
+    return audit_changes(effects, new.drop(columns="verdict"), last, JUDGING)
 
 
 NEW = before(wins=6, losses=20, ties=0, share=6 / 26)
+
+
+def test_margins_that_are_rounding_of_large_scores_are_one():
+    """Each audit takes the rounding of its own scores."""
+    [row] = compared(before(margin=3.65e-5), NEW.assign(margin=3.5e-5)).itertuples()
+    assert row.side == -1
 
 
 def test_a_change_is_named_for_the_group_that_wins_more_often_than_then():
@@ -139,7 +148,7 @@ def test_a_comparison_that_the_last_audit_does_not_have_does_not_count_among_the
         [*before().columns[:7], "family", "verdict"]
     ]
     new = pd.concat([NEW, NEW.assign(metric="h")]).drop(columns="verdict")
-    found = audit_changes(effects, new, Filed(before(), {}, 0.95, {}), alpha=0.05, confidence=0.95)
+    found = audit_changes(effects, new, Filed(before(), {}, 0.95, {}), JUDGING)
     assert found["p_adjusted"][0] == pytest.approx(found["p"][0])
     assert pd.isna(found["p_adjusted"][1])
 
@@ -222,9 +231,7 @@ def test_the_page_tells_of_the_change_as_the_table_has_it(last, grown, tmp_path)
 
 
 def test_an_audit_that_states_no_date_is_named_without_one(last, grown):
-    changes = audit_changes(
-        grown.effects(), NEW[:0].drop(columns="verdict"), read_filed(last), alpha=0.05, confidence=0.95
-    )
+    changes = audit_changes(grown.effects(), NEW[:0].drop(columns="verdict"), read_filed(last), JUDGING)
     about, tables_of = {"study": "made", "date": "not stated", "models": {}}, grown.found(grown.effects()).tables
     content = content_of(grown, Found({**tables_of, "audit_changes": changes}, last=about))
     assert content.told["since"]["date"] is None

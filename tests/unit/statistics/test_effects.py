@@ -61,7 +61,7 @@ def compared(
 
 
 def judged(monkeypatch, *models: ModelScores, judging: VerdictSettings = JUDGING, lower: Sequence[str] = (), **more):
-    monkeypatch.setattr(effects, "read_compared", lambda study: iter(models))
+    monkeypatch.setattr(effects, "read_first", lambda study, units: iter(models))
     return effect_tables(STUDY, replace(judging, higher_is_better=dict.fromkeys(lower, False)), **more)
 
 
@@ -256,10 +256,10 @@ def test_texts_without_pairs_have_a_claim_on_the_worst_within_strata(monkeypatch
 def test_what_an_earlier_analysis_has_found_stays_found(monkeypatch):
     early, late = differences([1.0] * 24), differences([1.0] * 24 + [-1.0] * 24)
 
-    def read(study):
-        yield compared(*(early if study.first == 24 else late))
+    def read(study, units):
+        yield compared(*(early if units == 24 else late))
 
-    monkeypatch.setattr(effects, "read_compared", read)
+    monkeypatch.setattr(effects, "read_first", read)
     judge = partial(effect_tables, STUDY, JUDGING)
     [row] = judge(looks=Looks((24, 48), (0, 1), (0.5, 1.0)))[0].to_dict("records")
     assert (row["verdict"], row["look"], row["wins"], row["losses"]) == ("male more often", 1, 24, 24)

@@ -22,10 +22,10 @@ from evenlight.core.contracts.texts import ITEMS, PREDICTIONS
 from evenlight.core.errors import InputError
 from evenlight.core.tables import read_metadata, read_table, write_table
 from evenlight.statistics.analyses.effects import effect_tables
-from evenlight.statistics.analyses.look_records import describe_looks, looks_of, texts_digest, with_look
+from evenlight.statistics.analyses.look_records import describe_looks, texts_digest, with_look
 from evenlight.statistics.arrays.multiple_testing import POCOCK, Looks
 from evenlight.statistics.comparisons.files import Run, items_path, predictions_path
-from evenlight.statistics.comparisons.look_plans import Plan, read_record, record_digest, settings_as_written
+from evenlight.statistics.comparisons.look_plans import Plan, looks_of, read_record, record_digest, settings_as_written
 from evenlight.statistics.comparisons.reading import read_models
 
 QUARTERS = Looks((25, 50, 75, 100), (0, 1, 2, 3))

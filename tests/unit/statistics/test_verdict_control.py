@@ -14,7 +14,7 @@ from evenlight.statistics.analyses.verdict_control import permuted as with_label
 from evenlight.statistics.analyses.verdict_control import permuted_verdicts
 from evenlight.statistics.arrays.exact_tests import sign_p
 from evenlight.statistics.arrays.multiple_testing import Looks
-from evenlight.statistics.comparisons.cells import Design, Side
+from evenlight.statistics.comparisons.cells import Design, ExplainerScores, Side
 from evenlight.statistics.comparisons.compared import read_compared
 from evenlight.statistics.comparisons.study import Comparison, StudyScores, VerdictSettings
 
@@ -95,6 +95,18 @@ def test_strata_go_with_their_texts():
         for level in (there.a, there.b):
             assert level.strata[0].tolist() == stratum[level.columns].tolist()
         assert sorted(there.a.strata[0]) == [0, 0, 1, 1]
+
+
+def test_of_items_that_are_not_known_no_draw_counts():
+    """Where forms have different draws, means of equal draws are made of the draws themselves."""
+    draws = np.array([[1, 1, 1, 2, 2, 2], [1, 1, 1, np.nan, np.nan, np.nan]], dtype=float)[None, None]
+    scores = ExplainerScores(
+        "d", "m", "e", [0], ["g"], np.nanmean(draws, axis=2), np.ones((1, 6), dtype=bool), draws=draws
+    )
+    design = Design(Comparison("f", "a", "b"), True, side(list("xyz")), side(list("xyz"), 3))
+    known = scores.of_items(np.array([True, False, False] * 2))
+    _, a, b = known.scored(design)
+    assert np.isnan(a).tolist() == np.isnan(b).tolist() == [[[False, True, True]]]
 
 
 def won_by_one_form(folder: Path) -> StudyScores:

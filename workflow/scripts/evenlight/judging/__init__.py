@@ -178,7 +178,6 @@ def judge(
     for guess in guesses + of_groups + of_metrics:
         print(f"guessed {guess}", file=sys.stderr)
     present = None if looks.is_one else looks.units[-1]
-
     verdicts, counts = tables_of(lambda units: cells.together(present if units is None else units), settings, looks)
     if verdicts.empty:
         said = f"{table.place}: no cell has scores of both groups"
@@ -195,18 +194,20 @@ def judge(
         *(note.removeprefix("statistics.") for note in adjustment_notes(verdicts, settings, looks)),
         *look_notes(looks, alpha, cells),
     ]
-    control = _control(permutations, cells, settings, looks)
+    control = _control(permutations, cells, settings, looks, present)
     return Judgement(verdicts[EFFECTS.schema.names], counts, control, notes, settings)
 
 
-def _control(permutations: int, cells: Cells, settings: VerdictSettings, looks: Looks) -> pd.DataFrame:
+def _control(
+    permutations: int, cells: Cells, settings: VerdictSettings, looks: Looks, present: int | None
+) -> pd.DataFrame:
     """How many verdicts name a group in each of so many permutations of the labels, rows of ``VERDICT_CONTROL``."""
     if not permutations:
         return pd.DataFrame(columns=VERDICT_CONTROL.schema.names)
     from evenlight.statistics.analyses.verdict_control import permuted_verdicts_of
 
     # The analyses of a plan stand side by side, model by model.
-    read, present = (cells.together, None) if looks.is_one else (cells.read, looks.units[-1])
+    read = cells.together if looks.is_one else cells.read
     return permuted_verdicts_of(
         lambda units: read(present if units is None else units),
         settings,

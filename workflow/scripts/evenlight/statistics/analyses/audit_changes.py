@@ -6,8 +6,8 @@ here, and both samples are independent. Rules import this module, so that it wai
 
 import hashlib
 import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
@@ -20,7 +20,7 @@ from evenlight.core.contracts.texts import ITEMS
 from evenlight.core.errors import InputError
 from evenlight.core.tables import Contract
 from evenlight.statistics.analyses.base import Computed, Inputs, Judged
-from evenlight.statistics.comparisons.cells import CELL, ModelScores
+from evenlight.statistics.comparisons.cells import CELL
 from evenlight.statistics.comparisons.compared import read_compared
 from evenlight.statistics.comparisons.files import items_path
 from evenlight.statistics.comparisons.study import CONTROL, UNDECIDABLE, UNDECIDED, StudyScores, VerdictSettings
@@ -33,7 +33,7 @@ COUNTS = ["wins", "losses", "ties", "share"]
 # What an audit says of a cell that the next one reads, and what the new texts say of it.
 _FILED = [*COUNTS, "verdict", "unit", "units_a", "units_b", "margin", "low", "high"]
 _NEW = [name for name in _FILED if name != "verdict"]
-# Margins that are only rounding differ from study to study.
+# Margins that differ by less are one; what is rounding, beside it, differs from study to study.
 SAME_MARGIN = 1e-6
 
 
@@ -108,21 +108,12 @@ def new_wins(study: StudyScores, judging: VerdictSettings, known: Mapping[str, C
                 texts = text_digests(source.units, model.dataset)
                 clusters[model.dataset] = set(texts["cluster"][texts["digest"].isin(known.get(model.dataset, ()))])
             new = ~model.items["cluster"].isin(clusters[model.dataset]).to_numpy()
-            parts = counted_wins(_explainers(model, new), model.designs, judging)
+            parts = counted_wins((scores.of_items(new) for scores in model.explainers), model.designs, judging)
             rows += [part.rows[[*CELL, *_NEW]] for part in parts]
     return pd.concat(rows, ignore_index=True) if rows else pd.DataFrame(columns=[*CELL, *_NEW])
 
 
-def _explainers(model: ModelScores, there: np.ndarray) -> Iterator:
-    """The scores of some items of a model alone."""
-    for scores in model.explainers:
-        draws = None if scores.draws is None else np.where(there, scores.draws, np.nan)
-        yield replace(scores, values=np.where(there, scores.values, np.nan), draws=draws)
-
-
-def audit_changes(
-    effects: pd.DataFrame, new: pd.DataFrame, filed: Filed, *, alpha: float, confidence: float
-) -> pd.DataFrame:
+def audit_changes(effects: pd.DataFrame, new: pd.DataFrame, filed: Filed, judging: VerdictSettings) -> pd.DataFrame:
     """Whether the share of wins has changed, rows of :data:`AUDIT_CHANGES`.
 
     Each family has the level to itself, by Holm's method over both sides of the comparisons that both audits have.
@@ -131,8 +122,7 @@ def audit_changes(
         effects: of this audit, rows of ``EFFECTS``.
         new: the wins of its new texts, as :func:`new_wins` gives them.
         filed: the last audit.
-        alpha: the level.
-        confidence: of the limits of ``new``.
+        judging: the level, the confidence of the limits of ``new``, and the margins (``smallest_effects``).
     """
     asked = effects.loc[effects["family"] != CONTROL, [*CELL, "family", "verdict"]]
     table = asked.merge(new, on=CELL, how="left").merge(
@@ -140,9 +130,9 @@ def audit_changes(
     )
     counts = [f"{name}{when}" for name in ("wins", "losses", "ties", "units_a", "units_b") for when in ("", "_before")]
     table[counts] = table[counts].astype("Int64")
-    table = table.assign(p=np.nan, p_adjusted=np.nan, side=0, level=alpha, reason=None)
+    table = table.assign(p=np.nan, p_adjusted=np.nan, side=0, level=judging.alpha, reason=None)
     for _, of_family in table[table["verdict_before"].notna()].groupby("family", sort=False):
-        found = _tested(of_family, alpha, confidence, filed.confidence)
+        found = _tested(of_family, judging, filed.confidence)
         table.loc[of_family.index, found.columns] = found
     table.loc[table["verdict_before"].isna(), "reason"] = "the last audit does not have it"
     named = np.where(table["side"] > 0, table["level_a"], table["level_b"])
@@ -159,13 +149,13 @@ def _mirrored(comparisons: pd.DataFrame) -> pd.DataFrame:
     return other.assign(share=1 - other["share"].astype(float), low=low, high=high)
 
 
-def _tested(table: pd.DataFrame, alpha: float, confidence: float, confidence_before: float) -> pd.DataFrame:
+def _tested(table: pd.DataFrame, judging: VerdictSettings, confidence_before: float) -> pd.DataFrame:
     """p, adjusted p, side and reason of comparisons of one family, which both audits have."""
     from evenlight.statistics.arrays.change import change_p, effect_change_p, ratio_of_limits
     from evenlight.statistics.arrays.exact_tests import two_sided
     from evenlight.statistics.arrays.multiple_testing import sides_adjusted
 
-    reasons = [_why_undecidable(row, len(table), alpha) for row in table.itertuples(index=False)]
+    reasons = [_why_undecidable(row, len(table), judging) for row in table.itertuples(index=False)]
     tested = np.array([reason is None for reason in reasons])
     texts = table["unit"].isin(ALONE).to_numpy()
     p_sides = np.ones((2, len(table)))
@@ -174,18 +164,18 @@ def _tested(table: pd.DataFrame, alpha: float, confidence: float, confidence_bef
         p_sides[:, pairs] = change_p(*(table.loc[pairs, name].to_numpy(int) for name in names))
     if (ranks := tested & texts).any():
         shares, ratios = [], []
-        for when, of in (("_before", confidence_before), ("", confidence)):
+        for when, of in (("_before", confidence_before), ("", judging.confidence)):
             share, low, high = (table.loc[ranks, f"{name}{when}"].to_numpy(float) for name in ("share", "low", "high"))
             shares.append(share)
             ratios.append(ratio_of_limits(share, low, high, (1 - of) / 2))
         p_sides[:, ranks] = effect_change_p(shares[0], ratios[0], shares[1], ratios[1])
     adjusted = sides_adjusted(p_sides)
-    side = np.where(adjusted <= alpha, np.where(p_sides[0] <= p_sides[1], 1, -1), 0)
+    side = np.where(adjusted <= judging.alpha, np.where(p_sides[0] <= p_sides[1], 1, -1), 0)
     found = {"p": two_sided(p_sides), "p_adjusted": adjusted, "side": side, "reason": reasons}
     return pd.DataFrame(found, index=table.index)
 
 
-def _why_undecidable(row: Any, size: int, alpha: float) -> str | None:
+def _why_undecidable(row: Any, size: int, judging: VerdictSettings) -> str | None:
     """Why no change of a comparison among so many could be found, or None."""
     from evenlight.statistics.arrays.change import least_change_p
 
@@ -196,10 +186,11 @@ def _why_undecidable(row: Any, size: int, alpha: float) -> str | None:
     if row.unit in ALONE:
         fewest = min(row.units_a, row.units_b, row.units_a_before, row.units_b_before)
         return f"{fewest} texts of a group are fewer than {LEAST_TEXTS}" if fewest < LEAST_TEXTS else None
-    if abs(row.margin - row.margin_before) > SAME_MARGIN:
+    rounding = row.margin - judging.smallest_effects.get(row.metric, 0.0)
+    if abs(row.margin - row.margin_before) > max(SAME_MARGIN, rounding):
         return f"a tie is within {row.margin:.3g} now, and was within {row.margin_before:.3g}"
     before, now = row.wins_before + row.losses_before, row.wins + row.losses
-    if 2 * size * least_change_p(before, now) > alpha:
+    if 2 * size * least_change_p(before, now) > judging.alpha:
         return f"{before} decided {row.unit} then and {now} new ones are too few among {size} comparisons"
     return None
 
@@ -230,8 +221,7 @@ class CompareAudits(Judged):
         """A row per comparison that is a hypothesis."""
         filed = read_filed(inputs.folders["baseline"] / self.baseline)
         new = new_wins(inputs.located(self.study), self.judging, filed.texts)
-        judging = self.judging
-        found = audit_changes(inputs.tables[0], new, filed, alpha=judging.alpha, confidence=judging.confidence)
+        found = audit_changes(inputs.tables[0], new, filed, self.judging)
         return Computed([found], said=[found["change"].value_counts().to_string()], about={"last": _of_last(filed)})
 
 

@@ -1,7 +1,6 @@
 """One row per comparison of a study, over all its seeds: who wins how often, effect sizes, and a verdict."""
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import replace
 from typing import ClassVar, Literal
 
 import pandas as pd
@@ -12,7 +11,7 @@ from evenlight.core.tables import Contract
 from evenlight.statistics.analyses.base import Computed, Inputs, JudgedAtLooks
 from evenlight.statistics.arrays.multiple_testing import ONE_LOOK, Looks
 from evenlight.statistics.comparisons.cells import ModelScores
-from evenlight.statistics.comparisons.compared import read_compared
+from evenlight.statistics.comparisons.compared import read_first
 from evenlight.statistics.comparisons.score_files import score_notes
 from evenlight.statistics.comparisons.study import StudyScores, VerdictSettings
 from evenlight.statistics.comparisons.verdict_tables import missing_notes, tables_of, tied_notes
@@ -36,7 +35,7 @@ def effect_tables(
     """
 
     def read(units: int | None) -> Iterator[ModelScores]:
-        for model in read_compared(study if units is None else replace(study, first=units)):
+        for model in read_first(study, units):
             check_compared(model.dataset, model.units, model.items["item_id"], model.comparisons, study.smallest_group)
             yield model
 

@@ -4,8 +4,9 @@ Labels are permuted as for the tests (:mod:`evenlight.statistics.analyses.contro
 verdict is done again.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -17,8 +18,8 @@ from evenlight.core.tables import Contract
 from evenlight.statistics.analyses.base import Computed, Inputs, JudgedAtLooks
 from evenlight.statistics.analyses.control import permuted_labels
 from evenlight.statistics.arrays.multiple_testing import ONE_LOOK, Looks
-from evenlight.statistics.comparisons.cells import Design, ExplainerScores, ModelScores, Side
-from evenlight.statistics.comparisons.compared import read_compared
+from evenlight.statistics.comparisons.cells import Design, ModelScores, Side
+from evenlight.statistics.comparisons.compared import read_first
 from evenlight.statistics.comparisons.study import StudyScores, VerdictSettings
 from evenlight.statistics.comparisons.verdict_tables import Read
 from evenlight.statistics.comparisons.verdicts import judged
@@ -29,10 +30,7 @@ def permuted_verdicts(
     study: StudyScores, judging: VerdictSettings, *, verdict_permutations: int, looks: Looks = ONE_LOOK
 ) -> pd.DataFrame:
     """The same as :func:`permuted_verdicts_of` of the scores of a study."""
-
-    def read(units: int | None) -> Iterator[ModelScores]:
-        return read_compared(study if units is None else replace(study, first=units))
-
+    read = partial(read_first, study)
     return permuted_verdicts_of(read, judging, verdict_permutations=verdict_permutations, looks=looks)
 
 
@@ -50,8 +48,9 @@ def permuted_verdicts_of(
         return [
             part
             for model, there in _with_items(read, units)
+            for known in [model.items["item_id"].isin(there).to_numpy()]
             for part in counted_wins(
-                _first(model.explainers, model.items["item_id"].isin(there).to_numpy()),
+                (scores.of_items(known) for scores in model.explainers),
                 [
                     permuted(design, permuted_labels(design, verdict_permutations)[1 + number])
                     for design in model.designs
@@ -86,12 +85,6 @@ def _with_items(read: Read, units: int | None) -> Iterator[tuple[ModelScores, pd
         return
     for model, there in zip(read(None), read(units), strict=True):
         yield model, there.items["item_id"]
-
-
-def _first(explainers: Iterable[ExplainerScores], there: np.ndarray) -> Iterator[ExplainerScores]:
-    """The scores of some of the items, bool (items,); of the others nothing is known yet."""
-    for scores in explainers:
-        yield replace(scores, values=np.where(there, scores.values, np.nan), present=scores.present & there)
 
 
 def permuted(design: Design, in_first: np.ndarray) -> Design:

@@ -10,7 +10,7 @@ the unit out, those that compare the levels as two samples keep its other side.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TypeVar
 
@@ -114,8 +114,7 @@ class ExplainerScores:
         values: float (metrics, seeds, items), NaN where a score is undefined or not there.
         present: bool (seeds, items), whether the item was scored.
         repeated: what is repeated, a name of :data:`evenlight.statistics.comparisons.study.REPETITIONS`: what the seeds
-        are, or the
-            draws of a single seed.
+            are, or the draws of a single seed.
         draws: of answers the scores of each draw, float (metrics, seeds, draws, items), NaN where one is not there.
             ``values`` are their means.
     """
@@ -129,6 +128,12 @@ class ExplainerScores:
     present: np.ndarray
     repeated: str = TRAININGS
     draws: np.ndarray | None = None
+
+    def of_items(self, there: np.ndarray) -> "ExplainerScores":
+        """The scores of some of the items, bool (items,); of the others nothing is known."""
+        draws = None if self.draws is None else np.where(there, self.draws, np.nan)
+        values = np.where(there, self.values, np.nan)
+        return replace(self, values=values, present=self.present & there, draws=draws)
 
     def cells(self, comparison: Comparison) -> list[dict[str, str]]:
         """What stands in the first columns of every table of cells: a mapping for each metric."""

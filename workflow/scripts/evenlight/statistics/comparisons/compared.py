@@ -16,6 +16,11 @@ from evenlight.statistics.comparisons.strategies import as_levels, read_strategi
 from evenlight.statistics.comparisons.study import StudyScores
 
 
+def read_first(study: StudyScores, units: int | None) -> Iterator[ModelScores]:
+    """What a study compares, of so many units, the first ones; without a number of those of the present analysis."""
+    return read_compared(study if units is None else replace(study, first=units))
+
+
 def read_compared(study: StudyScores) -> Iterator[ModelScores]:
     """What a study compares: levels of texts or changes, or, where it names ``strategies``, strategies of
     architectures.
