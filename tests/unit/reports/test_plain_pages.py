@@ -45,5 +45,6 @@ def test_details_are_paragraphs_in_latex():
 
 
 def test_every_page_is_made_by_a_test_that_holds_it_to_that():
-    made = {name for path in TESTS.rglob("test_*.py") for name in re.findall(r"page_of\(\s*\"(\w+)\"", path.read_text())}
+    texts = [path.read_text() for path in TESTS.rglob("test_*.py")]
+    made = {name for text in texts for name in re.findall(r"page_of\(\s*\"(\w+)\"", text)}
     assert made == {path.stem for path in PAGES.glob("*.py") if "\ndef page(" in path.read_text()}
