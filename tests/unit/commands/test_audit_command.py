@@ -135,6 +135,14 @@ def test_nothing_is_written_where_no_workflow_is(here, monkeypatch):
     assert not list(Path().glob("*.yaml"))
 
 
+def test_where_the_workflow_is_not_installed_the_remedy_is_said(here, monkeypatch):
+    """As after `pip install .` alone, which brings what `judge` needs."""
+    monkeypatch.setitem(sys.modules, "evenlight.commands.proposal", None)
+    monkeypatch.setattr(sys, "argv", ["evenlight", "audit", "--model", "model", "--texts", write(reviews())])
+    with pytest.raises(SystemExit, match=r"is not installed.*make \.venv/ready"):
+        main()
+
+
 def test_variants_of_a_text_are_a_pair_and_running_numbers_are_none(here):
     table = reviews(8).assign(number=[place // 2 for place in range(8)])
     table["gender"] = ["women", "men"] * 4

@@ -235,6 +235,18 @@ def test_truth_values_and_several_columns_are_scores(tmp_path):
     assert judge(tmp_path / "scores.csv", **how).verdicts["wins"].tolist() == found["wins"].tolist()
 
 
+def test_how_sure_verdicts_are_is_said_where_there_can_be_any():
+    """Of units without pairs the level is asymptotic; of three pairs nothing can be decided."""
+    alone = pairs(60).assign(pair=lambda rows: rows["pair"] + rows["group"])
+    told = [str(judge(table, **HOW)) for table in (pairs(), alone, pairs(3))]
+    assert [re.findall(r"at most (about )?5%", text) for text in told] == [[""], ["about "], []]
+
+
+def test_a_table_whose_columns_are_all_taken_is_told_to_number_its_rows():
+    with pytest.raises(InputError, match=r"unit=; .*numbers the rows"):
+        judge(pd.DataFrame({"who": ["a", "b"], "score": [0.1, 0.2]}), group="who", score="score")
+
+
 def test_texts_without_pairs_clusters_and_strata():
     table = pairs(120, 0.9).assign(pair=lambda rows: rows["pair"] + rows["group"])
     unpaired = judge(table, **HOW).verdicts.iloc[0]
@@ -425,7 +437,7 @@ WORDS = pairs().astype({"score": object})
 WORDS.loc[2, "score"] = "good"
 APART = pd.concat([pairs(model="a")[::2], pairs(model="b")[1::2]])
 REFUSED = {
-    "no unit": (pairs().drop(columns="pair"), {"unit": None}, ["unit=", "what is compared", "one of"]),
+    "no unit": (pairs().drop(columns="pair"), {"unit": None}, ["unit=", "what is compared", "numbers the rows"]),
     "another column": (pairs(), {"unit": "pairs"}, ["'pairs'", "pair, group, score", "did you mean pair"]),
     "column twice": (pairs(), {"unit": "group"}, ["'group'", "unit and as group"]),
     "words": (WORDS, {}, ["'score'", "row 3", "'good'", "give a number"]),

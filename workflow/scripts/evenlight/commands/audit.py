@@ -49,7 +49,13 @@ def add_parser(commands) -> None:
 
 def command(arguments: argparse.Namespace) -> None:
     """Propose, write, say, and run; the status is that of Snakemake."""
-    from evenlight.commands.proposal import Asked, proposed
+    try:
+        from evenlight.commands.proposal import Asked, proposed
+    except ModuleNotFoundError as missing:
+        raise InputError(
+            f"{missing.name} is not installed: an audit runs the workflow. In its folder, `make .venv/ready` installs "
+            "what it needs, and `source .venv/bin/activate` has the command"
+        ) from None
 
     if not arguments.write_only:
         _refuse_elsewhere()
@@ -62,7 +68,8 @@ def command(arguments: argparse.Namespace) -> None:
     print(*proposal.said, *proposal.notes, sep="\n")
     _write(output, proposal.study, proposal.said)
     run = ["snakemake", "--cores", arguments.cores, "audit", "--configfile", str(output)]
-    print(f"Written: {output}. To run it{'' if arguments.write_only else ' again'}: {' '.join(run)}", flush=True)
+    again = "" if arguments.write_only else " again"
+    print(f"Written: {output}. To run it{again}, in the folder of the workflow: {' '.join(run)}", flush=True)
     if not arguments.write_only:
         sys.exit(start(run))
 

@@ -35,6 +35,7 @@ from evenlight.statistics.comparisons.study import (
     FLIPS,
     HOLM,
     PRIMARY,
+    UNDECIDABLE,
     VerdictSettings,
     comparisons_in,
 )
@@ -67,11 +68,14 @@ class Judgement:
 
     def __str__(self) -> str:
         """What was compared, what was found, and how sure that is: a line each."""
-        sure = (
-            f"The chance that any of these verdicts names a wrong group is at most {self.settings.alpha:.0%}, "
-            f"and they hold for further {' or '.join(dict.fromkeys(self.verdicts['unit']))} like these."
-        )
-        return "\n".join([_compared(self.verdicts), _found(self.verdicts, self.counts), sure])
+        said = [_compared(self.verdicts), _found(self.verdicts, self.counts)]
+        if (self.verdicts["verdict"] != UNDECIDABLE).any():
+            most = f"{'about ' if self.verdicts['unit'].isin(ALONE).any() else ''}{self.settings.alpha:.0%}"
+            said.append(
+                f"The chance that any of these verdicts names a wrong group is at most {most}, and they hold for "
+                f"further {' or '.join(dict.fromkeys(self.verdicts['unit']))} like these."
+            )
+        return "\n".join(said)
 
     __repr__ = __str__
 

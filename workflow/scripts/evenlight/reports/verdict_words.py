@@ -105,7 +105,10 @@ def legend_of(
         ),
         (Cell("=", background=EQUAL), f"as often: the surplus of wins is within {100 * bound:.0f} of 100 pairs"),
         (Cell("?", background=GREY), "undecided: too few units to tell"),
-        (Cell("–", background=GREY), "not decidable: too few units that differ by more than the margin"),
+        (
+            Cell("–", background=GREY),
+            "not decidable: too few pairs that differ by more than the margin, or too few units of a group",
+        ),
         *numbers,
     ]
 

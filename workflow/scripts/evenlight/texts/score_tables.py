@@ -219,9 +219,8 @@ def _guess(place: str, there: Sequence[str], chosen: dict[str, Any], given: set[
         found = next((name for name in candidates if name in there and name not in taken), None)
         if found is None and role in WHAT:
             free = [name for name in there if name not in taken]
-            raise InputError(
-                f"{place}: no column is named that has {WHAT[role]}; name it by {role}=, one of {', '.join(free)}"
-            )
+            which = f", one of {', '.join(free)}" if free else "; where there is none, add one that numbers the rows"
+            raise InputError(f"{place}: no column is named that has {WHAT[role]}; name it by {role}={which}")
         if found is not None:
             chosen[role] = (found,) if role == "score" else found
             taken.add(found)

@@ -330,7 +330,7 @@ async function save(name) {
 }
 
 function files(place, path) {
-  at(place).replaceChildren(...(path && study.formats.length ? ["as the workflow draws it, beside this page: ", ...study.formats.flatMap((form) =>
+  at(place).replaceChildren(...(path && study.formats.length ? ["as the target `figures` of the workflow draws it, beside this page: ", ...study.formats.flatMap((form) =>
     [made("a", { href: `figures/${path}.${form}` }, form.toUpperCase()), " "])] : []));
 }
 
