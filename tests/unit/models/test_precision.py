@@ -300,7 +300,7 @@ def test_an_activation_inside_a_product_of_half_the_bits_is_rounded_once():
 @pytest.mark.slow
 def test_bfloat16_runs_on_processors_without_kernels_for_it():
     code = """if True:
-        import sys; sys.path += ["tests/unit", "workflow/scripts"]
+        import sys; sys.path += ["tests/unit", "tests/unit/models", "workflow/scripts"]
         from test_precision import prepared_classifier, probabilities_and_gradient
         print(probabilities_and_gradient(prepared_classifier("bert", "bfloat16"))[0].sum())
     """
