@@ -133,3 +133,6 @@ def test_the_last_audit_is_read_where_one_is_named_and_must_be_there(study, conf
     (tmp_path / "filed" / "audit.json").touch()
     monkeypatch.setattr(Study, "stored", False)
     assert named.files_of_runs("baseline") == {"baseline": ["filed/audit.json"]}
+    own = {"audit": {"baseline": f"{study.folder}/audit.json"}}
+    with pytest.raises(WorkflowError, match=r"audit.baseline: .*: this study writes there; keep a copy"):
+        read_study(configuration | own, object(), PROJECT).filed_audit()

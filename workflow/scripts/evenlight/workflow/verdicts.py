@@ -121,6 +121,11 @@ class Verdicts:
     def filed_audit(self):
         """The audit of an earlier study that this one is compared with."""
         path = self.config["audit"]["baseline"]
+        if Path(path).resolve().is_relative_to(Path(self.folder).resolve()):
+            raise WorkflowError(
+                f"audit.baseline: {path}: this study writes there; keep a copy elsewhere and name that, or give `study` "
+                "another name"
+            )
         if not (self.archived or Path(path).is_file()):
             raise WorkflowError(f"audit.baseline: {path}: no such file; name the audit.json of an earlier audit")
         return self.own_file(path)
