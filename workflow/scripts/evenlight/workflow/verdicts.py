@@ -123,7 +123,7 @@ class Verdicts:
         path = self.config["audit"]["baseline"]
         if Path(path).resolve().is_relative_to(Path(self.folder).resolve()):
             raise WorkflowError(
-                f"audit.baseline: {path}: this study writes there; keep a copy elsewhere and name that, or give `study` "
+                f"audit.baseline: {path}: this study writes there; keep a copy elsewhere and name it, or give `study` "
                 "another name"
             )
         if not (self.archived or Path(path).is_file()):
