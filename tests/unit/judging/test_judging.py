@@ -436,6 +436,7 @@ INFINITE = pairs().assign(score=lambda rows: rows["score"].where(rows.index != 6
 WORDS = pairs().astype({"score": object})
 WORDS.loc[2, "score"] = "good"
 APART = pd.concat([pairs(model="a")[::2], pairs(model="b")[1::2]])
+SORTED = pairs(120).assign(pair=np.arange(240)).sort_values("group")
 REFUSED = {
     "no unit": (pairs().drop(columns="pair"), {"unit": None}, ["unit=", "what is compared", "numbers the rows"]),
     "another column": (pairs(), {"unit": "pairs"}, ["'pairs'", "pair, group, score", "did you mean pair"]),
@@ -462,6 +463,7 @@ REFUSED = {
     "compare one": (pairs(), {"compare": "male"}, ["compare", "'male'", "two groups"]),
     "planned one": (pairs(), {"planned": 50}, ["planned", "50", "40"]),
     "no cell": (APART, {"cell": "model"}, ["no cell", "cell=", "compare="]),
+    "sorted": (SORTED, {"planned": [60, 100]}, ["first 100 units", "order", "mixed"]),
     "primary": (cells(0), {"cell": "metric", "primary": {"metric": ["m"]}}, ["primary", "'m'", "'m0'"]),
     "many groups": (pairs(120).assign(group=np.arange(240) // 20), {"compare": None}, ["12 groups", "compare"]),
 }

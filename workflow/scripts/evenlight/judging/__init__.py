@@ -184,8 +184,10 @@ def judge(
     present = None if looks.is_one else looks.units[-1]
     verdicts, counts = tables_of(lambda units: cells.together(present if units is None else units), settings, looks)
     if verdicts.empty:
-        said = f"{table.place}: no cell has scores of both groups"
-        raise InputError(f"{said}; let cell= name fewer columns, or name other groups by compare=")
+        among = "" if looks.is_one else f" among the first {present} units, in the order of the rows"
+        mixed = "" if looks.is_one else "put the rows in an order in which groups are mixed, "
+        said = f"{table.place}: no cell has scores of both groups{among}"
+        raise InputError(f"{said}; {mixed}let cell= name fewer columns, or name other groups by compare=")
     verdicts = cells.in_order(verdicts)
     constant = constant_metrics(cells)
     notes = [
