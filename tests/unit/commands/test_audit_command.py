@@ -21,6 +21,8 @@ from evenlight.commands import audit, proposal
 from evenlight.commands.proposal import Asked, proposed
 from evenlight.core.errors import InputError
 from evenlight.models.published import published
+from evenlight.statistics.analyses.audit_changes import digests_of
+from evenlight.texts.splitting import split_words
 
 WORDS = ["the", "room", "was", "clean", "and", "staff", "brought", "our", "bags", "again"]
 
@@ -90,12 +92,23 @@ def test_the_next_audit_has_the_names_of_the_last_one(here, monkeypatch):
     write(reviews(), "december.csv")
     row = dict.fromkeys(["explainer", "metric", "factor", "level_a", "level_b", "verdict", "unit", "margin"])
     row |= dict.fromkeys(["wins", "losses", "ties", "share", "units_a", "units_b", "low", "high"])
-    told = {"study": "november", "frame": [], "audited": {}, "judged": {"confidence": 0.95}, "texts": {"reviews": []}}
+    told = {"study": "november", "frame": [], "audited": {}, "judged": {"confidence": 0.95}}
     told["comparisons"] = [row | {"dataset": "reviews", "model": "ours"}]
-    Path("filed.json").write_text(json.dumps(told), encoding="utf-8")
-    study = proposed(Asked("december.csv", "model", baseline="filed.json")).study
+    words = reviews()["review"].map(split_words)
+    items = pd.DataFrame({"item_id": words.index, "cluster": words.index, "words": words, "part": None})
+    judged = digests_of(items)["digest"]
+
+    def next_audit(known: pd.Series):
+        Path("filed.json").write_text(json.dumps(told | {"texts": {"reviews": list(known)}}), encoding="utf-8")
+        return proposed(Asked("december.csv", "model", baseline="filed.json"))
+
+    study = next_audit(judged[:0]).study
     assert (study["study"], list(study["datasets"]), list(study["models"])) == ("audit_december", ["reviews"], ["ours"])
     assert configuration.complete(study)["audit"]["baseline"] == "filed.json"
+    counted = f"by {len(judged) - 3} of {len(judged)} texts"
+    assert any(counted in note for note in next_audit(judged[:3]).notes)
+    with pytest.raises(InputError, match=r"--baseline filed.json: .* new texts alone"):
+        next_audit(judged)
     with pytest.raises(InputError, match=r"audit\.baseline: none\.json: cannot be read"):
         proposed(Asked("december.csv", "model", baseline="none.json"))
 

@@ -229,4 +229,24 @@ def _notes_of(study: dict) -> list[str]:
         test = read_table(items, ITEMS)
         test = test[test["split"] == "test"]
         check_explained(name, test, np.full(len(test), None), read_table(units, UNITS), compared)
+    if (baseline := config["audit"]["baseline"]) is not None:
+        notes.append(_new_texts(baseline, name, test))
     return [f"note: {note}" for note in notes]
+
+
+def _new_texts(baseline: str, dataset: str, items: pd.DataFrame) -> str:
+    """How many texts the last audit has not judged.
+
+    Raises:
+        InputError: none, so that no change can be told.
+    """
+    from evenlight.statistics.analyses.audit_changes import digests_of, known_clusters, read_filed
+
+    known = known_clusters(digests_of(items), read_filed(Path(baseline)).texts.get(dataset, ()))
+    new = int((~items["cluster"].isin(known)).sum())
+    if not new:
+        raise InputError(
+            f"--baseline {baseline}: that audit has judged all {len(items):,} texts, or others of their cluster, and a "
+            "change is told by new texts alone; name a table with new ones, or leave --baseline out"
+        )
+    return f"a change since the last audit is told by {new:,} of {len(items):,} texts, which it has not judged"

@@ -39,10 +39,19 @@ SAME_MARGIN = 1e-6
 
 def text_digests(folder: Path, dataset: str) -> pd.DataFrame:
     """``item_id``, ``cluster`` and ``digest`` of all texts of a dataset; ``folder`` has the datasets."""
-    items = tables.read_table(items_path(folder, dataset), ITEMS.only("item_id", "cluster", "words", "part"))
+    return digests_of(tables.read_table(items_path(folder, dataset), ITEMS.only("item_id", "cluster", "words", "part")))
+
+
+def digests_of(items: pd.DataFrame) -> pd.DataFrame:
+    """``item_id``, ``cluster`` and ``digest`` of ``items``: equal texts have equal digests."""
     written = [json.dumps(key).encode() for key in text_keys(items)]
     digests = [hashlib.sha256(text).hexdigest()[:DIGITS] for text in written]
     return items[["item_id", "cluster"]].assign(digest=digests)
+
+
+def known_clusters(texts: pd.DataFrame, known: Collection[str]) -> set:
+    """The clusters of ``texts``, as :func:`digests_of` gives them, that have a text with a known digest."""
+    return set(texts["cluster"][texts["digest"].isin(known)])
 
 
 @dataclass(frozen=True)
@@ -106,7 +115,7 @@ def new_wins(study: StudyScores, judging: VerdictSettings, known: Mapping[str, C
         for model in read_compared(source):
             if model.dataset not in clusters:
                 texts = text_digests(source.units, model.dataset)
-                clusters[model.dataset] = set(texts["cluster"][texts["digest"].isin(known.get(model.dataset, ()))])
+                clusters[model.dataset] = known_clusters(texts, known.get(model.dataset, ()))
             new = ~model.items["cluster"].isin(clusters[model.dataset]).to_numpy()
             parts = counted_wins((scores.of_items(new) for scores in model.explainers), model.designs, judging)
             rows += [part.rows[[*CELL, *_NEW]] for part in parts]
