@@ -120,7 +120,7 @@ def numbers_of(wins: float, losses: float, ties: float, share: float) -> str:
     ('22–3–1', '61 of 100')
     """
     if pd.notna(wins):
-        return f"{wins:.0f}–{losses:.0f}–{ties:.0f}"
+        return f"{wins:,.0f}–{losses:,.0f}–{ties:,.0f}"
     return "–" if pd.isna(share) else f"{100 * share:.0f} of 100"
 
 
@@ -149,8 +149,8 @@ def won(
         return f"of a random {one} of “{better}” and one of “{worse}” the first {words.is_better} in {times}"
     if losses > wins:
         better, wins, losses = worse, losses, wins
-    said = f"in {wins:.0f} of {wins + losses + ties:,.0f} {unit} “{better}” {words.is_better}"
-    return f"{said} ({losses:.0f} {words.worse}, {ties:.0f} {'tie' if ties == 1 else 'ties'})"
+    said = f"in {wins:,.0f} of {wins + losses + ties:,.0f} {unit} “{better}” {words.is_better}"
+    return f"{said} ({losses:,.0f} {words.worse}, {ties:,.0f} {'tie' if ties == 1 else 'ties'})"
 
 
 def won_of_hundred(share: float | None, low: float | None, high: float | None) -> str:
