@@ -120,7 +120,7 @@ def test_what_answers_about_other_datasets_has_no_decisions_here(tmp_path):
 def test_an_audit_says_first_what_was_found_of_decisions_and_of_reasons(tmp_path, snapshot):
     study = AnswersStudy(tmp_path, made(different=True))
     content = audit(study)
-    assert re.match(r"Decisions: .* about equal.* Reasons: By Words.* the only question", content["opening"][0])
+    assert re.match(r"Decisions: .* about equal.*\nReasons: By Words.* the only question", content["opening"][0])
     [words] = [each for each in content["comparisons"] if each["metric"] == "words"]
     lengths = study.answers["text"].str.split().str.len()
     means = lengths.groupby(study.answers["item_id"]).mean()

@@ -103,7 +103,7 @@ def opening(
         for part in PARTS
         if part in set(parts["part"])
     ]
-    return [" ".join(said), *filter(None, [_counted(questions, counts, told)])]
+    return ["\n".join(said), *filter(None, [_counted(questions, counts, told)])]
 
 
 def _answer(asked: pd.DataFrame, part: str, judged: Judged) -> list[str]:
