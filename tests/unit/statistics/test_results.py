@@ -58,7 +58,7 @@ def test_scores_are_located_below_the_folders_of_the_job():
     several = {"tokens": {"explainers": ["lime"], "metrics": ["gini"], "compared": ["gender"]}}
     study = parsed("summarise_scores", STUDY | {"modalities": several}).study
     located = Inputs({"scores": Path("scores"), "datasets": Path("datasets")}).located(study)
-    assert (located.scores, located.units, located.predictions) == (Path("scores"), Path("datasets"), None)
+    assert (located.folders["scores"], located.folders["units"]) == (Path("scores"), Path("datasets"))
     assert located.modalities["tokens"] == {**several["tokens"], "units": Path("datasets")}
 
 

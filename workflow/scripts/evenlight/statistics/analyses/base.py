@@ -37,9 +37,7 @@ class Inputs:
         units = {name: self.folders[of.units] for name, of in MODALITIES.items() if of.units in self.folders}
         return replace(
             study,
-            scores=self.folders.get("scores"),
-            units=next(iter(units.values())),
-            predictions=self.folders.get("predictions"),
+            folders={**self.folders, "units": next(iter(units.values()))},
             modalities={name: {**of, "units": units[name]} for name, of in study.modalities.items()},
         )
 

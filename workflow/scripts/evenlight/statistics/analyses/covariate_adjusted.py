@@ -281,8 +281,9 @@ def covariate_adjusted_table(
     """
     rows = []
     for model in read_models(study):
-        files = [predictions_path(study.predictions, Run(model.dataset, model.model, seed)) for seed in model.seeds]
-        by_seed = [item_covariates(items_path(study.units, model.dataset), path) for path in files]
+        items, predictions = items_path(study.folders["units"], model.dataset), study.folders["predictions"]
+        files = [predictions_path(predictions, Run(model.dataset, model.model, seed)) for seed in model.seeds]
+        by_seed = [item_covariates(items, path) for path in files]
         covariates = np.stack(
             [of_seed.reindex(model.items["item_id"]).to_numpy(float).T for of_seed in by_seed], axis=1
         )

@@ -110,7 +110,7 @@ def score_notes(study: StudyScores) -> list[str]:
     """What a reader of any table of the scores must know: which texts are left out, and of the explainers."""
     notes = {}
     for source in study.sources().values():
-        names = (study.scores, source, source.explainers, source.metrics)
+        names = (study.folders["scores"], source, source.explainers, source.metrics)
         notes |= dict.fromkeys(left_out_notes(*names) + explainer_notes(*names))
     return list(notes)
 

@@ -82,10 +82,10 @@ def read_strategies(study: StudyScores) -> Iterator[Strategies]:
 
     Refused are models whose runs have no seed in common.
     """
-    models = study.models
+    models, units, predictions = study.models, study.folders["units"], study.folders["predictions"]
     for dataset in study.datasets:
-        rights = {run: read_rightly(study.units, study.predictions, run) for run in study.of(dataset)}
-        all_right = read_rightly_by_all(study.units, dataset, list(rights.values()))
+        rights = {run: read_rightly(units, predictions, run) for run in study.of(dataset)}
+        all_right = read_rightly_by_all(units, dataset, list(rights.values()))
         for architecture, of_strategies in study.strategies.items():
             read = [
                 next(read_models(replace(study.of(dataset), models={model: models[model]}, comparisons={})))
