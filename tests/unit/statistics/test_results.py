@@ -31,7 +31,7 @@ def test_settings_side_by_side_become_those_of_runs_scores_and_verdicts():
     effects = parsed("estimate_effects", STUDY | JUDGING | {"looks": PLANNED})
     assert (effects.study.models, effects.study.metrics) == ({"small": [0, 1]}, {"gini": "complexity"})
     assert (effects.judging.alpha, effects.judging.primary) == (0.05, {"metric": ["gini"]})
-    assert effects.plan() == Plan("first", (20, 40), "pocock", 0.05, "{}")
+    assert Plan.of(effects.looks, effects.judging.alpha) == Plan("first", (20, 40), "pocock", 0.05, "{}")
     quality = parsed("measure_quality", RUNS | {"comparisons": {}})
     assert [(run.model, run.seed) for run in quality.runs] == [("small", 0), ("small", 1)]
 

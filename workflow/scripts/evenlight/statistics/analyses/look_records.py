@@ -151,7 +151,7 @@ class CheckLooks(PlannedLooks):
 
     def compute(self, inputs: Inputs) -> Computed:
         """The digests of the texts that each look up to the present one has."""
-        plan, unscored = self.plan(), inputs.located(self.study)
+        plan, unscored = Plan.of(self.looks, self.judging.alpha), inputs.located(self.study)
         record = read_record(Path(self.record), plan)
         refuse_another_plan(record, plan, self.pairs)
         digests = {number: texts_digest(unscored, number) for number in plan.planned if number <= self.pairs}
@@ -178,7 +178,7 @@ class RecordLooks(PlannedLooks):
 
     def compute(self, inputs: Inputs) -> Computed:
         """The record with a row for this look."""
-        plan, [texts] = self.plan(), inputs.tables
+        plan, [texts] = Plan.of(self.looks, self.judging.alpha), inputs.tables
         now = f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC"
         # The table that is there is the record of earlier looks.
         before = read_record(Path(self.record), plan)

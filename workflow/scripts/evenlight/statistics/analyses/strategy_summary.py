@@ -45,7 +45,8 @@ def strategy_table(
     In the subset ``right`` are the texts that the strategy's own model reads rightly. A note counts the texts without a
     word of the ground truth, which have no mass accuracy.
     """
-    rows, notes = [], {}  # of notes the keys only: each once, in order
+    rows = []
+    notes: dict[str, None] = {}  # each once, in order
     for strategies in read_strategies(study):
         truth = tables.read_table(
             items_path(study.folders["units"], strategies.dataset), ITEMS.only("item_id", "ground_truth")

@@ -16,7 +16,7 @@ that are as likely as losses in each comparison alone are less than that; for su
 (``make verdicts``).
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import erfc, expm1, log1p, sqrt
 from statistics import NormalDist
@@ -142,7 +142,7 @@ class Found(NamedTuple):
     p_adjusted: np.ndarray
 
 
-def over_analyses(p_sides: Sequence[np.ndarray], increments: Sequence[float]) -> Found:
+def over_analyses(p_sides: Sequence[np.ndarray], increments: Iterable[float]) -> Found:
     """What one or several analyses have found, the present one last.
 
     Each has Holm's method at the increment of the spent level. What was found before stays found and counts as the
