@@ -179,7 +179,7 @@ class Method(Entry):
     family: ClassVar[str]
 
     @classmethod
-    def __pydantic_init_subclass__(cls: type[Self], **more: Any) -> None:
+    def __pydantic_init_subclass__(cls, **more: Any) -> None:
         """Register the class, if it is an entry, in its family."""
         super().__pydantic_init_subclass__(**more)
         if cls.is_entry() and not hasattr(cls, "family"):
