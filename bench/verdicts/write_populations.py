@@ -48,7 +48,7 @@ def populations(results: Path, settings: dict, folder: str) -> Iterator[tuple[st
     ``folder`` has the units, below ``results``.
     """
     folders = {"scores": results / "scores", "units": results / folder, "predictions": results / "predictions"}
-    study = StudyScores(**{name: settings[name] for name in settings if name != "noise"}, **folders)
+    study = StudyScores(**{name: settings[name] for name in settings if name != "noise"}, folders=folders)
     found: dict[str, list[pd.DataFrame]] = {}
     for model in read_models(study):
         scores = list(model.explainers)

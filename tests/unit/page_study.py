@@ -159,8 +159,8 @@ class PageStudy:
     @cached_property
     def judged(self) -> tuple[pd.DataFrame, pd.DataFrame]:
         """The tables of effects and of their counts."""
-        named = {"scores": self.folders.scores, "units": self.folders.datasets, **self.scored}
-        study = StudyScores(**named, comparisons={"gender": [["male", "female"]]})
+        folders = {"scores": self.folders.scores, "units": self.folders.datasets}
+        study = StudyScores(folders=folders, **self.scored, comparisons={"gender": [["male", "female"]]})
         higher = {name: entry["better"] == "higher" for name, entry in self.settings()["metrics"].items()}
         judging = VerdictSettings.plain(
             alpha=0.05, as_often_bound=0.2, confidence=0.95, bootstrap_draws=200, higher_is_better=higher

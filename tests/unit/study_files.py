@@ -103,7 +103,7 @@ def asked(function: Callable, settings: dict) -> dict:
 
 def called(function: Callable, scores: Path, units: Path, predictions: Path | None = None, **settings):
     """A function of the statistics with flat settings, in the parts that it takes."""
-    settings |= {"scores": scores, "units": units, "predictions": predictions}
+    settings["folders"] = {"scores": scores, "units": units} | ({"predictions": predictions} if predictions else {})
     parts = []
     for name, kind in PARTS.items():
         if name in signature(function).parameters:
@@ -140,7 +140,8 @@ SETTINGS = {
 def study_of(files: StudyFiles, settings: dict | None = None, **changed) -> StudyScores:
     """The scores of a study, by default of :data:`SETTINGS`, and not what else its settings say."""
     settings = asked(effect_tables, SETTINGS) if settings is None else settings
-    return taken(StudyScores, {"scores": files.scores, "units": files.datasets} | settings | changed)[0]
+    folders = {"scores": files.scores, "units": files.datasets}
+    return taken(StudyScores, {"folders": folders} | settings | changed)[0]
 
 
 def scores(seed: int, pairs: int = 60) -> pd.DataFrame:

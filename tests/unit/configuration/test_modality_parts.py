@@ -59,8 +59,7 @@ def test_a_study_has_a_part_for_each_modality():
         EFFECTS: {"explainers": ["tcav"], "metrics": ["l2"], "compared": ["concept"], "units": Path("changes")},
     }
     study = StudyScores(
-        scores=Path("scores"),
-        units=Path("datasets"),
+        folders={"scores": Path("scores"), "units": Path("datasets")},
         datasets=["plots"],
         models={"small": [0]},
         explainers=["lime", "tcav"],
@@ -72,7 +71,7 @@ def test_a_study_has_a_part_for_each_modality():
     texts, changes = study.sources().values()
     assert (texts.explainers, list(texts.metrics), list(texts.comparisons)) == (["lime"], ["gini"], ["gender"])
     assert (changes.explainers, list(changes.metrics), list(changes.comparisons)) == (["tcav"], ["l2"], ["concept"])
-    assert (texts.units, changes.units) == (Path("datasets"), Path("changes"))
+    assert (texts.folders["units"], changes.folders["units"]) == (Path("datasets"), Path("changes"))
     assert (texts.strata, changes.strata) == ({"plots": "prediction"}, {})
     # An explainer of one and a metric of the other have no scores.
     assert StudyScores(**{**vars(study), "explainers": ["lime"], "metrics": {"l2": "concepts"}}).sources() == {}

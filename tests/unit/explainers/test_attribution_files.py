@@ -728,7 +728,7 @@ def test_notes_reach_the_tables(study, tmp_path):
     assert "dataset" not in note
     assert explainer_notes(tmp_path / "scores", runs, ["igxi"], families) == []
     about = {"datasets": ["geco"], "models": {"bert": [0, 1]}, "explainers": ["igxi", "ig"]}
-    study = StudyScores(scores=tmp_path / "scores", units=tmp_path, **about, metrics=families)
+    study = StudyScores(folders={"scores": tmp_path / "scores"}, **about, metrics=families)
     assert score_notes(study) == [note]
 
 
@@ -745,7 +745,7 @@ def test_what_was_left_out_reaches_the_tables(study, tmp_path):
         scored.predictions = predictions
         score.main(scored)
     about = {"datasets": ["geco"], "models": {"bert": [0, 1], "other": [0, 1]}, "explainers": ["igxi"]}
-    scored = StudyScores(scores=tmp_path / "scores", units=tmp_path, **about, metrics={"gini": "complexity"})
+    scored = StudyScores(folders={"scores": tmp_path / "scores"}, **about, metrics={"gini": "complexity"})
     [note] = score_notes(scored)
     [said] = read_metadata(predictions, PREDICTIONS)["notes"]
     assert note == f"dataset 'geco', models 'bert', 'other': {said}"

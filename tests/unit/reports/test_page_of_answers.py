@@ -38,9 +38,8 @@ JUDGING = VerdictSettings.plain(alpha=0.05, as_often_bound=0.2, confidence=0.95,
 
 
 def scored(study: AnswersStudy) -> StudyScores:
-    return StudyScores(
-        scores=study.folders.scores, units=study.folders.datasets, metrics=FAMILIES, comparisons=COMPARED, **NAMES
-    )
+    folders = {"scores": study.folders.scores, "units": study.folders.datasets}
+    return StudyScores(folders=folders, metrics=FAMILIES, comparisons=COMPARED, **NAMES)
 
 
 def tables_of(study: AnswersStudy) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:

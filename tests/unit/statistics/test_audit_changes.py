@@ -179,8 +179,8 @@ def grown(tmp_path_factory) -> PageStudy:
 
 
 def study_of(grown: PageStudy) -> StudyScores:
-    named = {"scores": grown.folders.scores, "units": grown.folders.datasets, **grown.scored}
-    return StudyScores(**named, comparisons=COMPARED)
+    folders = {"scores": grown.folders.scores, "units": grown.folders.datasets}
+    return StudyScores(folders=folders, **grown.scored, comparisons=COMPARED)
 
 
 def test_only_texts_that_the_last_audit_did_not_judge_count(last, grown):

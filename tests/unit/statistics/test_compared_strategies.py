@@ -212,14 +212,15 @@ def test_a_study_of_strategies_may_grow_by_a_plan_of_looks(files):
 
 
 def test_each_comparison_of_strategies_knows_the_texts_that_it_judges(files):
-    scored = study_of(files, CLAIMED, predictions=files.predictions)
+    scored = study_of(files, CLAIMED, folders=folders(files))
     every, few = judged_texts(scored), judged_texts(replace(scored, first=16))
     assert set(every["factor"]) >= {"strategy", "strategy_right", "strategy_all_right"}
     assert (every["units_a"] > few["units_a"]).all()
     assert (every["texts"] != few["texts"]).all()
     # Texts have the same digest before they are scored: a plan which is void is refused before anything is explained.
     assert texts_digest(scored, 16) != texts_digest(scored, PAIRS)
-    assert texts_digest(scored, 16) == texts_digest(replace(scored, scores=None), 16)
+    unscored = replace(scored, folders={"units": files.datasets, "predictions": files.predictions})
+    assert texts_digest(scored, 16) == texts_digest(unscored, 16)
 
 
 @pytest.mark.filterwarnings("ignore::statsmodels.tools.sm_exceptions.ConvergenceWarning")

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -23,7 +22,7 @@ from evenlight.statistics.comparisons.cells import Design, ExplainerScores, Mode
 from evenlight.statistics.comparisons.study import Comparison, StudyScores, VerdictSettings
 from evenlight.statistics.comparisons.wins import LEAST_TEXTS
 
-STUDY = StudyScores(scores=None, units=Path(), datasets=[], models={}, explainers=[], metrics={})
+STUDY = StudyScores(datasets=[], models={}, explainers=[], metrics={})
 JUDGING = VerdictSettings.plain(alpha=0.05, as_often_bound=0.2, confidence=0.95, bootstrap_draws=300)
 # What the page shows beside effects: one permutation of the labels.
 BESIDE = (pd.DataFrame({"permutation": [0], "family": "study", "cells": 2, "disparities": 0}),)

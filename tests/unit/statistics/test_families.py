@@ -1,7 +1,5 @@
 """Families of comparisons, and what is said before a run that could find nothing in one."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -13,8 +11,6 @@ from evenlight.statistics.comparisons.families import sizes_of_families, too_few
 from evenlight.statistics.comparisons.study import StudyScores
 
 STUDY = StudyScores(
-    scores=None,
-    units=Path(),
     datasets=["plots", "news"],
     models={"small": [0, 1]},
     explainers=["lime", "shap", "random"],

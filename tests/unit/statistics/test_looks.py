@@ -207,7 +207,7 @@ def test_texts_have_the_same_digest_before_they_are_scored(files):
     """So that what voids a plan is refused before it is explained."""
     scored = study_of(files)
     write_predictions(files, "")
-    unscored = replace(scored, scores=None, predictions=files.predictions)
+    unscored = replace(scored, folders={"units": files.datasets, "predictions": files.predictions})
     for units in (20, 60):
         assert texts_digest(unscored, units) == texts_digest(scored, units)
     first = next(read_models(replace(scored, first=20))).items["item_id"][0]

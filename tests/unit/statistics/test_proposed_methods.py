@@ -201,7 +201,8 @@ def test_what_an_earlier_analysis_has_found_stays_found(tmp_path):
     files, table = StudyFiles(tmp_path), scores_of("zero", 0).drop_duplicates(["pair_id", "explainer"])
     files.write(table, 0, "correctness", model="zero")
     named = {"datasets": ["plots"], "models": {"zero": [0]}, "explainers": ["new"], "metrics": {"mass": "correctness"}}
-    [first] = read_models(StudyScores(scores=files.scores, units=files.datasets, first=14, **named))
+    folders = {"scores": files.scores, "units": files.datasets}
+    [first] = read_models(StudyScores(folders=folders, first=14, **named))
     early = table["item_id"].isin(first.items["item_id"])
     table["mass"] = np.where(table["explainer"] == "new", np.where(early, 5.0, -5.0), table["mass"])
     files.write(table, 0, "correctness", model="zero")

@@ -31,7 +31,7 @@ def test_settings_side_by_side_become_those_of_runs_scores_and_verdicts():
     effects = parsed("estimate_effects", STUDY | JUDGING | {"looks": PLANNED})
     assert (effects.study.models, effects.study.metrics) == ({"small": [0, 1]}, {"gini": "complexity"})
     assert (effects.judging.alpha, effects.judging.primary) == (0.05, {"metric": ["gini"]})
-    assert effects.plan() == Plan("first", (20, 40), "pocock", 0.05, "{}")
+    assert Plan.of(effects.looks, effects.judging.alpha) == Plan("first", (20, 40), "pocock", 0.05, "{}")
     quality = parsed("measure_quality", RUNS | {"comparisons": {}})
     assert [(run.model, run.seed) for run in quality.runs] == [("small", 0), ("small", 1)]
 
@@ -58,7 +58,7 @@ def test_scores_are_located_below_the_folders_of_the_job():
     several = {"tokens": {"explainers": ["lime"], "metrics": ["gini"], "compared": ["gender"]}}
     study = parsed("summarise_scores", STUDY | {"modalities": several}).study
     located = Inputs({"scores": Path("scores"), "datasets": Path("datasets")}).located(study)
-    assert (located.scores, located.units, located.predictions) == (Path("scores"), Path("datasets"), None)
+    assert (located.folders["scores"], located.folders["units"]) == (Path("scores"), Path("datasets"))
     assert located.modalities["tokens"] == {**several["tokens"], "units": Path("datasets")}
 
 

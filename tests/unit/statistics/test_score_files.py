@@ -132,7 +132,7 @@ def test_notes_of_a_table_tell_of_left_out_texts_and_of_chance(tmp_path):
         for explainer, of_file in metadata.items():
             write(tmp_path, "complexity", run, explainer, of_file, gini=[1.0] * 3)
     names = {"datasets": ["plots"], "models": models, "explainers": ["lime", "grad", "shap"], "metrics": METRICS}
-    notes = score_notes(StudyScores(scores=tmp_path, units=tmp_path, **names))
+    notes = score_notes(StudyScores(folders={"scores": tmp_path}, **names))
     assert notes == [
         "dataset 'plots', models 'small', 'large': 2 of 8 pairs",
         "explainer 'grad': no rectifier",

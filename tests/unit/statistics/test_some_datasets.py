@@ -210,8 +210,7 @@ def scored(tmp_path) -> StudyScores:
         for model in models:
             files.write(pd.DataFrame(rows), 0, dataset=dataset, model=model, note="noise")
     return StudyScores(
-        scores=files.scores,
-        units=files.datasets,
+        folders={"scores": files.scores, "units": files.datasets},
         datasets=["plots", "news"],
         models={"ours": [0], "theirs": [0]},
         only=ONLY,

@@ -117,7 +117,7 @@ def won_by_one_form(folder: Path) -> StudyScores:
     files.write(table.assign(gini=(table["group"] == "male").astype(float)))
     named = {"datasets": ["plots"], "models": {"small": [0]}, "explainers": ["lime"], "metrics": {"gini": "complexity"}}
     compared = {"comparisons": {"gender": [["male", "female"]]}}
-    return StudyScores(scores=files.scores, units=files.datasets, **named, **compared)
+    return StudyScores(folders={"scores": files.scores, "units": files.datasets}, **named, **compared)
 
 
 def test_interim_analyses_of_one_permutation_have_the_same_labels(tmp_path):

@@ -135,7 +135,8 @@ def read_views(
     for modality, of in modalities.items():
         metrics = {name: families[name] for name in of["metrics"]}
         of_modality = names | {"explainers": list(of["explainers"]), "metrics": metrics, "only": only or {}}
-        scored = StudyScores(scores=folders.scores, units=folders.datasets, comparisons=comparisons, **of_modality)
+        of_scores = {"scores": folders.scores, "units": folders.datasets}
+        scored = StudyScores(folders=of_scores, comparisons=comparisons, **of_modality)
         scores, said = read(scored)
         notes |= dict.fromkeys(said)
         for model in scores:

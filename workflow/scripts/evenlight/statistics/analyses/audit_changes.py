@@ -114,7 +114,7 @@ def new_wins(study: StudyScores, judging: VerdictSettings, known: Mapping[str, C
         clusters = {}
         for model in read_compared(source):
             if model.dataset not in clusters:
-                texts = text_digests(source.units, model.dataset)
+                texts = text_digests(source.folders["units"], model.dataset)
                 clusters[model.dataset] = known_clusters(texts, known.get(model.dataset, ()))
             new = ~model.items["cluster"].isin(clusters[model.dataset]).to_numpy()
             parts = counted_wins((scores.of_items(new) for scores in model.explainers), model.designs, judging)

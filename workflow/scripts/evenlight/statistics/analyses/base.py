@@ -37,9 +37,7 @@ class Inputs:
         units = {name: self.folders[of.units] for name, of in MODALITIES.items() if of.units in self.folders}
         return replace(
             study,
-            scores=self.folders.get("scores"),
-            units=next(iter(units.values())),
-            predictions=self.folders.get("predictions"),
+            folders={**self.folders, "units": next(iter(units.values()))},
             modalities={name: {**of, "units": units[name]} for name, of in study.modalities.items()},
         )
 
@@ -101,7 +99,7 @@ class Result(Entry):
     @classmethod
     def about(cls) -> str:
         """What it is for, in a line."""
-        return cls.__doc__.partition("\n")[0]
+        return (cls.__doc__ or "").partition("\n")[0]
 
     @classmethod
     def is_made(cls, study) -> bool:
@@ -220,13 +218,9 @@ class JudgedAtLooks(Judged):
         """The record of looks, where they are planned."""
         return super().tables_read(study) if study.planned_looks else []
 
-    def plan(self) -> Plan:
-        """The plan, of which there must be one."""
-        return Plan.of(self.looks, self.judging.alpha)
-
     def looks_made(self, inputs: Inputs) -> Looks:
         """The looks that were made, of which the first table that is read is the record; one where none are planned."""
-        return looks_of(self.plan(), inputs.tables[0]) if self.looks else ONE_LOOK
+        return looks_of(Plan.of(self.looks, self.judging.alpha), inputs.tables[0]) if self.looks else ONE_LOOK
 
 
 def describe_left_out(explainers: Sequence[str]) -> list[str]:

@@ -31,7 +31,7 @@ from evenlight.statistics.comparisons.reading import read_models
 from evenlight.statistics.comparisons.score_files import score_notes
 from evenlight.statistics.comparisons.study import AS_OFTEN, StudyScores, VerdictSettings
 from evenlight.statistics.comparisons.verdicts import judged
-from evenlight.statistics.comparisons.wins import Counted, LevelScores, counted_wins
+from evenlight.statistics.comparisons.wins import Counted, Described, LevelScores, counted_wins
 
 # The scores, what of them is beyond random, and what of the attainable they reach.
 PLAIN, BEYOND, OWN = "plain", "beyond", "own"
@@ -181,7 +181,9 @@ def counted_parts(
         for name, values in ((PLAIN, plain), (BEYOND, beyond), (OWN, reached(plain, random, best))):
             parts[name].append(replace(scores, values=values, draws=None))
     means = partial(mean_effects, judging=judging)
-    described = {PLAIN: lambda levels: means(levels) | _means(levels, random, best), BEYOND: means} if effects else {}
+    described: dict[str, Described] = {}
+    if effects:
+        described = {PLAIN: lambda levels: means(levels) | _means(levels, random, best), BEYOND: means}
     return {name: counted_wins(of, designs, of_part(judging, name), described.get(name)) for name, of in parts.items()}
 
 
@@ -244,7 +246,7 @@ def maker_of(own: str | None) -> str | None:
     >>> maker_of("persists"), maker_of("explained away"), maker_of("reversed"), maker_of("undecided")
     ('explainer', 'model', 'model', 'undecided')
     """
-    return {PERSISTS: EXPLAINER, EXPLAINED_AWAY: MODEL, REVERSED: MODEL}.get(own, own)
+    return {PERSISTS: EXPLAINER, EXPLAINED_AWAY: MODEL, REVERSED: MODEL}.get(own, own) if own else None
 
 
 class MeasureBeyondRandom(JudgedAtLooks):

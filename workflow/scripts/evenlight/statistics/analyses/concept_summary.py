@@ -113,7 +113,7 @@ def concept_tables(
 
 def notes_of_explainers(folders: Mapping[str, Path], runs: Runs, explainers: Sequence[str]) -> list[str]:
     """What readers must know of the estimates of a study; arguments as for :func:`concept_tables`."""
-    notes = {}
+    notes: dict[tuple[str, str, str], None] = {}
     for dataset in runs.datasets:
         for explainer, run in product(runs.explainers_of(dataset, explainers), runs.of(dataset)):
             path = explainer_path(folders["concept_effects"], run, explainer)

@@ -108,15 +108,11 @@ def permuted_tests(scores: ExplainerScores, design: Design, in_first: np.ndarray
     a, b = settled(*scores.sides(design))
     p = {"mann_whitney": mann_whitney(a, b, in_first).p}
     if design.paired:
-        difference = differences(a, b) if design.a.strata is None else _within_strata(differences(a, b), design)
+        difference, same = differences(a, b), design.same_stratum
+        if same is not None:
+            difference = np.where(np.tile(same, (len(difference) // len(same), 1)), difference, np.nan)
         p["signed_rank"] = signed_rank_p(difference, np.where(in_first[:, : a.shape[1]], 1, -1).astype(np.int8))
     return p
-
-
-def _within_strata(difference: np.ndarray, design: Design) -> np.ndarray:
-    """Differences (rows, pairs) of the pairs whose forms are in one stratum, NaN for the others."""
-    same = design.same_stratum
-    return np.where(np.tile(same, (len(difference) // len(same), 1)), difference, np.nan)
 
 
 def permuted_labels(design: Design, draws: int) -> np.ndarray:
@@ -158,7 +154,7 @@ def _exchanged(design: Design, really: np.ndarray) -> tuple[np.ndarray, np.ndarr
     """
     cluster, _ = design.numbered_clusters
     stratum = np.zeros(len(really), dtype=int)
-    if design.a.strata is not None:
+    if design.a.strata is not None and design.b.strata is not None:
         patterns = np.hstack([design.a.strata, design.b.strata])
         stratum = np.unique(patterns, axis=1, return_inverse=True)[1].ravel()
     kind = 2 * stratum + really

@@ -281,8 +281,9 @@ def covariate_adjusted_table(
     """
     rows = []
     for model in read_models(study):
-        files = [predictions_path(study.predictions, Run(model.dataset, model.model, seed)) for seed in model.seeds]
-        by_seed = [item_covariates(items_path(study.units, model.dataset), path) for path in files]
+        items, predictions = items_path(study.folders["units"], model.dataset), study.folders["predictions"]
+        files = [predictions_path(predictions, Run(model.dataset, model.model, seed)) for seed in model.seeds]
+        by_seed = [item_covariates(items, path) for path in files]
         covariates = np.stack(
             [of_seed.reindex(model.items["item_id"]).to_numpy(float).T for of_seed in by_seed], axis=1
         )
@@ -297,7 +298,7 @@ def covariate_adjusted_table(
             for cell, a, b in scores.cells_with_scores(design):
                 for name, x_a, x_b in zip(COVARIATES, *by_side, strict=True):
                     if name in FROM_PROBABILITY and cell["metric"] in from_probability:
-                        splits = [PART_OF_METRIC]
+                        splits: Sequence[Split | str] = [PART_OF_METRIC]
                     else:
                         splits = [split(*run, clusters, numbers) for run in zip(a, b, x_a, x_b, strict=True)]
                     yield cell | {"covariate": name} | _row(splits, confidence)
@@ -306,7 +307,7 @@ def covariate_adjusted_table(
     return pd.DataFrame(rows, columns=[*CELL, *COMPUTED])
 
 
-def _row(splits: list[Split | str], confidence: float) -> dict:
+def _row(splits: Sequence[Split | str], confidence: float) -> dict:
     decided = [split for split in splits if isinstance(split, Split)]
     if decided:
         return {"seeds": len(decided), "undecided": None} | part_columns(decided, confidence)

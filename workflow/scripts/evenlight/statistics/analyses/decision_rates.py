@@ -66,7 +66,8 @@ def clustered_share(values: np.ndarray, cluster: np.ndarray) -> tuple[float, flo
     # Where clusters do not differ but for rounding, there are as many independent texts as clusters.
     effective = min(texts * independent / variance, texts) if variance > 1e-20 else clusters
     effective *= (_student(texts) / _student(clusters)) ** 2
-    return mean, *map(float, share_limits(mean * effective, effective, (1 - CONFIDENCE) / 2))
+    low, high = share_limits(mean * effective, effective, (1 - CONFIDENCE) / 2)
+    return mean, float(low), float(high)
 
 
 def clustered_ratio(
@@ -106,7 +107,7 @@ def decision_rates(
     """
     label = items["label"].to_numpy()
     cluster = numbered(items["cluster"].to_numpy())[0]
-    rows = []
+    rows: list[tuple] = []
     for factor, groups in _groups(items["item_id"], units):
         for number, name in enumerate(classes):
             texts_of = {

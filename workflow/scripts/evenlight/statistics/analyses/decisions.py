@@ -129,7 +129,7 @@ def decision_table(study: StudyScores, judging: VerdictSettings, answers: Path) 
                     of_forms = _with_two_decisions(*(side.scores(codes) for side in sides))
                     if np.isnan(of_forms).all():
                         continue
-                    row = _row(*of_forms, design.numbered_clusters[0], judging, tuple(map(str, names.values())))
+                    row = _row(of_forms, design.numbered_clusters[0], judging, tuple(map(str, names.values())))
                     rows.append(names | design.comparison._asdict() | row | {"reason": doubt})
                     decided.append(of_forms)
     if not rows:
@@ -138,7 +138,7 @@ def decision_table(study: StudyScores, judging: VerdictSettings, answers: Path) 
     # So many that Holm's first step can find a row.
     exchanges = max(judging.bootstrap_draws, int(np.ceil(2 * len(rows) / judging.alpha)))
     generators = [generator_for(0, "exchanged", *map(str, row[_NAMES])) for _, row in table.iterrows()]
-    table["p"] = [exchanged_p(*both, exchanges, of) for both, of in zip(decided, generators, strict=True)]
+    table["p"] = [exchanged_p(a, b, exchanges, of) for (a, b), of in zip(decided, generators, strict=True)]
     smallest = np.array([smallest_exchanged_p(*both) for both in decided])
     table["family"] = [hypothesis_family(row, judging.primary, judging.noise) for row in rows]
     # A row without a verdict counts among the others.
@@ -177,8 +177,9 @@ def smallest_exchanged_p(a: np.ndarray, b: np.ndarray) -> float:
     return float(np.exp((alike - ways).sum()))
 
 
-def _row(a: np.ndarray, b: np.ndarray, cluster: np.ndarray, judging: VerdictSettings, seed: tuple[str, ...]) -> dict:
-    """What a row says beside its verdict, of the decisions (seeds, draws, units) of both forms."""
+def _row(decisions: np.ndarray, cluster: np.ndarray, judging: VerdictSettings, seed: tuple[str, ...]) -> dict:
+    """What a row says beside its verdict, of the decisions (2, seeds, draws, units) of both forms."""
+    a, b = decisions
     changed, null = change_of_decision(a, b)
     beyond = cluster_means(mean_of_known(changed - null)[:, None], cluster)
     mean = mean_limits(beyond, judging.confidence, judging.bootstrap_draws, generator_for(0, "mean", *seed))

@@ -41,7 +41,9 @@ def disparity_table(study: StudyScores) -> tuple[pd.DataFrame, list[str]]:
     (:func:`evenlight.statistics.comparisons.score_files.score_notes`). :class:`InputError` where a dataset has no
     compared levels, and where a level has fewer than two defined scores.
     """
-    rows, notes, gaps = [], {}, {}  # of notes the keys only: each once, in order
+    rows: list[dict] = []
+    notes: dict[str, None] = {}  # each once, in order
+    gaps: dict = {}
     for model in read_compared(study):
         notes |= dict.fromkeys(
             check_compared(model.dataset, model.units, model.items["item_id"], model.comparisons, study.smallest_group)
@@ -50,8 +52,7 @@ def disparity_table(study: StudyScores) -> tuple[pd.DataFrame, list[str]]:
         rows += by_comparison(counted, model.designs, _rows)
     table = pd.DataFrame(rows, columns=_COMPUTED)
     table = table.assign(p_holm=holm(table["p"]))[DISPARITY.schema.names]
-    notes = [*notes, *_undefined_notes(gaps), *_infinite_notes(table)]
-    return table, notes + score_notes(study)
+    return table, [*notes, *_undefined_notes(gaps), *_infinite_notes(table), *score_notes(study)]
 
 
 def _rows(scores: ExplainerScores, design: Design) -> list[dict]:

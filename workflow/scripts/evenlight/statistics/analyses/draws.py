@@ -15,7 +15,7 @@ units, in whole clusters.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import pandas as pd
@@ -97,7 +97,7 @@ def draw_rows(scores: ExplainerScores, design: Design, confidence: float, draws:
         there = known[number]
         if not there.any():
             continue
-        row = cell | {"units": int(there.any(axis=0).sum())}
+        row: dict[str, Any] = {**cell, "units": int(there.any(axis=0).sum())}
         row |= {f"draws_{end}": float(_count(side[number])[there].mean()) for end, side in (("a", a), ("b", b))}
         for name in MEASURES:
             values = of_units[name][number]

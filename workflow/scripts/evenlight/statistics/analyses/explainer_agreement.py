@@ -69,7 +69,7 @@ def agreements(scores: np.ndarray, top: int) -> dict[str, np.ndarray]:
     named = is_top.sum(axis=1)
     signs = np.sign(scores)
     common = is_top[:, None] & is_top[None]
-    says_nothing = ~scores.any(axis=1)
+    says_nothing = ~np.any(scores, axis=1)
     undefined = says_nothing[:, None] | says_nothing[None]
     with np.errstate(invalid="ignore"):
         shares = {

@@ -13,7 +13,7 @@ Intervals of measures are over questions, which are drawn with replacement. That
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -28,7 +28,7 @@ from evenlight.core.tables import Contract, read_table
 from evenlight.metrics import Metric
 from evenlight.metrics.families.follow_ups import FollowUpMetric, ToldHintMetric
 from evenlight.metrics.families.follow_ups.scored import scored, with_other_draws
-from evenlight.metrics.families.reasons import ConceptFaithfulness, MentionMetric, QuestionMetric
+from evenlight.metrics.families.reasons import ConceptFaithfulness, MentionMetric
 from evenlight.metrics.families.reasons.causal_concepts import shared_slope
 from evenlight.metrics.families.reasons.of_questions import (
     SUMS,
@@ -59,7 +59,7 @@ def faithfulness_table(
     runs: Runs,
     *,
     explainers: Sequence[str],
-    questions: Mapping[str, QuestionMetric],
+    questions: Mapping[str, ConceptFaithfulness | MentionMetric],
     follow_ups: Mapping[str, FollowUpMetric],
     factors: Sequence[str],
     confidence: float,
@@ -119,7 +119,7 @@ class _Measured:
     def __init__(
         self,
         known: Asked,
-        questions: Mapping[str, QuestionMetric],
+        questions: Mapping[str, ConceptFaithfulness | MentionMetric],
         confidence: float,
         draws: int,
         generator: Callable[[str], np.random.Generator],
@@ -287,8 +287,9 @@ def _ends_of(values: Sequence[float]) -> dict[str, float]:
     return {"null": float(known.mean()), "null_low": float(low), "null_high": float(high)}
 
 
+Of = TypeVar("Of")
 # Of users' own metrics, too.
-Metrics = Annotated[dict[str, InstanceOf[Metric]], BeforeValidator(Metric.parse_all)]
+Metrics = Annotated[dict[str, Of], BeforeValidator(Metric.parse_all)]
 
 
 class MeasureFaithfulness(OfRuns):
@@ -300,8 +301,8 @@ class MeasureFaithfulness(OfRuns):
 
     result: Literal["measure_faithfulness"]
     explainers: list[str]
-    questions: Metrics
-    follow_ups: Metrics
+    questions: Metrics[InstanceOf[ConceptFaithfulness] | InstanceOf[MentionMetric]]
+    follow_ups: Metrics[InstanceOf[FollowUpMetric]]
     factors: list[str]
     confidence: float
     bootstrap_draws: int

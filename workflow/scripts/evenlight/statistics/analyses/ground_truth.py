@@ -55,7 +55,7 @@ def ground_truth_tables(
         units = tables.read_table(units_path(datasets_folder, dataset), UNITS)
         found = word_associations(items, units, classes, permutations, dataset)
         words.append(found.assign(dataset=dataset))
-        rows.append({"dataset": dataset} | marked_places(items, units) | counted_words(found, alpha))
+        rows.append({"dataset": dataset, **marked_places(items, units), **counted_words(found, alpha)})
     empty = [pd.DataFrame(columns=WORD_ASSOCIATIONS.schema.names)]
     return (
         pd.concat(words or empty, ignore_index=True)[WORD_ASSOCIATIONS.schema.names],

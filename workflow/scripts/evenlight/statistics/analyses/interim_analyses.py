@@ -129,7 +129,7 @@ def describe_repeated(record: pd.DataFrame) -> dict[str, Any]:
     """
     levels = levels_at_most(record)
     levels = levels[levels["unplanned"] + levels["planned"] > 1]
-    said = {}
+    said: dict[str, list[str]] = {}
     for dataset, of_dataset in levels.groupby("dataset", sort=False):
         worst = of_dataset.loc[of_dataset["level"].idxmax()]
         rows = record[(record[COMPARISON] == worst[COMPARISON]).all(axis=1)]

@@ -47,7 +47,7 @@ def judged_texts(study: StudyScores) -> pd.DataFrame:
         for model in read_compared(source):
             if model.dataset not in texts:
                 items = tables.read_table(
-                    items_path(source.units, model.dataset), ITEMS.only("item_id", "words", "label")
+                    items_path(source.folders["units"], model.dataset), ITEMS.only("item_id", "words", "label")
                 )
                 written = [json.dumps([list(row.words), row.label]) for row in items.itertuples(index=False)]
                 texts[model.dataset] = pd.Series(written, index=items["item_id"])
@@ -105,7 +105,7 @@ class RecordAnalyses(OfScores):
         study = inputs.located(self.study)
         judged = judged_texts(study)
         # Changes of concepts come of the texts of a dataset: its files are theirs.
-        folder = inputs.folders.get("datasets", study.units)
+        folder = inputs.folders.get("datasets", study.folders["units"])
         files = {
             name: json.dumps(tables.read_metadata(items_path(folder, name), ITEMS).get("sources", {}), sort_keys=True)
             for name in study.datasets

@@ -1,6 +1,6 @@
 """Which learning rate suits a model, by how well it classifies the validation split."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
@@ -15,7 +15,7 @@ from evenlight.statistics.comparisons.files import Runs, notes_of_datasets
 FILE = "{dataset}/{model}/rate{rate}.csv"
 
 
-def learning_rates(folder: str | Path, runs: Runs) -> pd.DataFrame:
+def learning_rates(folder: str | Path, rates: Mapping[tuple[str, str], Sequence[float]]) -> pd.DataFrame:
     """A row per dataset, model and rate, of the epoch with the lowest validation loss (:data:`LEARNING_RATES`).
 
     The rate with the highest validation accuracy is ``chosen``, of several the one with the lowest validation loss,
@@ -23,19 +23,18 @@ def learning_rates(folder: str | Path, runs: Runs) -> pd.DataFrame:
 
     Args:
         folder: with the history of each training, see :data:`FILE`.
-        runs: the datasets and models; in the place of its seeds, each has the rates that were tried.
+        rates: those that were tried, by dataset and model.
     """
     rows = []
-    for dataset in runs.datasets:
-        for model, rates in runs.models_of(dataset).items():
-            tried = [
-                {"dataset": dataset, "model": model, "learning_rate": rate}
-                | _kept(pd.read_csv(Path(folder, FILE.format(dataset=dataset, model=model, rate=rate))))
-                for rate in rates
-            ]
-            sound = [row for row in tried if row["epoch"] is not None]
-            best = max(sound, key=lambda row: (row["validation_accuracy"], -row["validation_loss"]), default=None)
-            rows += [row | {"chosen": row is best} for row in tried]
+    for (dataset, model), of_model in rates.items():
+        tried = [
+            {"dataset": dataset, "model": model, "learning_rate": rate}
+            | _kept(pd.read_csv(Path(folder, FILE.format(dataset=dataset, model=model, rate=rate))))
+            for rate in of_model
+        ]
+        sound = [row for row in tried if row["epoch"] is not None]
+        best = max(sound, key=lambda row: (row["validation_accuracy"], -row["validation_loss"]), default=None)
+        rows += [row | {"chosen": row is best} for row in tried]
     return pd.DataFrame(rows, columns=LEARNING_RATES.schema.names)
 
 
@@ -84,8 +83,9 @@ class SummariseLearningRates(Result):
 
     def compute(self, inputs: Inputs) -> Computed:
         """A row per model and rate."""
-        runs = Runs(datasets=self.datasets, models=self.models, only=self.only)
-        table = learning_rates(inputs.folders["learning_rates"], runs)
+        runs = Runs(datasets=self.datasets, models=dict.fromkeys(self.models, ()), only=self.only)
+        rates = {(dataset, model): self.models[model] for dataset in self.datasets for model in runs.models_of(dataset)}
+        table = learning_rates(inputs.folders["learning_rates"], rates)
         return Computed([table], said=[table[table["chosen"]].to_string(index=False)])
 
     def notes_of_datasets(self) -> list[str]:

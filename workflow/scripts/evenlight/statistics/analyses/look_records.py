@@ -47,9 +47,8 @@ def texts_digest(study: StudyScores, units: int) -> str:
         words: dict[str, pd.DataFrame] = {}
         for model in read_compared(source):
             if model.dataset not in words:
-                items = tables.read_table(
-                    items_path(source.units, model.dataset), ITEMS.only("item_id", "words", "label", "cluster")
-                )
+                path = items_path(source.folders["units"], model.dataset)
+                items = tables.read_table(path, ITEMS.only("item_id", "words", "label", "cluster"))
                 words[model.dataset] = items.set_index("item_id")[["words", "label", "cluster"]]
             names = model.items["item_id"]
             texts = words[model.dataset].loc[names].itertuples()
@@ -152,7 +151,7 @@ class CheckLooks(PlannedLooks):
 
     def compute(self, inputs: Inputs) -> Computed:
         """The digests of the texts that each look up to the present one has."""
-        plan, unscored = self.plan(), replace(inputs.located(self.study), scores=None)
+        plan, unscored = Plan.of(self.looks, self.judging.alpha), inputs.located(self.study)
         record = read_record(Path(self.record), plan)
         refuse_another_plan(record, plan, self.pairs)
         digests = {number: texts_digest(unscored, number) for number in plan.planned if number <= self.pairs}
@@ -179,7 +178,7 @@ class RecordLooks(PlannedLooks):
 
     def compute(self, inputs: Inputs) -> Computed:
         """The record with a row for this look."""
-        plan, [texts] = self.plan(), inputs.tables
+        plan, [texts] = Plan.of(self.looks, self.judging.alpha), inputs.tables
         now = f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC"
         # The table that is there is the record of earlier looks.
         before = read_record(Path(self.record), plan)

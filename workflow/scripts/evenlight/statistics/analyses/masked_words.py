@@ -88,7 +88,7 @@ def masked_summary(
                     both = sides[0]
                     votes = [_votes(*side) for side in zip(sides, design.clusters, strict=True)]
                     strata = [np.zeros(len(of_side), dtype=int) for of_side in votes]
-                    found = difference_limits(*votes, *strata, confidence, draws, generator)
+                    found = difference_limits(votes[0], votes[1], strata[0], strata[1], confidence, draws, generator)
                 rows += _rows(names, pair.factor, pair.levels, both, found)
     notes = notes_of_runs(said)
     if without:

@@ -62,7 +62,7 @@ def model_quality(
     of levels or of a class), ``size`` (items, or pairs of items) and ``value``.
     """
     correct = items["predicted"] == items["label"]
-    rows = [("accuracy", None, ALL, len(items), correct.mean())]
+    rows: list[tuple] = [("accuracy", None, ALL, len(items), correct.mean())]
     pairs = pairs_of(comparisons)
     texts_by_factor = {}
     for factor in list(comparisons) or units["factor"].unique():

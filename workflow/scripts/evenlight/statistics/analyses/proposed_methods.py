@@ -195,12 +195,13 @@ def _pairs(
     def side(block: int) -> Side:
         return Side(identifiers, clusters, block * texts + np.arange(texts), np.arange(texts))
 
-    designs, blocks = [], []
-    for other, scores in pairs.items():
+    designs = []
+    blocks: list[np.ndarray] = []
+    for other, both in pairs.items():
         comparison = Comparison(FACTOR, names[-1], other)
         designs.append(Design(comparison, True, side(len(blocks)), side(len(blocks) + 1)))
-        unknown = np.isnan(scores[0] - scores[1])
-        blocks += [np.where(unknown, np.nan, values) for values in scores]
+        unknown = np.isnan(both[0] - both[1])
+        blocks += [np.where(unknown, np.nan, values) for values in both]
     values = np.concatenate(blocks, axis=-1)
     means = {
         (other, metric): _described(*(values[number][:, design_side.columns] for design_side in (of.a, of.b)))
@@ -226,8 +227,8 @@ def _pairs(
 
 def _described(own: np.ndarray, other: np.ndarray) -> tuple[float, float, int]:
     """Both means over texts of means over seeds, from scores (seeds, texts), and how many texts have any."""
-    means = [float(mean_of_known(mean_of_known(values))) for values in (own, other)]
-    return *means, int((~np.isnan(own)).any(axis=0).sum())
+    mean, mean_other = (float(mean_of_known(mean_of_known(values))) for values in (own, other))
+    return mean, mean_other, int((~np.isnan(own)).any(axis=0).sum())
 
 
 def _of_pairs(pairs: pd.DataFrame, higher_is_better: bool) -> dict[str, Any]:

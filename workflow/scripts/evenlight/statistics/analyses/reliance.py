@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import pandas as pd
 import scipy
+from numpy.typing import ArrayLike
 
 from evenlight.core import tables
 from evenlight.core.chance import rank_correlation
@@ -54,14 +55,14 @@ def shares_of(explanation: Explanation, words: int) -> Shares:
     inside = explanation.word_id >= 0
     word, score = explanation.word_id[inside], explanation.token_score[inside]
     tokens = np.bincount(word, minlength=words)
-    total = np.abs(score).sum()
-    if total == 0:
-        return Shares(*np.full((2, words), np.nan), tokens)
-    sums = np.stack([np.bincount(word, weights, words) for weights in (score, np.abs(score))])
-    return Shares(*np.where(tokens > 0, sums / total, np.nan), tokens)
+    total = np.abs(score).sum() or np.nan
+    signed, absolute = (
+        np.where(tokens > 0, np.bincount(word, weights, words) / total, np.nan) for weights in (score, np.abs(score))
+    )
+    return Shares(signed, absolute, tokens)
 
 
-def clustered_mean(values: Sequence[float], clusters: Sequence[str], confidence: float) -> tuple[float, float, float]:
+def clustered_mean(values: ArrayLike, clusters: ArrayLike, confidence: float) -> tuple[float, float, float]:
     """The mean of what is defined, and the ends of its interval, which takes values of one cluster for dependent.
 
     The variance is that of :func:`evenlight.statistics.arrays.units.clustered_variance` of the residuals, the quantile
@@ -90,9 +91,10 @@ def shared_words(first: Sequence[str], second: Sequence[str]) -> tuple[np.ndarra
     [[1, 2], [2, 3]]
     """
     lower = [[small(word) for word in words] for words in (first, second)]
-    blocks = SequenceMatcher(None, *lower, autojunk=False).get_matching_blocks()
-    places = [(block.a + n, block.b + n) for block in blocks for n in range(block.size)]
-    return tuple(np.array(places, dtype=int).reshape(-1, 2).T)
+    blocks = SequenceMatcher(None, lower[0], lower[1], autojunk=False).get_matching_blocks()
+    shared = [(block.a + n, block.b + n) for block in blocks for n in range(block.size)]
+    places = np.array(shared, dtype=int).reshape(-1, 2)
+    return places[:, 0], places[:, 1]
 
 
 def words_naming(items: pd.DataFrame, units: pd.DataFrame, factor: str) -> dict[str, np.ndarray]:
@@ -221,8 +223,8 @@ def measure_reliance(
             }
             targets = [_targets(predictions, run) for run in of_model]
             for explainer, other in ((name, explainers[name] if explainers[name] in here else None) for name in here):
-                names = {"dataset": dataset, "model": model, "explainer": explainer}
-                mine, twin = shares[explainer], shares.get(other)
+                names: dict[str, Any] = {"dataset": dataset, "model": model, "explainer": explainer}
+                mine, twin = shares[explainer], shares[other] if other else None
                 for pair, forms in together:
                     rows = _pair_rows(forms, mine, None if other == explainer else twin, known, naming[pair.factor])
                     if len(rows):
@@ -310,7 +312,7 @@ def _invariance(rows: pd.DataFrame, null: str | None, confidence: float) -> dict
     return found | {name: rows[name].mean() for name in ("null_distance", "null_rank_correlation")}
 
 
-def _interval(name: str, values: Sequence[float], clusters: Sequence[str], confidence: float) -> dict[str, float]:
+def _interval(name: str, values: ArrayLike, clusters: ArrayLike, confidence: float) -> dict[str, float]:
     ends = clustered_mean(values, clusters, confidence)
     return dict(zip((name, f"{name}_low", f"{name}_high"), ends, strict=True))
 
@@ -330,8 +332,8 @@ def _reliance(
             signed, absolute = (
                 np.mean([getattr(shares, kind)[name].sum() for shares in of_runs]) for kind in ("signed", "absolute")
             )
-            tokens = of_runs[0].tokens
-            rows.append((item, signed, absolute, tokens[name].sum() / tokens.sum()))
+            counts = of_runs[0].tokens
+            rows.append((item, signed, absolute, counts[name].sum() / counts.sum()))
     if not rows:
         return None
     names, signed, absolute, tokens = zip(*rows, strict=True)
@@ -357,9 +359,9 @@ def _words(
     for item in items:
         words = [small(word) for word in known.items["words"].get(item, ())]
         by_class: dict[int, list[np.ndarray]] = {}
-        for run, target in zip(runs, targets, strict=True):
-            if item in run and item in target:
-                by_class.setdefault(target[item], []).append(run[item].signed)
+        for run, classes in zip(runs, targets, strict=True):
+            if item in run and item in classes:
+                by_class.setdefault(classes[item], []).append(run[item].signed)
         for target, of_runs in by_class.items():
             shares = pd.Series(np.mean(of_runs, axis=0), index=words).dropna()
             rows += [(target, word, item, share) for word, share in shares.groupby(level=0).mean().items()]
@@ -391,7 +393,7 @@ class MeasureReliance(OfRuns):
     explainers: dict[str, str | None]
     comparisons: dict[str, list[list[str]]]
     words_of: list[str]
-    texts: int | None
+    texts: int
     confidence: float
 
     @classmethod
@@ -407,7 +409,7 @@ class MeasureReliance(OfRuns):
         return super().asked(study) | {
             "explainers": {name: configuration.repeated_by(study.config, name) for name in study.explainers},
             "words_of": study.datasets_shown(),
-            "texts": (study.config["reliance"] or {}).get("texts"),
+            "texts": study.config["reliance"]["texts"],
         }
 
     def compute(self, inputs: Inputs) -> Computed:

@@ -254,7 +254,7 @@ def effects_by_labels(values: np.ndarray, design: Design, runs: slice, in_first:
     if design.paired:
         usable = ~np.isnan(a + b) & (strata[0] == strata[1])
         a, b = np.where(usable, a, np.nan), np.where(usable, b, np.nan)
-    delta = stratified_delta(a, b, *strata, in_first)
+    delta = stratified_delta(a, b, strata[0], strata[1], in_first)
     d = d_by_labels(np.hstack([a, b]), np.hstack(strata), in_first)
     effects = {"cohens_d": 2 * scipy.special.ndtr(d / np.sqrt(2)) - 1, "cliffs_delta": delta}
     permuted = np.arange(len(in_first))[:, None] > 0

@@ -45,10 +45,11 @@ def strategy_table(
     In the subset ``right`` are the texts that the strategy's own model reads rightly. A note counts the texts without a
     word of the ground truth, which have no mass accuracy.
     """
-    rows, notes = [], {}  # of notes the keys only: each once, in order
+    rows = []
+    notes: dict[str, None] = {}  # each once, in order
     for strategies in read_strategies(study):
         truth = tables.read_table(
-            items_path(study.units, strategies.dataset), ITEMS.only("item_id", "ground_truth")
+            items_path(study.folders["units"], strategies.dataset), ITEMS.only("item_id", "ground_truth")
         ).set_index("item_id")["ground_truth"]
         if mass_accuracies:
             notes |= dict.fromkeys(_note_on_truth(strategies, truth))
@@ -168,7 +169,8 @@ def _truth_shares(
     for i, model in enumerate(strategies.models.values()):
         for j, seed in enumerate(strategies.seeds):
             run = Run(strategies.dataset, model, run_of_seed(study.models[model], seed))
-            words = tables.read_table(predictions_path(study.predictions, run), PREDICTIONS.only("item_id", "word_id"))
+            path = predictions_path(study.folders["predictions"], run)
+            words = tables.read_table(path, PREDICTIONS.only("item_id", "word_id"))
             words = words.set_index("item_id")["word_id"].reindex(strategies.items["item_id"])
             for k, (item, word_id) in enumerate(words.items()):
                 for name in definitions:

@@ -148,7 +148,7 @@ def _means_of(study: StudyScores, factors: Sequence[str]) -> Iterator[pd.DataFra
     """The means of every run and explainer, of units of one modality."""
     for run, levels in _levels_of_runs(study, factors):
         for explainer in study.explaining(run.dataset):
-            table = read_scores(study.scores, run, explainer, study.metrics)
+            table = read_scores(study.folders["scores"], run, explainer, study.metrics)
             names = {"dataset": run.dataset, "model": run.model, "explainer": explainer}
             for factor, rows in levels.items():
                 yield _means(table, rows, study.metrics).assign(**names, factor=factor)
@@ -156,10 +156,11 @@ def _means_of(study: StudyScores, factors: Sequence[str]) -> Iterator[pd.DataFra
 
 def _levels_of_runs(study: StudyScores, factors: Sequence[str]) -> Iterator[tuple[Run, dict[str | None, pd.DataFrame]]]:
     """Each run with the levels of its scored items, see :func:`_levels`."""
-    units = {dataset: tables.read_table(units_path(study.units, dataset), UNITS) for dataset in study.datasets}
+    paths = {dataset: units_path(study.folders["units"], dataset) for dataset in study.datasets}
+    units = {dataset: tables.read_table(path, UNITS) for dataset, path in paths.items()}
     for run in study:
-        fullest = with_most_texts(study.scores, run, study.explaining(run.dataset), study.metrics)
-        first = read_scores(study.scores, run, fullest, study.metrics, only_items=True)
+        fullest = with_most_texts(study.folders["scores"], run, study.explaining(run.dataset), study.metrics)
+        first = read_scores(study.folders["scores"], run, fullest, study.metrics, only_items=True)
         yield run, _levels(units[run.dataset], factors, first)
 
 
@@ -177,7 +178,7 @@ def _grouped(study: StudyScores, factors: Sequence[str]) -> Iterator[pd.DataFram
     for run, levels in _levels_of_runs(study, factors):
         groups = pd.concat(levels.values()).rename(columns={"level": "group"}).drop_duplicates()
         for explainer in study.explaining(run.dataset):
-            table = groups.merge(read_scores(study.scores, run, explainer, study.metrics), on="item_id")
+            table = groups.merge(read_scores(study.folders["scores"], run, explainer, study.metrics), on="item_id")
             table = table.melt(id_vars=["group"], value_vars=list(study.metrics), var_name="metric", value_name="score")
             yield table.assign(explainer=explainer)
 

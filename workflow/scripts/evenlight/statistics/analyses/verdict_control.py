@@ -107,7 +107,7 @@ def _exchanged(side: Side, other: Side, swapped: np.ndarray) -> Side:
         np.where(swapped, other.clusters, side.clusters),
         np.concatenate([side.columns[stays], other.columns[comes]]),
         np.concatenate([side.unit_index[stays], other.unit_index[comes]]),
-        None if side.strata is None else np.where(swapped, other.strata, side.strata),
+        None if side.strata is None or other.strata is None else np.where(swapped, other.strata, side.strata),
     )
 
 
@@ -120,7 +120,7 @@ def _taken(a: Side, b: Side, chosen: np.ndarray) -> Side:
         np.concatenate([a.clusters, b.clusters])[chosen],
         np.concatenate([a.columns, b.columns])[there],
         (np.cumsum(chosen) - 1)[unit_index[there]],
-        None if a.strata is None else np.hstack([a.strata, b.strata])[:, chosen],
+        None if a.strata is None or b.strata is None else np.hstack([a.strata, b.strata])[:, chosen],
     )
 
 

@@ -65,9 +65,11 @@ def read_explanations(
         yield from zip(explanations_of(texts, attributed, path), words, strict=True)
 
 
-def read_word_shares(*of_run: str | Path | Run) -> Iterator[tuple[str, np.ndarray]]:
+def read_word_shares(
+    attributions: str | Path, datasets_folder: str | Path, predictions: str | Path, run: Run, explainer: str
+) -> Iterator[tuple[str, np.ndarray]]:
     """The same texts with the shares of their words, :func:`word_shares`."""
-    for explanation, count in read_explanations(*of_run):
+    for explanation, count in read_explanations(attributions, datasets_folder, predictions, run, explainer):
         yield explanation.item_id, word_shares(explanation.token_score, explanation.word_id, count)
 
 
@@ -105,7 +107,8 @@ def attribution_differences(
       independent; ``p_pairs``: of the pairs, each with the mean over its words;
     - ``p_holm``, ``p_pairs_holm``: Holm's, over the pairs of levels of one factor, as of three forms.
     """
-    rows, notes = [], {}
+    rows = []
+    notes: dict[str, None] = {}
     for dataset in runs.datasets:
         truth = tables.read_table(items_path(datasets_folder, dataset), ITEMS.only("item_id", "ground_truth"))
         truth = truth.set_index("item_id")["ground_truth"].dropna()

@@ -140,8 +140,8 @@ def as_often_p(wins: ArrayLike, losses: ArrayLike, units: ArrayLike, bound: Arra
     """
 
     def room(log_level: np.ndarray, *asked: np.ndarray) -> np.ndarray:
-        *counts, bound = asked
-        return net_benefit_limits(*counts, 2 * np.exp(log_level))[0] + bound
+        wins, losses, units, bound = asked
+        return net_benefit_limits(wins, losses, units, 2 * np.exp(log_level))[0] + bound
 
     counts = np.broadcast_arrays(np.minimum(wins, losses), np.maximum(wins, losses), units, bound)
     # Many comparisons have the same counts.
@@ -192,9 +192,9 @@ def texts_in_worst(a: np.ndarray, b: np.ndarray, higher_is_better: np.ndarray) -
     together = np.concatenate(settled(a.T, b.T), axis=1).T
     goodness = np.where(np.isnan(together), np.inf, np.where(higher_is_better, together, -together))
     most = (WORST * (~np.isnan(together)).sum(axis=0) + 1e-9).astype(int)
-    # The first score that is none of them.
-    first = np.take_along_axis(np.sort(goodness, axis=0), most[None], axis=0)
-    return tuple(np.split(goodness < first, [len(a)]))
+    # Worse than the first score that is none of them.
+    worst = goodness < np.take_along_axis(np.sort(goodness, axis=0), most[None], axis=0)
+    return worst[: len(a)], worst[len(a) :]
 
 
 def worst_side_p(

@@ -133,9 +133,9 @@ def _resamples(drawn: _Drawn, draws: int, generator: np.random.Generator) -> Ite
     block = max(1, min(BLOCK, NUMBERS // max(len(drawn.of_a), len(drawn.of_b))))
     for start in range(0, draws, block):
         size = min(block, draws - start)
-        counts = [_counts(len(members), size, generator) for members in drawn.blocks]
+        of_blocks = [_counts(len(members), size, generator) for members in drawn.blocks]
         # Of one block, its members are all in order, and of pairs each is a unit of both groups: nothing is copied.
-        counts = counts[0] if len(counts) == 1 else _put_together(counts, drawn.blocks)
+        counts = of_blocks[0] if len(of_blocks) == 1 else _put_together(of_blocks, drawn.blocks)
         of_a = counts if drawn.are_units else counts[drawn.of_a]
         yield of_a, of_a if drawn.of_b is drawn.of_a else counts[drawn.of_b]
 
@@ -165,7 +165,7 @@ def _by_stratum(
 
 def _left_out(by_stratum: list[tuple[np.ndarray, np.ndarray]], from_a: bool, from_b: bool) -> np.ndarray:
     """The effects with each unit of the named groups left out in turn, or with none, means over seeds; (effects, n)."""
-    effects, seeds = 0, range(len(by_stratum[0][0]))
+    effects, seeds = np.zeros(1), range(len(by_stratum[0][0]))
     for seed in seeds:
         parts = [_sums_left(a[seed], b[seed], from_a, from_b) for a, b in by_stratum]
         effects = effects + np.vstack([_from_sums([part[1:] for part in parts]), _delta(parts)])
@@ -218,7 +218,8 @@ class _Powers:
 
 def _standardised(by_seed: list[list[_Powers]], weights_a: np.ndarray, weights_b: np.ndarray) -> np.ndarray:
     """d of weighted units, means over seeds: of each seed its strata, weights (units, n) -> (n,)."""
-    return sum(_from_sums([_sums(part, weights_a, weights_b) for part in of]) for of in by_seed) / len(by_seed)
+    d = (_from_sums([_sums(part, weights_a, weights_b) for part in of]) for of in by_seed)
+    return sum(d, np.zeros(1)) / len(by_seed)
 
 
 def _sums(part: _Powers, weights_a: np.ndarray, weights_b: np.ndarray) -> tuple:
@@ -237,7 +238,7 @@ def _sums_left(a: np.ndarray, b: np.ndarray, from_a: bool, from_b: bool) -> tupl
     """
     known_a, known_b = ~np.isnan(a), ~np.isnan(b)
     scores_a, scores_b = a[known_a], b[known_b]
-    wins_a, losses_b = (sum(_ranked(*scores)) for scores in ((scores_a, scores_b), (scores_b, scores_a)))
+    wins_a, losses_b = (np.add(*_ranked(*scores)) for scores in ((scores_a, scores_b), (scores_b, scores_a)))
     units = len(a) if from_a else len(b) if from_b else 1
     size_a, size_b, wins = known_a.sum(), known_b.sum(), np.full(units, float(wins_a.sum()))
     powers_a, powers_b = _powers(scores_a, scores_b)
@@ -266,15 +267,16 @@ def _powers(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     # As in cohens_d, constancy is asked by the values. Their ranks are whole numbers, sums of which have no rounding.
     values, ranks = np.unique(np.concatenate([a, b]), return_inverse=True)
     origin, ranks = np.median(values) if len(values) else 0.0, ranks.astype(float)
-    return tuple(
+    of_a, of_b = (
         np.stack([scores - origin, (scores - origin) ** 2, rank, rank**2])
         for scores, rank in ((a, ranks[: len(a)]), (b, ranks[len(a) :]))
     )
+    return of_a, of_b
 
 
 def _from_sums(strata: list[tuple]) -> np.ndarray:
     """d (n,) from the sizes of both groups, sums of weights (n,), and their sums of :func:`_powers`, (4, n)."""
-    total = difference = spread = 0.0
+    total = difference = spread = np.zeros(1)
     for size_a, size_b, sums_a, sums_b in strata:
         pairs = size_a * size_b
         weight = stratum_weight(size_a, size_b)
@@ -293,7 +295,7 @@ def _from_sums(strata: list[tuple]) -> np.ndarray:
 
 def _delta(strata: list[tuple]) -> np.ndarray:
     """Cliff's delta (n,) from what :func:`_sums_left` gives of each stratum."""
-    total = delta = 0.0
+    total = delta = np.zeros(1)
     for wins, size_a, size_b, *_ in strata:
         pairs = size_a * size_b
         weight = stratum_weight(size_a, size_b)

@@ -50,8 +50,8 @@ def mean_limits(
         return _means(values - mean, known, drawn_counts(len(values), count, generator))
 
     ends = _studentised(mean, error, resampled, confidence, draws, max(values.shape))
-    ends = _opened(ends, np.abs(values).max(axis=0, initial=0))
-    return MeanDifference(mean, *ends, error, known.sum(axis=0) - 1.0)
+    low, high = _opened(ends, np.abs(values).max(axis=0, initial=0))
+    return MeanDifference(mean, low, high, error, known.sum(axis=0) - 1.0)
 
 
 def limits_over_texts(
@@ -117,7 +117,7 @@ def difference_limits(
 
     def added(of_parts: Sequence) -> tuple[np.ndarray, np.ndarray]:
         """Difference and standard error of all strata, from both groups' means and errors in each."""
-        difference = square = 0.0
+        difference = square = np.zeros(a.shape[1])
         for weight, ((mean_a, error_a), (mean_b, error_b)) in zip(weights, of_parts, strict=True):
             there = weight > 0
             difference = difference + np.where(there, weight * (mean_a - mean_b), 0)
@@ -154,7 +154,8 @@ def difference_limits(
         wider = np.sqrt(design_effect(np.concatenate(pulls), np.concatenate(of_clusters)))
         ends, error, degrees = mean + wider * (ends - mean), wider * error, degrees / wider**2
     scores = np.concatenate([side for part in parts for side in part])
-    return MeanDifference(mean, *_opened(ends, np.fmax.reduce(scores) - np.fmin.reduce(scores)), error, degrees)
+    low, high = _opened(ends, np.fmax.reduce(scores) - np.fmin.reduce(scores))
+    return MeanDifference(mean, low, high, error, degrees)
 
 
 def _studentised(

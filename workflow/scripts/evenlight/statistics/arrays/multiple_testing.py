@@ -16,7 +16,7 @@ that are as likely as losses in each comparison alone are less than that; for su
 (``make verdicts``).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import erfc, expm1, log1p, sqrt
 from statistics import NormalDist
@@ -77,6 +77,13 @@ def sides_adjusted(p_sides: np.ndarray) -> np.ndarray:
 # first look how many units each look has. A spending function says what part of the level is spent by each (Lan &
 # DeMets 1983). It is a function of the planned numbers alone, so no result of a look can change it.
 
+# What is spent of the level by a share of the units.
+SPENDING: Mapping[str, Callable[[float, float], float]] = {
+    # Four upper tails of the normal distribution.
+    OBRIEN_FLEMING: lambda alpha, share: 2 * erfc(-NormalDist().inv_cdf(alpha / 4) / sqrt(2 * share)),
+    POCOCK: lambda alpha, share: alpha * log1p(expm1(1) * share),
+}
+
 
 @dataclass(frozen=True)
 class Looks:
@@ -112,11 +119,8 @@ class Looks:
         return np.diff(self.spent(alpha), prepend=0.0)
 
     def _spent(self, alpha: float, number: int, share: float) -> float:
-        if self.spending == OBRIEN_FLEMING:
-            # Four upper tails of the normal distribution.
-            return 2 * erfc(-NormalDist().inv_cdf(alpha / 4) / sqrt(2 * share))
-        if self.spending == POCOCK:
-            return alpha * log1p(expm1(1) * share)
+        if isinstance(self.spending, str):
+            return SPENDING[self.spending](alpha, share)
         return alpha * self.spending[number]
 
 
@@ -138,7 +142,7 @@ class Found(NamedTuple):
     p_adjusted: np.ndarray
 
 
-def over_analyses(p_sides: Sequence[np.ndarray], increments: Sequence[float]) -> Found:
+def over_analyses(p_sides: Sequence[np.ndarray], increments: Iterable[float]) -> Found:
     """What one or several analyses have found, the present one last.
 
     Each has Holm's method at the increment of the spent level. What was found before stays found and counts as the
@@ -186,7 +190,7 @@ def family_limits(
 # Flips ---------------------------------------------------------------------------------------------------------------
 
 
-def sign_flips(units: int, draws: int, seed: Sequence[object]) -> Iterator[np.ndarray]:
+def sign_flips(units: int, draws: int, seed: Sequence[str | int]) -> Iterator[np.ndarray]:
     """Rows of signs that turn units, ±1 of shape (some rows, units): at most :data:`FLIPS_AT_ONCE` in turn.
 
     All 2^``units`` rows where they are at most ``draws``; else ``draws`` rows, random but for the first, which turns
@@ -203,7 +207,7 @@ def sign_flips(units: int, draws: int, seed: Sequence[object]) -> Iterator[np.nd
         yield 1 - 2 * turned.astype(np.float32)
 
 
-def flipped_p(signed: np.ndarray, draws: int, seed: Sequence[object]) -> Iterator[np.ndarray]:
+def flipped_p(signed: np.ndarray, draws: int, seed: Sequence[str | int]) -> Iterator[np.ndarray]:
     """One-sided p of both sides in each flip, float32 (2, some flips, comparisons), in turn.
 
     Args:
@@ -222,7 +226,7 @@ def flipped_p(signed: np.ndarray, draws: int, seed: Sequence[object]) -> Iterato
         yield np.stack([table[places] for table in tables])
 
 
-def step_down(signed: np.ndarray, draws: int, seed: Sequence[object]) -> np.ndarray:
+def step_down(signed: np.ndarray, draws: int, seed: Sequence[str | int]) -> np.ndarray:
     """Adjusted p of the likelier side by step-down min-p, float (comparisons,); never below the exact two-sided p.
 
     Westfall & Young (1993), Algorithm 2.8, over both sides of each comparison: one that is found leaves the family, its
@@ -272,7 +276,7 @@ def simes_thresholds(p_sides: np.ndarray, alpha: float) -> np.ndarray:
     return ranks * alpha / largest
 
 
-def flip_thresholds(signed: np.ndarray, draws: int, seed: Sequence[object], alpha: float) -> np.ndarray:
+def flip_thresholds(signed: np.ndarray, draws: int, seed: Sequence[str | int], alpha: float) -> np.ndarray:
     """For :func:`at_least`: the largest uλ / 2m that flips rarely pass, (2 m,).
 
     In at most ``alpha`` of flips are there u one-sided p, for any u, that are no larger than the threshold of u
@@ -281,11 +285,11 @@ def flip_thresholds(signed: np.ndarray, draws: int, seed: Sequence[object], alph
     Args: as for :func:`flipped_p`, and the level.
     """
     ranks = np.arange(1, 2 * signed.shape[1] + 1)
-    least = []
+    of_blocks = []
     for block in flipped_p(signed, draws, seed):
         p = np.sort(np.concatenate(list(block), axis=1), axis=1)
-        least.append((p / ranks).min(axis=1))
-    least = np.sort(np.concatenate(least)).astype(float)
+        of_blocks.append((p / ranks).min(axis=1))
+    least = np.sort(np.concatenate(of_blocks)).astype(float)
     # Just below the first that is one too many; also where others are equal to it but for rounding.
     allowed = int(np.floor(alpha * len(least) + 1e-9))
     return ranks * least[allowed] * (1 - 1e-5) if allowed < len(least) else np.ones(len(ranks))

@@ -1,7 +1,7 @@
 """Resamples of whole clusters, and percentile intervals of what is no mean, such as a ratio."""
 
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import wraps
 
 import numpy as np
@@ -18,7 +18,7 @@ def remembered(draw: Draw) -> Draw:
     All comparisons of the same units have the same resamples, and to draw these takes longer than to use them. The
     generator goes on as if it had drawn. At most :data:`evenlight.statistics.arrays.blocks.NUMBERS` numbers are kept.
     """
-    kept: OrderedDict[tuple, tuple[np.ndarray, dict]] = OrderedDict()
+    kept: OrderedDict[tuple, tuple[np.ndarray, Mapping]] = OrderedDict()
 
     @wraps(draw)
     def drawn(units: int, draws: int, generator: np.random.Generator) -> np.ndarray:
@@ -57,7 +57,7 @@ def means_of_draws(values: np.ndarray, weights: np.ndarray, cluster: np.ndarray)
 
 def clusters_known(known: np.ndarray, cluster: np.ndarray) -> np.ndarray:
     """How many clusters have a score under some seed, int (…), from bool (…, seeds, items)."""
-    return (sums_by_cluster(known.any(axis=-2), cluster) > 0).sum(axis=-1)
+    return (sums_by_cluster(np.any(known, axis=-2), cluster) > 0).sum(axis=-1)
 
 
 def mean_over_seeds(of_seeds: np.ndarray, there: np.ndarray) -> np.ndarray:

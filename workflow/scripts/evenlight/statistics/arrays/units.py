@@ -111,7 +111,7 @@ def stratum_weight(size_a: ArrayLike, size_b: ArrayLike) -> np.ndarray:
     >>> float(stratum_weight(2, 3))
     1.0
     """
-    return size_a * size_b / (size_a + size_b + 1)
+    return np.multiply(size_a, size_b) / (np.add(size_a, size_b) + 1)
 
 
 # Rounding ------------------------------------------------------------------------------------------------------------
@@ -148,19 +148,19 @@ def settled(*groups: ArrayLike) -> tuple[np.ndarray, ...]:
     >>> settled([0.5, 0.75], [np.nextafter(np.float32(0.5), 1), 0.1])[1].tolist()
     [0.5, 0.1]
     """
-    groups = tuple(np.asarray(group, dtype=float) for group in groups)
-    together, width = np.concatenate(groups, axis=-1), threshold(*groups)
+    scores = tuple(np.asarray(group, dtype=float) for group in groups)
+    together, width = np.concatenate(scores, axis=-1), threshold(*scores)
     ranked = np.sort(together, axis=-1)
     near = np.zeros(ranked.shape, dtype=bool)
     near[..., 1:] = np.diff(ranked, axis=-1) <= width
     if not (near[..., 1:] & (ranked[..., 1:] != ranked[..., :-1])).any():
-        return groups
+        return scores
     order = np.argsort(together, axis=-1)
     first = np.maximum.accumulate(np.where(near, -np.inf, ranked), axis=-1)
     with np.errstate(divide="ignore", invalid="ignore"):
         steps = np.where(width > 0, np.floor((ranked - first) / width), 0)
     np.put_along_axis(together, order, first + np.where(near, steps, 0) * width, axis=-1)
-    return tuple(np.split(together, np.cumsum([group.shape[-1] for group in groups])[:-1], axis=-1))
+    return tuple(np.split(together, np.cumsum([group.shape[-1] for group in scores])[:-1], axis=-1))
 
 
 def differences(a: ArrayLike, b: ArrayLike) -> np.ndarray:

@@ -143,7 +143,8 @@ class ExplainerScores:
     def sides(self, design: Design) -> tuple[np.ndarray, np.ndarray]:
         """The scores of both levels, (metrics × seeds, units): a row for every metric and seed, in this order."""
         rows = len(self.metrics) * len(self.seeds)
-        return tuple(side.scores(self.values).reshape(rows, -1) for side in (design.a, design.b))
+        a, b = (side.scores(self.values).reshape(rows, -1) for side in (design.a, design.b))
+        return a, b
 
     def cells_with_scores(self, design: Design) -> Iterator[tuple[dict[str, str], np.ndarray, np.ndarray]]:
         """Each of :meth:`cells` with the scores (seeds, units) of both levels."""
@@ -274,9 +275,11 @@ def _side(rows: pd.DataFrame, units: pd.Index, items: pd.DataFrame, strata: np.n
     columns, unit_index = rows["column"].to_numpy(), units.get_indexer(rows["unit_id"])
     first = np.full(len(units), -1)
     first[unit_index[::-1]] = columns[::-1]
-    names = [np.where(first >= 0, items[name].to_numpy(object)[first], None) for name in ("item_id", "cluster")]
+    item, cluster = (
+        np.where(first >= 0, items[name].to_numpy(object)[first], np.array(None)) for name in ("item_id", "cluster")
+    )
     of_units = None if strata is None else _strata_of_units(strata[:, columns], unit_index, len(units))
-    return Side(*names, columns, unit_index, of_units)
+    return Side(item, cluster, columns, unit_index, of_units)
 
 
 def _strata_of_units(strata: np.ndarray, unit_index: np.ndarray, units: int) -> np.ndarray:

@@ -27,7 +27,7 @@ def read_compared(study: StudyScores) -> Iterator[ModelScores]:
 
     Architectures with one strategy are left out.
     """
-    if study.strategies is None:
+    if not study.strategies:
         yield from read_models(study)
         return
     compared = {architecture: models for architecture, models in study.strategies.items() if len(models) > 1}

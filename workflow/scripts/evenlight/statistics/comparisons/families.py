@@ -16,7 +16,7 @@ def sizes_of_families(
     study: StudyScores, primary: Mapping[str, Collection[str]], noise: Collection[str]
 ) -> dict[str, int]:
     """How many comparisons each family has, where every dataset has all compared levels; none of strategies."""
-    if study.strategies is not None:
+    if study.strategies:
         return {}
     return Counter(
         hypothesis_family(

@@ -60,9 +60,9 @@ def _limits(levels: LevelScores, judging: VerdictSettings, *sides: np.ndarray) -
     how = judging.confidence, judging.bootstrap_draws, generator
     if levels.design.paired:
         with np.errstate(invalid="ignore"):
-            return mean_limits(*sides, *how)
+            return mean_limits(sides[0], *how)
     a, b = levels.votes
-    return difference_limits(*sides, a.strata, b.strata, *how, (a.clusters, b.clusters))
+    return difference_limits(sides[0], sides[1], a.strata, b.strata, *how, (a.clusters, b.clusters))
 
 
 def _spread(a: np.ndarray, b: np.ndarray) -> np.ndarray:

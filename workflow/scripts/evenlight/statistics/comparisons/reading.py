@@ -1,6 +1,6 @@
 """The scores of a study's models, read from its files: items, units, strata, and the scores of each explainer."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -31,8 +31,8 @@ def read_models(study: StudyScores) -> Iterator[ModelScores]:
 def _read_source(study: StudyScores) -> Iterator[ModelScores]:
     """The same of units of one modality."""
     for dataset in study.datasets:
-        units = tables.read_table(units_path(study.units, dataset), UNITS)
-        path = items_path(study.units, dataset)
+        units = tables.read_table(units_path(study.folders["units"], dataset), UNITS)
+        path = items_path(study.folders["units"], dataset)
         texts = tables.read_table(path, ITEMS.only("item_id", "cluster", "label", "split"))
         # Units are drawn one after the other, so that fewer of them are the first of more.
         test = texts[texts["split"] == "test"]
@@ -45,10 +45,10 @@ def _read_source(study: StudyScores) -> Iterator[ModelScores]:
         for model, seeds in study.models_of(dataset).items() if explainers else ():
             runs = [Run(dataset, model, seed) for seed in seeds]
             fullest, asked = explainers[0], explainers[:1]
-            if study.scores is not None:
-                fullest = with_most_texts(study.scores, runs[0], explainers, study.metrics)
+            if "scores" in study.folders:
+                fullest = with_most_texts(study.folders["scores"], runs[0], explainers, study.metrics)
                 # A question may have an answer of one explainer and none of another.
-                of_answers = is_of_answers(study.scores, runs[0], fullest, study.metrics)
+                of_answers = is_of_answers(study.folders["scores"], runs[0], fullest, study.metrics)
                 asked = explainers if of_answers else [fullest]
             scored = pd.concat([_scored_items(study, run, name) for run in runs for name in asked]).drop_duplicates()
             items = pd.DataFrame({"item_id": scored}).join(texts["cluster"], on="item_id")
@@ -63,7 +63,7 @@ def _read_source(study: StudyScores) -> Iterator[ModelScores]:
                 items = items[items["item_id"].isin(drawn)].reset_index(drop=True)
             codes = None
             if dataset in study.strata:
-                codes = _strata(study.strata[dataset], items["item_id"], texts["label"], study.predictions, runs)
+                codes = _strata(study.strata[dataset], items["item_id"], texts["label"], study.folders, runs)
             if study.strata.get(dataset) == "label":
                 check_strata(dataset, units, texts["label"].loc[items["item_id"]], compared)
             designs = [design_of(pair, forms_of(units, pair.factor), items, codes) for pair in pairs_of(compared)]
@@ -87,9 +87,9 @@ def _read_source(study: StudyScores) -> Iterator[ModelScores]:
 
 def _scored_items(study: StudyScores, run: Run, explainer: str) -> pd.Series:
     """``item_id`` of what an explainer's scores of a run are of, or, in a study without scores, of what will be."""
-    if study.scores is None:
-        return explained_items(predictions_path(study.predictions, run)).to_pandas()
-    return read_scores(study.scores, run, explainer, study.metrics, only_items=True)["item_id"]
+    if "scores" not in study.folders:
+        return explained_items(predictions_path(study.folders["predictions"], run)).to_pandas()
+    return read_scores(study.folders["scores"], run, explainer, study.metrics, only_items=True)["item_id"]
 
 
 def _can_compare(units: pd.DataFrame, factor: str, sets: list[list[str]]) -> bool:
@@ -108,21 +108,21 @@ def _is_large(design: Design, units: pd.DataFrame, items: pd.DataFrame, smallest
 
 
 def _strata(
-    kind: str, items: pd.Series, labels: pd.Series, predictions: str | Path | None, runs: Sequence[Run]
+    kind: str, items: pd.Series, labels: pd.Series, folders: Mapping[str, Path], runs: Sequence[Run]
 ) -> np.ndarray:
     """The stratum of each item under each run, int (runs, items); -1 where it is not known."""
     rows = []
     for run in runs:
         if kind == "label":
             values = labels
-        elif predictions is None:
+        elif "predictions" not in folders:
             raise InputError(
                 f"statistics.strata.{run.dataset}: found {kind}, which the predictions have; name their folder"
             )
         else:
             contract = PREDICTIONS.only("item_id", "predicted")
             values = (
-                tables.read_table(predictions_path(predictions, run), contract)
+                tables.read_table(predictions_path(folders["predictions"], run), contract)
                 .set_index("item_id")["predicted"]
                 .dropna()
             )
@@ -138,11 +138,11 @@ def _explainers(
     """The scores of ``items``, which ``fullest`` has; those of ``later`` ones do not count yet."""
     index = pd.Index(items["item_id"])
     for explainer in study.explaining(runs[0].dataset):
-        drawn = [read_draws(study.scores, run, explainer, study.metrics) for run in runs]
+        drawn = [read_draws(study.folders["scores"], run, explainer, study.metrics) for run in runs]
         values = np.full((len(study.metrics), len(runs), len(items)), np.nan)
         present = np.zeros((len(runs), len(items)), dtype=bool)
         for row, run in enumerate(runs):
-            table = read_scores(study.scores, run, explainer, study.metrics)
+            table = read_scores(study.folders["scores"], run, explainer, study.metrics)
             table = table[~table["item_id"].isin(later)] if later else table
             columns = index.get_indexer(table["item_id"])
             if (columns < 0).any():

@@ -27,7 +27,7 @@ def read_scores(
     beside it. What the files hold besides is left out; with ``only_items`` all metrics. Of answers, of which an item
     may have several, it is the mean of those that are defined; :func:`read_draws` has each.
     """
-    parts = []
+    parts: list[pd.DataFrame] = []
     for family in dict.fromkeys(metrics.values()):
         path = score_path(folder, run, family, explainer)
         table = _read_file(path, [] if only_items else [name for name in metrics if metrics[name] == family])
@@ -108,9 +108,9 @@ def _in_order(table: pd.DataFrame, items: pd.Series, path: Path) -> pd.DataFrame
 
 def score_notes(study: StudyScores) -> list[str]:
     """What a reader of any table of the scores must know: which texts are left out, and of the explainers."""
-    notes = {}
+    notes: dict[str, None] = {}
     for source in study.sources().values():
-        names = (study.scores, source, source.explainers, source.metrics)
+        names = (study.folders["scores"], source, source.explainers, source.metrics)
         notes |= dict.fromkeys(left_out_notes(*names) + explainer_notes(*names))
     return list(notes)
 

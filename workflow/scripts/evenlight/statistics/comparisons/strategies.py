@@ -74,7 +74,7 @@ class Strategies:
         if subset == ALL_RIGHT:
             return np.broadcast_to(self.all_right, self.right.shape[1:])
         names = list(self.models)
-        return self.right[[names.index(strategy) for strategy in strategies]].all(axis=0)
+        return np.all(self.right[[names.index(strategy) for strategy in strategies]], axis=0)
 
 
 def read_strategies(study: StudyScores) -> Iterator[Strategies]:
@@ -82,10 +82,10 @@ def read_strategies(study: StudyScores) -> Iterator[Strategies]:
 
     Refused are models whose runs have no seed in common.
     """
-    models = study.models
+    models, units, predictions = study.models, study.folders["units"], study.folders["predictions"]
     for dataset in study.datasets:
-        rights = {run: read_rightly(study.units, study.predictions, run) for run in study.of(dataset)}
-        all_right = read_rightly_by_all(study.units, dataset, list(rights.values()))
+        rights = {run: read_rightly(units, predictions, run) for run in study.of(dataset)}
+        all_right = read_rightly_by_all(units, dataset, list(rights.values()))
         for architecture, of_strategies in study.strategies.items():
             read = [
                 next(read_models(replace(study.of(dataset), models={model: models[model]}, comparisons={})))
@@ -139,7 +139,7 @@ def _explainers(
     """The scores of each explainer, (strategies, metrics, seeds, items), and the mean of those that are together."""
     columns = [pd.Index(items["item_id"]).get_indexer(model.items["item_id"]) for model in read]
     runs_under = [[list(model.seeds).index(run_of_seed(model.seeds, seed)) for seed in seeds] for model in read]
-    total, count = 0.0, 0
+    total, count = np.zeros(1), 0
     for of_models in zip(*(model.explainers for model in read), strict=True):
         values = np.full((len(read), len(of_models[0].metrics), len(seeds), len(items)), np.nan)
         for strategy, (scores, rows, places) in enumerate(zip(of_models, runs_under, columns, strict=True)):

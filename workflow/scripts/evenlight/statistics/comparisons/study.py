@@ -87,10 +87,10 @@ class StudyScores(Runs):
     """Which scores a study has, where they are, and what of them is compared.
 
     Attributes:
-        scores, units: folders of the scores, and of the items and units that have them
+        folders: those of the ``scores``, and of the items and ``units`` that have them
             (:mod:`evenlight.statistics.comparisons.files`). No scores before there are any; then texts can be read, and
-            no cells. Neither is known to settings, see :meth:`evenlight.statistics.analyses.base.Inputs.located`.
-        predictions: their folder; None where nothing depends on it.
+            no cells. No ``predictions`` where nothing depends on them. Settings know of no folder, see
+            :meth:`evenlight.statistics.analyses.base.Inputs.located`.
         datasets, models, only: as of all runs.
         explainers: names, in configured order.
         metrics: name to family.
@@ -108,15 +108,13 @@ class StudyScores(Runs):
         drawn_by: of a dataset, the factors by which its units were drawn, where not by all.
     """
 
-    scores: Path | None = None
-    units: Path | None = None
-    predictions: Path | None = None
+    folders: Mapping[str, Path] = field(default_factory=dict)
     explainers: Sequence[str]
     metrics: Mapping[str, str]
     comparisons: Mapping[str, list[list[str]]] = field(default_factory=dict)
     strata: Mapping[str, str] = field(default_factory=dict)
     smallest_group: int | None = None
-    strategies: Mapping[str, Mapping[str, str]] | None = None
+    strategies: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     claims: Mapping[str, Sequence[Sequence[str]]] = field(default_factory=dict)
     together: Sequence[str] = ()
     modalities: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
@@ -142,7 +140,7 @@ class StudyScores(Runs):
                 self,
                 modalities={},
                 of_several=True,
-                units=of.get("units", self.units),
+                folders={**self.folders, **({"units": of["units"]} if "units" in of else {})},
                 strata={name: by for name, by in self.strata.items() if modality != EFFECTS or by == "label"},
                 explainers=[name for name in self.explainers if name in of["explainers"]],
                 metrics={name: family for name, family in self.metrics.items() if name in of["metrics"]},

@@ -132,11 +132,11 @@ def _refuse_margins(margins: Mapping[str, float], seen: Mapping[str, float]) -> 
             )
 
 
-def _effect_sizes(levels: LevelScores, judging: VerdictSettings) -> dict[str, Sequence[float]]:
+def _effect_sizes(levels: LevelScores, judging: VerdictSettings) -> Mapping[str, Sequence[float] | np.ndarray]:
     """The mean difference, and means over the seeds that count of effect sizes, with intervals; (comparisons,)."""
     design, rows = levels.design, []
     for of_a, of_b, there in zip(levels.a, levels.b, levels.seeds, strict=True):
-        strata = None if design.a.strata is None else (design.a.strata[there], design.b.strata[there])
+        strata = [of.strata[there] for of in (design.a, design.b) if of.strata is not None]
         # One generator per dataset and levels: every cell resamples the same units.
         generator = generator_for(0, "bootstrap", levels.scores.dataset, *design.comparison.levels)
         intervals = bootstrap_intervals(
@@ -146,10 +146,10 @@ def _effect_sizes(levels: LevelScores, judging: VerdictSettings) -> dict[str, Se
             judging.bootstrap_draws,
             judging.confidence,
             generator,
-            strata=strata,
+            strata=(strata[0], strata[1]) if strata else None,
             clusters=design.clusters,
         )
-        row = {}
+        row: dict[str, float] = {}
         for name, interval in intervals.items():
             row |= {name: interval.estimate, f"{name}_low": interval.low, f"{name}_high": interval.high}
         rows.append(row)

@@ -7,6 +7,7 @@ Bonferroni.
 """
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -104,7 +105,7 @@ def _judged(analyses: Sequence[pd.DataFrame], alpha: float, looks: Looks, by_fli
     as_often = np.array([holm(p) for [p] in p_of("p_as_often")])
     least = least_decided(size, level) if level > 0 else np.inf
     reasons = _why_undecidable(table, least)
-    verdicts = _verdicts(table, more.side, (as_often <= increments[:, None]).any(axis=0), reasons)
+    verdicts = _verdicts(table, more.side, np.any(as_often <= increments[:, None], axis=0), reasons)
     low, high = _family_limits(table, more.p_adjusted, level)
     paired, several = (~table["unit"].isin(ALONE)).to_numpy(), (table["seeds"] > 1).to_numpy()
     needed = np.full(size, least if np.isfinite(least) else np.nan)
@@ -133,8 +134,9 @@ def _judged(analyses: Sequence[pd.DataFrame], alpha: float, looks: Looks, by_fli
 def _verdicts(table: pd.DataFrame, side: np.ndarray, as_often: np.ndarray, reasons: Sequence[str | None]) -> np.ndarray:
     """Which group wins more often, or that both do as often; else whether that could be decided at all."""
     first, second = (table[name].to_numpy(object) + " more often" for name in ("level_a", "level_b"))
-    asked = [side > 0, side < 0, as_often, [why is not None for why in reasons]]
-    return np.select(asked, [first, second, AS_OFTEN, UNDECIDABLE], UNDECIDED)
+    asked = [side > 0, side < 0, as_often, np.array([why is not None for why in reasons])]
+    said: list[Any] = [first, second, AS_OFTEN, UNDECIDABLE]
+    return np.select(asked, said, UNDECIDED)
 
 
 def _why_undecidable(table: pd.DataFrame, least: float) -> list[str | None]:
@@ -197,10 +199,10 @@ def _counts(table: pd.DataFrame, signed: np.ndarray | None, level: float, judgin
             chosen = (values == value).to_numpy()
             differ, first, second = at_least(p_sides, thresholds, chosen)
             compared = dict.fromkeys(pairs[chosen])
-            only = next(iter(compared)) if len(compared) == 1 else Comparison(None, None, None)
+            only = next(iter(compared))._asdict() if len(compared) == 1 else dict.fromkeys(Comparison._fields)
             yield {
                 **{"family": family, "set": name, "name": " ".join(value) if name == "comparison" else value},
-                **only._asdict(),
+                **only,
                 **{"comparisons": int(chosen.sum()), "differ": differ, "first": first, "second": second},
                 **{
                     f"found_{way}": int((table["side"][chosen] == sign).sum())
@@ -219,8 +221,8 @@ def _signs(parts: Sequence[Counted], rows: np.ndarray) -> np.ndarray | None:
     for part in parts:
         own = rows[(start <= rows) & (rows < start + len(part.rows))] - start
         start += len(part.rows)
-        if len(own) and part.signed is None:
-            return None
         if len(own):
+            if part.signed is None:
+                return None
             chosen.append(part.signed.iloc[:, own])
     return pd.concat(chosen, axis=1).to_numpy(np.float32)

@@ -8,6 +8,7 @@ that all is said of these trained models. The methods are those of :mod:`evenlig
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import compress
 
 import numpy as np
 import pandas as pd
@@ -78,7 +79,8 @@ class LevelScores:
         """The scores of whole pairs whose forms are in one stratum, or of texts that are in one; NaN for the others."""
         if not self.design.paired:
             sides = ((self.a, self.design.a.strata), (self.b, self.design.b.strata))
-            return tuple(of if strata is None else np.where(strata >= 0, of, np.nan) for of, strata in sides)
+            a, b = (of if strata is None else np.where(strata >= 0, of, np.nan) for of, strata in sides)
+            return a, b
         whole, same = ~np.isnan(self.a) & ~np.isnan(self.b), self.design.same_stratum
         whole = whole if same is None else whole & same
         return np.where(whole, self.a, np.nan), np.where(whole, self.b, np.nan)
@@ -101,7 +103,8 @@ class LevelScores:
     @cached_property
     def counting(self) -> tuple[np.ndarray, np.ndarray]:
         """The scores of both levels that count, (seeds, units, comparisons) as arrays have them, NaN for the others."""
-        return tuple(np.where(self.seeds[:, :, None], side, np.nan).transpose(1, 2, 0) for side in self._whole)
+        a, b = (np.where(self.seeds[:, :, None], side, np.nan).transpose(1, 2, 0) for side in self._whole)
+        return a, b
 
     @cached_property
     def differences(self) -> np.ndarray:
@@ -119,8 +122,9 @@ class LevelScores:
         ]
         # The stratum that a unit has under all seeds; −1 where there is none.
         strata = [np.where((of == of[0]).all(axis=0), of[0], -1) for of in of_seeds]
-        both = np.intersect1d(*strata)
-        return tuple(map(_votes, self.counting, strata, clusters, (both[both >= 0],) * 2))
+        both = np.intersect1d(strata[0], strata[1])
+        a, b = map(_votes, self.counting, strata, clusters, (both[both >= 0],) * 2)
+        return a, b
 
 
 def _votes(scores: np.ndarray, strata: np.ndarray, clusters: np.ndarray, shared: np.ndarray) -> Votes:
@@ -188,7 +192,8 @@ def _of_pairs(
     decided, votes, level = wins + losses, wins + losses + ties, 1 - judging.confidence
     low, high = share_limits(wins, decided, level / 2)
     benefit_low, benefit_high = net_benefit_limits(wins, losses, votes, level)
-    worst_a, worst_b, _ = counted(in_worst(*(cluster_means(mean_of_known(side), codes) for side in (a, b)), better > 0))
+    of_a, of_b = (cluster_means(mean_of_known(side), codes) for side in (a, b))
+    worst_a, worst_b, _ = counted(in_worst(of_a, of_b, better > 0))
     there_a, there_b = (~np.isnan(side).all(axis=1) for side in (levels.a, levels.b))
     by_seed = np.stack([cluster_means(of_seed, codes) for of_seed in a - b])
     benefits = mean_of_known(better * signs(by_seed, margin), axis=1)
@@ -267,9 +272,9 @@ def _of_worst(a: Votes, b: Votes, higher_is_better: np.ndarray) -> tuple[list[np
     votes = cluster_sums(known, np.concatenate([a.clusters, b.clusters]))
     alone = [np.where(votes[of.clusters] == 1, of.scores, np.nan) for of in (a, b)]
     there = [~np.isnan(side) for side in alone]
-    worst = texts_in_worst(*alone, higher_is_better)
+    worst = texts_in_worst(alone[0], alone[1], higher_is_better)
     asked = np.minimum(*(of.sum(axis=0) for of in there)) >= LEAST_TEXTS
-    p = np.where(asked, worst_side_p(*worst, *there, (a.strata, b.strata)), 1.0)
+    p = np.where(asked, worst_side_p(*worst, there[0], there[1], (a.strata, b.strata)), 1.0)
     return [of.sum(axis=0) for of in worst], p
 
 
@@ -285,5 +290,5 @@ def _of_both(levels: LevelScores, judging: VerdictSettings) -> dict:
         "family": [hypothesis_family(cell, judging.primary, judging.noise) for cell in levels.cells],
         **{"paired": levels.design.paired, "left_out_a": left_out[0], "left_out_b": left_out[1]},
         **{"repeated": levels.scores.repeated, "seeds": levels.seeds.sum(axis=1)},
-        "left_out_seeds": [", ".join(str(seeds[seed]) for seed in np.flatnonzero(~of)) for of in levels.seeds],
+        "left_out_seeds": [", ".join(map(str, compress(seeds, ~of))) for of in levels.seeds],
     }
