@@ -7,7 +7,7 @@ import types
 import warnings
 from collections.abc import Iterable, Mapping
 from types import NoneType, UnionType
-from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar, Union, cast, get_args, get_origin
+from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar, Union, get_args, get_origin
 
 from pydantic import (
     AfterValidator,
@@ -86,13 +86,13 @@ class Entry(Settings):
 
     section: ClassVar[str]
     key: ClassVar[str]
-    entries: ClassVar[dict[str, type["Entry"]]]
+    entries: ClassVar[dict[str, type[Self]]]
     title: ClassVar[str]
     version: ClassVar[int] = 1
     is_own: ClassVar[bool] = False
 
     @classmethod
-    def __pydantic_init_subclass__(cls, **more: Any) -> None:
+    def __pydantic_init_subclass__(cls: type[Self], **more: Any) -> None:
         """Register the class, if it is an entry."""
         super().__pydantic_init_subclass__(**more)
         # No class of anybody else takes the place of a built-in one.
@@ -114,7 +114,7 @@ class Entry(Settings):
         if name not in cls.entries:
             raise InputError(f"{cls.key}: found {shown(name)}; allowed is one of {', '.join(cls.entries)}")
         try:
-            return cast(Self, cls.entries[name].model_validate(dict(settings)))
+            return cls.entries[name].model_validate(dict(settings))
         except ValidationError as error:
             problems = problems_of(error, dict(settings), cls.entries[name])
             raise InputError(f"{name}: {'; '.join(problems)}") from None

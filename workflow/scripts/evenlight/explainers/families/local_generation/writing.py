@@ -142,7 +142,7 @@ class Generator:
         tokenizer = self.writer.decoder.tokenizer
         token_id = tokenizer(each.text, add_special_tokens=False, verbose=False)["input_ids"]
         prefixes = [
-            tokenizer.decode(token_id[:count], clean_up_tokenization_spaces=False).strip()
+            str(tokenizer.decode(token_id[:count], clean_up_tokenization_spaces=False)).strip()
             for count in range(1, len(token_id) + 1)
         ]
         whole = prefixes[-1] if prefixes else ""
