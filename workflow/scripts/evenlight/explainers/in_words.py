@@ -180,6 +180,11 @@ class Answering(Explainer):
         return self.decision.words if self.decision else {}
 
     @property
+    def label_words(self) -> dict[str, list[str]]:
+        """The same where an answer begins with them, so that their probabilities decide; else none."""
+        return self.decision.words if self.decision and self.decision.asks_probabilities else {}
+
+    @property
     def decisions(self) -> list[str]:
         """Those that an answer can have, without those that say that it cannot be told."""
         return [name for name in self.decision_words if name not in self.follow_ups.undecided]

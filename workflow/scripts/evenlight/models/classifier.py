@@ -53,7 +53,7 @@ class Classifier:
             card. Embeddings, logits and gradients at the embeddings are float32 in any case, and so is all that is
             made of them.
         on_rows: called with the number of rows of every question; one that is read in windows is one row.
-        model_inputs: how the network is asked.
+        model_inputs: how the network is asked; found out where they are not given.
         check_texts: called with the words of texts before they are read, and refuses them; None where all may be.
 
     Raises:
