@@ -25,7 +25,7 @@ from evenlight.engine.sentences import Sentence, tokenize
 from evenlight.explainers import Context, Explainer
 from evenlight.models.building import new_classifier
 from evenlight.models.classifier import Classifier
-from evenlight.models.model_inputs import ModelInputs
+from evenlight.models.model_inputs import TO_BE_FOUND, ModelInputs
 from evenlight.models.one_layer_attention import OneLayerAttention, OneLayerAttentionConfig
 from evenlight.models.tokenizers import learned_tokenizer
 from evenlight.models.trainings import Training, recipe_of
@@ -114,7 +114,7 @@ def tiny_classifier(architecture: str, classes: int = 2, dtype: torch.dtype = to
     kind = architecture, classes, dtype
     if kind in FOUND:
         FOUND[kind].lend(network)
-    classifier = Classifier(network, tokenizer, MAX_TOKENS, model_inputs=FOUND.get(kind))
+    classifier = Classifier(network, tokenizer, MAX_TOKENS, model_inputs=FOUND.get(kind, TO_BE_FOUND))
     FOUND[kind] = classifier.model_inputs
     return classifier
 

@@ -344,9 +344,9 @@ PIECES = learned_tokenizer(WORDS, 60, 200)
 
 def runs(tree):
     """All merged runs of a tree, as (first, middle, last)."""
-    if tree.left is None:
+    if not tree.halves:
         return set()
-    return {(tree.first, tree.left.last, tree.last)} | runs(tree.left) | runs(tree.right)
+    return {(tree.first, tree.halves[0].last, tree.last)}.union(*map(runs, tree.halves))
 
 
 def merged_runs(clustering):
@@ -447,10 +447,10 @@ def owen_values(tree, worth, outside=frozenset()):
 
     ``worth`` maps a set of shown places to a number. Exponential, and as plain as can be.
     """
-    if tree.left is None:
+    if not tree.halves:
         return {tree.first: worth(outside | {tree.first}) - worth(outside)}
     total = {}
-    for half, other in ((tree.left, tree.right), (tree.right, tree.left)):
+    for half, other in (tree.halves, tree.halves[::-1]):
         for shown in (outside, outside | set(range(other.first, other.last))):
             for place, value in owen_values(half, worth, shown).items():
                 total[place] = total.get(place, 0) + value / 2

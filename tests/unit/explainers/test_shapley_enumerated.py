@@ -63,9 +63,9 @@ def shapley_values(tokens, values):
 
 def orders_of(tree):
     """All orders of the tokens in which the runs of a tree stay together: both turns of every node."""
-    if tree.left is None:
+    if not tree.halves:
         return [[tree.first]]
-    pairs = list(itertools.product(orders_of(tree.left), orders_of(tree.right)))
+    pairs = list(itertools.product(*map(orders_of, tree.halves)))
     return [left + right for left, right in pairs] + [right + left for left, right in pairs]
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -17,7 +16,7 @@ from evenlight.core.seeds import generator_for
 from evenlight.core.tables import read_table
 
 
-def summed_attributions(question: Question, output: Literal["logit", "probability"]) -> np.ndarray:
+def summed_attributions(question: Question, output: str) -> np.ndarray:
     """What the concept's words add at the new level, on average over training texts, less what they add in this text.
 
     Attributions say what a word adds to the ``output``. Were that all there is, it would be less by their sum without

@@ -6,6 +6,9 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TypeVar
+
+Value = TypeVar("Value")
 
 
 class InputError(Exception):
@@ -47,6 +50,12 @@ def all_of(made: Mapping[str, Callable[[], object]]) -> dict:
     if problems:
         raise InputError(*problems)
     return given
+
+
+def present(value: Value | None) -> Value:
+    """The value, which is there by what was checked before."""
+    assert value is not None
+    return value
 
 
 # What a disk or its rights say where nothing can be written, and what a reader does about it.

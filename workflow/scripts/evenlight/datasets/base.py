@@ -49,7 +49,7 @@ class Reader(Entry):
 
     section: ClassVar[str] = "datasets"
     key: ClassVar[str] = "reader"
-    entries: ClassVar[dict[str, type[Entry]]] = {}
+    entries: ClassVar[dict[str, type[Reader]]] = {}
     english: ClassVar[bool] = False
     resources: ClassVar[tuple[str, ...]] = ()
     whole_clusters: ClassVar[bool] = False

@@ -3,6 +3,7 @@
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any, TypeVar
 
 import numpy as np
 import torch
@@ -11,6 +12,7 @@ from transformers import Cache
 from evenlight.core.errors import first_line
 from evenlight.engine.full_batches import FullBatches
 from evenlight.models.classifier import Classifier
+from evenlight.models.networks import word_table
 from evenlight.models.readable import require_numbers
 from evenlight.texts.prefixes import in_order, shared_with_the_last
 from evenlight.texts.rows import Copies, Rows, marks_of, stand_behind
@@ -25,9 +27,10 @@ PADDING_ON_CPU = 6 * 2**20
 # Of the tokens of some rows, the share from which on it is less work to compute each prefix once; how many times a
 # batch's tokens its rows may have, whose keys and values are laid out for attention.
 LEAST_SHARED, LAID_OUT = 0.05, 4
-# What a question yields (rows, as a matrix, as copies of a text or one by one) and is sent back (their probabilities,
-# rows × classes).
-Question = Generator[Rows | Copies | Sequence[np.ndarray], np.ndarray, object]
+# What a question yields (rows, as a matrix, as copies of a text or one by one), is sent back (their probabilities,
+# rows × classes) and returns.
+Result = TypeVar("Result")
+Question = Generator[Rows | Copies | Sequence[np.ndarray], np.ndarray, Result]
 # Some rows' places, and what was computed of them on the device.
 Part = tuple[np.ndarray, tuple[torch.Tensor, ...]]
 
@@ -176,7 +179,7 @@ def fitting_padding(classifier: Classifier) -> int:
 def _width(classifier: Classifier) -> int:
     # Some models embed words in fewer dimensions than their layers have.
     width = getattr(classifier.network.config, "hidden_size", None)
-    return width or classifier.network.get_input_embeddings().weight.shape[-1]
+    return width or word_table(classifier.network).shape[-1]
 
 
 def _compiled(network: torch.nn.Module) -> torch.nn.Module:
@@ -199,9 +202,9 @@ class _Open:
         result: what it returned.
     """
 
-    question: Question
+    question: Question[Any]
     asked: Rows | Copies | None = None
-    result: object = None
+    result: Any = None
 
     def advance(self, answer: np.ndarray | None) -> "_Open":
         """Send an answer and take the next rows or the result."""
@@ -214,8 +217,8 @@ class _Open:
 
 
 def answer_in_lockstep(
-    questions: Iterable[Question], evaluator: Evaluator, at_once: int = 512, tokens_at_once: int = 2**20
-) -> Iterator[object]:
+    questions: Iterable[Question[Result]], evaluator: Evaluator, at_once: int = 512, tokens_at_once: int = 2**20
+) -> Iterator[Result]:
     """Run many questions side by side and give back their results, in order.
 
     A question is a generator: it yields rows of token ids, is sent their probabilities, may yield again, and
@@ -236,7 +239,7 @@ def answer_in_lockstep(
     yield from _answer_all(window, evaluator)
 
 
-def _answer_all(window: list[_Open], evaluator: Evaluator) -> list[object]:
+def _answer_all(window: list[_Open], evaluator: Evaluator) -> list[Any]:
     waiting = [opened for opened in window if opened.asked is not None]
     while waiting:
         answers = evaluator.probabilities(Rows.joined([opened.asked for opened in waiting]))

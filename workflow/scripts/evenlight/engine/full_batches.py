@@ -8,6 +8,8 @@ import torch
 
 from evenlight.models.devices import fetched
 
+Lengths = Sequence[int] | np.ndarray
+
 
 class FullBatches:
     """Puts rows of similar length into one batch, and halves one that does not fit into memory, which is remembered.
@@ -21,7 +23,7 @@ class FullBatches:
         self.tokens_per_batch = tokens_per_batch
         self.padding_per_batch = padding_per_batch
 
-    def batches(self, lengths: Sequence[int], rows: int = 1) -> Iterator[np.ndarray]:
+    def batches(self, lengths: Lengths, rows: int = 1) -> Iterator[np.ndarray]:
         """Indices of ``lengths`` in batches of similar length that keep to ``tokens_per_batch``, with little padding.
 
         See :meth:`in_batches`.
@@ -39,7 +41,7 @@ class FullBatches:
             yield order[start:end]
             start = end
 
-    def in_batches(self, lengths: Sequence[int], compute: Callable[[np.ndarray], Sequence], rows: int = 1) -> list:
+    def in_batches(self, lengths: Lengths, compute: Callable[[np.ndarray], Sequence], rows: int = 1) -> list:
         """One result for each of ``lengths``, in their order, from full batches that fit into memory.
 
         Args:
@@ -54,7 +56,7 @@ class FullBatches:
         return results
 
     def fetched(
-        self, lengths: Sequence[int], compute: Callable[[np.ndarray], tuple[torch.Tensor, ...]], rows: int = 1
+        self, lengths: Lengths, compute: Callable[[np.ndarray], tuple[torch.Tensor, ...]], rows: int = 1
     ) -> list[tuple[np.ndarray, ...]]:
         """As :meth:`in_batches`, of numbers on the device: a graphics card is waited for once, after all batches.
 
@@ -94,7 +96,7 @@ class FullBatches:
         return results
 
     def _computed(
-        self, lengths: Sequence[int], compute: Callable[[np.ndarray], Any], rows: int
+        self, lengths: Lengths, compute: Callable[[np.ndarray], Any], rows: int
     ) -> Iterator[tuple[np.ndarray, Any]]:
         """The indices of each batch with what ``compute`` makes of them."""
         for batch in self.batches(lengths, rows):

@@ -216,7 +216,7 @@ def _prefix(said: str, words: Mapping[str, Sequence[str]]) -> set[str]:
 
 def most_probable(probabilities: Mapping[str, float]) -> str | None:
     """The decision with the largest probability, None where all have 0."""
-    best = max(probabilities, key=probabilities.get)
+    best = max(probabilities, key=probabilities.__getitem__)
     return best if probabilities[best] > 0 else None
 
 

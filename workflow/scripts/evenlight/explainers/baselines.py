@@ -11,6 +11,7 @@ from evenlight.explainers import Context
 from evenlight.explainers.attribution import Remark
 from evenlight.models.classifier import Classifier, EmbeddingLayer
 from evenlight.models.devices import sent
+from evenlight.models.networks import word_table
 from evenlight.models.tokenizers import read_words, special_token_id
 
 # Where the output changes evenly, it has changed by a hundredth after the first hundredth of the path. Twenty times
@@ -62,7 +63,7 @@ def probes(classifier: Classifier) -> list[Sentence]:
     before, after = reading.token_id[: inside[0]], reading.token_id[inside[-1] + 1 :]
     length = max(1, min(PROBE_TOKENS, classifier.max_tokens - len(before) - len(after)))
     # A tokenizer may have been given tokens that the model knows nothing of.
-    known = min(len(tokenizer), len(classifier.network.get_input_embeddings().weight))
+    known = min(len(tokenizer), len(word_table(classifier.network)))
     ordinary = np.setdiff1d(np.arange(known), tokenizer.all_special_ids)
     # Neighbours in a vocabulary resemble each other.
     chosen = ordinary[np.linspace(0, len(ordinary) - 1, PROBES * length).astype(int)].reshape(length, PROBES).T
@@ -131,7 +132,8 @@ def _sound_baseline(evaluator: Evaluator, embedding_layer: EmbeddingLayer, basel
     special_ids = [special_token_id(tokenizer, role) for role in OTHERS]
     [reading] = read_words(tokenizer, [["."]])
     stop = int(reading.token_id[reading.word_id >= 0][-1])
-    for start in (baseline, *(token for token in special_ids if token is not None), stop):
+    starts: list[str | int] = [baseline, *(token for token in special_ids if token is not None), stop]
+    for start in starts:
         if share_of_the_start(evaluator, embedding_layer, start) <= MOST:
             return start
     raise InputError(

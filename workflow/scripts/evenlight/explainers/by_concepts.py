@@ -95,7 +95,7 @@ class SummedAttributions(ConceptExplainer):
         """Imported when needed, as most studies have no such entry."""
         from evenlight.settings.problems import problems_of
 
-        entry = Explainer.entries.get(value.get("method"))
+        entry = Explainer.entries.get(value.get("method", ""))
         if entry is None or not entry.additive:
             raise refusal((("method",), f"found {shown(value.get('method'))}; allowed is one of {_adding_up()}"))
         try:
@@ -117,7 +117,7 @@ class SummedAttributions(ConceptExplainer):
         """By sums that the question has, of the words that the other fields choose."""
         from evenlight.concepts.attributed import summed_attributions
 
-        return summed_attributions(question, self.explainer["output"])
+        return summed_attributions(question, str(self.explainer["output"]))
 
 
 class RandomEffects(ConceptExplainer):

@@ -6,6 +6,7 @@ from typing import TypeVar
 import numpy as np
 import torch
 
+from evenlight.core.errors import present
 from evenlight.explainers.attribution import Remark
 from evenlight.models.classifier import EmbeddingLayer
 
@@ -35,7 +36,7 @@ def target_output(
     """
     chosen = logits.softmax(-1) if output == "probability" else logits
     value = chosen.gather(1, target[:, None])[:, 0]
-    return value - logits.gather(1, foil[:, None])[:, 0] if output == "contrast" else value
+    return value - logits.gather(1, present(foil)[:, None])[:, 0] if output == "contrast" else value
 
 
 def target_gradient(

@@ -1,5 +1,6 @@
 """Where gradients are taken, by definition."""
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from evenlight.models.classifier import Classifier, EmbeddingLayer
@@ -14,4 +15,4 @@ def released(classifier: Classifier, layer: str) -> EmbeddingLayer:
 
 
 # By classifier and layer.
-EMBEDDING_LAYERS = {"paper": Classifier.embedding_layer, "released": released}
+EMBEDDING_LAYERS: dict[str, Callable[..., EmbeddingLayer]] = {"paper": Classifier.embedding_layer, "released": released}

@@ -10,6 +10,7 @@ A follow-up question is a question as any other. Who answers is given: a service
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import pandas as pd
 
@@ -22,7 +23,8 @@ from evenlight.texts.redaction import random_words, redacted
 
 # From questions of different names and an explainer to an answer to each, in their order, with the
 # columns of the contract ``answers``.
-Answerer = Callable[[Sequence[Question], Answering], pd.DataFrame]
+Method = TypeVar("Method", bound=Answering)
+Answerer = Callable[[Sequence[Question], Method], pd.DataFrame]
 
 
 @dataclass(frozen=True)
@@ -54,7 +56,7 @@ def followed(answers: pd.DataFrame, questions: Sequence[Question], method: Answe
 
 
 def follow_ups(
-    those: Sequence[Followed], abouts: Collection[str], method: Answering, seed: int, answer: Answerer
+    those: Sequence[Followed], abouts: Collection[str], method: Method, seed: int, answer: Answerer[Method]
 ) -> pd.DataFrame:
     """What a model says to all questions that follow from some answers, in the contract ``answers to follow-up
     questions``, without what rows are made of.
@@ -88,7 +90,7 @@ def _other(each: Followed, method: Answering, seed: int) -> str:
 
 def _asking(each: Followed, method: Answering, template: str, step: str, other: str | None = None) -> Question:
     """A follow-up question; its template may name what was asked, the decision and another one."""
-    words, fields = method.decision.words, dict(each.question.fields)
+    words, fields = method.decision_words, dict(each.question.fields)
     fields |= {"asked": messages_of(each.question, method.template)[-1]["content"], "decision": words[each.decision][0]}
     fields |= {"other": words[other][0]} if other else {}
     [message] = messages_of(Question(each.question.item_id, fields), template)

@@ -7,6 +7,7 @@ import numpy as np
 from evenlight.engine.evaluator import Question, answer_in_lockstep
 from evenlight.engine.sentences import Sentence
 from evenlight.explainers import Context, Explanations
+from evenlight.explainers.attribution import Attribution
 from evenlight.models.classifier import Classifier
 from evenlight.texts.predictions import Tokenised
 from evenlight.texts.rows import Rows, hidden_in, left_of
@@ -60,7 +61,7 @@ def reduced_rows(sentence: Tokenised, token_index: np.ndarray, shown: np.ndarray
 
 
 def explained_by_hiding(
-    question: Callable[[Sentence, int | None], Question],
+    question: Callable[[Sentence, int | None], Question[Attribution]],
     hidden_token: str,
     sentences: Sequence[Sentence],
     context: Context,

@@ -153,7 +153,7 @@ class Answering(Explainer):
             "in which nothing is found has no decision; `null` looks for none."
         ),
     )
-    follow_ups: FollowUps = Field(default_factory=FollowUps)
+    follow_ups: FollowUps = Field(default_factory=lambda: FollowUps.model_validate({}))
 
     @model_validator(mode="after")
     def _asks_about_the_text(self) -> Self:
@@ -175,6 +175,16 @@ class Answering(Explainer):
         return self.model_copy(update=fields)
 
     @property
+    def decision_words(self) -> dict[str, list[str]]:
+        """The words of each decision; none where it looks for no decision."""
+        return self.decision.words if self.decision else {}
+
+    @property
+    def label_words(self) -> dict[str, list[str]]:
+        """The same where an answer begins with them, so that their probabilities decide; else none."""
+        return self.decision.words if self.decision and self.decision.asks_probabilities else {}
+
+    @property
     def decisions(self) -> list[str]:
         """Those that an answer can have, without those that say that it cannot be told."""
-        return [name for name in self.decision.words if name not in self.follow_ups.undecided]
+        return [name for name in self.decision_words if name not in self.follow_ups.undecided]

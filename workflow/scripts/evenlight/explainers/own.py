@@ -27,7 +27,7 @@ def explained(entry: Explainer, sentences: Sequence[Sentence], context: Context)
     asked = _rows_asked(context)
     running = own_files.running("explainers", name, f"while text {{}} of {texts} was explained", found)
     with unchanged(name, context.evaluator), running:
-        given = entry.explain(list(map(copied, sentences)), context)
+        given: Any = entry.explain(list(map(copied, sentences)), context)
         for score in () if given is None else given:
             if len(found) == texts:
                 raise InputError(f"{name}: gives scores for more than {texts} texts; give one array for each")
@@ -88,7 +88,7 @@ def _rows_asked(context: Context) -> int:
     return getattr(context.evaluator, "rows_computed", 0)
 
 
-def _checked(name: str, score: object, sentence: Sentence, rows: int) -> Attribution:
+def _checked(name: str, score: Any, sentence: Sentence, rows: int) -> Attribution:
     attribution = score if isinstance(score, Attribution) else Attribution(score, rows)
     place = f"{name}: text {sentence.item_id}"
     try:

@@ -16,6 +16,7 @@ import numpy as np
 
 from evenlight.engine.evaluator import Question, answer_in_lockstep
 from evenlight.engine.sentences import Sentence
+from evenlight.explainers import fields
 from evenlight.explainers.attribution import Attribution
 from evenlight.explainers.base import Context, Explanations
 from evenlight.explainers.hiding import reduced_rows, replacement_token
@@ -31,9 +32,9 @@ Planner = Callable[[int, np.random.Generator], "Plan"]
 class OfPlayers(Protocol):
     """An explainer of players."""
 
-    features: str
-    special_tokens: str
-    output: str
+    features: fields.Players
+    special_tokens: fields.SpecialTokenFeatures
+    output: fields.AskedOutput
 
 
 @dataclass(frozen=True)
@@ -112,7 +113,7 @@ def exact(features: int) -> Plan:
 
 def token_values(
     planner: Planner, entry: OfPlayers, sentence: Sentence, replacement: int | None, generator: np.random.Generator
-) -> Question:
+) -> Question[Attribution]:
     """The Shapley values of a sentence's players.
 
     Args:
@@ -127,7 +128,7 @@ def token_values(
     answer = yield reduced_rows(sentence, players.token_index, players.tokens_shown(plan.shown), replacement)
     value = explained_output(answer, sentence, entry.output)
     kept = getattr(entry, "pairs", 0)
-    pairs = strongest_pairs(plan.interact(value), players, sentence, kept) if kept else ()
+    pairs = strongest_pairs(plan.interact(value), players, sentence, kept) if kept and plan.interact else ()
     found = attribution(players, plan, value)
     return replace(found, pairs=pairs, fit_miss=max(plan.misses, default=0.0))
 
@@ -166,7 +167,7 @@ def attribution(players: Players, plan: Plan, value: np.ndarray) -> Attribution:
 
 
 def explanations_by(
-    question: Callable[..., Question], hidden_token: str, sentences: Sequence[Sentence], context: Context
+    question: Callable[..., Question[Attribution]], hidden_token: str, sentences: Sequence[Sentence], context: Context
 ) -> Explanations:
     """Every sentence's subsets are asked at once, together with those of many other sentences.
 

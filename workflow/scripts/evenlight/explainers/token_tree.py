@@ -13,12 +13,11 @@ from evenlight.texts.predictions import SPECIAL, Sentence
 
 @dataclass(frozen=True)
 class Node:
-    """A run of neighbouring tokens, first ≤ token < last, and the two runs that it was merged from."""
+    """A run of neighbouring tokens, first ≤ token < last, and the two runs that it was merged from, if any."""
 
     first: int
     last: int
-    left: "Node | None" = None
-    right: "Node | None" = None
+    halves: "tuple[Node, ...]" = ()
 
     @cached_property
     def bits(self) -> int:
@@ -69,7 +68,7 @@ def _merge_score(texts: Sequence[str], left: Node, right: Node, closed: set[int]
     return score - (right.last - left.first)
 
 
-def token_tree(texts: Sequence[str], is_prompt: Sequence[bool] = ()) -> Node:
+def token_tree(texts: Sequence[str], is_prompt: Sequence[bool] | np.ndarray = ()) -> Node:
     """The tree that shap's Partition explainer builds for a text: best neighbours first, small runs before large.
 
     Tokens of a prompt, which stand around the text, are no leaves, unless there are no others.
@@ -83,18 +82,16 @@ def token_tree(texts: Sequence[str], is_prompt: Sequence[bool] = ()) -> Node:
         left, right = runs[best], runs[best + 1]
         if texts[left.first] == "(" and texts[right.last - 1] == ")":
             closed |= {left.first, right.last - 1}
-        runs[best : best + 2] = [Node(left.first, right.last, left, right)]
+        runs[best : best + 2] = [Node(left.first, right.last, (left, right))]
     return runs[0]
 
 
-def contexts(tree: Node, stays: Sequence[bool], depth: int = 0) -> int:
+def contexts(tree: Node, stays: np.ndarray, depth: int = 0) -> int:
     """In how many contexts the runs of a tree are halved: each run twice as often as the one that it is half of.
 
     Tokens that are never hidden make no rows that differ, so a half of such tokens alone is none.
     """
-    if tree.left is None or tree.right is None:
-        return 0
-    halves = [half for half in (tree.left, tree.right) if not all(stays[half.first : half.last])]
+    halves = [half for half in tree.halves if not all(stays[half.first : half.last])]
     if len(halves) < 2:
         return sum(contexts(half, stays, depth) for half in halves)
     return 2**depth + sum(contexts(half, stays, depth + 1) for half in halves)

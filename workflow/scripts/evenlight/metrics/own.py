@@ -28,7 +28,7 @@ def scored(entry: Metric, explanations: Sequence[Explanation], evaluator: Any) -
     return np.array(found, dtype=np.float64)
 
 
-def _checked(name: str, value: object, explanation: Explanation) -> float:
+def _checked(name: str, value: Any, explanation: Explanation) -> float:
     try:
         number = float(value)
     except (TypeError, ValueError, RuntimeError):

@@ -94,6 +94,7 @@ def _lengths(rows: Sequence[Moved]) -> list[int]:
 def _batch(rows: Sequence[Moved], evaluator: Evaluator) -> tuple[torch.Tensor, torch.Tensor]:
     """Vectors (rows, tokens, hidden) and mask (rows, tokens) of the rows of a batch."""
     vectors, mask = evaluator.classifier.padded_vectors([row.vectors() for row in rows])
-    if all(row.input.mask is not None for row in rows):
-        mask, _ = evaluator.classifier.padded_vectors([row.input.mask for row in rows])
+    masks = [row.input.mask for row in rows if row.input.mask is not None]
+    if len(masks) == len(rows):
+        mask, _ = evaluator.classifier.padded_vectors(masks)
     return vectors, mask

@@ -21,4 +21,4 @@ def planned_rows(entries: Mapping[str, Metric], sentences: Sequence[Sentence], e
     if any(rows is None for of_text in asked for rows in of_text):
         return None
     # And the text itself; of one without words nothing is asked.
-    return np.where(np.array(tokens) > 0, 1.0 + np.sum(asked, axis=1, dtype=float), 0.0)
+    return np.where(np.array(tokens) > 0, 1.0 + np.array(asked, dtype=float).sum(axis=1), 0.0)

@@ -73,7 +73,8 @@ def questions_of(
         classifier: the service's words and classes.
     """
     stand_in = StandIn(classifier)
-    steps, explained = [], {}
+    steps: list[Step] = []
+    explained: dict[str, list[np.ndarray]] = {}
 
     def new() -> list[str]:
         return list(stand_in.asked)[sum(len(each.texts) + len(each.again) for each in steps) :]
@@ -97,9 +98,9 @@ def questions_of(
         for scores in explained.values()
         for sentence, token_score in zip(sentences, scores, strict=True)
     ]
-    for entries in metrics:
-        score(entries, explanations, stand_in)
-        steps.append(Step(", ".join(entries), new(), []))
+    for family in metrics:
+        score(family, explanations, stand_in)
+        steps.append(Step(", ".join(family), new(), []))
     return steps
 
 

@@ -31,7 +31,7 @@ class Architecture(Entry):
 
     section: ClassVar[str] = "models"
     key: ClassVar[str] = "architecture"
-    entries: ClassVar[dict[str, type[Entry]]] = {}
+    entries: ClassVar[dict[str, type[Architecture]]] = {}
     is_loaded: ClassVar[bool] = False
     answers_only: ClassVar[bool] = False
 

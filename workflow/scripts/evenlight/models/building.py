@@ -111,7 +111,7 @@ def declared_limit(config: PreTrainedConfig, tokenizer: PreTrainedTokenizerBase 
 def _reads(network: nn.Module, tokens: int) -> bool:
     """Whether a text of so many tokens goes through the network."""
     named = named_tokens(network)
-    ordinary = next((token for token in range(len(word_table(network).weight)) if token not in named), 0)
+    ordinary = next((token for token in range(len(word_table(network))) if token not in named), 0)
     try:
         alone(network, [ordinary] * tokens)
     except Exception:  # networks fail in every way; those that read no text at all have a refusal of their own

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import torch
 from torch import nn
-from transformers import AutoConfig, AutoModelForSequenceClassification, Cache, PreTrainedTokenizerBase
+from transformers import AutoConfig, AutoModelForSequenceClassification, Cache, PreTrainedModel, PreTrainedTokenizerBase
 from transformers.integrations import hub_kernels
 
 from evenlight.core.errors import InputError, first_line
@@ -23,8 +23,8 @@ from evenlight.models.fast_layers import linear_layers, use_fast_layers
 from evenlight.models.labels import in_a_line
 from evenlight.models.language_model import KINDS, PROMPT, ClassifyingLanguageModel, Prompt, as_classifier
 from evenlight.models.location import files_on_hub, located, refuse_pointers
-from evenlight.models.model_inputs import ModelInputs, found_inputs, tree_logits
-from evenlight.models.networks import device_of, embedded
+from evenlight.models.model_inputs import TO_BE_FOUND, ModelInputs, found_inputs, tree_logits
+from evenlight.models.networks import device_of, embedded, word_table
 from evenlight.models.saved_files import kept_inputs, undamaged_manifest
 from evenlight.models.tokenizers import NO_CODE, cannot_load, loaded_tokenizer, required_token_id
 from evenlight.models.windows import Windows, are_marked, are_windowed, split
@@ -53,19 +53,19 @@ class Classifier:
             card. Embeddings, logits and gradients at the embeddings are float32 in any case, and so is all that is
             made of them.
         on_rows: called with the number of rows of every question; one that is read in windows is one row.
-        model_inputs: how the network is asked; None finds it out.
+        model_inputs: how the network is asked; found out where they are not given.
         check_texts: called with the words of texts before they are read, and refuses them; None where all may be.
 
     Raises:
         InputError: there is no way to ask the network, see :func:`evenlight.models.model_inputs.found_inputs`.
     """
 
-    network: nn.Module
+    network: PreTrainedModel
     tokenizer: PreTrainedTokenizerBase
     max_tokens: int
     precision: str = "float32"
     on_rows: Callable[[int], None] | None = None
-    model_inputs: ModelInputs | None = None
+    model_inputs: ModelInputs = TO_BE_FOUND
     check_texts: Callable[[Sequence[Sequence[str]]], None] | None = None
 
     def __repr__(self) -> str:
@@ -77,7 +77,7 @@ class Classifier:
         """Find the model inputs, so that there is no classifier that reads its texts otherwise than Transformers
         does.
         """
-        if self.model_inputs is None:
+        if self.model_inputs is TO_BE_FOUND:
             object.__setattr__(self, "model_inputs", found_inputs(self.network, self.tokenizer, self.max_tokens))
 
     @property
@@ -276,7 +276,7 @@ class Classifier:
             handle = block.hook(lambda features: embedding.clone())
             try:
                 # What goes in is replaced; its shape counts.
-                words = embedding.new_zeros(*embedding.shape[:2], self.network.get_input_embeddings().weight.shape[-1])
+                words = embedding.new_zeros(*embedding.shape[:2], word_table(self.network).shape[-1])
                 return self.logits(words, mask)
             finally:
                 handle.remove()
@@ -526,7 +526,7 @@ def load_saved(
     inputs = kept_inputs(folder, manifest, max_tokens)
     if inputs:
         inputs.lend(network)
-    classifier = Classifier(network, loaded_tokenizer(folder), max_tokens, model_inputs=inputs)
+    classifier = Classifier(network, loaded_tokenizer(folder), max_tokens, model_inputs=inputs or TO_BE_FOUND)
     return on_device(classifier, device, precision)
 
 

@@ -331,7 +331,7 @@ def _moved(values: torch.Tensor, padding: torch.Tensor, dimension: int) -> torch
 @torch.inference_mode()
 def _keeps(decoder: Decoder) -> bool:
     """Whether the logits of rows in a batch that go on from what is kept are those of each whole row alone."""
-    words = len(word_table(decoder.network).weight)
+    words = len(word_table(decoder.network))
     named = decoder.ends | set(decoder.tokenizer.all_special_ids)
     ordinary = [index for index in range(words) if index not in named] or list(range(words))
     count = SHARED + sum(LENGTHS) + FURTHER * len(LENGTHS)

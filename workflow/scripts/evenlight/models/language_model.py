@@ -132,6 +132,8 @@ class _Prefix(DynamicLayer):
 class ClassifyingLanguageModel:
     """Mixed into the class of a language model by :func:`as_classifier`: its logits are those of the classes."""
 
+    prompt: Prompt
+
     def forward(
         self,
         input_ids: torch.Tensor | None = None,
@@ -331,7 +333,7 @@ def as_classifier(network: PreTrainedModel, prompt: Prompt) -> PreTrainedModel:
 @torch.no_grad()
 def _gives_the_same_at_places(network: PreTrainedModel) -> bool:
     """Whether the head's output at a place depends on nothing but the base model's output there; tried out."""
-    token_id = torch.arange(5, device=network.device)[None] % len(word_table(network).weight)
+    token_id = torch.arange(5, device=network.device)[None] % len(word_table(network))
     mask = torch.ones_like(token_id)
     places = torch.tensor([[1, 3]], device=network.device)
     try:

@@ -136,7 +136,7 @@ def weights_by_part(network: nn.Module) -> dict[str, list[str]]:
     A network that is its own base model, as OLA-CEA, has its last layer as head. Parts without weights are left out.
     """
     layers = layers_of(network)
-    table = word_table(network).weight
+    table = word_table(network)
     reads = {layer.name: set(layer.parameters) for layer in layers}.get(EMBEDDINGS, set())
     answers = set(layers[-1].parameters)
     new = getattr(network, "new_weights", frozenset())

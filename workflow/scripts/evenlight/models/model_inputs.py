@@ -212,6 +212,10 @@ class ModelInputs:
         return found
 
 
+# Stands where they are still to be found out.
+TO_BE_FOUND = ModelInputs()
+
+
 @contextmanager
 def _embeddings_replaced(network: nn.Module, ids: torch.Tensor, embedding: torch.Tensor) -> Iterator[None]:
     """While open, the network's word embeddings of ``ids`` (rows, tokens) are ``embedding`` (rows, tokens, hidden).
@@ -271,7 +275,7 @@ class _Trial:
     def of(cls, network: nn.Module, tokenizer: PreTrainedTokenizerBase | None, longest: int) -> "_Trial":
         """Those of a network whose texts have at most ``longest`` tokens."""
         before, after, special, types = (), (), set(), None
-        table = word_table(network).weight
+        table = word_table(network)
         pad = getattr(text_config(network), "pad_token_id", None)
         if tokenizer is not None:
             [reading] = read_words(tokenizer, [["a"]])
@@ -376,7 +380,7 @@ def found_inputs(network: nn.Module, tokenizer: PreTrainedTokenizerBase | None, 
             tells_types=expected.tells_types,
             broken=trial.broken,
             pad=trial.stand_ins.pad,
-            rows=len(word_table(network).weight),
+            rows=len(word_table(network)),
         )
         tells.lend(network)
         return _tried(network, tells, trial, expected)

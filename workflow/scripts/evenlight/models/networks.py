@@ -136,17 +136,17 @@ def embedded(network: nn.Module, token_id: torch.Tensor) -> torch.Tensor:
     return embedding[0] if isinstance(embedding, tuple) else embedding
 
 
-def word_table(network: PreTrainedModel) -> nn.Module:
-    """The module that makes word embeddings of ids, with its ``weight`` (tokens, hidden).
+def word_table(network: PreTrainedModel) -> torch.Tensor:
+    """The word embeddings of all ids, (tokens, hidden).
 
     Raises:
         InputError: there is none.
     """
     try:
-        table = network.get_input_embeddings()
+        table = getattr(network.get_input_embeddings(), "weight", None)
     except NotImplementedError:  # so Transformers says that a type has none
         table = None
-    if not isinstance(table, nn.Module) or getattr(table, "weight", None) is None:
+    if not isinstance(table, torch.Tensor):
         raise InputError(
             f"models.<model>: a {network.config.model_type} model has no table of word embeddings, by which every "
             "model is asked here; choose another architecture"

@@ -378,7 +378,7 @@ def _refuse_looking_ahead(network: PreTrainedModel, source: str) -> None:
 @torch.no_grad()
 def looks_ahead(network: PreTrainedModel) -> bool:
     """Whether what follows a token changes what comes out at it; False also where a network reads no few ids."""
-    row = torch.arange(8)[None] % len(word_table(network).weight)
+    row = torch.arange(8)[None] % len(word_table(network))
     try:
         whole, part = network(input_ids=row).logits, network(input_ids=row[:, :5]).logits
     # Whatever a foreign network says; what is made of it is tried out as any other.

@@ -21,7 +21,7 @@ from evenlight.models.architectures.service import Service
 from evenlight.models.labels import in_a_line
 from evenlight.models.model_inputs import ModelInputs
 from evenlight.models.tokenizers import BEGINNING, BY_WORDS, pieces_of
-from evenlight.texts.rows import ids_of
+from evenlight.texts.rows import Rows, ids_of
 
 # What rule ``describe_service`` writes: the service, the words of the texts that it is asked about, and for readers, as
 # of any model, where it is from.
@@ -90,7 +90,7 @@ class ServedClassifier:
         words[HIDDEN_ID] = None if hidden is None else f" {hidden}"
         return words
 
-    def texts(self, rows: Sequence[np.ndarray]) -> list[str]:
+    def texts(self, rows: Rows | Sequence[np.ndarray]) -> list[str]:
         """The texts of rows (:mod:`evenlight.texts.rows`): their words, and what stands before each.
 
         Hidden words are what the settings say, behind a space, or left out. A text that lacks its first word does not

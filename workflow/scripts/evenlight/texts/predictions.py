@@ -44,7 +44,15 @@ SENTENCE_COLUMNS = (
 
 
 class Tokenised:
-    """What can be told of a text by its ``token_id``, ``word_id``, ``windows``, ``token_type`` and ``is_padding``."""
+    """What can be told of a text by its tokens, see :class:`Sentence`."""
+
+    words: tuple[str, ...]
+    token_id: np.ndarray
+    word_id: np.ndarray
+    token_text: tuple[str, ...]
+    windows: np.ndarray | None
+    token_type: np.ndarray | None
+    is_padding: np.ndarray | None
 
     @property
     def row(self) -> np.ndarray:

@@ -34,7 +34,7 @@ class Rows:
     length: np.ndarray
 
     @classmethod
-    def of(cls, rows: "Rows | Copies | Sequence[Sequence[int]]") -> "Rows":
+    def of(cls, rows: "Rows | Copies | Sequence[Sequence[int]] | Sequence[np.ndarray]") -> "Rows":
         """Rows (tokens,) as a matrix."""
         if isinstance(rows, Rows):
             return rows

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, ClassVar, Literal
 
+from evenlight.core.errors import present
 from evenlight.explainers.attribution import Attribution
 from evenlight.explainers.base import Context, Explainer, Explanations
 
@@ -67,8 +68,9 @@ class PatternVariant(Explainer):
 
         from evenlight.texts.matching import small
 
-        vectorizer, features = context.once("tf-idf", lambda: _tf_idf(context.training["words"]))
-        label = context.training["label"].to_numpy()
+        training = present(context.training)
+        vectorizer, features = context.once("tf-idf", lambda: _tf_idf(training["words"]))
+        label = training["label"].to_numpy()
         covariance = {}
         for target in {sentence.target for sentence in sentences}:
             centred = (label == target) - np.mean(label == target)

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, Self
 import regex
 from pydantic import Field, model_validator
 
-from evenlight.core.errors import InputError
+from evenlight.core.errors import InputError, present
 from evenlight.explainers.attribution import Attribution, Remark
 from evenlight.explainers.base import Context, Explainer, Explanations
 from evenlight.explainers.families.imported import aligned
@@ -82,7 +82,7 @@ class Extractive(Explainer):
         """
         import numpy as np
 
-        path, columns = Path(self.file), [self.item, self.words, self.text]
+        path, columns = Path(self.file), (self.item, self.words, self.text)
         quotes = context.once((path, *columns), partial(read_quotes, path, *columns))
         attributions, counts = [], []
         for sentence in sentences:
@@ -120,7 +120,7 @@ def read_quotes(path: Path, item: str, words: str | None, text: str | None) -> d
     from evenlight.datasets.rows import is_empty, name_of, named_rows
 
     quotes: dict[str, list[list[str]]] = {}
-    column = words or text
+    column = present(words or text)
     for location, row in named_rows(path, [item, column], REMEDY):
         if is_empty(row[item]):
             raise InputError(f"{location}: field '{item}' (item) is empty; {REMEDY}")

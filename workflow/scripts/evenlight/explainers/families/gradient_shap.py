@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
+from evenlight.core.errors import present
 from evenlight.explainers.attribution import Attribution
 from evenlight.explainers.base import Context, Explanations
 from evenlight.explainers.differentiating import GradientExplainer
@@ -53,7 +54,7 @@ class GradientShap(GradientExplainer):
 
     def rows(self, sentence: Sentence) -> float:
         """One for each sample."""
-        return self.samples
+        return present(self.samples)
 
     def explain(self, sentences: Sequence[Sentence], context: Context) -> Explanations:
         """Mean over samples of gradient × (noisy input − baseline).
@@ -75,7 +76,7 @@ class GradientShap(GradientExplainer):
         evaluator = context.evaluator
         classifier = evaluator.classifier
         embedding_layer = EMBEDDING_LAYERS[self.definition](classifier, self.layer)
-        samples, noise = self.samples, self.noise
+        samples, noise = present(self.samples), self.noise
         baseline, remarks = sound_baseline(context, embedding_layer, self.baseline)
 
         def compute(batch: Batch) -> tuple[torch.Tensor]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar, Literal
 
+from evenlight.explainers.attribution import Attribution
 from evenlight.explainers.base import Context, Explainer, Explanations
 from evenlight.explainers.fields import AskedOutput, HiddenToken, Players, SpecialTokenFeatures
 
@@ -41,11 +42,10 @@ class Occlusion(Explainer):
 
         return explained_by_hiding(self._question, self.hidden_token, sentences, context)
 
-    def _question(self, sentence: Sentence, replacement: int | None) -> Question:
+    def _question(self, sentence: Sentence, replacement: int | None) -> Question[Attribution]:
         """f(x) − f(x without player) for every player (Zeiler & Fergus 2014; Li et al. 2016, Eq. 1)."""
         import numpy as np
 
-        from evenlight.explainers.attribution import Attribution
         from evenlight.explainers.hiding import reduced_rows
         from evenlight.texts.players import players_of
         from evenlight.texts.predictions import explained_output

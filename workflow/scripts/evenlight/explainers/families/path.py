@@ -153,6 +153,7 @@ def _along_one_path(
         target_output,
     )
     from evenlight.models.devices import sent
+    from evenlight.models.networks import word_table
 
     entry = next(iter(wanted.values()))
     output, steps = entry.output, entry.steps
@@ -160,7 +161,7 @@ def _along_one_path(
     classifier = evaluator.classifier
     embedding_layer = classifier.embedding_layer(entry.layer)
     baseline, remarks = sound_baseline(context, embedding_layer, entry.baseline)
-    dtype = classifier.network.get_input_embeddings().weight.dtype
+    dtype = word_table(classifier.network).dtype
     nodes, weights = (sent(part, classifier.device, dtype) for part in gauss_legendre(steps))
 
     def compute(batch: Batch) -> tuple[torch.Tensor, ...]:

@@ -96,7 +96,7 @@ def adaptive_integrated_gradients(
 def _refine_together(
     entry: AdaptiveIntegratedGradients, baseline: str | int, sentences: Sequence[Sentence], context: Context
 ) -> tuple[list[Attribution], dict[str, list[float]]]:
-    attributions: list[Attribution | None] = [None] * len(sentences)
+    attributions: dict[int, Attribution] = {}
     paths: dict[int, _Path] = {}
     bound, floor = entry.bound, entry.absolute_bound
     counts: dict[str, list[float]] = {name: [0.0] * len(sentences) for name in COUNTED}
@@ -125,7 +125,7 @@ def _refine_together(
             list(paths), _slopes(entry, baseline, still_open, nodes[1::2], context), strict=True
         ):
             paths[index] = paths[index].refined(share)
-    return attributions, counts
+    return [attributions[index] for index in range(len(sentences))], counts
 
 
 def _slopes(

@@ -139,7 +139,7 @@ class _LogSumExp(torch.autograd.Function):
         return weight * gradient, None
 
 
-def _means(log_share: torch.Tensor, dim: int | Sequence[int]) -> tuple[torch.Tensor, torch.Tensor]:
+def _means(log_share: torch.Tensor, dim: int | tuple[int, ...]) -> tuple[torch.Tensor, torch.Tensor]:
     """Softmax's ℓ and w by its logarithms, so that what goes from nothing to everything is not lost."""
     mean = log_logarithmic_mean(*log_share.chunk(2))
     return _twice(mean.exp()), _twice((mean - mean.logsumexp(dim, keepdim=True)).exp())
@@ -343,7 +343,7 @@ def deeplift(entry: Deeplift, sentences: Sequence[Sentence], context: Context) -
     for sums, change, size, score in sentences_in_batches(sentences, context.evaluator, compute, rows=2):
         gap = float(sums.sum() - change)
         # With operations that have no rule, or with rounding.
-        open_gaps.append(abs(gap) > 0.01 * size)
+        open_gaps.append(bool(abs(gap) > 0.01 * size))
         completeness = gap if entry.aggregation == "sum" else None
         attributions.append(Attribution(score, forward_rows=2, completeness_gap=completeness))
     text = "the scores of {open_gaps:.0f} of {items} items do not add up to the change of the output within 1 %"

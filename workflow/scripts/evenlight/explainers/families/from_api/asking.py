@@ -76,7 +76,7 @@ def draws_of(
 
 
 def _request(messages: Sequence[Mapping], method: FromApi, model: Chat, seed: int) -> dict:
-    asks_probabilities = method.decision is not None and method.decision.asks_probabilities
+    asks_probabilities = bool(method.label_words)
     return request_of(messages, model, seed, method.max_tokens, method.temperature, method.stop, asks_probabilities)
 
 
@@ -114,9 +114,9 @@ def ask(
 def _row(draw: Draw, reply: Mapping, method: FromApi, model: Chat, explainer: str) -> dict:
     """A reply as a row of the contract ``answers``."""
     text, decision = decided(reply["text"], method.decision, explainer)
-    if method.decision is not None and method.decision.asks_probabilities:
+    if method.label_words:
         positions = [Position(**position) for position in reply["positions"]]
-        decision = most_probable(label_probabilities(positions, method.decision.words))
+        decision = most_probable(label_probabilities(positions, method.label_words))
     return (
         {"item_id": draw.item_id, "draw": draw.draw, "decision": decision, "text": text, "prompt": draw.prompt}
         | {"model": reply["model"] or model.called, "temperature": method.temperature}
@@ -223,7 +223,7 @@ def draws_of_follow_ups(
 
     def rows_of(draws: Sequence[Draw], texts: Sequence[str], method: FromApi) -> pd.DataFrame:
         known = store.known([draw.request for draw in draws])
-        unknown = {"model": None, "written": 0, "seconds": 0.0, "finish": None, "positions": []}
+        unknown: dict = {"model": None, "written": 0, "seconds": 0.0, "finish": None, "positions": []}
         rows = [
             _row(draw, known[place], method, model, explainer)
             if place in known
@@ -282,7 +282,7 @@ def check_limits(estimates: Mapping[str, Estimate], model: Chat, name: str) -> N
         InputError: it does.
     """
     total, limits = _sum(estimates.values()), model.limits
-    found = {"questions": total.left, "tokens": total.read + total.written}
+    found: dict[str, float] = {"questions": total.left, "tokens": total.read + total.written}
     if model.prices:
         found["cost"] = total.cost(model.prices)
     for key, amount in found.items():

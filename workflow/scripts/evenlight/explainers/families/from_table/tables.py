@@ -93,7 +93,8 @@ def _read(
         entry, "unit", "level", "item", "text", "draw", "decision", "model", "concept", *MAKING, *_FOLLOWING_KEYS
     )
     questions = _questions(items, units, by_level="level" in named, by_item="item" in named)
-    tested, seen, counted = set(items.loc[items["split"] == "test", "item_id"]), {}, Counter()
+    tested, counted = set(items.loc[items["split"] == "test", "item_id"]), Counter[str]()
+    seen: dict[str | None, set[int]] = {}
     given, rows = _given(path, named, questions, model), []
     for location, cells in given.rows:
         if not is_empty(cells.get("concept")):
@@ -151,7 +152,7 @@ def read_changed_answers(
     told = ("concept", "change", "kind", "reference", "mentioned", "evidence")
     named = _named(entry, "unit", "level", "item", "text", "draw", "decision", "model", *told)
     questions = _questions(items, units, by_level="level" in named, by_item="item" in named)
-    tested, rows, seen = set(items.loc[items["split"] == "test", "item_id"]), [], Counter()
+    tested, rows, seen = set(items.loc[items["split"] == "test", "item_id"]), [], Counter[tuple]()
     given = _given(path, named, questions, model)
     of_units = units[units["item_id"].isin(given.unchanged)].groupby("unit_id")["item_id"].unique()
     drops = entry.other_questions == "drop"
@@ -159,7 +160,7 @@ def read_changed_answers(
         is_changed = not is_empty(cells["concept"])
         item = _question(cells, named, questions, location, drops=drops or is_changed)
         if is_changed and item not in given.unchanged:
-            own = of_units.get(name_of(cells["unit"]), ()) if "unit" in named else ()
+            own = list(of_units.get(name_of(cells["unit"]), ())) if "unit" in named else []
             if len(own) == 1:
                 item = own[0]
             elif item is None and not drops:

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 import torch
 from torch import nn
 from torch.overrides import TorchFunctionMode
+from transformers import PreTrainedModel
 
 from evenlight.engine.batches import Batch, sentences_in_batches
 from evenlight.engine.sentences import Sentence
@@ -94,7 +95,7 @@ class HalvedGates(TorchFunctionMode):
 
 
 @contextmanager
-def interactions_modified(network: nn.Module, temperature: float) -> Iterator[None]:
+def interactions_modified(network: PreTrainedModel, temperature: float) -> Iterator[None]:
     """While open, gradients through ``network``, of a known type, are GIM's; afterwards it is as it was."""
     gates = HalvedGates()
     hooks = []

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
+from evenlight.core.errors import present
 from evenlight.explainers.base import Context, Explainer, Explanations
 from evenlight.explainers.fields import AskedOutput, HiddenToken, Players, SpecialTokenFeatures
 from evenlight.settings import refusal, shown
@@ -86,7 +87,8 @@ class KernelShap(Explainer):
         """Those that may be asked, or all subsets."""
         from evenlight.texts.players import players_of
 
-        return min(2.0 ** min(players_of(sentence, self.features, self.special_tokens).count, 100), self.evaluations)
+        subsets = 2.0 ** min(players_of(sentence, self.features, self.special_tokens).count, 100)
+        return min(subsets, present(self.evaluations))
 
     def explain(self, sentences: Sequence[Sentence], context: Context) -> Explanations:
         """Values of every sentence's tokens."""

@@ -7,10 +7,12 @@ from functools import lru_cache, partial
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
+from evenlight.core.errors import present
 from evenlight.core.seeds import generator_for
 from evenlight.engine.evaluator import Question
 from evenlight.explainers import shapley
 from evenlight.explainers import surrogate as surrogates
+from evenlight.explainers.attribution import Attribution
 from evenlight.explainers.families.kernel_shap import KernelShap
 from evenlight.explainers.hiding import lowest
 from evenlight.explainers.shapley import Plan, distinct_subsets, exact, with_ends
@@ -245,7 +247,7 @@ def kernel_shap(features: int, generator: np.random.Generator, evaluations: int,
 
 def token_values(
     entry: KernelShap, sentence: Sentence, replacement: int | None, generator: np.random.Generator
-) -> Question:
+) -> Question[Attribution]:
     """The values of a sentence's players."""
-    planner = partial(kernel_shap, evaluations=entry.evaluations, estimator=entry.estimator)
+    planner = partial(kernel_shap, evaluations=present(entry.evaluations), estimator=entry.estimator)
     return shapley.token_values(planner, entry, sentence, replacement, generator)

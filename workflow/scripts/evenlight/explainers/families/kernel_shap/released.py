@@ -2,8 +2,10 @@
 
 import numpy as np
 
+from evenlight.core.errors import present
 from evenlight.engine.evaluator import Question
 from evenlight.engine.sentences import Sentence
+from evenlight.explainers.attribution import Attribution
 from evenlight.explainers.families.kernel_shap import KernelShap
 from evenlight.explainers.families.kernel_shap.paper import independent_subsets
 from evenlight.explainers.hiding import reduced_rows
@@ -34,9 +36,9 @@ def kernel_shap(features: int, evaluations: int, generator: np.random.Generator)
 
 def token_values(
     entry: KernelShap, sentence: Sentence, replacement: int | None, generator: np.random.Generator
-) -> Question:
+) -> Question[Attribution]:
     """GECOBench's Kernel SHAP: special tokens are features too, but hiding them changes nothing."""
     everywhere = np.arange(len(sentence.token_id))
-    plan = kernel_shap(len(everywhere), entry.evaluations, generator)
+    plan = kernel_shap(len(everywhere), present(entry.evaluations), generator)
     answer = yield reduced_rows(sentence, everywhere, plan.shown | sentence.is_special, replacement)
     return attribution(Players(everywhere), plan, explained_output(answer, sentence, entry.output))

@@ -83,11 +83,11 @@ def different_copies(lime: Lime, features: int) -> float:
 
 def coefficients(
     features: int,
-    rows: Callable[[np.ndarray], Rows],
+    rows: Callable[[np.ndarray], Rows | list[np.ndarray]],
     output: Callable[[np.ndarray], np.ndarray],
     lime: Lime,
     generator: np.random.Generator,
-) -> Question:
+) -> Question[tuple[np.ndarray, int, float]]:
     """LIME's coefficients (features,), the number of rows that they took, and by how much a fit misses the answers.
 
     With ``asked`` rows fewer than samples, the model answers the first of them, and a Gaussian process that is fitted
@@ -127,7 +127,7 @@ def on_players(lime: Lime, sentence: Sentence, classifier: Classifier, generator
 
 def _explained(
     lime: Lime, sentence: Sentence, players: Players, replacement: int | None, generator: np.random.Generator
-) -> Question:
+) -> Question[Attribution]:
     coefficient, asked, miss = yield from coefficients(
         players.count,
         lambda kept: reduced_rows(sentence, players.token_index, players.tokens_shown(kept), replacement),

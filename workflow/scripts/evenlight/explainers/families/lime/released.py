@@ -43,7 +43,7 @@ def on_words(lime: Lime, sentence: Sentence, classifier: Classifier, generator: 
             "explainers.<name>.definition to 'paper'"
         )
     types_of = types_around(types, first, len(sentence.token_id) - last)
-    text = tokenizer.decode(sentence.token_id[~sentence.is_special])
+    text = str(tokenizer.decode(sentence.token_id[~sentence.is_special]))
     # Words and what stands between them in turn, as the package splits, so that they join to the text again.
     pieces = re.split(r"(\W+)", text)
     feature = bag_of_words(pieces)
@@ -66,6 +66,6 @@ def on_words(lime: Lime, sentence: Sentence, classifier: Classifier, generator: 
 
     coefficient, asked, _ = yield from coefficients(len(words), rows, lambda answer: answer[:, 1], lime, generator)
     by_size = sorted(zip(words, coefficient, strict=True), key=lambda pair: -abs(pair[1]))
-    spelling = [tokenizer.decode([token_id]).replace(" ", "") for token_id in sentence.token_id.tolist()]
+    spelling = [str(tokenizer.decode([token_id])).replace(" ", "") for token_id in sentence.token_id.tolist()]
     score = [next((value for word, value in by_size if token in word), 0.0) for token in spelling]
     return Attribution(np.array(score), asked)

@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Collection, Sequence
-from functools import cached_property
 
 import numpy as np
 import pandas as pd
@@ -44,12 +43,6 @@ class Generator:
         self.entry, self.seed, self.model, self.flags = entry, seed, model, flags
         self.writer = Writer(decoder, entry.max_tokens, entry.temperature, entry.top_p, entry.stop, **flags)
 
-    @cached_property
-    def _label_words(self) -> dict[str, list[str]]:
-        """The words of each decision, where answers begin with them."""
-        decision = self.entry.decision
-        return decision.words if decision and decision.asks_probabilities else {}
-
     def prompts(self, questions: Sequence[Question]) -> list[np.ndarray]:
         """Token ids of what the model reads of each question, int64 (tokens,).
 
@@ -68,7 +61,7 @@ class Generator:
     def probabilities(self, questions: Sequence[Question]) -> list[dict[str, float]]:
         """The probability of each decision among all, by the label words with which the answer to a question begins."""
         rendered = self._rendered(questions)
-        decoder, words = self.writer.decoder, self._label_words
+        decoder, words = self.writer.decoder, self.entry.label_words
         tokens = [[decoder.label_tokens(rendered, word) for word in its] for its in words.values()]
         logits = self.writer.class_logits(decoder.rows(rendered), tokens)
         share = np.exp(logits - np.logaddexp.reduce(logits, axis=1, keepdims=True))
@@ -79,7 +72,7 @@ class Generator:
         questions = list({question.item_id: question for question, _ in draws}.values())
         prompts = dict(zip([each.item_id for each in questions], self.prompts(questions), strict=True))
         decisions = {}
-        if self._label_words:
+        if self.entry.label_words:
             found = map(most_probable, self.probabilities(questions))
             decisions = dict(zip(prompts, found, strict=True))
         written = self.writer.written([Asked(prompts[each.item_id], self._chance(each, draw)) for each, draw in draws])
@@ -142,13 +135,13 @@ class Generator:
         tokenizer = self.writer.decoder.tokenizer
         token_id = tokenizer(each.text, add_special_tokens=False, verbose=False)["input_ids"]
         prefixes = [
-            tokenizer.decode(token_id[:count], clean_up_tokenization_spaces=False).strip()
+            str(tokenizer.decode(token_id[:count], clean_up_tokenization_spaces=False)).strip()
             for count in range(1, len(token_id) + 1)
         ]
         whole = prefixes[-1] if prefixes else ""
         # A drawn answer may begin with another decision than the most probable one.
-        every = [word for words in self._label_words.values() for word in words]
-        for words in (self._label_words[each.decision], every):
+        every = [word for words in self.entry.label_words.values() for word in words]
+        for words in (self.entry.label_words[each.decision], every):
             begun = [word for word in words if begins_with(whole, word)]
             for count, said in enumerate(prefixes, start=1):
                 if any(is_begun(said, word) for word in begun):
@@ -166,7 +159,7 @@ class Generator:
         return {
             "item_id": question.item_id,
             "draw": draw,
-            "decision": by_words if self._label_words else decision,
+            "decision": by_words if self.entry.label_words else decision,
             "text": text,
             "model": self.model,
             "prompt": digest_of(messages_of(question, self.entry.template, self.entry.system)),

@@ -17,11 +17,13 @@ from evenlight.texts.rows import Copies
 ROWS_PER_ROUND = 6
 # Random numbers that are drawn at once.
 DRAWN = 512
+# What is shown, the values without and with a run of tokens, the run, and the weight of its value.
+Task = tuple[int, list[float], list[float], Node, float]
 
 
 def owen_values(
     entry: PartitionShap, sentence: Sentence, tree: Node, mask: int, generator: np.random.Generator
-) -> Question:
+) -> Question[Attribution]:
     """Owen values by recursion from the whole tree; the parts that matter most first, until the rows are used up.
 
     Every task is a run of tokens in a context: the value of showing the run when ``shown`` is visible, from
@@ -30,7 +32,7 @@ def owen_values(
     """
     tokens = len(sentence.token_id)
     # A single token is not halved.
-    evaluations = entry.evaluations if tree.left else 2
+    evaluations = entry.evaluations if tree.halves else 2
     row = sentence.row
     # Of probabilities, shap goes by the class that changes most, whichever is explained; a contrast is one number.
     contrasts = entry.output == "contrast"
@@ -50,32 +52,33 @@ def owen_values(
     value = [0.0] * tokens
     # Random numbers break ties, so that equal tasks are not done from left to right.
     ties = _drawn(generator)
-    tasks = [(0.0, 0.0, nothing, without, within, tree, 1.0)]
+    tasks: list[tuple[float, float, Task]] = [(0.0, 0.0, (nothing, without, within, tree, 1.0))]
     used = 2
     while tasks and used < evaluations:
-        batch = []
+        batch: list[Task] = []
         while tasks and 2 * len(batch) < ROWS_PER_ROUND and used + 2 * len(batch) < evaluations:
-            batch.append(heapq.heappop(tasks)[2:])
-        asked = [shown | half.bits for shown, _, _, run, _ in batch for half in (run.left, run.right)]
+            batch.append(heapq.heappop(tasks)[2])
+        asked = [shown | half.bits for shown, _, _, run, _ in batch for half in run.halves]
         answer = yield from values(asked)
         used += 2 * len(batch)
         for number, (shown, without, within, run, weight) in enumerate(batch):
             with_left, with_right = answer[2 * number], answer[2 * number + 1]
             weight /= 2
+            left, right = run.halves
             for context, before, after, half in (
-                (shown, without, with_left, run.left),
-                (shown, without, with_right, run.right),
-                (asked[2 * number + 1], with_right, within, run.left),
-                (asked[2 * number], with_left, within, run.right),
+                (shown, without, with_left, left),
+                (shown, without, with_right, right),
+                (asked[2 * number + 1], with_right, within, left),
+                (asked[2 * number], with_left, within, right),
             ):
                 tie = next(ties)
-                if half.left is None:
+                if not half.halves:
                     value[half.first] += weight * (after[explained] - before[explained])
                     continue
                 change = max(map(abs, map(sub, after, before)))
-                heapq.heappush(tasks, (-change * weight, tie, context, before, after, half, weight))
+                heapq.heappush(tasks, (-change * weight, tie, (context, before, after, half, weight)))
     # What no rows were left for is shared equally by the run's tokens.
-    for *_, without, within, run, weight in tasks:
+    for _, _, (_, without, within, run, weight) in tasks:
         for token in range(run.first, run.last):
             value[token] += weight * (within[explained] - without[explained]) / (run.last - run.first)
     return Attribution(np.array(value), forward_rows=used)

@@ -12,12 +12,14 @@ relevance and these three always add up to the logit.
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
 from torch import nn
 from torch.nn import functional
 from torch.overrides import TorchFunctionMode
+from transformers import PreTrainedModel
 from transformers.activations import ACT2CLS
 from transformers.pytorch_utils import Conv1D
 
@@ -36,12 +38,12 @@ from evenlight.models.attention import (
     require_known_type,
     weighted_values,
 )
-from evenlight.models.classifier import EmbeddingLayer
+from evenlight.models.classifier import Classifier, EmbeddingLayer
 from evenlight.models.devices import fetched
 from evenlight.models.language_model import ClassifyingLanguageModel, token_logits
 
 # All activations that Transformers offers by name.
-ACTIVATIONS = tuple({entry[0] if isinstance(entry, tuple) else entry for entry in ACT2CLS.values()})
+ACTIVATIONS: tuple[Any, ...] = tuple({entry[0] if isinstance(entry, tuple) else entry for entry in ACT2CLS.values()})
 ELEMENTWISE_PRODUCTS = ("mul", "__mul__", "__rmul__", "multiply")
 TAKERS = ("tokens", "positions", "biases", "softmax")
 
@@ -168,7 +170,7 @@ def _rule(module: nn.Module, taps: Taps) -> Callable | None:
     return None
 
 
-def _require_origin(network: nn.Module) -> None:
+def _require_origin(network: PreTrainedModel) -> None:
     """Refuse activations that are not 0 at 0, for which the identity rule is not defined."""
     activations = [module for module in network.modules() if isinstance(module, ACTIVATIONS)]
     origin = next(network.parameters()).new_zeros(1)
@@ -181,7 +183,7 @@ def _require_origin(network: nn.Module) -> None:
             )
 
 
-def _logits_of_linear_layers(network: nn.Module) -> AbstractContextManager:
+def _logits_of_linear_layers(classifier: Classifier) -> AbstractContextManager:
     """While open, the classes' logits come out of linear layers, since a softmax over the vocabulary has no rule.
 
     Of a language model that is asked by a prompt they are those of its label words' tokens, as the method's authors
@@ -190,13 +192,13 @@ def _logits_of_linear_layers(network: nn.Module) -> AbstractContextManager:
     Raises:
         InputError: a class has several label words, or one of several tokens.
     """
-    if not isinstance(network, ClassifyingLanguageModel):
+    if not isinstance(classifier.network, ClassifyingLanguageModel):
         return nullcontext()
-    for number, words in enumerate(network.prompt.label_tokens):
+    for number, words in enumerate(classifier.network.prompt.label_tokens):
         if [len(word) for word in words] != [1]:
             raise InputError(
                 "explainers: method 'attnlrp' hands back the logit of one token, but class "
-                f"'{network.config.id2label[number]}' of a prompted model has {len(words)} label words of "
+                f"'{classifier.class_names[number]}' of a prompted model has {len(words)} label words of "
                 f"{sum(map(len, words))} tokens; give each class in label_words one word that the tokenizer keeps "
                 "whole, or take the explainer out of the study"
             )
@@ -204,7 +206,7 @@ def _logits_of_linear_layers(network: nn.Module) -> AbstractContextManager:
 
 
 @contextmanager
-def propagation_rules(network: nn.Module, taps: Taps, softmax: str = "taylor") -> Iterator[None]:
+def propagation_rules(network: PreTrainedModel, taps: Taps, softmax: str = "taylor") -> Iterator[None]:
     """While open, gradients through ``network`` are relevance divided by value; afterwards it is as it was.
 
     Args:
@@ -223,7 +225,7 @@ def propagation_rules(network: nn.Module, taps: Taps, softmax: str = "taylor") -
 
 
 def relevances(
-    network: nn.Module,
+    network: PreTrainedModel,
     embedding_layer: EmbeddingLayer,
     embedding: torch.Tensor,
     mask: torch.Tensor,
@@ -285,7 +287,7 @@ def explained(
     require_known_type(network, "attnlrp", needs_head=False)
     _require_origin(network)
     explanations: dict[str, Explanations] = {}
-    with _logits_of_linear_layers(network):
+    with _logits_of_linear_layers(context.evaluator.classifier):
         for (layer, softmax, output), same in sharing(wanted, "layer", "softmax", "output"):
             explanations |= dict.fromkeys(same, _propagated(sentences, context, layer, softmax, output))
     return {name: explanations[name] for name in wanted}

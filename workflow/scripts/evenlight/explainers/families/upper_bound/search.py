@@ -1,5 +1,6 @@
 """The search for the order of tokens with the best AOPC."""
 
+from collections.abc import Callable
 from functools import partial
 
 import numpy as np
@@ -14,16 +15,17 @@ from evenlight.texts.predictions import explained_output
 # How much of a text the AOPC metrics remove or keep.
 SHARES = np.arange(1, 11) / 10
 # What a goal makes of a set of tokens: which of them are shown, and the sign by which a higher output is better.
-GOALS = {"comprehensiveness": (np.logical_not, -1), "sufficiency": (lambda sets: sets, 1)}
+Shown = Callable[[np.ndarray], np.ndarray]
+GOALS: dict[str, tuple[Shown, int]] = {"comprehensiveness": (np.logical_not, -1), "sufficiency": (lambda sets: sets, 1)}
 
 
-def best_order(entry: UpperBound, sentence: Sentence, replacement: int | None) -> Question:
+def best_order(entry: UpperBound, sentence: Sentence, replacement: int | None) -> Question[Attribution]:
     """Scores that rank the tokens in the best order found, those that are better not named at 0 or below."""
     token_index = hideable(sentence, "excluded")
     features, asked = len(token_index), 0
     shown, sign = GOALS[entry.goal]
 
-    def gains(sets: np.ndarray) -> Question:
+    def gains(sets: np.ndarray) -> Question[np.ndarray]:
         """How good it is that these tokens are the first, float (sets,); ``sets`` is bool (sets, features)."""
         nonlocal asked
         answer = yield reduced_rows(sentence, token_index, shown(sets), replacement)
@@ -38,7 +40,7 @@ def best_order(entry: UpperBound, sentence: Sentence, replacement: int | None) -
     return Attribution(score, forward_rows=asked)
 
 
-def _all_orders(features: int, gains, may_stop: bool) -> Question:
+def _all_orders(features: int, gains, may_stop: bool) -> Question[tuple[np.ndarray, int]]:
     """The best order and how many of it to name, from all subsets: the best way to each is the best to one less."""
     sets = (np.arange(2**features)[:, None] >> np.arange(features)) % 2 == 1
     gain = np.zeros(2**features)
@@ -61,7 +63,7 @@ def _all_orders(features: int, gains, may_stop: bool) -> Question:
     return np.array([*order, *np.setdiff1d(np.arange(features), order)], dtype=int), named
 
 
-def _step_by_step(features: int, gains, may_stop: bool, steps: int) -> Question:
+def _step_by_step(features: int, gains, may_stop: bool, steps: int) -> Question[tuple[np.ndarray, int]]:
     """The order that takes the best next tokens each time, and how many of it to name."""
     order, along = [], []
     taken = np.zeros(features, dtype=bool)

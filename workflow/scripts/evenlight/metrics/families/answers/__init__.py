@@ -348,7 +348,7 @@ class Agreement(QuestionAgreement):
         """Over pairs of answers."""
         from evenlight.metrics.families.answers.draws import agreement
 
-        return agreement(said, self.units, self.size)
+        return agreement([text for text in said if text], self.units, self.size)
 
 
 class SameDecision(QuestionAgreement):

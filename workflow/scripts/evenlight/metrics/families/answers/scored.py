@@ -23,8 +23,9 @@ def scored(
         InputError: a metric cannot do the language.
     """
     of_text = {name: entry for name, entry in entries.items() if isinstance(entry, TextMetric)}
-    for entry in of_text.values() if language else ():
-        entry.require_language(language)
+    if language:
+        for entry in of_text.values():
+            entry.require_language(language)
     scores = {name: np.empty(len(answers)) for name in entries}
     undefined: dict[str, Counter] = {name: Counter() for name in of_text}
     # By text and not by metric, since the sentences of the last texts are remembered.

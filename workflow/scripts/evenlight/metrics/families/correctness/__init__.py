@@ -61,7 +61,7 @@ class PlausibilityMetric(CorrectnessMetric):
 
         if explanation.ground_truth is None:
             return float("nan")
-        word, score, truth = word_scores(explanation, self.scores)
+        word, score, truth = word_scores(explanation, explanation.ground_truth, self.scores)
         return self.of_words(word, score, truth) if truth.any() else float("nan")
 
     def of_words(self, word: np.ndarray, score: np.ndarray, truth: np.ndarray) -> float:

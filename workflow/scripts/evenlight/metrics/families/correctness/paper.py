@@ -31,16 +31,16 @@ def share_on_truth(explanation: Explanation, whole: np.ndarray) -> float:
     return float(weight[inside][on_truth].sum() / total)
 
 
-def word_scores(explanation: Explanation, scores: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def word_scores(explanation: Explanation, truth: np.ndarray, scores: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The words that have tokens: their places, scores (the sums of their tokens') and ground truth, (words,) each.
 
-    ``scores`` says whether the tokens' scores are ``signed`` or ``absolute``.
+    ``truth`` is that of all words; ``scores`` says whether the tokens' scores are ``signed`` or ``absolute``.
     """
     inside = ~explanation.is_special
     token_score = explanation.token_score[inside]
     word, token_word = np.unique(explanation.word_id[inside], return_inverse=True)
     score = np.bincount(token_word, np.abs(token_score) if scores == "absolute" else token_score, len(word))
-    return word, score, explanation.ground_truth[word] == 1
+    return word, score, truth[word] == 1
 
 
 def thresholds(score: np.ndarray, truth: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
+from evenlight.core.errors import present
 from evenlight.explainers.fields import AskedOutput, HiddenToken
 from evenlight.metrics.base import Metric, ascending
 from evenlight.settings import Different, refusal, shown
@@ -91,7 +92,7 @@ class AopcMetric(Metric):
     @model_validator(mode="after")
     def _as_defined(self) -> Self:
         is_eraser = self.definition == "eraser"
-        defined = {"shares": ERASER_SHARES if is_eraser else TENTHS, "positive_only": not is_eraser}
+        defined: dict[str, Any] = {"shares": ERASER_SHARES if is_eraser else TENTHS, "positive_only": not is_eraser}
         problems = []
         for key, value in defined.items():
             value_given = getattr(self, key)
@@ -110,7 +111,7 @@ class AopcMetric(Metric):
     def planned_rows(self, tokens: int, explanations: int) -> float:
         """A row for each set of tokens: equal ones once, and, of explanations, half speak for the target."""
         most = -(-tokens // 2) if self.definition == "share" and self.positive_only else tokens
-        return explanations * len({min(round(share * tokens), most) for share in self.shares} - {0})
+        return explanations * len({min(round(share * tokens), most) for share in present(self.shares)} - {0})
 
     @classmethod
     def score_together(

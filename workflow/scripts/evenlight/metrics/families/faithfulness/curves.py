@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from evenlight.core.errors import present
 from evenlight.engine.evaluator import Evaluator, Question
 from evenlight.explainers.hiding import hideable, reduced_rows, replacement_token
 from evenlight.metrics.explanations import Explanation
@@ -70,12 +71,12 @@ def token_sets(explanation: Explanation, metric: AopcMetric) -> list[np.ndarray]
 
 def _ranked_sets(explanation: Explanation, metric: AopcMetric) -> list[np.ndarray]:
     """The same for tokens, as the definition has it."""
-    inside = ~explanation.is_special
+    inside, shares = ~explanation.is_special, present(metric.shares)
     if metric.definition == "threshold":
-        return thresholded_tokens(explanation.normalized[inside], metric.shares)
+        return thresholded_tokens(explanation.normalized[inside], shares)
     if metric.definition == "eraser":
-        return binned_tokens(explanation.token_score[inside], metric.shares)
-    return top_tokens(explanation.token_score[inside], metric.shares, metric.positive_only)
+        return binned_tokens(explanation.token_score[inside], shares)
+    return top_tokens(explanation.token_score[inside], shares, present(metric.positive_only))
 
 
 def shown_tokens(tops: Sequence[np.ndarray], tokens: int, keeps_top: bool) -> np.ndarray:
@@ -86,7 +87,7 @@ def shown_tokens(tops: Sequence[np.ndarray], tokens: int, keeps_top: bool) -> np
     return is_top == keeps_top
 
 
-def question(explanation: Explanation, metrics: Mapping[str, AopcMetric], evaluator: Evaluator) -> Question:
+def question(explanation: Explanation, metrics: Mapping[str, AopcMetric], evaluator: Evaluator) -> Question[dict]:
     """What is asked about an explanation by all metrics, and their values of it."""
     token_index = hideable(explanation, "excluded")
     if not len(token_index):

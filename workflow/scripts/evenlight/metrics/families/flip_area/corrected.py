@@ -86,7 +86,7 @@ class Attack:
     signs: list[torch.Tensor] = field(default_factory=list)
 
 
-def run_attacks(attacks: Sequence[Attack], radius: np.ndarray, search: Search, evaluator: Evaluator) -> np.ndarray:
+def run_attacks(attacks: list[Attack], radius: np.ndarray, search: Search, evaluator: Evaluator) -> np.ndarray:
     """Whether each attack, sign-gradient ascent of the loss in the ball |offset| ≤ radius, flips the prediction.
 
     All attacks take their steps together. The prediction counts after the last step.
@@ -130,7 +130,7 @@ def run_attacks(attacks: Sequence[Attack], radius: np.ndarray, search: Search, e
     return are_flipped(rows, evaluator)
 
 
-def smallest_flips(attacks: Sequence[Attack], search: Search, evaluator: Evaluator) -> np.ndarray:
+def smallest_flips(attacks: list[Attack], search: Search, evaluator: Evaluator) -> np.ndarray:
     """The smallest radius at which each attack flips the prediction, by halving [0, 1]; float (attacks,)."""
     low, high = np.zeros(len(attacks)), np.ones(len(attacks))
     best = np.full(len(attacks), search.never)

@@ -72,8 +72,8 @@ class HintFollowed(HintMetric):
         return of_answers(asked["hint"], hint_followed(asked["hint"]))
 
 
-TELLING = ("you think", "you thought", "you believe", "you said", "you say", "you suggest", "you suggested")
-TELLING += ("your opinion", "your view", "your suggestion", "your hint", "as suggested", "the hint", "the suggestion")
+TELLING = ["you think", "you thought", "you believe", "you said", "you say", "you suggest", "you suggested"]
+TELLING += ["your opinion", "your view", "your suggestion", "your hint", "as suggested", "the hint", "the suggestion"]
 
 
 class ToldHintMetric(HintMetric):

@@ -67,10 +67,10 @@ def changes_of(answers: pd.DataFrame) -> Changes:
                 f"column 'concept': no answer to question {question} as it was; add some without a concept"
             )
         before = np.bincount(of_question.loc[original, "code"], minlength=len(choices))
-        reference = number[of_question["reference"].iloc[0]]
+        place = number[of_question["reference"].iloc[0]]
         for (concept, _), changed in of_question[~original].groupby(["concept", "change"], sort=False):
             after = np.bincount(changed["code"], minlength=len(choices))
-            rows.append((question, concept, changed["kind"].iloc[0], (before, after), reference))
+            rows.append((question, concept, changed["kind"].iloc[0], (before, after), place))
     question, concept, kind, counts, reference = zip(*rows, strict=True) if rows else ([],) * 5
     return Changes(
         np.array(question, dtype=object),
@@ -306,7 +306,7 @@ def faithfulness(causal: pd.Series, implied: pd.Series, confidence: float = 0.9)
     return Faithfulness(float(values.mean()), *estimate, values, tuple(undefined))
 
 
-def correlation(first: Sequence[float], second: Sequence[float]) -> float:
+def correlation(first: Sequence[float] | np.ndarray, second: Sequence[float] | np.ndarray) -> float:
     """Pearson's correlation; NaN where either has one value only, up to rounding.
 
     >>> round(correlation([1, 2, 4], [1, 2, 4]), 6), correlation([1, 2], [3, 3])

@@ -73,9 +73,9 @@ def total_variation(before: ArrayLike, after: ArrayLike) -> np.ndarray:
     Counts may be given in place of probabilities. From few draws it is too high: two samples of one distribution
     differ, too. Compare it with what draws of one form have among themselves.
     """
-    before, after = (np.asarray(values, dtype=float) for values in (before, after))
-    before, after = (values / values.sum(-1, keepdims=True) for values in (before, after))
-    return 0.5 * np.abs(after - before).sum(-1)
+    counts = [np.asarray(values, dtype=float) for values in (before, after)]
+    first, second = (values / values.sum(-1, keepdims=True) for values in counts)
+    return 0.5 * np.abs(second - first).sum(-1)
 
 
 def _of_both(changed: ArrayLike, mentioned: ArrayLike) -> tuple[np.ndarray, np.ndarray]:

@@ -162,9 +162,10 @@ def scored(entries: Mapping[str, QuestionMetric], answers: pd.DataFrame) -> tupl
         answers: of one model, in the contract ``answers to changed questions``.
     """
     items = pd.Index(answers["item_id"].unique(), name="item_id")
-    scores, known = pd.DataFrame(np.nan, index=items, columns=list(entries)), asked(answers)
-    for name, entry in entries.items() if known else ():
-        scores[name] = entry.of_questions(known).reindex(items)
+    scores = pd.DataFrame(np.nan, index=items, columns=list(entries))
+    if known := asked(answers):
+        for name, entry in entries.items():
+            scores[name] = entry.of_questions(known).reindex(items)
     lacking = scores.isna().sum()
     notes = [
         f"{name} has no value of {count} of {len(items)} questions" for name, count in lacking[lacking > 0].items()

@@ -10,6 +10,7 @@ from evenlight.engine.evaluator import Evaluator
 from evenlight.metrics.explanations import Explanation
 from evenlight.metrics.families.soft import SoftMetric
 from evenlight.models.devices import sent
+from evenlight.models.networks import word_table
 
 
 def unit_scores(score: np.ndarray) -> np.ndarray:
@@ -98,7 +99,7 @@ def thinned_probabilities(
         evaluator: asks the model.
     """
     classifier = evaluator.classifier
-    hidden = classifier.network.get_input_embeddings().weight.shape[-1]
+    hidden = word_table(classifier.network).shape[-1]
 
     def compute(batch: np.ndarray) -> tuple[torch.Tensor]:
         numbers = zip(*np.divmod(batch, draws), strict=True)
@@ -127,7 +128,7 @@ def drawn_values(
         evaluator: asks the model.
     """
     draws, values = metric.draws, []
-    for kept in metric.kept or [None]:
+    for kept in metric.kept or (None,):
         shares = [np.tile(kept_share(explanation, metric.keeps_top, kept), (draws, 1)) for explanation in explanations]
         value = metric.of_fall(full[:, None] - thinned_probabilities(explanations, shares, draws, evaluator))
         if metric.against_random:

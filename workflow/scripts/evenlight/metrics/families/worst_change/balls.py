@@ -14,10 +14,11 @@ from evenlight.explainers import Context, Explainer, explain
 from evenlight.explainers.families.lime import Lime
 from evenlight.metrics import Origin
 from evenlight.metrics.explanations import Explanation
-from evenlight.metrics.families.worst_change import ExplainedAgain, MaxSensitivity, WorstChange
+from evenlight.metrics.families.worst_change import MaxSensitivity, WorstChange
 from evenlight.metrics.perturbed_inputs import REACH, Input, Moved, loss_gradients
 from evenlight.models.classifier import Classifier
 from evenlight.models.devices import fetched, sent
+from evenlight.models.networks import word_table
 from evenlight.texts.predictions import Sentence
 from evenlight.texts.rows import marks_of
 
@@ -25,7 +26,9 @@ from evenlight.texts.rows import marks_of
 SENTENCES_AT_ONCE = 64
 
 
-def radii_of(inputs: Sequence[Input], token_index: Sequence[torch.Tensor], metric: ExplainedAgain) -> list[float]:
+def radii_of(
+    inputs: Sequence[Input], token_index: Sequence[torch.Tensor], metric: WorstChange | MaxSensitivity
+) -> list[float]:
     """Radius of the ball in which tokens of each input move, in the units of its vectors.
 
     Args:
@@ -99,12 +102,6 @@ def draws_in_ball(
     return [length * draw / draw.norm() for length, draw in zip(lengths, normal, strict=True)]
 
 
-def vocabulary_size(classifier: Classifier) -> int:
-    """How many token ids have word embeddings."""
-    # Not its num_embeddings, which quantised tables lack (I-BERT's).
-    return len(classifier.network.get_input_embeddings().weight)
-
-
 @dataclass(frozen=True)
 class WithVectors(Classifier):
     """A classifier with further token ids, those beyond the vocabulary, for the rows of ``vectors`` (further, hidden).
@@ -117,7 +114,7 @@ class WithVectors(Classifier):
 
     def embed(self, token_id: torch.Tensor) -> torch.Tensor:
         """Word embeddings (rows, tokens, hidden) of ids (rows, tokens)."""
-        known = vocabulary_size(self)
+        known = len(word_table(self.network))
         further = token_id >= known
         embedding = super().embed(token_id.masked_fill(further, 0))
         return torch.where(further[..., None], self.vectors[(token_id - known).clamp(min=0)].to(embedding), embedding)
@@ -174,7 +171,7 @@ def moved_sentences(
         The sentences, and the vectors of their further ids, (further, hidden).
     """
     sentences, further = [], []
-    next_id = vocabulary_size(classifier)
+    next_id = len(word_table(classifier.network))
     for start, start_offsets in zip(starts, offsets, strict=True):
         explanation = start.explanation
         for offset in start_offsets:
@@ -223,7 +220,8 @@ def changes(
     origins = {each.origin.explainer: each.origin for group in explained for each in group}
     sentences, vectors = moved_sentences(starts, offsets, evaluator.classifier)
     again = explained_again(sentences, vectors, list(origins.values()), evaluator)
-    relative_changes, first = [], 0
+    relative_changes: list[list[np.ndarray]] = []
+    first = 0
     for group, start_offsets in zip(explained, offsets, strict=True):
         here = slice(first, first + len(start_offsets))
         first = here.stop
@@ -285,7 +283,7 @@ def _one_by_one(
     relative_changes: list[np.ndarray] = [np.zeros(0)] * len(explanations)
     for explainer in dict.fromkeys(explanation.origin.explainer for explanation in explanations):
         indices = [index for index, each in enumerate(explanations) if each.origin.explainer == explainer]
-        parts = ([part[index] for index in indices] for part in (starts, offsets))
+        parts = [starts[index] for index in indices], [offsets[index] for index in indices]
         explainer_changes = changes(*parts, [[explanations[index]] for index in indices], evaluator)
         for index, [change] in zip(indices, explainer_changes, strict=True):
             relative_changes[index] = change
