@@ -19,8 +19,7 @@ from evenlight.statistics.analyses import effects
 from evenlight.statistics.analyses.effects import effect_tables
 from evenlight.statistics.arrays.multiple_testing import Looks
 from evenlight.statistics.comparisons.cells import Design, ExplainerScores, ModelScores, Side
-from evenlight.statistics.comparisons.study import Comparison, StudyScores, VerdictSettings
-from evenlight.statistics.comparisons.wins import LEAST_TEXTS
+from evenlight.statistics.comparisons.study import LEAST_TEXTS, Comparison, StudyScores, VerdictSettings
 
 STUDY = StudyScores(datasets=[], models={}, explainers=[], metrics={})
 JUDGING = VerdictSettings.plain(alpha=0.05, as_often_bound=0.2, confidence=0.95, bootstrap_draws=300)

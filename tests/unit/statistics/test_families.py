@@ -7,7 +7,12 @@ from evenlight.configuration import complete
 from evenlight.core.errors import InputError
 from evenlight.statistics.arrays.exact_tests import side_p
 from evenlight.statistics.arrays.multiple_testing import Looks, sides_adjusted
-from evenlight.statistics.comparisons.families import sizes_of_families, too_few_pairs, too_few_planned
+from evenlight.statistics.comparisons.families import (
+    sizes_of_families,
+    too_few_pairs,
+    too_few_planned,
+    too_few_texts,
+)
 from evenlight.statistics.comparisons.study import StudyScores
 
 STUDY = StudyScores(
@@ -35,6 +40,13 @@ def test_too_few_pairs_are_told_with_how_many_would_do():
     least = [np.array(side_p(np.array([pairs] + [0] * 15), np.zeros(16, dtype=int))) for pairs in (9, 10)]
     assert [sides_adjusted(p)[0] <= 0.05 for p in least] == [False, True]
     assert not list(too_few_pairs({"study": 16}, {"plots": 10}, 0.05))
+
+
+def test_too_few_texts_without_pairs_are_told_with_how_many_would_do():
+    [said] = too_few_texts({"people": 99, "enough": 100, "all": None}, dict.fromkeys(["people", "enough", "all"], 2))
+    for words in ("explain.pairs", "'people' (99)", "50 texts of each group", "explain 100"):
+        assert words in said
+    assert [said.count("150") for said in too_few_texts({"three": 149}, {"three": 3})] == [1]
 
 
 def test_analyses_of_a_plan_that_can_find_nothing_are_told():

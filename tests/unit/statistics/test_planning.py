@@ -11,7 +11,7 @@ from evenlight.statistics.analyses.planning import is_open, pairs_for, planned_p
 from evenlight.statistics.arrays.exact_tests import counted, side_p
 from evenlight.statistics.arrays.multiple_testing import POCOCK, Looks
 from evenlight.statistics.comparisons.cells import CELL
-from evenlight.statistics.comparisons.wins import LEAST_TEXTS
+from evenlight.statistics.comparisons.study import LEAST_TEXTS
 
 COMPARISONS = 20
 STUDIES = 2000

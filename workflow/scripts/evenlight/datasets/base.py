@@ -93,6 +93,10 @@ class Reader(Entry):
         """The factors of which a unit may have any number of items of a level (:mod:`evenlight.texts.items`)."""
         return []
 
+    def has_pairs(self) -> bool:
+        """Whether a unit may have texts of several levels, which are compared with one another."""
+        return True
+
     def concepts(self) -> list[str]:
         """The factors that are concepts: their units are changes, and each item has an attribute with its level."""
         return []

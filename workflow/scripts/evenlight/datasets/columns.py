@@ -160,6 +160,10 @@ class Columns(Settings):
         """The attributes that say so."""
         return [name for name, attribute in self.attributes.items() if not attribute.balanced]
 
+    def has_pairs(self) -> bool:
+        """Where a column says what the variants of a text have in common."""
+        return self.pair is not None
+
     def columns(self, split: str | None = None) -> dict[str, str]:
         """The columns that rows must have, by what they hold, but for those of attributes; ``split`` says the split."""
         held = ("text", "words", "second", "label", *OPTIONAL)

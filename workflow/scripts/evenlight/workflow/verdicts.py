@@ -1,6 +1,7 @@
 """Of verdicts: their families, plans of looks, and what is said of them before a run."""
 
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
@@ -162,10 +163,20 @@ class Verdicts:
             increments = Looks(plan.planned, tuple(range(len(plan.planned))), plan.spending).increments(plan.alpha)
             said = families.too_few_planned(sizes, plan.planned, increments)
         else:
-            pairs = {dataset: self.sample(dataset)["pairs"] for dataset in self.config["datasets"]}
-            said = families.too_few_pairs(sizes, pairs, self.config["statistics"]["alpha"])
+            drawn = {dataset: self.sample(dataset)["pairs"] for dataset in self.config["datasets"]}
+            alone = {name: drawn.pop(name) for name, reader in self.readers.items() if not reader.has_pairs()}
+            said = [
+                *families.too_few_pairs(sizes, drawn, self.config["statistics"]["alpha"]),
+                *families.too_few_texts(alone, {name: self.groups_compared(name) for name in alone if sizes}),
+            ]
         for text in said:
             logger.warning(f"warning: {text}")
+
+    def groups_compared(self, dataset):
+        """How many groups of a dataset are compared: of the factor with the most."""
+        compared = self.config["statistics"]["compare"].items()
+        counts = [len({*chain(*sets)}) for factor, sets in compared if factor in self.factors_of(dataset)]
+        return max(counts, default=0)
 
     def factors_compared(self):
         """What strategies are compared by on all texts: with the baseline, and by claims; subsets have factors too."""

@@ -121,6 +121,10 @@ class Compas(Reader):
         """Gender and race."""
         return {name: list(levels) for name, levels in COMPAS_LEVELS.items()}
 
+    def has_pairs(self) -> bool:
+        """Where people are matched."""
+        return self.match is not None
+
     def read(self, files: Mapping[str, Path]) -> Dataset:
         """One item per person whom ProPublica's filter keeps, each a pair of its own and without ground truth.
 

@@ -23,8 +23,15 @@ from evenlight.statistics.analyses.base import Computed, Inputs, Judged
 from evenlight.statistics.comparisons.cells import CELL
 from evenlight.statistics.comparisons.compared import read_compared
 from evenlight.statistics.comparisons.files import items_path
-from evenlight.statistics.comparisons.study import CONTROL, UNDECIDABLE, UNDECIDED, StudyScores, VerdictSettings
-from evenlight.statistics.comparisons.wins import ALONE, LEAST_TEXTS, counted_wins
+from evenlight.statistics.comparisons.study import (
+    CONTROL,
+    LEAST_TEXTS,
+    UNDECIDABLE,
+    UNDECIDED,
+    StudyScores,
+    VerdictSettings,
+)
+from evenlight.statistics.comparisons.wins import ALONE, counted_wins
 from evenlight.texts.items import text_keys
 
 # So much of a digest is written down: equal digests of other texts are less likely than one in a million studies.

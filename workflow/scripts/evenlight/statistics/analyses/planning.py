@@ -20,8 +20,7 @@ from evenlight.statistics.analyses.base import Computed, Inputs, Result
 from evenlight.statistics.arrays.multiple_testing import Looks
 from evenlight.statistics.arrays.sample_size import pairs_needed, power
 from evenlight.statistics.comparisons.cells import CELL
-from evenlight.statistics.comparisons.study import CONTROL, UNDECIDABLE, UNDECIDED
-from evenlight.statistics.comparisons.wins import LEAST_TEXTS
+from evenlight.statistics.comparisons.study import CONTROL, LEAST_TEXTS, UNDECIDABLE, UNDECIDED
 
 # Halvings of the interval in which the smallest net benefit is sought that is found: to three digits.
 HALVINGS = 12

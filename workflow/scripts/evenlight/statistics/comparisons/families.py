@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 import numpy as np
 
 from evenlight.statistics.arrays.exact_tests import least_decided
-from evenlight.statistics.comparisons.study import CONTROL, StudyScores, hypothesis_family, pairs_of
+from evenlight.statistics.comparisons.study import CONTROL, LEAST_TEXTS, StudyScores, hypothesis_family, pairs_of
 
 
 def sizes_of_families(
@@ -50,6 +50,22 @@ def too_few_pairs(sizes: Mapping[str, int], pairs: Mapping[str, int | None], lev
                 f"explain.pairs: too few for a verdict among {size:,} comparisons of the family '{family}': {listed}. "
                 f"Even where one group wins all pairs, {least} that are not tied are needed at the level {level:.2g}; "
                 "explain more pairs, or name fewer comparisons as statistics.primary"
+            )
+
+
+def too_few_texts(texts: Mapping[str, int | None], groups: Mapping[str, int]) -> Iterator[str]:
+    """What is said before a run, where a dataset without pairs is explained with too few texts for any verdict.
+
+    Args:
+        texts: of each dataset without pairs the number that is drawn, as many of each group; None for all.
+        groups: how many are compared in each of them; none where none are.
+    """
+    for name, count in texts.items():
+        needed = LEAST_TEXTS * groups.get(name, 0)
+        if count is not None and count < needed:
+            yield (
+                f"explain.pairs: too few for a verdict on '{name}' ({count}). They are no pairs, and without pairs "
+                f"{LEAST_TEXTS} texts of each group are needed; explain {needed:,} of it (explain.pairs_on)"
             )
 
 

@@ -16,6 +16,8 @@ ALL = "all"
 # Verdicts that are none. Here, so that what draws verdicts need not wait for the libraries that compute them.
 UNDECIDABLE = "not decidable"  # for a reason that stands beside it
 UNDECIDED = "undecided"
+# With fewer texts of a group nobody has simulated that the level of the relative effect holds.
+LEAST_TEXTS = 50
 # Families of comparisons, each with the level to itself.
 STUDY, PRIMARY, EXPLORATORY, CONTROL = "study", "primary", "exploratory", "control"
 # How verdicts of a family are adjusted.

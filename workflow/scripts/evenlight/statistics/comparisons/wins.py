@@ -28,13 +28,11 @@ from evenlight.statistics.arrays.exact_tests import (
 from evenlight.statistics.arrays.relative_effect import relative_effect
 from evenlight.statistics.arrays.units import cluster_means, cluster_sums, mean_of_known, numbered
 from evenlight.statistics.comparisons.cells import CELL, Design, ExplainerScores, by_comparison
-from evenlight.statistics.comparisons.study import REPETITIONS, VerdictSettings, hypothesis_family
+from evenlight.statistics.comparisons.study import LEAST_TEXTS, REPETITIONS, VerdictSettings, hypothesis_family
 
 PAIRS, CLUSTERS = "pairs", "clusters"
 # What has a vote where there are no pairs.
 ALONE = tuple(dict.fromkeys(repetition.units for repetition in REPETITIONS.values()))
-# With fewer texts of a group nobody has simulated that the level of the relative effect holds.
-LEAST_TEXTS = 50
 # A seed counts in a comparison where it has scores of so many units, and of this share of the most of any seed.
 LEAST_UNITS = 6
 LEAST_SHARE = 0.5
