@@ -113,6 +113,16 @@ def test_the_next_audit_has_the_names_of_the_last_one(here, monkeypatch):
         proposed(Asked("december.csv", "model", baseline="none.json"))
 
 
+def test_groups_that_are_too_small_for_a_verdict_are_told(here):
+    texts = reviews(200)
+    women = texts["gender"] == "women"
+    for table, said in ((texts, 0), (texts[~women | (women.cumsum() <= 49)], 1)):
+        notes = proposed(Asked(write(table), "model")).notes
+        found = [note for note in notes if "50 texts of each group" in note]
+        assert len(found) == said
+        assert all("women (49)" in note and "men (" not in note.replace("women (", "") for note in found)
+
+
 def test_no_file_is_overwritten_and_no_results_are_taken_for_others(here, monkeypatch):
     write(reviews())
     flags = ["evenlight", "audit", "--model", "model", "--texts", "reviews.csv", "--write-only"]

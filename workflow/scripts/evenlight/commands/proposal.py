@@ -3,10 +3,10 @@
 import re
 import tempfile
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import combinations
+from itertools import chain, combinations
 from pathlib import Path
 
 import numpy as np
@@ -32,7 +32,7 @@ from evenlight.core.tables import read_table
 from evenlight.datasets.importing import import_dataset, reader_of
 from evenlight.models.architectures.trained import Trained
 from evenlight.models.published import Published, published
-from evenlight.texts.items import check_explained
+from evenlight.texts.items import check_explained, forms_of
 
 # Pairs, or texts of each group, that are explained; all of a smaller table. Tokens around a text, at most.
 MOST_EXPLAINED, AROUND = 2000, 16
@@ -228,10 +228,28 @@ def _notes_of(study: dict) -> list[str]:
         notes = import_dataset(files, reader, name, items, units)
         test = read_table(items, ITEMS)
         test = test[test["split"] == "test"]
-        check_explained(name, test, np.full(len(test), None), read_table(units, UNITS), compared)
+        read = read_table(units, UNITS)
+        check_explained(name, test, np.full(len(test), None), read, compared)
+    if not reader.has_pairs():
+        notes += _too_few_texts(read[read["item_id"].isin(test["item_id"])], compared["comparisons"])
     if (baseline := config["audit"]["baseline"]) is not None:
         notes.append(_new_texts(baseline, name, test))
     return [f"note: {note}" for note in notes]
+
+
+def _too_few_texts(units: pd.DataFrame, comparisons: Mapping[str, Sequence[Sequence[str]]]) -> Iterator[str]:
+    """Of groups with too few texts for a verdict, where there are no pairs."""
+    from evenlight.statistics.comparisons.study import LEAST_TEXTS
+
+    for factor, sets in comparisons.items():
+        texts = forms_of(units, factor).groupby("level")["item_id"].nunique()
+        few = texts[texts.index.isin({*chain(*sets)}) & (texts < LEAST_TEXTS)]
+        if len(few):
+            listed = ", ".join(f"{level} ({count})" for level, count in few.items())
+            yield (
+                f"without pairs a verdict takes {LEAST_TEXTS} texts of each group, so nothing will be decided of "
+                f"{factor} {listed}; add texts, or name the column of pairs by --pair"
+            )
 
 
 def _new_texts(baseline: str, dataset: str, items: pd.DataFrame) -> str:
