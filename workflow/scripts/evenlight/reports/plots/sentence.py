@@ -1,4 +1,4 @@
-"""One sentence with what its words get in every strategy, as bars and as highlighted text."""
+"""One sentence with what its words get in every strategy, as bars."""
 
 from collections.abc import Mapping, Sequence
 
@@ -9,7 +9,6 @@ from matplotlib.figure import Figure
 from evenlight.core.errors import InputError
 from evenlight.reports.study_figures import wrapped
 from evenlight.reports.style import colour_of
-from evenlight.reports.word_scores import WordScoresPage, word_scores_page
 
 OTHER, TRUE = "#BBBBBB", colour_of(2)
 
@@ -77,16 +76,3 @@ def draw_sentence(
     figure.supxlabel("share in the absolute scores; green: ground truth", fontsize=9)
     figure.suptitle(wrapped(title, size[0], 12), x=0.01, ha="left")
     return figure
-
-
-def sentence_page(
-    words: Sequence[str], truth: Sequence[int], shares: Mapping[tuple[str, str], np.ndarray]
-) -> WordScoresPage:
-    """The same as text: a line for each explainer and strategy, words the bluer the larger their share."""
-    marked = [f"[{word}]" if is_true else word for word, is_true in zip(words, truth, strict=True)]
-    said = "Words in brackets are ground truth; the number is the word's score, the largest being 1."
-    parts = [
-        word_scores_page(marked, np.nan_to_num(values), f"{explainer}, {strategy}")
-        for (explainer, strategy), values in shares.items()
-    ]
-    return WordScoresPage("\n".join([f"<p>{said}</p>", *parts]))
