@@ -43,6 +43,15 @@ def describe_single_runs(table: pd.DataFrame, models: dict[str, str]) -> str:
     return f"One run each: {', '.join(single)}. {said}"
 
 
+def models_of(strategies: dict[str, dict[str, str]]) -> dict[str, str]:
+    """The models of all strategies, each with what it is called."""
+    return {
+        model: f"{architecture} {strategy}"
+        for architecture, models in strategies.items()
+        for strategy, model in models.items()
+    }
+
+
 def rows_by_model(models: dict[str, str], explainers: dict[str, str], cells: Callable[[str, str], list[Cell]]) -> list:
     """The rows of a table of every model and explainer (names to labels), with what ``cells`` gives for their names."""
     return [

@@ -5,7 +5,7 @@ import pandas as pd
 from evenlight.core.contracts.results import PROPOSED_METHOD_PAIRS, PROPOSED_METHODS
 from evenlight.reports.entries import Shown
 from evenlight.reports.html_table import Cell, Page, Table
-from evenlight.reports.page_parts import BETTER_COLOURS, shade
+from evenlight.reports.page_parts import BETTER_COLOURS, models_of, shade
 from evenlight.reports.questions import CELL, HOLDS, LIMITS, SURE
 from evenlight.reports.text import signed
 from evenlight.reports.verdict_words import GREY, numbers_of
@@ -38,9 +38,7 @@ def page(
 ) -> Page:
     """A table per dataset and metric, from
     :func:`evenlight.statistics.analyses.proposed_methods.proposed_method_tables`."""
-    models = {ALL: ALL_MODELS} | {
-        model: f"{architecture} {strategy}" for architecture, of in strategies.items() for strategy, model in of.items()
-    }
+    models = {ALL: ALL_MODELS} | models_of(strategies)
     keys = ["dataset", "metric", "explainer", "model"]
     rows = {tuple(getattr(row, key) for key in keys): row for row in verdicts.itertuples(index=False)}
     beside = {tuple(getattr(row, key) for key in [*keys, "other"]): row for row in pairs.itertuples(index=False)}

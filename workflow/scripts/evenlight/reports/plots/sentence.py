@@ -7,7 +7,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from evenlight.core.errors import InputError
-from evenlight.reports.study_figures import wrapped
+from evenlight.reports.study_figures import titled, wrapped
 from evenlight.reports.style import colour_of
 
 OTHER, TRUE = "#BBBBBB", colour_of(2)
@@ -58,8 +58,8 @@ def draw_sentence(
     """
     explainers, strategies = (list(dict.fromkeys(key[place] for key in shares)) for place in range(2))
     width, height = 1.9, max(1.0, 0.14 * len(words))  # of a panel, in inches
-    size = (1.5 + width * len(strategies), 0.9 + len(explainers) * (0.35 + height))
-    figure = Figure(figsize=size, layout="constrained")
+    whole = 1.5 + width * len(strategies)
+    figure = titled(wrapped(title, whole, 12), whole, 0.9 + len(explainers) * (0.35 + height))
     panels = figure.subplots(len(explainers), len(strategies), squeeze=False, sharex=True, sharey=True)
     colours = [TRUE if is_true else OTHER for is_true in truth]
     for explainer, row in zip(explainers, panels, strict=True):
@@ -74,5 +74,4 @@ def draw_sentence(
             label.set_fontweight("bold" if is_true else "normal")
     panels[0, 0].invert_yaxis()
     figure.supxlabel("share in the absolute scores; green: ground truth", fontsize=9)
-    figure.suptitle(wrapped(title, size[0], 12), x=0.01, ha="left")
     return figure

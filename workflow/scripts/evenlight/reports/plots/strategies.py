@@ -7,8 +7,8 @@ from matplotlib.figure import Figure
 
 from evenlight.core.contracts.results import STRATEGIES
 from evenlight.reports.pages.strategies import SUBSETS
-from evenlight.reports.study_figures import label_places, legend_below
-from evenlight.reports.style import DOT, colour_of
+from evenlight.reports.study_figures import label_places, legend_below, titled
+from evenlight.reports.style import DOT, colour_of, marker_of
 from evenlight.statistics.comparisons.study import MetricLabel
 
 TABLE = STRATEGIES.only(
@@ -16,8 +16,6 @@ TABLE = STRATEGIES.only(
     *("mean", "low", "high", "ratio", "ratio_low", "ratio_high", "expected"),
 )
 SHOWS = "Correctness by strategy"
-# So many series are told apart by shapes besides colours.
-MARKERS = "osD^vP*X<>"
 INCHES_PER_MARK = 0.11
 
 
@@ -46,7 +44,7 @@ def draw_strategies(
     }
     places, series = (explainers, models) if view == "by_explainer" else (models, explainers)
     width = max(7.5, 1.5 + INCHES_PER_MARK * len(places) * (len(series) + 2))
-    figure = Figure(figsize=(width, 7.5), layout="constrained")
+    figure = titled(title, width, 7.5)
     rows = figure.subplots(len(SUBSETS), 1, sharex=True, sharey=True)
     for (subset, words), axes in zip(SUBSETS.items(), rows, strict=True):
         part = table[table["subset"] == subset]
@@ -57,7 +55,6 @@ def draw_strategies(
     label_places(rows[-1:], places.values(), width - 1)
     label = metrics[metric].label
     figure.supylabel(f"{label}, relative to the baseline" if view == "relative" else label)
-    figure.suptitle(title, x=0.01, ha="left")
     legend_below(figure, rows[0].get_legend_handles_labels()[0])
     return figure
 
@@ -77,7 +74,7 @@ def _draw_panel(axes: Axes, cells: dict, places: list, series: dict, view: str) 
             x,
             y,
             None if error is None else np.nan_to_num(error),
-            fmt=MARKERS[number % len(MARKERS)],
+            fmt=marker_of(number),
             color=colour_of(number),
             label=label,
             **DOT,
@@ -88,6 +85,5 @@ def _draw_panel(axes: Axes, cells: dict, places: list, series: dict, view: str) 
         expected = [row.expected for name, row in cells.items() if key in name and np.isfinite(row.expected)]
         if expected and view != "relative":
             axes.hlines(np.mean(expected), place - 0.45, place + 0.45, color="#777777", linewidth=0.8)
-    axes.grid(axis="y", color="#dddddd", linewidth=0.6)
-    axes.set_axisbelow(True)
+    axes.grid(axis="y")
     axes.set_xlim(-0.6, len(places) - 0.4)
