@@ -8,6 +8,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from evenlight.reports.html_table import Page
+from evenlight.reports.page_parts import named
 from evenlight.reports.pages import effects
 from evenlight.reports.plots import verdicts as bars
 from evenlight.reports.scored import scored_names
@@ -24,7 +25,7 @@ def verdict_page(
 ) -> Page:
     """The page of effects of a study, of scores that nobody says to be those of explanations."""
     how = {"as_often_bound": settings.as_often_bound, "confidence": settings.confidence}
-    page = effects.page(verdicts, counts, control, **scored_names(verdicts, _better(settings)), **how)
+    page = effects.page(verdicts, counts, control, **named(scored_names(verdicts, _better(settings))), **how)
     return replace(page, notes=[*page.notes, *notes])
 
 

@@ -7,6 +7,7 @@ import pandas as pd
 from evenlight.core.contracts.results import QUALITY, ROC_CURVES
 from evenlight.reports.entries import Drawn, Shown
 from evenlight.reports.html_table import Cell, Page, Table
+from evenlight.reports.page_parts import Names
 from evenlight.reports.questions import CELL, ELSE
 from evenlight.reports.text import mean_over_seeds, signed, span
 
@@ -36,7 +37,7 @@ def page(
     curves: pd.DataFrame,
     quality: pd.DataFrame,
     *,
-    datasets: dict[str, str],
+    names: Names,
     strategies: dict[str, dict[str, str]],
     published: dict[str, list[dict]],
 ) -> Page:
@@ -47,7 +48,7 @@ def page(
     beside any architecture.
     """
     tables = []
-    for dataset, label in datasets.items():
+    for dataset, label in names.datasets.items():
         parts = [table[table["dataset"] == dataset] for table in (quality, curves)]
         tables.append(_model_table(label, *parts, strategies, published.get(dataset, [])))
     introduction = (
