@@ -303,7 +303,7 @@ def _level_means(means: np.ndarray, levels: list[Level], metrics: Sequence[str])
     found: dict = {metric: {} for metric in metrics}
     for level, part in zip(levels, np.split(means, ends, axis=1), strict=True):
         for metric, mean in zip(metrics, known_mean(part, axis=1), strict=True):
-            found[metric].setdefault(level.factor, {})[level.name] = _number(mean)
+            found[metric].setdefault(level.factor, {})[level.name] = json_number(mean)
     return found
 
 
@@ -312,9 +312,8 @@ def _effect_row(row, told: Mapping[str, Any]) -> dict:
     sign, colour = sign_of(row.verdict, row.side, row.level_a, row.level_b)
     return (
         {name: getattr(row, name) for name in ("model", "explainer", "metric", "factor", "level_a", "level_b")}
-        # By p the questions are sorted, and small ones differ, too.
-        | {"p": json_number(row.p_adjusted), "benefit": _number(row.net_benefit)}
-        | {name: _number(getattr(row, name)) for name in NUMBERS}
+        | {"p": json_number(row.p_adjusted), "benefit": json_number(row.net_benefit)}
+        | {name: json_number(getattr(row, name)) for name in NUMBERS}
         | {
             "verdict": row.verdict,
             "side": int(row.side),
@@ -324,12 +323,3 @@ def _effect_row(row, told: Mapping[str, Any]) -> dict:
         }
         | {name: told[name] for name in ("counts", "won", "mean", "units", "said")}
     )
-
-
-def _number(value: float) -> float | None:
-    """A number that JSON has, rounded to what can be drawn; None for one that is not known, whatever says so.
-
-    >>> _number(1 / 3), _number(float("nan")), _number(pd.NA)
-    (0.33333, None, None)
-    """
-    return None if pd.isna(value) or not np.isfinite(value) else round(float(value), 5)

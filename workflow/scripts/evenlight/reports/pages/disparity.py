@@ -24,6 +24,7 @@ TABLES = (SUMMARY,)
 DISAGREE, CONTRADICTED = "*", "†"
 # Of a cell that is not significant: white would look like a test that was passed.
 OPEN = "#e4e6e9"
+_CONTROLS = "The {:,} cells of random or attainable explanations, or of groups by chance, are a control."
 
 
 def shown(study) -> Shown | None:
@@ -111,7 +112,7 @@ def _details(summary: pd.DataFrame, controls: int, models: Mapping[str, str], al
             "group has the higher mean. Which group is better follows the ranks as the test does, by Cliff's delta. "
             "An arrow beside a metric says which scores are the better ones, higher (↑) or lower (↓).",
         ),
-        ("Which cells are not counted?", _said_of_controls(controls)),
+        ("Which cells are not counted?", _CONTROLS.format(controls) if controls else ""),
         (HOLDS, describe_single_runs(summary, models)),
         (
             SURE,
@@ -125,17 +126,6 @@ def _details(summary: pd.DataFrame, controls: int, models: Mapping[str, str], al
             "repetitions are included.",
         ),
     )
-
-
-def _said_of_controls(number: int) -> str:
-    """That cells are no question.
-
-    >>> _said_of_controls(20)
-    'The 20 cells of random or attainable explanations, or of groups by chance, are a control.'
-    """
-    if not number:
-        return ""
-    return f"The {number:,} cells of random or attainable explanations, or of groups by chance, are a control."
 
 
 def _agreement_of_seeds(summary: pd.DataFrame) -> str:

@@ -20,13 +20,13 @@ def shown(study) -> Shown | None:
     """In a study of strategies."""
     if study.config["kind"] != "strategies":
         return None
-    views = ["by_strategy", "by_explainer", "relative"]
+    views = ["by_strategy", "relative"]
     return Shown(
         "Strategies",
         study.strategies_shown(**study.of_statistics("confidence")),
         figures={
             "strategies": Drawn(
-                "One metric in every strategy on one dataset: by strategy, by explainer, or relative to the baseline.",
+                "One metric in every strategy on one dataset: means, or ratios to those of the baseline.",
                 "strategies/{dataset}/{metric}_{view}",
                 lambda wildcards: study.strategies_shown(
                     dataset=study.label("datasets", wildcards.dataset), metric=wildcards.metric, view=wildcards.view
