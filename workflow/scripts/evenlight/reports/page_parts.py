@@ -25,11 +25,11 @@ class Names:
     metrics: Mapping[str, MetricLabel] = field(default_factory=dict)
 
 
-def named(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings of a page with their labels as its ``names``."""
+def named(told: Mapping[str, Any]) -> dict[str, Any]:
+    """What a page is told, with its labels as one value, ``names``."""
     sections = {each.name for each in fields(Names)}
-    labels = {name: value for name, value in settings.items() if name in sections}
-    return {name: value for name, value in settings.items() if name not in sections} | {"names": Names(**labels)}
+    labels = {name: value for name, value in told.items() if name in sections}
+    return {name: value for name, value in told.items() if name not in sections} | {"names": Names(**labels)}
 
 
 def initials(level_a: str, level_b: str) -> tuple[str, str]:
