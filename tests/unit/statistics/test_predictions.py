@@ -13,9 +13,10 @@ from evenlight.core import tables
 from evenlight.core.contracts.texts import PREDICTIONS
 from evenlight.core.errors import InputError
 from evenlight.reports.plots.roc import draw_roc
-from evenlight.reports.plots.sentence import chosen_sentence, draw_sentence
+from evenlight.reports.plots.sentence import draw_sentence
 from evenlight.statistics.analyses.model_quality import quality_per_seed, summarise_quality
 from evenlight.statistics.analyses.predictions import prediction_tables
+from evenlight.statistics.analyses.word_attributions import chosen_sentence
 from evenlight.statistics.comparisons.files import Run, Runs, predictions_path
 
 CLASSES = ("female", "male", "neutral")

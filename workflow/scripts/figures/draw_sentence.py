@@ -5,9 +5,9 @@ import argparse
 from evenlight.core import tables
 from evenlight.core.contracts.texts import ITEMS
 from evenlight.jobs import command_line
-from evenlight.reports.plots.sentence import chosen_sentence, draw_sentence, has_truth
+from evenlight.reports.plots.sentence import draw_sentence
 from evenlight.reports.style import draw
-from evenlight.statistics.analyses.word_attributions import read_word_shares
+from evenlight.statistics.analyses.word_attributions import chosen_sentence, has_truth, read_word_shares
 from evenlight.statistics.comparisons.files import Run, items_path
 
 

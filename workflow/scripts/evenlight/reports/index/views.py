@@ -18,7 +18,6 @@ from evenlight.core import tables
 from evenlight.core.contracts.texts import ITEMS
 from evenlight.core.kinds import TEXT, TOKENS
 from evenlight.reports.index.answers import MOST_CHARACTERS, answers_of, stored_answers
-from evenlight.reports.index.certainty import pairs_and_others
 from evenlight.reports.index.store import Store
 from evenlight.reports.text import json_number
 from evenlight.reports.verdict_words import sign_of
@@ -27,6 +26,7 @@ from evenlight.statistics.comparisons.explained_words import (
     Explained,
     Level,
     known_mean,
+    pairs_and_others,
     relative,
     shown_levels,
     unit_means,
@@ -88,7 +88,7 @@ class Views:
     Attributes:
         content: of each dataset its label, comparisons, effects, units, texts and models; arrays by their number.
         in_pairs: of a dataset and two levels of a factor, which texts are in pairs, see
-            :func:`~evenlight.reports.index.certainty.pairs_and_others`.
+            :func:`~evenlight.statistics.comparisons.explained_words.pairs_and_others`.
         notes: what is to be said of the scores.
         items: of each dataset the texts that have scores.
     """
