@@ -1,7 +1,7 @@
 """Numbers as a reader wants them printed."""
 
 import math
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 
 import pandas as pd
 
@@ -25,6 +25,20 @@ def three_digits(number: float) -> str:
     """
     said = f"{number:.3g}".replace("inf", "∞")
     return said.replace("-", "−", 1) if number < 0 else said
+
+
+def bracketed(
+    number: float | None, low: float | None, high: float | None, written: Callable[[float], str], unit: str = ""
+) -> str:
+    """A number with its unit and, where it has one, its interval; an en dash where it is not known.
+
+    >>> bracketed(-0.25, -0.4, -0.1, three_digits), bracketed(0.5, None, None, str), bracketed(None, None, None, str)
+    ('−0.25 [−0.4,\xa0−0.1]', '0.5', '–')
+    """
+    if pd.isna(number):
+        return "–"
+    ends = "" if pd.isna(low) else f" [{written(low)},\N{NO-BREAK SPACE}{written(high)}]"
+    return written(number) + unit + ends
 
 
 def known(number: float) -> str:

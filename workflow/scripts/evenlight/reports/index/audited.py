@@ -10,7 +10,7 @@ from evenlight.core.factors import JOINT, NEGATIVE_CONTROL
 from evenlight.core.sources import SOURCES
 from evenlight.reports.index.comparisons import Judged, number
 from evenlight.reports.index.found import TABLES
-from evenlight.reports.text import json_number, three_digits
+from evenlight.reports.text import three_digits
 from evenlight.statistics.comparisons.files import Run, Runs, manifest_path
 
 # By what costs are told together.
@@ -92,23 +92,6 @@ def describe_costs(costs: pd.DataFrame, judged: Judged) -> list[str]:
             f"{number(threads, 'thread')}: {'; '.join(each)}."
         )
     return told
-
-
-def describe_quality(quality: pd.DataFrame, judged: Judged, comparisons: Mapping[str, list[list[str]]]) -> list[dict]:
-    """The accuracy of each model on each dataset, of all texts and of each compared level."""
-    levels = {level for sets in comparisons.values() for of_set in sets for level in of_set}
-    shown = quality[(quality["measure"] == "accuracy") & (quality["factor"].isna() | quality["subset"].isin(levels))]
-    return [
-        {
-            "dataset": judged.datasets[row.dataset],
-            "model": judged.models[row.model],
-            "factor": None if pd.isna(row.factor) else row.factor,
-            "texts": row.subset,
-            "accuracy": json_number(row.mean),
-            "runs": int(row.seeds),
-        }
-        for row in shown.itertuples(index=False)
-    ]
 
 
 # What was not tested --------------------------------------------------------------------------------------------------

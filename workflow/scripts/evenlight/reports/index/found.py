@@ -32,7 +32,6 @@ TABLES = {
     "group_reliance": (results.GROUP_RELIANCE, "the part of the words that name the group"),
     "interim_analyses": (results.INTERIM_ANALYSES, "which texts or units were judged, when, and at which level"),
     "judged_scores": (results.JUDGED_SCORES, "every score, as it was read"),
-    "models": (results.QUALITY, "accuracy and recall of the models, by group"),
     "pair_invariance": (results.PAIR_INVARIANCE, "how alike the forms of a text are explained"),
     "texts_needed": (results.TEXTS_NEEDED, "how many texts or units would decide what is open"),
     "verdict_control": (results.VERDICT_CONTROL, "verdicts with the labels of the groups permuted"),

@@ -107,28 +107,20 @@ def _errors(table: pd.DataFrame, dataset: str, names: Names, confidence: float) 
 def _effects(table: pd.DataFrame, dataset: str, models: Mapping[str, str], printed: dict[str, list[float]]) -> Table:
     columns = ["Changes", "Labels", "Predictions", "Probability moved"]
     beside = ["Labels", "BERT's predictions"] if printed else []
+
+    def cells(row) -> list[Cell]:
+        return [
+            Cell(str(row.changes)),
+            Cell(signed(row.label_effect)),
+            Cell(mean_over_seeds(row.predicted_effect, row.predicted_effect_sd, row.seeds, 2)),
+            Cell(f"{row.moved:.3f}"),
+            *(Cell(signed(value)) for value in printed.get(_change(row), [])),
+        ]
+
     rows = []
-    there = {model: label for model, label in models.items() if model in set(table["model"])}
-    for model, label in there.items():
-        part = table[table["model"] == model]
-        rows.append(
-            (
-                label,
-                [
-                    (
-                        _change(row),
-                        [
-                            Cell(str(row.changes)),
-                            Cell(signed(row.label_effect)),
-                            Cell(mean_over_seeds(row.predicted_effect, row.predicted_effect_sd, row.seeds, 2)),
-                            Cell(f"{row.moved:.3f}"),
-                            *(Cell(signed(value)) for value in printed.get(_change(row), [])),
-                        ],
-                    )
-                    for row in part.itertuples(index=False)
-                ],
-            )
-        )
+    for model, label in models.items():
+        lines = [(_change(row), cells(row)) for row in table[table["model"] == model].itertuples(index=False)]
+        rows += [(label, lines)] if lines else []
     headings = [("Effect", columns)] + ([("Printed", beside)] if printed else [])
     return Table(f"Effects in steps from class to class, {dataset}", ("Model", "Change"), headings, rows)
 
