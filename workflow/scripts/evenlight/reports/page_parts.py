@@ -7,6 +7,7 @@ from typing import Any
 import pandas as pd
 
 from evenlight.reports.html_table import Cell
+from evenlight.reports.text import span
 from evenlight.statistics.comparisons.study import MetricLabel
 
 # Blue for the first group of a pair, orange for the second, at full strength; always beside a letter.
@@ -26,10 +27,15 @@ class Names:
 
 
 def named(told: Mapping[str, Any]) -> dict[str, Any]:
-    """What a page is told, with its labels as one value, ``names``."""
+    """What a page is told, with its labels, if it has any, as one value, ``names``.
+
+    >>> named({"models": {"a": "A"}, "alpha": 0.05})["names"].models, named({"alpha": 0.05})
+    ({'a': 'A'}, {'alpha': 0.05})
+    """
     sections = {each.name for each in fields(Names)}
     labels = {name: value for name, value in told.items() if name in sections}
-    return {name: value for name, value in told.items() if name not in sections} | {"names": Names(**labels)}
+    others = {name: value for name, value in told.items() if name not in sections}
+    return others | ({"names": Names(**labels)} if labels else {})
 
 
 def initials(level_a: str, level_b: str) -> tuple[str, str]:
@@ -61,6 +67,15 @@ def describe_single_runs(table: pd.DataFrame, models: Mapping[str, str]) -> str:
     them = "it" if len(single) == 1 else "them"
     said = f"What is said of {them} holds for these weights and not across retraining."
     return f"One run each: {', '.join(single)}. {said}"
+
+
+def describe_accuracies(quality: pd.DataFrame, percent: bool = False) -> str:
+    """Where the accuracies of all models lie, from rows of ``QUALITY``; empty where none is known."""
+    means = quality.loc[(quality["measure"] == "accuracy") & (quality["subset"] == "all"), "mean"].dropna()
+    if means.empty:
+        return ""
+    said = f"{span(100 * means, 1)} %" if percent else span(means, 3)
+    return f"The accuracy on all texts is {said}. "
 
 
 def models_of(strategies: dict[str, dict[str, str]]) -> dict[str, str]:

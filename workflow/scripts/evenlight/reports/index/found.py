@@ -97,12 +97,8 @@ def read_found(folder: Path, names: Collection[str]) -> Found:
         _notes(folder) if "effects" in paths else [],
         read_analyses(paths["interim_analyses"]) if "interim_analyses" in paths else Analyses(),
         {name: hashlib.sha256(path.read_bytes()).hexdigest() for name, path in paths.items()},
-        _last(paths["audit_changes"]) if "audit_changes" in paths else {},
+        tables.read_metadata(last, results.AUDIT_CHANGES)["last"] if (last := paths.get("audit_changes")) else {},
     )
-
-
-def _last(path: Path) -> Mapping[str, Any]:
-    return tables.read_metadata(path, results.AUDIT_CHANGES)["last"]
 
 
 def read_analyses(path: Path) -> Analyses:

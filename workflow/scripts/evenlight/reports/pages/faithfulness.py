@@ -48,10 +48,7 @@ def page(
             label = f"{names.models[model]}, {names.explainers[explainer]}" + (f", seed {seed}" if several else "")
             for (factor, level), of_group in of_run.groupby(["factor", "level"], sort=False):
                 group = "all questions" if factor == ALL else f"{factor}: {level}"
-                measured = [
-                    (_name(row, names.metrics), [_value(row), *map(_number, (row.silent, row.copier)), _null(row)])
-                    for row in of_group.itertuples(index=False)
-                ]
+                measured = [(_name(row, names.metrics), _cells(row)) for row in of_group.itertuples(index=False)]
                 rows.append((f"{label}: {group}", measured))
         parts.append(Table(names.datasets[dataset], ("Model and questions", "Measure"), [("", HEADINGS)], rows))
     introduction = (
@@ -100,14 +97,11 @@ def _name(row, metrics: Mapping[str, MetricLabel]) -> str:
     return {"slope": f"{label}, slope", "correlation": f"{label}, mean"}.get(row.measure, label)
 
 
-def _value(row) -> Cell:
+def _cells(row) -> list[Cell]:
     title = f"{row.questions:,} questions; {row.changes:,} changes, concepts or answers"
-    return Cell(with_ends(row.value, row.low, row.high), title, bold=row.value > row.null_high)
-
-
-def _null(row) -> Cell:
-    return Cell(with_ends(row.null, row.null_low, row.null_high))
-
-
-def _number(value: float) -> Cell:
-    return Cell(known(value))
+    return [
+        Cell(with_ends(row.value, row.low, row.high), title, bold=row.value > row.null_high),
+        Cell(known(row.silent)),
+        Cell(known(row.copier)),
+        Cell(with_ends(row.null, row.null_low, row.null_high)),
+    ]

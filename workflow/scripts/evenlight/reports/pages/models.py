@@ -5,9 +5,9 @@ import pandas as pd
 from evenlight.core.contracts.results import QUALITY
 from evenlight.reports.entries import Shown
 from evenlight.reports.html_table import Cell, Page, Table
-from evenlight.reports.page_parts import NO_RUN, Names, describe_single_runs, grouped_rows
+from evenlight.reports.page_parts import NO_RUN, Names, describe_accuracies, describe_single_runs, grouped_rows
 from evenlight.reports.questions import CELL, HOLDS, answered
-from evenlight.reports.text import mean_over_seeds, span
+from evenlight.reports.text import mean_over_seeds
 
 TABLES = (QUALITY,)
 MEASURES = {
@@ -42,7 +42,7 @@ def page(summary: pd.DataFrame, *, names: Names) -> Page:
     headings = [(label, subsets[name]) for name, label in MEASURES.items() if subsets[name]]
     introduction = (
         "How well do the models classify each group? "
-        f"{_said_of_accuracies(summary)}"
+        f"{describe_accuracies(summary)}"
         "A cell has the mean ± standard deviation over seeds, of the test items."
     )
     details = answered(
@@ -56,10 +56,3 @@ def page(summary: pd.DataFrame, *, names: Names) -> Page:
     )
     table = Table("Quality on the test items", ("Dataset", "Model"), headings, rows)
     return Page("Quality of the models", introduction, [table], details=details)
-
-
-def _said_of_accuracies(summary: pd.DataFrame) -> str:
-    means = summary.loc[(summary["measure"] == "accuracy") & (summary["subset"] == "all"), "mean"].dropna()
-    if means.empty:
-        return ""
-    return f"The accuracy on all texts is {span(means, 3)}. "

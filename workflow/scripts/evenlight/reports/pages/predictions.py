@@ -7,9 +7,9 @@ import pandas as pd
 from evenlight.core.contracts.results import QUALITY, ROC_CURVES
 from evenlight.reports.entries import Drawn, Shown
 from evenlight.reports.html_table import Cell, Page, Table
-from evenlight.reports.page_parts import Names
+from evenlight.reports.page_parts import Names, describe_accuracies
 from evenlight.reports.questions import CELL, ELSE
-from evenlight.reports.text import mean_over_seeds, signed, span
+from evenlight.reports.text import mean_over_seeds, signed
 
 TABLES = (ROC_CURVES, QUALITY)
 
@@ -53,7 +53,7 @@ def page(
         tables.append(_model_table(label, *parts, strategies, published.get(dataset, [])))
     introduction = (
         "How well do models of every strategy classify, and alike for every group? "
-        f"{_said_of_accuracies(quality)}"
+        f"{describe_accuracies(quality, percent=True)}"
         "A cell has per cent of the test texts, mean ± standard deviation over seeds."
     )
     return Page("Predictions by strategy", introduction, tables, details=DETAILS)
@@ -74,13 +74,6 @@ DETAILS = [
     ),
     (ELSE, "Which texts are taken for what stands in the table of confusions (confusions.csv)."),
 ]
-
-
-def _said_of_accuracies(quality: pd.DataFrame) -> str:
-    means = 100 * quality.loc[(quality["measure"] == "accuracy") & (quality["subset"] == "all"), "mean"].dropna()
-    if means.empty:
-        return ""
-    return f"The accuracy on all texts is {span(means, 1)} %. "
 
 
 def _model_table(

@@ -43,24 +43,25 @@ def page(
     rows = {tuple(getattr(row, key) for key in keys): row for row in verdicts.itertuples(index=False)}
     beside = {tuple(getattr(row, key) for key in [*keys, "other"]): row for row in pairs.itertuples(index=False)}
     others = [name for name in names.explainers if name not in proposed_methods]
+    columns = [
+        ("", ["verdict", "mean", "best rival"]),
+        ("Better, worse and as good as", [names.explainers[other] for other in others]),
+    ]
+
+    def lines(dataset: str, metric: str, proposed_method: str) -> list[tuple[str, list[Cell]]]:
+        places = {(dataset, metric, proposed_method, model): said for model, said in models.items()}
+        return [
+            (said, _cells(rows[place], [beside.get((*place, other)) for other in others], names.explainers))
+            for place, said in places.items()
+            if place in rows
+        ]
+
     tables = []
     for dataset, label in names.datasets.items():
         for name, metric in names.metrics.items():
-            of_proposed_methods = []
-            for proposed_method in proposed_methods:
-                of_models = [
-                    (said, _cells(rows.get(cell), [beside.get((*cell, other)) for other in others], names.explainers))
-                    for model, said in models.items()
-                    for cell in [(dataset, name, proposed_method, model)]
-                    if cell in rows
-                ]
-                of_proposed_methods += [(names.explainers[proposed_method], of_models)] if of_models else []
-            columns = [
-                ("", ["verdict", "mean", "best rival"]),
-                ("Better, worse and as good as", [names.explainers[other] for other in others]),
-            ]
+            found = [(names.explainers[proposed], lines(dataset, name, proposed)) for proposed in proposed_methods]
             caption = f"{metric.label_with_direction} on {label}"
-            tables.append(Table(caption, ("Explainer", "Model"), columns, of_proposed_methods))
+            tables.append(Table(caption, ("Explainer", "Model"), columns, [each for each in found if each[1]]))
     introduction = (
         "Is an explainer better than all others that ask the model? "
         f"{_said_of_verdicts(verdicts['verdict'])}"

@@ -63,7 +63,8 @@ def page(
         (
             CELL,
             "It is every seed's mean over the test items, then the mean over seeds. A cell has – where a metric is "
-            f"undefined. {_said_of_modalities(parts)}",
+            "undefined. A cell is empty where a metric scores another kind of explanation, or the study has no such "
+            "combination.",
         ),
         (HOLDS, describe_single_runs(summary, names.models)),
         (
@@ -72,14 +73,6 @@ def page(
         ),
     )
     return Page("Scores of explanations", introduction, parts, details=details)
-
-
-def _said_of_modalities(parts: list[Table]) -> str:
-    """What an empty cell means, where there is one."""
-    cells = (cell for table in parts for _, rows in table.rows for _, row in rows for cell in row)
-    if all(cell.text for cell in cells):
-        return ""
-    return "A cell is empty where a metric scores another kind of explanation, or the study has no such combination."
 
 
 def _score_cell(row) -> Cell:

@@ -85,10 +85,10 @@ def _handles(effects: pd.DataFrame, pairs: Sequence[Comparison], confidence: flo
     handles: list[Artist] = []
     if effects["wins"].notna().any():
         handles = [
-            Patch(facecolor=colour, label=f"{name} is explained better")
-            for colour, name in zip(COLOURS, named, strict=True)
+            Patch(facecolor=COLOURS[0], label=f"{named[0]} is explained better"),
+            Patch(facecolor=TIES, label="ties"),
+            Patch(facecolor=COLOURS[1], label=f"{named[1]} is explained better"),
         ]
-        handles.insert(1, Patch(facecolor=TIES, label="ties"))
     if effects["wins"].isna().any():
         label = f"texts without pairs: surplus of better ones, {confidence:.0%} limits"
         handles.append(Line2D([], [], color="black", marker="o", markersize=3.5, linewidth=1.2, label=label))
