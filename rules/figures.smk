@@ -69,15 +69,14 @@ rule draw_specifications:
 
 
 rule draw_sentence:
-    """One sentence with what its words get in every strategy: bars, and highlighted text."""
+    """One sentence with what its words get in every strategy, as bars."""
     input:
         script=study.script("figures/draw_sentence.py"),
         attributions=study.first_attribution_files,
         datasets=study.every(TEXTS, dataset="{dataset}", table=["items", "units"]),
         predictions=study.first_predictions,
     output:
-        page="<results>/figures/sentences/{dataset}.html",
-        figure=study.in_formats(
+        study.in_formats(
             "<results>/figures/sentences/{dataset}",
             caption=study.caption("plots", "sentence"),
             category="Strategies",
@@ -104,4 +103,4 @@ rule draw_sentence:
         versions=study.rendered_by("draw_sentence", "plots/sentence.py"),
     shell:
         "python {input.script:q} {params.folders} --dataset {wildcards.dataset} --settings {params.settings:q} "
-        "--page {output.page:q} --output {output.figure:q} > {log:q} 2>&1"
+        "--output {output:q} > {log:q} 2>&1"

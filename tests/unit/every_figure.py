@@ -234,13 +234,8 @@ def _strategies(names: Names, view: str) -> Figure:
 
 
 def strategies(names: Names) -> Figure:
-    """By strategy."""
+    """Means."""
     return _strategies(names, "by_strategy")
-
-
-def strategies_by_explainer(names: Names) -> Figure:
-    """By explainer."""
-    return _strategies(names, "by_explainer")
 
 
 def strategies_relative(names: Names) -> Figure:

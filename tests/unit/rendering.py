@@ -13,6 +13,7 @@ from prose import LONGEST, old_words, split
 from evenlight.core import tables
 from evenlight.reports.html_table import Page
 from evenlight.reports.keywords import keywords
+from evenlight.reports.page_parts import named
 
 SCRIPTS = Path(__file__).parents[2] / "workflow" / "scripts"
 COMPARED = ("datasets", "models", "explainers", "metrics")
@@ -37,7 +38,7 @@ def _label(entries: dict | list, name: str) -> str:
 
 def page_of(name: str, *frames: pd.DataFrame, **settings: object) -> Page:
     """The page from tables as they are read back from their files; every one must speak plainly."""
-    return speaking_plainly(import_module(f"evenlight.reports.pages.{name}").page(*frames, **keywords(settings)))
+    return speaking_plainly(import_module(f"evenlight.reports.pages.{name}").page(*frames, **named(keywords(settings))))
 
 
 def speaking_plainly(page: Page) -> Page:

@@ -51,11 +51,11 @@ def test_every_page_and_figure_is_there(finished):
     alone = ("attribution_differences", "costs", "ground_truth", "word_associations")
     assert {f"tables/{table}.csv" for table in alone} <= made.keys()
     figures = {path.removeprefix("figures/") for path in made if path.startswith("figures/")}
-    views = ("by_explainer", "by_strategy", "relative")
+    views = ("by_strategy", "relative")
     assert figures == {
         *(f"strategies/demo/{metric}_{view}.svg" for metric in STUDY["metrics"] for view in views),
         *("attribution_differences/demo.svg", "effects/demo.svg"),
-        *("roc/demo.svg", "word_associations/demo.svg", "sentences/demo.svg", "sentences/demo.html"),
+        *("roc/demo.svg", "word_associations/demo.svg", "sentences/demo.svg"),
     }
 
 

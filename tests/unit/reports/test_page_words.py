@@ -40,18 +40,6 @@ from evenlight.statistics.comparisons.score_files import read_scores
 
 NAN = float("nan")
 HOSTILE = "<img src=x onerror=alert(1)>|`_*[a](javascript:x)"
-QUALITY = pd.DataFrame(
-    {
-        "dataset": "plots",
-        "model": "small",
-        "measure": "accuracy",
-        "factor": [None, "gender", "gender"],
-        "subset": ["all", "male", "female"],
-        "seeds": 3,
-        "mean": [0.75, 0.7, np.nan],
-        "sd": 0.0,
-    }
-)
 LEARNT = pd.DataFrame(
     {"dataset": "plots", "model": "small", "seed": [0, 1], "value": 0.9, "low": 0.8, "high": 0.96, "chance": 0.5}
 )
@@ -113,7 +101,6 @@ class AuditedStudy(PageStudy):
             "effects": effects,
             "effect_counts": self.judged[1],
             "verdict_control": CONTROL,
-            "models": QUALITY,
             "balanced_accuracy": balanced,
             **dict(zip(("audited_texts", "audited_groups", "different_texts"), counted, strict=True)),
             "texts_needed": texts_needed(effects, **wanted),

@@ -470,7 +470,7 @@ def test_the_page_shows_means_ratios_and_what_random_scores_have(table):
     assert "all methods together" in render(page)
 
 
-@pytest.mark.parametrize("view", ["by_strategy", "by_explainer", "relative"])
+@pytest.mark.parametrize("view", ["by_strategy", "relative"])
 def test_the_figure_shows_every_mean(table, view):
     settings = keywords(SHOWN)
     figure = draw_strategies(

@@ -9,7 +9,6 @@ from study_files import asked
 
 from evenlight.core import tables
 from evenlight.core.contracts.results import DEFINITIONS, SUMMARY
-from evenlight.reports.text import common_words
 from evenlight.statistics.analyses.definitions import definitions_table
 from evenlight.statistics.analyses.summary import summarise_disparity
 
@@ -46,18 +45,6 @@ def summary(released=RELEASED, paper=PAPER) -> pd.DataFrame:
         for (model, explainer), (d, seeds, considerable) in zip(ROWS, cells, strict=False)
     ]  # fmt: skip
     return pd.DataFrame(rows)
-
-
-@pytest.mark.parametrize(
-    ("labels", "heading"),
-    [
-        (["Sensitivity (paper)", "Sensitivity (released)", "Sensitivity"], "Sensitivity"),
-        (["Soft sufficiency", "Soft sufficiency: one draw"], "Soft sufficiency"),
-        (["Sufficient", "Sufficiency"], "Mass accuracy"),
-    ],
-)
-def test_a_kind_is_called_by_what_its_labels_share(labels, heading):
-    assert common_words("mass_accuracy", labels) == heading
 
 
 # The table, worked by hand

@@ -9,6 +9,7 @@ import yaml
 from snakemake.exceptions import WorkflowError
 
 from evenlight.reports.keywords import keywords
+from evenlight.reports.page_parts import named
 from evenlight.workflow import run
 from evenlight.workflow.base import Run
 from evenlight.workflow.study import Study, read_study
@@ -77,7 +78,7 @@ def test_results_and_pages_understand_what_a_study_asks(name, tmp_path, monkeypa
     for name, shown in study.tabulated.items():
         module, _ = study.pages[name]
         tables = [None] * len(shown.tables or module.TABLES)
-        signature(module.page).bind(*tables, **keywords(json.loads(shown.settings)))
+        signature(module.page).bind(*tables, **named(keywords(json.loads(shown.settings))))
 
 
 def test_a_result_that_no_page_shows_is_made_where_the_study_asks_for_it(configuration, tmp_path, monkeypatch):

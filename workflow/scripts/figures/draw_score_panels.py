@@ -2,20 +2,37 @@
 
 import argparse
 
+from evenlight.core.kinds import MODALITIES
 from evenlight.jobs import command_line
 from evenlight.reports.keywords import keywords
-from evenlight.reports.model_scores import FOLDERS, model_scores
 from evenlight.reports.plots.score_panels import draw_score_panels
 from evenlight.reports.style import draw
+from evenlight.statistics.analyses.base import Inputs
+from evenlight.statistics.analyses.summary import grouped_scores
+from evenlight.statistics.comparisons.study import StudyScores, ordered_levels
+
+# Below <results>: the scores, and what has them.
+FOLDERS = tuple(dict.fromkeys(["scores", *(modality.units for modality in MODALITIES.values())]))
 
 
 def main(arguments: argparse.Namespace) -> None:
     """Write the figure."""
     settings = keywords(arguments.settings)
-    metrics = settings.pop("metrics")
-    scores, levels, title = model_scores(command_line.named_folders(arguments, *FOLDERS), **settings)
     explainers, modalities = settings["explainers"], settings["modalities"]
-    draw(arguments.output, lambda: draw_score_panels(scores, metrics, explainers, levels, title, modalities), title)
+    [(dataset, on_dataset)], [(model, of_model)] = settings["datasets"].items(), settings["models"].items()
+    study = StudyScores(
+        datasets=[dataset],
+        models={model: settings["seeds"]},
+        explainers=list(explainers),
+        metrics=settings["families"],
+        modalities=modalities,
+    )
+    inputs = Inputs(command_line.named_folders(arguments, *FOLDERS))
+    scores = grouped_scores(inputs.located(study), settings["factors"])
+    levels = ordered_levels(scores["group"], settings["levels"])
+    title = f"{of_model} on {on_dataset}"
+    panels = (scores, settings["metrics"], explainers, levels, title, modalities)
+    draw(arguments.output, lambda: draw_score_panels(*panels), title)
 
 
 if __name__ == "__main__":

@@ -8,14 +8,12 @@ from evenlight.jobs import command_line
 from evenlight.reports.keywords import keywords
 from evenlight.reports.plots.specifications import draw_specifications
 from evenlight.reports.style import draw
-from evenlight.reports.text import common_words
 
 
 def main(arguments: argparse.Namespace) -> None:
     """Write the figure."""
     settings = keywords(arguments.settings)
-    heading = common_words(arguments.kind, [metric.label for metric in settings["metrics"].values()])
-    title = f"{heading} on {settings.pop('dataset')}: every specification"
+    title = f"{arguments.kind.replace('_', ' ').capitalize()} on {settings.pop('dataset')}: every specification"
     specifications, curves = (
         table[(table["dataset"] == arguments.dataset) & (table["kind"] == arguments.kind)]
         for table in (

@@ -9,6 +9,7 @@ from evenlight.jobs import command_line
 from evenlight.reports.html_table import write_page
 from evenlight.reports.keywords import keywords
 from evenlight.reports.latex_table import write_latex
+from evenlight.reports.page_parts import named
 from evenlight.statistics.analyses.interim_analyses import warnings_of
 
 
@@ -19,7 +20,7 @@ def main(arguments: argparse.Namespace) -> None:
     read = list(zip(arguments.tables, module.TABLES, strict=False))
     shown = [tables.read_exactly(path, contract) for path, contract in read]
     notes = [note for path, contract in read for note in tables.read_metadata(path, contract).get("notes", [])]
-    page = module.page(*shown, **keywords(arguments.settings, shown[0]))
+    page = module.page(*shown, **named(keywords(arguments.settings, shown[0])))
     warnings = [text for path in arguments.record for text in warnings_of(path)]
     page = replace(page, notes=[*page.notes, *arguments.note, *notes], warnings=[*page.warnings, *warnings])
     write_page(page, arguments.html)

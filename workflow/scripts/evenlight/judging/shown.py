@@ -8,11 +8,11 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from evenlight.reports.html_table import Page
+from evenlight.reports.page_parts import named
 from evenlight.reports.pages import effects
-from evenlight.reports.plots.verdicts import SHOWS
+from evenlight.reports.plots import verdicts as bars
 from evenlight.reports.scored import scored_names
 from evenlight.reports.style import draw, our_look
-from evenlight.reports.verdict_bars import draw_verdict_bars
 from evenlight.statistics.comparisons.study import VerdictSettings
 
 
@@ -25,7 +25,7 @@ def verdict_page(
 ) -> Page:
     """The page of effects of a study, of scores that nobody says to be those of explanations."""
     how = {"as_often_bound": settings.as_often_bound, "confidence": settings.confidence}
-    page = effects.page(verdicts, counts, control, **scored_names(verdicts, _better(settings)), **how)
+    page = effects.page(verdicts, counts, control, **named(scored_names(verdicts, _better(settings))), **how)
     return replace(page, notes=[*page.notes, *notes])
 
 
@@ -33,10 +33,10 @@ def draw_verdicts(verdicts: pd.DataFrame, settings: VerdictSettings, path: str |
     """The figure of bars; written to ``path``, where one is given."""
 
     def make() -> Figure:
-        return draw_verdict_bars(verdicts, scored_names(verdicts, _better(settings))["metrics"], SHOWS)
+        return bars.draw_verdicts(verdicts, scored_names(verdicts, _better(settings))["metrics"], bars.SHOWS)
 
     if path is not None:
-        draw([path], make, SHOWS)
+        draw([path], make, bars.SHOWS)
     with our_look():
         return make()
 

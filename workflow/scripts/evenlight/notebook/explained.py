@@ -8,7 +8,7 @@ import pandas as pd
 
 from evenlight.core.errors import InputError
 from evenlight.metrics.explanations import Explanation
-from evenlight.reports.word_scores import WordScoresPage, rows_of_pages, word_scores_page
+from evenlight.notebook.word_scores import WordScoresPage, rows_of_pages, word_scores_page
 
 # So many are drawn where a list ends a cell, and so many words of a text stand in a line about it.
 MOST_DRAWN, MOST_WORDS = 20, 8

@@ -2,9 +2,14 @@
 
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from evenlight.core.tables import replacing
 
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+HERE = Path(__file__).parent
 INK = "#1a1a1a"
 
 
@@ -49,14 +54,18 @@ class Page:
     details: list[tuple[str, str]] = field(default_factory=list)
 
 
-def render(page: Page) -> str:
-    """The page as HTML; all text is escaped."""
+def templates(folder: Path, autoescape: bool, **syntax: Any) -> "Environment":
+    """The templates of a folder, in which no name may be undefined."""
     # Who judges a table in Python may never ask for a page.
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-    loader = FileSystemLoader(Path(__file__).parent)
-    environment = Environment(autoescape=True, undefined=StrictUndefined, keep_trailing_newline=True, loader=loader)
-    return environment.get_template("table_page.html").render(page=page, ink=INK)
+    look = {"undefined": StrictUndefined, "keep_trailing_newline": True} | syntax
+    return Environment(loader=FileSystemLoader(folder), autoescape=autoescape, **look)
+
+
+def render(page: Page) -> str:
+    """The page as HTML; all text is escaped."""
+    return templates(HERE, autoescape=True).get_template("table_page.html").render(page=page, ink=INK)
 
 
 def write_page(page: Page, path: str | Path) -> None:

@@ -25,6 +25,13 @@ def wrapped(label: str, inches: float, size: float = 10) -> str:
     return fill(label, max(1, letters), break_long_words=False)
 
 
+def titled(title: str, width: float, height: float) -> Figure:
+    """A figure of so many inches with its title, whose parts make room for each other."""
+    figure = Figure(figsize=(width, height), layout="constrained")
+    figure.suptitle(title, x=0.01, ha="left")
+    return figure
+
+
 def legend_below(figure: Figure, handles: Sequence[Artist | Container], **look: object) -> None:
     """A legend with as many columns as fit, for which the figure grows by the rows after the first."""
     lengths = [len(handle.get_label()) for handle in handles]
@@ -109,5 +116,4 @@ def draw_rows(axes: Axes, models: dict[str, str], explainers: dict[str, str], la
     for boundary in range(1, len(models)):
         axes.axhline(boundary * len(explainers) - 0.5, color="black", linewidth=0.8)
     axes.spines["left"].set_visible(False)
-    axes.grid(axis="x", color="#dddddd", linewidth=0.6)
-    axes.set_axisbelow(True)
+    axes.grid(axis="x")

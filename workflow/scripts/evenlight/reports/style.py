@@ -15,6 +15,8 @@ from evenlight.core.tables import replacing
 GROUP_COLOURS = ["#56B4E9", "#E69F00", "#009E73", "#CC79A7", "#F0E442", "#0072B2", "#D55E00", "#999999"]
 # Repeats the group where colours do not print; the first two stay plain and light.
 GROUP_HATCHES = ["", "////", "....", "xxxx", "\\\\\\\\", "----", "oooo", "++++"]
+# Shapes tell groups apart besides colours.
+GROUP_MARKERS = "osD^vP*X<>"
 
 SETTINGS = {
     "font.family": ["DejaVu Sans", "sans-serif"],
@@ -22,6 +24,9 @@ SETTINGS = {
     "axes.titlesize": 12,
     "axes.spines.top": False,
     "axes.spines.right": False,
+    "axes.axisbelow": True,
+    "grid.color": "#dddddd",
+    "grid.linewidth": 0.6,
     "legend.title_fontsize": 9,
     "hatch.linewidth": 0.4,
     "svg.fonttype": "none",  # text stays text: searchable, and readable by a screen reader
@@ -82,6 +87,11 @@ DOT = {"markeredgecolor": "black", "markeredgewidth": 0.4, "markersize": 4, "eli
 def colour_of(position: int) -> str:
     """The colour of the group at ``position``."""
     return GROUP_COLOURS[position % len(GROUP_COLOURS)]
+
+
+def marker_of(position: int) -> str:
+    """The shape of the group at ``position``."""
+    return GROUP_MARKERS[position % len(GROUP_MARKERS)]
 
 
 def hatch_of(position: int) -> str:

@@ -1,9 +1,9 @@
-"""Numbers and names as a reader wants them printed."""
+"""Numbers as a reader wants them printed."""
 
 import math
-import re
-from collections.abc import Collection
-from itertools import takewhile
+from collections.abc import Callable, Collection
+
+import pandas as pd
 
 
 def signed(number: float, digits: int = 2) -> str:
@@ -25,6 +25,20 @@ def three_digits(number: float) -> str:
     """
     said = f"{number:.3g}".replace("inf", "∞")
     return said.replace("-", "−", 1) if number < 0 else said
+
+
+def bracketed(
+    number: float | None, low: float | None, high: float | None, written: Callable[[float], str], unit: str = ""
+) -> str:
+    """A number with its unit and, where it has one, its interval; an en dash where it is not known.
+
+    >>> bracketed(-0.25, -0.4, -0.1, three_digits), bracketed(0.5, None, None, str), bracketed(None, None, None, str)
+    ('−0.25 [−0.4,\xa0−0.1]', '0.5', '–')
+    """
+    if pd.isna(number):
+        return "–"
+    ends = "" if pd.isna(low) else f" [{written(low)},\N{NO-BREAK SPACE}{written(high)}]"
+    return written(number) + unit + ends
 
 
 def known(number: float) -> str:
@@ -73,24 +87,10 @@ def mean_over_seeds(mean: float, sd: float, seeds: int, digits: int) -> str:
     return signed(mean, digits) if seeds == 1 else mean_sd(mean, sd, digits)
 
 
-def common_words(name: str, labels: list[str]) -> str:
-    """What several things are called together: the words that all their labels begin with.
-
-    What follows a comma, colon or bracket in a label does not count. ``name``, as words, where the labels have none in
-    common.
-
-    >>> common_words("sensitivity", ["Sensitivity (flip)", "Sensitivity, worst"]), common_words("a_b", ["C", "D"])
-    ('Sensitivity', 'A b')
-    """
-    heads = [re.split(r"[,;:(\[]", label)[0].split() for label in labels]
-    common = takewhile(lambda words: len(set(words)) == 1, zip(*heads, strict=False))
-    return " ".join(words[0] for words in common) or name.replace("_", " ").capitalize()
-
-
 def json_number(value: float) -> float | None:
-    """A number that JSON has, with six digits; None for one that it has not.
+    """A number that JSON has, with six digits; None for one that it has not, or that is not known.
 
-    >>> json_number(1 / 3), json_number(float("nan"))
-    (0.333333, None)
+    >>> json_number(1 / 3), json_number(float("nan")), json_number(pd.NA)
+    (0.333333, None, None)
     """
-    return float(f"{value:.6g}") if math.isfinite(value) else None
+    return None if pd.isna(value) or math.isinf(value) else float(f"{value:.6g}")

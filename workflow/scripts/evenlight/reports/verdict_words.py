@@ -9,7 +9,7 @@ import pandas as pd
 
 from evenlight.reports.html_table import Cell
 from evenlight.reports.page_parts import BETTER_COLOURS, initials, shade
-from evenlight.reports.text import three_digits
+from evenlight.reports.text import bracketed, three_digits
 from evenlight.statistics.arrays.exact_tests import of_hundred
 from evenlight.statistics.comparisons.study import (
     AS_OFTEN,
@@ -165,16 +165,9 @@ def won_of_hundred(share: float | None, low: float | None, high: float | None) -
     return f"{100 * share:.0f} [{least},\N{NO-BREAK SPACE}{most}]"
 
 
-def difference_of(difference: float | None, low: float | None, high: float | None) -> str:
-    """The mean difference in the metric's units, with its interval, where it has one.
-
-    >>> difference_of(-0.25, -0.4, -0.1), difference_of(0.5, None, None), difference_of(None, None, None)
-    ('−0.25 [−0.4,\xa0−0.1]', '0.5', '–')
-    """
-    if pd.isna(difference):
-        return "–"
-    ends = "" if pd.isna(low) else f" [{three_digits(low)},\N{NO-BREAK SPACE}{three_digits(high)}]"
-    return three_digits(difference) + ends
+def difference_of(row) -> str:
+    """The mean difference of a row in the metric's units, with its interval, where it has one."""
+    return bracketed(row.difference, row.difference_low, row.difference_high, three_digits)
 
 
 def capitalised(clause: str) -> str:
@@ -256,7 +249,7 @@ def _of_worst(row, words: Words) -> str:
 
 
 def _of_mean(row) -> str:
-    difference = difference_of(row.difference, row.difference_low, row.difference_high).replace("\xa0", " ")
+    difference = difference_of(row).replace("\xa0", " ")
     said = f"Mean difference of the scores, “{row.level_a}” less “{row.level_b}”: {difference}."
     if np.isinf([row.difference_low, row.difference_high]).any():
         said += " Without a limit a mean is decided by very few scores."

@@ -19,7 +19,6 @@ TOLD = {
         "audited_texts",
         "audited_groups",
         "different_texts",
-        "models",
         "decision_rates",
         "without_words",
         "costs",

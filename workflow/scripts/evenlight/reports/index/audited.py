@@ -9,7 +9,8 @@ import pandas as pd
 from evenlight.core.factors import JOINT, NEGATIVE_CONTROL
 from evenlight.core.sources import SOURCES
 from evenlight.reports.index.comparisons import Judged, number
-from evenlight.reports.text import json_number, three_digits
+from evenlight.reports.index.found import TABLES
+from evenlight.reports.text import three_digits
 from evenlight.statistics.comparisons.files import Run, Runs, manifest_path
 
 # By what costs are told together.
@@ -93,23 +94,6 @@ def describe_costs(costs: pd.DataFrame, judged: Judged) -> list[str]:
     return told
 
 
-def describe_quality(quality: pd.DataFrame, judged: Judged, comparisons: Mapping[str, list[list[str]]]) -> list[dict]:
-    """The accuracy of each model on each dataset, of all texts and of each compared level."""
-    levels = {level for sets in comparisons.values() for of_set in sets for level in of_set}
-    shown = quality[(quality["measure"] == "accuracy") & (quality["factor"].isna() | quality["subset"].isin(levels))]
-    return [
-        {
-            "dataset": judged.datasets[row.dataset],
-            "model": judged.models[row.model],
-            "factor": None if pd.isna(row.factor) else row.factor,
-            "texts": row.subset,
-            "accuracy": json_number(row.mean),
-            "runs": int(row.seeds),
-        }
-        for row in shown.itertuples(index=False)
-    ]
-
-
 # What was not tested --------------------------------------------------------------------------------------------------
 
 
@@ -184,32 +168,7 @@ NOT_TESTED_OF_SCORES = [
     "No law is claimed to be kept; under Evidence stands what lies in which file.",
 ]
 
-# What each table has, and each folder; files and folders of other names are not told of.
-TABLES = {
-    "effects": "every comparison with its counts, limits, adjusted p, mean difference and verdict",
-    "effect_counts": "in how many comparisons groups differ, at least, for sets of them",
-    "judged_scores": "every score, as it was read",
-    "verdict_control": "verdicts with the labels of the groups permuted",
-    "interim_analyses": "which texts or units were judged, when, and at which level",
-    "audit_changes": "every comparison, at the last audit and in texts that are new since then",
-    "beyond_random": "what is left of each verdict beyond random explanations",
-    "texts_needed": "how many texts or units would decide what is open",
-    "audited_texts": "datasets with their files, and how many texts were explained",
-    "audited_questions": "datasets with their files, and how many questions have answers",
-    "audited_groups": "texts of each group",
-    "different_texts": "different texts, where some are copies",
-    "models": "accuracy and recall of the models, by group",
-    "balanced_accuracy": "accuracy of every run with every class counted alike, beside guessing",
-    "decision_rates": "how often each group gets each decision, and how often that is right",
-    "without_words": "the class of a text without words",
-    "costs": "seconds and rows through the model of every explainer",
-    "pair_invariance": "how alike the forms of a text are explained",
-    "group_reliance": "the part of the words that name the group",
-    "draws": "of every comparison, two answers to either form beside two to one form",
-    "answered": "answers by group, and how many are empty or decide nothing",
-    "decided": "decisions by group",
-    "decisions": "how often a decision changes with the form, and by draw, with verdicts",
-}
+# What each folder has; others are not told of.
 FOLDERS = {
     "scores": "every score",
     "attributions": "every explanation",
@@ -229,7 +188,7 @@ def evidence(sha256: Mapping[str, str], pages: Collection[str], folders: Collect
         folders: of :data:`FOLDERS`.
     """
     rows = [
-        {"links": [f"tables/{name}.{form}" for form in ("parquet", "csv")], "has": TABLES[name], "sha256": digest}
+        {"links": [f"tables/{name}.{form}" for form in ("parquet", "csv")], "has": TABLES[name][1], "sha256": digest}
         for name, digest in sha256.items()
     ]
     rows += [

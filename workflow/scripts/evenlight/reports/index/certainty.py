@@ -3,7 +3,6 @@
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from evenlight.core.factors import JOINT, NEGATIVE_CONTROL
@@ -11,7 +10,6 @@ from evenlight.reports.index.comparisons import Judged, number
 from evenlight.reports.index.found import Found
 from evenlight.reports.pages.effects import describe_control
 from evenlight.reports.verdict_words import how_sure
-from evenlight.statistics.comparisons.explained_words import Level
 from evenlight.statistics.comparisons.study import CONTROL
 
 # How sentences name what becomes of a hidden word.
@@ -94,28 +92,13 @@ def describe_analyses(rows: Sequence[Mapping[str, Any]], judged: Judged) -> list
     return [f"{judged.texts.capitalize()} were {told}: {'; '.join(places)}." for told, places in said.items()]
 
 
-def pairs_and_others(levels: Sequence[Level]) -> dict[tuple[str, str, str], tuple[int, int, int]]:
-    """Of two levels of a factor: how many texts were explained, how many of them are in pairs, and how many pairs.
-
-    Only of levels that have pairs, and other texts as well.
-    """
-    counted = {}
-    for place, one in enumerate(levels):
-        for other in (level for level in levels[place + 1 :] if level.factor == one.factor):
-            common = one.units.intersection(other.units)
-            explained = sum(len(level.side.columns) for level in (one, other))
-            paired = sum(int(np.isin(level.units[level.side.unit_index], common).sum()) for level in (one, other))
-            if 0 < paired < explained:
-                counted[one.factor, one.name, other.name] = explained, paired, len(common)
-    return counted
-
-
 def describe_left_out(
     effects: pd.DataFrame, counted: Mapping[tuple, tuple[int, int, int]], judged: Judged
 ) -> list[str]:
     """Which explained texts no verdict counts, since they are in no pair.
 
-    ``counted`` has of a dataset, factor and two levels what :func:`pairs_and_others` says of them.
+    ``counted`` has of a dataset, factor and two levels what
+    :func:`~evenlight.statistics.comparisons.explained_words.pairs_and_others` says of them.
     """
     paired = effects[effects["paired"]]
     said = {}

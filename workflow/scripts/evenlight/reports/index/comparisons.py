@@ -184,7 +184,7 @@ def _tell(row: Any, judged: Judged, beyond: Any, draws: Any, copies: Sequence[in
         "place": judged.place(row.dataset, row.model, row.level_a, row.level_b),
         "counts": numbers_of(row.wins, row.losses, row.ties, row.share),
         "won": won_of_hundred(row.share, row.family_low, row.family_high),
-        "mean": difference_of(row.difference, row.difference_low, row.difference_high),
+        "mean": difference_of(row),
         "units": units_of(row, copies),
         "beyond_random": None if beyond is None else json_row(beyond, CELL),
         "draws": None if draws is None else {name: json_number(getattr(draws, name)) for name in _OF_DRAWS},

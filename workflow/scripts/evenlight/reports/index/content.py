@@ -162,7 +162,6 @@ def study_content(
             "costs": audited.describe_costs(found["costs"], judged),
             "explained": _explained(target, modalities),
         },
-        "quality": audited.describe_quality(found["models"], judged, comparisons),
         "not_tested": _not_tested(found, of_datasets, judged, seeds, families, modalities, faithfulness)
         + _others(len(whole) - len(effects)),
         "notes": list(dict.fromkeys([*found.notes, *views.notes, *notes_of_datasets(only or {})])),

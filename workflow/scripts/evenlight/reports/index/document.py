@@ -1,11 +1,11 @@
 """What makes the page of an audit a document for the file: what it says of itself, and who asks for what it answers."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
 
-from evenlight.reports.text import json_number, signed
+from evenlight.reports.text import bracketed, json_number, signed
 
 NOT_STATED = "not stated"
 # What an audit says of itself, by the key of the section `audit` of its configuration.
@@ -141,16 +141,13 @@ def percentage(rate: Mapping[str, Any] | None) -> str:
     >>> percentage({"value": 0.25, "low": 0.1, "high": 0.456}), percentage({"value": None}), percentage(None)
     ('25.0% [10.0,\xa045.6]', '–', '–')
     """
-    return _with_interval(rate, lambda value: f"{100 * value:.1f}", "%")
+    return bracketed(*_ends(rate), lambda share: f"{100 * share:.1f}", "%")
 
 
 def ratio(rate: Mapping[str, Any] | None) -> str:
     """A ratio with its interval."""
-    return _with_interval(rate, signed)
+    return bracketed(*_ends(rate), signed)
 
 
-def _with_interval(rate: Mapping[str, Any] | None, written: Callable[[float], str], sign: str = "") -> str:
-    if rate is None or rate["value"] is None:
-        return "–"
-    ends = "" if rate.get("low") is None else f" [{written(rate['low'])},\N{NO-BREAK SPACE}{written(rate['high'])}]"
-    return written(rate["value"]) + sign + ends
+def _ends(rate: Mapping[str, Any] | None) -> list[float | None]:
+    return [(rate or {}).get(end) for end in ("value", "low", "high")]

@@ -12,32 +12,32 @@ import pandas as pd
 from evenlight.core import tables
 from evenlight.core.contracts import results
 
-# By the names of their files.
-CONTRACTS = {
-    "answered": results.ANSWERED,
-    "audit_changes": results.AUDIT_CHANGES,
-    "audited_groups": results.AUDITED_GROUPS,
-    "audited_questions": results.AUDITED_QUESTIONS,
-    "audited_texts": results.AUDITED_TEXTS,
-    "balanced_accuracy": results.BALANCED_ACCURACY,
-    "beyond_random": results.BEYOND_RANDOM,
-    "costs": results.COST_SUMMARY,
-    "decided": results.DECIDED,
-    "decision_rates": results.DECISION_RATES,
-    "decisions": results.DECISIONS,
-    "different_texts": results.DIFFERENT_TEXTS,
-    "draws": results.DRAWS,
-    "effect_counts": results.EFFECT_COUNTS,
-    "effects": results.EFFECTS,
-    "group_reliance": results.GROUP_RELIANCE,
-    "interim_analyses": results.INTERIM_ANALYSES,
-    "judged_scores": results.JUDGED_SCORES,
-    "models": results.QUALITY,
-    "pair_invariance": results.PAIR_INVARIANCE,
-    "texts_needed": results.TEXTS_NEEDED,
-    "verdict_control": results.VERDICT_CONTROL,
-    "without_words": results.WITHOUT_WORDS,
+# By the names of their files: the contract of each table, and what it has.
+TABLES = {
+    "answered": (results.ANSWERED, "answers by group, and how many are empty or decide nothing"),
+    "audit_changes": (results.AUDIT_CHANGES, "every comparison, at the last audit and in texts new since then"),
+    "audited_groups": (results.AUDITED_GROUPS, "texts of each group"),
+    "audited_questions": (results.AUDITED_QUESTIONS, "datasets with their files, and how many questions have answers"),
+    "audited_texts": (results.AUDITED_TEXTS, "datasets with their files, and how many texts were explained"),
+    "balanced_accuracy": (results.BALANCED_ACCURACY, "accuracy of every run, classes counted alike, beside guessing"),
+    "beyond_random": (results.BEYOND_RANDOM, "what is left of each verdict beyond random explanations"),
+    "costs": (results.COST_SUMMARY, "seconds and rows through the model of every explainer"),
+    "decided": (results.DECIDED, "decisions by group"),
+    "decision_rates": (results.DECISION_RATES, "how often each group gets each decision, and how often that is right"),
+    "decisions": (results.DECISIONS, "how often a decision changes with the form, and by draw, with verdicts"),
+    "different_texts": (results.DIFFERENT_TEXTS, "different texts, where some are copies"),
+    "draws": (results.DRAWS, "of every comparison, two answers to either form beside two to one form"),
+    "effect_counts": (results.EFFECT_COUNTS, "in how many comparisons groups differ, at least, for sets of them"),
+    "effects": (results.EFFECTS, "every comparison with its counts, limits, adjusted p, mean difference and verdict"),
+    "group_reliance": (results.GROUP_RELIANCE, "the part of the words that name the group"),
+    "interim_analyses": (results.INTERIM_ANALYSES, "which texts or units were judged, when, and at which level"),
+    "judged_scores": (results.JUDGED_SCORES, "every score, as it was read"),
+    "pair_invariance": (results.PAIR_INVARIANCE, "how alike the forms of a text are explained"),
+    "texts_needed": (results.TEXTS_NEEDED, "how many texts or units would decide what is open"),
+    "verdict_control": (results.VERDICT_CONTROL, "verdicts with the labels of the groups permuted"),
+    "without_words": (results.WITHOUT_WORDS, "the class of a text without words"),
 }
+CONTRACTS = {name: contract for name, (contract, _) in TABLES.items()}
 
 
 @dataclass(frozen=True)
@@ -97,12 +97,8 @@ def read_found(folder: Path, names: Collection[str]) -> Found:
         _notes(folder) if "effects" in paths else [],
         read_analyses(paths["interim_analyses"]) if "interim_analyses" in paths else Analyses(),
         {name: hashlib.sha256(path.read_bytes()).hexdigest() for name, path in paths.items()},
-        _last(paths["audit_changes"]) if "audit_changes" in paths else {},
+        tables.read_metadata(last, results.AUDIT_CHANGES)["last"] if (last := paths.get("audit_changes")) else {},
     )
-
-
-def _last(path: Path) -> Mapping[str, Any]:
-    return tables.read_metadata(path, results.AUDIT_CHANGES)["last"]
 
 
 def read_analyses(path: Path) -> Analyses:

@@ -9,10 +9,9 @@ from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
 from evenlight.core.kinds import SCORES
 from evenlight.core.tables import replacing
+from evenlight.reports.html_table import templates
 from evenlight.reports.index.charts import charts, scripts
 from evenlight.reports.index.content import Content
 from evenlight.reports.index.document import CLAIM, percentage, ratio
@@ -34,7 +33,7 @@ def render(content: Content, store: Store) -> str:
     """
     code = [_inside_a_script(text) for text in (scripts(), _file("page.js"))]
     parts = [(kind, base64.b64encode(zlib.compress(part, 9)).decode("ascii")) for kind, part in store.parts]
-    environment = _environment(autoescape=True)
+    environment = templates(HERE, autoescape=True)
     # Names stand in the order in which they are offered.
     environment.policies["json.dumps_kwargs"] = {"sort_keys": False}
     return environment.get_template("page.html").render(
@@ -77,7 +76,7 @@ def card(told: Mapping) -> str:
 
     No text of the data stands there.
     """
-    return _environment(autoescape=False).get_template("card.md").render(**told, plain=plain, claim=CLAIM)
+    return templates(HERE, autoescape=False).get_template("card.md").render(**told, plain=plain, claim=CLAIM)
 
 
 def plain(text: str) -> str:
@@ -100,12 +99,6 @@ def write_page(content: Content, store: Store, html: str | Path, as_json: Path |
         if path is not None:
             with replacing(path) as temporary:
                 temporary.write_text(text(), encoding="utf-8", newline="\n")
-
-
-def _environment(autoescape: bool) -> Environment:
-    """For templates in which no text of the data is markup, or which mark their texts themselves."""
-    loader = FileSystemLoader(HERE)
-    return Environment(autoescape=autoescape, undefined=StrictUndefined, keep_trailing_newline=True, loader=loader)
 
 
 def _version(name: str) -> str:

@@ -4,7 +4,7 @@ The page keeps each array once, compressed, and unpacks what a view needs.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,6 @@ from evenlight.core import tables
 from evenlight.core.contracts.texts import ITEMS
 from evenlight.core.kinds import TEXT, TOKENS
 from evenlight.reports.index.answers import MOST_CHARACTERS, answers_of, stored_answers
-from evenlight.reports.index.certainty import pairs_and_others
 from evenlight.reports.index.store import Store
 from evenlight.reports.text import json_number
 from evenlight.reports.verdict_words import sign_of
@@ -27,6 +26,7 @@ from evenlight.statistics.comparisons.explained_words import (
     Explained,
     Level,
     known_mean,
+    pairs_and_others,
     relative,
     shown_levels,
     unit_means,
@@ -88,7 +88,7 @@ class Views:
     Attributes:
         content: of each dataset its label, comparisons, effects, units, texts and models; arrays by their number.
         in_pairs: of a dataset and two levels of a factor, which texts are in pairs, see
-            :func:`~evenlight.reports.index.certainty.pairs_and_others`.
+            :func:`~evenlight.statistics.comparisons.explained_words.pairs_and_others`.
         notes: what is to be said of the scores.
         items: of each dataset the texts that have scores.
     """
@@ -152,37 +152,23 @@ def read_views(
         pairs = [tuple(pair) for pair in comparisons_in(effects[is_its]) if tuple(pair) in offered[dataset]]
         of_dataset["comparisons"] = [list(pair) for pair in dict.fromkeys(pairs) | offered[dataset]]
         of_dataset["effects"] = store.add([_effect_row(row, told[row.Index]) for row in effects[is_its].itertuples()])
-        of_dataset["units"] = store.add(texts[dataset].units)
+        of_dataset["units"] = store.add(list(texts[dataset].units))
         if folders.with_texts:
             of_dataset |= texts[dataset].stored(items_path(folders.datasets, dataset), store)
-    return Views(content, in_pairs, list(notes), {dataset: of.items for dataset, of in texts.items()})
+    return Views(content, in_pairs, list(notes), {dataset: list(of.items) for dataset, of in texts.items()})
 
 
+@dataclass
 class _Texts:
     """The texts and units of a dataset that its models have scores of, numbered in the order in which they come."""
 
-    def __init__(self) -> None:
-        self._items: dict[str, int] = {}
-        self._units: dict[str, int] = {}
-
-    def items_of(self, names: pd.Series) -> np.ndarray:
-        return _numbers(self._items, names)
-
-    def units_of(self, names: pd.Index) -> np.ndarray:
-        return _numbers(self._units, names)
-
-    @property
-    def items(self) -> list[str]:
-        return list(self._items)
-
-    @property
-    def units(self) -> list[str]:
-        return list(self._units)
+    items: dict[str, int] = field(default_factory=dict)
+    units: dict[str, int] = field(default_factory=dict)
 
     def stored(self, path: Path, store: Store) -> dict:
         """The words of all texts, and where the second part of a text begins."""
         table = tables.read_arrow(path, ITEMS.only("item_id", "words", "part"))
-        rows = pd.Index(table["item_id"].to_pandas()).get_indexer(list(self._items))
+        rows = pd.Index(table["item_id"].to_pandas()).get_indexer(list(self.items))
         words = table["words"].combine_chunks().take(pa.array(rows))
         numbers = words.flatten().dictionary_encode()
         parts = table["part"].combine_chunks().take(pa.array(rows))
@@ -230,7 +216,7 @@ def _model(
     room: int,
 ) -> dict:
     """What the tree has of a model on a dataset; each explainer's answers have ``room`` characters."""
-    items = texts.items_of(model.items["item_id"])
+    items = _numbers(texts.items, model.items["item_id"])
     found: dict = {"items": store.add(items), "levels": {}, "explainers": {}}
     start = 0
     for level in levels:
@@ -238,7 +224,7 @@ def _model(
         first[level.side.unit_index[::-1]] = level.side.columns[::-1]
         entry = {
             "start": start,
-            "units": store.add(texts.units_of(level.units)),
+            "units": store.add(_numbers(texts.units, level.units)),
             "first": store.add(first.astype(np.uint32)),
         }
         counts = np.bincount(level.side.unit_index, minlength=len(level.units))
@@ -303,7 +289,7 @@ def _level_means(means: np.ndarray, levels: list[Level], metrics: Sequence[str])
     found: dict = {metric: {} for metric in metrics}
     for level, part in zip(levels, np.split(means, ends, axis=1), strict=True):
         for metric, mean in zip(metrics, known_mean(part, axis=1), strict=True):
-            found[metric].setdefault(level.factor, {})[level.name] = _number(mean)
+            found[metric].setdefault(level.factor, {})[level.name] = json_number(mean)
     return found
 
 
@@ -312,9 +298,8 @@ def _effect_row(row, told: Mapping[str, Any]) -> dict:
     sign, colour = sign_of(row.verdict, row.side, row.level_a, row.level_b)
     return (
         {name: getattr(row, name) for name in ("model", "explainer", "metric", "factor", "level_a", "level_b")}
-        # By p the questions are sorted, and small ones differ, too.
-        | {"p": json_number(row.p_adjusted), "benefit": _number(row.net_benefit)}
-        | {name: _number(getattr(row, name)) for name in NUMBERS}
+        | {"p": json_number(row.p_adjusted), "benefit": json_number(row.net_benefit)}
+        | {name: json_number(getattr(row, name)) for name in NUMBERS}
         | {
             "verdict": row.verdict,
             "side": int(row.side),
@@ -324,12 +309,3 @@ def _effect_row(row, told: Mapping[str, Any]) -> dict:
         }
         | {name: told[name] for name in ("counts", "won", "mean", "units", "said")}
     )
-
-
-def _number(value: float) -> float | None:
-    """A number that JSON has, rounded to what can be drawn; None for one that is not known, whatever says so.
-
-    >>> _number(1 / 3), _number(float("nan")), _number(pd.NA)
-    (0.33333, None, None)
-    """
-    return None if pd.isna(value) or not np.isfinite(value) else round(float(value), 5)

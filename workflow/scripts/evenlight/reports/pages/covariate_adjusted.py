@@ -1,16 +1,20 @@
 """Covariate-adjusted disparities, as a page."""
 
+from collections.abc import Mapping
+
 import pandas as pd
 
 from evenlight.core.contracts.results import COVARIATE_ADJUSTED
 from evenlight.reports.entries import Shown
 from evenlight.reports.html_table import Cell, Page, Table
+from evenlight.reports.page_parts import Names
 from evenlight.reports.questions import CELL, HOLDS, LIMITS, SURE
 from evenlight.reports.text import signed
 from evenlight.statistics.analyses.covariate_adjusted import CALIPER, FEWEST
 from evenlight.statistics.comparisons.study import comparisons_in
 
 TABLES = (COVARIATE_ADJUSTED,)
+TITLE = "Covariate-adjusted disparities"
 COVARIATES = {
     "tokens": "number of tokens",
     "ground_truth_tokens": "tokens of ground-truth words",
@@ -36,11 +40,11 @@ def shown(study) -> Shown | None:
     return Shown("Disparity", study.shown("datasets", **settings), at_one_look=True)
 
 
-def page(table: pd.DataFrame, *, datasets: dict[str, str], confidence: float) -> Page:
+def page(table: pd.DataFrame, *, names: Names, confidence: float) -> Page:
     """A table for each pair of groups, by dataset and covariate, from
     :func:`evenlight.statistics.analyses.covariate_adjusted.covariate_adjusted_table`; the CSV file has every cell."""
     parts = [
-        _summary(f"Covariate-adjusted disparities, {pair.level_a} against {pair.level_b}", pair.rows(table), datasets)
+        _summary(f"{TITLE}, {pair.level_a} against {pair.level_b}", pair.rows(table), names.datasets)
         for pair in comparisons_in(table)
     ]
     introduction = (
@@ -49,7 +53,7 @@ def page(table: pd.DataFrame, *, datasets: dict[str, str], confidence: float) ->
         "A row counts them, and has means of their absolute values."
     )
     legend = [(Cell(reason), said) for reason, said in UNDECIDED.items()]
-    return Page("Covariate-adjusted disparities", introduction, parts, legend, details=_details(confidence))
+    return Page(TITLE, introduction, parts, legend, details=_details(confidence))
 
 
 def _details(confidence: float) -> list[tuple[str, str]]:
@@ -95,7 +99,7 @@ def _said_of_found(split: pd.DataFrame) -> str:
     )
 
 
-def _summary(caption: str, table: pd.DataFrame, datasets: dict[str, str]) -> Table:
+def _summary(caption: str, table: pd.DataFrame, datasets: Mapping[str, str]) -> Table:
     rows = []
     for dataset, label in datasets.items():
         lines = []

@@ -1,6 +1,6 @@
 """Disparities as a page: how many seeds are significant, and how large the effect is."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 import pandas as pd
@@ -8,14 +8,13 @@ import pandas as pd
 from evenlight.core.contracts.results import SUMMARY
 from evenlight.reports.entries import COMPARED, Drawn, Shown
 from evenlight.reports.html_table import Cell, Page, Table
-from evenlight.reports.page_parts import BETTER_COLOURS, describe_single_runs, initials, rows_by_model, shade
+from evenlight.reports.page_parts import BETTER_COLOURS, Names, describe_single_runs, grouped_rows, initials, shade
 from evenlight.reports.questions import CELL, HOLDS, SURE, answered
 from evenlight.reports.text import mean_sd, signed
 from evenlight.statistics.analyses.summary import seeds_that_disagree
 from evenlight.statistics.comparisons.study import (
     CONTROL,
     Comparison,
-    MetricLabel,
     comparisons_in,
     factor_in_brackets,
     hypothesis_family,
@@ -25,6 +24,7 @@ TABLES = (SUMMARY,)
 DISAGREE, CONTRADICTED = "*", "†"
 # Of a cell that is not significant: white would look like a test that was passed.
 OPEN = "#e4e6e9"
+_CONTROLS = "The {:,} cells of random or attainable explanations, or of groups by chance, are a control."
 
 
 def shown(study) -> Shown | None:
@@ -63,10 +63,7 @@ def shown(study) -> Shown | None:
 def page(
     summary: pd.DataFrame,
     *,
-    datasets: dict[str, str],
-    models: dict[str, str],
-    explainers: dict[str, str],
-    metrics: dict[str, MetricLabel],
+    names: Names,
     alpha: float,
     considerable_effect: float,
     noise: Collection[str],
@@ -77,14 +74,13 @@ def page(
     ``noise``: the explainers that are references, whose cells ask no question.
     """
     pairs = comparisons_in(summary)
-    layout = datasets, models, explainers, metrics
     parts = []
     for pair in pairs:
         of_pair = pair.rows(summary)
         versus = f"{pair.level_a} against {pair.level_b}{factor_in_brackets(pair, pairs)}"
         parts += [
-            _disparity_table(f"Significant seeds, {versus}", of_pair, layout, _count_text),
-            _disparity_table(f"Cohen's d over the significant seeds, {versus}", of_pair, layout, _effect_text),
+            _disparity_table(f"Significant seeds, {versus}", of_pair, names, _count_text),
+            _disparity_table(f"Cohen's d over the significant seeds, {versus}", of_pair, names, _effect_text),
         ]
     asked = summary[[hypothesis_family(cell, {}, noise) != CONTROL for cell in summary.to_dict("records")]]
     introduction = (
@@ -92,7 +88,7 @@ def page(
         f"{_said_of_seeds(asked)}"
         "A cell counts the significant seeds, and its letter names the group that they find better."
     )
-    details = _details(summary, len(summary) - len(asked), models, alpha)
+    details = _details(summary, len(summary) - len(asked), names.models, alpha)
     return Page("Disparity of explanations", introduction, parts, _legend(pairs, considerable_effect), details=details)
 
 
@@ -106,7 +102,7 @@ def _said_of_seeds(summary: pd.DataFrame) -> str:
     )
 
 
-def _details(summary: pd.DataFrame, controls: int, models: dict[str, str], alpha: float) -> list[tuple[str, str]]:
+def _details(summary: pd.DataFrame, controls: int, models: Mapping[str, str], alpha: float) -> list[tuple[str, str]]:
     return answered(
         (
             CELL,
@@ -116,7 +112,7 @@ def _details(summary: pd.DataFrame, controls: int, models: dict[str, str], alpha
             "group has the higher mean. Which group is better follows the ranks as the test does, by Cliff's delta. "
             "An arrow beside a metric says which scores are the better ones, higher (↑) or lower (↓).",
         ),
-        ("Which cells are not counted?", _said_of_controls(controls)),
+        ("Which cells are not counted?", _CONTROLS.format(controls) if controls else ""),
         (HOLDS, describe_single_runs(summary, models)),
         (
             SURE,
@@ -132,17 +128,6 @@ def _details(summary: pd.DataFrame, controls: int, models: dict[str, str], alpha
     )
 
 
-def _said_of_controls(number: int) -> str:
-    """That cells are no question.
-
-    >>> _said_of_controls(20)
-    'The 20 cells of random or attainable explanations, or of groups by chance, are a control.'
-    """
-    if not number:
-        return ""
-    return f"The {number:,} cells of random or attainable explanations, or of groups by chance, are a control."
-
-
 def _agreement_of_seeds(summary: pd.DataFrame) -> str:
     several, opposed = seeds_that_disagree(summary)
     if not several:
@@ -153,19 +138,18 @@ def _agreement_of_seeds(summary: pd.DataFrame) -> str:
     )
 
 
-def _disparity_table(caption: str, summary: pd.DataFrame, layout: tuple, text: Callable[[Any], str]) -> Table:
-    datasets, models, explainers, metrics = layout
+def _disparity_table(caption: str, summary: pd.DataFrame, names: Names, text: Callable[[Any], str]) -> Table:
     compared = set(summary["dataset"])
-    datasets = {name: label for name, label in datasets.items() if name in compared}
+    datasets = {name: label for name, label in names.datasets.items() if name in compared}
     by_names = {row[:4]: row for row in summary.itertuples(index=False)}
 
     def cells(model: str, explainer: str) -> list[Cell]:
-        keys = [(dataset, model, explainer, metric) for dataset in datasets for metric in metrics]
+        keys = [(dataset, model, explainer, metric) for dataset in datasets for metric in names.metrics]
         return [_disparity_cell(by_names.get(key), text) for key in keys]
 
-    headings = [metric.label_with_direction for metric in metrics.values()]
+    headings = [metric.label_with_direction for metric in names.metrics.values()]
     columns = [(label, headings) for label in datasets.values()]
-    return Table(caption, ("Model", "Explainer"), columns, rows_by_model(models, explainers, cells))
+    return Table(caption, ("Model", "Explainer"), columns, grouped_rows(names.models, names.explainers, cells))
 
 
 def _legend(pairs: list[Comparison], considerable_effect: float) -> list[tuple[Cell, str]]:

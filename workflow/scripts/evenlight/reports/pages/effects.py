@@ -5,7 +5,7 @@ import pandas as pd
 from evenlight.core.contracts.results import BALANCED_ACCURACY, EFFECT_COUNTS, EFFECTS, VERDICT_CONTROL
 from evenlight.reports.entries import COMPARED, Drawn, Shown
 from evenlight.reports.html_table import Cell, Page, Table
-from evenlight.reports.page_parts import rows_by_model
+from evenlight.reports.page_parts import Names, grouped_rows
 from evenlight.reports.questions import CELL, LIMITS, READ, SURE, answered
 from evenlight.reports.scored import NOTHING, told_rows
 from evenlight.reports.text import signed
@@ -30,7 +30,6 @@ from evenlight.statistics.comparisons.study import (
     PRIMARY,
     STUDY,
     Comparison,
-    MetricLabel,
     comparisons_in,
     factor_in_brackets,
 )
@@ -95,10 +94,7 @@ def page(
     control: pd.DataFrame | None = None,
     balanced: pd.DataFrame | None = None,
     *,
-    datasets: dict[str, str],
-    models: dict[str, str],
-    explainers: dict[str, str],
-    metrics: dict[str, MetricLabel],
+    names: Names,
     as_often_bound: float,
     confidence: float,
     words: Words = EXPLAINED,
@@ -119,14 +115,13 @@ def page(
             if len(rows):
                 versus = f"{pair.level_a} against {pair.level_b}{factor_in_brackets(pair, pairs)}{said}"
                 size = int((effects["family"] == family).sum())
-                names = (models, explainers, metrics)
-                parts.append(_verdict_table(versus, datasets[dataset], rows, *names, size, words))
+                parts.append(_verdict_table(versus, names.datasets[dataset], rows, names, size, words))
     return Page(
         f"Who {words.is_better} more often?",
         answer_of(effects, effect_counts, words),
         parts,
         legend_of(pairs, as_often_bound, words, set(effects["unit"])) if pairs else [],
-        warnings=[] if balanced is None else describe_chance(balanced, datasets, models),
+        warnings=[] if balanced is None else describe_chance(balanced, names.datasets, names.models),
         details=_details(effects, control, confidence, words) if pairs else [],
     )
 
@@ -146,21 +141,12 @@ def answer_of(effects: pd.DataFrame, effect_counts: pd.DataFrame, words: Words =
     ).strip()
 
 
-def _verdict_table(
-    versus: str,
-    dataset: str,
-    verdicts: pd.DataFrame,
-    models: dict[str, str],
-    explainers: dict[str, str],
-    metrics: dict[str, MetricLabel],
-    size: int,
-    words: Words,
-) -> Table:
-    columns = {name: metric for name, metric in metrics.items() if name in set(verdicts["metric"])}
+def _verdict_table(versus: str, dataset: str, verdicts: pd.DataFrame, names: Names, size: int, words: Words) -> Table:
+    columns = {name: metric for name, metric in names.metrics.items() if name in set(verdicts["metric"])}
     by_names = {(row.model, row.explainer, row.metric): row for row in verdicts.itertuples(index=False)}
-    there = {name: label for name, label in explainers.items() if name in set(verdicts["explainer"])}
-    rows = rows_by_model(
-        models, there, lambda *row: [effect_cell(by_names.get((*row, name)), size, words) for name in columns]
+    there = {name: label for name, label in names.explainers.items() if name in set(verdicts["explainer"])}
+    rows = grouped_rows(
+        names.models, there, lambda *row: [effect_cell(by_names.get((*row, name)), size, words) for name in columns]
     )
     headings = [metric.label_with_direction for metric in columns.values()]
     corner, rows = told_rows(("Model", "Explainer"), rows)

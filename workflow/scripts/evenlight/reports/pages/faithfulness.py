@@ -1,5 +1,7 @@
 """Faithfulness as a page: each measure of the reasons of each model, beside what reasons in general would have."""
 
+from collections.abc import Mapping
+
 import numpy as np
 import pandas as pd
 
@@ -7,6 +9,7 @@ from evenlight.core.contracts.results import FAITHFULNESS
 from evenlight.core.kinds import TEXT
 from evenlight.reports.entries import COMPARED, Shown
 from evenlight.reports.html_table import Cell, Page, Table
+from evenlight.reports.page_parts import Names
 from evenlight.reports.questions import CELL, ELSE, HOLDS, LIMITS, READ, SURE, answered
 from evenlight.reports.text import known, with_ends
 from evenlight.statistics.comparisons.study import ALL, MetricLabel
@@ -26,16 +29,13 @@ def shown(study) -> Shown | None:
 def page(
     faithfulness: pd.DataFrame,
     *,
-    datasets: dict[str, str],
-    models: dict[str, str],
-    explainers: dict[str, str],
-    metrics: dict[str, MetricLabel],
+    names: Names,
     confidence: float,
 ) -> Page:
     """A page from :func:`evenlight.statistics.analyses.faithfulness.faithfulness_table`."""
     of_all = faithfulness[(faithfulness["factor"] == ALL) & ~faithfulness["measure"].isin(OF_CHANGES)]
     # Whoever follows hints often has no better reasons for it, and of single answers nothing stands beside the value.
-    higher = np.array([metrics[name].higher_is_better for name in of_all["metric"]], dtype=bool)
+    higher = np.array([names.metrics[name].higher_is_better for name in of_all["metric"]], dtype=bool)
     counted = of_all[higher & of_all["null_high"].notna()]
     # With few draws the last column is a single number, so that the value's own chance counts, too.
     apart = int((counted[["value", "low"]].min(axis=1) > counted["null_high"]).sum())
@@ -45,15 +45,12 @@ def page(
     for dataset, of_dataset in faithfulness.groupby("dataset", sort=False):
         rows = []
         for (model, seed, explainer), of_run in of_dataset.groupby(["model", "seed", "explainer"], sort=False):
-            label = f"{models[model]}, {explainers[explainer]}" + (f", seed {seed}" if several else "")
+            label = f"{names.models[model]}, {names.explainers[explainer]}" + (f", seed {seed}" if several else "")
             for (factor, level), of_group in of_run.groupby(["factor", "level"], sort=False):
                 group = "all questions" if factor == ALL else f"{factor}: {level}"
-                measured = [
-                    (_name(row, metrics), [_value(row), *map(_number, (row.silent, row.copier)), _null(row)])
-                    for row in of_group.itertuples(index=False)
-                ]
+                measured = [(_name(row, names.metrics), _cells(row)) for row in of_group.itertuples(index=False)]
                 rows.append((f"{label}: {group}", measured))
-        parts.append(Table(datasets[dataset], ("Model and questions", "Measure"), [("", HEADINGS)], rows))
+        parts.append(Table(names.datasets[dataset], ("Model and questions", "Measure"), [("", HEADINGS)], rows))
     introduction = (
         "Do reasons name what moves the answers? "
         f"In {apart:,} of {len(counted):,} rows over all questions the value and its interval are above what it is "
@@ -92,7 +89,7 @@ def page(
     return Page("Faithfulness of reasons", introduction, parts, details=details)
 
 
-def _name(row, metrics: dict[str, MetricLabel]) -> str:
+def _name(row, metrics: Mapping[str, MetricLabel]) -> str:
     """The measure of a row, with its direction."""
     if row.measure in OF_CHANGES:
         return OF_CHANGES[row.measure]
@@ -100,14 +97,11 @@ def _name(row, metrics: dict[str, MetricLabel]) -> str:
     return {"slope": f"{label}, slope", "correlation": f"{label}, mean"}.get(row.measure, label)
 
 
-def _value(row) -> Cell:
+def _cells(row) -> list[Cell]:
     title = f"{row.questions:,} questions; {row.changes:,} changes, concepts or answers"
-    return Cell(with_ends(row.value, row.low, row.high), title, bold=row.value > row.null_high)
-
-
-def _null(row) -> Cell:
-    return Cell(with_ends(row.null, row.null_low, row.null_high))
-
-
-def _number(value: float) -> Cell:
-    return Cell(known(value))
+    return [
+        Cell(with_ends(row.value, row.low, row.high), title, bold=row.value > row.null_high),
+        Cell(known(row.silent)),
+        Cell(known(row.copier)),
+        Cell(with_ends(row.null, row.null_low, row.null_high)),
+    ]

@@ -7,8 +7,9 @@ import pandas as pd
 from evenlight.core.contracts.results import QUALITY, ROC_CURVES
 from evenlight.reports.entries import Drawn, Shown
 from evenlight.reports.html_table import Cell, Page, Table
+from evenlight.reports.page_parts import Names, describe_accuracies
 from evenlight.reports.questions import CELL, ELSE
-from evenlight.reports.text import mean_over_seeds, signed, span
+from evenlight.reports.text import mean_over_seeds, signed
 
 TABLES = (ROC_CURVES, QUALITY)
 
@@ -36,7 +37,7 @@ def page(
     curves: pd.DataFrame,
     quality: pd.DataFrame,
     *,
-    datasets: dict[str, str],
+    names: Names,
     strategies: dict[str, dict[str, str]],
     published: dict[str, list[dict]],
 ) -> Page:
@@ -47,12 +48,12 @@ def page(
     beside any architecture.
     """
     tables = []
-    for dataset, label in datasets.items():
+    for dataset, label in names.datasets.items():
         parts = [table[table["dataset"] == dataset] for table in (quality, curves)]
         tables.append(_model_table(label, *parts, strategies, published.get(dataset, [])))
     introduction = (
         "How well do models of every strategy classify, and alike for every group? "
-        f"{_said_of_accuracies(quality)}"
+        f"{describe_accuracies(quality, percent=True)}"
         "A cell has per cent of the test texts, mean ± standard deviation over seeds."
     )
     return Page("Predictions by strategy", introduction, tables, details=DETAILS)
@@ -73,13 +74,6 @@ DETAILS = [
     ),
     (ELSE, "Which texts are taken for what stands in the table of confusions (confusions.csv)."),
 ]
-
-
-def _said_of_accuracies(quality: pd.DataFrame) -> str:
-    means = 100 * quality.loc[(quality["measure"] == "accuracy") & (quality["subset"] == "all"), "mean"].dropna()
-    if means.empty:
-        return ""
-    return f"The accuracy on all texts is {span(means, 1)} %. "
 
 
 def _model_table(

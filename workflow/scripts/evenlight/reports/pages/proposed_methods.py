@@ -1,17 +1,19 @@
 """Explainers that challenge all others as a page: the verdict on each, and how often it is better than each other."""
 
+from collections.abc import Mapping
+
 import pandas as pd
 
 from evenlight.core.contracts.results import PROPOSED_METHOD_PAIRS, PROPOSED_METHODS
 from evenlight.reports.entries import Shown
 from evenlight.reports.html_table import Cell, Page, Table
-from evenlight.reports.page_parts import BETTER_COLOURS, shade
+from evenlight.reports.page_parts import BETTER_COLOURS, Names, models_of, shade
 from evenlight.reports.questions import CELL, HOLDS, LIMITS, SURE
 from evenlight.reports.text import signed
 from evenlight.reports.verdict_words import GREY, numbers_of
 from evenlight.statistics.analyses.proposed_methods import BEHIND, BEST
 from evenlight.statistics.arrays.exact_tests import of_hundred
-from evenlight.statistics.comparisons.study import ALL, MetricLabel
+from evenlight.statistics.comparisons.study import ALL
 
 TABLES = (PROPOSED_METHODS, PROPOSED_METHOD_PAIRS)
 ALL_MODELS = "all models together"
@@ -29,40 +31,37 @@ def page(
     verdicts: pd.DataFrame,
     pairs: pd.DataFrame,
     *,
-    datasets: dict[str, str],
-    explainers: dict[str, str],
-    metrics: dict[str, MetricLabel],
+    names: Names,
     proposed_methods: list[str],
     strategies: dict[str, dict[str, str]],
     confidence: float,
 ) -> Page:
     """A table per dataset and metric, from
     :func:`evenlight.statistics.analyses.proposed_methods.proposed_method_tables`."""
-    models = {ALL: ALL_MODELS} | {
-        model: f"{architecture} {strategy}" for architecture, of in strategies.items() for strategy, model in of.items()
-    }
+    models = {ALL: ALL_MODELS} | models_of(strategies)
     keys = ["dataset", "metric", "explainer", "model"]
     rows = {tuple(getattr(row, key) for key in keys): row for row in verdicts.itertuples(index=False)}
     beside = {tuple(getattr(row, key) for key in [*keys, "other"]): row for row in pairs.itertuples(index=False)}
-    others = [name for name in explainers if name not in proposed_methods]
+    others = [name for name in names.explainers if name not in proposed_methods]
+    columns = [
+        ("", ["verdict", "mean", "best rival"]),
+        ("Better, worse and as good as", [names.explainers[other] for other in others]),
+    ]
+
+    def lines(dataset: str, metric: str, proposed_method: str) -> list[tuple[str, list[Cell]]]:
+        places = {(dataset, metric, proposed_method, model): said for model, said in models.items()}
+        return [
+            (said, _cells(rows[place], [beside.get((*place, other)) for other in others], names.explainers))
+            for place, said in places.items()
+            if place in rows
+        ]
+
     tables = []
-    for dataset, label in datasets.items():
-        for name, metric in metrics.items():
-            of_proposed_methods = []
-            for proposed_method in proposed_methods:
-                of_models = [
-                    (said, _cells(rows.get(cell), [beside.get((*cell, other)) for other in others], explainers))
-                    for model, said in models.items()
-                    for cell in [(dataset, name, proposed_method, model)]
-                    if cell in rows
-                ]
-                of_proposed_methods += [(explainers[proposed_method], of_models)] if of_models else []
-            columns = [
-                ("", ["verdict", "mean", "best rival"]),
-                ("Better, worse and as good as", [explainers[o] for o in others]),
-            ]
+    for dataset, label in names.datasets.items():
+        for name, metric in names.metrics.items():
+            found = [(names.explainers[proposed], lines(dataset, name, proposed)) for proposed in proposed_methods]
             caption = f"{metric.label_with_direction} on {label}"
-            tables.append(Table(caption, ("Explainer", "Model"), columns, of_proposed_methods))
+            tables.append(Table(caption, ("Explainer", "Model"), columns, [each for each in found if each[1]]))
     introduction = (
         "Is an explainer better than all others that ask the model? "
         f"{_said_of_verdicts(verdicts['verdict'])}"
@@ -116,7 +115,7 @@ def _details(confidence: float) -> list[tuple[str, str]]:
     ]
 
 
-def _cells(row, pairs: list, explainers: dict[str, str]) -> list[Cell]:
+def _cells(row, pairs: list, explainers: Mapping[str, str]) -> list[Cell]:
     best = next(pair for pair in pairs if pair is not None and pair.other == row.best_other)
     title = (
         f"better than all others: p {row.p_best:.3g}; not the best: {row.p_behind:.3g}; adjusted {row.p_adjusted:.3g}"

@@ -8,11 +8,10 @@ import pandas as pd
 from evenlight.core.contracts.results import PUBLISHED, PUBLISHED_AGREEMENT, PUBLISHED_QUALITY
 from evenlight.reports.entries import COMPARED, Shown
 from evenlight.reports.html_table import Cell, Page, Table
-from evenlight.reports.page_parts import BETTER_COLOURS, initials, shade
+from evenlight.reports.page_parts import BETTER_COLOURS, Names, initials, shade
 from evenlight.reports.questions import CELL, ELSE
 from evenlight.reports.text import mean_sd, signed
 from evenlight.statistics.analyses.published import GROUPS, RUNS
-from evenlight.statistics.comparisons.study import MetricLabel
 
 TABLES = (PUBLISHED, PUBLISHED_AGREEMENT, PUBLISHED_QUALITY)
 # The metrics in the order of Table 3, under the property that they measure.
@@ -28,6 +27,7 @@ RATES = {
 }
 LETTERS = initials(*GROUPS)
 OPPOSITE = "≠"
+OVER_SEEDS = "Cohen's d over the significant seeds"
 
 NOTHING = (
     "This study and the published one have no cell in common. In a common cell, a dataset, a metric and an explainer "
@@ -70,32 +70,21 @@ def page(
     agreement: pd.DataFrame,
     quality: pd.DataFrame,
     *,
-    datasets: dict[str, str],
-    models: dict[str, str],
-    explainers: dict[str, str],
-    metrics: dict[str, MetricLabel],
+    names: Names,
     considerable_effect: float,
 ) -> Page:
     """The page of both studies, from :func:`evenlight.statistics.analyses.published.join_published`,
     ``agreement_beside`` and ``quality_beside``. Without a cell in common it says so, and what would make one."""
-    layout = datasets, models, explainers, metrics
     published_tables = [
-        *_by_table(comparison, "table", "Significant seeds", (_count_text, considerable_effect), layout),
-        *_by_table(
-            comparison,
-            "effects_table",
-            "Cohen's d over the significant seeds",
-            (_effect_text, considerable_effect),
-            layout,
-        ),
+        *_by_table(comparison, "table", "Significant seeds", _count_text, considerable_effect, names),
+        *_by_table(comparison, "effects_table", OVER_SEEDS, _effect_text, considerable_effect, names),
     ]
-    parts = [_agreement_table(agreement, layout), *published_tables] if published_tables else []
-    parts += [_quality_table(quality, datasets, models)] if len(quality) else []
-    notes = NOTES if published_tables else []
-    introduction = _introduction(agreement) if published_tables else NOTHING
-    legend = _legend(considerable_effect) if published_tables else []
-    details = DETAILS if published_tables else []
-    return Page("Published disparities", introduction, parts, legend, notes, details=details)
+    quality_tables = [_quality_table(quality, names)] if len(quality) else []
+    title = "Published disparities"
+    if not published_tables:
+        return Page(title, NOTHING, quality_tables)
+    parts = [_agreement_table(agreement, names), *published_tables, *quality_tables]
+    return Page(title, _introduction(agreement), parts, _legend(considerable_effect), NOTES, details=DETAILS)
 
 
 def _introduction(agreement: pd.DataFrame) -> str:
@@ -123,11 +112,9 @@ def _legend(considerable: float) -> list[tuple[Cell, str]]:
 
 
 def _by_table(
-    comparison: pd.DataFrame, column: str, what: str, looks: tuple[Callable[[Any], str], float], layout: tuple
+    comparison: pd.DataFrame, column: str, what: str, text: Callable[[Any], str], considerable: float, names: Names
 ) -> list[Table]:
     """A table for each printed one whose number stands in ``column``, with the rows and columns that both have."""
-    text, considerable = looks
-    datasets, models, explainers, metrics = layout
     parts = []
     for number, part in comparison.dropna(subset=column).groupby(column):
         by_names = {(row.model, row.explainer, row.dataset, row.metric): row for row in part.itertuples(index=False)}
@@ -137,20 +124,20 @@ def _by_table(
             for heading, of_property in PROPERTIES.items()
         ]
         columns = [group for group in columns if group[2]]
-        keys = [(dataset, metric) for dataset, _, names in columns for metric in names]
+        keys = [(dataset, metric) for dataset, _, shown in columns for metric in shown]
         rows = []
         for (model, counterpart), of_model in part.groupby(["model", "published_model"], sort=False):
             cells = [
                 (
-                    explainers[explainer],
+                    names.explainers[explainer],
                     [_cell(by_names.get((model, explainer, *key)), text, considerable) for key in keys],
                 )
                 for explainer in of_model["explainer"].unique()
             ]
-            rows.append((f"{models[model]} | {counterpart}", cells))
+            rows.append((f"{names.models[model]} | {counterpart}", cells))
         headings = [
-            (f"{datasets[dataset]}: {heading}", [metrics[metric].label_with_direction for metric in names])
-            for dataset, heading, names in columns
+            (f"{names.datasets[dataset]}: {heading}", [names.metrics[metric].label_with_direction for metric in shown])
+            for dataset, heading, shown in columns
         ]
         caption = f"{what}: ours | Table {number} of the published study"
         parts.append(Table(caption, ("Model", "Explainer"), headings, rows))
@@ -189,10 +176,9 @@ def _cell(row, text: Callable[[Any], str], considerable: float) -> Cell:
     )
 
 
-def _agreement_table(agreement: pd.DataFrame, layout: tuple) -> Table:
-    datasets, models, explainers, metrics = layout
-    metric_labels = {name: metric.label for name, metric in metrics.items()}
-    labels = {"dataset": datasets, "model": models, "explainer": explainers, "metric": metric_labels}
+def _agreement_table(agreement: pd.DataFrame, names: Names) -> Table:
+    metrics = {name: metric.label for name, metric in names.metrics.items()}
+    labels = {"dataset": names.datasets, "model": names.models, "explainer": names.explainers, "metric": metrics}
 
     def share(value: float) -> Cell:
         return Cell(signed(value))
@@ -221,7 +207,7 @@ def _agreement_table(agreement: pd.DataFrame, layout: tuple) -> Table:
     return Table("Agreement of both studies, as shares of the cells", ("Part", "Name"), columns, rows)
 
 
-def _quality_table(quality: pd.DataFrame, datasets: dict[str, str], models: dict[str, str]) -> Table:
+def _quality_table(quality: pd.DataFrame, names: Names) -> Table:
     by_names = {(row.dataset, row.model, row.measure): row for row in quality.itertuples(index=False)}
 
     def cells(dataset: str, model: str) -> list[Cell]:
@@ -234,8 +220,8 @@ def _quality_table(quality: pd.DataFrame, datasets: dict[str, str], models: dict
     rows = []
     for dataset, part in quality.groupby("dataset", sort=False):
         beside = part[["model", "published_model"]].drop_duplicates().itertuples(index=False, name=None)
-        entries = [(f"{models[model]} | {name}", cells(dataset, model)) for model, name in beside]
-        rows.append((datasets[dataset], entries))
+        entries = [(f"{names.models[model]} | {name}", cells(dataset, model)) for model, name in beside]
+        rows.append((names.datasets[dataset], entries))
     headings = [(label, ["ours", "published"]) for label in RATES.values()]
     caption = "Quality of the models, mean ± standard deviation over seeds: ours and Table 7 of the published study"
     return Table(caption, ("Dataset", "Model"), headings, rows)

@@ -5,10 +5,10 @@ import pandas as pd
 from evenlight.core.contracts.results import SCORE_SUMMARY
 from evenlight.reports.entries import COMPARED, Shown
 from evenlight.reports.html_table import Cell, Page, Table
-from evenlight.reports.page_parts import describe_single_runs, rows_by_model
+from evenlight.reports.page_parts import Names, describe_single_runs, grouped_rows
 from evenlight.reports.questions import CELL, HOLDS, SURE, answered
 from evenlight.reports.text import mean_over_seeds
-from evenlight.statistics.comparisons.study import MetricLabel, ordered_levels
+from evenlight.statistics.comparisons.study import ordered_levels
 
 TABLES = (SCORE_SUMMARY,)
 
@@ -26,10 +26,7 @@ def shown(study) -> Shown | None:
 def page(
     summary: pd.DataFrame,
     *,
-    datasets: dict[str, str],
-    models: dict[str, str],
-    explainers: dict[str, str],
-    metrics: dict[str, MetricLabel],
+    names: Names,
     levels: list[str],
 ) -> Page:
     """Mean ± standard deviation over seeds of every metric, one table per dataset, from
@@ -40,22 +37,22 @@ def page(
         for row in summary.itertuples(index=False)
     }
     parts = []
-    for dataset, dataset_label in datasets.items():
+    for dataset, dataset_label in names.datasets.items():
         of_dataset = summary[summary["dataset"] == dataset]
         # Metrics of another modality have groups of their own, and no score of the other explainers.
         groups = {
             metric: ordered_levels(of_dataset.loc[of_dataset["metric"] == metric, "group"], levels)
-            for metric in metrics
+            for metric in names.metrics
         }
         columns = [(metric, group) for metric, there in groups.items() for group in there]
-        rows = rows_by_model(
-            models,
-            explainers,
+        rows = grouped_rows(
+            names.models,
+            names.explainers,
             lambda *row, name=dataset, shown=columns: [
                 by_names.get((name, *row, *column), Cell("")) for column in shown
             ],
         )
-        headings = [(metrics[name].label_with_direction, there) for name, there in groups.items()]
+        headings = [(names.metrics[name].label_with_direction, there) for name, there in groups.items()]
         parts.append(Table(f"Scores on {dataset_label}", ("Model", "Explainer"), headings, rows))
     introduction = (
         "How good are the explanations of each group? "
@@ -66,23 +63,16 @@ def page(
         (
             CELL,
             "It is every seed's mean over the test items, then the mean over seeds. A cell has – where a metric is "
-            f"undefined. {_said_of_modalities(parts)}",
+            "undefined. A cell is empty where a metric scores another kind of explanation, or the study has no such "
+            "combination.",
         ),
-        (HOLDS, describe_single_runs(summary, models)),
+        (HOLDS, describe_single_runs(summary, names.models)),
         (
             SURE,
             "Of metrics that draw at random, a cell's title has the error that the draws leave in a seed's mean.",
         ),
     )
     return Page("Scores of explanations", introduction, parts, details=details)
-
-
-def _said_of_modalities(parts: list[Table]) -> str:
-    """What an empty cell means, where there is one."""
-    cells = (cell for table in parts for _, rows in table.rows for _, row in rows for cell in row)
-    if all(cell.text for cell in cells):
-        return ""
-    return "A cell is empty where a metric scores another kind of explanation, or the study has no such combination."
 
 
 def _score_cell(row) -> Cell:

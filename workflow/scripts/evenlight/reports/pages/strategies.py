@@ -1,15 +1,16 @@
 """How correct explanations are in every strategy as a page: by explainer, and relative to the baseline."""
 
 import math
+from collections.abc import Callable, Mapping, Sequence
 
 import pandas as pd
 
 from evenlight.core.contracts.results import STRATEGIES
 from evenlight.reports.entries import Drawn, Shown
 from evenlight.reports.html_table import Cell, Page, Table
+from evenlight.reports.page_parts import Names
 from evenlight.reports.questions import CELL, ELSE, HOLDS, LIMITS, SURE
 from evenlight.reports.text import signed
-from evenlight.statistics.comparisons.study import MetricLabel
 
 TABLES = (STRATEGIES,)
 SUBSETS = {"all": "all texts", "right": "read rightly", "all_right": "read rightly by all models"}
@@ -19,13 +20,13 @@ def shown(study) -> Shown | None:
     """In a study of strategies."""
     if study.config["kind"] != "strategies":
         return None
-    views = ["by_strategy", "by_explainer", "relative"]
+    views = ["by_strategy", "relative"]
     return Shown(
         "Strategies",
         study.strategies_shown(**study.of_statistics("confidence")),
         figures={
             "strategies": Drawn(
-                "One metric in every strategy on one dataset: by strategy, by explainer, or relative to the baseline.",
+                "One metric in every strategy on one dataset: means, or ratios to those of the baseline.",
                 "strategies/{dataset}/{metric}_{view}",
                 lambda wildcards: study.strategies_shown(
                     dataset=study.label("datasets", wildcards.dataset), metric=wildcards.metric, view=wildcards.view
@@ -42,9 +43,7 @@ def shown(study) -> Shown | None:
 def page(
     table: pd.DataFrame,
     *,
-    datasets: dict[str, str],
-    metrics: dict[str, MetricLabel],
-    explainers: dict[str, str],
+    names: Names,
     strategies: dict[str, dict[str, str]],
     confidence: float,
 ) -> Page:
@@ -53,31 +52,18 @@ def page(
     Of the metrics that have an expectation of random scores, which are those of mass accuracy, all subsets are shown
     and the ratios; of others all texts. The CSV file has everything.
     """
-    cells = {
-        (row.dataset, row.metric, row.subset, row.architecture, row.strategy, row.explainer): row
-        for row in table.itertuples(index=False)
-    }
-    with_ratio = set(table.loc[table["expected"].notna(), "metric"]) or set(list(metrics)[:1])
-    shown = list(dict.fromkeys(name for name in explainers if name in set(table["explainer"])))
+    with_ratio = set(table.loc[table["expected"].notna(), "metric"]) or set(list(names.metrics)[:1])
+    shown = {name: label for name, label in names.explainers.items() if name in set(table["explainer"])}
     tables = []
-    for dataset, dataset_label in datasets.items():
-        for name, metric in metrics.items():
+    for dataset, dataset_label in names.datasets.items():
+        for name, metric in names.metrics.items():
             for subset in SUBSETS if name in with_ratio else ["all"]:
-                of_table = (dataset, name, subset)
+                of_table = {"dataset": dataset, "metric": name, "subset": subset}
+                part = table[(table[list(of_table)] == list(of_table.values())).all(axis=1)]
                 words = f"{metric.label_with_direction} on {dataset_label}, {SUBSETS[subset]}"
-                tables.append(_table(words, cells, of_table, strategies, explainers, shown, _mean_cell, True))
+                tables.append(_table(words, part, strategies, shown, _mean_cells, ["random scores, expected"]))
                 if name in with_ratio:
-                    tables.append(
-                        _table(
-                            f"{words}, relative to the baseline",
-                            cells,
-                            of_table,
-                            strategies,
-                            explainers,
-                            shown,
-                            _ratio_cell,
-                        )
-                    )
+                    tables.append(_table(f"{words}, relative to the baseline", part, strategies, shown, _ratio_cells))
     introduction = (
         "How correct are the explanations in every strategy, which is a way to train a model? "
         f"{_said_of_ratios(table[table['metric'].isin(with_ratio)])}"
@@ -126,22 +112,31 @@ def _details() -> list[tuple[str, str]]:
     ]
 
 
-def _table(caption, cells, of_table, strategies, explainers, shown, cell_of, with_chance=False) -> Table:
-    rows = []
-    for architecture, models in strategies.items():
-        of_strategies = []
-        for strategy in models:
-            row = [cells.get((*of_table, architecture, strategy, explainer)) for explainer in shown]
-            chance = [Cell(_expected(row))] if with_chance else []
-            of_strategies.append((strategy, [*map(cell_of, row), *chance]))
-        rows.append((architecture, of_strategies))
-    columns = [explainers[name] for name in shown] + (["random scores, expected"] if with_chance else [])
-    return Table(caption, ("Architecture", "Strategy"), [("Explainer", columns)], rows)
+def _table(
+    caption: str,
+    table: pd.DataFrame,
+    strategies: Mapping[str, Mapping[str, str]],
+    explainers: Mapping[str, str],
+    cells: Callable[[list], list[Cell]],
+    further: Sequence[str] = (),
+) -> Table:
+    by_names = {(row.architecture, row.strategy, row.explainer): row for row in table.itertuples(index=False)}
+
+    def line(architecture: str, strategy: str) -> list[Cell]:
+        return cells([by_names.get((architecture, strategy, name)) for name in explainers])
+
+    rows = [(group, [(name, line(group, name)) for name in models]) for group, models in strategies.items()]
+    return Table(caption, ("Architecture", "Strategy"), [("Explainer", [*explainers.values(), *further])], rows)
 
 
-def _expected(row: list) -> str:
+def _mean_cells(row: list) -> list[Cell]:
+    """The means of each explainer, and what is expected of random scores."""
     known = [cell.expected for cell in row if cell is not None and not math.isnan(cell.expected)]
-    return signed(sum(known) / len(known), 3) if known else "–"
+    return [*map(_mean_cell, row), Cell(signed(sum(known) / len(known), 3) if known else "–")]
+
+
+def _ratio_cells(row: list) -> list[Cell]:
+    return [*map(_ratio_cell, row)]
 
 
 def _mean_cell(row) -> Cell:

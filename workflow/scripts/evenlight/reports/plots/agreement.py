@@ -10,7 +10,7 @@ from matplotlib.patches import Rectangle
 
 from evenlight.core.contracts.results import AGREEMENT_SUMMARY
 from evenlight.reports.contrast import ink_on
-from evenlight.reports.study_figures import INCHES_PER_LETTER, wrapped
+from evenlight.reports.study_figures import INCHES_PER_LETTER, titled, wrapped
 from evenlight.reports.text import signed
 
 TABLE = AGREEMENT_SUMMARY
@@ -34,15 +34,14 @@ def draw_agreement(summary: pd.DataFrame, models: dict[str, str], explainers: di
     side = CELL_SIZE * (len(explainers) - 1)
     width = max(SMALLEST_PANEL, side + 0.2)
     names = 0.8 * INCHES_PER_LETTER * max(map(len, explainers.values()))  # beside the panels, and slanted below them
-    size = (0.4 + names + len(MEASURES) * width, 0.9 + len(models) * (side + 0.7 + 0.64 * names))
-    figure = Figure(figsize=size, layout="constrained")
+    height = 0.9 + len(models) * (side + 0.7 + 0.64 * names)
+    figure = titled(title, 0.4 + names + len(MEASURES) * width, height)
     panels = figure.subplots(len(models), len(MEASURES), squeeze=False)
     for row, (model, model_label) in zip(panels, models.items(), strict=True):
         for axes, (measure, measure_label) in zip(row, MEASURES.items(), strict=True):
             of_panel = summary[(summary["model"] == model) & (summary["measure"] == measure)]
             _draw_panel(axes, of_panel, explainers, labelled=axes is row[0])
             axes.set_title(f"{wrapped(model_label, width)}\n{measure_label}", fontsize=10)
-    figure.suptitle(title, x=0.01, ha="left")
     figure.supxlabel("Outlined: differs between two groups in most seeds.", fontsize=9)
     return figure
 

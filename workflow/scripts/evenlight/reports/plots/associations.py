@@ -5,7 +5,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from evenlight.core.contracts.results import WORD_ASSOCIATIONS
-from evenlight.reports.study_figures import grid, grid_shape, legend_below, wrapped
+from evenlight.reports.study_figures import grid, grid_shape, legend_below, titled, wrapped
 from evenlight.reports.style import colour_of
 
 TABLE = WORD_ASSOCIATIONS
@@ -24,11 +24,9 @@ def draw_associations(associations: pd.DataFrame, title: str) -> Figure:
     """
     classes = list(associations["class"].unique())
     if not classes:
-        figure = Figure(figsize=(5, 1.4))
-        figure.suptitle(f"{title}: no text has ground truth", x=0.01, ha="left")
-        return figure
+        return titled(f"{title}: no text has ground truth", 5, 1.4)
     shape = grid_shape(len(classes), MOST_COLUMNS)
-    figure = Figure(figsize=(max(5.0, PANEL_WIDTH * shape[1]), 1.4 + 3.6 * shape[0]), layout="constrained")
+    figure = titled(title, max(5.0, PANEL_WIDTH * shape[1]), 1.4 + 3.6 * shape[0])
     for name, axes in zip(classes, grid(figure, len(classes), shape), strict=True):
         words = associations[(associations["class"] == name) & associations["correlation"].notna()]
         words = words.sort_values("correlation", key=abs, ascending=False, kind="stable")
@@ -45,6 +43,5 @@ def draw_associations(associations: pd.DataFrame, title: str) -> Figure:
         axes.set_title(heading, fontsize=9, loc="left")
     for axes in figure.axes[-shape[1] :]:
         axes.set_xlabel("correlation with the class")
-    figure.suptitle(title, x=0.01, ha="left")
     legend_below(figure, [Patch(color=colour_of(number), label=kind) for number, kind in enumerate(KINDS)], fontsize=8)
     return figure

@@ -7,22 +7,14 @@ from matplotlib.figure import Figure
 
 from evenlight.core.contracts.results import ATTRIBUTION_DIFFERENCES
 from evenlight.reports.contrast import ink_on
-from evenlight.reports.study_figures import label_places
+from evenlight.reports.page_parts import models_of
+from evenlight.reports.study_figures import label_places, titled
 from evenlight.statistics.comparisons.study import comparisons_in
 
 TABLE = ATTRIBUTION_DIFFERENCES.only("dataset", "model", "seed", "explainer", "factor", "level_a", "level_b", "p_holm")
 SHOWS = "Differences between forms"
 # Of log10 p, beyond which a darker cell would say no more.
 LOWEST = -6
-
-
-def models_of(strategies: dict[str, dict[str, str]]) -> dict[str, str]:
-    """The models of all strategies, each with what it is called."""
-    return {
-        model: f"{architecture} {strategy}"
-        for architecture, models in strategies.items()
-        for strategy, model in models.items()
-    }
 
 
 def draw_attribution_differences(
@@ -36,8 +28,8 @@ def draw_attribution_differences(
     each run, in which p ≤ ``alpha`` is bold."""
     models, pairs = models_of(strategies), comparisons_in(table)
     runs = [(model, seed) for model in models for seed in sorted(table.loc[table["model"] == model, "seed"].unique())]
-    size = (max(7.5, 2.6 + 0.45 * len(runs)), 1.3 + (1 + 0.28 * len(explainers)) * len(pairs))
-    figure = Figure(figsize=size, layout="constrained")
+    height = 1.3 + (1 + 0.28 * len(explainers)) * len(pairs)
+    figure = titled(title, max(7.5, 2.6 + 0.45 * len(runs)), height)
     panels = figure.subplots(len(pairs), 1, squeeze=False, sharex=True)[:, 0]
     for pair, axes in zip(pairs, panels, strict=True):
         _draw_tests(axes, pair.rows(table), explainers, runs, alpha)
@@ -45,7 +37,6 @@ def draw_attribution_differences(
     panels[-1].set_xticks(range(len(runs)))
     label_places(panels[-1:], [f"{models[model]}, seed {seed}" for model, seed in runs], 0.45 * len(runs), slant=40)
     figure.supxlabel(f"log10 p of the signed-rank test of the words; bold: p ≤ {alpha:g}", fontsize=9)
-    figure.suptitle(title, x=0.01, ha="left")
     return figure
 
 

@@ -6,7 +6,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from evenlight.core.contracts.results import CONCEPT_ERRORS
-from evenlight.reports.study_figures import legend_below, wrapped
+from evenlight.reports.study_figures import legend_below, titled, wrapped
 from evenlight.reports.style import DOT, colour_of
 from evenlight.statistics.comparisons.study import ALL, MetricLabel
 
@@ -29,7 +29,7 @@ def draw_concept_grid(
     """
     table = table[(table["concept"] == ALL) & (table["change"] == ALL)]
     height = 1.2 + (0.8 + 0.2 * len(explainers)) * len(models)
-    figure = Figure(figsize=(PANEL_WIDTH * len(datasets) + 2.5, height), layout="constrained")
+    figure = titled(title, PANEL_WIDTH * len(datasets) + 2.5, height)
     panels = figure.subplots(len(models), len(datasets), sharex=True, sharey=True, squeeze=False)
     for row, (model, model_label) in zip(panels, models.items(), strict=True):
         for axes, (dataset, dataset_label) in zip(row, datasets.items(), strict=True):
@@ -41,7 +41,6 @@ def draw_concept_grid(
     first = panels[0, 0]
     first.set_yticks(range(len(explainers)), labels=list(explainers.values()))
     first.set_ylim(len(explainers) - 0.5, -0.5)
-    figure.suptitle(title, x=0.01, ha="left")
     legend_below(figure, first.get_legend_handles_labels()[0])
     return figure
 
@@ -66,5 +65,4 @@ def _draw_dots(axes: Axes, table: pd.DataFrame, metrics: dict[str, MetricLabel],
             label=metric.label_with_direction,
             **DOT,
         )
-    axes.grid(axis="x", color="#dddddd", linewidth=0.6)
-    axes.set_axisbelow(True)
+    axes.grid(axis="x")

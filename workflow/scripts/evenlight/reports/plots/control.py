@@ -7,7 +7,7 @@ from matplotlib.ticker import PercentFormatter
 
 from evenlight.core.contracts.results import CONTROL
 from evenlight.core.errors import InputError
-from evenlight.reports.study_figures import legend_below
+from evenlight.reports.study_figures import legend_below, titled
 from evenlight.statistics.comparisons.study import ALL
 
 TABLE = CONTROL
@@ -35,7 +35,7 @@ def draw_control(table: pd.DataFrame, datasets: dict[str, str], title: str) -> F
             f"column 'dataset' has none of {', '.join(datasets)} with cells for model 'all'; "
             "delete the file and run the workflow again, rule permute_groups makes it"
         )
-    figure = Figure(figsize=(7.5, 1.9 + ROW_HEIGHT * len(rows)), layout="constrained")
+    figure = titled(title, 7.5, 1.9 + ROW_HEIGHT * len(rows))
     axes = figure.add_subplot()
     last = None
     for y, (label, row) in enumerate(rows):
@@ -55,17 +55,13 @@ def draw_control(table: pd.DataFrame, datasets: dict[str, str], title: str) -> F
     axes.xaxis.set_major_formatter(PercentFormatter(xmax=1))
     axes.set_xlabel(f"Share of cells with p ≤ {alpha:g}")
     axes.spines["left"].set_visible(False)
-    axes.grid(axis="x", color="#dddddd", linewidth=0.6)
-    axes.set_axisbelow(True)
+    axes.grid(axis="x")
     mark = {"marker": "o", "color": "#333333", "linestyle": "none"}
+    permuted = {"markerfacecolor": "white", "linestyle": "-", "linewidth": 2}
     handles = [
         Line2D([], [], label="real groups", markersize=7, **mark),
-        Line2D([], [], label="permuted groups: mean, 95 % range", markersize=6, **mark | MEAN_OF_PERMUTATIONS),
+        Line2D([], [], label="permuted groups: mean, 95 % range", markersize=6, **mark | permuted),
         Line2D([], [], label=f"nominal, {alpha:.0%}", color="black", linewidth=1, linestyle="--"),
     ]
-    figure.suptitle(title, x=0.01, ha="left")
     legend_below(figure, handles)
     return figure
-
-
-MEAN_OF_PERMUTATIONS = {"markerfacecolor": "white", "linestyle": "-", "linewidth": 2}

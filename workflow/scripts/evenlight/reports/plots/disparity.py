@@ -12,7 +12,7 @@ from matplotlib.patches import Rectangle
 from evenlight.core.contracts.results import SUMMARY
 from evenlight.reports.contrast import ink_on
 from evenlight.reports.page_parts import BETTER_COLOURS
-from evenlight.reports.study_figures import INCHES_PER_LETTER, by_modality, row_labels_width
+from evenlight.reports.study_figures import INCHES_PER_LETTER, by_modality, row_labels_width, titled
 from evenlight.reports.text import signed
 from evenlight.statistics.comparisons.study import Comparison, MetricLabel, comparisons_in
 
@@ -58,14 +58,12 @@ def draw_disparity(
         1.6 + max(0.32 * len(models) * len(names[0]), INCHES_PER_LETTER * letters)
         for (names, _), letters in zip(parts, longest, strict=True)
     ]
-    size = (max(7.5, row_labels_width(models, explainers) + width), 0.8 + sum(heights))
-    figure = Figure(figsize=size, layout="constrained")
+    figure = titled(title, max(7.5, row_labels_width(models, explainers) + width), 0.8 + sum(heights))
     blocks = figure.subfigures(len(parts), 1, squeeze=False, height_ratios=heights)[:, 0]
     for block, (names, pairs) in zip(blocks, parts, strict=True):
         for column, pair in enumerate(pairs):
             axes = block.add_subplot(1, len(pairs), column + 1)
             _draw_panel(axes, pair.rows(summary), pair, (models, *names), considerable_effect, label_rows=column == 0)
-    figure.suptitle(title, x=0.01, ha="left")
     figure.supxlabel(LEGEND, fontsize=9)
     return figure
 

@@ -21,6 +21,7 @@ from evenlight.reports.study_figures import (
     legend_below,
     row_labels_width,
     row_places,
+    titled,
 )
 from evenlight.reports.verdict_words import sign_of
 from evenlight.statistics.comparisons.study import Comparison, MetricLabel, comparisons_in, factor_in_brackets
@@ -69,13 +70,12 @@ def draw_effects(
     ]
     heights = [0.4 + rows * (0.55 + ROW_HEIGHT * len(models) * len(names[1])) for _, names, (rows, _) in parts]
     width = row_labels_width(models, explainers) + PANEL_WIDTH * max(columns for *_, (_, columns) in parts)
-    figure = Figure(figsize=(max(7.5, width), 1.2 + sum(heights)), layout="constrained")
+    figure = titled(title, max(7.5, width), 1.2 + sum(heights))
     blocks = figure.subfigures(len(parts), 1, squeeze=False, height_ratios=heights)[:, 0]
     for (pair, names, shape), block in zip(parts, blocks, strict=True):
         _draw_pair(block, pair.rows(effects), names, shape)
         said = f"“{pair.level_b}” better ← 0 → “{pair.level_a}” better, in % of pairs or texts"
         block.supxlabel(f"{said}{factor_in_brackets(pair, pairs)}", fontsize=10)
-    figure.suptitle(title, x=0.01, ha="left")
     legend_below(figure, _handles(effects, pairs, confidence), title=_describe_signs(effects))
     return figure
 
@@ -85,10 +85,10 @@ def _handles(effects: pd.DataFrame, pairs: Sequence[Comparison], confidence: flo
     handles: list[Artist] = []
     if effects["wins"].notna().any():
         handles = [
-            Patch(facecolor=colour, label=f"{name} is explained better")
-            for colour, name in zip(COLOURS, named, strict=True)
+            Patch(facecolor=COLOURS[0], label=f"{named[0]} is explained better"),
+            Patch(facecolor=TIES, label="ties"),
+            Patch(facecolor=COLOURS[1], label=f"{named[1]} is explained better"),
         ]
-        handles.insert(1, Patch(facecolor=TIES, label="ties"))
     if effects["wins"].isna().any():
         label = f"texts without pairs: surplus of better ones, {confidence:.0%} limits"
         handles.append(Line2D([], [], color="black", marker="o", markersize=3.5, linewidth=1.2, label=label))

@@ -5,9 +5,9 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from evenlight.core.contracts.results import MASKED_SUMMARY
-from evenlight.reports.plots.attribution_differences import models_of
-from evenlight.reports.study_figures import label_places, legend_below
-from evenlight.reports.style import colour_of
+from evenlight.reports.page_parts import models_of
+from evenlight.reports.study_figures import label_places, legend_below, titled
+from evenlight.reports.style import colour_of, marker_of
 
 TABLE = MASKED_SUMMARY
 SHOWS = "Masked words"
@@ -15,7 +15,6 @@ LABELS = {
     "likelihood": "−Σ log p of the words' tokens",
     "released": "−Σ log of the largest p (released code)",
 }
-MARKERS = "osD^vP*X"
 
 
 def draw_masked_words(table: pd.DataFrame, strategies: dict[str, dict[str, str]], title: str) -> Figure:
@@ -23,7 +22,7 @@ def draw_masked_words(table: pd.DataFrame, strategies: dict[str, dict[str, str]]
     means = table[table["level_b"].isna()]
     models = {model: label for model, label in models_of(strategies).items() if (means["model"] == model).any()}
     levels = list(means["level_a"].unique())
-    figure = Figure(figsize=(max(5, 1.5 + 1.1 * len(models)), 6), layout="constrained")
+    figure = titled(title, max(5, 1.5 + 1.1 * len(models)), 6)
     for (score, label), axes in zip(LABELS.items(), figure.subplots(2, 1, sharex=True), strict=True):
         for number, level in enumerate(levels):
             part = means[(means["score"] == score) & (means["level_a"] == level)].set_index("model")
@@ -32,15 +31,11 @@ def draw_masked_words(table: pd.DataFrame, strategies: dict[str, dict[str, str]]
             # Without an interval, and where it has no end, nothing is drawn beside the mean.
             ends = np.where(np.isfinite(ends), ends, 0)
             places = np.arange(len(models)) + 0.15 * (number - (len(levels) - 1) / 2)
-            axes.errorbar(
-                places, part["value"], ends, fmt=MARKERS[number % len(MARKERS)], color=colour_of(number), label=level
-            )
+            axes.errorbar(places, part["value"], ends, fmt=marker_of(number), color=colour_of(number), label=level)
         axes.set_ylabel("nats")
         axes.set_title(label, fontsize=9, loc="left")
-        axes.grid(axis="y", color="#dddddd", linewidth=0.6)
-        axes.set_axisbelow(True)
+        axes.grid(axis="y")
         axes.set_xticks(range(len(models)))
     label_places([axes], models.values(), 1.1 * len(models))
-    figure.suptitle(title, x=0.01, ha="left")
     legend_below(figure, figure.axes[0].get_legend_handles_labels()[0])
     return figure

@@ -6,12 +6,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from evenlight.core.contracts.results import RANDOMISATION
-from evenlight.reports.study_figures import legend_below, wrapped
-from evenlight.reports.style import colour_of
+from evenlight.reports.study_figures import legend_below, titled, wrapped
+from evenlight.reports.style import colour_of, marker_of
 
 TABLE = RANDOMISATION
 SHOWS = "Random layers"
-MARKERS = "osD^v<>ph"
 ORDERS = {
     "cascading": "Random from the head down to …",
     "independent": "Random: only …",
@@ -26,9 +25,7 @@ def draw_randomisation(summary: pd.DataFrame, models: dict[str, str], explainers
     panel for each order (rows) and model (columns), a line for each explainer; gaps where a correlation is undefined.
     """
     orders = [order for order in ORDERS if (summary["order"] == order).any()]
-    figure = Figure(
-        figsize=(max(7.5, 1.5 + PANEL[0] * len(models)), 1.2 + PANEL[1] * len(orders)), layout="constrained"
-    )
+    figure = titled(title, max(7.5, 1.5 + PANEL[0] * len(models)), 1.2 + PANEL[1] * len(orders))
     panels = figure.subplots(len(orders), len(models), squeeze=False, sharey=True)
     for row, order in zip(panels, orders, strict=True):
         for axes, (model, label) in zip(row, models.items(), strict=True):
@@ -42,7 +39,6 @@ def draw_randomisation(summary: pd.DataFrame, models: dict[str, str], explainers
         panels[0][0].get_legend_handles_labels()[0],
         title="1: the scores stay in their order, and do not depend on these weights. 0: nothing is left of it.",
     )
-    figure.suptitle(title, x=0.01, ha="left")
     return figure
 
 
@@ -53,16 +49,8 @@ def _draw_panel(axes: Axes, summary: pd.DataFrame, explainers: dict[str, str]) -
         if of_explainer.empty:
             continue
         values = of_explainer["rank_correlation_absolute"].reindex(stages["stage"]).to_numpy()
-        marker = MARKERS[number % len(MARKERS)]
-        axes.plot(
-            np.arange(len(stages)),
-            values,
-            label=label,
-            color=colour_of(number),
-            marker=marker,
-            markersize=4,
-            linewidth=1.3,
-        )
+        look = {"color": colour_of(number), "marker": marker_of(number), "markersize": 4, "linewidth": 1.3}
+        axes.plot(np.arange(len(stages)), values, label=label, **look)
     axes.axhline(0, color="#999999", linewidth=0.8, zorder=0)
     axes.set_ylim(-0.6, 1.05)
     axes.set_xticks(range(len(stages)), labels=[short(layer) for layer in stages["layer"]])

@@ -4,8 +4,8 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from evenlight.core.contracts.results import ROC_CURVES
-from evenlight.reports.plots.attribution_differences import models_of
-from evenlight.reports.study_figures import grid, grid_shape, legend_below, wrapped
+from evenlight.reports.page_parts import models_of
+from evenlight.reports.study_figures import grid, grid_shape, legend_below, titled, wrapped
 from evenlight.reports.style import colour_of
 
 TABLE = ROC_CURVES
@@ -23,9 +23,7 @@ def draw_roc(curves: pd.DataFrame, strategies: dict[str, dict[str, str]], title:
     models = {model: label for model, label in models_of(strategies).items() if (curves["model"] == model).any()}
     classes, seeds = list(curves["class"].unique()), sorted(curves["seed"].unique())
     shape = grid_shape(len(models), MOST_COLUMNS)
-    figure = Figure(
-        figsize=(max(4.5, PANEL_SIDE * shape[1]), 1.6 + (PANEL_SIDE + 0.2) * shape[0]), layout="constrained"
-    )
+    figure = titled(title, max(4.5, PANEL_SIDE * shape[1]), 1.6 + (PANEL_SIDE + 0.2) * shape[0])
     for (model, label), axes in zip(models.items(), grid(figure, len(models), shape), strict=True):
         part = curves[curves["model"] == model]
         for row in part.rename(columns={"class": "name"}).itertuples(index=False):
@@ -44,6 +42,5 @@ def draw_roc(curves: pd.DataFrame, strategies: dict[str, dict[str, str]], title:
     for axes in figure.axes[-shape[1] :]:
         axes.set_xlabel("false positives")
     figure.supylabel("true positives")
-    figure.suptitle(title, x=0.01, ha="left")
     legend_below(figure, figure.axes[0].get_legend_handles_labels()[0], fontsize=8)
     return figure

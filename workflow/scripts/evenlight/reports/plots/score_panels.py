@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from evenlight.reports.study_figures import by_modality, grid, grid_shape, label_places, legend_below, wrapped
+from evenlight.reports.study_figures import by_modality, grid, grid_shape, label_places, legend_below, titled, wrapped
 from evenlight.reports.style import colour_of, hatch_of
 from evenlight.statistics.comparisons.study import MetricLabel
 
@@ -43,8 +43,7 @@ def draw_score_panels(
     shapes = [grid_shape(len(of_part), most_columns) for _, of_part in parts]
     heights = [0.6 + 2.1 * rows for rows, _ in shapes]
     columns = max(columns for _, columns in shapes)
-    size = (max(5.6, columns * (width + SCALE_WIDTH)), 1.4 + sum(heights))
-    figure = Figure(figsize=size, layout="constrained")
+    figure = titled(title, max(5.6, columns * (width + SCALE_WIDTH)), 1.4 + sum(heights))
     blocks = figure.subfigures(len(parts), 1, squeeze=False, height_ratios=heights)[:, 0]
     for block, shape, (of_explainers, of_metrics) in zip(blocks, shapes, parts, strict=True):
         panels = list(grid(block, len(of_metrics), shape))
@@ -52,8 +51,11 @@ def draw_score_panels(
             _draw_boxes(axes, scores[scores["metric"] == metric.name], of_explainers, groups)
             axes.set_title(wrapped(metric.label_with_direction, width, 11), fontsize=11)
         label_places(panels[-shape[1] :], of_explainers.values(), width, slant=45)
-    figure.suptitle(title, x=0.01, ha="left")
-    _draw_legend(figure, groups)
+    handles = [
+        Patch(facecolor=colour_of(index), hatch=hatch_of(index), edgecolor="black", linewidth=0.8, label=group)
+        for index, group in enumerate(groups)
+    ]
+    legend_below(figure, handles, title=LEGEND)
     return figure
 
 
@@ -81,17 +83,7 @@ def _draw_boxes(axes: Axes, scores: pd.DataFrame, explainers: dict[str, str], gr
     axes.set_xticks([row * places + (len(groups) - 1) / 2 for row in range(len(explainers))], labels=[])
     axes.tick_params(axis="x", length=0)
     axes.set_xlim(-1, len(explainers) * places - 1)
-    axes.grid(axis="y", color="#dddddd", linewidth=0.6)
-    axes.set_axisbelow(True)
-
-
-def _draw_legend(figure: Figure, groups: list[str]) -> None:
-    """Below the figure, which colour and hatch stand for which group and what a box shows."""
-    handles = [
-        Patch(facecolor=colour_of(index), hatch=hatch_of(index), edgecolor="black", linewidth=0.8, label=group)
-        for index, group in enumerate(groups)
-    ]
-    legend_below(figure, handles, title=LEGEND)
+    axes.grid(axis="y")
 
 
 def _draw_box(axes: Axes, values, position: float, group: int) -> None:

@@ -1,49 +1,14 @@
-"""One sentence with what its words get in every strategy, as bars and as highlighted text."""
+"""One sentence with what its words get in every strategy, as bars."""
 
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-import pandas as pd
 from matplotlib.figure import Figure
 
-from evenlight.core.errors import InputError
-from evenlight.reports.study_figures import wrapped
+from evenlight.reports.study_figures import titled, wrapped
 from evenlight.reports.style import colour_of
-from evenlight.reports.word_scores import WordScoresPage, word_scores_page
 
 OTHER, TRUE = "#BBBBBB", colour_of(2)
-
-
-def chosen_sentence(items: pd.DataFrame, explained: set[str], dataset: str, named: str | None) -> pd.Series:
-    """The row of the sentence that is named, else of the first with ground truth, where the dataset has any.
-
-    Args:
-        items: with ``item_id`` and ``ground_truth``.
-        explained: the sentences that are explained for all models.
-        dataset: its name, for messages.
-        named: ``item_id`` of a sentence, or None.
-
-    Raises:
-        InputError: it is not explained, or none is.
-    """
-    there = items[items["item_id"].isin(explained)]
-    if there.empty:
-        raise InputError(f"dataset '{dataset}': no text is explained for all models; explain more texts")
-    if named is None:
-        return there.iloc[int(there["ground_truth"].map(has_truth).to_numpy().argmax())]
-    if named not in explained:
-        is_there = (items["item_id"] == named).any()
-        found = "not explained for all models" if is_there else "no text of the dataset that is explained"
-        listing = ", ".join(there["item_id"].head(3))
-        raise InputError(
-            f"figures.sentences.{dataset}: '{named}' is {found}; name one of those that are, such as {listing}"
-        )
-    return there[there["item_id"] == named].iloc[0]
-
-
-def has_truth(truth: list[int] | None) -> bool:
-    """Whether a text has a word of the ground truth."""
-    return truth is not None and any(truth)
 
 
 def draw_sentence(
@@ -59,8 +24,8 @@ def draw_sentence(
     """
     explainers, strategies = (list(dict.fromkeys(key[place] for key in shares)) for place in range(2))
     width, height = 1.9, max(1.0, 0.14 * len(words))  # of a panel, in inches
-    size = (1.5 + width * len(strategies), 0.9 + len(explainers) * (0.35 + height))
-    figure = Figure(figsize=size, layout="constrained")
+    whole = 1.5 + width * len(strategies)
+    figure = titled(wrapped(title, whole, 12), whole, 0.9 + len(explainers) * (0.35 + height))
     panels = figure.subplots(len(explainers), len(strategies), squeeze=False, sharex=True, sharey=True)
     colours = [TRUE if is_true else OTHER for is_true in truth]
     for explainer, row in zip(explainers, panels, strict=True):
@@ -75,18 +40,4 @@ def draw_sentence(
             label.set_fontweight("bold" if is_true else "normal")
     panels[0, 0].invert_yaxis()
     figure.supxlabel("share in the absolute scores; green: ground truth", fontsize=9)
-    figure.suptitle(wrapped(title, size[0], 12), x=0.01, ha="left")
     return figure
-
-
-def sentence_page(
-    words: Sequence[str], truth: Sequence[int], shares: Mapping[tuple[str, str], np.ndarray]
-) -> WordScoresPage:
-    """The same as text: a line for each explainer and strategy, words the bluer the larger their share."""
-    marked = [f"[{word}]" if is_true else word for word, is_true in zip(words, truth, strict=True)]
-    said = "Words in brackets are ground truth; the number is the word's score, the largest being 1."
-    parts = [
-        word_scores_page(marked, np.nan_to_num(values), f"{explainer}, {strategy}")
-        for (explainer, strategy), values in shares.items()
-    ]
-    return WordScoresPage("\n".join([f"<p>{said}</p>", *parts]))

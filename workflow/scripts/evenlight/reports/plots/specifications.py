@@ -9,6 +9,7 @@ from matplotlib.figure import Figure, SubFigure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
+from evenlight.reports.study_figures import titled
 from evenlight.reports.text import signed
 from evenlight.statistics.comparisons.study import ALL, Comparison, MetricLabel
 
@@ -39,8 +40,7 @@ def draw_specifications(
     """
     pairs = specifications[list(Comparison._fields)].drop_duplicates()
     if pairs.empty:
-        figure = Figure(figsize=(7.5, 1.2), layout="constrained")
-        figure.suptitle(title, x=0.01, ha="left")
+        figure = titled(title, 7.5, 1.2)
         figure.supxlabel(TOO_FEW, fontsize=9)
         return figure
     parts = []
@@ -49,11 +49,10 @@ def draw_specifications(
         parts.append((pair, rows, curve, _choices(rows, explainers, models, metrics)))
     heights = [1.0 + CURVE_HEIGHT + ROW_HEIGHT * len(_board(choices)) for *_, choices in parts]
     width = 7.5 if max(len(rows) for _, rows, *_ in parts) <= 200 else 10.0
-    figure = Figure(figsize=(width, 0.9 + sum(heights)), layout="constrained")
+    figure = titled(title, width, 0.9 + sum(heights))
     blocks = figure.subfigures(len(parts), 1, squeeze=False, height_ratios=heights)[:, 0]
     for block, part in zip(blocks, parts, strict=True):
         _draw_pair(block, *part, alpha)
-    figure.suptitle(title, x=0.01, ha="left")
     mark = {"marker": "o", "linestyle": "none", "markersize": 5}
     handles = [
         Line2D([], [], color=BETTER, label=f"upper group better, p ≤ {alpha:g}", **mark),
@@ -146,8 +145,7 @@ def _draw_curve(axes: Axes, rows: pd.DataFrame, look: np.ndarray, pair: Comparis
         axes.text(x, y, f"{level} explained better", transform=axes.transAxes, ha=ha, va=va, fontsize=9)
     axes.spines["bottom"].set_visible(False)
     axes.tick_params(axis="x", length=0, labelbottom=False)
-    axes.grid(axis="y", color="#dddddd", linewidth=0.6)
-    axes.set_axisbelow(True)
+    axes.grid(axis="y")
 
 
 def _draw_board(axes: Axes, rows: pd.DataFrame, look: np.ndarray, lines: list) -> None:

@@ -1,4 +1,4 @@
-"""One metric in every strategy: dots with intervals, by strategy or by explainer, or relative to the baseline."""
+"""One metric in every strategy: dots with intervals, as means or relative to the baseline."""
 
 import numpy as np
 import pandas as pd
@@ -7,8 +7,8 @@ from matplotlib.figure import Figure
 
 from evenlight.core.contracts.results import STRATEGIES
 from evenlight.reports.pages.strategies import SUBSETS
-from evenlight.reports.study_figures import label_places, legend_below
-from evenlight.reports.style import DOT, colour_of
+from evenlight.reports.study_figures import label_places, legend_below, titled
+from evenlight.reports.style import DOT, colour_of, marker_of
 from evenlight.statistics.comparisons.study import MetricLabel
 
 TABLE = STRATEGIES.only(
@@ -16,8 +16,6 @@ TABLE = STRATEGIES.only(
     *("mean", "low", "high", "ratio", "ratio_low", "ratio_high", "expected"),
 )
 SHOWS = "Correctness by strategy"
-# So many series are told apart by shapes besides colours.
-MARKERS = "osD^vP*X<>"
 INCHES_PER_MARK = 0.11
 
 
@@ -33,9 +31,8 @@ def draw_strategies(
 ) -> Figure:
     """A row of panels per subset of the texts, from one dataset's rows of the summary of strategies with :data:`TABLE`.
 
-    ``view`` says what stands on the axis and what beside each other there: ``by_strategy`` and ``relative`` have the
-    strategies on the axis and a mark for each explainer, ``by_explainer`` the other way round. ``relative`` shows the
-    ratio to the baseline, which is left out. Means have a grey line where random scores are expected.
+    The strategies stand on the axis, with a mark for each explainer. The view ``by_strategy`` has means, with a grey
+    line where random scores are expected. ``relative`` has the ratio to the baseline, which is left out.
     """
     table = table[table["metric"] == metric]
     models = {
@@ -44,30 +41,27 @@ def draw_strategies(
         for position, strategy in enumerate(of_architecture)
         if position or view != "relative"
     }
-    places, series = (explainers, models) if view == "by_explainer" else (models, explainers)
-    width = max(7.5, 1.5 + INCHES_PER_MARK * len(places) * (len(series) + 2))
-    figure = Figure(figsize=(width, 7.5), layout="constrained")
+    width = max(7.5, 1.5 + INCHES_PER_MARK * len(models) * (len(explainers) + 2))
+    figure = titled(title, width, 7.5)
     rows = figure.subplots(len(SUBSETS), 1, sharex=True, sharey=True)
     for (subset, words), axes in zip(SUBSETS.items(), rows, strict=True):
         part = table[table["subset"] == subset]
         cells = {((row.architecture, row.strategy), row.explainer): row for row in part.itertuples(index=False)}
-        _draw_panel(axes, cells, list(places), series, view)
+        _draw_panel(axes, cells, list(models), explainers, view)
         axes.set_title(words, loc="left", fontsize=10)
-    rows[-1].set_xticks(range(len(places)))
-    label_places(rows[-1:], places.values(), width - 1)
+    rows[-1].set_xticks(range(len(models)))
+    label_places(rows[-1:], models.values(), width - 1)
     label = metrics[metric].label
     figure.supylabel(f"{label}, relative to the baseline" if view == "relative" else label)
-    figure.suptitle(title, x=0.01, ha="left")
     legend_below(figure, rows[0].get_legend_handles_labels()[0])
     return figure
 
 
-def _draw_panel(axes: Axes, cells: dict, places: list, series: dict, view: str) -> None:
+def _draw_panel(axes: Axes, cells: dict, models: list, explainers: dict[str, str], view: str) -> None:
     value, low, high = ("ratio", "ratio_low", "ratio_high") if view == "relative" else ("mean", "low", "high")
-    steps = np.linspace(-0.38, 0.38, max(2, len(series)))
-    for number, (name, label) in enumerate(series.items()):
-        keys = [(name, place) if view == "by_explainer" else (place, name) for place in places]
-        rows = [cells.get(key) for key in keys]
+    steps = np.linspace(-0.38, 0.38, max(2, len(explainers)))
+    for number, (name, label) in enumerate(explainers.items()):
+        rows = [cells.get((model, name)) for model in models]
         there = [(place, row) for place, row in enumerate(rows) if row is not None and np.isfinite(getattr(row, value))]
         x = [place + steps[number] for place, _ in there]
         y = [getattr(row, value) for _, row in there]
@@ -77,17 +71,16 @@ def _draw_panel(axes: Axes, cells: dict, places: list, series: dict, view: str) 
             x,
             y,
             None if error is None else np.nan_to_num(error),
-            fmt=MARKERS[number % len(MARKERS)],
+            fmt=marker_of(number),
             color=colour_of(number),
             label=label,
             **DOT,
         )
     if view == "relative":
         axes.axhline(1, color="#777777", linewidth=0.8)
-    for place, key in enumerate(places):
-        expected = [row.expected for name, row in cells.items() if key in name and np.isfinite(row.expected)]
+    for place, model in enumerate(models):
+        expected = [row.expected for (of, _), row in cells.items() if of == model and np.isfinite(row.expected)]
         if expected and view != "relative":
             axes.hlines(np.mean(expected), place - 0.45, place + 0.45, color="#777777", linewidth=0.8)
-    axes.grid(axis="y", color="#dddddd", linewidth=0.6)
-    axes.set_axisbelow(True)
-    axes.set_xlim(-0.6, len(places) - 0.4)
+    axes.grid(axis="y")
+    axes.set_xlim(-0.6, len(models) - 0.4)

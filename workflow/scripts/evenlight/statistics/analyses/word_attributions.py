@@ -17,6 +17,7 @@ from evenlight.core import tables
 from evenlight.core.contracts.explanations import EXPLAINED
 from evenlight.core.contracts.results import ATTRIBUTION_DIFFERENCES
 from evenlight.core.contracts.texts import ITEMS, UNITS
+from evenlight.core.errors import InputError
 from evenlight.core.kinds import TOKENS
 from evenlight.core.tables import Contract
 from evenlight.metrics.explanations import Explanation, explanations_of
@@ -71,6 +72,38 @@ def read_word_shares(
     """The same texts with the shares of their words, :func:`word_shares`."""
     for explanation, count in read_explanations(attributions, datasets_folder, predictions, run, explainer):
         yield explanation.item_id, word_shares(explanation.token_score, explanation.word_id, count)
+
+
+def chosen_sentence(items: pd.DataFrame, explained: set[str], dataset: str, named: str | None) -> pd.Series:
+    """The row of the sentence that is named, else of the first with ground truth, where the dataset has any.
+
+    Args:
+        items: with ``item_id`` and ``ground_truth``.
+        explained: the sentences that are explained for all models.
+        dataset: its name, for messages.
+        named: ``item_id`` of a sentence, or None.
+
+    Raises:
+        InputError: it is not explained, or none is.
+    """
+    there = items[items["item_id"].isin(explained)]
+    if there.empty:
+        raise InputError(f"dataset '{dataset}': no text is explained for all models; explain more texts")
+    if named is None:
+        return there.iloc[int(there["ground_truth"].map(has_truth).to_numpy().argmax())]
+    if named not in explained:
+        is_there = (items["item_id"] == named).any()
+        found = "not explained for all models" if is_there else "no text of the dataset that is explained"
+        listing = ", ".join(there["item_id"].head(3))
+        raise InputError(
+            f"figures.sentences.{dataset}: '{named}' is {found}; name one of those that are, such as {listing}"
+        )
+    return there[there["item_id"] == named].iloc[0]
+
+
+def has_truth(truth: list[int] | None) -> bool:
+    """Whether a text has a word of the ground truth."""
+    return truth is not None and any(truth)
 
 
 def pairs_of_forms(comparisons: Mapping[str, Sequence[Sequence[str]]]) -> list[Comparison]:

@@ -52,6 +52,22 @@ def shown_levels(model: ModelScores, comparisons: Mapping[str, list[list[str]]])
     return [Level("", ALL, Side(names.to_numpy(object), names.to_numpy(object), every, every), pd.Index(names))]
 
 
+def pairs_and_others(levels: Sequence[Level]) -> dict[tuple[str, str, str], tuple[int, int, int]]:
+    """Of two levels of a factor: how many texts were explained, how many of them are in pairs, and how many pairs.
+
+    Only of levels that have pairs, and other texts as well.
+    """
+    counted = {}
+    for place, one in enumerate(levels):
+        for other in (level for level in levels[place + 1 :] if level.factor == one.factor):
+            common = one.units.intersection(other.units)
+            explained = sum(len(level.side.columns) for level in (one, other))
+            paired = sum(int(np.isin(level.units[level.side.unit_index], common).sum()) for level in (one, other))
+            if 0 < paired < explained:
+                counted[one.factor, one.name, other.name] = explained, paired, len(common)
+    return counted
+
+
 def unit_means(scores: ExplainerScores, levels: Sequence[Level]) -> np.ndarray:
     """The mean score of each unit over the runs, level after level, (metrics, units); NaN where none is defined."""
     return np.concatenate([known_mean(level.side.scores(scores.values), axis=1) for level in levels], axis=1)
