@@ -21,6 +21,7 @@ from wording import says
 from evenlight.core import tables
 from evenlight.core.contracts.results import GROUP_RELIANCE, PAIR_INVARIANCE, WORDS_BY_GROUP
 from evenlight.core.contracts.texts import ITEMS, PREDICTIONS, UNITS
+from evenlight.reports.index import opening
 from evenlight.reports.index.certainty import describe_analyses
 from evenlight.reports.index.comparisons import Judged, open_comparisons
 from evenlight.reports.index.content import study_content
@@ -728,3 +729,9 @@ class Seen(HTMLParser):
 
     def handle_data(self, data):
         self.texts.append(data)
+
+
+@pytest.mark.parametrize(("factor", "what"), [("concept", "change"), ("change", "change"), ("gender", "text")])
+def test_what_is_drawn_of_each_group_has_its_name(factor, what):
+    row = pd.Series({"factor": factor, "unit": "texts", "share": 0.25, "side": -1})
+    assert opening._votes(row) == f"in 75 of 100 draws of a {what} of each (a tie as half)"

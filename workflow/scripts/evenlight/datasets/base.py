@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, ClassVar
 from pydantic import Field
 
 from evenlight.core.errors import InputError
-from evenlight.core.factors import CONTROL_LEVELS, JOINT, NEGATIVE_CONTROL
+from evenlight.core.factors import CHANGE, CONCEPT, CONTROL_LEVELS, JOINT, NEGATIVE_CONTROL
 from evenlight.settings import Entry
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ class Reader(Entry):
         if not concepts:
             return {}
         changes = [change_name(*pair) for levels in concepts.values() for pair in permutations(levels, 2)]
-        return {"concept": list(concepts), "change": list(dict.fromkeys(changes))} | self.groups()
+        return {CONCEPT: list(concepts), CHANGE: list(dict.fromkeys(changes))} | self.groups()
 
 
 def change_name(before: str, after: str) -> str:

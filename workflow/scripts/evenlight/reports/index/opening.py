@@ -6,6 +6,7 @@ from typing import Any
 
 import pandas as pd
 
+from evenlight.core.factors import CHANGED
 from evenlight.core.kinds import EFFECTS, SCORES, TEXT, TOKENS
 from evenlight.reports.index.comparisons import Judged, number
 from evenlight.reports.verdict_words import EXPLAINED, SCORED, at_least, by_sign, describe_counts, legend_of, won
@@ -170,7 +171,7 @@ def _clearest(row: pd.Series, judged: Judged) -> str:
         better, worse = (row.level_a, row.level_b) if row.side > 0 else (row.level_b, row.level_a)
         metric = judged.metrics[row.metric]
         by = f"{metric.label} ({'higher' if metric.higher_is_better else 'lower'} is better)"
-        groups = f"texts of “{better}” better than those of “{worse}”"
+        groups = f"{_what(row)}s of “{better}” better than those of “{worse}”"
         said = f"{judged.explainers[row.explainer]} explains {groups}, {_votes(row)}, as {by} measures it{where}."
     else:
         levels = (row.level_a, row.level_b)
@@ -189,11 +190,16 @@ def _clearest(row: pd.Series, judged: Judged) -> str:
     )
 
 
+def _what(row: pd.Series) -> str:
+    """What is explained: a text, or where changes are compared by what changes, a change."""
+    return "change" if row.factor in CHANGED else "text"
+
+
 def _votes(row: pd.Series) -> str:
     """How often the group wins that the verdict names."""
     if row.unit in ALONE:
         share = row["share"] if row.side > 0 else 1 - row["share"]
-        return f"in {100 * share:.0f} of 100 draws of a text of each (a tie as half)"
+        return f"in {100 * share:.0f} of 100 draws of a {_what(row)} of each (a tie as half)"
     ties = f" ({number(row.ties, 'tie')})" if row.ties else ""
     return f"in {max(row.wins, row.losses):,} of {row.wins + row.losses + row.ties:,} {row.unit}{ties}"
 
