@@ -94,7 +94,7 @@ def test_the_audit_has_the_decisions_of_the_table_and_no_word_of_an_answer(proje
     rows = pd.read_csv(project / "resources" / "answers" / "made.csv").query("model == 'Uneven 1.0'")
     card = (results(project) / "audit.md").read_text(encoding="utf-8")
     content = json.loads((results(project) / "audit.json").read_text(encoding="utf-8"))
-    assert re.match(r"Decisions: .*\b6 questions.* Reasons: .*\b8 questions", content["opening"][0])
+    assert re.match(r"Decisions: .*\b6 questions.*\nReasons: .*\b8 questions", content["opening"][0])
     groups = {group["level"]: group for group in content["decisions"][1]["groups"]}
     for level, part in rows.groupby("gender"):
         assert groups[level]["undecided"] == part["decision"].isna().sum()

@@ -126,7 +126,7 @@ def test_one_page_has_both_modalities(project):
     asked = {(each["explainer"], each["metric"]) for each in told["comparisons"]}
     assert ("reasons", "words") in asked
     assert {metric for explainer, metric in asked if explainer != "reasons"} == {"gini"}
-    assert re.match(r"Explanations: .* Decisions: .* Reasons: ", told["opening"][0])
+    assert re.match(r"Explanations: .*\nDecisions: .*\nReasons: ", told["opening"][0])
 
 
 def test_the_decision_is_that_of_the_predictions(project):
