@@ -10,7 +10,7 @@ from evenlight.core.factors import CHANGED
 from evenlight.core.kinds import EFFECTS, SCORES, TEXT, TOKENS
 from evenlight.reports.index.comparisons import Judged, number
 from evenlight.reports.verdict_words import EXPLAINED, SCORED, at_least, by_sign, describe_counts, legend_of, won
-from evenlight.statistics.analyses.beyond_random import EXPLAINER, MODEL
+from evenlight.statistics.analyses.beyond_random import EXPLAINER, MODEL, PERSISTS, REVERSED
 from evenlight.statistics.comparisons.study import (
     AS_OFTEN,
     CONTROL,
@@ -215,8 +215,14 @@ def _counted(questions: pd.DataFrame, counts: pd.DataFrame, told: Sequence[Mappi
             more = least > (asked["side"] != 0).sum()
             counted = describe_counts(asked, counts, kind)
             said.append(f"More differ than can be named: {counted[:1].lower()}{counted[1:]}" if more else counted)
-    found = [each for each in told if each["side"] and each["family"] != CONTROL]
-    makers = Counter(filter(None, ((each["beyond_random"] or {}).get("made_by") for each in found)))
+    found = [each["beyond_random"] or {} for each in told if each["side"] and each["family"] != CONTROL]
+    outcomes, makers = (Counter(filter(None, (each.get(of) for each in found))) for of in ("outcome", "made_by"))
+    if outcomes:
+        other = f", and in {outcomes[REVERSED]:,} it is reversed" if outcomes[REVERSED] else ""
+        said.append(
+            f"Beyond random explanations the finding is left in {outcomes[PERSISTS]:,} of the {outcomes.total():,} "
+            f"questions that name a group{other}."
+        )
     if makers:
         unknown = makers[UNDECIDED] + makers[UNDECIDABLE]
         said.append(
