@@ -41,22 +41,14 @@ def bracketed(
     return written(number) + unit + ends
 
 
-def known(number: float) -> str:
-    """Three digits of a number; an en dash where it is NaN.
+def with_ends(number: float, low: float = math.nan, high: float = math.nan) -> str:
+    """Three digits of a number and of the ends of its interval, where it has one; an en dash where it is NaN.
 
-    >>> known(0.5214), known(float("nan"))
-    ('0.521', '–')
+    >>> with_ends(0.5, 0.25, 0.75), with_ends(0.5214), with_ends(float("nan"))
+    ('0.5 (0.25 to 0.75)', '0.521', '–')
     """
-    return "–" if math.isnan(number) else three_digits(number)
-
-
-def with_ends(number: float, low: float, high: float) -> str:
-    """A number and the ends of its interval, where it has one.
-
-    >>> with_ends(0.5, 0.25, 0.75), with_ends(0.5, float("nan"), float("nan"))
-    ('0.5 (0.25 to 0.75)', '0.5')
-    """
-    return known(number) + ("" if math.isnan(low) else f" ({known(low)} to {known(high)})")
+    said = "–" if math.isnan(number) else three_digits(number)
+    return said if math.isnan(low) else f"{said} ({three_digits(low)} to {three_digits(high)})"
 
 
 def mean_sd(mean: float, sd: float, digits: int) -> str:

@@ -11,7 +11,7 @@ from evenlight.reports.entries import COMPARED, Shown
 from evenlight.reports.html_table import Cell, Page, Table
 from evenlight.reports.page_parts import Names
 from evenlight.reports.questions import CELL, ELSE, HOLDS, LIMITS, READ, SURE, answered
-from evenlight.reports.text import known, with_ends
+from evenlight.reports.text import with_ends
 from evenlight.statistics.comparisons.study import ALL, MetricLabel
 
 TABLES = (FAITHFULNESS,)
@@ -101,7 +101,7 @@ def _cells(row) -> list[Cell]:
     title = f"{row.questions:,} questions; {row.changes:,} changes, concepts or answers"
     return [
         Cell(with_ends(row.value, row.low, row.high), title, bold=row.value > row.null_high),
-        Cell(known(row.silent)),
-        Cell(known(row.copier)),
+        Cell(with_ends(row.silent)),
+        Cell(with_ends(row.copier)),
         Cell(with_ends(row.null, row.null_low, row.null_high)),
     ]
