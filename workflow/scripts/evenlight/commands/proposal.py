@@ -32,6 +32,8 @@ from evenlight.core.tables import read_table
 from evenlight.datasets.importing import import_dataset, reader_of
 from evenlight.models.architectures.trained import Trained
 from evenlight.models.published import Published, published
+from evenlight.statistics.analyses.audit_changes import Filed, digests_of, known_clusters, read_filed
+from evenlight.statistics.comparisons.study import LEAST_TEXTS
 from evenlight.texts.items import check_explained, forms_of
 
 # Pairs, or texts of each group, that are explained; all of a smaller table. Tokens around a text, at most.
@@ -59,7 +61,7 @@ def proposed(asked: Asked) -> Proposal:
         {
             "table": partial(read_cells, asked),
             "model": partial(published, asked.model, asked.revision),
-            "names": partial(_names, asked),
+            "filed": partial(_filed, asked),
         }
     )
     table, model = found["table"], found["model"]
@@ -79,13 +81,13 @@ def proposed(asked: Asked) -> Proposal:
     columns = {"text": text, "label": label} | {k: v for k, v in (("pair", pair), ("item", asked.item)) if v}
     classes, labels = made["classes"]
     of_model = _model(asked, labels, model, table[text].dropna(), said)
-    study = _study(asked, found["names"], columns | {"classes": classes}, of_model, levels, said)
+    study = _study(asked, _names(asked, found["filed"]), columns | {"classes": classes}, of_model, levels, said)
     units = table[pair].nunique() if pair else len(table)
     if units > MOST_EXPLAINED:
         study["explain"] = {"pairs": MOST_EXPLAINED}
         what = "pairs" if pair else "texts of each group"
         said.append(f"guessed: explain.pairs {MOST_EXPLAINED:,}, so many {what}, since the table has {units:,}")
-    return Proposal(study, said, _notes_of(study))
+    return Proposal(study, said, _notes_of(study, found["filed"]))
 
 
 def as_name(text: str) -> str:
@@ -99,17 +101,20 @@ def as_name(text: str) -> str:
     return (name if name[:1].isalpha() else f"x{name}")[:60]
 
 
-def _names(asked: Asked) -> dict[str, str]:
+def _filed(asked: Asked) -> Filed | None:
+    """The last audit, where one is named."""
+    return None if asked.baseline is None else read_filed(Path(asked.baseline))
+
+
+def _names(asked: Asked, filed: Filed | None) -> dict[str, str]:
     """What the ``dataset`` and the ``model`` are called: as in the last audit, if that has one of each, so that its
     comparisons are found again.
     """
     names = {"dataset": as_name(Path(asked.texts).stem), "model": as_name(Path(asked.model).name)}
-    if asked.baseline is None:
+    if filed is None:
         return names
-    from evenlight.statistics.analyses.audit_changes import read_filed
-
-    filed = read_filed(Path(asked.baseline)).comparisons
-    return {name: str(filed[name][0]) if filed[name].nunique() == 1 else own for name, own in names.items()}
+    of = filed.comparisons
+    return {name: str(of[name][0]) if of[name].nunique() == 1 else own for name, own in names.items()}
 
 
 def _study(
@@ -212,8 +217,8 @@ def _compared(asked: Asked, levels: list[str]) -> list[list[str]]:
     return [[_level_name(level) for level in sides] for sides in pairs]
 
 
-def _notes_of(study: dict) -> list[str]:
-    """What the workflow's own reader says of the table, which is read as it will be.
+def _notes_of(study: dict, filed: Filed | None) -> list[str]:
+    """What the workflow's own reader says of the table, which is read as it will be; and what is new in it.
 
     Raises:
         InputError: the configuration or the table cannot be used.
@@ -232,15 +237,13 @@ def _notes_of(study: dict) -> list[str]:
         check_explained(name, test, np.full(len(test), None), read, compared)
     if not reader.has_pairs():
         notes += _too_few_texts(read[read["item_id"].isin(test["item_id"])], compared["comparisons"])
-    if (baseline := config["audit"]["baseline"]) is not None:
-        notes.append(_new_texts(baseline, name, test))
+    if filed is not None:
+        notes.append(_new_texts(config["audit"]["baseline"], filed, name, test))
     return [f"note: {note}" for note in notes]
 
 
 def _too_few_texts(units: pd.DataFrame, comparisons: Mapping[str, Sequence[Sequence[str]]]) -> Iterator[str]:
     """Of groups with too few texts for a verdict, where there are no pairs."""
-    from evenlight.statistics.comparisons.study import LEAST_TEXTS
-
     for factor, sets in comparisons.items():
         texts = forms_of(units, factor).groupby("level")["item_id"].nunique()
         few = texts[texts.index.isin({*chain(*sets)}) & (texts < LEAST_TEXTS)]
@@ -252,15 +255,13 @@ def _too_few_texts(units: pd.DataFrame, comparisons: Mapping[str, Sequence[Seque
             )
 
 
-def _new_texts(baseline: str, dataset: str, items: pd.DataFrame) -> str:
+def _new_texts(baseline: str, filed: Filed, dataset: str, items: pd.DataFrame) -> str:
     """How many texts the last audit has not judged.
 
     Raises:
         InputError: none, so that no change can be told.
     """
-    from evenlight.statistics.analyses.audit_changes import digests_of, known_clusters, read_filed
-
-    known = known_clusters(digests_of(items), read_filed(Path(baseline)).texts.get(dataset, ()))
+    known = known_clusters(digests_of(items), filed.texts.get(dataset, ()))
     new = int((~items["cluster"].isin(known)).sum())
     if not new:
         raise InputError(
