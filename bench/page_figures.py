@@ -62,15 +62,6 @@ def time_to_error(page: Path) -> pd.DataFrame:
     return table.assign(panel=panel, series=table["task"], x=table["seconds"], y=table["error"])
 
 
-def training(page: Path) -> pd.DataFrame:
-    """Processor time over that of a plain training, a dot for each dataset."""
-    table = pd.read_csv(page.with_suffix(".csv"))
-    times = table.pivot_table(index=["dataset", "repeat"], columns="recipe", values="seconds")[table["recipe"].unique()]
-    ratios = times.div(times["plain"], axis=0).drop(columns="plain").stack()
-    found = ratios.groupby(level=["recipe", "dataset"], sort=False).agg(x="median", low="min", high="max").reset_index()
-    return found.assign(panel="", series=found["dataset"], y=found["recipe"])
-
-
 def benchmark(page: Path) -> pd.DataFrame:
     """How many times as fast, a dot for each model and precision."""
     table = first_table(page)
@@ -86,13 +77,6 @@ CHARTS = {
         "seconds of the processor",
         "relative error, median",
         "xy",
-    ),
-    "training": Chart(
-        training,
-        "Processor time of an epoch by recipe, over that of a plain training",
-        "A dot left of 1 saves time; lines have the range of the repeats.",
-        "processor time, plain = 1",
-        logarithmic="",
     ),
     "benchmark": Chart(
         benchmark,

@@ -1,6 +1,5 @@
 """Figures of pages of measurements: drawn of what the repository has, in order, and on their pages."""
 
-import re
 import sys
 from pathlib import Path
 from shutil import copy
@@ -17,8 +16,6 @@ from evenlight.reports.style import SETTINGS, draw
 sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
 
 import page_figures as figures
-
-BENCH = Path(figures.__file__).parent
 
 
 def texts(svg: Path) -> list[str]:
@@ -50,20 +47,18 @@ def test_the_numbers_are_those_of_the_page():
     fast = figures.benchmark(figures.RESULTS / "benchmark.md")
     row = fast[(fast["panel"] == "ferret") & (fast["series"] == "small_bert, float32") & (fast["y"] == "lime")].iloc[0]
     assert (row["x"], row["low"], row["high"]) == (8.97, 7.47, 10.43)
-    saved = figures.training(figures.RESULTS / "training.md").set_index(["y", "series"])
-    assert saved.loc[("lora", "GECO"), ["x", "low", "high"]].round(2).tolist() == [0.41, 0.40, 0.42]
 
 
 def test_a_page_is_illustrated_once(tmp_path):
     for suffix in (".md", ".csv"):
-        copy(figures.RESULTS / f"training{suffix}", tmp_path)
-    page = tmp_path / "training.md"
+        copy(figures.RESULTS / f"time_to_error{suffix}", tmp_path)
+    page = tmp_path / "time_to_error.md"
     before = page.read_text(encoding="utf-8")
-    figures.illustrate(page, "training")
+    figures.illustrate(page, "time_to_error")
     assert page.read_text(encoding="utf-8") == before
     page.write_text("# A page\n\nwithout a figure\n", encoding="utf-8")
-    figures.illustrate(page, "training")
-    assert page.read_text(encoding="utf-8").startswith("# A page\n\n![Processor")
+    figures.illustrate(page, "time_to_error")
+    assert page.read_text(encoding="utf-8").startswith("# A page\n\n![The error")
     assert page.read_text(encoding="utf-8").endswith("*\n\nwithout a figure\n")
 
 
@@ -73,16 +68,6 @@ def test_a_page_without_a_table_is_refused(tmp_path):
     with pytest.raises(InputError, match=r"benchmark\.md: .*no table"):
         figures.illustrate(page, "benchmark")
     assert [path.name for path in tmp_path.iterdir()] == ["benchmark.md"]
-
-
-def test_scripts_that_write_pages_draw_their_figures():
-    """Others are drawn again of the tables beside their pages, which were measured once."""
-    asked = {
-        name
-        for path in BENCH.glob("*.py")
-        for name in re.findall(r'    illustrate\(.*, "(\w+)"\)', path.read_text(encoding="utf-8"))
-    }
-    assert asked == {"time_to_error", "training"}
 
 
 def test_a_figure_has_the_same_scale_in_all_panels():
