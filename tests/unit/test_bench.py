@@ -7,7 +7,6 @@ import subprocess
 import sys
 
 import numpy as np
-import pandas as pd
 import pytest
 import torch
 from bench_scripts import BENCH, ROOT, script, write_bert, write_texts
@@ -77,13 +76,6 @@ def test_operations_of_a_row_are_those_that_torch_counts(compare, tmp_path, arch
     classes = 2 * config.hidden_size * config.num_labels
     head = {"bert": classes + 2 * config.hidden_size**2, "llama": tokens * classes}[architecture]
     assert counter.get_total_flops() / rows - head == compare.flops_per_row(tmp_path, tokens)
-
-
-def test_sentences_are_spread_over_the_test_split(compare, tmp_path):
-    chosen = compare.sentences_of(write_texts(tmp_path), 3)
-    texts = pd.read_parquet(tmp_path / "items.parquet").query("split == 'test'")
-    assert [one["words"] for one in chosen] == [list(texts["words"].iloc[place]) for place in (0, 3, 7)]
-    assert [one["target"] for one in chosen] == [0, 1, 1]
 
 
 def test_ratios_are_medians_over_the_alternations(compare):
@@ -176,21 +168,6 @@ def profile():
     return script("where_time_goes")
 
 
-def test_operations_have_their_kind_and_shares_of_the_time_add_up(profile):
-    kinds = {
-        "products": ["mkldnn::_linear_pointwise", "aten::mm"],
-        "attention": ["aten::bmm", "aten::_softmax_backward_data", "aten::_scaled_dot_product_flash_attention_for_cpu"],
-        "normalisation": ["aten::native_layer_norm_backward"],
-        "activation": ["aten::gelu"],
-        "copies": ["aten::copy_"],
-        "embedding": ["aten::index_select"],
-        "other operations": ["aten::mul"],
-    }
-    assert {kind: [name for name in names if profile.kind_of(name) == kind] for kind, names in kinds.items()} == kinds
-    shares = profile.shares({"aten::mm": 2.0, "aten::addmm": 1.0, "aten::mul": 0.5}, 4.0)
-    assert shares == dict.fromkeys(shares, 0.0) | {"products": 0.75, "other operations": 0.125, "outside": 0.125}
-
-
 def test_the_profile_has_a_table_for_each_model_and_precision(profile, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(profile, "LEAST", 1e-9)
     arguments = argparse.Namespace(
@@ -210,18 +187,6 @@ def test_the_profile_has_a_table_for_each_model_and_precision(profile, tmp_path,
 
 
 # Start and graph ------------------------------------------------------------------------------------------------------
-
-
-def test_the_start_is_parted_from_the_run():
-    processes = [
-        {"command": "snakemake", "started": 0.5, "imports": 2.0, "whole": 9.0},
-        {"command": "train.py", "started": 0.5, "imports": 1.0, "whole": 9.0},
-        {"command": "warm_start.py", "started": 0.5, "imports": 1.0, "whole": 4.0},
-    ]
-    lines = script("start_up").summary(32.0, processes).splitlines()
-    told = {line[:42].strip(): float(line[42:].split()[0]) for line in lines[1:-1]}
-    assert list(told.values()) == [1.0, 3.0, 4.0, 8.0, 32.0]
-    assert lines[-1].split()[-2:] == ["25.0", "%"]
 
 
 def test_the_hook_writes_down_what_a_process_took(tmp_path):

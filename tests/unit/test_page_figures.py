@@ -6,7 +6,6 @@ from shutil import copy
 from xml.etree import ElementTree
 
 import matplotlib
-import pandas as pd
 import pytest
 from figure_layout import problems
 
@@ -68,12 +67,3 @@ def test_a_page_without_a_table_is_refused(tmp_path):
     with pytest.raises(InputError, match=r"benchmark\.md: .*no table"):
         figures.illustrate(page, "benchmark")
     assert [path.name for path in tmp_path.iterdir()] == ["benchmark.md"]
-
-
-def test_a_figure_has_the_same_scale_in_all_panels():
-    table = pd.DataFrame({"panel": list("aabb"), "series": "s", "x": [1, 10, 1, 100], "y": [1, 2, 1, 5]})
-    chart = figures.Chart(lambda page: table, "shows", "reading", "rows", "error")
-    one, other = figures.figure_of(chart, table).axes
-    assert (one.get_xlim(), one.get_ylim()) == (other.get_xlim(), other.get_ylim())
-    assert one.get_xscale() == "log"
-    assert one.get_yscale() == "linear"

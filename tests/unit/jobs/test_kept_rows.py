@@ -175,7 +175,6 @@ ROWS = {
     "no types of tokens": (with_cell("predictions", "token_type", lambda _: None), 0),
     "types of tokens": (with_tokens(token_type=1), 1),
     "windows": (ONE_WINDOW, 1),
-    "more windows": (TWO_WINDOWS, 1),
     "target": (with_cell("predictions", "target", lambda target: 1 - target), 1),
     "foil": (with_cell("predictions", "foil", lambda _: 1.0), 1),
     "words": (with_cell("items", "words", lambda words: [*words[:-1], "?"]), 1),
