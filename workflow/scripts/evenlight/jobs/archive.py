@@ -21,7 +21,7 @@ from pathlib import Path, PurePosixPath
 
 from evenlight.core.errors import InputError
 from evenlight.core.sources import BLOCK, digest
-from evenlight.jobs.provenance import ARCHIVE, RECORDS, Record
+from evenlight.jobs.provenance import ARCHIVE, RECORDS, Record, behind
 
 MANIFEST = "manifest-sha256.txt"
 CRATE = "ro-crate-metadata.json"
@@ -112,13 +112,8 @@ def refuse_unlicensed(project: Path, study: str, names: Iterable[str], records: 
 
 def _unlicensed_of(name: str, records: Mapping[str, Record]) -> set[str]:
     """Which tables that nobody may pass on a file is, or is made of: keys of :data:`UNLICENSED`."""
-    waiting, seen = [name], set()
-    while waiting:
-        name = waiting.pop()
-        if name not in seen and name in records:
-            waiting += records[name].inputs
-        seen.add(name)
-    released = {path.name for path in map(PurePosixPath, seen) if path.parent.name == "released"}
+    made_of = map(PurePosixPath, behind([name], records.get))
+    released = {path.name for path in made_of if path.parent.name == "released"}
     return {table for table in UNLICENSED if any(each.startswith(table) for each in released)}
 
 
