@@ -34,12 +34,12 @@ from evenlight.core.sources import PICKLES, SOURCES
 from evenlight.corpus.annotation.review_page import render as render_review
 from evenlight.corpus.annotation.review_page import review_sentences
 from evenlight.engine.checkpoints import open_checkpoint
-from evenlight.jobs.arguments import as_argument
 from evenlight.models.adapters import adapted_network
 from evenlight.models.classifier import load_network, untrained_network
 from evenlight.models.tokenizers import loaded_tokenizer
 from evenlight.reports.html_table import Cell, Page, Table
 from evenlight.reports.html_table import render as render_page
+from evenlight.workflow.naming import as_argument
 
 REPOSITORY = Path(__file__).parents[2]
 CODE = sorted(path for folder in ("workflow", "bench") for path in (REPOSITORY / folder).rglob("*.py"))
