@@ -361,7 +361,6 @@ def test_redrawing_a_figure_is_one_job_without_torch(finished_smaller, copy_of, 
 
 RUN = Path("demo", "ola_cea", "seed0")
 SCORES = {family: f"score/demo/ola_cea/seed0/{family}.log" for family in ("faithfulness", "complexity")}
-AN_ENGINE_THAT_DIFFERS = version("ask_model")
 
 
 def said(project: Path, log: str) -> str:
@@ -403,16 +402,6 @@ def test_a_new_explainer_computes_itself_alone(finished_smaller, copy_of):
 # Texts that change: rows of others are taken over, see tests/unit/jobs/test_kept_rows.py.
 
 ATTRIBUTED = {family: f"attribute/demo/ola_cea/seed0/{family}.log" for family in ("path", "lime")}
-MORE_PAIRS, A_PAIR_LESS = (study("explain", "pairs", value=pairs) for pairs in (10, 7))
-ONE_SENTENCE_CORRECTED = text("resources/demo/sentences.yaml", "with two sailors", "with three sailors")
-GROWN = {
-    # Of eight pairs. LIME explains some texts twice, and others of more.
-    "more pairs, and other settings of one": ([MORE_PAIRS, study("explainers", "lime", "samples", value=31)], (8, 10)),
-    "a pair less": ([A_PAIR_LESS, study("explainers", "lime", "samples", value=31)], (7, 7)),
-    # The model is trained again, on the same texts, and has the same weights.
-    "one corrected text": ([ONE_SENTENCE_CORRECTED, study("explainers", "lime", "samples", value=31)], (7, 8)),
-    "another model": ([MORE_PAIRS, study("trainings", "one_layer", "learning_rate", value=0.02)], None),
-}
 
 
 def taken_over(project: Path, log: str) -> dict[str, tuple[int, int]]:
@@ -421,41 +410,17 @@ def taken_over(project: Path, log: str) -> dict[str, tuple[int, int]]:
     return {name: (int(taken), int(rows)) for name, taken, rows in found}
 
 
-# A run is long, so that only the first is among all tests.
-@pytest.mark.parametrize(
-    ("edits", "pairs"),
-    [
-        pytest.param(*case, id=name, marks=[pytest.mark.slow] * (number > 0))
-        for number, (name, case) in enumerate(GROWN.items())
-    ],
-)
-def test_rows_of_other_texts_are_taken_over(finished_smaller, copy_of, edits, pairs):
-    """Nothing is of an explainer or a model that is another."""
+def test_rows_of_other_texts_are_taken_over(finished_smaller, copy_of):
+    """Of eight pairs for ten. LIME, which has other settings now, explains all again."""
     project = copy_of(finished_smaller)
-    for edit in edits:
+    for edit in (study("explain", "pairs", value=10), study("explainers", "lime", "samples", value=31)):
         edit(project)
     score_file = results(project) / "scores" / RUN / "faithfulness" / "igxi.parquet"
     run_study(project, str(score_file.relative_to(project)))
     found = taken_over(project, ATTRIBUTED["path"]) | taken_over(project, ATTRIBUTED["lime"])
     assert found == taken_over(project, SCORES["faithfulness"])
-    assert found.keys() == ({"igxi"} if pairs else set())
-    assert all(taken * pairs[1] == rows * pairs[0] for taken, rows in found.values())
-
-
-@pytest.mark.slow
-def test_scores_that_ask_no_model_outlive_the_engine(finished_smaller, copy_of):
-    """The explanations are made again and are the same."""
-    project = copy_of(finished_smaller)
-    before = contents(results(project) / "scores")
-    AN_ENGINE_THAT_DIFFERS(project)
-    run_study(project)
-    assert left_alone(project, SCORES["complexity"]) == {"igxi", "lime"}
-    assert left_alone(project, SCORES["faithfulness"]) == set()
-    after = contents(results(project) / "scores")
-    for explainer in ("igxi", "lime"):
-        name = (RUN / "complexity" / f"{explainer}.parquet").as_posix()
-        assert after[name] == before[name]
-    assert planned_jobs(project) == set()
+    assert found.keys() == {"igxi"}
+    assert all(taken * 10 == rows * 8 for taken, rows in found.values())
 
 
 def test_scores_depend_on_the_versions_of_what_they_use(finished_smaller, copy_of):
