@@ -15,9 +15,8 @@ import time
 from pathlib import Path
 
 import pandas as pd
-from report import machine, markdown
+from report import machine, markdown, parser_of_models
 from suites import SUITES
-from texts import parser_of_models
 from worker_evenlight import FAMILY, STUDY
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "workflow" / "scripts"))

@@ -13,9 +13,8 @@ from pathlib import Path
 import pandas as pd
 import torch
 from compare import sentences_of
-from report import machine, markdown
+from report import machine, markdown, parser_of_models
 from suites import SUITES
-from texts import parser_of_models
 from worker_evenlight import tasks_of
 
 # A part of the operation's name tells its kind; the first one that fits.

@@ -37,7 +37,7 @@ def test_the_page_of_commands_has_every_script():
 
 def flags(script: str) -> set[str]:
     """The flags that a script of bench/ takes, as its parser is written, with those that several scripts share."""
-    texts = [path.read_text(encoding="utf-8") for path in [*BENCH.rglob(f"{script}.py"), BENCH / "texts.py"]]
+    texts = [path.read_text(encoding="utf-8") for path in [*BENCH.rglob(f"{script}.py"), BENCH / "report.py"]]
     return set(re.findall(r"\"(--[a-z-]+)\"", "".join(texts)))
 
 
