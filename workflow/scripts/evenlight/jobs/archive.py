@@ -227,15 +227,14 @@ def _check_member(path: Path, member: zipfile.ZipInfo, study: str) -> None:
     # The name as it was written: Python cuts it at a zero byte and writes other separators as its own.
     parts = member.orig_filename.split("/")
     # Nor does a message print what a terminal obeys.
-    odd = "\\" in member.orig_filename or not member.orig_filename.isprintable()
-    odd = odd or any(part in ("", ".", "..") for part in parts)
+    odd = "" in parts or "\\" in member.orig_filename or not member.orig_filename.isprintable()
     inside = name in DESCRIBING or (len(parts) > 2 and parts[0] in FOLDERS and parts[1] == study)
     ours = name.startswith(f"results/{study}/{ARCHIVE}/")
     # Python would run what is compiled, whatever the file that one reads.
     compiled = COMPILED in parts or name.lower().endswith((".pyc", ".pyo", ".pyd", ".so", ".dylib", ".dll"))
     if compiled:
         raise InputError(f"{path}: {name} is compiled code, which nobody can read; unpack nothing of it")
-    # A job that was stopped would go on from hidden files.
+    # A job that was stopped would go on from hidden files; `.` and `..` begin like these.
     if odd or ours or not inside or any(part.startswith(".") for part in parts):
         raise InputError(
             f"{path}: {member.orig_filename!r} leads out of the study's folders, or is hidden; unpack nothing"
