@@ -46,7 +46,7 @@ study: .venv/ready $(STARTS_FROM)  ## run a study, and get the encoder it starts
 	$(BIN)/snakemake --cores $(CORES) --configfile "$(STUDY)"
 
 compare-studies: .venv/ready  ## have two runs the same numbers? make compare-studies FIRST=../old/results/demo SECOND=results/demo
-	$(BIN)/python workflow/tools/compare_studies.py "$(FIRST)" "$(SECOND)" $(if $(RENAMED),--renamed "$(RENAMED)")
+	$(BIN)/python workflow/tools/compare_studies.py "$(FIRST)" "$(SECOND)"
 
 archive:  ## pack a study into one file, with checksums: make archive STUDY=demo
 	@$(MAKE) --no-print-directory -C "$(HERE)" .venv-archive/ready

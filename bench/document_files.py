@@ -23,7 +23,7 @@ from evenlight.jobs.command_line import run
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "files.md"
 REMEDY = "run python bench/document_files.py"
-STAGES = ("corpus", "texts", "explanations", "masked_words", "results")
+STAGES = ("corpus", "texts", "explanations", "results")
 
 INTRODUCTION = """\
 <!-- Generated from evenlight.core.contracts; change the contracts and their comments there and run

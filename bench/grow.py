@@ -15,9 +15,8 @@ import time
 from pathlib import Path
 
 import pandas as pd
-from report import markdown
+from report import machine, markdown, parser_of_models
 from suites import SUITES
-from texts import parser_of_models, write_page_of_models
 from worker_evenlight import FAMILY, STUDY
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "workflow" / "scripts"))
@@ -118,23 +117,18 @@ def measured(folder: Path, model: Path, items: Path, pairs: int) -> pd.DataFrame
     return pd.DataFrame(rows)
 
 
-def section(model: Path, items: Path, pairs: int) -> list[str]:
-    """The table of one model, and the ratio."""
-    with tempfile.TemporaryDirectory() as folder:
-        table = measured(Path(folder), model, items, pairs)
-    _, new, grown = table["seconds"]
-    return [markdown(table.round(1)), f"To grow takes {grown / new:.2f} times what the new pairs take by themselves."]
+def main(arguments: argparse.Namespace) -> None:
+    """Measure and print: the table of each model, and the ratio."""
+    for name, model in arguments.models:
+        with tempfile.TemporaryDirectory() as folder:
+            table = measured(Path(folder), model, arguments.items, arguments.pairs)
+        _, new, grown = table["seconds"]
+        print(f"{name}:\n\n{markdown(table.round(1))}\n")
+        print(f"To grow takes {grown / new:.2f} times what the new pairs take by themselves.\n", flush=True)
+    print(f"Once, on one core of {machine('torch', 'transformers')}.")
 
 
 if __name__ == "__main__":
     parser = parser_of_models(__doc__)
     parser.add_argument("--pairs", type=int, default=50, help="before the study grows to twice as many")
-    arguments = parser.parse_args()
-    write_page_of_models(
-        f"From {arguments.pairs} pairs to {2 * arguments.pairs}",
-        __doc__,
-        f"Of {arguments.pairs} pairs, once, on one core.",
-        ("torch", "transformers"),
-        lambda model: section(model, arguments.items, arguments.pairs),
-        arguments,
-    )
+    main(parser.parse_args())

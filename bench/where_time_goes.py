@@ -13,9 +13,8 @@ from pathlib import Path
 import pandas as pd
 import torch
 from compare import sentences_of
-from report import machine, markdown
+from report import machine, markdown, parser_of_models
 from suites import SUITES
-from texts import add_items_flag, named_folder
 from worker_evenlight import tasks_of
 
 # A part of the operation's name tells its kind; the first one that fits.
@@ -81,9 +80,7 @@ def main(arguments: argparse.Namespace) -> None:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--models", type=named_folder, nargs="+", required=True, help="name=folder of each model")
-    add_items_flag(parser)
+    parser = parser_of_models(__doc__)
     every = [task for suite in SUITES.values() for task in suite]
     parser.add_argument("--tasks", nargs="+", default=every, choices=every, help="default: all")
     parser.add_argument("--precision", nargs="+", default=["float32", "bfloat16"])

@@ -13,9 +13,8 @@ sys.path.insert(0, str(BASE / "workflow" / "scripts"))
 from evenlight import configuration
 from evenlight.core import kinds, sources
 from evenlight.datasets import released
-from evenlight.jobs.arguments import as_argument
 from evenlight.workflow import run
-from evenlight.workflow.naming import any_of, as_json, content_of, growing, labelled
+from evenlight.workflow.naming import any_of, as_argument, as_json, content_of, growing, labelled
 from evenlight.workflow.patterns import *
 from evenlight.workflow.study import read_study
 

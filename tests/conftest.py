@@ -11,12 +11,8 @@ from typing import NoReturn
 import pytest
 from hypothesis import settings
 
-pytest_plugins = ("durations",)
-
 # A busy machine is no failure.
 settings.register_profile("evenlight", deadline=None, max_examples=40)
-# For `tests/measure_mutants.py`: the same examples in every run, and fewer.
-settings.register_profile("mutation", deadline=None, derandomize=True, max_examples=30)
 settings.load_profile("evenlight")
 
 # Commands that the tests start find the library of this working tree, whatever is installed.

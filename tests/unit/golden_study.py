@@ -22,8 +22,7 @@ from scipy.special import softmax
 
 from evenlight.core import tables
 from evenlight.core.contracts import explanations as contracts
-from evenlight.core.contracts.masked_words import MASKED_WORDS
-from evenlight.core.contracts.texts import ATTRIBUTE, ITEMS, PREDICTIONS, UNITS
+from evenlight.core.contracts.texts import ATTRIBUTE, ITEMS, MASKED_WORDS, PREDICTIONS, UNITS
 from evenlight.core.seeds import generator_for
 from evenlight.core.tables import Contract
 from evenlight.statistics.comparisons.files import Run, explainer_path, run_path, score_path

@@ -11,14 +11,13 @@ from wording import says
 
 from evenlight.core.errors import InputError
 
-SAID, SAID_TODAY = "of these models", "for these trained models"
 TABLE = pd.DataFrame(
     {
         "model": ["bert", "bert", "lstm"],
         "seed": [0, 1, 0],
         "mean": [0.25, np.nan, -3.0],
         "seeds": [5, 5, 5],
-        "verdict": [SAID, None, "none"],
+        "verdict": ["of these models", None, "none"],
         "paired": [True, True, False],
     }
 )
@@ -77,41 +76,17 @@ def test_rows_that_no_column_tells_apart_keep_their_places():
     assert told(same, same.iloc[:1]) == [says("2 rows and 1 rows")]
 
 
-def test_what_has_another_name_is_found(tmp_path, capsys):
-    newer = TABLE.rename(columns={"mean": "average"}).replace({"verdict": {SAID: SAID_TODAY}})
-    names = tmp_path / "renamed.yaml"
-    names.write_text(
-        f"tables: {{effects: results}}\ncolumns: {{mean: average}}\nvalues: {{verdict: {{{SAID}: {SAID_TODAY}}}}}\n"
-    )
-    studies = study(tmp_path / "a", effects=TABLE), study(tmp_path / "b", results=newer)
-    compare_studies.main(Namespace(first=studies[0], second=studies[1], renamed=names, tolerance=1e-9))
-    assert capsys.readouterr().out == "results: 3 rows, the same\n"
+def test_every_table_has_a_line_and_the_end_says_whether_something_differs(tmp_path, capsys):
+    first, second, more = (study(tmp_path / name, effects=TABLE) for name in "abc")
+    TABLE.to_parquet(more / "tables" / "scores.parquet")
+    compare_studies.main(Namespace(first=first, second=second, tolerance=1e-9))
+    assert capsys.readouterr().out == "effects: 3 rows, the same\n"
     with pytest.raises(SystemExit) as ended:
-        compare_studies.main(Namespace(first=studies[0], second=studies[1], renamed=None, tolerance=1e-9))
+        compare_studies.main(Namespace(first=first, second=more, tolerance=1e-9))
     assert ended.value.code == 1
-    assert capsys.readouterr().out.splitlines() == [f"effects: only in {studies[0]}", f"results: only in {studies[1]}"]
-
-
-def test_names_of_earlier_versions_are_known(tmp_path, capsys):
-    of_models, today = "not the best in these models", "not the best"
-    older = TABLE.assign(verdict=[of_models, None, "undecided"], remaining=[1.0, 2.0, 3.0])
-    newer = older.rename(columns={"remaining": "adjusted"}).assign(verdict=[today, None, "undecided"])
-    studies = study(tmp_path / "a", associated=older), study(tmp_path / "b", covariate_adjusted=newer)
-    compare_studies.main(Namespace(first=studies[0], second=studies[1], renamed=None, tolerance=1e-9))
-    assert capsys.readouterr().out == "covariate_adjusted: 3 rows, the same\n"
-    older = TABLE.assign(outcome=["left", "gone", "reversed"], attainable_a=1.0, factor="placebo", level_a="placebo_a")
-    newer = older.rename(columns={"attainable_a": "upper_bound_a"}).assign(
-        outcome=["persists", "explained away", "reversed"], factor="negative_control", level_a="control_a"
-    )
-    studies = study(tmp_path / "c", challengers=older), study(tmp_path / "d", proposed_methods=newer)
-    compare_studies.main(Namespace(first=studies[0], second=studies[1], renamed=None, tolerance=1e-9))
-    assert capsys.readouterr().out == "proposed_methods: 3 rows, the same\n"
+    assert capsys.readouterr().out.splitlines() == ["effects: 3 rows, the same", f"scores: only in {more}"]
 
 
 def test_what_cannot_be_compared_is_refused(tmp_path):
     with pytest.raises(InputError, match=r"nothing: no tables/\*\.parquet"):
         compare_studies.tables_of(tmp_path / "nothing")
-    for content in ("column: {a: b}", "- a", "columns: [a]"):
-        (tmp_path / "names.yaml").write_text(content)
-        with pytest.raises(InputError, match=r"names\.yaml: .*tables, columns, values"):
-            compare_studies.read_renamed(tmp_path / "names.yaml")

@@ -15,7 +15,6 @@ from rooms import LIBRARY, library_order
 
 from evenlight.core.kinds import KINDS
 from evenlight.core.versions import STAGES
-from measure_mutants import FILES, TESTED_BY, TESTS
 
 REPOSITORY = Path(__file__).parents[2]
 
@@ -194,13 +193,6 @@ def test_a_job_that_asks_a_network_knows_the_version_of_asking():
     assert {"models/score_masked_words.py", "models/read_texts.py", "models/represent_texts.py"} <= asking.keys()
     asking.pop("explanations/plan_explanations.py")
     assert [script for script, said in asking.items() if '"ask_model"' not in said] == []
-
-
-def test_mutation_runs_know_the_files_of_every_metric_and_statistic():
-    assert {"statistics/analyses/costs", "metrics/families/soft/thinned", "core/tables"} <= TESTS.keys()
-    assert TESTED_BY.keys() <= TESTS.keys()
-    tests = {name for names in TESTS.values() for name in names}
-    assert tests <= FILES.keys()
 
 
 # Four words in a row are a sentence's; what stands in quotes is a key or a value.

@@ -30,16 +30,16 @@ from transformers.integrations import hub_kernels
 
 from evenlight.configuration import complete
 from evenlight.core.errors import InputError
-from evenlight.core.sources import PICKLES, SOURCES
+from evenlight.core.sources import PICKLES
 from evenlight.corpus.annotation.review_page import render as render_review
 from evenlight.corpus.annotation.review_page import review_sentences
 from evenlight.engine.checkpoints import open_checkpoint
-from evenlight.jobs.arguments import as_argument
 from evenlight.models.adapters import adapted_network
 from evenlight.models.classifier import load_network, untrained_network
 from evenlight.models.tokenizers import loaded_tokenizer
 from evenlight.reports.html_table import Cell, Page, Table
 from evenlight.reports.html_table import render as render_page
+from evenlight.workflow.naming import as_argument
 
 REPOSITORY = Path(__file__).parents[2]
 CODE = sorted(path for folder in ("workflow", "bench") for path in (REPOSITORY / folder).rglob("*.py"))
@@ -334,16 +334,6 @@ def test_a_hostile_checkpoint_is_left_unread(tmp_path, capsys):
     assert checkpoint.read() is None
     assert capsys.readouterr().out.count("training begins again") == 2
     assert not trace.exists()
-
-
-# Downloads --------------------------------------------------------------------------------------------------------
-
-
-def test_everything_is_downloaded_over_https_and_has_a_checksum():
-    assert SOURCES
-    assert [name for name, source in SOURCES.items() if not source.url.startswith("https://")] == []
-    assert [name for name, source in SOURCES.items() if not re.fullmatch(r"[0-9a-f]{64}", source.sha256)] == []
-    assert [name for name in SOURCES if name.startswith("/") or ".." in Path(name).parts] == []
 
 
 # Configurations ---------------------------------------------------------------------------------------------------

@@ -1,7 +1,6 @@
 """`bench/time_to_error.py`: what it asks, what it makes of the answers, and that it goes on where it ended."""
 
 import json
-from argparse import Namespace
 
 import numpy as np
 import pandas as pd
@@ -88,21 +87,6 @@ def test_seconds_to_an_error_lie_between_rows_by_a_power_law(bench):
     assert bench.seconds_for(own, 0.05) == ("> ", 4.0)
 
 
-def test_cells_say_how_many_times_our_fastest_a_package_takes(bench):
-    table = pd.DataFrame(
-        {
-            "task": ["leverage", "surrogate", "shap KernelExplainer", "captum KernelShap"],
-            "rows": 32,
-            "seconds": [2.0, 1.0, 3.0, 4.0],
-            "error": [0.1, 0.1, 0.1, 0.5],
-        }
-    )
-    found = bench.times(table, [0.1], limes=False).set_index("estimator")["to 0.1"]
-    assert found["leverage"] == "≤ 2 (≤ 2.0)"
-    assert found["shap KernelExplainer"] == "≤ 3 (≤ 3.0)"
-    assert found["captum KernelShap"] == "> 4 (> 4.0)"
-
-
 def test_texts_have_as_many_tokens_as_are_asked_for(bench, tmp_path):
     folder, items = write_bert(tmp_path / "model"), write_texts(tmp_path)
     tokenizer = AutoTokenizer.from_pretrained(folder)
@@ -125,19 +109,3 @@ def test_every_estimator_has_a_worker(bench):
     assert {name: tuple(tasks) for name, tasks in packages.items()} == bench.OF_PEERS
     limes = {f"{name} {task}" for name, tasks in packages.items() for task in tasks if "lime" in task.lower()}
     assert limes == set(bench.LIMES) - {"lime", "lime, asked"}
-
-
-def test_the_page_has_a_table_for_each_error_and_a_column_for_each_model_and_length(bench, tmp_path, monkeypatch):
-    kept = answered(
-        bench,
-        tmp_path / "error.jsonl",
-        exact=[(0, bench.LONG, [3.0, 4.0])],
-        leverage=[(32, 0, [3.0, 3.0]), (64, 0, [3.0, 3.9])],
-        lime=[(4096, bench.LONG, [0.0, 1.0]), (32, 0, [0.0, 2.0])],
-    )
-    monkeypatch.setattr(bench, "machine", lambda *_: "this machine")
-    text = bench.page(bench.summarised(bench.errors(kept)), Namespace(errors=[0.1]))
-    assert "## Shapley values\n\nTo an error of 0.1:\n\n| estimator | small, 2 tokens |" in text
-    assert "## LIME" in text
-    assert "between 32, 64 rows" in text
-    assert "| leverage | 0.5 (1.0) |" in text

@@ -134,14 +134,3 @@ def test_the_plan_of_an_audit_is_told_without_explaining_anything(finished_small
     counts = [int(re.search(r"([\d,]+) rows", line)[1].replace(",", "")) for line in (*of_explainers, together)]
     assert counts[-1] == pytest.approx(sum(counts[:-1]), abs=len(of_explainers))
     assert re.match(r"  on top: scores,.*[\d,]+ rows, (under )?\d+ s;", on_top)
-
-
-def test_the_example_has_sentences_of_the_demo():
-    """The table stands for a user's own; its texts are the project's."""
-    table = pd.read_csv(PROJECT / "resources" / "demo" / "audit_example.csv")
-    sentences = (PROJECT / "resources" / "demo" / "sentences.yaml").read_text(encoding="utf-8")
-    known = set(sentences.split())
-    assert table.groupby("sentence")["gender"].agg(set).eq({"male", "female"}).all()
-    for text in table["text"]:
-        plain = [word for word in text.split() if word in known]
-        assert len(plain) > len(text.split()) / 3, text

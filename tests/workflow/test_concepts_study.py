@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
-from running import PROJECT, configure, copy_of_project, edited, metadata, planned_jobs, results, run_study, snakemake
+from running import PROJECT, configure, copy_of_project, edited, metadata, planned_jobs, results, run_study
 from test_archived_study import tool
 
 from evenlight.datasets.readers.causal_simulation import CONCEPTS
@@ -305,26 +305,3 @@ def test_where_changes_alone_are_compared_no_control_of_texts_is_drawn(tmp_path)
     planned = {rule for rule, _ in planned_jobs(project)}
     assert "draw_effects" in planned
     assert "draw_control" not in planned
-
-
-@pytest.mark.parametrize(
-    ("changes", "said"),
-    [
-        ({"metrics": {"gini": {"metric": "gini"}}}, 'explainers.leace.method: found "leace"'),
-        ({"explainers": {"leace": {"method": "leace"}}}, 'metrics.gini.metric: found "gini"'),
-        ({"kind": "strategies"}, "kind strategies says"),
-        (
-            {
-                "kind": "concepts",
-                "explainers": {"uniform": {"method": "uniform_random"}},
-                "metrics": {"gini": {"metric": "gini"}},
-            },
-            "no explainer explains",
-        ),
-    ],
-)
-def test_what_nobody_scores_or_explains_is_refused(tmp_path, changes, said):
-    project = copy_of_project(tmp_path / "project", MIXED | changes)
-    done = snakemake(project, "-n")
-    assert done.returncode
-    assert said in done.stdout

@@ -141,12 +141,6 @@ def test_a_new_page_and_its_figure_are_modules_and_a_new_kind_an_entry(tmp_path)
     assert not planned & {"measure_disparity", "estimate_effects"}
 
 
-def test_two_datasets_double_what_depends_on_them(project):
-    study = SMALLER | {"datasets": TINY["datasets"] | {"other": DATASET}}
-    configure(project, study)
-    assert planned_jobs(project) == all_jobs(study)
-
-
 def test_a_model_and_an_explainer_for_one_dataset_have_jobs_there_alone(project):
     study = SMALLER | {
         "datasets": TINY["datasets"] | {"other": DATASET},
@@ -177,15 +171,6 @@ def test_one_figure_needs_its_own_model_only(project):
     expected = chosen(all_jobs(TINY), "train", "read_texts", "attribute_", model="ola_cea")
     expected |= chosen(all_jobs(TINY), "score", "draw_score_panels", model="ola_cea")
     assert planned == expected | chosen(all_jobs(TINY), "import_dataset")
-
-
-def test_catalogue_snakefile_is_the_same_workflow(project):
-    assert planned_jobs(project, "--snakefile", "workflow/Snakefile") == all_jobs(TINY)
-
-
-def test_started_from_another_folder(project, tmp_path):
-    configure(tmp_path, TINY)
-    assert planned_jobs(tmp_path, "--snakefile", str(project / "Snakefile")) == all_jobs(TINY)
 
 
 def test_used_as_a_module(project, tmp_path):
@@ -260,31 +245,6 @@ def test_order_of_keys_counts_for_the_attributes_of_a_table_only(project):
     assert import_settings(project, reversed_keys(table) | {"attributes": other_order}) == settings
     other_attributes = import_settings(project, table | {"attributes": reversed_keys(attributes)})
     assert list(json.loads(other_attributes)["attributes"]) == ["gender", "origin"]
-
-
-def test_a_description_tests_nothing(project):
-    configure(
-        project, {name: value for name, value in SMALLER.items() if name != "statistics"} | {"kind": "description"}
-    )
-    planned = planned_jobs(project)
-    planned_rules = {rule for rule, _ in planned}
-    assert {"summarise_scores", "tabulate_scores", "tabulate_models", "draw_score_panels"} <= planned_rules
-    assert not {"measure_disparity", "estimate_effects", "permute_groups", "draw_effects"} & planned_rules
-
-
-@pytest.mark.slow
-def test_grid_of_gecobench(project):
-    """Five trainings of five models on four datasets; one zero-shot model with a run, and one with five wordings."""
-    study = yaml.safe_load((PROJECT / "config" / "studies" / "gecobench.yaml").read_text(encoding="utf-8"))
-    configure(project, study | {"learning_rates": [0.1, 0.00005]})
-    planned = planned_jobs(project)
-    jobs = Counter(rule for rule, _ in planned)
-    runs = 100 + 4 * (1 + 5)
-    assert (jobs["train"], jobs["load_model"], jobs["read_texts"], jobs["score"]) == (100, 24, runs, runs)
-    families = {rule: count for rule, count in jobs.items() if rule.startswith("attribute_")}
-    assert set(families.values()) == {runs}
-    assert len(families) == 10
-    assert (jobs["try_learning_rate"], jobs["summarise_learning_rates"]) == (5 * 4 * 2, 1)
 
 
 @pytest.mark.parametrize(

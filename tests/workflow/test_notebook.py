@@ -82,11 +82,6 @@ def test_what_is_wrong_is_refused(classifier, method, more, message):
         evenlight.explain(classifier, [["She", "sails", "."]], method, **more)
 
 
-def test_one_string_is_no_list_of_texts(classifier):
-    with pytest.raises(InputError, match="list"):
-        evenlight.explain(classifier, "She sails .", "saliency")
-
-
 def test_folder_without_a_model_is_refused(tmp_path):
     with pytest.raises(InputError, match=r"cannot be loaded .* config\.json, model\.safetensors"):
         evenlight.load_classifier(tmp_path)

@@ -1,7 +1,6 @@
 """What the workflow costs beside the work: planning, and the start of jobs; what Python imports, and for how long."""
 
 import re
-import resource
 import subprocess
 import sys
 from pathlib import Path
@@ -95,36 +94,3 @@ def test_jobs_of_a_stage_start_without_what_they_do_not_need(stage):
     imported = set(done.stderr.splitlines()[-1].split())
     assert "evenlight" in imported
     assert imported & HEAVY - ALLOWED[stage] == set()
-
-
-# Times the processor time of Python's own start, well above what was measured on a busy machine (docs/operations.md).
-STARTS = {
-    "datasets/import_dataset": 80,
-    "models/train": 1000,
-    "explanations/attribute": 80,
-    "results/compute": 220,
-    "figures/draw": 150,
-    "figures/tabulate": 80,
-}
-
-
-def processor_time(command: list[str], repetitions: int) -> float:
-    """The least processor time of a command, in seconds."""
-    times = []
-    for _ in range(repetitions):
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        subprocess.run(command, cwd=PROJECT, env=environment(), stdout=subprocess.DEVNULL, check=True)
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        times.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
-    return min(times)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("script", STARTS)
-def test_a_job_starts_in_a_bounded_multiple_of_the_time_of_python(script):
-    """Until it has read its flags, without a warm start; printed by ``pytest -s``."""
-    job = [sys.executable, "workflow/scripts/run.py", f"workflow/scripts/{script}.py", "--help"]
-    bare = processor_time([sys.executable, "-c", "pass"], 5)
-    ratio = processor_time(job, 2) / bare
-    print(f"{script}: {ratio:.0f} times Python's own start")
-    assert ratio < STARTS[script]

@@ -24,8 +24,6 @@ from running import (
 )
 from wording import says
 
-GECO = {"reader": "geco", "classes": "binary", "words": "all"}
-
 
 def refusal(project: Path, *arguments: str, **variables: str) -> str:
     """What a run says that must fail, with line breaks and indentation taken out."""
@@ -139,27 +137,6 @@ def test_a_table_that_a_rule_makes_need_not_be_there(project, tmp_path):
     configure(project, yaml.safe_load((PROJECT / "config" / "demo.yaml").read_text(encoding="utf-8")))
     done = snakemake(project, "--dry-run", "results/demo/datasets/demo_books/items.parquet")
     assert "resolve_annotations" in done.stdout, done.stdout
-
-
-def test_data_that_cannot_be_had(tmp_path):
-    """One file of the mirror is not the published one, the other one is not there, and there is no network."""
-    project = copy_of_project(tmp_path / "project", TINY | {"datasets": {"demo": GECO}})
-    sources = project / "workflow/scripts/evenlight/core/sources.py"
-    sources.write_text(re.sub(r"^WAITS = \(.+?\)", "WAITS = (0,)", sources.read_text(), flags=re.MULTILINE))
-    changed = tmp_path / "mirror" / "geco" / "binary_gender_all" / "train.jsonl"
-    changed.parent.mkdir(parents=True)
-    changed.write_text("{}\n")
-    nowhere = dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"), "http://127.0.0.1:9")
-    items = "results/tiny/datasets/demo/items.parquet"
-    said = refusal(
-        project, "--cores", "2", items, EVENLIGHT_MIRROR=str(changed.parents[2]), NO_PROXY="", no_proxy="", **nowhere
-    )
-    assert f"error: {changed}: wrong checksum" in said
-    assert "delete it there" in said
-    assert "next attempt in 0 s" in said
-    assert "data/dataset/binary_gender_all/test.jsonl: cannot be downloaded" in said
-    assert f"file at {changed.with_name('test.jsonl')}" in said
-    assert not (project / "results" / "sources" / "geco" / "binary_gender_all" / "train.jsonl").exists()
 
 
 @pytest.mark.parametrize("way", ["profile", "no profile", "module"])

@@ -22,7 +22,6 @@ from running import (
     chosen,
     command,
     configure,
-    contents,
     copy_of_project,
     environment,
     planned_jobs,
@@ -134,16 +133,6 @@ def test_study_from_a_commit(study, repository):
     assert tables >= {"disparity.html", "effects.html", "models.html", "scores.html"}
     laid_out = [path.name for path in (study / ".snakemake" / "evenlight").iterdir()]
     assert laid_out == [git(repository, "rev-parse", "HEAD")]
-
-
-def test_deleted_figure_is_redrawn(study, requirements, tmp_path):
-    folder = Path(shutil.copytree(study, tmp_path / "copy"))
-    figures = contents(results(folder) / "figures")
-    (results(folder) / "figures" / "panels" / "demo" / "ola_cea.svg").unlink()
-    drawn = chosen(all_jobs(SMALLER), "draw_score_panels")
-    assert planned_jobs(folder, **requirements) == drawn
-    run_study(folder, **requirements)
-    assert contents(results(folder) / "figures") == figures
 
 
 def test_report_has_the_captions_of_the_commit(study, requirements, tmp_path):

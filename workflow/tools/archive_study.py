@@ -129,13 +129,10 @@ def own_parts(configuration: Path, study: str, trusts_archives: bool) -> dict[st
 
 def records_of(names: Iterable[str]) -> dict[str, provenance.Record]:
     """How each file was made, and what it is; also of what they were made of, which an archive may not have."""
-    known, found, waiting = provenance.Records(), {}, list(names)
-    while waiting:
-        name = waiting.pop()
-        if name not in found and (record := known.of(name)):
-            found[name] = replace(record, sha256=digest(name)) if Path(name).is_file() else record
-            waiting += record.inputs
-    return found
+    known = provenance.behind(names, provenance.Records().of)
+    found = {name: record for name, record in known.items() if record}
+    there = {name: replace(record, sha256=digest(name)) for name, record in found.items() if Path(name).is_file()}
+    return found | there
 
 
 def workflow_version() -> str:

@@ -2,14 +2,8 @@
 
     python workflow/tools/compare_studies.py before/results/demo results/demo
 
-Rows are found again by the first columns that tell all rows of a table apart, whatever their order. Tables, columns and
-values that have other names than in an earlier version are known (renamed.yaml). A file names more (`--renamed`):
-
-    tables: {disparity_summary: summary}
-    columns: {p_models: p_trained}
-    values: {verdict: {undecided: open}}
-
-It ends with 1 where something differs.
+Rows are found again by the first columns that tell all rows of a table apart, whatever their order. It ends with 1
+where something differs.
 """
 
 import argparse
@@ -22,12 +16,7 @@ import pandas as pd
 import pyarrow.parquet as pq
 
 from evenlight.core.errors import InputError
-from evenlight.core.files import read_yaml
 from evenlight.jobs import command_line
-
-SECTIONS = ("tables", "columns", "values")
-# What earlier versions named otherwise.
-RENAMED = Path(__file__).with_name("renamed.yaml")
 
 
 def tables_of(study: Path) -> dict[str, Path]:
@@ -40,40 +29,6 @@ def tables_of(study: Path) -> dict[str, Path]:
     if not found:
         raise InputError(f"{study}: no tables/*.parquet below it; name the folder of a study, such as results/demo")
     return found
-
-
-def read_renamed(path: Path | None) -> dict[str, dict]:
-    """What got another name, by section.
-
-    Raises:
-        InputError: the file has other sections, or one that is no mapping.
-    """
-    content = read_yaml(path, "name a file of other names") if path else {}
-    if not isinstance(content, dict) or not all(isinstance(section, dict) for section in content.values()):
-        raise InputError(f"{path}: must be a mapping of {', '.join(SECTIONS)} to mappings of old names to new ones")
-    unknown = [name for name in content if name not in SECTIONS]
-    if unknown:
-        raise InputError(f"{path}: {unknown[0]}: unknown section; allowed are {', '.join(SECTIONS)}")
-    return {section: content.get(section, {}) for section in SECTIONS}
-
-
-def all_renamed(path: Path | None) -> dict[str, dict]:
-    """What earlier versions named otherwise, and what a file adds to it."""
-    known, own = read_renamed(RENAMED), read_renamed(path)
-    values = {
-        column: known["values"].get(column, {}) | own["values"].get(column, {})
-        for column in known["values"] | own["values"]
-    }
-    return {section: known[section] | own[section] for section in SECTIONS} | {"values": values}
-
-
-def renamed_table(table: pd.DataFrame, renamed: dict[str, dict]) -> pd.DataFrame:
-    """An earlier table in the names of today."""
-    table = table.rename(columns=renamed["columns"])
-    for column, values in renamed["values"].items():
-        if column in table:
-            table[column] = table[column].replace(values)
-    return table
 
 
 def keys_of(*tables: pd.DataFrame) -> list[str]:
@@ -116,7 +71,7 @@ def differing(one: pd.Series, other: pd.Series, tolerance: float) -> tuple[np.nd
 
 
 def compared(one: pd.DataFrame, other: pd.DataFrame, tolerance: float) -> Iterator[str]:
-    """What differs between two tables, a line each; ``one`` is in the names of ``other``."""
+    """What differs between two tables, a line each."""
     for here, there, which in ((one, other, "first"), (other, one, "second")):
         alone = [name for name in here.columns if name not in there]
         if alone:
@@ -143,9 +98,7 @@ def compared(one: pd.DataFrame, other: pd.DataFrame, tolerance: float) -> Iterat
 
 def main(arguments: argparse.Namespace) -> None:
     """Print a line for each table, and what differs below it."""
-    renamed = all_renamed(arguments.renamed)
-    first = {renamed["tables"].get(name, name): path for name, path in tables_of(arguments.first).items()}
-    second = tables_of(arguments.second)
+    first, second = tables_of(arguments.first), tables_of(arguments.second)
     differs = False
     for name in sorted(first.keys() | second.keys()):
         if name not in first or name not in second:
@@ -153,7 +106,7 @@ def main(arguments: argparse.Namespace) -> None:
             differs = True
             continue
         one, other = (pq.read_table(tables[name]).to_pandas() for tables in (first, second))
-        said = list(compared(renamed_table(one, renamed), other, arguments.tolerance))
+        said = list(compared(one, other, arguments.tolerance))
         print(f"{name}: {len(other):,} rows, {'different' if said else 'the same'}", *said, sep="\n  ")
         differs |= bool(said)
     if differs:
@@ -164,6 +117,5 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("first", type=Path, help="folder of a study, such as results/demo of another clone")
     parser.add_argument("second", type=Path, help="folder of the other run")
-    parser.add_argument("--renamed", type=Path, help="YAML: what else has another name in the second")
     parser.add_argument("--tolerance", type=float, default=1e-9, help="numbers may differ by this share of them")
     command_line.run(main, parser)

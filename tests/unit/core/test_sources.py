@@ -1,6 +1,7 @@
 import hashlib
 import http.server
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -227,7 +228,10 @@ def test_the_registry_is_pinned():
     for name, source in sources.SOURCES.items():
         if name == NAME:
             continue
-        assert len(source.sha256) == 64, name
+        assert re.fullmatch(r"[0-9a-f]{64}", source.sha256), name
+        assert source.url.startswith("https://"), name
+        assert not name.startswith("/"), name
+        assert ".." not in Path(name).parts, name
         # Upstream the folder of the ten draws has a name of its own.
         path = name.removeprefix("dialect/uncertainty/") if "uncertainty" in name else name.split("/", 1)[1]
         assert source.url.endswith("/" + path), name

@@ -25,7 +25,7 @@ from transformers import (
 from wording import says
 
 from evenlight.configuration import complete
-from evenlight.core.contracts.masked_words import MASKED_WORDS
+from evenlight.core.contracts.texts import MASKED_WORDS
 from evenlight.core.errors import InputError
 from evenlight.core.tables import write_table
 from evenlight.engine.masked_words import LIKELIHOOD, RELEASED, masked_evaluator, masked_scores, why_without_head

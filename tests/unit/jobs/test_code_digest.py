@@ -54,16 +54,12 @@ MODELS = "evenlight/models.py"
     [
         # Comments, docstrings and layout do not count.
         ("train.py", MODELS, "    total = 1\n", "    # a comment\n    total = 1  # another\n", False),
-        ("train.py", MODELS, "    total = 1\n", "\n\n    total = 1\n", False),
         ("train.py", MODELS, "total = 1\n", "total = (\n        1\n    )\n", False),
-        ("train.py", MODELS, '"""Fit the model."""', '"""Fit it."""', False),
         ("train.py", MODELS, '    """Fit the model."""\n', "", False),
         ("train.py", MODELS, '"""Models."""\n', "", False),
         # Code does.
-        ("train.py", MODELS, "total = 1", "total = 2", True),
         ("train.py", MODELS, "total = 1", "total = 1.0", True),
         ("train.py", MODELS, "total", "amount", True),
-        ("train.py", MODELS, "return total", "return", True),
         ("train.py", MODELS, "def fit():", "def fit(total=None):", True),
         ("train.py", MODELS, "    total = 1\n", '    total = 1\n    """no docstring"""\n', True),
         # So do imported modules.
@@ -75,8 +71,6 @@ MODELS = "evenlight/models.py"
         ("draw.py", "evenlight/errors.py", "pass", "code = 1", True),
         # Others do not.
         ("train.py", "evenlight/lonely.py", "1", "2", False),
-        ("train.py", "evenlight/figures/style.py", "return Problem", "return 1", False),
-        ("draw.py", MODELS, "total = 1", "total = 2", False),
         ("draw.py", "train.py", "models.fit()", "models.fit", False),
     ],
 )
@@ -88,9 +82,7 @@ def test_the_code_of_a_script_and_of_what_it_imports_counts(project, script, mod
     "statement",
     [
         "import evenlight.lonely",
-        "import evenlight.lonely as other",
         "from evenlight import lonely",
-        "from evenlight.lonely import value",
         "from evenlight.lonely import *",
         "import draw",
     ],

@@ -19,7 +19,6 @@ from test_attribution_files import (
     Killed,
     attribute_arguments,
     costs_of,
-    kill_before_part,
     reading_arguments,
     score_arguments,
 )
@@ -175,7 +174,6 @@ ROWS = {
     "no types of tokens": (with_cell("predictions", "token_type", lambda _: None), 0),
     "types of tokens": (with_tokens(token_type=1), 1),
     "windows": (ONE_WINDOW, 1),
-    "more windows": (TWO_WINDOWS, 1),
     "target": (with_cell("predictions", "target", lambda target: 1 - target), 1),
     "foil": (with_cell("predictions", "foil", lambda _: 1.0), 1),
     "words": (with_cell("items", "words", lambda words: [*words[:-1], "?"]), 1),
@@ -439,10 +437,6 @@ def stretched(table: pd.DataFrame) -> None:
     table.at[3, "token_score"] = table.at[3, "token_score"] * [1.0, *[2.0] * (len(table.at[3, "token_score"]) - 1)]
 
 
-def damaged(arguments: argparse.Namespace) -> None:
-    arguments.output[0].write_bytes(b"PAR1")
-
-
 OTHERS_VERSION = {"stages": {"score": 1}, "explainers": {"saliency": 2, "input_x_gradient": 1}}
 SCORED = {
     "notes": (nothing, lambda arguments: None, 0),
@@ -456,7 +450,6 @@ SCORED = {
     "version": (nothing, with_flag("versions", {"stages": {"score": 2}}), TEXTS),
     "version of the explainer": (nothing, with_flag("versions", OTHERS_VERSION), TEXTS),
     "settings": (nothing, lambda arguments: arguments.settings.update(more=1), TEXTS),
-    "damaged scores": (nothing, damaged, TEXTS),
 }
 
 
@@ -551,16 +544,6 @@ def test_a_record_that_cannot_be_read_is_told_and_not_made_up(copy, capsys):
     attribute.main(arguments)
     assert [len(read_table(path, COSTS)) for path in arguments.costs] == [1, 4]
     assert re.search(r"rows.*cost.*not known", capsys.readouterr().out)
-
-
-def test_a_job_that_dies_leaves_the_file_and_its_new_rows(copy, done, monkeypatch):
-    before = (copy / "attributions" / "grad.parquet").read_bytes()
-    arguments = of_study(copy, seed=1)
-    kill_before_part(monkeypatch, attribute, 1, arguments)
-    assert (copy / "attributions" / "grad.parquet").read_bytes() == before
-    done.explained.clear()
-    attribute.main(arguments)
-    assert len(done.explained) == 2 * (TEXTS - 5)
 
 
 def test_a_metric_of_ones_own_reads_the_words_and_what_stands_between_them(explained, own_parts):

@@ -15,7 +15,7 @@ from evenlight.metrics import Metric
 from evenlight.metrics.families.answers import LexiconMetric, TextMetric, lexicons, reading, variety
 from evenlight.metrics.families.answers.draws import agreement, same_decision
 from evenlight.metrics.families.answers.lexicons import BOOSTERS, HEDGES, REFUSALS, read_phrases
-from evenlight.metrics.families.answers.readability import by_rule, exceptions_of, syllables_of
+from evenlight.metrics.families.answers.readability import by_rule, syllables_of
 from evenlight.metrics.families.answers.sentiment import LONGEST
 
 ROOT = Path(__file__).parents[3]
@@ -121,11 +121,6 @@ def test_the_list_has_no_word_that_the_rule_knows():
     listed = dict(line.split() for line in lines if line and line[0] != "#")
     assert len(listed) > 10_000
     assert [word for word, count in listed.items() if by_rule(word) == int(count)] == []
-
-
-def test_exceptions_are_derived_from_first_pronunciations():
-    lines = ["poem P OW1 AH0 M", "poem(2) P OW1 M", "poems P OW1 AH0 M Z", "poem's P OW1 AH0 M Z", "tree T R IY1 # a"]
-    assert exceptions_of(lines) == {"poem": 2, "poems": 2}
 
 
 # Readability

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from evenlight.__main__ import main
-from evenlight.commands import UNUSABLE, audit_pdf
+from evenlight.commands import UNUSABLE, filing
 from evenlight.configuration import complete
 from evenlight.configuration.study import Frame
 from evenlight.core.errors import InputError
@@ -110,7 +110,7 @@ def test_what_is_no_filed_audit_is_refused(study, monkeypatch, capsys):
 
 
 def test_without_an_audit_or_a_browser_nothing_is_written(study, monkeypatch):
-    monkeypatch.setattr(audit_pdf, "BROWSERS", ("no-such-browser",))
+    monkeypatch.setattr(filing, "BROWSERS", ("no-such-browser",))
     with pytest.raises(SystemExit, match="apt install chromium"):
         evenlight(monkeypatch, "audit-pdf", study)
     with pytest.raises(SystemExit, match="snakemake audit"):
@@ -120,5 +120,5 @@ def test_without_an_audit_or_a_browser_nothing_is_written(study, monkeypatch):
 
 def test_a_browser_that_prints_nothing_leaves_no_file(study):
     with pytest.raises(InputError, match=r"audit\.pdf.*index\.html"):
-        audit_pdf.print_page("true", study / "index.html", study / "audit.pdf")
+        filing.print_page("true", study / "index.html", study / "audit.pdf")
     assert not (study / "audit.pdf").exists()

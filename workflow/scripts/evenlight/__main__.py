@@ -5,7 +5,7 @@ import sys
 from importlib.metadata import PackageNotFoundError, version
 from typing import NoReturn
 
-from evenlight.commands import UNUSABLE, audit, audit_pdf, check_audit, check_verdicts, judge
+from evenlight.commands import UNUSABLE, audit, check_verdicts, filing, judge
 from evenlight.jobs import command_line
 
 
@@ -23,7 +23,7 @@ def main() -> None:
     parser = Parser(prog="evenlight", description="Are scores equally good for every group?")
     parser.add_argument("--version", action="version", version=f"evenlight {_version()}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for each in (audit, audit_pdf, check_audit, judge, check_verdicts):
+    for each in (audit, filing, judge, check_verdicts):
         each.add_parser(commands)
     command_line.run(lambda arguments: arguments.command(arguments), parser)
 

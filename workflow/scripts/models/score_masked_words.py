@@ -6,8 +6,7 @@ from pathlib import Path
 import pandas as pd
 
 from evenlight.core import tables
-from evenlight.core.contracts.masked_words import MASKED_WORDS
-from evenlight.core.contracts.texts import ITEMS
+from evenlight.core.contracts.texts import ITEMS, MASKED_WORDS
 from evenlight.engine.masked_words import begun_at, masked_evaluator, masked_scores, why_without_head
 from evenlight.engine.sentences import parts_of
 from evenlight.jobs.command_line import add_model_flags, run, settings_argument

@@ -46,13 +46,10 @@ class Release:
         return {"dialect": dialect, "walk_the_talk": walk_the_talk}[self.module]
 
 
+DIALECT = [name for name in sources.SOURCES if name.startswith("dialect/")]
 RELEASES = {
     "dialect": Release(
-        "dialect",
-        {
-            "bigbench": [f"dialect/{path}" for path in sources.DIALECT_SHA256],
-            "uncertainty": [f"dialect/uncertainty/{path}" for path in sources.DIALECT_DRAWS_SHA256],
-        },
+        "dialect", {part: [name for name in DIALECT if f"_{part}_" in name] for part in ("bigbench", "uncertainty")}
     ),
     "walk_the_talk": Release(
         "walk_the_talk", {"questions": (), "swapped": ()}, "resources/published/walk_the_talk.yaml"

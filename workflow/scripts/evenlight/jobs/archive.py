@@ -21,7 +21,7 @@ from pathlib import Path, PurePosixPath
 
 from evenlight.core.errors import InputError
 from evenlight.core.sources import BLOCK, digest
-from evenlight.jobs.provenance import ARCHIVE, RECORDS, Record
+from evenlight.jobs.provenance import ARCHIVE, RECORDS, Record, behind
 
 MANIFEST = "manifest-sha256.txt"
 CRATE = "ro-crate-metadata.json"
@@ -112,13 +112,8 @@ def refuse_unlicensed(project: Path, study: str, names: Iterable[str], records: 
 
 def _unlicensed_of(name: str, records: Mapping[str, Record]) -> set[str]:
     """Which tables that nobody may pass on a file is, or is made of: keys of :data:`UNLICENSED`."""
-    waiting, seen = [name], set()
-    while waiting:
-        name = waiting.pop()
-        if name not in seen and name in records:
-            waiting += records[name].inputs
-        seen.add(name)
-    released = {path.name for path in map(PurePosixPath, seen) if path.parent.name == "released"}
+    made_of = map(PurePosixPath, behind([name], records.get))
+    released = {path.name for path in made_of if path.parent.name == "released"}
     return {table for table in UNLICENSED if any(each.startswith(table) for each in released)}
 
 
@@ -232,15 +227,14 @@ def _check_member(path: Path, member: zipfile.ZipInfo, study: str) -> None:
     # The name as it was written: Python cuts it at a zero byte and writes other separators as its own.
     parts = member.orig_filename.split("/")
     # Nor does a message print what a terminal obeys.
-    odd = "\\" in member.orig_filename or not member.orig_filename.isprintable()
-    odd = odd or any(part in ("", ".", "..") for part in parts)
+    odd = "" in parts or "\\" in member.orig_filename or not member.orig_filename.isprintable()
     inside = name in DESCRIBING or (len(parts) > 2 and parts[0] in FOLDERS and parts[1] == study)
     ours = name.startswith(f"results/{study}/{ARCHIVE}/")
     # Python would run what is compiled, whatever the file that one reads.
     compiled = COMPILED in parts or name.lower().endswith((".pyc", ".pyo", ".pyd", ".so", ".dylib", ".dll"))
     if compiled:
         raise InputError(f"{path}: {name} is compiled code, which nobody can read; unpack nothing of it")
-    # A job that was stopped would go on from hidden files.
+    # A job that was stopped would go on from hidden files; `.` and `..` begin like these.
     if odd or ours or not inside or any(part.startswith(".") for part in parts):
         raise InputError(
             f"{path}: {member.orig_filename!r} leads out of the study's folders, or is hidden; unpack nothing"

@@ -11,10 +11,11 @@ import base64
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 from evenlight.core.errors import InputError
@@ -227,27 +228,27 @@ def mixed(environments: Iterable[str]) -> list[str]:
     return [f"{name} {', '.join(sorted(versions))}" for name, versions in sorted(used.items()) if len(versions) > 1]
 
 
-def chain(path: str, records: Records) -> Iterator[tuple[str, Record | None]]:
-    """A file and everything that it was made of, with their records, each after all that were made of it."""
-    children: dict[str, set[str]] = {path: set()}
+def behind(paths: Iterable[str], of: Callable[[str], Record | None]) -> dict[str, Record | None]:
+    """Files and everything that they were made of, each with its record, as ``of`` knows it."""
     known: dict[str, Record | None] = {}
-    waiting = [path]
+    waiting = list(paths)
     while waiting:
         name = waiting.pop()
-        if name in known:
-            continue
-        known[name] = records.of(name)
-        for source in known[name].inputs if known[name] else ():
-            children.setdefault(source, set()).add(name)
-            waiting.append(source)
-    ready = [path]
-    while ready:
-        name = ready.pop(0)
+        if name not in known:
+            known[name] = of(name)
+            waiting.extend(known[name].inputs if known[name] else ())
+    return known
+
+
+def chain(path: str, records: Records) -> Iterator[tuple[str, Record | None]]:
+    """A file and everything that it was made of, with their records, each after all that were made of it."""
+    known = behind([path], records.of)
+    made_of_it: dict[str, list[str]] = {name: [] for name in known}
+    for name, record in known.items():
+        for source in record.inputs if record else ():
+            made_of_it[source].append(name)
+    for name in TopologicalSorter(made_of_it).static_order():
         yield name, known[name]
-        for source in dict.fromkeys(known[name].inputs if known[name] else ()):
-            children[source].discard(name)
-            if not children[source]:
-                ready.append(source)
 
 
 def summed_up(paths: Iterable[str], records: Records) -> dict:
@@ -264,13 +265,7 @@ def summed_up(paths: Iterable[str], records: Records) -> dict:
         that was used there, Python and libraries with versions. ``sources``: what no rule made or was downloaded, each
         with its ``path``, ``origin`` and ``sha256``, which is empty of a file that is no longer here.
     """
-    known: dict[str, Record | None] = {}
-    waiting = list(paths)
-    while waiting:
-        name = waiting.pop()
-        if name not in known:
-            known[name] = records.of(name)
-            waiting.extend(known[name].inputs if known[name] else ())
+    known = behind(paths, records.of)
     jobs = {record.job: record for record in known.values() if record}
     by_rule: dict[str, list[Record]] = {}
     machines: dict[str, dict[str, None]] = {}

@@ -8,9 +8,8 @@ from snakemake.io import expand
 
 from evenlight.core import kinds, sources
 from evenlight.core.errors import reworded, unless
-from evenlight.jobs.arguments import as_argument
 from evenlight.workflow.base import Run
-from evenlight.workflow.naming import as_json
+from evenlight.workflow.naming import as_argument, as_json
 
 
 class Checks:

@@ -5,8 +5,7 @@ from snakemake.io import expand
 
 from evenlight.core import sources
 from evenlight.datasets.base import NOT_OF_TEXTS
-from evenlight.jobs.arguments import as_argument
-from evenlight.workflow.naming import content_of
+from evenlight.workflow.naming import as_argument, content_of
 
 
 class Datasets:

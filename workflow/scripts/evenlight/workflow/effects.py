@@ -8,8 +8,7 @@ from snakemake.io import expand
 
 from evenlight import configuration
 from evenlight.core import kinds
-from evenlight.jobs.arguments import as_argument
-from evenlight.workflow.naming import as_json
+from evenlight.workflow.naming import as_argument, as_json
 from evenlight.workflow.patterns import CONCEPT_SCORE, COUNTERFACTUAL, PREDICTED_LEVELS, UNITS, WORD_ATTRIBUTION
 
 # The words of concepts that the project wrote itself.

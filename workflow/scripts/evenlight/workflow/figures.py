@@ -13,9 +13,9 @@ from snakemake.io import expand, report
 
 from evenlight import configuration
 from evenlight.jobs import provenance
-from evenlight.jobs.arguments import as_argument
 from evenlight.reports import pages
 from evenlight.workflow import terminal
+from evenlight.workflow.naming import as_argument
 from evenlight.workflow.patterns import SCORES
 
 

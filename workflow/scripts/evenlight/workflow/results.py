@@ -6,9 +6,9 @@ from pathlib import Path
 from snakemake.ioflags import update
 
 from evenlight.core import kinds
-from evenlight.jobs.arguments import as_argument
 from evenlight.judging.results import Result
 from evenlight.workflow.base import kept
+from evenlight.workflow.naming import as_argument
 from evenlight.workflow.patterns import BASELINE, OF_RUNS, SCORE_TABLE, UNITS
 
 

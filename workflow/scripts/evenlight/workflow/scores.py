@@ -6,7 +6,7 @@ from functools import cached_property
 from snakemake.exceptions import WorkflowError
 
 from evenlight.core import kinds
-from evenlight.jobs.arguments import as_argument
+from evenlight.workflow.naming import as_argument
 
 
 class Scores:

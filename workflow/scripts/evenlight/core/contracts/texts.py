@@ -2,7 +2,7 @@
 
 import pyarrow as pa
 
-from evenlight.core.contracts.fields import required
+from evenlight.core.contracts.fields import columns, required
 from evenlight.core.factors import ATTRIBUTE as ATTRIBUTE
 from evenlight.core.tables import Contract
 
@@ -72,4 +72,11 @@ PREDICTIONS = Contract(
         ]
     ),
     optional=("is_padding",),
+)
+# `masked_words/{dataset}/{model}/seed{seed}.parquet`, where a study asks for `masked_words`: a text, with how
+# improbable a masked language model finds its words.
+MASKED_WORDS = Contract(
+    "scores of masked words",
+    "score_masked_words",
+    pa.schema([required("item_id", pa.string()), *columns(pa.float64(), "likelihood", "released", missing=True)]),
 )

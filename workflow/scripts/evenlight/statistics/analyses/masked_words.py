@@ -9,9 +9,8 @@ import pandas as pd
 from pydantic import Field
 
 from evenlight.core import tables
-from evenlight.core.contracts.masked_words import MASKED_WORDS
 from evenlight.core.contracts.results import MASKED_SUMMARY
-from evenlight.core.contracts.texts import ITEMS, UNITS
+from evenlight.core.contracts.texts import ITEMS, MASKED_WORDS, UNITS
 from evenlight.core.seeds import generator_for
 from evenlight.core.tables import Contract
 from evenlight.statistics.analyses.base import Computed, Inputs, OfModels

@@ -7,7 +7,6 @@ Syllables are those of the CMU Pronouncing Dictionary, and of a rule where it la
 
 import re
 import unicodedata
-from collections.abc import Iterable
 from functools import cache, lru_cache
 from pathlib import Path
 
@@ -33,25 +32,6 @@ def by_rule(word: str) -> int:
     """
     count = len(re.findall(r"[aeiouy]+", word)) + len(_APART.findall(word))
     return max(count - (0 if _SPOKEN.search(word) else len(_SILENT.findall(word))), 1)
-
-
-def exceptions_of(lines: Iterable[str]) -> dict[str, int]:
-    """The words of the CMU Pronouncing Dictionary of which :func:`by_rule` says another number, with the right one.
-
-    The first pronunciation counts, and possessives have none of their own.
-
-    Args:
-        lines: of the dictionary, ``word PH0 ON1 E`` each, as the file ``cmudict.dict`` has them.
-
-    >>> exceptions_of(["cat K AE1 T", "idea AY0 D IY1 AH0", "idea(2) AY1 D IY0", "# a note"])
-    {'idea': 3}
-    """
-    found: dict[str, int] = {}
-    for line in lines:
-        word, *phones = line.partition("#")[0].split() or [""]
-        if re.fullmatch(r"[a-z]+(?:'[a-z]+)?", word) and not word.endswith(("'s", "s'")):
-            found.setdefault(word, sum(phone[-1].isdigit() for phone in phones) or 1)
-    return {word: count for word, count in sorted(found.items()) if by_rule(word) != count}
 
 
 @cache
