@@ -20,6 +20,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from page_figures import illustrate
 from protocol import Worker
 from report import WORDS, command, machine, markdown
 from tokenizers import Tokenizer
@@ -263,6 +264,7 @@ def main(arguments: argparse.Namespace) -> None:
         table.to_csv(path, index=False, float_format="%.6g")
     with replacing(arguments.output.with_suffix(".md")) as path:
         path.write_text(page(table, arguments), encoding="utf-8")
+    illustrate(arguments.output.with_suffix(".md"), "time_to_error")
 
 
 if __name__ == "__main__":
