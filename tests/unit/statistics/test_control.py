@@ -263,7 +263,7 @@ def rates(score_paths) -> pd.DataFrame:
 
 
 def test_rows_and_cells_of_the_table(rates):
-    assert list(rates.columns) == control.COLUMNS
+    assert list(rates.columns) == CONTROL.schema.names
     expected = [("plots", model, test) for model in ("small", "large", "all") for test in TESTS]
     # No pairs, so one test; no mass: 2 explainers × 2 seeds.
     expected += [("cases", model, "mann_whitney") for model in ("small", "large", "all")]

@@ -24,14 +24,13 @@ from evenlight.statistics.analyses.interim_analyses import (
     describe_repeated,
     foresee,
     levels_at_most,
-    read_analyses,
-    record_digest,
     refuse_late_plan,
     warnings_of,
     with_analyses,
 )
 from evenlight.statistics.analyses.judged_texts import judged_texts
 from evenlight.statistics.comparisons.files import items_path, units_path
+from evenlight.statistics.comparisons.look_plans import read_kept, record_digest
 from evenlight.statistics.comparisons.study import StudyScores
 
 EMPTY = pd.DataFrame(columns=INTERIM_ANALYSES.schema.names)
@@ -229,7 +228,7 @@ def test_the_record_is_kept_by_the_command_and_says_what_must_be_read_first(file
         done = run_result("record_analyses", settings, *flags)
         assert done.returncode == 0, done.stderr
         assert ("warning: Texts of 'plots'" in done.stdout) == bool(warnings_of(record))
-        return read_analyses(record)
+        return read_kept(record, INTERIM_ANALYSES)
 
     first = judge()
     assert first["units_a"].tolist() == [60]
@@ -246,12 +245,12 @@ def test_the_record_is_kept_by_the_command_and_says_what_must_be_read_first(file
 
 def test_a_record_that_was_edited_is_refused(tmp_path):
     path, record = tmp_path / "record.parquet", recorded(("", "a"), ("", "b"))
-    write_table(record, path, INTERIM_ANALYSES, {"digest": record_digest(record)})
-    pd.testing.assert_frame_equal(read_analyses(path), record, check_dtype=False)
+    write_table(record, path, INTERIM_ANALYSES, {"digest": record_digest(record, INTERIM_ANALYSES)})
+    pd.testing.assert_frame_equal(read_kept(path, INTERIM_ANALYSES), record, check_dtype=False)
     write_table(record.head(1), path, INTERIM_ANALYSES, read_metadata(path, INTERIM_ANALYSES))
     with pytest.raises(InputError, match=rf"^{path}: .*not those.*written"):
-        read_analyses(path)
-    assert read_analyses(Path("nowhere.parquet")).empty
+        read_kept(path, INTERIM_ANALYSES)
+    assert read_kept(Path("nowhere.parquet"), INTERIM_ANALYSES).empty
 
 
 def test_a_record_that_was_deleted_beside_verdicts_is_told(tmp_path):

@@ -153,7 +153,7 @@ def test_fewer_texts_than_were_looked_at_are_refused():
 
 def write_record(folder: Path, record: pd.DataFrame, effects_at: dict[str, list[int]]) -> Path:
     """A record of looks, and effects beside it that were estimated at some."""
-    write_table(record, folder / "looks.parquet", LOOKS, {"digest": record_digest(record)})
+    write_table(record, folder / "looks.parquet", LOOKS, {"digest": record_digest(record, LOOKS)})
     effects = EFFECTS.schema.empty_table()
     write_table(effects, folder / "effects.parquet", EFFECTS, {"looks": effects_at} if effects_at else {})
     return folder / "looks.parquet"

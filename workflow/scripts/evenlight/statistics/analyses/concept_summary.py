@@ -42,8 +42,8 @@ from evenlight.statistics.comparisons.files import (
     run_path,
     score_path,
 )
+from evenlight.statistics.comparisons.study import ALL
 
-ALL = "all"
 # Not an error, and of texts, not of changes: more is better.
 ORDER = "order_faithfulness"
 

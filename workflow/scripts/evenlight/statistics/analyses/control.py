@@ -41,18 +41,6 @@ from evenlight.statistics.comparisons.score_files import score_notes
 from evenlight.statistics.comparisons.study import ALL, StudyScores
 
 TESTS = ("mann_whitney", "signed_rank")
-COLUMNS = [
-    "dataset",
-    "model",
-    "test",
-    "cells",
-    "real_rate",
-    "null_rate",
-    "null_low",
-    "null_high",
-    "alpha",
-    "study_p",
-]
 
 
 def permuted_rates(study: StudyScores, *, alpha: float, control_draws: int) -> pd.DataFrame:
@@ -79,8 +67,9 @@ def permuted_rates(study: StudyScores, *, alpha: float, control_draws: int) -> p
                         tallies[*subset, test] = tallies.get((*subset, test), 0) + tally
     subsets = [(dataset, model) for dataset in study.datasets for model in [*study.models_of(dataset), ALL]]
     keys = [(*subset, test) for subset in [*subsets, (ALL, ALL)] for test in TESTS]
-    rows = [dict(zip(COLUMNS[:3], key, strict=True)) | _rates(tallies[key], alpha) for key in keys if key in tallies]
-    return pd.DataFrame(rows, columns=COLUMNS)
+    names = ("dataset", "model", "test")
+    rows = [dict(zip(names, key, strict=True)) | _rates(tallies[key], alpha) for key in keys if key in tallies]
+    return pd.DataFrame(rows, columns=CONTROL.schema.names)
 
 
 def _rates(tally: np.ndarray, alpha: float) -> dict:

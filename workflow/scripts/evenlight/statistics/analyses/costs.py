@@ -44,17 +44,13 @@ def summarise_costs(costs: Path, runs: Runs, *, explainers: Sequence[str]) -> pd
         seeds=("seed", "nunique"), texts=("texts", "sum"), **{name: (name, "sum") for name in PER_TEXT}
     )
     summed[PER_TEXT] = summed[PER_TEXT].div(summed["texts"], axis=0)
-    return _every_explainer(summed.reset_index(), runs, explainers)
-
-
-def _every_explainer(summed: pd.DataFrame, runs: Runs, explainers: Sequence[str]) -> pd.DataFrame:
-    """The same in the order of the study, with a row for what is not known."""
+    # In the order of the study, with a row for what is not known.
     names = [
         (dataset, model, explainer)
         for dataset in runs.datasets
         for model, explainer in product(runs.models_of(dataset), runs.explainers_of(dataset, explainers))
     ]
-    table = pd.DataFrame(names, columns=APART[:3]).merge(summed, how="left", on=APART[:3])
+    table = pd.DataFrame(names, columns=APART[:3]).merge(summed.reset_index(), how="left", on=APART[:3])
     return table.fillna({"seeds": 0, "texts": 0})
 
 

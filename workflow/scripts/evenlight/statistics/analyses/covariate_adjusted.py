@@ -38,7 +38,7 @@ from evenlight.statistics.analyses.base import Computed, Inputs, OfScores, descr
 from evenlight.statistics.arrays.effect_sizes import pooled_sd
 from evenlight.statistics.arrays.jackknife import interval, without_each
 from evenlight.statistics.arrays.units import OF_SUMS, settled
-from evenlight.statistics.comparisons.cells import CELL, Design, ExplainerScores, by_comparison
+from evenlight.statistics.comparisons.cells import Design, ExplainerScores, by_comparison
 from evenlight.statistics.comparisons.files import Run, items_path, predictions_path
 from evenlight.statistics.comparisons.reading import read_models
 from evenlight.statistics.comparisons.score_files import score_notes
@@ -250,9 +250,6 @@ def part_columns(splits: list[Split], confidence: float) -> dict[str, float]:
     }
 
 
-COMPUTED = ["covariate", "seeds", "undecided", "support", "total", *_PARTS, *_SHUFFLED]
-
-
 def covariate_adjusted_table(
     study: StudyScores, *, confidence: float, control_draws: int, from_probability: list[str]
 ) -> pd.DataFrame:
@@ -304,7 +301,7 @@ def covariate_adjusted_table(
                     yield cell | {"covariate": name} | _row(splits, confidence)
 
         rows += by_comparison(known, model.designs, rows_of)
-    return pd.DataFrame(rows, columns=[*CELL, *COMPUTED])
+    return pd.DataFrame(rows, columns=COVARIATE_ADJUSTED.schema.names)
 
 
 def _row(splits: Sequence[Split | str], confidence: float) -> dict:

@@ -132,7 +132,10 @@ def quality_per_seed(
     Columns: those of ``QUALITY_PER_SEED`` and of ``BALANCED_ACCURACY``.
     """
     units = {dataset: tables.read_table(units_path(datasets_folder, dataset), UNITS) for dataset in runs.datasets}
-    classes = {dataset: _classes_of(items_path(datasets_folder, dataset)) for dataset in runs.datasets}
+    classes = {
+        dataset: tables.read_metadata(items_path(datasets_folder, dataset), ITEMS)["classes"]
+        for dataset in runs.datasets
+    }
     parts, balanced, notes = [], [], {}
     for run in runs:
         path, names = predictions_path(predictions, run), {"dataset": run.dataset, "model": run.model, "seed": run.seed}
@@ -187,11 +190,6 @@ def balanced_accuracy(items: pd.DataFrame) -> dict[str, float]:
         "high": high,
         "chance": 1 / classes,
     }
-
-
-def _classes_of(items_file: Path) -> list[str]:
-    """The names of a dataset's classes, in the order of the labels."""
-    return tables.read_metadata(items_file, ITEMS)["classes"]
 
 
 def summarise_quality(per_seed: pd.DataFrame) -> pd.DataFrame:

@@ -21,8 +21,6 @@ from evenlight.statistics.comparisons.strategies import SUBSETS, Strategies, rea
 from evenlight.statistics.comparisons.study import StudyScores
 from evenlight.texts.predictions import PROMPT
 
-COLUMNS = STRATEGIES.schema.names
-
 
 def strategy_table(
     study: StudyScores, *, confidence: float, bootstrap_draws: int, mass_accuracies: Mapping[str, str]
@@ -65,7 +63,7 @@ def strategy_table(
                 rows += _rows(
                     strategies, explainer, subset, known, shares, weights, cluster, confidence, mass_accuracies
                 )
-    return pd.DataFrame(rows, columns=COLUMNS), list(notes)
+    return pd.DataFrame(rows, columns=STRATEGIES.schema.names), list(notes)
 
 
 def _note_on_truth(strategies: Strategies, truth: pd.Series) -> list[str]:

@@ -20,22 +20,6 @@ from evenlight.statistics.comparisons.score_files import STANDARD_ERROR, read_sc
 from evenlight.statistics.comparisons.study import ALL, StudyScores
 from evenlight.texts.items import forms_of
 
-COMPUTED = [
-    "seeds",
-    "significant_seeds",
-    "significant_seeds_a_better",
-    "significant_seeds_b_better",
-    "mean_d_significant",
-    "sd_d_significant",
-    "mean_d",
-    "sd_d",
-    "mean_delta_significant",
-    "mean_delta",
-    "better_group",
-    "contradicted",
-    "considerable",
-]
-
 
 def population_sd(values: pd.Series) -> float:
     """The standard deviation with divisor n, as in the published tables (one seed gives 0); NaN without values or
@@ -73,7 +57,7 @@ def summarise_disparity(
         dict(zip(CELL, keys, strict=True)) | _cell(part, higher_is_better[keys[3]], alpha, considerable_effect)
         for keys, part in disparity.groupby(CELL, sort=False)
     ]
-    return pd.DataFrame(rows, columns=CELL + COMPUTED)
+    return pd.DataFrame(rows, columns=SUMMARY.schema.names)
 
 
 def _cell(part: pd.DataFrame, higher_is_better: bool, alpha: float, considerable_effect: float) -> dict:

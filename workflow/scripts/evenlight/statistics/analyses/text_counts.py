@@ -20,9 +20,6 @@ from evenlight.statistics.comparisons.files import Run, Runs, items_path, score_
 from evenlight.statistics.comparisons.study import Comparison, pairs_of
 from evenlight.texts.items import forms_of, text_keys, units_of
 
-GROUPS = ["dataset", "factor", "level", "texts", "compared"]
-DIFFERENT = ["dataset", *Comparison._fields, "paired", "different_a", "different_b"]
-
 
 def count_texts(
     scores: Path,
@@ -62,7 +59,11 @@ def count_texts(
         groups += [{"dataset": name} | row for row in _groups(units, set(tested["item_id"]), comparisons, order)]
         of_explained = items[items["item_id"].isin(explained)]
         different += [{"dataset": name} | row for row in _different(of_explained, units, pairs_of(comparisons))]
-    return pd.DataFrame(rows), pd.DataFrame(groups, columns=GROUPS), pd.DataFrame(different, columns=DIFFERENT)
+    return (
+        pd.DataFrame(rows),
+        pd.DataFrame(groups, columns=AUDITED_GROUPS.schema.names),
+        pd.DataFrame(different, columns=DIFFERENT_TEXTS.schema.names),
+    )
 
 
 def _explained(paths: Sequence[Path]) -> set[str]:
@@ -160,9 +161,9 @@ class Counting(OfRuns):
         """The explainers that have explained all texts together."""
         return study.explainers_of(cls.modality)
 
-    def counts(self, inputs: Inputs) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
-        """See :func:`count_texts`."""
-        return count_texts(
+    def compute(self, inputs: Inputs) -> Computed:
+        """A row per dataset, and, where it has such tables, one per group, and one per comparison with copies."""
+        counts = count_texts(
             inputs.folders["scores"],
             inputs.folders["datasets"],
             self.runs,
@@ -170,6 +171,7 @@ class Counting(OfRuns):
             explainers=self.explainers,
             comparisons=self.comparisons,
         )
+        return Computed(counts[: len(self.tables)])
 
 
 class CountTexts(Counting):
@@ -189,19 +191,14 @@ class CountTexts(Counting):
         """Of each dataset the first that explains it: all have scores of the same texts."""
         return list(dict.fromkeys(names[0] for names in study.runs.sets_of(study.explainers)))
 
-    def compute(self, inputs: Inputs) -> Computed:
-        """A row per dataset, one per group, and one per comparison with copies."""
-        return Computed(self.counts(inputs))
-
 
 class CountQuestions(Counting):
-    """How many questions of each dataset are audited, and how many have answers."""
+    """How many questions of each dataset are audited, and how many have answers.
+
+    Questions are texts, of which answers are what explains them.
+    """
 
     tables: ClassVar[Mapping[str, Contract]] = {"audited_questions": AUDITED_QUESTIONS}
     modality: ClassVar[str] = TEXT
 
     result: Literal["count_questions"]
-
-    def compute(self, inputs: Inputs) -> Computed:
-        """A row per dataset: questions are texts, of which answers are what explains them."""
-        return Computed(self.counts(inputs)[:1])

@@ -15,8 +15,6 @@ from evenlight.core.tables import Contract
 from evenlight.statistics.analyses.base import Computed, Inputs, OfModels
 from evenlight.statistics.comparisons.files import Runs, items_path, predictions_path
 
-COLUMNS = ["dataset", "model", "seed", "hidden", "class", "probability"]
-
 
 def classes_without_words(predictions: Path, folder: Path, runs: Runs, *, hidden: Sequence[str]) -> pd.DataFrame:
     """A row per run and way of hiding words that the model can read: the most probable class, with its probability.
@@ -34,7 +32,7 @@ def classes_without_words(predictions: Path, folder: Path, runs: Runs, *, hidden
             if way in ways:
                 best = int(np.argmax(ways[way]))
                 rows.append((*vars(run).values(), way, classes[run.dataset][best], ways[way][best]))
-    return pd.DataFrame(rows, columns=COLUMNS)
+    return pd.DataFrame(rows, columns=WITHOUT_WORDS.schema.names)
 
 
 class ClassifyEmptyTexts(OfModels):

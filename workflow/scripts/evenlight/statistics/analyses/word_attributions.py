@@ -150,7 +150,6 @@ def attribution_differences(
         for run in runs.of(dataset):
             for explainer in runs.explainers_of(dataset, explainers):
                 shares = dict(read_word_shares(attributions, datasets_folder, predictions, run, explainer))
-                of_cell = []
                 for pair, pairs in forms:
                     numbers, of_pair, unequal = paired_words(pairs, shares, truth)
                     if unequal:
@@ -158,9 +157,12 @@ def attribution_differences(
                         notes[f"dataset '{dataset}', {' and '.join(pair.levels)}: {words}"] = None
                     if len(of_pair):
                         names = {"dataset": dataset, "model": run.model, "seed": run.seed, "explainer": explainer}
-                        of_cell.append(names | pair._asdict() | compared_words(numbers, of_pair))
-                rows += adjusted_by_factor(of_cell)
-    return pd.DataFrame(rows, columns=ATTRIBUTION_DIFFERENCES.schema.names), list(notes)
+                        rows.append(names | pair._asdict() | compared_words(numbers, of_pair))
+    table = pd.DataFrame(rows, columns=ATTRIBUTION_DIFFERENCES.schema.names)
+    of_factor = table.groupby(["dataset", "model", "seed", "explainer", "factor"], sort=False)
+    for name in ("p", "p_pairs"):
+        table[f"{name}_holm"] = of_factor[name].transform(holm)
+    return table, list(notes)
 
 
 def forms_together(units: pd.DataFrame, pair: Comparison) -> list[tuple[str, str]]:
@@ -206,16 +208,6 @@ def compared_words(numbers: np.ndarray, of_pair: np.ndarray) -> dict:
         "p": signed_rank_p(difference).item(),
         "p_pairs": signed_rank_p(differences(*means)).item(),
     }
-
-
-def adjusted_by_factor(rows: list[dict]) -> list[dict]:
-    """The rows of one explainer and run, with Holm's adjustment over the pairs of levels of each factor."""
-    for factor in {row["factor"] for row in rows}:
-        part = [row for row in rows if row["factor"] == factor]
-        for name in ("p", "p_pairs"):
-            for row, value in zip(part, holm([row[name] for row in part]), strict=True):
-                row[f"{name}_holm"] = float(value)
-    return rows
 
 
 class CompareAttributions(OfRuns):
