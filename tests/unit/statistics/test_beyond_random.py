@@ -5,13 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from rendering import run_result
 from scipy.stats import binom, binomtest
 from study_files import StudyFiles, asked, called
 
 from evenlight.configuration import beyond_random as beyond_random_of
 from evenlight.configuration import complete, random_explainers, upper_bound
-from evenlight.core import tables
 from evenlight.core.contracts.results import BEYOND_RANDOM
 from evenlight.core.seeds import generator_for
 from evenlight.statistics.analyses.beyond_random import (
@@ -24,9 +22,6 @@ from evenlight.statistics.analyses.beyond_random import (
     reached,
 )
 from evenlight.statistics.analyses.effects import effect_tables
-from evenlight.statistics.arrays.mean import mean_limits
-from evenlight.statistics.arrays.multiple_testing import Looks
-from evenlight.statistics.comparisons import mean_effects
 from evenlight.statistics.comparisons.cells import Design, ExplainerScores, Side
 from evenlight.statistics.comparisons.study import Comparison, VerdictSettings
 from evenlight.statistics.comparisons.verdicts import judged
@@ -233,15 +228,6 @@ def test_what_any_explainer_reaches_is_upper_bound(study):
     assert drop["random_a"] == pytest.approx(drop["score_a"] - 1)
 
 
-def test_script_writes_the_table(study, tmp_path):
-    path, settings = tmp_path / "computed.parquet", study_settings()
-    flags = ("--scores", study.scores, "--datasets", study.datasets, "--output", path)
-    done = run_result("measure_beyond_random", asked(beyond_random_table, settings), *flags)
-    assert done.returncode == 0, done.stderr
-    table = tables.read_table(path, BEYOND_RANDOM)
-    pd.testing.assert_frame_equal(table, computed(study), check_dtype=False)
-
-
 # What a configuration calls for
 
 
@@ -290,14 +276,3 @@ def test_random_and_upper_bound_explainers_of_a_configuration():
     )
     assert random_explainers(config) == ["dice", "coin"]
     assert upper_bound(config) == {"drop": "best", "kept": "alone"}
-
-
-def test_earlier_analyses_and_what_is_reached_draw_no_interval(study, monkeypatch):
-    drawn = []
-    monkeypatch.setattr(mean_effects, "mean_limits", lambda *given: drawn.append(given[2]) or mean_limits(*given))
-    computed(study)
-    # LIME, the best, and two random explainers are not: two explainers, three parts, of which one has no mean.
-    assert drawn == [99] * 4
-    drawn.clear()
-    computed(study, looks=Looks((20, 30), (0, 1)))
-    assert drawn == [99] * 4

@@ -354,17 +354,6 @@ def test_intervals_of_a_subset_are_as_wide_as_its_clusters_are_few():
     assert held == pytest.approx(0.95, abs=0.025)
 
 
-def test_a_table_widens_the_intervals_of_ratios_by_its_own_clusters(monkeypatch, files):
-    counts = []
-    monkeypatch.setattr(
-        "evenlight.statistics.analyses.strategy_summary.ends",
-        lambda drawn, confidence, clusters: counts.append(np.array(clusters)) or ends(drawn, confidence, clusters),
-    )
-    called(strategy_table, **folders(files), **SUMMARISED)
-    # All and right have 20 pairs, since of one a text is left; what all models read rightly has 19.
-    assert [count.ravel().tolist() for count in counts[:3]] == [[20] * 3, [20] * 3, [19] * 3]
-
-
 @pytest.mark.parametrize(
     ("truth", "definition", "share"),
     [

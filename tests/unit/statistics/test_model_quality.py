@@ -7,14 +7,14 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 from dataset_files import as_dataset, write_dataset
-from rendering import page_of, run_result, tabulated
+from rendering import page_of
 from study_files import asked, taken
 
 from evenlight.core import tables
-from evenlight.core.contracts.results import BALANCED_ACCURACY, QUALITY
 from evenlight.core.contracts.texts import PREDICTIONS
 from evenlight.core.errors import InputError
 from evenlight.reports.page_parts import NO_RUN
+from evenlight.statistics.analyses.base import Inputs
 from evenlight.statistics.analyses.model_quality import (
     average_prediction_difference,
     balanced_accuracy,
@@ -26,6 +26,7 @@ from evenlight.statistics.analyses.model_quality import (
 from evenlight.statistics.arrays.exact_tests import share_limits
 from evenlight.statistics.comparisons.chance_level import describe_chance
 from evenlight.statistics.comparisons.files import Runs
+from evenlight.statistics.results import Result
 
 SETTINGS = {
     "datasets": {"plots": {"label": "Plots"}},
@@ -247,33 +248,15 @@ def test_items_and_predictions_of_other_splits_do_not_count(files):
     pd.testing.assert_frame_equal(predicted_items(files[0], files[1][0]), expected)
 
 
-def test_dataset_without_items_is_refused(files):
-    files[0].unlink()
-    with pytest.raises(InputError, match=r"plots/items\.parquet: no such file.*import_dataset"):
-        measured(files)
-
-
-def test_scripts_write_all_tables(files, tmp_path):
-    summary, per_seed = tmp_path / "models.parquet", tmp_path / "models_per_seed.parquet"
-    datasets, predictions = folders_of(files)
-    balanced = tmp_path / "balanced_accuracy.parquet"
-    flags = ("--datasets", datasets, "--predictions", predictions, "--output", summary, per_seed, balanced)
-    done = run_result("measure_quality", asked(quality_per_seed, SETTINGS), *flags)
-    assert done.returncode == 0, done.stderr
-    read, of_seeds = tables.read_table(summary, QUALITY), pd.read_csv(per_seed.with_suffix(".csv"))
-    of_runs = tables.read_table(balanced, BALANCED_ACCURACY)
-    assert of_runs["value"].tolist() == pytest.approx([5 / 6, 1])
-    assert of_runs[["size", "clusters", "chance"]].to_numpy().tolist() == [[6, 3, 0.5]] * 2
+def test_of_a_model_that_may_guess_the_log_warns(files):
+    folders = dict(zip(("datasets", "predictions"), folders_of(files), strict=True))
+    quality = Result.parse({"result": "measure_quality", **asked(quality_per_seed, SETTINGS)})
+    found = quality.compute(Inputs(folders))
+    balanced = found.tables[2]
+    assert balanced["value"].tolist() == pytest.approx([5 / 6, 1])
+    assert balanced[["size", "clusters", "chance"]].to_numpy().tolist() == [[6, 3, 0.5]] * 2
     # So few texts show of neither run that it has learnt.
-    assert done.stdout.endswith(f"\nwarning: {describe_chance(of_runs)[0]}\n")
-    page = tabulated(tmp_path, "models", read, datasets={"plots": "Plots"}, models={"small": "Small"})
-    assert list(of_seeds.columns) == ["dataset", "model", "seed", "measure", "factor", "subset", "size", "value"]
-    assert set(of_seeds["seed"]) == {0, 1}
-    assert "0.917 ± 0.083" in page.html
-    assert re.findall("<th[^>]*>(girl|boy)</th>", page.html) == ["girl", "boy"]
-    assert "class 0" not in page.html
-    assert "0.917" in page.latex
-    assert "One run each" not in page.html
+    assert found.said == [f"warning: {describe_chance(balanced)[0]}"]
 
 
 def test_page_of_one_run_has_no_deviation_over_seeds(files):

@@ -12,9 +12,7 @@ from evenlight.configuration import complete
 from evenlight.core.errors import InputError
 from evenlight.reports.html_table import render
 from evenlight.statistics.analyses.proposed_methods import BEHIND, BEST, proposed_method_tables
-from evenlight.statistics.arrays.mean import mean_limits
 from evenlight.statistics.arrays.multiple_testing import Looks
-from evenlight.statistics.comparisons import mean_effects
 from evenlight.statistics.comparisons.reading import read_models
 from evenlight.statistics.comparisons.study import StudyScores
 
@@ -184,16 +182,6 @@ def test_a_rival_without_scores_is_told(tmp_path):
     assert "lime" not in set(pairs.loc[pairs["metric"] == "mass", "other"])
     for name in ("'plots'", "'mass'", "'new'", "'lime'", "zero"):
         assert name in note
-
-
-def test_earlier_analyses_draw_no_interval(tmp_path, monkeypatch):
-    files = StudyFiles(tmp_path)
-    files.write(scores_of("zero", 0), 0, "correctness", model="zero")
-    drawn = []
-    monkeypatch.setattr(mean_effects, "mean_limits", lambda *given: drawn.append(given[2]) or mean_limits(*given))
-    asked = ASKED | {"models": {"zero": [0]}, "strategies": {"bert": {"ZS": "zero"}}, "proposed_methods": ["new"]}
-    called(proposed_method_tables, *files.folders, **asked, looks=Looks((14, 20), (0, 1)))
-    assert sorted(set(drawn)) == [0, ASKED["bootstrap_draws"]]
 
 
 def test_what_an_earlier_analysis_has_found_stays_found(tmp_path):

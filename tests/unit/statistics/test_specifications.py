@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.colors import to_hex
-from rendering import run_result, run_script, shown
+from rendering import shown
 from scipy.stats import mannwhitneyu, norm
 from stratified import stratified_d
 from study_files import StudyFiles, called
@@ -423,18 +423,3 @@ def test_a_kind_without_a_curve_says_so(found, tmp_path):
     for name in ("one.svg", "two.svg"):
         draw([tmp_path / name], lambda: drawn(*found), "Title")
     assert (tmp_path / "one.svg").read_bytes() == (tmp_path / "two.svg").read_bytes()
-
-
-def test_scripts_compute_and_draw(study, tmp_path):
-    files = study(shift=0.4)
-    table, curves, figure = (tmp_path / name for name in ("specifications.parquet", "curves.parquet", "figure.svg"))
-    folders = ("--scores", files.scores, "--datasets", files.datasets, "--output", curves, table)
-    done = run_result("measure_specifications", ASKED, *folders)
-    assert done.returncode == 0, done.stderr
-    assert len(tables.read_table(curves, SPECIFICATION_CURVES)) == 5
-    flags = ("--specifications", table, "--curves", curves, "--dataset", "plots", "--kind", "sparsity")
-    about = shown(SETTINGS, "explainers", "models", "metrics", dataset="Plots", alpha=0.05)
-    about["metrics"].pop("gini")
-    done = run_script("figures/draw_specifications.py", about, *flags, "--output", figure)
-    assert done.returncode == 0, done.stderr
-    assert "Sparsity on Plots" in figure.read_text()

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from disparity_rows import disparity_rows
-from rendering import COMPARED, page_of, run_result, shown, tabulated
+from rendering import COMPARED, page_of, shown
 from study_files import StudyFiles, asked, called, computed
 from wording import says
 
@@ -16,7 +16,6 @@ from evenlight.core import tables
 from evenlight.core.contracts.explanations import SCORES as SCORES_CONTRACT
 from evenlight.core.contracts.results import DISPARITY, SCORE_SUMMARY, SUMMARY
 from evenlight.core.contracts.texts import ITEMS, UNITS
-from evenlight.core.errors import InputError
 from evenlight.reports.contrast import contrast_ratio
 from evenlight.reports.html_table import INK, render
 from evenlight.reports.page_parts import BETTER_COLOURS, initials, shade
@@ -183,13 +182,6 @@ def test_cells_come_in_the_order_of_the_table_with_their_names():
     assert list(summary[CELL].itertuples(index=False, name=None)) == names
     assert summary["mean_d"].tolist() == pytest.approx([0, 0.1, 0.2, 0.3])
     assert summary["better_group"].tolist()[1:] == ["male", "asian", "asian"]
-
-
-def test_unknown_metrics_are_refused():
-    table = pd.concat([disparity(metric, [(0.1, 0.1)]) for metric in ("sufficiency", "gini", "area")])
-    message = r"^disparity table: metric area, sufficiency.*'metrics'.*\(rule measure_disparity\)$"
-    with pytest.raises(InputError, match=message):
-        summarise_disparity(table, **asked(summarise_disparity, SETTINGS))
 
 
 def test_empty_disparity_table_gives_an_empty_summary():
@@ -394,20 +386,3 @@ def test_score_page_shows_groups_side_by_side(score_files):
     html = render(page_of("scores", computed(summarise_scores, score_files, SETTINGS), **SCORES))
     assert Structure(html).cells == ["3.000 ± 2.160", "–", "–", "–"]
     assert html.index(">male</th>") < html.index(">female</th>")
-
-
-def test_disparities_are_summed_up_and_written_with_their_notes(tmp_path):
-    runs, summary = (tmp_path / f"{name}.parquet" for name in ("disparity", "disparity_summary"))
-    table = disparity("gini", [(0.01, 0.5), (0.02, 0.7), (0.8, 0.0)])
-    tables.write_table(table, runs, DISPARITY, {"notes": ["a note"]})
-    settings = asked(summarise_disparity, SETTINGS)
-    done = run_result("summarise_disparity", settings, "--tables", runs, "--output", summary)
-    assert done.returncode == 0, done.stderr
-    [directions, note] = tables.read_metadata(summary, SUMMARY)["notes"]
-    assert directions.startswith("of 1 cells")
-    assert note == "a note"
-    page = tabulated(tmp_path, "disparity", tables.read_table(summary, SUMMARY), notes=["a note"], **DISPARITIES)
-    read = pd.read_csv(summary.with_suffix(".csv"))
-    assert read.loc[0, ["significant_seeds", "better_group"]].tolist() == [2, "male"]
-    assert "<li>a note</li>" in page.html
-    assert "a note" in page.latex

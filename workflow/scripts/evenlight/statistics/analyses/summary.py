@@ -10,7 +10,6 @@ from pydantic import Field
 from evenlight.core import tables
 from evenlight.core.contracts.results import DISPARITY, SCORE_SUMMARY, SUMMARY
 from evenlight.core.contracts.texts import UNITS
-from evenlight.core.errors import InputError
 from evenlight.core.kinds import COMPARING
 from evenlight.core.tables import Contract
 from evenlight.statistics.analyses.base import Computed, Inputs, OfScores, Result
@@ -46,13 +45,6 @@ def summarise_disparity(
     - ``contradicted``: whether ``mean_d_significant`` has the other sign than ``mean_delta_significant``;
     - ``considerable``: whether |``mean_d_significant``| ≥ ``considerable_effect``.
     """
-    unknown = set(disparity["metric"]) - set(higher_is_better)
-    if unknown:
-        listing = ", ".join(sorted(unknown))
-        raise InputError(
-            f"disparity table: metric {listing} is not in 'metrics' of the configuration; "
-            "make the table again (rule measure_disparity)"
-        )
     rows = [
         dict(zip(CELL, keys, strict=True)) | _cell(part, higher_is_better[keys[3]], alpha, considerable_effect)
         for keys, part in disparity.groupby(CELL, sort=False)
