@@ -1,6 +1,6 @@
 """The files of a study for tests of its statistics, from one row per score as they are easiest to write down."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from inspect import signature
 from pathlib import Path
@@ -12,9 +12,11 @@ from dataset_files import as_dataset
 from evenlight.core import tables
 from evenlight.core.contracts.explanations import SCORES
 from evenlight.core.contracts.texts import ITEMS, UNITS
+from evenlight.statistics.analyses.base import Inputs
 from evenlight.statistics.analyses.effects import effect_tables
 from evenlight.statistics.comparisons.files import Run, Runs, items_path, score_path, units_path
 from evenlight.statistics.comparisons.study import StudyScores, VerdictSettings
+from evenlight.statistics.results import Result
 
 NAMES = ["item_id", "pair_id", "group", "explainer"]
 
@@ -99,6 +101,13 @@ def asked(function: Callable, settings: dict) -> dict:
     wanted = [entry for entry in parameters.values() if entry.kind is entry.KEYWORD_ONLY]
     of_function = [entry.name for entry in wanted if entry.name in known or entry.default is entry.empty]
     return {name: known[name] for name in [*(name for name in of_parts if name in known), *of_function]}
+
+
+def made(result: str, files: StudyFiles | Mapping[str, Path], **settings) -> Sequence[pd.DataFrame]:
+    """The tables of a result with these settings, from the files of a study or from folders by their names."""
+    if isinstance(files, StudyFiles):
+        files = {"scores": files.scores, "datasets": files.datasets, "predictions": files.predictions}
+    return Result.parse({"result": result, **settings}).compute(Inputs(files)).tables
 
 
 def called(function: Callable, scores: Path, units: Path, predictions: Path | None = None, **settings):

@@ -9,7 +9,7 @@ from matplotlib.colors import to_hex
 from rendering import shown
 from scipy.stats import mannwhitneyu, norm
 from stratified import stratified_d
-from study_files import StudyFiles, called
+from study_files import StudyFiles, made
 
 from evenlight.core import tables
 from evenlight.core.contracts.results import SPECIFICATION_CURVES, SPECIFICATIONS
@@ -25,7 +25,6 @@ from evenlight.statistics.analyses.specifications import (
     effects_by_labels,
     estimates,
     joint_inference,
-    specification_tables,
 )
 from evenlight.statistics.arrays.effect_sizes import cohens_d
 from evenlight.statistics.arrays.rank_sum import stratified_delta
@@ -205,7 +204,7 @@ def study(tmp_path):
 
 
 def test_rows_of_the_tables(study):
-    specifications, curves = called(specification_tables, *study(shift=1.5).folders, **ASKED)
+    curves, specifications = made("measure_specifications", study(shift=1.5), **ASKED)
     names = ["method", "explainer", "metric", "model", "seed", "effect"]
     expected = {
         (METHODS[explainer], explainer, metric, *run, effect)
@@ -251,7 +250,7 @@ def test_all_specifications_have_the_same_exchange_also_where_models_have_scored
     def alike(table, run):
         return without_first(study_rows(Run("plots", "small", 0), shift=0.3), run)
 
-    specifications, _ = called(specification_tables, *study(changed=alike).folders, **ASKED)
+    _, specifications = made("measure_specifications", study(changed=alike), **ASKED)
     ((design, in_first),) = labels
     assert in_first.shape == (100, 40)
     places = {item: place for place, item in enumerate([*design.a.items, *design.b.items])}
@@ -286,7 +285,6 @@ def test_strata_of_all_runs_bound_the_exchange(study):
         tables.write_table(
             pd.DataFrame(rows), predictions_path(files.predictions, Run("plots", model, seed)), PREDICTIONS
         )
-    asked = ASKED | {"strata": {"plots": "prediction"}, "predictions": files.predictions}
     seen = []
     original = control.permuted_labels
     with pytest.MonkeyPatch.context() as patch:
@@ -294,7 +292,7 @@ def test_strata_of_all_runs_bound_the_exchange(study):
             "evenlight.statistics.analyses.specifications.permuted_labels",
             lambda design, draws: seen.append((design, original(design, draws))) or seen[-1][1],
         )
-        specifications, _ = called(specification_tables, *files.folders, **asked)
+        _, specifications = made("measure_specifications", files, **ASKED, strata={"plots": "prediction"})
     ((design, in_first),) = seen
     order = [items.index(item) for item in [*design.a.items, *design.b.items]]
     pattern = np.array([values[order] for values in predicted.values()])
@@ -319,7 +317,7 @@ def test_what_decides_nothing_is_left_out_and_counted(study):
             table["gini"] = 0.25
         return table
 
-    specifications, curves = called(specification_tables, *study(changed=poor).folders, **ASKED)
+    curves, specifications = made("measure_specifications", study(changed=poor), **ASKED)
     found = curves.set_index(["kind", "method"])
     assert found["specifications"].to_dict() == {
         ("sparsity", "all"): 34, ("sparsity", "lime"): 22, ("sparsity", "saliency"): 12,
@@ -330,14 +328,12 @@ def test_what_decides_nothing_is_left_out_and_counted(study):
 
 
 def test_a_dataset_without_scores_of_a_kind_has_no_curve(study):
-    specifications, curves = called(
-        specification_tables, *study(changed=lambda t, _: t.assign(gini=NAN)).folders, **ASKED
-    )
+    curves, specifications = made("measure_specifications", study(changed=lambda t, _: t.assign(gini=NAN)), **ASKED)
     assert set(curves["kind"]) == set(specifications["kind"]) == {"sparsity"}
     nothing = dict.fromkeys(("tau", "tau_paper", "gini"), NAN)
     for table, contract in zip(
-        called(specification_tables, *study(changed=lambda t, _: t.assign(**nothing)).folders, **ASKED),
-        (SPECIFICATIONS, SPECIFICATION_CURVES),
+        made("measure_specifications", study(changed=lambda t, _: t.assign(**nothing)), **ASKED),
+        (SPECIFICATION_CURVES, SPECIFICATIONS),
         strict=True,
     ):
         assert (len(table), list(table.columns)) == (0, contract.schema.names)
@@ -370,7 +366,7 @@ def drawn(specifications, curves, kind="sparsity"):
 
 @pytest.fixture
 def found(study):
-    return called(specification_tables, *study(shift=0.4).folders, **ASKED)
+    return made("measure_specifications", study(shift=0.4), **ASKED)[::-1]
 
 
 def test_marks_stand_at_the_estimates_in_colours_of_significance(found):
