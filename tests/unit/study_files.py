@@ -12,7 +12,7 @@ from dataset_files import as_dataset
 from evenlight.core import tables
 from evenlight.core.contracts.explanations import SCORES
 from evenlight.core.contracts.texts import ITEMS, UNITS
-from evenlight.statistics.analyses.base import Inputs
+from evenlight.statistics.analyses.base import Computed, Inputs
 from evenlight.statistics.analyses.effects import effect_tables
 from evenlight.statistics.comparisons.files import Run, Runs, items_path, score_path, units_path
 from evenlight.statistics.comparisons.study import StudyScores, VerdictSettings
@@ -103,11 +103,16 @@ def asked(function: Callable, settings: dict) -> dict:
     return {name: known[name] for name in [*(name for name in of_parts if name in known), *of_function]}
 
 
-def made(result: str, files: StudyFiles | Mapping[str, Path], **settings) -> Sequence[pd.DataFrame]:
-    """The tables of a result with these settings, from the files of a study or from folders by their names."""
+def result_of(result: str, files: StudyFiles | Mapping[str, Path], **settings) -> Computed:
+    """A result with these settings, from the files of a study or from folders by their names."""
     if isinstance(files, StudyFiles):
         files = {"scores": files.scores, "datasets": files.datasets, "predictions": files.predictions}
-    return Result.parse({"result": result, **settings}).compute(Inputs(files)).tables
+    return Result.parse({"result": result, **settings}).compute(Inputs(files))
+
+
+def made(result: str, files: StudyFiles | Mapping[str, Path], **settings) -> Sequence[pd.DataFrame]:
+    """The tables of :func:`result_of`."""
+    return result_of(result, files, **settings).tables
 
 
 def called(function: Callable, scores: Path, units: Path, predictions: Path | None = None, **settings):

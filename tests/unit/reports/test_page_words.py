@@ -16,6 +16,7 @@ import pytest
 from page_study import LABELS, SUBJECTS, PageStudy, with_verdicts
 from schemas import schema_of
 from scipy.stats import binom
+from study_files import result_of
 from wording import says
 
 from evenlight.core import tables
@@ -33,7 +34,6 @@ from evenlight.reports.index.views import Folders
 from evenlight.reports.verdict_words import at_least, describe_counts
 from evenlight.statistics.analyses.decision_rates import rates_of_models
 from evenlight.statistics.analyses.planning import texts_needed
-from evenlight.statistics.analyses.reliance import measure_reliance
 from evenlight.statistics.analyses.text_counts import count_texts
 from evenlight.statistics.analyses.without_words import classes_without_words
 from evenlight.statistics.comparisons.files import Run, Runs, items_path, predictions_path, units_path
@@ -130,11 +130,12 @@ class AuditedStudy(PageStudy):
 
     @cached_property
     def _reliance(self) -> dict[str, pd.DataFrame]:
-        found = measure_reliance(
-            self.folders.attributions,
-            self.folders.datasets,
-            Runs(datasets=[self.dataset], models={self.model: self.seeds}),
-            predictions=self.folders.predictions,
+        folders = self.folders
+        found = result_of(
+            "measure_reliance",
+            {"attributions": folders.attributions, "datasets": folders.datasets, "predictions": folders.predictions},
+            datasets=[self.dataset],
+            models={self.model: self.seeds},
             explainers={name: name if name == "ig" else None for name in self.explainers},
             comparisons={"gender": [["male", "female"]]},
             words_of=[self.dataset],
@@ -147,7 +148,7 @@ class AuditedStudy(PageStudy):
             "group_reliance": GROUP_RELIANCE,
             "words_by_group": WORDS_BY_GROUP,
         }
-        for (name, contract), table in zip(contracts.items(), found, strict=True):
+        for (name, contract), table in zip(contracts.items(), found.tables, strict=True):
             tables.write_table(table, folder / f"{name}.parquet", contract)
         return {name: tables.read_exactly(folder / f"{name}.parquet", contract) for name, contract in contracts.items()}
 

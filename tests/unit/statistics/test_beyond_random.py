@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import binom, binomtest
-from study_files import StudyFiles, asked, called
+from study_files import StudyFiles, called, made
 
 from evenlight.configuration import beyond_random as beyond_random_of
 from evenlight.configuration import complete, random_explainers, upper_bound
@@ -16,7 +16,6 @@ from evenlight.statistics.analyses.beyond_random import (
     BEYOND,
     OWN,
     PLAIN,
-    beyond_random_table,
     counted_parts,
     of_part,
     reached,
@@ -141,22 +140,16 @@ def test_shares_with_as_many_wins_as_losses_are_found_as_seldom_as_stated():
 # A study, from files
 
 
-def study_settings() -> dict:
-    metrics = {"drop": "Drop", "gini": "Gini"}
-    return {
-        "datasets": {"plots": {"label": "Plots"}},
-        "models": {"small": {"label": "Small"}},
-        "seeds": [0, 1],
-        "explainers": {name: {"label": name.title()} for name in ("lime", "dice", "coin", "best")},
-        "metrics": {
-            name: {"label": label, "better": "higher", "family": "complexity"} for name, label in metrics.items()
-        },
-        "statistics": {
-            "groups": [["male", "female"]],
-            **{"alpha": 0.05, "as_often_bound": 0.3, "confidence": 0.95, "bootstrap_draws": 99},
-            **{"noise": ["dice", "coin", "best"], "random": ["dice", "coin"], "upper_bound": {"drop": "best"}},
-        },
-    }
+SCORED = {
+    "datasets": ["plots"],
+    "models": {"small": [0, 1]},
+    "explainers": ["lime", "dice", "coin", "best"],
+    "metrics": {"drop": "complexity", "gini": "complexity"},
+    "comparisons": {"gender": [["male", "female"]]},
+    **{"alpha": 0.05, "as_often_bound": 0.3, "confidence": 0.95, "bootstrap_draws": 99},
+    **{"smallest_effects": {}, "primary": {}, "noise": ["dice", "coin", "best"]},
+}
+ASKED = SCORED | {"random": ["dice", "coin"], "upper_bound": {"drop": "best"}}
 
 
 @pytest.fixture
@@ -183,7 +176,8 @@ def study(tmp_path):
 
 
 def computed(study: StudyFiles, **more) -> pd.DataFrame:
-    return called(beyond_random_table, *study.folders, **asked(beyond_random_table, study_settings()) | more)
+    [table] = made("measure_beyond_random", study, **ASKED | more)
+    return table
 
 
 def test_the_table_of_a_study(study):
@@ -207,7 +201,7 @@ def test_the_table_of_a_study(study):
 
 def test_the_scores_have_the_verdicts_of_the_table_of_effects(study):
     """Where every text has random scores; random explainers are a family apart."""
-    effects, *_ = called(effect_tables, *study.folders, **asked(effect_tables, study_settings()))
+    effects, *_ = called(effect_tables, *study.folders, **SCORED)
     of_explainers = effects[effects["family"] == "study"].reset_index(drop=True)
     table = computed(study)
     table = table[table["family"] == "study"].reset_index(drop=True)

@@ -3,13 +3,12 @@
 import numpy as np
 import pandas as pd
 import pytest
-from study_files import StudyFiles, computed
+from study_files import StudyFiles, made
 
 from evenlight.core.contracts.results import CONTROL
 from evenlight.core.seeds import generator_for
 from evenlight.reports.plots.control import draw_control
-from evenlight.statistics.analyses.control import permuted_labels, permuted_rates, permuted_tests
-from evenlight.statistics.analyses.disparity import disparity_table
+from evenlight.statistics.analyses.control import permuted_labels, permuted_tests
 from evenlight.statistics.comparisons.cells import Design, ExplainerScores, Side
 from evenlight.statistics.comparisons.study import Comparison
 
@@ -136,18 +135,14 @@ def test_the_p_of_the_study_is_uniform_without_disparity():
 # The table, from files
 
 
-def study_settings(**changes) -> dict:
-    metric = {"better": "higher", "family": "complexity"}
-    statistics = {"groups": [["male", "female"], ["old", "young"]], "alpha": 0.05, "confidence": 0.95}
-    return {
-        "datasets": {"plots": {"label": "Plots"}, "cases": {"label": "Cases"}},
-        "models": {"small": {"label": "Small"}, "large": {"label": "Large"}},
-        "seeds": [0, 1],
-        "explainers": {"lime": {"label": "LIME"}, "grad": {"label": "Grad"}},
-        "metrics": {name: metric | {"label": name.title()} for name in ("gini", "mass")},
-        "statistics": statistics | {"control_draws": 99},
-        **changes,
-    }
+ASKED = {
+    "datasets": ["plots", "cases"],
+    "models": {"small": [0, 1], "large": [0, 1]},
+    "explainers": ["lime", "grad"],
+    "metrics": {"gini": "complexity", "mass": "complexity"},
+    "comparisons": {"gender": [["male", "female"], ["old", "young"]]},
+    **{"alpha": 0.05, "control_draws": 99},
+}
 
 
 @pytest.fixture(scope="module")
@@ -176,7 +171,8 @@ def score_paths(tmp_path_factory) -> StudyFiles:
 
 @pytest.fixture(scope="module")
 def rates(score_paths) -> pd.DataFrame:
-    return computed(permuted_rates, score_paths, study_settings())
+    [table] = made("permute_groups", score_paths, **ASKED)
+    return table
 
 
 def test_rows_and_cells_of_the_table(rates):
@@ -207,16 +203,14 @@ def test_a_disparity_is_more_than_chance_and_none_is_not(rates):
 
 def test_the_real_rate_is_that_of_the_studys_own_tests(score_paths, rates):
     found = rates.set_index(["dataset", "model", "test"])["real_rate"]
-    statistics = study_settings()["statistics"] | {"groups": [["male", "female"]]}
-    table, _ = computed(disparity_table, score_paths, study_settings(statistics=statistics))
+    scored = {name: ASKED[name] for name in ("datasets", "models", "explainers", "metrics")}
+    [table] = made("measure_disparity", score_paths, **scored, comparisons={"gender": [["male", "female"]]})
     for (dataset, model), part in table.groupby(["dataset", "model"]):
         assert found[dataset, model, "mann_whitney"] == (part["p"] <= 0.05).mean()
 
 
 def test_a_metric_that_is_defined_nowhere_has_no_rate(score_paths):
-    metrics = {"mass": study_settings()["metrics"]["mass"]}
-    settings = study_settings(datasets={"cases": {"label": "Cases"}}, metrics=metrics)
-    table = computed(permuted_rates, score_paths, settings)
+    [table] = made("permute_groups", score_paths, **ASKED | {"datasets": ["cases"], "metrics": {"mass": "complexity"}})
     assert set(table["cells"]) == {0}
     assert table[["real_rate", "null_rate", "study_p"]].isna().all(axis=None)
 

@@ -3,15 +3,14 @@
 from pathlib import Path
 
 import pytest
+from study_files import made
 
 from evenlight.core import tables
 from evenlight.core.contracts.results import COST_SUMMARY
 from evenlight.explainers.costs import write_cost
-from evenlight.statistics.analyses.costs import summarise_costs
-from evenlight.statistics.comparisons.files import Run, Runs, explainer_path
+from evenlight.statistics.comparisons.files import Run, explainer_path
 
 STUDY = {"datasets": ["plots"], "models": {"small": [0, 1]}, "explainers": ["grad", "gxi", "lime"]}
-RUNS = Runs(datasets=STUDY["datasets"], models=STUDY["models"])
 
 
 def part(texts: int, seconds: float, rows: int, asked: int, device: str = "A CPU", together=("grad", "gxi")) -> dict:
@@ -38,7 +37,7 @@ def test_what_is_not_known_has_a_row_that_says_so(costs, tmp_path):
     for seed in (0, 1):
         write_cost(explainer_path(costs, Run("plots", "small", seed), "gxi"), [])
     path = tmp_path / "costs.parquet"
-    tables.write_table(summarise_costs(costs, RUNS, explainers=STUDY["explainers"]), path, COST_SUMMARY)
+    tables.write_table(made("summarise_costs", {"costs": costs}, **STUDY)[0], path, COST_SUMMARY)
     table = tables.read_exactly(path, COST_SUMMARY)
     unknown = table[table["explainer"] == "gxi"].squeeze()
     assert unknown["texts"] == 0
@@ -46,7 +45,7 @@ def test_what_is_not_known_has_a_row_that_says_so(costs, tmp_path):
 
 
 def test_costs_are_means_over_texts_by_device(costs):
-    table = summarise_costs(costs, RUNS, explainers=STUDY["explainers"])
+    [table] = made("summarise_costs", {"costs": costs}, **STUDY)
     found = {(row.explainer, row.device): row for row in table.itertuples()}
     assert list(found) == [("grad", "A CPU"), ("gxi", "A CPU"), ("lime", "A CPU"), ("lime", "A GPU")]
     grad = found["grad", "A CPU"]

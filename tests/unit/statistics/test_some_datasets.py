@@ -5,13 +5,12 @@ import copy
 import numpy as np
 import pandas as pd
 import pytest
-from study_files import StudyFiles
+from study_files import StudyFiles, made
 
 from evenlight.configuration import checkpoint, complete, for_some_datasets, without_labels
 from evenlight.core import tables
 from evenlight.core.contracts.explanations import COSTS
 from evenlight.core.errors import InputError
-from evenlight.statistics.analyses.costs import summarise_costs
 from evenlight.statistics.analyses.summary import summarise_scores
 from evenlight.statistics.comparisons.families import sizes_of_families
 from evenlight.statistics.comparisons.files import Run, Runs, explainer_path
@@ -243,7 +242,7 @@ def test_a_table_has_a_row_where_a_combination_is(tmp_path):
     for run in runs:
         for explainer in runs.explainers_of(run.dataset, ["grad", "mine"]):
             tables.write_table(unknown, explainer_path(tmp_path / "costs", run, explainer), COSTS)
-    table = summarise_costs(tmp_path / "costs", runs, explainers=["grad", "mine"])
+    [table] = made("summarise_costs", {"costs": tmp_path / "costs"}, **vars(runs), explainers=["grad", "mine"])
     assert list(table[["dataset", "model", "explainer"]].itertuples(index=False, name=None)) == THERE
 
 
