@@ -16,7 +16,6 @@ from evenlight.core.contracts.texts import PREDICTIONS
 from evenlight.core.errors import InputError
 from evenlight.reports.plots.roc import draw_roc
 from evenlight.reports.plots.sentence import draw_sentence
-from evenlight.statistics.analyses.model_quality import quality_per_seed, summarise_quality
 from evenlight.statistics.analyses.word_attributions import chosen_sentence
 from evenlight.statistics.comparisons.files import Run, Runs, predictions_path
 
@@ -91,7 +90,8 @@ def test_of_two_classes_there_is_the_curve_of_the_second(tmp_path):
 
 def test_the_page_has_published_values_beside_strategies_of_their_names(found, tmp_path):
     folders = study(tmp_path)
-    per_seed, _, _ = quality_per_seed(*folders, RUNS, comparisons={"gender": [["male", "female"]]})
+    paths = dict(zip(("datasets", "predictions"), folders, strict=True))
+    quality = made("measure_quality", paths, **vars(RUNS), comparisons={"gender": [["male", "female"]]})[0]
     strategies = {"minilm": {"CE": "small", "ZS": "other"}, "ola_small": {"CEA": "small"}}
     published = [
         {"architecture": "BERT", "strategy": "CE", "measure": "accuracy", "mean": 99.8, "sd": 0.1},
@@ -101,7 +101,7 @@ def test_the_page_has_published_values_beside_strategies_of_their_names(found, t
     page = page_of(
         "predictions",
         found[1],
-        summarise_quality(per_seed),
+        quality,
         datasets={"plots": "Plots"},
         strategies=strategies,
         published={"plots": published},

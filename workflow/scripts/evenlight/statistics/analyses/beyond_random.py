@@ -86,7 +86,7 @@ def _ends(
 ) -> tuple[np.ndarray, np.ndarray]:
     """The mean scores of the random explainers and the best of all, as :func:`counted_parts` has them.
 
-    ``model`` names the items, ``again`` has the scores of all explainers; all else as in :func:`beyond_random_table`.
+    ``model`` names the items, ``again`` has the scores of all explainers; all else as in :class:`MeasureBeyondRandom`.
     """
     noise, best = {}, None
     for scores in again.explainers:

@@ -257,7 +257,7 @@ def _row(splits: Sequence[Split | str], confidence: float) -> dict:
 
 
 def item_covariates(items_file: Path, predictions_file: Path) -> pd.DataFrame:
-    """The covariates of every explained item of a run, see :func:`covariate_adjusted_table`; its index is
+    """The covariates of every explained item of a run (:class:`AdjustForCovariates`); its index is
     ``item_id``.
     """
     items = tables.read_table(items_file, ITEMS.only("item_id", "ground_truth", "label")).set_index("item_id")
