@@ -103,14 +103,16 @@ def asked(function: Callable, settings: dict) -> dict:
     return {name: known[name] for name in [*(name for name in of_parts if name in known), *of_function]}
 
 
-def result_of(result: str, files: StudyFiles | Mapping[str, Path], **settings) -> Computed:
-    """A result with these settings, from the files of a study or from folders by their names."""
+def result_of(
+    result: str, files: StudyFiles | Mapping[str, Path], *tables_read: pd.DataFrame, **settings: object
+) -> Computed:
+    """A result with these settings, from the files of a study or from folders by their names, and from tables."""
     if isinstance(files, StudyFiles):
         files = {"scores": files.scores, "datasets": files.datasets, "predictions": files.predictions}
-    return Result.parse({"result": result, **settings}).compute(Inputs(files))
+    return Result.parse({"result": result, **settings}).compute(Inputs(files, tables_read))
 
 
-def made(result: str, files: StudyFiles | Mapping[str, Path], **settings) -> Sequence[pd.DataFrame]:
+def made(result: str, files: StudyFiles | Mapping[str, Path], **settings: object) -> Sequence[pd.DataFrame]:
     """The tables of :func:`result_of`."""
     return result_of(result, files, **settings).tables
 

@@ -127,9 +127,9 @@ class SummariseMaskedWords(OfModels):
                         found = mean_limits(_votes(both, design.clusters[0]), *how, generator)
                     else:
                         both = sides[0]
-                        votes = [_votes(*side) for side in zip(sides, design.clusters, strict=True)]
-                        strata = [np.zeros(len(of_side), dtype=int) for of_side in votes]
-                        found = difference_limits(*votes, *strata, *how, generator)
+                        a, b = (_votes(*side) for side in zip(sides, design.clusters, strict=True))
+                        one_a, one_b = (np.zeros(len(votes), dtype=int) for votes in (a, b))
+                        found = difference_limits(a, b, one_a, one_b, *how, generator)
                     rows += _rows(names, pair.factor, pair.levels, both, found)
         notes = notes_of_runs(said)
         if self.without:

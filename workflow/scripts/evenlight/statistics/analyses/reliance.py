@@ -391,6 +391,6 @@ class MeasureReliance(OfRuns):
                         if dataset in self.words_of:
                             of_words = _words(of_level, mine, targets, known, self.texts, confidence)
                             words += [cell | row for row in of_words]
-        found = zip((invariance, reliance, words), self.tables.values(), strict=True)
-        made = (pd.DataFrame(rows, columns=contract.schema.names) for rows, contract in found)
+        rows_of = zip((invariance, reliance, words), self.tables.values(), strict=True)
+        made = (pd.DataFrame(rows, columns=contract.schema.names) for rows, contract in rows_of)
         return Computed([table.replace({np.nan: None}) for table in made])
