@@ -14,8 +14,9 @@ from evenlight.core.contracts.explanations import SCORES
 from evenlight.core.contracts.texts import ITEMS, UNITS
 from evenlight.statistics.analyses.base import Computed, Inputs
 from evenlight.statistics.analyses.effects import effect_tables
+from evenlight.statistics.comparisons.cells import Design, Side
 from evenlight.statistics.comparisons.files import Run, Runs, items_path, score_path, units_path
-from evenlight.statistics.comparisons.study import StudyScores, VerdictSettings
+from evenlight.statistics.comparisons.study import Comparison, StudyScores, VerdictSettings
 from evenlight.statistics.results import Result
 
 NAMES = ["item_id", "pair_id", "group", "explainer"]
@@ -131,6 +132,23 @@ def called(function: Callable, scores: Path, units: Path, predictions: Path | No
 def computed(function: Callable, files: StudyFiles, settings: dict):
     """What a function makes of the scores of a study."""
     return called(function, *files.folders, **asked(function, settings))
+
+
+def numbered_design(
+    units_a: int,
+    units_b: int,
+    paired: bool = True,
+    strata: Sequence | np.ndarray | None = None,
+    clusters: tuple[Sequence[str], Sequence[str]] | None = None,
+) -> Design:
+    """Numbered items, those of the first level first; ``strata`` (runs, items), ``clusters`` (units of a, of b)."""
+    sides = []
+    for number, (level, count, start) in enumerate((("m", units_a, 0), ("f", units_b, units_a))):
+        items = np.array([f"{level}{n}" for n in range(count)], dtype=object)
+        of_side = None if strata is None else np.asarray(strata)[:, start : start + count]
+        cluster = items if clusters is None else np.array(clusters[number], dtype=object)
+        sides.append(Side(items, cluster, start + np.arange(count), np.arange(count), of_side))
+    return Design(Comparison("gender", "male", "female"), paired, *sides)
 
 
 # A study of three metrics, and its scores: of one that differs, of one that does not, and of noise.

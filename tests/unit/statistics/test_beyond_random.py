@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import binom, binomtest
-from study_files import StudyFiles, called, made
+from study_files import StudyFiles, called, made, numbered_design
 
 from evenlight.configuration import beyond_random as beyond_random_of
 from evenlight.configuration import complete, random_explainers, upper_bound
@@ -21,8 +21,8 @@ from evenlight.statistics.analyses.beyond_random import (
     reached,
 )
 from evenlight.statistics.analyses.effects import effect_tables
-from evenlight.statistics.comparisons.cells import Design, ExplainerScores, Side
-from evenlight.statistics.comparisons.study import Comparison, VerdictSettings
+from evenlight.statistics.comparisons.cells import ExplainerScores
+from evenlight.statistics.comparisons.study import VerdictSettings
 from evenlight.statistics.comparisons.verdicts import judged
 from evenlight.statistics.comparisons.wins import P_SIDES
 
@@ -34,20 +34,14 @@ def numbers(*parts) -> np.random.Generator:
     return generator_for("test_beyond_random", *parts)
 
 
-def design_of(pairs: int) -> Design:
-    """Pairs whose first forms stand before the second ones."""
-    names = np.array([f"{number}" for number in range(pairs)], dtype=object)
-    places = np.arange(pairs)
-    sides = [Side(names, names, first + places, places) for first in (0, pairs)]
-    return Design(Comparison("gender", "male", "female"), True, *sides)
-
-
 def parts_of(scores: np.ndarray, noise: np.ndarray, best: np.ndarray | None = None, judging=JUDGING) -> dict:
     """The verdicts of one explainer and metric, from arrays (items,) of scores, random ones and the best."""
     best = np.full(len(scores), NAN) if best is None else np.asarray(best, dtype=float)
     scores, noise, best = (np.asarray(values, dtype=float)[None, None] for values in (scores, noise, best))
     explainer = ExplainerScores("plots", "small", "lime", [0], ["drop"], scores, ~np.isnan(scores[0]))
-    counted = counted_parts([explainer], [design_of(scores.shape[-1] // 2)], noise, best, judging, effects=True)
+    counted = counted_parts(
+        [explainer], [numbered_design(*[scores.shape[-1] // 2] * 2)], noise, best, judging, effects=True
+    )
     made = {name: judged(parts, of_part(judging, name)) for name, parts in counted.items()}
     return {name: table.iloc[0] for name, table in made.items() if len(table)}
 
@@ -130,7 +124,7 @@ def test_shares_with_as_many_wins_as_losses_are_found_as_seldom_as_stated():
     judging = replace(JUDGING, bootstrap_draws=1)
     values = best * share
     explainer = ExplainerScores("plots", "small", "lime", [0], metrics, values, np.ones((1, 80), dtype=bool))
-    parts = counted_parts([explainer], [design_of(40)], np.zeros_like(values), best, judging, effects=True)
+    parts = counted_parts([explainer], [numbered_design(40, 40)], np.zeros_like(values), best, judging, effects=True)
     [wrong, found] = [2 * parts[name][0].rows[P_SIDES].to_numpy().min(axis=1) <= 0.05 for name in (OWN, PLAIN)]
     # The sign test of 40 pairs has the level 0.0385.
     assert wrong.mean() == pytest.approx(2 * binom.cdf(13, 40, 0.5), abs=3 * np.sqrt(0.0385 / cells))

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from study_files import StudyFiles, made
+from study_files import StudyFiles, made, numbered_design
 
 from evenlight.core.contracts.results import CONTROL
 from evenlight.core.seeds import generator_for
@@ -21,22 +21,13 @@ def numbers(*parts) -> np.random.Generator:
     return generator_for("test_control", *parts)
 
 
-def design_of(units_a: int, units_b: int, paired: bool = True) -> Design:
-    """A design of numbered items, those of the first level first."""
-    sides = []
-    for level, count, start in (("m", units_a, 0), ("f", units_b, units_a)):
-        items = np.array([f"{level}{n}" for n in range(count)], dtype=object)
-        sides.append(Side(items, items, start + np.arange(count), np.arange(count)))
-    return Design(Comparison("gender", *GROUPS), paired, *sides)
-
-
 def p_values(a: np.ndarray, b: np.ndarray, draws: int, paired: bool = True, dataset="plots") -> dict:
     """The p-values of cells (cells, units), of one seed and as many metrics."""
     a, b = np.atleast_2d(a), np.atleast_2d(b)
     values = np.hstack([a, b])[:, None, :]
     names = [f"metric{n}" for n in range(len(a))]
     scores = ExplainerScores(dataset, "small", "lime", [0], names, values, ~np.isnan(values[0]))
-    design = design_of(a.shape[1], b.shape[1], paired)
+    design = numbered_design(a.shape[1], b.shape[1], paired)
     return permuted_tests(scores, design, permuted_labels(design, draws))
 
 
@@ -47,7 +38,7 @@ def p_values(a: np.ndarray, b: np.ndarray, draws: int, paired: bool = True, data
 
 
 def test_the_forms_of_a_pair_exchange_their_labels():
-    in_first = permuted_labels(design_of(50, 50), 400)
+    in_first = permuted_labels(numbered_design(50, 50), 400)
     assert in_first.shape == (401, 100)
     assert in_first[0, :50].all()
     np.testing.assert_array_equal(in_first[:, :50], ~in_first[:, 50:])
@@ -55,7 +46,7 @@ def test_the_forms_of_a_pair_exchange_their_labels():
 
 
 def test_items_without_pairs_are_shuffled_and_groups_keep_their_sizes():
-    in_first = permuted_labels(design_of(30, 10, paired=False), 400)
+    in_first = permuted_labels(numbered_design(30, 10, paired=False), 400)
     assert in_first.shape == (401, 40)
     assert in_first[0].tolist() == [True] * 30 + [False] * 10
     assert set(in_first.sum(axis=1)) == {30}
@@ -89,7 +80,7 @@ def test_what_one_text_has_in_a_cluster_keeps_one_label(in_strata):
 def test_permutations_belong_to_the_items_alone():
     # The second model has scored fewer pairs, in another order. No dataset is named: those of the same items, as
     # GECO's, depend on one another and must be permuted together.
-    design = design_of(6, 6)
+    design = numbered_design(6, 6)
     order = [4, 0, 2]
     sides = [Side(side.items[order], side.items[order], np.arange(3), np.arange(3)) for side in (design.a, design.b)]
     fewer = Design(design.comparison, True, *sides)

@@ -9,7 +9,7 @@ from matplotlib.colors import to_hex
 from rendering import shown
 from scipy.stats import mannwhitneyu, norm
 from stratified import stratified_d
-from study_files import StudyFiles, made
+from study_files import StudyFiles, made, numbered_design
 
 from evenlight.core import tables
 from evenlight.core.contracts.results import SPECIFICATION_CURVES, SPECIFICATIONS
@@ -28,9 +28,7 @@ from evenlight.statistics.analyses.specifications import (
 )
 from evenlight.statistics.arrays.effect_sizes import cohens_d
 from evenlight.statistics.arrays.rank_sum import stratified_delta
-from evenlight.statistics.comparisons.cells import Design, Side
 from evenlight.statistics.comparisons.files import Run, predictions_path
-from evenlight.statistics.comparisons.study import Comparison
 
 NAN = float("nan")
 GROUPS = ("male", "female")
@@ -38,17 +36,6 @@ GROUPS = ("male", "female")
 
 def numbers(*parts) -> np.random.Generator:
     return generator_for("test_specifications", *parts)
-
-
-def design_of(units_a: int, units_b: int, paired: bool = True, strata=None, clusters=None) -> Design:
-    """Numbered items, those of the first level first; ``strata`` (runs, items), ``clusters`` (units of a, of b)."""
-    sides = []
-    for number, (level, count, start) in enumerate((("m", units_a, 0), ("f", units_b, units_a))):
-        items = np.array([f"{level}{n}" for n in range(count)], dtype=object)
-        of_side = None if strata is None else np.asarray(strata)[:, start : start + count]
-        cluster = items if clusters is None else np.array(clusters[number], dtype=object)
-        sides.append(Side(items, cluster, start + np.arange(count), np.arange(count), of_side))
-    return Design(Comparison("gender", *GROUPS), paired, *sides)
 
 
 # By hand: three pairs, all eight exchanges. Differences within pairs of the three specifications, each a mean
@@ -111,7 +98,7 @@ def test_every_labelling_is_compared_as_the_real_one(paired, stratified):
     units = (14, 14) if paired else (14, 11)
     values = some_scores(f"{paired}{stratified}", *units)
     strata = numbers("strata").integers(0, 2, size=(2, sum(units))) if stratified else None
-    design = design_of(*units, paired, strata)
+    design = numbered_design(*units, paired, strata)
     in_first = permuted_labels(design, 6)
     found = effects_by_labels(values, design, slice(0, 2), in_first)
     flat = values.reshape(6, -1)
@@ -148,9 +135,9 @@ def test_equal_scores_differ_by_nothing_and_constant_groups_by_everything():
     assert d[1, 1] == pytest.approx(cohens_d([0.1, 0.1, 0.3], [0.1, 0.3, 0.3]))
     assert np.isnan(d[:, 2]).all()
     # The mean of ten times 0.1 is not 0.1.
-    labels = permuted_labels(design_of(5, 5), 9)
+    labels = permuted_labels(numbered_design(5, 5), 9)
     assert not d_by_labels(np.full((1, 10), 0.1), np.zeros((1, 10), dtype=int), labels).any()
-    effects = effects_by_labels(scores[:, None], design_of(3, 3, False), slice(0, 1), in_first)
+    effects = effects_by_labels(scores[:, None], numbered_design(3, 3, False), slice(0, 1), in_first)
     assert effects["cohens_d"][0, :2].tolist() == [0, -1]
     assert effects["cliffs_delta"][0, :2].tolist() == [0, -1]
     assert np.isnan(effects["cliffs_delta"][:, 2]).all()
