@@ -39,9 +39,8 @@ def parts_of(scores: np.ndarray, noise: np.ndarray, best: np.ndarray | None = No
     best = np.full(len(scores), NAN) if best is None else np.asarray(best, dtype=float)
     scores, noise, best = (np.asarray(values, dtype=float)[None, None] for values in (scores, noise, best))
     explainer = ExplainerScores("plots", "small", "lime", [0], ["drop"], scores, ~np.isnan(scores[0]))
-    counted = counted_parts(
-        [explainer], [numbered_design(*[scores.shape[-1] // 2] * 2)], noise, best, judging, effects=True
-    )
+    pairs = scores.shape[-1] // 2
+    counted = counted_parts([explainer], [numbered_design(pairs, pairs)], noise, best, judging, effects=True)
     made = {name: judged(parts, of_part(judging, name)) for name, parts in counted.items()}
     return {name: table.iloc[0] for name, table in made.items() if len(table)}
 
