@@ -1,7 +1,6 @@
 """The record of interim analyses: what is one more, what is none, and what is said of the level."""
 
 import json
-from dataclasses import fields
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +8,7 @@ import pandas as pd
 import pytest
 from rendering import run_result
 from scipy.stats import norm
-from study_files import SETTINGS, StudyFiles, asked, scores, study_of, written
+from study_files import SETTINGS, StudyFiles, scores, study_of, written
 
 from evenlight.core.contracts.results import INTERIM_ANALYSES
 from evenlight.core.contracts.texts import ITEMS, UNITS
@@ -17,7 +16,6 @@ from evenlight.core.errors import InputError
 from evenlight.core.sources import digest
 from evenlight.core.tables import read_metadata, read_table, write_table
 from evenlight.reports.index import found
-from evenlight.statistics.analyses.effects import effect_tables
 from evenlight.statistics.analyses.interim_analyses import (
     COMPARISON,
     describe_lost,
@@ -219,9 +217,8 @@ def test_a_plan_after_two_analyses_without_one_is_refused_with_the_way_out():
 
 def test_the_record_is_kept_by_the_command_and_says_what_must_be_read_first(files, tmp_path):
     record = tmp_path / "tables" / "interim_analyses.parquet"
-    names = {field.name for field in fields(StudyScores)}
-    settings = {key: value for key, value in asked(effect_tables, SETTINGS).items() if key in names}
-    settings |= {"record": str(record), "plan": "", "alpha": 0.05, "pairs": {"plots": None}, "models": {"small": [0]}}
+    settings = SETTINGS | {"record": str(record), "plan": "", "alpha": 0.05, "pairs": {"plots": None}}
+    settings["models"] = {"small": [0]}
     flags = ("--scores", files.scores, "--datasets", files.datasets, "--output", record)
 
     def judge() -> pd.DataFrame:

@@ -7,8 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from rendering import COMPARED, page_of, shown
-from study_files import asked
+from rendering import page_of
 
 from evenlight.core.contracts.results import PUBLISHED as CONTRACT
 from evenlight.core.contracts.results import PUBLISHED_AGREEMENT
@@ -38,20 +37,16 @@ METRICS = {
     "sensitivity": "lower",
     "mass_accuracy": "higher",
 }
-SETTINGS = {
-    "datasets": {"geco_all": {}, "geco_subj": {}, "compas": {}, "stereotypes": {}, "own": {}},
-    "models": {"base": {"label": "Base"}, "tiny": {}, "fresh": {}, "minilm": {}},
-    "explainers": {"grad": {"label": "Gradient"}, "lime": {"label": "LIME"}, "random": {"label": "Random"}},
-    "metrics": {name: {"label": name, "better": better, "family": "any"} for name, better in METRICS.items()},
-    "seeds": [0, 1],
-    "statistics": {
-        "groups": [["male", "female"]],
-        "alpha": 0.05,
-        "considerable_effect": 0.2,
-        "published": {"base": "BERT", "tiny": "TinyBERT", "fresh": "BERT from scratch"},
-    },
+NAMES = {
+    "datasets": ["geco_all", "geco_subj", "compas", "stereotypes", "own"],
+    "models": ["base", "tiny", "fresh", "minilm"],
+    "explainers": ["grad", "lime", "random"],
+    "metrics": list(METRICS),
 }
-SHOWN = shown(SETTINGS, *COMPARED, considerable_effect=0.2)
+BESIDE = {"base": "BERT", "tiny": "TinyBERT", "fresh": "BERT from scratch"}
+SHOWN = {part: {name: name for name in names} for part, names in NAMES.items()} | {"considerable_effect": 0.2}
+SHOWN["models"] |= {"base": "Base"}
+SHOWN["metrics"] = {name: {"label": name, "better": better} for name, better in METRICS.items()}
 
 
 def cell(dataset="geco_all", model="base", explainer="grad", metric="comprehensiveness", **values) -> dict:
@@ -69,7 +64,7 @@ def cell(dataset="geco_all", model="base", explainer="grad", metric="comprehensi
 
 
 def compare(*cells: dict) -> pd.DataFrame:
-    return join_published(pd.DataFrame(cells), PUBLISHED, **asked(join_published, SETTINGS))
+    return join_published(pd.DataFrame(cells), PUBLISHED, **NAMES, beside=BESIDE)
 
 
 # The printed figures ----------------------------------------------------------------------------------
@@ -202,7 +197,7 @@ def test_impossible_counterparts_are_refused(models, message):
 
 
 def test_no_counterparts():
-    table = join_published(pd.DataFrame([cell()]), PUBLISHED, **asked(join_published, SETTINGS) | {"beside": {}})
+    table = join_published(pd.DataFrame([cell()]), PUBLISHED, **NAMES, beside={})
     assert table.empty
     assert list(table.columns) == CONTRACT.schema.names
 
@@ -221,7 +216,7 @@ def four_cells() -> pd.DataFrame:
 
 
 def test_agreement_worked_by_hand():
-    overall = agreement_beside(four_cells(), **asked(agreement_beside, SETTINGS)).iloc[0]
+    overall = agreement_beside(four_cells(), **NAMES).iloc[0]
     assert overall[["part", "name", "cells", "directed"]].tolist() == ["overall", "all", 4, 3]
     assert overall["within_one"] == 3 / 4
     # Ours 2, 1, 0, 2 of 2 against 5, 5, 0, 5: each 2 is within one of three, the 1 of none, the 0 of one: 7 of 16.
@@ -249,9 +244,7 @@ def as_ours(**changed) -> pd.DataFrame:
 
 
 def test_a_study_agrees_with_itself():
-    table = agreement_beside(
-        join_published(as_ours(), PUBLISHED, **asked(join_published, SETTINGS)), **asked(agreement_beside, SETTINGS)
-    )
+    table = agreement_beside(join_published(as_ours(), PUBLISHED, **NAMES, beside=BESIDE), **NAMES)
     assert table["part"].tolist() == ["overall"] + ["dataset"] * 4 + ["model"] + ["explainer"] * 2 + ["metric"] * 7
     assert (table["within_one"] == 1).all()
     assert (table["same_direction"] == 1).all()
@@ -261,14 +254,14 @@ def test_a_study_agrees_with_itself():
 
 def test_cells_without_a_direction_are_counted_but_not_as_directed():
     neither = cell(significant_seeds=0, mean_d_significant=np.nan, mean_d=np.nan)
-    overall = agreement_beside(compare(neither), **asked(agreement_beside, SETTINGS)).iloc[0]
+    overall = agreement_beside(compare(neither), **NAMES).iloc[0]
     assert overall[["cells", "directed", "directed_all_seeds"]].tolist() == [1, 0, 0]
     assert overall[["same_direction", "kappa", "same_direction_all_seeds"]].isna().all()
 
 
 def test_one_direction_throughout_has_no_kappa():
-    assert np.isnan(agreement_beside(compare(cell()), **asked(agreement_beside, SETTINGS)).iloc[0]["kappa"])
-    nothing = agreement_beside(compare(cell(dataset="own")), **asked(agreement_beside, SETTINGS))
+    assert np.isnan(agreement_beside(compare(cell()), **NAMES).iloc[0]["kappa"])
+    nothing = agreement_beside(compare(cell(dataset="own")), **NAMES)
     assert (len(nothing), list(nothing.columns)) == (0, PUBLISHED_AGREEMENT.schema.names)
 
 
@@ -291,7 +284,7 @@ def qualities(groups: str = "male – female") -> pd.DataFrame:
 
 
 def beside_quality(*groups: str) -> pd.DataFrame:
-    return quality_beside(qualities(*groups), PUBLISHED, **asked(quality_beside, SETTINGS))
+    return quality_beside(qualities(*groups), PUBLISHED, datasets=NAMES["datasets"], beside=BESIDE)
 
 
 @pytest.mark.parametrize("groups", ["male – female", "female – male"])
@@ -307,7 +300,9 @@ def test_rates_are_accuracies_of_groups_on_geco_and_recalls_of_classes_elsewhere
 
 def test_a_model_that_is_for_some_datasets_has_no_row_of_another():
     quality = qualities()
-    table = quality_beside(quality[quality["dataset"] != "compas"], PUBLISHED, **asked(quality_beside, SETTINGS))
+    table = quality_beside(
+        quality[quality["dataset"] != "compas"], PUBLISHED, datasets=NAMES["datasets"], beside=BESIDE
+    )
     whole = beside_quality()
     pd.testing.assert_frame_equal(
         table, whole[whole["dataset"] == "geco_all"].reset_index(drop=True), check_dtype=False
@@ -324,7 +319,7 @@ def test_the_difference_of_other_groups_stands_beside_nothing():
     ]
     expected = beside_quality()
     for tables_in_order in ([others[0], quality, others[1]], [quality, *others]):
-        table = quality_beside(pd.concat(tables_in_order), PUBLISHED, **asked(quality_beside, SETTINGS))
+        table = quality_beside(pd.concat(tables_in_order), PUBLISHED, datasets=NAMES["datasets"], beside=BESIDE)
         pd.testing.assert_frame_equal(table, expected)
 
 
@@ -334,9 +329,7 @@ def test_the_difference_of_other_groups_stands_beside_nothing():
 def page_with(*cells: dict):
     comparison = compare(*cells)
     quality = beside_quality()
-    return page_of(
-        "published", comparison, agreement_beside(comparison, **asked(agreement_beside, SETTINGS)), quality, **SHOWN
-    )
+    return page_of("published", comparison, agreement_beside(comparison, **NAMES), quality, **SHOWN)
 
 
 def cells_of(table) -> list:
@@ -379,9 +372,7 @@ def test_cells_of_the_page(changed, text, bold, coloured):
 def test_a_page_without_a_common_cell_says_so():
     comparison = compare(cell(dataset="own"))
     quality = quality_beside(qualities(), PUBLISHED, datasets=[], beside={})
-    page = page_of(
-        "published", comparison, agreement_beside(comparison, **asked(agreement_beside, SETTINGS)), quality, **SHOWN
-    )
+    page = page_of("published", comparison, agreement_beside(comparison, **NAMES), quality, **SHOWN)
     assert "no cell" in page.introduction
     assert page.tables == page.notes == page.legend == []
     assert all("no cell" in form(page) for form in (render, latex))
